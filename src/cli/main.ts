@@ -1,0 +1,60 @@
+/**
+ * The command line: `gcopd <command>`. Progress goes to standard error, results to standard output or `--out`.
+ * Exit codes: 0, 1 with one clear line for bad input, 2 for bad usage.
+ */
+import { Command, CommanderError } from "commander";
+import { InputError } from "../core/errors.ts";
+import { type Register, UsageError } from "./command.ts";
+import { register as demo } from "./commands/demo.ts";
+import { register as evidence } from "./commands/evidence.ts";
+import { register as graph } from "./commands/graph.ts";
+import { register as importCommand } from "./commands/import.ts";
+import { register as locate } from "./commands/locate.ts";
+import { register as retrieve } from "./commands/retrieve.ts";
+import { register as score } from "./commands/score.ts";
+import { register as step } from "./commands/step.ts";
+import { register as tokenize } from "./commands/tokenize.ts";
+import { register as train } from "./commands/train.ts";
+import { register as validate } from "./commands/validate.ts";
+import { register as worker } from "./commands/worker.ts";
+
+const COMMANDS: Register[] = [
+  validate,
+  importCommand,
+  graph,
+  retrieve,
+  evidence,
+  locate,
+  tokenize,
+  score,
+  step,
+  train,
+  demo,
+  worker,
+];
+
+/** Runs one command line and returns its exit code. */
+export async function main(args: string[]): Promise<number> {
+  const program = new Command("gcopd")
+    .description("Graph-conditioned on-policy distillation: retrieval, evidence, scoring and training.")
+    .showHelpAfterError("(add --help for the options)")
+    .exitOverride();
+  for (const register of COMMANDS) register(program);
+  for (const command of program.commands) command.exitOverride();
+  try {
+    await program.parseAsync(args, { from: "user" });
+    return process.exitCode === undefined ? 0 : Number(process.exitCode);
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof UsageError) {
+      process.stderr.write(`gcopd: ${error.message}\n`);
+      return 2;
+    }
+    if (error instanceof InputError) {
+      process.stderr.write(`gcopd: ${error.message}\n`);
+      return 1;
+    }
+    process.stderr.write(`gcopd: internal error: ${error instanceof Error ? error.stack : String(error)}\n`);
+    return 1;
+  }
+}

@@ -1,0 +1,178 @@
+/**
+ * What the training loop needs from the world, and nothing about how it is done: an `Environment` to act in, a
+ * `Sampler` that draws responses from the student, a frozen `Scorer` (the teacher) and a `Trainer` (the student).
+ * Engines under `src/engine/` implement the last three; `src/simulator/` and recorded episodes implement the first.
+ */
+
+/** Token ids of one context and of the response that follows it. */
+export interface ScoreRequest {
+  id: string;
+  promptIds: readonly number[];
+  responseIds: readonly number[];
+}
+
+/** Natural-log probabilities of each response token given everything before it, at temperature 1. */
+export interface ScoreResult {
+  id: string;
+  /** [response tokens] f32 */
+  logprobs: Float32Array;
+}
+
+/** Work that can take long: it reports how far it is and stops when asked. */
+export interface WorkOptions {
+  signal?: AbortSignal;
+  onProgress?: (progress: { done: number; total: number; unit: string }) => void;
+}
+
+/** What was computed on: shown beside every figure that a user sees. */
+export interface EngineInfo {
+  /** Folder or name of the model. */
+  model: string;
+  /** `webgpu` or `cpu` (the plain TypeScript reference). */
+  device: "webgpu" | "cpu";
+  /** Adapter as reported, for example `google swiftshader`. */
+  adapter: string;
+  /** Number format of the arithmetic. */
+  dtype: string;
+  parameters: number;
+  vocabulary: number;
+}
+
+/** A frozen model that gives log-probabilities: q_T of Eq. (1) and Eq. (6). */
+export interface Scorer {
+  readonly info: EngineInfo;
+  score(requests: readonly ScoreRequest[], options?: WorkOptions): Promise<ScoreResult[]>;
+  dispose(): void;
+}
+
+/** How one response is drawn. */
+export interface SampleRequest {
+  id: string;
+  promptIds: readonly number[];
+  maxTokens: number;
+  /** 0 takes the most probable token. */
+  temperature: number;
+  /** Seed of the uniform numbers; the same seed on the same device gives the same response. */
+  seed: number;
+  /** Ids that end the response (kept as its last token). */
+  stopIds: readonly number[];
+}
+
+export interface SampleResult {
+  id: string;
+  responseIds: number[];
+  /** log p_old of each response token, at temperature 1. */
+  logprobs: Float32Array;
+  stop: "stop" | "length";
+}
+
+/** Draws responses from the current student: p_old of Section 3.4. */
+export interface Sampler {
+  sample(requests: readonly SampleRequest[], options?: WorkOptions): Promise<SampleResult[]>;
+}
+
+/** One student decision with everything that Eq. (7) needs. */
+export interface TrainItem {
+  episode: string;
+  decision: number;
+  promptIds: readonly number[];
+  responseIds: readonly number[];
+  /** log q^R of each response token, from the frozen teacher. */
+  teacherLogprobs: ArrayLike<number>;
+  /** log p_old of each response token, from the rollout policy. */
+  rolloutLogprobs: ArrayLike<number>;
+  /** w = 1/(N L_e), the same for each token of one episode. */
+  weight: number;
+}
+
+/** AdamW with a bound on the global gradient norm, and the clipping radius of Eq. (7). */
+export interface StepSettings {
+  learningRate: number;
+  beta1: number;
+  beta2: number;
+  /** Adam's epsilon in the denominator. */
+  adamEpsilon: number;
+  weightDecay: number;
+  /** Largest global L2 norm of the gradient; larger gradients are scaled down. */
+  maxGradNorm: number;
+  /** Clipping radius ε of the surrogate. */
+  clip: number;
+}
+
+/** The paper's settings (Table "Common training configuration"). */
+export const PAPER_SETTINGS: StepSettings = {
+  learningRate: 1e-5,
+  beta1: 0.9,
+  beta2: 0.999,
+  adamEpsilon: 1e-8,
+  weightDecay: 0,
+  maxGradNorm: 1.0,
+  clip: 0.2,
+};
+
+/** What one decision's tokens looked like in a step, before the update. Arrays are [response tokens]. */
+export interface ItemReport {
+  episode: string;
+  decision: number;
+  logprobs: Float32Array;
+  ratio: Float32Array;
+  advantage: Float32Array;
+  /** 1 where the clipped branch was taken and the token gives no gradient. */
+  clipped: Uint8Array;
+}
+
+export interface StepReport {
+  /** Optimizer steps taken so far, this one included. */
+  step: number;
+  /** Eq. (7), before the update. */
+  loss: number;
+  /** Global L2 norm of the gradient, before clipping. */
+  gradNorm: number;
+  tokens: number;
+  items: ItemReport[];
+}
+
+/** Where a model folder is written: all of it or, when `abort` is called, none of it. */
+export interface FolderWriter {
+  write(name: string, chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void>;
+  /** Makes the folder visible under its final name. */
+  commit(): Promise<void>;
+  abort(): Promise<void>;
+}
+
+/** A model folder or a part of one, read by range. */
+export interface FolderReader {
+  /** Shown in messages. */
+  readonly name: string;
+  list(): Promise<string[]>;
+  size(file: string): Promise<number>;
+  /** Bytes [start, end) of a file. */
+  read(file: string, start: number, end: number): Promise<Uint8Array>;
+}
+
+/** The student: scored, sampled and updated. Only it ever changes. */
+export interface Trainer extends Scorer, Sampler {
+  /** One optimizer step on Eq. (7) over all items; the advantage uses the parameters before the step. */
+  step(items: readonly TrainItem[], settings: StepSettings, options?: WorkOptions): Promise<StepReport>;
+  /** Writes a Hugging Face folder (config.json, model.safetensors) and, if asked, the optimizer state beside it. */
+  save(writer: FolderWriter, options: { optimizer: boolean }): Promise<void>;
+}
+
+/** What an environment shows before a decision. */
+export interface EnvironmentTurn {
+  observation: string;
+  /** Locator z, or null when the capture is unreliable (⊥). */
+  state: { key: string; mode: string; options: Record<string, string> } | null;
+  score: number | null;
+  done: boolean;
+  success: boolean;
+  /** The user message for this decision: the student's public context h_t. */
+  prompt: string;
+}
+
+/** Somewhere to act. A malformed response (action null) costs a decision and executes nothing. */
+export interface Environment {
+  reset(task: string): Promise<EnvironmentTurn>;
+  step(action: string | null): Promise<EnvironmentTurn & { status: string; feedback: string }>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,143 @@
+/**
+ * Records of library format 1: sources, episodes, retrieval and scoring records, as zod schemas and the types that
+ * follow from them. Unknown keys are kept (`looseObject`): what a newer tool wrote is passed through, never lost.
+ */
+import { z } from "zod";
+
+/** Locator z of a visit: key, and the parser's control state. Absent (null) means an unreliable capture, ⊥. */
+export const stateSchema = z.looseObject({
+  key: z.string(),
+  mode: z.string(),
+  options: z.record(z.string(), z.string()),
+});
+
+/** A noncommitted collection retry: labelled metadata, never counted as a decision. */
+export const attemptSchema = z.looseObject({
+  action: z.string().nullable(),
+  reason: z.enum(["format", "rejected"]),
+  feedback: z.string(),
+});
+
+export const statusSchema = z.enum(["executed", "binding", "rejected", "malformed", "rolled_back"]);
+
+const decisionShape = {
+  observation: z.string(),
+  state: stateSchema.nullable(),
+  action: z.string().nullable(),
+  binding: z.string().nullable(),
+  status: statusSchema,
+  feedback: z.string(),
+  score: z.number().nullable(),
+  gap_before: z.boolean(),
+};
+
+export const sourceDecisionSchema = z.looseObject({ ...decisionShape, attempts: z.array(attemptSchema) });
+
+export const episodeDecisionSchema = z.looseObject({
+  ...decisionShape,
+  prompt: z.string().optional(),
+  prompt_ids: z.array(z.int().nonnegative()).optional(),
+  response: z.string().optional(),
+  response_ids: z.array(z.int().nonnegative()).optional(),
+  rollout_logprobs: z.array(z.number()).optional(),
+});
+
+export const outcomeSchema = z.looseObject({
+  complete: z.boolean(),
+  success: z.boolean(),
+  score: z.number().nullable(),
+  ended: z.enum(["environment", "horizon", "technical"]),
+  verified: z.boolean(),
+  reported_success: z.boolean().optional(),
+});
+
+const executionShape = {
+  environment: z.string(),
+  task: z.string(),
+  task_description: z.string(),
+  initial_observation: z.string(),
+  final_state: stateSchema.nullable(),
+  outcome: outcomeSchema,
+};
+
+/** One recorded execution r of one task (Section 3.2). T decisions make T+1 visits: 0 … T-1 and the terminal one. */
+export const sourceSchema = z.looseObject({
+  format: z.literal("gcopd.source.v1"),
+  ...executionShape,
+  source: z.string(),
+  repetition: z.int(),
+  origin: z.looseObject({ kind: z.enum(["teacher", "planner", "oracle", "human", "other"]) }),
+  decisions: z.array(sourceDecisionSchema),
+});
+
+/** One student rollout τ. Every decision counts, malformed and rejected ones too. */
+export const episodeSchema = z.looseObject({
+  format: z.literal("gcopd.episode.v1"),
+  ...executionShape,
+  episode: z.string(),
+  decisions: z.array(episodeDecisionSchema),
+});
+
+export const relationSchema = z.enum(["current", "historical", "unaligned", "unverified"]);
+
+/** A retained record. `position` and `student_position` are null for `unaligned` and `unverified`. */
+export const referenceSchema = z.looseObject({
+  source: z.string(),
+  position: z.int().nullable(),
+  student_position: z.int().nullable(),
+  relation: relationSchema,
+});
+
+export const candidateSchema = z.looseObject({ source: z.string(), position: z.int(), cost: z.int() });
+
+export const retrievalSchema = z.looseObject({
+  format: z.literal("gcopd.retrieval.v1"),
+  environment: z.string(),
+  task: z.string(),
+  episode: z.string(),
+  decision: z.int(),
+  case: z.enum(["matched_success", "matched_no_success", "unmatched_success", "unmatched_failure"]),
+  matched_visits: z.int(),
+  candidates: z.array(candidateSchema),
+  winner: z
+    .union([
+      z.looseObject({ kind: z.literal("source"), source: z.string(), position: z.int(), cost: z.int() }),
+      z.looseObject({ kind: z.literal("student"), cost: z.int() }),
+    ])
+    .nullable(),
+  success: referenceSchema.nullable(),
+  failure: referenceSchema.nullable(),
+});
+
+export const scoreInputSchema = z.looseObject({
+  id: z.string(),
+  prompt_ids: z.array(z.int().nonnegative()).min(1),
+  response_ids: z.array(z.int().nonnegative()),
+});
+
+export const scoreOutputSchema = z.looseObject({ id: z.string(), logprobs: z.array(z.number()) });
+
+/** One line of `gcopd step`'s batch file. */
+export const stepInputSchema = z.looseObject({
+  episode: z.string(),
+  prompt_ids: z.array(z.int().nonnegative()).min(1),
+  response_ids: z.array(z.int().nonnegative()),
+  teacher_logprobs: z.array(z.number()),
+  rollout_logprobs: z.array(z.number()),
+});
+
+export type State = z.infer<typeof stateSchema>;
+export type Attempt = z.infer<typeof attemptSchema>;
+export type Status = z.infer<typeof statusSchema>;
+export type SourceDecision = z.infer<typeof sourceDecisionSchema>;
+export type EpisodeDecision = z.infer<typeof episodeDecisionSchema>;
+export type Outcome = z.infer<typeof outcomeSchema>;
+export type Source = z.infer<typeof sourceSchema>;
+export type Episode = z.infer<typeof episodeSchema>;
+export type Relation = z.infer<typeof relationSchema>;
+export type Reference = z.infer<typeof referenceSchema>;
+export type Candidate = z.infer<typeof candidateSchema>;
+export type RetrievalRecord = z.infer<typeof retrievalSchema>;
+export type ScoreInput = z.infer<typeof scoreInputSchema>;
+export type ScoreOutput = z.infer<typeof scoreOutputSchema>;
+export type StepInput = z.infer<typeof stepInputSchema>;

@@ -1,0 +1,69 @@
+/**
+ * What retrieval decided for one decision, with its explanation: the record of the shared format, and beside it every
+ * matched visit with the reason why it was or was not eligible. The page and the command line show these as they are.
+ */
+import type { RetrievalRecord, State } from "../record/schema.ts";
+
+/** Why a matched visit is not an eligible entry of a successful suffix: b⁺(r,j) = 0 (Section 3.3, "Candidate admission"). */
+export type IneligibleReason =
+  | "incomplete_record" // outcome.complete is false
+  | "unverified_record" // outcome.verified is false
+  | "not_successful" // the source did not succeed
+  | "gap_in_suffix" // a recorded continuity gap at or after the entry
+  | "feedback_mismatch" // a feedback in the suffix differs from the next observation
+  | "entry_rejected"
+  | "entry_malformed"
+  | "entry_rolled_back"
+  | "entry_without_action" // an empty action without binding
+  | "terminal_entry"; // ALFWorld only
+
+/** One member of I_x(z_t). */
+export interface MatchedVisit {
+  source: string;
+  repetition: number;
+  position: number;
+  /** d(r,j): committed decisions from the visit to the recorded ending. */
+  cost: number;
+  terminal: boolean;
+  eligible: boolean;
+  /** Empty when eligible; otherwise every test that failed, in the order above. */
+  reasons: IneligibleReason[];
+  /** Place in the ranking of C_t^+ from 1, or null when not eligible. */
+  rank: number | null;
+}
+
+/** How the failed reference was found. */
+export interface FailedReferenceExplanation {
+  /** Latest student position u shared with a failed record, or null. */
+  studentPosition: number | null;
+  /** The visits that were compared there, best first, by (|j-u|, d(r,0), repetition, j). */
+  candidates: { source: string; position: number; distance: number; wholeCost: number; repetition: number }[];
+}
+
+export interface Explanation {
+  /** z_t, or null for ⊥. */
+  locator: State | null;
+  matched: MatchedVisit[];
+  /** Cost of the student's own continuation if it was ranked, else null. */
+  studentCost: number | null;
+  /** Position of the student's continuation in the ranking (1 = winner), or null. */
+  studentRank: number | null;
+  /** More than one candidate has the least cost: what broke the tie. */
+  tie: "external over student" | "repetition" | "position" | null;
+  /** α_t of Eq. (5) and A^+ there, when A_t^+ is empty and an anchor exists. */
+  anchor: {
+    studentPosition: number;
+    candidates: { source: string; position: number; cost: number }[];
+  } | null;
+  failed: FailedReferenceExplanation | null;
+  /** One sentence for a person: why this reference was retained, or why none was. */
+  sentence: string;
+}
+
+export interface Retrieval {
+  record: RetrievalRecord;
+  explanation: Explanation;
+}
+
+/** The paper's ablation controls. `graph` is the full method. */
+export type Control = "graph" | "success-only" | "hindsight-only" | "minimum-prefix";
