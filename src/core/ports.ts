@@ -38,7 +38,7 @@ export interface EngineInfo {
   vocabulary: number;
 }
 
-/** A frozen model that gives log-probabilities: q_T of Eq. (1) and Eq. (6). */
+/** A frozen model that gives log-probabilities: q_T of Eq. (1) and Eq. (8). */
 export interface Scorer {
   readonly info: EngineInfo;
   score(requests: readonly ScoreRequest[], options?: WorkOptions): Promise<ScoreResult[]>;
@@ -71,7 +71,7 @@ export interface Sampler {
   sample(requests: readonly SampleRequest[], options?: WorkOptions): Promise<SampleResult[]>;
 }
 
-/** One student decision with everything that Eq. (7) needs. */
+/** One student decision with everything that Eq. (9) needs. */
 export interface TrainItem {
   episode: string;
   decision: number;
@@ -85,7 +85,7 @@ export interface TrainItem {
   weight: number;
 }
 
-/** AdamW with a bound on the global gradient norm, and the clipping radius of Eq. (7). */
+/** AdamW with a bound on the global gradient norm, and the clipping radius of Eq. (9). */
 export interface StepSettings {
   learningRate: number;
   beta1: number;
@@ -124,7 +124,7 @@ export interface ItemReport {
 export interface StepReport {
   /** Optimizer steps taken so far, this one included. */
   step: number;
-  /** Eq. (7), before the update. */
+  /** Eq. (9), before the update. */
   loss: number;
   /** Global L2 norm of the gradient, before clipping. */
   gradNorm: number;
@@ -152,7 +152,7 @@ export interface FolderReader {
 
 /** The student: scored, sampled and updated. Only it ever changes. */
 export interface Trainer extends Scorer, Sampler {
-  /** One optimizer step on Eq. (7) over all items; the advantage uses the parameters before the step. */
+  /** One optimizer step on Eq. (9) over all items; the advantage uses the parameters before the step. */
   step(items: readonly TrainItem[], settings: StepSettings, options?: WorkOptions): Promise<StepReport>;
   /** Writes a Hugging Face folder (config.json, model.safetensors) and, if asked, the optimizer state beside it. */
   save(writer: FolderWriter, options: { optimizer: boolean }): Promise<void>;

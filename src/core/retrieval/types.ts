@@ -50,7 +50,7 @@ export interface Explanation {
   studentRank: number | null;
   /** More than one candidate has the least cost: what broke the tie. */
   tie: "external over student" | "repetition" | "position" | null;
-  /** α_t of Eq. (5) and A^+ there, when A_t^+ is empty and an anchor exists. */
+  /** α_t of Eq. (6) and A^+ there, when A_t^+ is empty and an anchor exists. */
   anchor: {
     studentPosition: number;
     candidates: { source: string; position: number; cost: number }[];

@@ -1,0 +1,10 @@
+/** Section 3.4: feedback, advantage, weights and the clipped surrogate. */
+export { advantage, evidenceShift, opdFeedback } from "./feedback.ts";
+export {
+  clippedSurrogate,
+  policyRatio,
+  type ResponseObjective,
+  responseObjective,
+  type SurrogateToken,
+} from "./surrogate.ts";
+export { episodeWeights } from "./weights.ts";
