@@ -1,0 +1,69 @@
+import type { Backend } from "../backend.ts";
+import { checkHead, checkHeadBackward } from "../shapes.ts";
+import { matrix, multiply, transposed } from "./matmul.ts";
+import type { HostMemory, HostTensor } from "./memory.ts";
+
+/** Rows whose logits exist at the same time. */
+const ROWS = 32;
+
+export function headOperations(
+  memory: HostMemory,
+): Pick<Backend<HostTensor>, "headLogprobs" | "headBackward"> {
+  return {
+    headLogprobs(h, w, targets) {
+      const { rows, vocabulary, width } = checkHead("headLogprobs", h, w, targets);
+      const logprobs = memory.zeros([rows]);
+      const lse = memory.zeros([rows]);
+      const target = targets.u32;
+      const logits = new Float32Array(Math.min(ROWS, rows) * vocabulary);
+      for (let from = 0; from < rows; from += ROWS) {
+        const count = Math.min(ROWS, rows - from);
+        const hidden = matrix(h.f32, width, from * width);
+        multiply(logits, hidden, transposed(matrix(w.f32, width)), count, vocabulary, width, false);
+        for (let r = 0; r < count; r++) {
+          const id = target[from + r]!;
+          if (id >= vocabulary) throw new Error(`headLogprobs: target ${id} of ${vocabulary}`);
+          const row = logits.subarray(r * vocabulary, (r + 1) * vocabulary);
+          const sum = logSumExp(row);
+          lse.f32[from + r] = sum;
+          logprobs.f32[from + r] = row[id]! - sum;
+        }
+      }
+      return { logprobs, lse };
+    },
+
+    headBackward(dw, h, w, targets, lse, c) {
+      const { rows, vocabulary, width } = checkHeadBackward(dw, h, w, targets, lse, c);
+      const dh = memory.zeros(h.shape);
+      const [target, sums, coefficients] = [targets.u32, lse.f32, c.f32];
+      const logits = new Float32Array(Math.min(ROWS, rows) * vocabulary);
+      for (let from = 0; from < rows; from += ROWS) {
+        const count = Math.min(ROWS, rows - from);
+        const hidden = matrix(h.f32, width, from * width);
+        multiply(logits, hidden, transposed(matrix(w.f32, width)), count, vocabulary, width, false);
+        for (let r = 0; r < count; r++) {
+          const id = target[from + r]!;
+          if (id >= vocabulary) throw new Error(`headBackward: target ${id} of ${vocabulary}`);
+          const row = logits.subarray(r * vocabulary, (r + 1) * vocabulary);
+          const sum = sums[from + r]!;
+          const coefficient = coefficients[from + r]!;
+          for (let i = 0; i < vocabulary; i++) row[i] = -coefficient * Math.exp(row[i]! - sum);
+          row[id] = row[id]! + coefficient;
+        }
+        const dlogits = matrix(logits, vocabulary);
+        multiply(dh.f32, dlogits, matrix(w.f32, width), count, width, vocabulary, false, from * width);
+        if (dw !== null) multiply(dw.f32, transposed(dlogits), hidden, vocabulary, width, count, true);
+      }
+      return dh;
+    },
+  };
+}
+
+/** Natural logarithm of Σ exp(x). */
+export function logSumExp(x: Float32Array): number {
+  let max = -Infinity;
+  for (let i = 0; i < x.length; i++) if (x[i]! > max) max = x[i]!;
+  let total = 0;
+  for (let i = 0; i < x.length; i++) total += Math.exp(x[i]! - max);
+  return max + Math.log(total);
+}

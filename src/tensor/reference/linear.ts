@@ -1,0 +1,28 @@
+import type { Backend } from "../backend.ts";
+import { checkLinear, checkLinearBackwardInput, checkLinearBackwardWeight } from "../shapes.ts";
+import { matrix, multiply, transposed } from "./matmul.ts";
+import type { HostMemory, HostTensor } from "./memory.ts";
+
+/** Products with a weight [N,K] (out, in) and their two gradients. */
+export function linearOperations(
+  memory: HostMemory,
+): Pick<Backend<HostTensor>, "linear" | "linearBackwardInput" | "linearBackwardWeight"> {
+  return {
+    linear(x, w) {
+      const { m, n, k } = checkLinear("linear", x, w);
+      const y = memory.zeros([m, n]);
+      multiply(y.f32, matrix(x.f32, k), transposed(matrix(w.f32, k)), m, n, k, false);
+      return y;
+    },
+    linearBackwardInput(dy, w) {
+      const { m, n, k } = checkLinearBackwardInput(dy, w);
+      const dx = memory.zeros([m, k]);
+      multiply(dx.f32, matrix(dy.f32, n), matrix(w.f32, k), m, k, n, false);
+      return dx;
+    },
+    linearBackwardWeight(dw, dy, x) {
+      const { m, n, k } = checkLinearBackwardWeight(dw, dy, x);
+      multiply(dw.f32, transposed(matrix(dy.f32, n)), matrix(x.f32, k), n, k, m, true);
+    },
+  };
+}

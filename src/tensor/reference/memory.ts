@@ -1,0 +1,116 @@
+import type { Backend, Tensor } from "../backend.ts";
+import { elements } from "../shapes.ts";
+
+/** A tensor in ordinary memory. Its values are reachable until it is freed. */
+export class HostTensor implements Tensor {
+  #data: Float32Array | Uint32Array | null;
+
+  constructor(
+    data: Float32Array | Uint32Array,
+    readonly shape: readonly number[],
+    readonly dtype: "f32" | "u32",
+  ) {
+    this.#data = data;
+  }
+
+  get freed(): boolean {
+    return this.#data === null;
+  }
+
+  get data(): Float32Array | Uint32Array {
+    if (this.#data === null) throw new Error(`tensor [${this.shape.join(",")}] was used after it was freed`);
+    return this.#data;
+  }
+
+  get f32(): Float32Array {
+    const data = this.data;
+    if (!(data instanceof Float32Array)) throw new Error("expected a tensor of f32, got u32");
+    return data;
+  }
+
+  get u32(): Uint32Array {
+    const data = this.data;
+    if (!(data instanceof Uint32Array)) throw new Error("expected a tensor of u32, got f32");
+    return data;
+  }
+
+  release(): void {
+    this.#data = null;
+  }
+}
+
+type MemoryOperations = Pick<
+  Backend<HostTensor>,
+  "fromArray" | "zeros" | "write" | "read" | "free" | "scope" | "live"
+>;
+
+/** Counts live tensors and frees those of a scope when it ends. */
+export class HostMemory implements MemoryOperations {
+  readonly #live = new Set<HostTensor>();
+  #bytes = 0;
+  readonly #scopes: Set<HostTensor>[] = [];
+
+  /** Takes the array over without a copy. */
+  adopt(data: Float32Array | Uint32Array, shape: readonly number[]): HostTensor {
+    if (data.length !== elements(shape))
+      throw new Error(`${data.length} values do not fill the shape [${shape.join(",")}]`);
+    const t = new HostTensor(data, [...shape], data instanceof Float32Array ? "f32" : "u32");
+    this.#live.add(t);
+    this.#bytes += data.byteLength;
+    this.#scopes.at(-1)?.add(t);
+    return t;
+  }
+
+  fromArray = (data: Float32Array | Uint32Array, shape: readonly number[]): HostTensor =>
+    this.adopt(data.slice(), shape);
+
+  zeros = (shape: readonly number[], dtype: "f32" | "u32" = "f32"): HostTensor =>
+    this.adopt(dtype === "f32" ? new Float32Array(elements(shape)) : new Uint32Array(elements(shape)), shape);
+
+  write = (t: HostTensor, data: Float32Array | Uint32Array): void => {
+    if (data.length !== t.data.length || data instanceof Float32Array !== (t.dtype === "f32"))
+      throw new Error(`write: ${data.length} values do not fit ${t.dtype}[${t.shape.join(",")}]`);
+    t.data.set(data);
+  };
+
+  read = async (t: HostTensor): Promise<Float32Array> => t.f32.slice();
+
+  free = (...tensors: (HostTensor | null | undefined)[]): void => {
+    for (const t of tensors) {
+      if (t == null || t.freed) continue;
+      if (!this.#live.delete(t)) throw new Error("a tensor of another backend cannot be freed here");
+      this.#bytes -= t.data.byteLength;
+      for (const scope of this.#scopes) scope.delete(t);
+      t.release();
+    }
+  };
+
+  scope = <R>(work: (keep: (t: HostTensor) => HostTensor) => R): R => {
+    const made = new Set<HostTensor>();
+    const kept: HostTensor[] = [];
+    this.#scopes.push(made);
+    let done = false;
+    try {
+      const result = work((t) => {
+        kept.push(t);
+        return t;
+      });
+      done = true;
+      return result;
+    } finally {
+      this.#scopes.pop();
+      // What is kept belongs to the scope outside, if there is one; after an error nothing is kept.
+      if (done)
+        for (const t of kept) {
+          if (made.delete(t)) this.#scopes.at(-1)?.add(t);
+        }
+      this.free(...made);
+    }
+  };
+
+  live = (): { tensors: number; bytes: number } => ({ tensors: this.#live.size, bytes: this.#bytes });
+
+  dispose(): void {
+    this.free(...this.#live);
+  }
+}

@@ -1,0 +1,66 @@
+import type { Backend } from "../backend.ts";
+import {
+  checkCopyRows,
+  checkEmbedding,
+  checkEmbeddingBackward,
+  checkRows,
+  checkScatterRows,
+} from "../shapes.ts";
+import type { HostMemory, HostTensor } from "./memory.ts";
+
+export function rowOperations(
+  memory: HostMemory,
+): Pick<Backend<HostTensor>, "embedding" | "embeddingBackward" | "gatherRows" | "scatterRows" | "copyRows"> {
+  /** y[i] = table[rows[i]] */
+  function gather(
+    operation: string,
+    table: HostTensor,
+    rows: Uint32Array,
+    count: number,
+    width: number,
+  ): HostTensor {
+    const y = memory.zeros([count, width]);
+    const [source, out] = [table.f32, y.f32];
+    for (let i = 0; i < count; i++) {
+      const row = rows[i]!;
+      if (row >= table.shape[0]!) throw new Error(`${operation}: row ${row} of ${table.shape[0]}`);
+      out.set(source.subarray(row * width, (row + 1) * width), i * width);
+    }
+    return y;
+  }
+
+  return {
+    embedding(table, ids) {
+      const { count, width } = checkEmbedding(table, ids);
+      return gather("embedding", table, ids.u32, count, width);
+    },
+    embeddingBackward(dtable, ids, dy) {
+      const { width } = checkEmbeddingBackward(dtable, ids, dy);
+      const [out, d] = [dtable.f32, dy.f32];
+      for (let t = 0; t < ids.length; t++) {
+        const to = ids[t]! * width;
+        const from = t * width;
+        for (let j = 0; j < width; j++) out[to + j] = out[to + j]! + d[from + j]!;
+      }
+    },
+    gatherRows(x, rows) {
+      const { count, width } = checkRows("gatherRows", x, rows);
+      return gather("gatherRows", x, rows.u32, count, width);
+    },
+    scatterRows(dy, rows, total) {
+      const { count, width } = checkScatterRows(dy, rows);
+      const y = memory.zeros([total, width]);
+      const [d, out, index] = [dy.f32, y.f32, rows.u32];
+      for (let i = 0; i < count; i++) {
+        const row = index[i]!;
+        if (row >= total) throw new Error(`scatterRows: row ${row} of ${total}`);
+        out.set(d.subarray(i * width, (i + 1) * width), row * width);
+      }
+      return y;
+    },
+    copyRows(dst, at, src) {
+      const { rowSize } = checkCopyRows(dst, at, src);
+      dst.data.set(src.data, at * rowSize);
+    },
+  };
+}
