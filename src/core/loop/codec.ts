@@ -1,0 +1,18 @@
+/** Text to ids and back, as the loop needs it: tokenizer and chat template behind one small port. */
+export interface TextCodec {
+  /** Ids of plain text, no token added. */
+  encode(text: string): number[];
+  decode(ids: readonly number[]): string;
+  /** Id that ends a chat turn (`<|im_end|>`): evidence goes in before its last occurrence, and sampling stops there. */
+  readonly endOfTurnId: number;
+  /**
+   * The exact ids of h_t that the student saw: `prompt_ids` where recorded, else the chat template over `prompt` with
+   * the generation prompt. Null when the decision carries neither.
+   */
+  promptIds(decision: { prompt?: string; prompt_ids?: number[] }): number[] | null;
+  /**
+   * The exact ids of y_t: `response_ids` where recorded, else `response` and the end of turn. Null when the decision
+   * carries neither.
+   */
+  responseIds(decision: { response?: string; response_ids?: number[] }): number[] | null;
+}

@@ -1,0 +1,67 @@
+/** What a training run tells while it goes: plain data, one JSON object an event, in order. Seconds are wall clock. */
+import type { StageEvidence } from "../method/method.ts";
+import type { EngineInfo } from "../ports.ts";
+import type { StepMetrics } from "./metrics.ts";
+
+/** Where an event belongs. `step` counts optimizer steps from 1; stage, epoch and batch count from 0. */
+interface At {
+  step: number;
+  stage: number;
+  epoch: number;
+  batch: number;
+}
+
+/** How the batch's rollout policy p_old is known. */
+export type RolloutPolicy =
+  /** Every decision carries `rollout_logprobs`. */
+  | "recorded"
+  /** None does: p_old is the student at the start of the batch, so every ratio is 1. */
+  | "current"
+  /** Some do. */
+  | "mixed";
+
+export type TrainEvent =
+  | {
+      type: "start";
+      method: string;
+      /** Recorded episodes, or tasks that are rolled out. */
+      units: number;
+      unit: "episode" | "task";
+      batchSize: number;
+      steps: number;
+      teacher: EngineInfo;
+      student: EngineInfo;
+      /** Steps taken before, when a checkpoint was continued; else null. */
+      resumedFrom: number | null;
+    }
+  | { type: "stage"; stage: number; name: string; epochs: number; evidence: StageEvidence }
+  | { type: "epoch"; stage: number; epoch: number; batches: number }
+  | ({ type: "step"; units: string[]; batches: number } & At)
+  /** Fresh episodes were sampled. `ended` counts episodes by why they ended. */
+  | ({
+      type: "rollout";
+      episodes: number;
+      decisions: number;
+      successes: number;
+      ended: Record<string, number>;
+    } & At)
+  /** The teacher scored the batch. */
+  | ({
+      type: "scored";
+      decisions: number;
+      tokens: number;
+      /** Tokens the teacher read, responses included. */
+      contextTokens: number;
+      /** Decisions whose evidence names a successful and a failed external record. */
+      successReferences: number;
+      failureReferences: number;
+      /** Decisions whose evidence needed back-references to fit. */
+      backReferences: number;
+      rolloutPolicy: RolloutPolicy;
+      seconds: number;
+    } & At)
+  | ({ type: "updated"; metrics: StepMetrics; seconds: number; tokensPerSecond: number } & At)
+  | ({ type: "checkpoint" } & At)
+  /** Stopped on request after a whole step; the run can be continued. */
+  | { type: "stopped"; step: number; steps: number; seconds: number }
+  | { type: "done"; step: number; seconds: number };

@@ -1,0 +1,146 @@
+/** Fresh student episodes, p_old ← p_θ (Eq. (7)): all episodes of a batch advance together, one decision at a time. */
+import type { Environment, EnvironmentTurn, SampleRequest, Sampler, WorkOptions } from "../ports.ts";
+import { type Episode, type EpisodeDecision, type Status, statusSchema } from "../record/schema.ts";
+import type { TextCodec } from "./codec.ts";
+import { UNRECORDED } from "./recorded-environment.ts";
+import { seedOf } from "./seeded.ts";
+
+/** One task to roll out, with the environment that answers. */
+export interface RolloutTask {
+  /** Id that the new episode gets. */
+  episode: string;
+  environment: string;
+  task: string;
+  taskDescription: string;
+  open(): Promise<Environment>;
+  /** Reads the action out of a response to `observation`; null when the response is malformed. */
+  parse(response: string, observation: string): string | null;
+}
+
+export interface RolloutSettings {
+  maxDecisions: number;
+  maxTokens: number;
+  temperature: number;
+  /** Seed of the run, and the number of updates that the student has had: both enter each response's seed. */
+  seed: number;
+  policyVersion: number;
+}
+
+interface Live {
+  task: RolloutTask;
+  environment: Environment;
+  turn: EnvironmentTurn;
+  first: EnvironmentTurn;
+  decisions: EpisodeDecision[];
+  ended: "environment" | "horizon" | "technical" | null;
+}
+
+/**
+ * Samples one episode for each task. Each decision is recorded with its prompt, ids and log p_old. An episode ends
+ * when the environment says so, after `maxDecisions` (`horizon`), or when the environment cannot answer (`technical`:
+ * then the record is marked incomplete and unverified).
+ *
+ * @returns episodes in the order of the tasks
+ */
+export async function rollout(
+  tasks: readonly RolloutTask[],
+  sampler: Sampler,
+  codec: TextCodec,
+  settings: RolloutSettings,
+  options: WorkOptions = {},
+): Promise<Episode[]> {
+  const opened: Environment[] = [];
+  const episodes: Live[] = [];
+  try {
+    for (const task of tasks) {
+      const environment = await task.open();
+      opened.push(environment);
+      const first = await environment.reset(task.task);
+      const ended = first.done ? "environment" : null;
+      episodes.push({ task, environment, turn: first, first, decisions: [], ended });
+    }
+    for (let decision = 0; decision < settings.maxDecisions; decision += 1) {
+      const running = episodes.filter((episode) => episode.ended === null);
+      if (running.length === 0) break;
+      await advance(running, decision, sampler, codec, settings, options);
+      options.onProgress?.({ done: decision + 1, total: settings.maxDecisions, unit: "decisions" });
+    }
+  } finally {
+    for (const environment of opened) await environment.close();
+  }
+  return episodes.map(toEpisode);
+}
+
+/** One decision of every running episode. */
+async function advance(
+  running: readonly Live[],
+  decision: number,
+  sampler: Sampler,
+  codec: TextCodec,
+  settings: RolloutSettings,
+  options: WorkOptions,
+): Promise<void> {
+  const requests: SampleRequest[] = [];
+  for (const { task, turn } of running) {
+    requests.push({
+      id: task.episode,
+      promptIds: codec.promptIds({ prompt: turn.prompt })!,
+      maxTokens: settings.maxTokens,
+      temperature: settings.temperature,
+      seed: seedOf(`${task.task}|${task.episode}|${decision}|${settings.policyVersion}|${settings.seed}`),
+      stopIds: [codec.endOfTurnId],
+    });
+  }
+  const results = await sampler.sample(requests, { signal: options.signal });
+  for (const [n, live] of running.entries()) {
+    const { responseIds, logprobs, stop } = results[n]!;
+    const text = codec.decode(stop === "stop" ? responseIds.slice(0, -1) : responseIds);
+    const action = live.task.parse(text, live.turn.observation);
+    const before = live.turn;
+    const next = await live.environment.step(action);
+    live.decisions.push({
+      observation: before.observation,
+      state: before.state,
+      action,
+      binding: null,
+      status: recordedStatus(next.status, action),
+      feedback: next.feedback,
+      score: next.score,
+      gap_before: false,
+      prompt: before.prompt,
+      prompt_ids: [...requests[n]!.promptIds],
+      response: text,
+      response_ids: responseIds,
+      rollout_logprobs: Array.from(logprobs),
+    });
+    live.turn = next;
+    if (next.done) live.ended = next.status === UNRECORDED ? "technical" : "environment";
+  }
+}
+
+function recordedStatus(status: string, action: string | null): Status {
+  const known = statusSchema.safeParse(status);
+  if (known.success) return known.data;
+  return action === null ? "malformed" : "rejected";
+}
+
+function toEpisode({ task, first, turn, decisions, ended }: Live): Episode {
+  const whole = ended !== "technical";
+  return {
+    format: "gcopd.episode.v1",
+    environment: task.environment,
+    task: task.task,
+    episode: task.episode,
+    task_description: task.taskDescription,
+    initial_observation: first.observation,
+    decisions,
+    final_state: turn.state,
+    outcome: {
+      complete: whole,
+      success: turn.success,
+      score: turn.score,
+      ended: ended ?? "horizon",
+      verified: whole,
+    },
+  };
+}

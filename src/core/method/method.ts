@@ -1,0 +1,76 @@
+/** A method is a schedule: stages of epochs, each with what its teacher is shown. Nothing else tells them apart. */
+import type { Control } from "../retrieval/types.ts";
+
+/** What the teacher reads beside the student's own context h_t. */
+export type StageEvidence =
+  /** Vanilla OPD: R = ∅, Eq. (1). */
+  | { kind: "none" }
+  /** R_t of Section 3.3: student hindsight and what the control retains of the retrieved records, Eq. (8). */
+  | { kind: "graph-conditioned"; control: Control };
+
+export interface Stage {
+  /** Shown to users. */
+  name: string;
+  epochs: number;
+  evidence: StageEvidence;
+}
+
+export interface Method {
+  id: string;
+  /** One sentence for a person. */
+  description: string;
+  stages: Stage[];
+}
+
+const VANILLA: Stage = { name: "vanilla", epochs: 1, evidence: { kind: "none" } };
+
+function continued(name: string, control: Control): Stage[] {
+  return [VANILLA, { name, epochs: 1, evidence: { kind: "graph-conditioned", control } }];
+}
+
+/**
+ * The paper's two-epoch budget (Section 3.1, "Two-stage training overview"; appendix, "Training configuration"): the
+ * controls continue from the same vanilla epoch as GC-OPD.
+ */
+export const METHODS = {
+  opd: {
+    id: "opd",
+    description: "Vanilla on-policy distillation: the teacher scores the original context, two epochs.",
+    stages: [{ ...VANILLA, epochs: 2 }],
+  },
+  "gc-opd": {
+    id: "gc-opd",
+    description: "One vanilla epoch, then one with graph-retrieved records and student hindsight.",
+    stages: continued("graph-conditioned", "graph"),
+  },
+  "hindsight-only": {
+    id: "hindsight-only",
+    description: "One vanilla epoch, then one with student hindsight and no external record.",
+    stages: continued("hindsight-only", "hindsight-only"),
+  },
+  "success-only": {
+    id: "success-only",
+    description: "One vanilla epoch, then one with student hindsight and successful records only.",
+    stages: continued("success-only", "success-only"),
+  },
+  "minimum-prefix": {
+    id: "minimum-prefix",
+    description:
+      "One vanilla epoch, then one with the records of the shortest shared action prefix, fixed for the episode.",
+    stages: continued("minimum-prefix", "minimum-prefix"),
+  },
+} as const satisfies Record<string, Method>;
+
+export type MethodId = keyof typeof METHODS;
+
+export const METHOD_IDS = Object.keys(METHODS) as [MethodId, ...MethodId[]];
+
+/** The same method with another control in its graph-conditioned stages: for ablations of a schedule. */
+export function withControl(method: Method, control: Control): Method {
+  return {
+    ...method,
+    stages: method.stages.map((stage) =>
+      stage.evidence.kind === "none" ? stage : { ...stage, evidence: { ...stage.evidence, control } },
+    ),
+  };
+}
