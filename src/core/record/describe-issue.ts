@@ -1,0 +1,84 @@
+/** One zod issue as the project words it: `decisions[3].state.key: expected string, received number`. */
+import type { z } from "zod";
+
+type Issue = z.core.$ZodIssue;
+
+/** A path as one would write it in code: `decisions[3].state.key`. */
+export function keyPath(path: readonly PropertyKey[]): string {
+  let text = "";
+  for (const part of path) {
+    if (typeof part === "number") text += `[${part}]`;
+    else if (/^[A-Za-z_$][\w$]*$/.test(String(part))) text += text === "" ? String(part) : `.${String(part)}`;
+    else text += `[${JSON.stringify(String(part))}]`;
+  }
+  return text;
+}
+
+/** JSON's name of a value's type. */
+export function jsonType(value: unknown): string {
+  if (value === null) return "null";
+  if (value === undefined) return "nothing";
+  return Array.isArray(value) ? "array" : typeof value;
+}
+
+function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
+  let value = root;
+  for (const part of path) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, part)) return undefined;
+    value = (value as Record<PropertyKey, unknown>)[part];
+  }
+  return value;
+}
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? "nothing";
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+}
+
+function expectation(issue: Issue, value: unknown): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return issue.expected === "int" && typeof value === "number"
+        ? `expected integer, received ${shown(value)}`
+        : `expected ${issue.expected === "record" ? "object" : issue.expected}, received ${jsonType(value)}`;
+    case "invalid_value":
+      return `expected ${issue.values.map((allowed) => JSON.stringify(allowed)).join(" or ")}, received ${shown(value)}`;
+    case "too_small":
+      return Array.isArray(value)
+        ? `expected at least ${issue.minimum} ${issue.minimum === 1 ? "entry" : "entries"}, received ${value.length}`
+        : `expected ${issue.inclusive === false ? "more than" : "at least"} ${issue.minimum}, received ${shown(value)}`;
+    case "too_big":
+      return Array.isArray(value)
+        ? `expected at most ${issue.maximum} entries, received ${value.length}`
+        : `expected at most ${issue.maximum}, received ${shown(value)}`;
+    default:
+      return issue.message;
+  }
+}
+
+/** Of a union's alternatives, the issue that lies deepest: the alternative that the writer most likely meant. */
+function deepest(issue: Issue): Issue {
+  if (issue.code !== "invalid_union") return issue;
+  let best: Issue | undefined;
+  for (const alternative of issue.errors) {
+    // An alternative of another `kind` was not meant, however deep its other faults lie.
+    const otherKind = alternative.some((inner) => inner.code === "invalid_value");
+    for (const inner of alternative) {
+      const candidate = deepest({ ...inner, path: [...issue.path, ...inner.path] });
+      if (best === undefined || (candidate.path.length > best.path.length && !otherKind)) best = candidate;
+    }
+  }
+  return best ?? issue;
+}
+
+/** The key at fault and one sentence about it. `root` is the value that was checked. */
+export function describeIssue(issue: Issue, root: unknown): { key: string; message: string } {
+  const found = deepest(issue);
+  const value = valueAt(root, found.path);
+  const key = keyPath(found.path);
+  const message = expectation(found, value);
+  return {
+    key,
+    message: value === undefined ? `missing; ${message.replace(/, received nothing$/, "")}` : message,
+  };
+}
