@@ -19,7 +19,15 @@ export function headOperations(
       for (let from = 0; from < rows; from += ROWS) {
         const count = Math.min(ROWS, rows - from);
         const hidden = matrix(h.f32, width, from * width);
-        multiply(logits, hidden, transposed(matrix(w.f32, width)), count, vocabulary, width, false);
+        multiply(
+          matrix(logits, vocabulary),
+          hidden,
+          transposed(matrix(w.f32, width)),
+          count,
+          vocabulary,
+          width,
+          false,
+        );
         for (let r = 0; r < count; r++) {
           const id = target[from + r]!;
           if (id >= vocabulary) throw new Error(`headLogprobs: target ${id} of ${vocabulary}`);
@@ -40,7 +48,15 @@ export function headOperations(
       for (let from = 0; from < rows; from += ROWS) {
         const count = Math.min(ROWS, rows - from);
         const hidden = matrix(h.f32, width, from * width);
-        multiply(logits, hidden, transposed(matrix(w.f32, width)), count, vocabulary, width, false);
+        multiply(
+          matrix(logits, vocabulary),
+          hidden,
+          transposed(matrix(w.f32, width)),
+          count,
+          vocabulary,
+          width,
+          false,
+        );
         for (let r = 0; r < count; r++) {
           const id = target[from + r]!;
           if (id >= vocabulary) throw new Error(`headBackward: target ${id} of ${vocabulary}`);
@@ -51,8 +67,10 @@ export function headOperations(
           row[id] = row[id]! + coefficient;
         }
         const dlogits = matrix(logits, vocabulary);
-        multiply(dh.f32, dlogits, matrix(w.f32, width), count, width, vocabulary, false, from * width);
-        if (dw !== null) multiply(dw.f32, transposed(dlogits), hidden, vocabulary, width, count, true);
+        const dhidden = matrix(dh.f32, width, from * width);
+        multiply(dhidden, dlogits, matrix(w.f32, width), count, width, vocabulary, false);
+        if (dw !== null)
+          multiply(matrix(dw.f32, width), transposed(dlogits), hidden, vocabulary, width, count, true);
       }
       return dh;
     },

@@ -11,18 +11,18 @@ export function linearOperations(
     linear(x, w) {
       const { m, n, k } = checkLinear("linear", x, w);
       const y = memory.zeros([m, n]);
-      multiply(y.f32, matrix(x.f32, k), transposed(matrix(w.f32, k)), m, n, k, false);
+      multiply(matrix(y.f32, n), matrix(x.f32, k), transposed(matrix(w.f32, k)), m, n, k, false);
       return y;
     },
     linearBackwardInput(dy, w) {
       const { m, n, k } = checkLinearBackwardInput(dy, w);
       const dx = memory.zeros([m, k]);
-      multiply(dx.f32, matrix(dy.f32, n), matrix(w.f32, k), m, k, n, false);
+      multiply(matrix(dx.f32, k), matrix(dy.f32, n), matrix(w.f32, k), m, k, n, false);
       return dx;
     },
     linearBackwardWeight(dw, dy, x) {
       const { m, n, k } = checkLinearBackwardWeight(dw, dy, x);
-      multiply(dw.f32, transposed(matrix(dy.f32, n)), matrix(x.f32, k), n, k, m, true);
+      multiply(matrix(dw.f32, k), transposed(matrix(dy.f32, n)), matrix(x.f32, k), n, k, m, true);
     },
   };
 }

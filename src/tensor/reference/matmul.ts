@@ -17,37 +17,35 @@ export function transposed(view: MatrixView): MatrixView {
 const TILE = 4;
 
 /** Panels of four rows, column by column, zero where the matrix ends: what the register tile reads in order. */
-function pack(view: MatrixView, from: number, rows: number, depth: number, out: Float32Array): void {
+function pack(view: MatrixView, from: number, end: number, depth: number, out: Float32Array): void {
   const { data, row, column } = view;
   let at = 0;
-  for (let panel = from; panel < rows; panel += TILE) {
-    const height = Math.min(TILE, rows - panel);
+  for (let panel = from; panel < end; panel += TILE) {
+    const height = Math.min(TILE, end - panel);
     const start = view.offset + panel * row;
     for (let p = 0; p < depth; p++) {
       const source = start + p * column;
       for (let i = 0; i < TILE; i++) out[at++] = i < height ? data[source + i * row]! : 0;
     }
-    if (at >= out.length) return;
   }
 }
 
 /**
- * c[M,N] (+)= a[M,K] · b[K,N], sums in f64, c dense row-major at `offset`.
+ * c[M,N] (+)= a[M,K] · b[K,N], sums in f64. The columns of c lie side by side (c.column is 1).
  * Both operands are packed into panels of four, then 4×4 values of c are held in registers over all of K.
  */
 export function multiply(
-  c: Float32Array,
+  c: MatrixView,
   a: MatrixView,
   b: MatrixView,
   m: number,
   n: number,
   k: number,
   accumulate: boolean,
-  offset = 0,
 ): void {
   if (m === 0 || n === 0) return;
   if (m < TILE && b.row === 1 && a.column === 1) {
-    multiplyFewRows(c, a, b, m, n, k, accumulate, offset);
+    multiplyFewRows(c, a, b, m, n, k, accumulate);
     return;
   }
   const panelSize = TILE * k;
@@ -56,39 +54,24 @@ export function multiply(
   const right = new Float32Array(panelSize);
   const columns = transposed(b);
   for (let j = 0; j < n; j += TILE) {
-    pack(columns, j, n, k, right);
     const width = Math.min(TILE, n - j);
+    pack(columns, j, j + width, k, right);
     for (let i = 0; i < m; i += TILE) {
-      tile(
-        c,
-        left,
-        (i / TILE) * panelSize,
-        right,
-        k,
-        Math.min(TILE, m - i),
-        width,
-        offset + i * n + j,
-        n,
-        accumulate,
-      );
+      tile(left, (i / TILE) * panelSize, right, k);
+      const height = Math.min(TILE, m - i);
+      for (let y = 0; y < height; y++) {
+        const at = c.offset + (i + y) * c.row + j;
+        for (let x = 0; x < width; x++)
+          c.data[at + x] = result[y * TILE + x]! + (accumulate ? c.data[at + x]! : 0);
+      }
     }
   }
 }
 
 const result = new Float64Array(TILE * TILE);
 
-function tile(
-  c: Float32Array,
-  left: Float32Array,
-  leftAt: number,
-  right: Float32Array,
-  k: number,
-  height: number,
-  width: number,
-  at: number,
-  stride: number,
-  accumulate: boolean,
-): void {
+/** Leaves the product of two panels in `result`. */
+function tile(left: Float32Array, leftAt: number, right: Float32Array, k: number): void {
   let s00 = 0;
   let s01 = 0;
   let s02 = 0;
@@ -148,30 +131,25 @@ function tile(
   result[13] = s31;
   result[14] = s32;
   result[15] = s33;
-  for (let i = 0; i < height; i++)
-    for (let j = 0; j < width; j++) {
-      const to = at + i * stride + j;
-      c[to] = result[i * TILE + j]! + (accumulate ? c[to]! : 0);
-    }
 }
 
 /** One to three rows (decoding): packing would cost as much as the product, so four columns of b are read at once. */
 function multiplyFewRows(
-  c: Float32Array,
+  c: MatrixView,
   a: MatrixView,
   b: MatrixView,
   m: number,
   n: number,
   k: number,
   accumulate: boolean,
-  offset: number,
 ): void {
   const x = a.data;
   const w = b.data;
+  const out = c.data;
   const stride = b.column;
   for (let i = 0; i < m; i++) {
     const xAt = a.offset + i * a.row;
-    const to = offset + i * n;
+    const to = c.offset + i * c.row;
     let j = 0;
     for (; j + TILE <= n; j += TILE) {
       const w0 = b.offset + j * stride;
@@ -189,16 +167,16 @@ function multiplyFewRows(
         s2 += value * w[w2 + p]!;
         s3 += value * w[w3 + p]!;
       }
-      c[to + j] = s0 + (accumulate ? c[to + j]! : 0);
-      c[to + j + 1] = s1 + (accumulate ? c[to + j + 1]! : 0);
-      c[to + j + 2] = s2 + (accumulate ? c[to + j + 2]! : 0);
-      c[to + j + 3] = s3 + (accumulate ? c[to + j + 3]! : 0);
+      out[to + j] = s0 + (accumulate ? out[to + j]! : 0);
+      out[to + j + 1] = s1 + (accumulate ? out[to + j + 1]! : 0);
+      out[to + j + 2] = s2 + (accumulate ? out[to + j + 2]! : 0);
+      out[to + j + 3] = s3 + (accumulate ? out[to + j + 3]! : 0);
     }
     for (; j < n; j++) {
       const wAt = b.offset + j * stride;
       let s = 0;
       for (let p = 0; p < k; p++) s += x[xAt + p]! * w[wAt + p]!;
-      c[to + j] = s + (accumulate ? c[to + j]! : 0);
+      out[to + j] = s + (accumulate ? out[to + j]! : 0);
     }
   }
 }
