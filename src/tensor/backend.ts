@@ -45,6 +45,8 @@ export interface Backend<T extends Tensor = Tensor> {
   /** Overwrites all values of an existing tensor. */
   write(t: T, data: Float32Array | Uint32Array): void;
   read(t: T): Promise<Float32Array>;
+  /** Gives `t` itself another shape of as many values, and returns it; nothing is copied. [T, H·D] ⇄ [T, H, D] */
+  reshape(t: T, shape: readonly number[]): T;
   free(...tensors: (T | null | undefined)[]): void;
   /** Tensors made while `work` runs are freed afterwards, except those that it returns in `keep`. */
   scope<R>(work: (keep: (t: T) => T) => R): R;

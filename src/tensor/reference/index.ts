@@ -24,6 +24,7 @@ export function createReferenceBackend(): Backend<HostTensor> {
     zeros: memory.zeros,
     write: memory.write,
     read: memory.read,
+    reshape: memory.reshape,
     free: memory.free,
     scope: memory.scope,
     live: memory.live,

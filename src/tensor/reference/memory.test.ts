@@ -38,6 +38,10 @@ test("reads are copies, and writes and shapes are checked", async () => {
   expect(() => backend.write(t, new Float32Array(3))).toThrow("do not fit f32[2,2]");
   expect(() => backend.write(t, new Uint32Array(4))).toThrow("do not fit");
   expect(() => backend.fromArray(values, [3])).toThrow("do not fill");
+  expect(backend.reshape(t, [1, 2, 2])).toBe(t);
+  expect(t.shape).toEqual([1, 2, 2]);
+  expect(() => backend.reshape(t, [3])).toThrow("reshape: [1,2,2] has not as many values as [3]");
+  backend.reshape(t, [2, 2]);
   expect(() => backend.linear(t, backend.zeros([2, 3]))).toThrow("linear: expected x [M,K], w [N,K]");
   backend.dispose();
   expect(backend.live()).toEqual({ tensors: 0, bytes: 0 });

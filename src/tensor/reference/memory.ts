@@ -7,7 +7,7 @@ export class HostTensor implements Tensor {
 
   constructor(
     data: Float32Array | Uint32Array,
-    readonly shape: readonly number[],
+    public shape: readonly number[],
     readonly dtype: "f32" | "u32",
   ) {
     this.#data = data;
@@ -41,7 +41,7 @@ export class HostTensor implements Tensor {
 
 type MemoryOperations = Pick<
   Backend<HostTensor>,
-  "fromArray" | "zeros" | "write" | "read" | "free" | "scope" | "live"
+  "fromArray" | "zeros" | "write" | "read" | "reshape" | "free" | "scope" | "live"
 >;
 
 /** Counts live tensors and frees those of a scope when it ends. */
@@ -74,6 +74,13 @@ export class HostMemory implements MemoryOperations {
   };
 
   read = async (t: HostTensor): Promise<Float32Array> => t.f32.slice();
+
+  reshape = (t: HostTensor, shape: readonly number[]): HostTensor => {
+    if (elements(shape) !== t.data.length)
+      throw new Error(`reshape: [${t.shape.join(",")}] has not as many values as [${shape.join(",")}]`);
+    t.shape = [...shape];
+    return t;
+  };
 
   free = (...tensors: (HostTensor | null | undefined)[]): void => {
     for (const t of tensors) {
