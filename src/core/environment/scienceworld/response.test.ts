@@ -1,0 +1,57 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { readEpisodes } from "../../record/library.ts";
+import { parseResponse } from "./response.ts";
+
+const MENU =
+  "Ambiguous request: Please enter the number for the action you intended (or blank to cancel):\n0:\tlook";
+
+describe("parseResponse", () => {
+  test("agrees with every recorded student response", async () => {
+    const file = new URL("../../../../test/fixtures/scienceworld/episodes.jsonl.gz", import.meta.url);
+    let count = 0;
+    for (const episode of await readEpisodes(readFileSync(file), { file: "episodes.jsonl.gz" })) {
+      for (const decision of episode.decisions) {
+        expect(parseResponse(decision.response!, decision.observation).action).toBe(decision.action);
+        count++;
+      }
+    }
+    expect(count).toBe(1699);
+  });
+
+  test.each([
+    ["<action>look around</action>", "look around", null],
+    ["  <action> look around\n</action>\n", "look around", null],
+    ["<thought>hm</thought>\n<action>look around</action>", "look around", "hm"],
+    ["<thought></thought><action>wait</action>", "wait", ""],
+    ["<thought>a < b</thought><action>wait</action>", "wait", "a < b"],
+  ])("well formed: %j", (response, action, thought) => {
+    expect(parseResponse(response, "")).toEqual({ action, thought, problem: null });
+  });
+
+  test.each([
+    ["look around", "no <action>…</action> block"],
+    ["", "no <action>…</action> block"],
+    ["<action>a</action><action>b</action>", "more than one action"],
+    ["<action>a</action> then", "text outside the blocks"],
+    ["so <action>a</action>", "text outside the blocks"],
+    ["so <thought>t</thought><action>a</action>", "text before the thought"],
+    ["<thought>t</thought> so <action>a</action>", "text outside the blocks"],
+    ["<thought>t<action>a</action>", "the thought is not closed before the next tag"],
+    ["<action>a", "the action is not closed before the next tag"],
+    ["<action>a<thought>t</thought></action>", "the action is not closed before the next tag"],
+    ["<thought>t</thought><thought>u</thought><action>a</action>", "unexpected <thought>"],
+    ["<action>a</action><thought>t</thought>", "a tag after the action"],
+    ["</thought><action>a</action>", "unexpected </thought>"],
+    ["<action></action>", "an empty action where no menu asks for a blank answer"],
+    ["<think>t</think><action>a</action>", "text outside the blocks"],
+    ["<Action>a</Action>", "no <action>…</action> block"],
+  ])("malformed: %j", (response, problem) => {
+    expect(parseResponse(response, "You are here.")).toMatchObject({ action: null, problem });
+  });
+
+  test("a blank answer is an action only where the menu asks for one", () => {
+    expect(parseResponse("<action> </action>", MENU)).toEqual({ action: "", thought: null, problem: null });
+    expect(parseResponse("<action></action>", "Ambiguous request: pick one").action).toBeNull();
+  });
+});

@@ -1,0 +1,21 @@
+/** ScienceWorld's rules, gathered from the files beside this one. */
+import type { EnvironmentRules } from "../environment.ts";
+import { locateCase } from "./locate-case.ts";
+import { parseResponse } from "./response.ts";
+
+export const SCIENCEWORLD: EnvironmentRules = {
+  name: "scienceworld",
+  limits: {
+    historyPairs: 5,
+    decisions: 30,
+    promptTokens: 10_240,
+    responseTokens: 512,
+    teacherContextTokens: 40_513,
+    evidenceTokens: 40_000,
+  },
+  admitsTerminalEntry: true,
+  checksContinuity: true,
+  unverifiedFallback: true,
+  locate: locateCase,
+  parseResponse,
+};
