@@ -9,7 +9,7 @@ export type IneligibleReason =
   | "incomplete_record" // outcome.complete is false
   | "unverified_record" // outcome.verified is false
   | "not_successful" // the source did not succeed
-  | "gap_in_suffix" // a recorded continuity gap at or after the entry
+  | "gap_in_suffix" // a gap mark between two decisions of the suffix (one before the entry itself is outside)
   | "feedback_mismatch" // a feedback in the suffix differs from the next observation
   | "entry_rejected"
   | "entry_malformed"
@@ -49,7 +49,7 @@ export interface Explanation {
   /** Position of the student's continuation in the ranking (1 = winner), or null. */
   studentRank: number | null;
   /** More than one candidate has the least cost: what broke the tie. */
-  tie: "external over student" | "repetition" | "position" | null;
+  tie: "external over student" | "repetition" | "position" | "source" | null;
   /** α_t of Eq. (6) and A^+ there, when A_t^+ is empty and an anchor exists. */
   anchor: {
     studentPosition: number;

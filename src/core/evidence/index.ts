@@ -1,0 +1,13 @@
+export * from "./budget.ts";
+export { evidenceInput } from "./evidence-input.ts";
+export * from "./insert.ts";
+export {
+  CURRENT_MARK,
+  type EvidenceInput,
+  MATCHED_MARK,
+  type RenderOptions,
+  renderEvidence,
+  SOURCE_HEADING,
+  STUDENT_HEADING,
+} from "./render.ts";
+export type * from "./types.ts";

@@ -1,0 +1,199 @@
+/**
+ * Render (Eq. (7), Appendix "Rendered evidence"): the student's complete execution with the scored decision marked,
+ * then the retained successful and the retained failed record, each complete. Observations, actions, feedback, status
+ * and outcome are all there; locators (which no agent sees) and historical thoughts never are.
+ */
+import { InputError } from "../errors.ts";
+import type { Attempt, Episode, Reference, RetrievalRecord, Source } from "../record/schema.ts";
+import type { Control } from "../retrieval/types.ts";
+import { type BackReferences, backReferences } from "./back-references.ts";
+import { actionText, outcomeText, statusText, verificationText } from "./phrases.ts";
+import type { Evidence, EvidenceSpan } from "./types.ts";
+import { EvidenceWriter } from "./writer.ts";
+
+export interface EvidenceInput {
+  episode: Episode;
+  /** t, from 0: the decision that is scored. */
+  decision: number;
+  /** What retrieval retained for that decision. */
+  retrieval: RetrievalRecord;
+  /** The complete record that `retrieval.success` names; null when it names none. */
+  success: Source | null;
+  /** The complete record that `retrieval.failure` names; null when it names none. */
+  failure: Source | null;
+  /** `hindsight-only` puts the student's execution in `<student_hindsight>` tags. `graph` when absent. */
+  control?: Control;
+}
+
+export interface RenderOptions {
+  /** Print exactly repeated observations and feedback once and refer to them afterwards (see `fitEvidence`). */
+  backReferences?: boolean;
+}
+
+export const STUDENT_HEADING = "STUDENT'S COMPLETE ACTUAL ACTION/OBSERVATION EXECUTION";
+export const SOURCE_HEADING = "COMPLETE SOURCE ACTION/OBSERVATION EXECUTION";
+export const CURRENT_MARK = "[CURRENT SCORED DECISION]";
+export const MATCHED_MARK = "[MATCHED STATE]";
+
+/** What is left out of an event, and how a reader gets it back: an observation that repeats the line before it. */
+const READING_RULE =
+  "Events count from 0. The observation before an event is the feedback printed just before it, " +
+  "unless the event prints its own.";
+
+/**
+ * R_t as the teacher reads it, with the place of each part. Every observation is in it: printed where it differs from
+ * the feedback (or initial observation) before it, which the heading says.
+ *
+ * Throws `InputError` when a record that retrieval retained is missing or is not the one given, when one is given that
+ * retrieval did not retain, or when the episode has no such decision.
+ */
+export function renderEvidence(input: EvidenceInput, options: RenderOptions = {}): Evidence {
+  check(input);
+  const plain = write(input, null);
+  if (options.backReferences !== true) return { text: plain.text, spans: plain.spans, backReferences: false };
+  const { text, spans } = write(input, backReferences(plain.recorded, plain.text));
+  return { text, spans, backReferences: true };
+}
+
+function check({ episode, decision, retrieval, success, failure }: EvidenceInput): void {
+  const of = `decision ${decision} of episode ${episode.episode}`;
+  if (!Number.isInteger(decision) || decision < 0 || decision >= episode.decisions.length) {
+    throw new InputError(`there is no ${of}: the episode has ${episode.decisions.length} decisions`);
+  }
+  if (retrieval.decision !== decision || retrieval.episode !== episode.episode) {
+    throw new InputError(
+      `the retrieval record is of decision ${retrieval.decision} of episode ${retrieval.episode}, expected ${of}`,
+    );
+  }
+  for (const [kind, reference, source] of [
+    ["successful", retrieval.success, success],
+    ["failed", retrieval.failure, failure],
+  ] as const) {
+    const expected = reference?.source ?? null;
+    const given = source?.source ?? null;
+    if (expected !== given || (source !== null && source.task !== episode.task)) {
+      throw new InputError(
+        `${of} retains ${expected ?? "no record"} as its ${kind} record, got ${given ?? "none"}`,
+      );
+    }
+    const last = source?.decisions.length ?? 0;
+    if (reference !== null && reference.position !== null && reference.position > last) {
+      throw new InputError(
+        `${of} is anchored at position ${reference.position} of ${given}, which ends at ${last}`,
+      );
+    }
+  }
+}
+
+function write(input: EvidenceInput, references: BackReferences | null) {
+  const { episode, decision, retrieval, success, failure } = input;
+  const writer = new EvidenceWriter(references);
+  const tagged = input.control === "hindsight-only";
+  if (tagged) writer.line("<student_hindsight>");
+  writer.begin({ kind: "student", part: "heading", source: null, position: null });
+  writer.line(STUDENT_HEADING);
+  writer.line(READING_RULE);
+  if (references !== null) {
+    const name = `[${references.prefix}k]`;
+    writer.line(`${name} before a text names that text; ${name} alone stands for it.`);
+  }
+  writeEvents(writer, episode, {
+    kind: "student",
+    source: null,
+    name: "Student",
+    marked: decision,
+    mark: CURRENT_MARK,
+    attempts: () => [],
+  });
+  if (!tagged) {
+    if (success !== null) writeSource(writer, "success", success, retrieval.success!, decision);
+    if (failure !== null) writeSource(writer, "failure", failure, retrieval.failure!, decision);
+  }
+  writer.end();
+  if (tagged) writer.line("</student_hindsight>");
+  return writer.finish();
+}
+
+function writeSource(
+  writer: EvidenceWriter,
+  kind: "success" | "failure",
+  source: Source,
+  reference: Reference,
+  decision: number,
+): void {
+  writer.begin({ kind, part: "heading", source: source.source, position: null });
+  writer.line(`${SOURCE_HEADING}: ${source.source}`);
+  writer.line(`Role: ${kind === "success" ? "successful" : "failed"} record`);
+  writer.line(`Origin: ${source.origin.kind}`);
+  writer.line(`Verification: ${verificationText(source)}`);
+  writer.line(`Anchor: ${anchorText(reference, decision)}`);
+  writeEvents(writer, source, {
+    kind,
+    source: source.source,
+    name: "Source",
+    marked: reference.position,
+    mark: MATCHED_MARK,
+    attempts: (position) => source.decisions[position]!.attempts,
+  });
+}
+
+/** The association label of a retained record. */
+function anchorText({ relation, position, student_position: u }: Reference, decision: number): string {
+  switch (relation) {
+    case "current":
+      return `current; source event [${position}] shares the state of student event [${u}], the scored decision`;
+    case "historical":
+      return (
+        `historical; source event [${position}] shares the state of student event [${u}], ` +
+        `earlier than the scored decision [${decision}]`
+      );
+    case "unaligned":
+      return "unaligned; no source event is matched to a student event";
+    case "unverified":
+      return "UNVERIFIED raw record, unaligned; no source event is matched to a student event";
+  }
+}
+
+interface EventPlace {
+  kind: EvidenceSpan["kind"];
+  source: string | null;
+  name: "Student" | "Source";
+  /** Position of the marked event; its length marks the end of the execution, null marks none. */
+  marked: number | null;
+  mark: string;
+  attempts: (position: number) => readonly Attempt[];
+}
+
+/** The initial observation, every event in order, and the final outcome. */
+function writeEvents(writer: EvidenceWriter, execution: Episode | Source, place: EventPlace): void {
+  const { kind, source, name, marked, mark } = place;
+  const begin = (position: number) => {
+    writer.begin({ kind, part: "event", source, position });
+    writer.line(`${name} event [${position}]${position === marked ? ` ${mark}` : ""}`);
+  };
+  writer.recorded("Initial observation", execution.initial_observation);
+  let before = execution.initial_observation;
+  execution.decisions.forEach((event, position) => {
+    begin(position);
+    if (event.gap_before) writer.line("Recording gap: not continuous from the previous event");
+    if (event.observation !== before) writer.recorded("Observation", event.observation);
+    for (const attempt of place.attempts(position)) {
+      const reason = attempt.reason === "format" ? "unreadable" : "rejected";
+      writer.line(
+        `Noncommitted attempt (${reason}, not part of the execution): ${actionText(attempt.action, null)}`,
+      );
+      writer.recorded("Attempt feedback", attempt.feedback);
+    }
+    writer.line(`Recorded action: ${actionText(event.action, event.binding)}`);
+    const status = statusText(event.status);
+    if (status !== null) writer.line(`Status: ${status}`);
+    writer.recorded("Actual feedback", event.feedback);
+    before = event.feedback;
+  });
+  if (marked === execution.decisions.length) {
+    begin(marked);
+    writer.line("Recorded action: none (the execution ends in this state)");
+  }
+  writer.begin({ kind, part: "outcome", source, position: null });
+  writer.line(`Final outcome: ${outcomeText(execution)}`);
+}

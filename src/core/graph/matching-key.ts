@@ -1,0 +1,20 @@
+import type { State } from "../record/schema.ts";
+import { foldWhiteSpace } from "../white-space.ts";
+
+/** Orders strings by UTF-16 code unit: the same everywhere, whatever the locale. */
+export function byCodeUnit(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/**
+ * The locator z as one string: two visits match exactly when their matching keys are equal, that is when descriptor,
+ * parser mode and options (as sorted pairs, white space folded) are all equal (Appendix "State descriptors and
+ * matching"). Null for ⊥, an unreliable capture, which matches nothing, not even another ⊥.
+ */
+export function matchingKey(state: State | null): string | null {
+  if (state === null) return null;
+  const options = Object.entries(state.options)
+    .map(([name, value]) => [foldWhiteSpace(name), foldWhiteSpace(value)] as const)
+    .sort((a, b) => byCodeUnit(a[0], b[0]) || byCodeUnit(a[1], b[1]));
+  return JSON.stringify([state.key, state.mode, options]);
+}

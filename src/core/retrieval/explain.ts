@@ -1,0 +1,207 @@
+/** Why retrieval decided as it did: the data behind each step, and one sentence for a person. */
+import { byCodeUnit } from "../graph/matching-key.ts";
+import type { Reference, RetrievalRecord } from "../record/schema.ts";
+import { suffixCost } from "./eligibility.ts";
+import type { FailedVisit, RankedVisit } from "./prepare.ts";
+import type { LocatedEpisode } from "./retrieve.ts";
+import type { Control, Explanation, IneligibleReason, MatchedVisit } from "./types.ts";
+
+/** What each reason means, to be read after "because". */
+export const REASON_TEXT: Record<IneligibleReason, string> = {
+  incomplete_record: "the record is incomplete",
+  unverified_record: "the record was not checked by replay",
+  not_successful: "the source did not succeed",
+  gap_in_suffix: "the recording has a gap between the visit and the end",
+  feedback_mismatch: "a feedback after the visit differs from the next observation",
+  entry_rejected: "its next decision was rejected",
+  entry_malformed: "its next decision was malformed",
+  entry_rolled_back: "its next decision was rolled back",
+  entry_without_action: "its next decision has no action",
+  terminal_entry: "it is the source's last visit",
+};
+
+/** The failed visits at student position u by (|j-u|, d(r,0), repetition, j), then source id; best first. */
+export function byCloseness(located: LocatedEpisode, u: number): FailedVisit[] {
+  let visits = located.failedAt.get(u);
+  if (visits === undefined) {
+    visits = [...(located.states[u]?.failures ?? [])].sort(
+      (a, b) =>
+        Math.abs(a.position - u) - Math.abs(b.position - u) ||
+        a.wholeCost - b.wholeCost ||
+        a.repetition - b.repetition ||
+        a.position - b.position ||
+        byCodeUnit(a.source, b.source),
+    );
+    located.failedAt.set(u, visits);
+  }
+  return visits;
+}
+
+/** `found` is what the rules retain before the control takes anything away. */
+export function explain(
+  located: LocatedEpisode,
+  t: number,
+  record: RetrievalRecord,
+  found: { success: Reference | null; failure: Reference | null },
+  control: Control,
+): Explanation {
+  const { episode } = located;
+  const state = located.states[t]!;
+  const candidates = state?.candidates ?? [];
+  const ranked = candidates.length > 0 && episode.outcome.success;
+  const studentCost = ranked ? suffixCost(episode, t) : null;
+  const ahead =
+    studentCost === null ? candidates.length : candidates.filter((c) => c.cost <= studentCost).length;
+  const matched = (state?.visits ?? []).map(
+    (visit): MatchedVisit => ({
+      source: visit.source,
+      repetition: visit.repetition,
+      position: visit.position,
+      cost: visit.cost,
+      terminal: visit.terminal,
+      eligible: visit.rank !== null,
+      reasons: [...visit.reasons],
+      rank: visit.rank !== null && visit.rank > ahead ? visit.rank + 1 : visit.rank,
+    }),
+  );
+  const anchor = candidates.length === 0 ? located.latestSuccess[t]! : -1;
+  const shared = candidates.length === 0 ? located.latestFailure[t]! : -1;
+  const tie = tieBreak(candidates, studentCost);
+  return {
+    locator: episode.decisions[t]!.state,
+    matched,
+    studentCost,
+    studentRank: studentCost === null ? null : ahead + 1,
+    tie,
+    anchor:
+      anchor < 0
+        ? null
+        : {
+            studentPosition: anchor,
+            candidates: located.states[anchor]!.candidates.map(({ source, position, cost }) => ({
+              source,
+              position,
+              cost,
+            })),
+          },
+    failed:
+      candidates.length > 0
+        ? null
+        : {
+            studentPosition: shared < 0 ? null : shared,
+            candidates: (shared < 0 ? [] : byCloseness(located, shared)).map((visit) => ({
+              source: visit.source,
+              position: visit.position,
+              distance: Math.abs(visit.position - shared),
+              wholeCost: visit.wholeCost,
+              repetition: visit.repetition,
+            })),
+          },
+    sentence: sentence(record, matched, found, control, {
+      unlocated: episode.decisions[t]!.state === null,
+      studentCost,
+      tie,
+    }),
+  };
+}
+
+/** What decided between the first and the second of the ranking when their costs are equal. */
+function tieBreak(candidates: readonly RankedVisit[], studentCost: number | null): Explanation["tie"] {
+  const [first, second] = candidates;
+  if (first === undefined || (studentCost !== null && studentCost < first.cost)) return null;
+  if (second !== undefined && second.cost === first.cost) {
+    if (second.repetition !== first.repetition) return "repetition";
+    return second.position !== first.position ? "position" : "source";
+  }
+  return studentCost === first.cost ? "external over student" : null;
+}
+
+const TIE_TEXT: Record<NonNullable<Explanation["tie"]>, string> = {
+  "external over student": "a recorded execution goes before the student's own at equal cost",
+  repetition: "the smaller repetition goes first at equal cost",
+  position: "the earlier position goes first at equal cost and repetition",
+  source: "the source id decides at equal cost, repetition and position",
+};
+
+function sentence(
+  record: RetrievalRecord,
+  matched: readonly MatchedVisit[],
+  found: { success: Reference | null; failure: Reference | null },
+  control: Control,
+  facts: { unlocated: boolean; studentCost: number | null; tie: Explanation["tie"] },
+): string {
+  const parts: string[] = [];
+  const count = record.candidates.length;
+  const visits = plural(record.matched_visits, "recorded visit");
+  if (record.winner !== null) {
+    const eligible = record.matched_visits > count ? `, ${count} of them eligible` : "";
+    parts.push(`${visits} share${record.matched_visits === 1 ? "s" : ""} this state${eligible}`);
+    const best = record.candidates[0]!;
+    if (record.winner.kind === "student") {
+      parts.push(
+        `the student's own continuation wins with ${plural(record.winner.cost, "decision")} left, fewer than ` +
+          `${best.cost} from ${best.source}, so no external record is retained`,
+      );
+    } else {
+      const own =
+        facts.studentCost === null ? "" : ` (the student's own continuation takes ${facts.studentCost})`;
+      const tie = facts.tie === null ? "" : `; ${TIE_TEXT[facts.tie]}`;
+      parts.push(
+        `${best.source} wins from its position ${best.position} with ${plural(best.cost, "decision")} left${own}${tie}`,
+      );
+    }
+  } else {
+    if (record.matched_visits > 0) {
+      parts.push(
+        record.matched_visits === 1
+          ? `1 recorded visit shares this state but it is not eligible, because ${commonReason(matched)}`
+          : `${visits} share this state but none is eligible, mostly because ${commonReason(matched)}`,
+      );
+    } else if (facts.unlocated) parts.push("this state was not reliably captured, so nothing can match it");
+    else parts.push("no recorded visit shares this state");
+    if (record.case === "unmatched_success") {
+      parts.push("the student succeeded, so its own execution is used alone");
+    } else {
+      parts.push(`successful record: ${referenceText(found.success)}`);
+      parts.push(`failed record: ${referenceText(found.failure)}`);
+    }
+  }
+  if (control === "success-only" && found.failure !== null) {
+    parts.push("the success-only control leaves the failed record out");
+  }
+  if (control === "hindsight-only" && (found.success !== null || found.failure !== null)) {
+    parts.push("the hindsight-only control leaves external records out");
+  }
+  const text = parts.join("; ");
+  return `${text[0]!.toUpperCase()}${text.slice(1)}.`;
+}
+
+function referenceText(reference: Reference | null): string {
+  if (reference === null) return "none available";
+  const { source, position, student_position: u } = reference;
+  switch (reference.relation) {
+    case "current":
+      return `${source}, which shares this state at its position ${position}`;
+    case "historical":
+      return `${source}, whose position ${position} shares the state of the student's earlier decision ${u}`;
+    case "unaligned":
+      return `${source}, the shortest of the task, not aligned with the student`;
+    case "unverified":
+      return `${source}, a raw record that replay did not check, not aligned with the student`;
+  }
+}
+
+/** The first failing test of most of the visits. */
+function commonReason(matched: readonly MatchedVisit[]): string {
+  const counts = new Map<IneligibleReason, number>();
+  for (const { reasons } of matched) {
+    const first = reasons[0];
+    if (first !== undefined) counts.set(first, (counts.get(first) ?? 0) + 1);
+  }
+  const [reason] = [...counts].sort((a, b) => b[1] - a[1])[0]!;
+  return REASON_TEXT[reason];
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}

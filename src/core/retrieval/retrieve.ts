@@ -1,0 +1,157 @@
+/**
+ * State- and history-conditioned retrieval (Section 3.3, "Per-decision procedure"): what a decision's locator finds in
+ * the prepared task, which candidate wins, and which complete records are retained for the teacher.
+ */
+import { InputError } from "../errors.ts";
+import { matchingKey } from "../graph/matching-key.ts";
+import type { Episode, Reference, RetrievalRecord } from "../record/schema.ts";
+import { suffixCost } from "./eligibility.ts";
+import { byCloseness, explain } from "./explain.ts";
+import type { FailedVisit, Fallback, PreparedState, PreparedTask } from "./prepare.ts";
+import type { Control, Retrieval } from "./types.ts";
+
+export interface RetrieveOptions {
+  /** One of the paper's ablations; `graph`, the full method, when absent. */
+  control?: Control;
+}
+
+/** A student execution looked up in a prepared task. */
+export interface LocatedEpisode {
+  prepared: PreparedTask;
+  episode: Episode;
+  /** By student position u: the state that z_u names, or null when no source visited it. */
+  states: (PreparedState | null)[];
+  /** By u: the latest position ≤ u with A_u^+ ≠ ∅ (Eq. (6)), or -1. */
+  latestSuccess: number[];
+  /** By u: the latest position ≤ u shared with a failed record, or -1. */
+  latestFailure: number[];
+  /** The failed visits at a position that was asked for, best first. */
+  failedAt: Map<number, FailedVisit[]>;
+}
+
+/** Looks up positions 0 … `until` of an episode. Throws `InputError` when the episode is of another task. */
+function locateEpisode(prepared: PreparedTask, episode: Episode, until: number): LocatedEpisode {
+  const { graph } = prepared;
+  if (
+    graph.sources.length > 0 &&
+    (episode.task !== graph.task || episode.environment !== graph.environment)
+  ) {
+    throw new InputError(
+      `episode ${episode.episode} is of task ${episode.environment}/${episode.task}, ` +
+        `its sources are of ${graph.environment}/${graph.task}`,
+    );
+  }
+  const states: (PreparedState | null)[] = [];
+  const latestSuccess: number[] = [];
+  const latestFailure: number[] = [];
+  for (let u = 0; u <= until; u++) {
+    const key = matchingKey(episode.decisions[u]!.state);
+    const node = key === null ? undefined : graph.index.get(key);
+    const state = node === undefined ? null : prepared.states[node]!;
+    states.push(state);
+    latestSuccess.push(state !== null && state.candidates.length > 0 ? u : (latestSuccess[u - 1] ?? -1));
+    latestFailure.push(state !== null && state.failures.length > 0 ? u : (latestFailure[u - 1] ?? -1));
+  }
+  return { prepared, episode, states, latestSuccess, latestFailure, failedAt: new Map() };
+}
+
+/**
+ * Retrieval for decision t of a completed student episode. `decision` counts from 0. Throws `InputError` when the
+ * episode has no such decision or is of another task than the sources.
+ */
+export function retrieve(
+  prepared: PreparedTask,
+  episode: Episode,
+  decision: number,
+  options: RetrieveOptions = {},
+): Retrieval {
+  if (!Number.isInteger(decision) || decision < 0 || decision >= episode.decisions.length) {
+    throw new InputError(
+      `episode ${episode.episode} has no decision ${decision}: ` +
+        (episode.decisions.length === 0
+          ? "it has none at all"
+          : `they go from 0 to ${episode.decisions.length - 1}`),
+    );
+  }
+  return decide(locateEpisode(prepared, episode, decision), decision, options.control ?? "graph");
+}
+
+/** Retrieval for every decision of an episode, in order; the positions are looked up once. */
+export function retrieveEpisode(
+  prepared: PreparedTask,
+  episode: Episode,
+  options: RetrieveOptions = {},
+): Retrieval[] {
+  const located = locateEpisode(prepared, episode, episode.decisions.length - 1);
+  return episode.decisions.map((_, decision) => decide(located, decision, options.control ?? "graph"));
+}
+
+/** The per-decision procedure and Retain_env. */
+function decide(located: LocatedEpisode, t: number, control: Control): Retrieval {
+  if (control === "minimum-prefix") {
+    throw new InputError(
+      "control minimum-prefix is not built yet: use graph, success-only or hindsight-only",
+    );
+  }
+  const { episode } = located;
+  const state = located.states[t]!;
+  const best = state?.candidates[0];
+  const won = episode.outcome.success;
+  const record: RetrievalRecord = {
+    format: "gcopd.retrieval.v1",
+    environment: episode.environment,
+    task: episode.task,
+    episode: episode.episode,
+    decision: t,
+    case:
+      best !== undefined
+        ? "matched_success"
+        : state !== null
+          ? "matched_no_success"
+          : won
+            ? "unmatched_success"
+            : "unmatched_failure",
+    matched_visits: state?.visits.length ?? 0,
+    candidates: (state?.candidates ?? []).map(({ source, position, cost }) => ({ source, position, cost })),
+    winner: null,
+    success: null,
+    failure: null,
+  };
+  if (best !== undefined) {
+    // C_t^+ holds the student's own continuation only if it succeeded; an equal cost goes to the external record.
+    const own = suffixCost(episode, t);
+    const { source, position, cost } = best;
+    if (won && own < cost) record.winner = { kind: "student", cost: own };
+    else {
+      record.winner = { kind: "source", source, position, cost };
+      record.success = { source, position, student_position: t, relation: "current" };
+    }
+  } else if (record.case !== "unmatched_success") {
+    record.success = successReference(located, t);
+    record.failure = failedReference(located, t);
+  }
+  const found = { success: record.success, failure: record.failure };
+  if (control === "hindsight-only") record.success = null;
+  if (control !== "graph") record.failure = null;
+  return { record, explanation: explain(located, t, record, found, control) };
+}
+
+/** v_t^+ where A_t^+ = ∅: the best candidate at the historical anchor α_t of Eq. (6), else FallbackSuccess. */
+function successReference(located: LocatedEpisode, t: number): Reference | null {
+  const anchor = located.latestSuccess[t]!;
+  if (anchor < 0) return fallbackReference(located.prepared.fallbackSuccess);
+  const { source, position } = located.states[anchor]!.candidates[0]!;
+  return { source, position, student_position: anchor, relation: "historical" };
+}
+
+/** FailedRef(τ, t, D_x): at the latest position shared with a failed record, else the fallback. */
+function failedReference(located: LocatedEpisode, t: number): Reference | null {
+  const shared = located.latestFailure[t]!;
+  if (shared < 0) return fallbackReference(located.prepared.fallbackFailure);
+  const { source, position } = byCloseness(located, shared)[0]!;
+  return { source, position, student_position: shared, relation: shared === t ? "current" : "historical" };
+}
+
+function fallbackReference(fallback: Fallback | null): Reference | null {
+  return fallback === null ? null : { ...fallback, position: null, student_position: null };
+}
