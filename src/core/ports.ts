@@ -79,8 +79,8 @@ export interface TrainItem {
   responseIds: readonly number[];
   /** log q^R of each response token, from the frozen teacher. */
   teacherLogprobs: ArrayLike<number>;
-  /** log p_old of each response token, from the rollout policy. */
-  rolloutLogprobs: ArrayLike<number>;
+  /** log p_old of each response token, from the rollout policy; null: the student itself, before this step (ρ = 1). */
+  rolloutLogprobs: ArrayLike<number> | null;
   /** w = 1/(N L_e), the same for each token of one episode. */
   weight: number;
 }

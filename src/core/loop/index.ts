@@ -1,0 +1,12 @@
+/** The training loop over the ports (Algorithm 1). */
+export * from "./batches.ts";
+export * from "./checkpoint.ts";
+export type * from "./codec.ts";
+export * from "./data.ts";
+export type * from "./events.ts";
+export * from "./metrics.ts";
+export * from "./recorded-environment.ts";
+export * from "./rollout.ts";
+export * from "./rows.ts";
+export * from "./seeded.ts";
+export * from "./train.ts";

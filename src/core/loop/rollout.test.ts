@@ -1,0 +1,106 @@
+import { describe, expect, it } from "vitest";
+import { toyCodec } from "../../../test/support/toy-model.ts";
+import type { Sampler } from "../ports.ts";
+import { type Episode, episodeSchema } from "../record/schema.ts";
+import { RecordedEnvironment } from "./recorded-environment.ts";
+import { rollout } from "./rollout.ts";
+
+const STATE = { key: "k", mode: "normal", options: {} };
+
+const RECORDED: Episode = {
+  format: "gcopd.episode.v1",
+  environment: "scienceworld",
+  task: "t",
+  episode: "r",
+  task_description: "Do it.",
+  initial_observation: "A room.",
+  decisions: ["open", null, "leave"].map((action, t) => ({
+    observation: ["A room.", "It is open.", "No action there."][t]!,
+    state: STATE,
+    action,
+    binding: null,
+    status: action === null ? "malformed" : "executed",
+    feedback: ["It is open.", "No action there.", "You left."][t]!,
+    score: t,
+    gap_before: false,
+    prompt: `prompt ${t}`,
+    response: "unused",
+  })),
+  final_state: { ...STATE, key: "end" },
+  outcome: { complete: true, success: true, score: 100, ended: "environment", verified: true },
+};
+
+/** Answers from a list, turn by turn. */
+function scripted(answers: string[]): Sampler & { seeds: number[] } {
+  let turn = 0;
+  const seeds: number[] = [];
+  return {
+    seeds,
+    sample: async (requests) =>
+      requests.map(({ id, seed }) => {
+        seeds.push(seed);
+        const responseIds = [...toyCodec.encode(answers[turn++]!), 0];
+        return { id, responseIds, logprobs: new Float32Array(responseIds.length).fill(-0.5), stop: "stop" };
+      }),
+  };
+}
+
+const task = {
+  episode: "new",
+  environment: "scienceworld",
+  task: "t",
+  taskDescription: "Do it.",
+  open: async () => new RecordedEnvironment(RECORDED),
+  parse: (response: string) => (response === "?" ? null : response),
+};
+const settings = { maxDecisions: 30, maxTokens: 16, temperature: 1, seed: 1, policyVersion: 0 };
+
+describe("rollout over a recorded environment", () => {
+  it("follows the recorded actions, malformed ones too, to the recorded end", async () => {
+    const sampler = scripted(["open", "?", "leave"]);
+    const [episode] = await rollout([task], sampler, toyCodec, settings);
+    expect(() => episodeSchema.parse(episode)).not.toThrow();
+    expect(
+      episode!.decisions.map(({ action, status, feedback, score }) => [action, status, feedback, score]),
+    ).toEqual([
+      ["open", "executed", "It is open.", 0],
+      [null, "malformed", "No action there.", 1],
+      ["leave", "executed", "You left.", 100],
+    ]);
+    expect(episode!.decisions[1]!.prompt).toBe("prompt 1");
+    expect(episode!.decisions[0]!.response_ids).toEqual([...toyCodec.encode("open"), 0]);
+    expect(episode!.decisions[0]!.rollout_logprobs).toEqual(Array(5).fill(-0.5));
+    expect(episode!.outcome).toEqual(RECORDED.outcome);
+    expect(episode!.final_state).toEqual(RECORDED.final_state);
+    expect(new Set(sampler.seeds).size).toBe(3);
+  });
+
+  it("ends at an action that the recording does not hold, and says so", async () => {
+    const [episode] = await rollout([task], scripted(["open", "jump"]), toyCodec, settings);
+    expect(episode!.decisions.at(-1)!.feedback).toBe(
+      'The recording of r holds no answer to "jump" at decision 1.',
+    );
+    expect(episode!.outcome).toMatchObject({
+      ended: "technical",
+      complete: false,
+      verified: false,
+      success: false,
+    });
+    expect(episode!.final_state).toBeNull();
+  });
+
+  it("ends at the horizon", async () => {
+    const [episode] = await rollout([task], scripted(["open"]), toyCodec, { ...settings, maxDecisions: 1 });
+    expect(episode!.outcome).toMatchObject({ ended: "horizon", complete: true, success: false });
+    expect(episode!.final_state).toEqual(STATE);
+  });
+
+  it("refuses another task, and an episode without prompts", async () => {
+    await expect(new RecordedEnvironment(RECORDED).reset("other")).rejects.toThrow(
+      "is of task t, not of other",
+    );
+    const { prompt: _, ...first } = RECORDED.decisions[0]!;
+    const bare = new RecordedEnvironment({ ...RECORDED, decisions: [first] });
+    await expect(bare.reset("t")).rejects.toThrow("episode r, decisions.0.prompt");
+  });
+});

@@ -1,0 +1,58 @@
+/** The decisions of a batch with their exact ids: one row a decision (Algorithm 1, line 5). */
+import { InputError } from "../errors.ts";
+import { episodeWeights } from "../objective/weights.ts";
+import type { Episode } from "../record/schema.ts";
+import type { TextCodec } from "./codec.ts";
+import type { RolloutPolicy } from "./events.ts";
+
+export interface Row {
+  episode: Episode;
+  decision: number;
+  /** h_t: what the student reads. */
+  promptIds: number[];
+  /** y_t, never empty. */
+  responseIds: number[];
+  /** log p_old, or null where the record carries none. */
+  rolloutLogprobs: number[] | null;
+  /** w = 1/(N·L_e). */
+  weight: number;
+}
+
+/**
+ * Every decision with at least one response token, malformed and rejected ones too. A response of no token has nothing
+ * to score; its episode still counts in N.
+ *
+ * @throws InputError naming the episode and the decision that carries no prompt or no response
+ */
+export function batchRows(episodes: readonly Episode[], codec: TextCodec): Row[] {
+  const all = episodes.flatMap((episode) =>
+    episode.decisions.map((decision, t): Row => {
+      const key = `episode ${episode.episode}, decisions.${t}`;
+      const promptIds = codec.promptIds(decision);
+      if (promptIds === null)
+        throw new InputError("expected prompt or prompt_ids, to score the response", { key });
+      const responseIds = codec.responseIds(decision);
+      if (responseIds === null) {
+        throw new InputError("expected response or response_ids, which are what is scored", { key });
+      }
+      const rolloutLogprobs = decision.rollout_logprobs ?? null;
+      if (rolloutLogprobs !== null && rolloutLogprobs.length !== responseIds.length) {
+        throw new InputError(
+          `${rolloutLogprobs.length} log-probabilities for ${responseIds.length} response tokens`,
+          { key: `${key}.rollout_logprobs` },
+        );
+      }
+      return { episode, decision: t, promptIds, responseIds, rolloutLogprobs, weight: 0 };
+    }),
+  );
+  const weights = episodeWeights(
+    all.map(({ episode, responseIds }) => ({ episode: episode.episode, tokens: responseIds.length })),
+  );
+  return all.flatMap((row, n) => (row.responseIds.length === 0 ? [] : [{ ...row, weight: weights[n]! }]));
+}
+
+/** How p_old of a batch is known. */
+export function rolloutPolicy(rows: readonly Row[]): RolloutPolicy {
+  const recorded = rows.filter((row) => row.rolloutLogprobs !== null).length;
+  return recorded === rows.length ? "recorded" : recorded === 0 ? "current" : "mixed";
+}

@@ -1,0 +1,307 @@
+import { describe, expect, it } from "vitest";
+import { MemoryStore, ToyModel, toyCodec } from "../../../test/support/toy-model.ts";
+import { METHODS } from "../method/index.ts";
+import { PAPER_SETTINGS } from "../ports.ts";
+import type { Episode } from "../record/schema.ts";
+import { freshData, recordedData } from "./data.ts";
+import type { TrainEvent } from "./events.ts";
+import { RecordedEnvironment } from "./recorded-environment.ts";
+import { type TeacherContexts, type TrainOptions, train } from "./train.ts";
+
+const SETTINGS = { ...PAPER_SETTINGS, learningRate: 0.5 };
+
+function episode(id: string, responses: string[], rollout?: number): Episode {
+  return {
+    format: "gcopd.episode.v1",
+    environment: "scienceworld",
+    task: `task-${id}`,
+    episode: id,
+    task_description: "Do it.",
+    initial_observation: "A room.",
+    decisions: responses.map((response, t) => ({
+      observation: t === 0 ? "A room." : "Done.",
+      state: null,
+      action: response,
+      binding: null,
+      status: "executed",
+      feedback: "Done.",
+      score: 0,
+      gap_before: false,
+      prompt: `${id} ${t}>`,
+      response,
+      ...(rollout === undefined ? {} : { rollout_logprobs: Array(response.length + 1).fill(rollout) }),
+    })),
+    final_state: null,
+    outcome: { complete: true, success: false, score: 0, ended: "horizon", verified: true },
+  };
+}
+
+const EPISODES = ["a", "b", "c", "d", "e"].map((id, n) =>
+  episode(id, ["go", "take it", "wait"].slice(0, 1 + (n % 3))),
+);
+
+/** Evidence that the bigram model can see: another last token before the response. */
+const contexts: TeacherContexts = async (_, evidence) => (_decision, promptIds) => ({
+  promptIds: evidence.kind === "none" ? promptIds : [...promptIds, 40],
+  successReference: evidence.kind !== "none",
+  failureReference: false,
+  backReferences: false,
+});
+
+function options(overrides: Partial<TrainOptions> = {}): TrainOptions & { events: TrainEvent[] } {
+  const events: TrainEvent[] = [];
+  return {
+    method: METHODS["gc-opd"],
+    settings: SETTINGS,
+    batchSize: 2,
+    seed: 7,
+    data: recordedData(EPISODES),
+    codec: toyCodec,
+    teacher: new ToyModel(1, "teacher"),
+    openStudent: async (folder) => (folder === null ? new ToyModel(2) : ToyModel.open(folder)),
+    contexts,
+    checkpoints: null,
+    fingerprint: {},
+    onEvent: (event) => {
+      events.push(event);
+    },
+    events,
+    ...overrides,
+  };
+}
+
+const of = <T extends TrainEvent["type"]>(events: TrainEvent[], type: T) =>
+  events.filter((event): event is Extract<TrainEvent, { type: T }> => event.type === type);
+
+describe("the loop", () => {
+  it("runs the schedule: each episode once an epoch, the last batch smaller, vanilla before evidence", async () => {
+    const run = options();
+    const result = await train(run);
+    expect(result).toMatchObject({ step: 6, finished: true });
+    const steps = of(run.events, "step");
+    expect(steps.map(({ units }) => units.length)).toEqual([2, 2, 1, 2, 2, 1]);
+    for (const stage of [0, 1]) {
+      const units = steps.filter((event) => event.stage === stage).flatMap((event) => event.units);
+      expect(units.toSorted()).toEqual(["a", "b", "c", "d", "e"]);
+    }
+    const scored = of(run.events, "scored");
+    expect(scored.map(({ successReferences }) => successReferences > 0)).toEqual([
+      false,
+      false,
+      false,
+      true,
+      true,
+      true,
+    ]);
+    expect(run.events[0]).toMatchObject({ type: "start", steps: 6, resumedFrom: null });
+    expect(run.events.at(-1)).toMatchObject({ type: "done", step: 6 });
+  });
+
+  it("takes another order in another epoch and with another seed", async () => {
+    const order = async (seed: number) => {
+      const run = options({ seed });
+      await train(run);
+      return of(run.events, "step").flatMap(({ units }) => units);
+    };
+    const [first, second] = [await order(7), await order(8)];
+    expect(first.slice(0, 5)).not.toEqual(first.slice(5));
+    expect(first).not.toEqual(second);
+    expect(await order(7)).toEqual(first);
+  });
+
+  it("says how p_old is known; without a record every ratio is 1 and nothing is clipped", async () => {
+    const run = options();
+    await train(run);
+    for (const { rolloutPolicy } of of(run.events, "scored")) expect(rolloutPolicy).toBe("current");
+    for (const { metrics } of of(run.events, "updated")) {
+      expect(metrics.rolloutKl).toBe(0);
+      expect(metrics.clipFraction).toBe(0);
+    }
+    const recorded = options({ data: recordedData(EPISODES.map((e) => episode(e.episode, ["go"], -1))) });
+    await train(recorded);
+    for (const { rolloutPolicy } of of(recorded.events, "scored")) expect(rolloutPolicy).toBe("recorded");
+    for (const { metrics } of of(recorded.events, "updated")) expect(metrics.rolloutKl).toBeGreaterThan(0);
+  });
+
+  it("raises Σ w A log p with the advantages held", async () => {
+    const student = new ToyModel(2);
+    const teacher = new ToyModel(1);
+    const items = EPISODES.flatMap((e) =>
+      e.decisions.map((decision) => {
+        const [prompt, response] = [toyCodec.promptIds(decision)!, toyCodec.responseIds(decision)!];
+        const before = student.logprobs(prompt, response);
+        const advantage = teacher.logprobs([...prompt, 40], response).map((q, i) => q - before[i]!);
+        return { prompt, response, advantage };
+      }),
+    );
+    const alignment = (model: ToyModel) =>
+      items.reduce((sum, { prompt, response, advantage }) => {
+        return sum + model.logprobs(prompt, response).reduce((part, p, i) => part + p * advantage[i]!, 0);
+      }, 0);
+    const before = alignment(student);
+    const graphOnly = { ...METHODS["gc-opd"], stages: METHODS["gc-opd"].stages.slice(1) };
+    await train(options({ method: graphOnly, openStudent: async () => student }));
+    expect(alignment(student)).toBeGreaterThan(before);
+  });
+
+  it("lr 0 changes nothing", async () => {
+    const student = new ToyModel(2);
+    await train(options({ settings: { ...SETTINGS, learningRate: 0 }, openStudent: async () => student }));
+    expect(student.logits).toEqual(new ToyModel(2).logits);
+    expect(student.steps).toBe(6);
+  });
+});
+
+describe("stop and resume", () => {
+  it.each([1, 2, 3, 4, 5])("a run stopped after step %i goes on to the same numbers", async (at) => {
+    const whole = await train(options());
+    const checkpoints = new MemoryStore();
+    const stop = new AbortController();
+    const first = options({ checkpoints, stop: stop.signal });
+    const onEvent = first.onEvent;
+    first.onEvent = (event) => {
+      onEvent?.(event);
+      if (event.type === "updated" && event.step === at) stop.abort();
+    };
+    expect(await train(first)).toMatchObject({ step: at, finished: false });
+    expect(first.events.at(-1)).toMatchObject({ type: "stopped", step: at });
+    const second = options({ checkpoints });
+    const result = await train(second);
+    expect(result).toMatchObject({ step: 6, finished: true });
+    expect(second.events[0]).toMatchObject({ type: "start", resumedFrom: at });
+    expect((result.student as ToyModel).logits).toEqual((whole.student as ToyModel).logits);
+    expect((result.student as ToyModel).momentum).toEqual((whole.student as ToyModel).momentum);
+  });
+
+  it("a checkpoint that could not be written leaves the one before, and the student is freed", async () => {
+    const checkpoints = new MemoryStore();
+    let student: ToyModel | undefined;
+    const run = options({
+      checkpoints,
+      openStudent: async () => {
+        student = new ToyModel(2);
+        return student;
+      },
+    });
+    run.onEvent = (event) => {
+      if (event.type === "updated" && event.step === 3) checkpoints.fail = true;
+    };
+    await expect(train(run)).rejects.toThrow("disk full");
+    expect(student?.disposed).toBe(true);
+    expect((await checkpoints.latest())?.state.step).toBe(2);
+  });
+
+  it("makes checkpoints as often as asked, and always at a stop and at the end", async () => {
+    const checkpoints = new MemoryStore();
+    await train(options({ checkpoints, checkpointEvery: 4 }));
+    expect(checkpoints.saved.map(({ state }) => state.step)).toEqual([4, 6]);
+    const stop = new AbortController();
+    const stopped = new MemoryStore();
+    await train(
+      options({
+        checkpoints: stopped,
+        checkpointEvery: 4,
+        stop: stop.signal,
+        onEvent: (event) => event.type === "updated" && event.step === 2 && stop.abort(),
+      } as Partial<TrainOptions>),
+    );
+    expect(stopped.saved.map(({ state }) => state.step)).toEqual([2]);
+  });
+
+  it("a finished run is not run again", async () => {
+    const checkpoints = new MemoryStore();
+    await train(options({ checkpoints }));
+    const again = options({ checkpoints });
+    expect(await train(again)).toMatchObject({ step: 6, finished: true });
+    expect(of(again.events, "updated")).toEqual([]);
+  });
+
+  it.each([
+    ["data", { data: recordedData(EPISODES.slice(1)) }],
+    ["settings", { settings: { ...SETTINGS, clip: 0.1 } }],
+    ["method", { method: METHODS.opd }],
+    ["teacher", { fingerprint: { teacher: "other" } }],
+  ])("refuses a checkpoint that differs in %s, by name", async (name, overrides) => {
+    const checkpoints = new MemoryStore();
+    await train(options({ checkpoints, fingerprint: { teacher: "one" } }));
+    await expect(
+      train(options({ checkpoints, fingerprint: { teacher: "one" }, ...overrides })),
+    ).rejects.toThrow(new RegExp(`another run: it differs in ${name};`));
+  });
+
+  it("aborts inside a step when told to", async () => {
+    const controller = new AbortController();
+    const run = options({ signal: controller.signal });
+    run.onEvent = (event) => {
+      if (event.type === "scored") controller.abort(new Error("enough"));
+    };
+    await expect(train({ ...run, batchSize: 1 })).rejects.toThrow("enough");
+  });
+});
+
+describe("fresh episodes", () => {
+  const tasks = EPISODES.map((recorded) => ({
+    episode: recorded.episode,
+    environment: recorded.environment,
+    task: recorded.task,
+    taskDescription: recorded.task_description,
+    open: async () => new RecordedEnvironment(recorded),
+    parse: (response: string) => response,
+  }));
+  const settings = { maxDecisions: 5, maxTokens: 4, temperature: 1, seed: 3 };
+
+  it("are sampled from the current student, with p_old; an unrecorded action ends them as technical", async () => {
+    const run = options({ data: freshData(tasks, settings) });
+    await train(run);
+    const rollouts = of(run.events, "rollout");
+    expect(rollouts).toHaveLength(6);
+    for (const event of rollouts) expect(event.ended).toEqual({ technical: event.episodes });
+    for (const { rolloutPolicy } of of(run.events, "scored")) expect(rolloutPolicy).toBe("recorded");
+    for (const { metrics } of of(run.events, "updated")) expect(metrics.rolloutKl).toBeCloseTo(0, 6);
+  });
+
+  it("resume to the same numbers, sampling included", async () => {
+    const fresh = () => ({ data: freshData(tasks, settings) });
+    const whole = await train(options(fresh()));
+    const checkpoints = new MemoryStore();
+    const stop = new AbortController();
+    await train(
+      options({
+        ...fresh(),
+        checkpoints,
+        stop: stop.signal,
+        onEvent: (event) => {
+          if (event.type === "updated" && event.step === 2) stop.abort();
+        },
+      }),
+    );
+    const resumed = await train(options({ ...fresh(), checkpoints }));
+    expect((resumed.student as ToyModel).logits).toEqual((whole.student as ToyModel).logits);
+  });
+});
+
+describe("bad input", () => {
+  it.each([
+    ["prompt", "prompt"],
+    ["response", "response"],
+  ] as const)("a decision without %s is named", async (_, key) => {
+    const bad = episode("x", ["go"]);
+    delete bad.decisions[0]![key];
+    await expect(train(options({ data: recordedData([bad]) }))).rejects.toThrow(
+      new RegExp(`episode x, decisions\\.0: expected ${key} or ${key}_ids`),
+    );
+  });
+
+  it("log-probabilities of another length are named", async () => {
+    const bad = episode("x", ["go"], -1);
+    bad.decisions[0]!.rollout_logprobs!.pop();
+    await expect(train(options({ data: recordedData([bad]) }))).rejects.toThrow(
+      "episode x, decisions.0.rollout_logprobs: 2 log-probabilities for 3 response tokens",
+    );
+  });
+
+  it("no episode, and two of one name", () => {
+    expect(() => recordedData([])).toThrow("nothing to train on");
+    expect(() => recordedData([EPISODES[0]!, EPISODES[0]!])).toThrow("two episodes are named a");
+  });
+});

@@ -1,0 +1,299 @@
+/**
+ * The loop of Algorithm 1, lines 3–16, over the ports: rollout → retrieve → render → score → update, a checkpoint
+ * after each step. It knows nothing of files, devices or processes.
+ */
+import { InputError } from "../errors.ts";
+import type { Method, Stage, StageEvidence } from "../method/method.ts";
+import type { FolderReader, Scorer, StepSettings, Trainer, TrainItem } from "../ports.ts";
+import type { Episode } from "../record/schema.ts";
+import { epochBatches, type Position } from "./batches.ts";
+import { CHECKPOINT_FORMAT, type CheckpointStore, checkFingerprint } from "./checkpoint.ts";
+import type { TextCodec } from "./codec.ts";
+import type { TrainingData } from "./data.ts";
+import type { TrainEvent } from "./events.ts";
+import { stepMetrics } from "./metrics.ts";
+import { batchRows, type Row, rolloutPolicy } from "./rows.ts";
+import { sha256Hex } from "./seeded.ts";
+
+/** What the teacher reads for one decision. */
+export interface TeacherContext {
+  promptIds: readonly number[];
+  successReference: boolean;
+  failureReference: boolean;
+  /** Repeated observations were replaced by back-references to fit. */
+  backReferences: boolean;
+}
+
+/** Retrieve and Render (Algorithm 1, lines 6–14): teacher contexts of all decisions of one completed episode. */
+export type TeacherContexts = (
+  episode: Episode,
+  evidence: StageEvidence,
+) => Promise<(decision: number, promptIds: readonly number[]) => TeacherContext>;
+
+export interface TrainOptions {
+  method: Method;
+  settings: StepSettings;
+  /** Units a batch (the paper's task batch size, 32). */
+  batchSize: number;
+  seed: number;
+  data: TrainingData;
+  codec: TextCodec;
+  teacher: Scorer;
+  /** Opens the student as it starts (null) or as a checkpoint folder holds it, optimizer state included. */
+  openStudent(checkpoint: FolderReader | null): Promise<Trainer>;
+  contexts: TeacherContexts;
+  /** Null keeps nothing: the run cannot be continued. */
+  checkpoints: CheckpointStore | null;
+  /** Steps between checkpoints; a stop and the end always make one. 1 when absent. */
+  checkpointEvery?: number;
+  /** What else decides the numbers (models, library, limits): name → SHA-256. Kept with each checkpoint. */
+  fingerprint: Readonly<Record<string, string>>;
+  onEvent?: (event: TrainEvent) => void | Promise<void>;
+  /** Aborts at once, inside a step; the step is lost. */
+  signal?: AbortSignal;
+  /** Ends the run after the current step, with a checkpoint. */
+  stop?: AbortSignal;
+}
+
+export interface TrainResult {
+  /** The student after the last step. The caller saves and disposes it. */
+  student: Trainer;
+  step: number;
+  /** False when it was stopped before the end. */
+  finished: boolean;
+}
+
+/**
+ * Runs a method from its start, or from the newest checkpoint of the same run to the same numbers.
+ *
+ * @throws InputError for bad records, for evidence that does not fit, and for a checkpoint of another run
+ * @throws the signal's reason when aborted; checkpoints made before stay
+ */
+export async function train(options: TrainOptions): Promise<TrainResult> {
+  const run = new Run(options);
+  return run.go();
+}
+
+class Run {
+  readonly #options: TrainOptions;
+  readonly #started = performance.now();
+  readonly #fingerprint: Record<string, string>;
+  readonly #batchesPerEpoch: number;
+  readonly #steps: number;
+  #student!: Trainer;
+  #step = 0;
+  #savedStep = 0;
+
+  constructor(options: TrainOptions) {
+    const { method, settings, batchSize, seed, data, fingerprint } = options;
+    if (!Number.isInteger(batchSize) || batchSize < 1) {
+      throw new InputError(`expected a batch size of at least 1, received ${batchSize}`);
+    }
+    this.#options = options;
+    this.#fingerprint = {
+      ...fingerprint,
+      data: data.fingerprint,
+      method: sha256Hex(JSON.stringify(method.stages)),
+      settings: sha256Hex(JSON.stringify({ ...settings, batchSize, seed })),
+    };
+    this.#batchesPerEpoch = Math.ceil(data.units.length / batchSize);
+    this.#steps = method.stages.reduce((sum, { epochs }) => sum + epochs, 0) * this.#batchesPerEpoch;
+  }
+
+  async go(): Promise<TrainResult> {
+    const { method, checkpoints, data, batchSize, teacher } = this.#options;
+    const checkpoint = (await checkpoints?.latest()) ?? null;
+    if (checkpoint !== null) checkFingerprint(checkpoint, this.#fingerprint);
+    this.#student = await this.#options.openStudent(checkpoint?.folder ?? null);
+    try {
+      let position: Position = checkpoint?.state.position ?? { stage: 0, epoch: 0, batch: 0 };
+      this.#step = checkpoint?.state.step ?? 0;
+      this.#savedStep = this.#step;
+      await this.#emit({
+        type: "start",
+        method: method.id,
+        units: data.units.length,
+        unit: data.unit,
+        batchSize,
+        steps: this.#steps,
+        teacher: teacher.info,
+        student: this.#student.info,
+        resumedFrom: checkpoint === null ? null : this.#step,
+      });
+      for (let stage = position.stage; stage < method.stages.length; stage += 1) {
+        const finished = await this.#runStage(method.stages[stage]!, { ...position, stage });
+        if (!finished) return { student: this.#student, step: this.#step, finished: false };
+        position = { stage: stage + 1, epoch: 0, batch: 0 };
+      }
+      await this.#emit({ type: "done", step: this.#step, seconds: this.#seconds() });
+      return { student: this.#student, step: this.#step, finished: true };
+    } catch (error) {
+      this.#student.dispose();
+      throw error;
+    }
+  }
+
+  /** @returns false when the run was asked to stop before its last step */
+  async #runStage(stage: Stage, from: Position): Promise<boolean> {
+    const { name, epochs, evidence } = stage;
+    if (from.epoch < epochs) await this.#emit({ type: "stage", stage: from.stage, name, epochs, evidence });
+    let { batch } = from;
+    for (let epoch = from.epoch; epoch < epochs; epoch += 1) {
+      const { data, batchSize, seed } = this.#options;
+      const batches = epochBatches(data.units.length, batchSize, seed, from.stage, epoch);
+      await this.#emit({ type: "epoch", stage: from.stage, epoch, batches: batches.length });
+      for (; batch < batches.length; batch += 1) {
+        if (this.#options.stop?.aborted) return this.#stopped({ stage: from.stage, epoch, batch });
+        await this.#runBatch(stage, { stage: from.stage, epoch, batch }, batches[batch]!, batches.length);
+      }
+      batch = 0;
+    }
+    return true;
+  }
+
+  async #stopped(next: Position): Promise<false> {
+    if (this.#savedStep < this.#step) await this.#checkpoint(next, next);
+    await this.#emit({ type: "stopped", step: this.#step, steps: this.#steps, seconds: this.#seconds() });
+    return false;
+  }
+
+  async #runBatch(stage: Stage, at: Position, places: number[], batches: number): Promise<void> {
+    const { data, codec, signal, settings } = this.#options;
+    signal?.throwIfAborted();
+    const began = performance.now();
+    const here = { step: this.#step + 1, ...at };
+    await this.#emit({ type: "step", ...here, batches, units: places.map((place) => data.units[place]!) });
+
+    const episodes = await data.episodes(places, {
+      policyVersion: this.#step,
+      student: this.#student,
+      codec,
+      signal,
+    });
+    if (data.fresh) await this.#emitRollout(episodes, here);
+    const rows = batchRows(episodes, codec);
+    if (rows.length === 0) {
+      throw new InputError(`no response token to score in ${episodes.map((e) => e.episode).join(", ")}`);
+    }
+    const items = await this.#scoreBatch(stage.evidence, rows, here);
+    const report = await this.#student.step(items, settings, { signal });
+    this.#step += 1;
+    const metrics = stepMetrics(items, report);
+    const seconds = (performance.now() - began) / 1000;
+    await this.#emit({
+      type: "updated",
+      ...here,
+      metrics,
+      seconds,
+      tokensPerSecond: metrics.tokens / seconds,
+    });
+
+    const last = this.#step === this.#steps;
+    if (last || this.#step % (this.#options.checkpointEvery ?? 1) === 0) {
+      const ended = at.batch + 1 === batches;
+      await this.#checkpoint(
+        here,
+        ended ? { ...at, epoch: at.epoch + 1, batch: 0 } : { ...at, batch: at.batch + 1 },
+      );
+    }
+  }
+
+  /** Retrieve, Render and Score (Algorithm 1, lines 5–15): the student's rows with the teacher's log-probabilities. */
+  async #scoreBatch(
+    evidence: StageEvidence,
+    rows: readonly Row[],
+    at: Position & { step: number },
+  ): Promise<TrainItem[]> {
+    const { teacher, signal } = this.#options;
+    const began = performance.now();
+    const contexts = await this.#teacherContexts(evidence, rows);
+    const results = await teacher.score(
+      rows.map((row, n) => ({
+        id: `${row.episode.episode}#${row.decision}`,
+        promptIds: contexts[n]!.promptIds,
+        responseIds: row.responseIds,
+      })),
+      { signal },
+    );
+    const tokens = rows.reduce((sum, row) => sum + row.responseIds.length, 0);
+    await this.#emit({
+      type: "scored",
+      ...at,
+      decisions: rows.length,
+      tokens,
+      contextTokens: contexts.reduce((sum, context) => sum + context.promptIds.length, tokens),
+      successReferences: contexts.filter((context) => context.successReference).length,
+      failureReferences: contexts.filter((context) => context.failureReference).length,
+      backReferences: contexts.filter((context) => context.backReferences).length,
+      rolloutPolicy: rolloutPolicy(rows),
+      seconds: (performance.now() - began) / 1000,
+    });
+    return rows.map((row, n) => ({
+      episode: row.episode.episode,
+      decision: row.decision,
+      promptIds: row.promptIds,
+      responseIds: row.responseIds,
+      teacherLogprobs: results[n]!.logprobs,
+      rolloutLogprobs: row.rolloutLogprobs,
+      weight: row.weight,
+    }));
+  }
+
+  async #teacherContexts(evidence: StageEvidence, rows: readonly Row[]): Promise<TeacherContext[]> {
+    const contexts: TeacherContext[] = [];
+    const byEpisode = new Map<Episode, Awaited<ReturnType<TeacherContexts>>>();
+    for (const { episode, decision, promptIds } of rows) {
+      this.#options.signal?.throwIfAborted();
+      let context = byEpisode.get(episode);
+      if (context === undefined) {
+        // Rows of one episode are neighbours: no need to keep the others' contexts.
+        byEpisode.clear();
+        context = await this.#options.contexts(episode, evidence);
+        byEpisode.set(episode, context);
+      }
+      contexts.push(context(decision, promptIds));
+    }
+    return contexts;
+  }
+
+  async #emitRollout(episodes: readonly Episode[], at: Position & { step: number }): Promise<void> {
+    const ended: Record<string, number> = {};
+    for (const { outcome } of episodes) ended[outcome.ended] = (ended[outcome.ended] ?? 0) + 1;
+    await this.#emit({
+      type: "rollout",
+      ...at,
+      episodes: episodes.length,
+      decisions: episodes.reduce((sum, { decisions }) => sum + decisions.length, 0),
+      successes: episodes.filter(({ outcome }) => outcome.success).length,
+      ended,
+    });
+  }
+
+  async #checkpoint(at: Position, next: Position): Promise<void> {
+    const { checkpoints } = this.#options;
+    if (checkpoints === null) return;
+    const state = {
+      format: CHECKPOINT_FORMAT,
+      step: this.#step,
+      position: { stage: next.stage, epoch: next.epoch, batch: next.batch },
+      fingerprint: this.#fingerprint,
+    } as const;
+    await checkpoints.save(state, (writer) => this.#student.save(writer, { optimizer: true }));
+    this.#savedStep = this.#step;
+    await this.#emit({
+      type: "checkpoint",
+      step: this.#step,
+      stage: at.stage,
+      epoch: at.epoch,
+      batch: at.batch,
+    });
+  }
+
+  async #emit(event: TrainEvent): Promise<void> {
+    await this.#options.onEvent?.(event);
+  }
+
+  #seconds(): number {
+    return (performance.now() - this.#started) / 1000;
+  }
+}
