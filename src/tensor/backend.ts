@@ -22,6 +22,9 @@ export interface KeyRange<T extends Tensor> {
   end: T;
 }
 
+/** A method's type, so that a backend of its own tensor type may be passed where any `Backend` is expected. */
+export type Keep<T extends Tensor> = { keep(t: T): T }["keep"];
+
 export interface AdamWStep {
   learningRate: number;
   beta1: number;
@@ -49,7 +52,7 @@ export interface Backend<T extends Tensor = Tensor> {
   reshape(t: T, shape: readonly number[]): T;
   free(...tensors: (T | null | undefined)[]): void;
   /** Tensors made while `work` runs are freed afterwards, except those that it returns in `keep`. */
-  scope<R>(work: (keep: (t: T) => T) => R): R;
+  scope<R>(work: (keep: Keep<T>) => R): R;
   /** Number and bytes of live tensors: tests watch it for leaks. */
   live(): { tensors: number; bytes: number };
   /** Submits what was encoded so far (a no-op on the CPU); call between layers so that no submission runs long. */
