@@ -1,0 +1,210 @@
+/** Files for the commands: byte streams in, atomic writes out, `-` for the standard streams. */
+import { randomBytes } from "node:crypto";
+import { createReadStream, type ReadStream, unlinkSync } from "node:fs";
+import { open, readFile, realpath, rename, stat, unlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { InputError } from "../core/errors.ts";
+import { gzip, recordLine } from "../core/record/write.ts";
+
+/** `-` and, for `--out`, nothing at all stand for the standard streams. */
+const STANDARD = "-";
+
+/** How a path is called in messages. */
+export function fileLabel(path: string): string {
+  return path === STANDARD ? "standard input" : path;
+}
+
+/** A file system error as bad input, in words. */
+function fileError(error: unknown, path: string, doing: "read" | "write"): unknown {
+  const code = (error as NodeJS.ErrnoException).code;
+  const reasons: Record<string, string> = {
+    ENOENT: doing === "read" ? "no such file" : "the folder to write into does not exist",
+    EISDIR: "is a folder; expected a file",
+    ENOTDIR: "a part of the path is not a folder",
+    EACCES: `may not be ${doing === "read" ? "read" : "written"} (permission denied)`,
+    EPERM: `may not be ${doing === "read" ? "read" : "written"} (permission denied)`,
+    ENOSPC: "no space left on the device",
+    EROFS: "the file system is read-only",
+    ENAMETOOLONG: "the name is too long",
+  };
+  if (code === undefined) return error;
+  return new InputError(reasons[code] ?? `cannot be ${doing === "read" ? "read" : "written"} (${code})`, {
+    file: path,
+  });
+}
+
+/** Bytes of a file, or of standard input for `-`. `InputError` when there is no such file, or it is a folder. */
+export async function* openBytes(path: string): AsyncGenerator<Uint8Array> {
+  const stream: ReadStream | NodeJS.ReadStream =
+    path === STANDARD ? process.stdin : createReadStream(path, { highWaterMark: 1 << 18 });
+  try {
+    yield* stream as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    throw fileError(error, path, "read");
+  } finally {
+    if (path !== STANDARD) stream.destroy();
+  }
+}
+
+/** A whole small text file (a config, a tokenizer). `InputError` when it is not there or not UTF-8. */
+export async function readText(path: string): Promise<string> {
+  let bytes: Uint8Array;
+  try {
+    bytes = await readFile(path);
+  } catch (error) {
+    throw fileError(error, path, "read");
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new InputError("not valid UTF-8", { file: path });
+  }
+}
+
+/** Temporary files of writes under way: removed when the process is told to stop. */
+const underWay = new Set<string>();
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+function removeUnderWay(signal: NodeJS.Signals): void {
+  for (const path of underWay) {
+    try {
+      unlinkSync(path);
+    } catch {
+      // Already renamed or gone.
+    }
+  }
+  for (const name of SIGNALS) process.removeListener(name, removeUnderWay);
+  process.kill(process.pid, signal);
+}
+
+function guard(path: string): () => void {
+  if (underWay.size === 0) for (const signal of SIGNALS) process.on(signal, removeUnderWay);
+  underWay.add(path);
+  return () => {
+    underWay.delete(path);
+    if (underWay.size === 0) for (const signal of SIGNALS) process.removeListener(signal, removeUnderWay);
+  };
+}
+
+type Chunks = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
+
+async function* encoded(chunks: Chunks): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const encoder = new TextEncoder();
+  for await (const chunk of chunks) {
+    yield typeof chunk === "string" ? encoder.encode(chunk) : (chunk as Uint8Array<ArrayBuffer>);
+  }
+}
+
+/** A reader that goes away (`| head`) ends the writing quietly; any other fault of standard output is an error. */
+async function writeStandardOutput(chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  let failure: NodeJS.ErrnoException | undefined;
+  let wake: (() => void) | undefined;
+  const onError = (error: NodeJS.ErrnoException) => {
+    failure = error;
+    wake?.();
+  };
+  const onDrain = () => wake?.();
+  process.stdout.on("error", onError);
+  process.stdout.on("drain", onDrain);
+  try {
+    for await (const chunk of chunks) {
+      if (failure !== undefined) break;
+      const written = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      if (!process.stdout.write(chunk)) await written;
+    }
+    // The callback of an empty write comes after everything before it was handed over, or failed.
+    if (failure === undefined)
+      await new Promise<void>((resolve) => process.stdout.write("", () => resolve()));
+  } finally {
+    process.stdout.removeListener("drain", onDrain);
+    if (failure === undefined) process.stdout.removeListener("error", onError);
+  }
+  if (failure !== undefined && failure.code !== "EPIPE") throw fileError(failure, "standard output", "write");
+}
+
+/** The path that a write lands on: through symbolic links; `special` for devices and pipes, which are written directly. */
+async function resolveTarget(path: string): Promise<{ target: string; special: boolean }> {
+  try {
+    const target = await realpath(path);
+    const info = await stat(target);
+    if (info.isDirectory()) throw new InputError("is a folder; expected a file to write", { file: path });
+    return { target, special: !info.isFile() };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { target: path, special: false };
+    throw error;
+  }
+}
+
+/**
+ * Writes chunks to a file, or to standard output when the path is absent or `-`. The file appears under its name only
+ * when all is written (temporary name beside it, then rename); after an error nothing is left behind and what stood
+ * there before stays. A name that ends in `.gz` is compressed.
+ */
+export async function writeOut(path: string | undefined, chunks: Chunks): Promise<void> {
+  if (path === undefined || path === STANDARD) {
+    await writeStandardOutput(encoded(chunks));
+    return;
+  }
+  const bytes = path.endsWith(".gz") ? gzip(encoded(chunks)) : encoded(chunks);
+  // An error of the chunks' own making must stay what it is: only file operations are reworded.
+  const file = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (error) {
+      throw fileError(error, path, "write");
+    }
+  };
+  const { target, special } = await file(resolveTarget(path));
+  if (special) {
+    const handle = await file(open(target, "w"));
+    try {
+      for await (const chunk of bytes) await file(handle.writeFile(chunk));
+    } finally {
+      await handle.close();
+    }
+    return;
+  }
+  const temporary = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString("hex")}.part`);
+  const handle = await file(open(temporary, "wx"));
+  const release = guard(temporary);
+  try {
+    try {
+      for await (const chunk of bytes) await file(handle.writeFile(chunk));
+      await file(handle.sync());
+    } finally {
+      await handle.close();
+    }
+    await file(rename(temporary, target));
+  } catch (error) {
+    await unlink(temporary).catch(() => undefined);
+    throw error;
+  } finally {
+    release();
+  }
+}
+
+/** Writes records as JSON Lines; see `writeOut`. */
+export async function writeRecordsOut(
+  path: string | undefined,
+  records: Iterable<object> | AsyncIterable<object>,
+): Promise<void> {
+  async function* lines(): AsyncGenerator<string> {
+    let batch = "";
+    for await (const record of records) {
+      batch += recordLine(record);
+      if (batch.length >= 1 << 16) {
+        yield batch;
+        batch = "";
+      }
+    }
+    if (batch !== "") yield batch;
+  }
+  await writeOut(path, lines());
+}
+
+/** One line of progress on standard error. */
+export function progress(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
