@@ -9,4 +9,5 @@ export * from "./recorded-environment.ts";
 export * from "./rollout.ts";
 export * from "./rows.ts";
 export * from "./seeded.ts";
+export * from "./teacher-contexts.ts";
 export * from "./train.ts";

@@ -1,0 +1,78 @@
+import { createReadStream } from "node:fs";
+import { resolve } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { toyCodec } from "../../../test/support/toy-model.ts";
+import { type Library, readEpisodes, readLibrary } from "../record/library.ts";
+import type { Episode } from "../record/schema.ts";
+import { libraryContexts } from "./teacher-contexts.ts";
+
+const FIXTURES = resolve(import.meta.dirname, "../../../test/fixtures/scienceworld");
+const GRAPH = { kind: "graph-conditioned", control: "graph" } as const;
+let library: Library;
+let episodes: Episode[];
+
+beforeAll(async () => {
+  const open = (name: string) => createReadStream(resolve(FIXTURES, name));
+  library = await readLibrary(open("sources.jsonl.gz"), { file: "sources.jsonl.gz" });
+  episodes = await readEpisodes(open("episodes.jsonl.gz"), { file: "episodes.jsonl.gz" });
+});
+
+/** Ids of any text, line feeds too. */
+const codec = {
+  ...toyCodec,
+  encode: (text: string) => Array.from(text, (character) => character.codePointAt(0)!),
+  decode: (ids: readonly number[]) => ids.map((id) => String.fromCodePoint(id)).join(""),
+};
+const contexts = (limit?: number) =>
+  libraryContexts({
+    codec,
+    limit,
+    sources: async (environment, task) =>
+      library.tasks.find((entry) => entry.environment === environment && entry.task === task)?.sources ?? [],
+  });
+
+describe("teacher contexts from a library", () => {
+  const prompt = [...codec.encode("<user>what now?"), 0, ...codec.encode("\nassistant:")];
+
+  it("vanilla stages read the student's own prompt", async () => {
+    const at = await contexts()(episodes[0]!, { kind: "none" });
+    expect(at(0, prompt).promptIds).toEqual(prompt);
+  });
+
+  it("graph-conditioned stages read the evidence before the end of the user message", async () => {
+    const episode = episodes.find((entry) => entry.decisions.length > 3)!;
+    const at = await contexts(1e9)(episode, GRAPH);
+    const { promptIds } = at(2, prompt);
+    const text = codec.decode(promptIds);
+    expect(text.startsWith("<user>what now?\n")).toBe(true);
+    expect(text.endsWith("\n\u0000\nassistant:")).toBe(true);
+    expect(text).toContain("STUDENT'S COMPLETE ACTUAL ACTION/OBSERVATION EXECUTION");
+    expect(text).toContain("[CURRENT SCORED DECISION]");
+  });
+
+  it("tells which references are there, as the control retains them", async () => {
+    const count = async (control: "graph" | "hindsight-only" | "success-only") => {
+      let success = 0;
+      let failure = 0;
+      for (const episode of episodes.slice(0, 30)) {
+        const at = await contexts(1e9)(episode, { kind: "graph-conditioned", control });
+        for (const [t] of episode.decisions.entries()) {
+          const context = at(t, prompt);
+          success += context.successReference ? 1 : 0;
+          failure += context.failureReference ? 1 : 0;
+        }
+      }
+      return { success, failure };
+    };
+    const graph = await count("graph");
+    expect(graph.success).toBeGreaterThan(0);
+    expect(graph.failure).toBeGreaterThan(0);
+    expect(await count("success-only")).toEqual({ ...graph, failure: 0 });
+    expect(await count("hindsight-only")).toEqual({ success: 0, failure: 0 });
+  });
+
+  it("refuses evidence that does not fit, whole prompt counted", async () => {
+    const at = await contexts(prompt.length + 10)(episodes[0]!, GRAPH);
+    expect(() => at(0, prompt)).toThrow(/does not fit: .* limit \d+; evidence is never cut/);
+  });
+});

@@ -1,0 +1,76 @@
+/** What the teacher reads, from the library: retrieve, render, fit, insert (Algorithm 1, lines 6–14). */
+import { environmentRules } from "../environment/environment.ts";
+import { evidenceInput, evidenceInsert, fitEvidence, insertEvidence } from "../evidence/index.ts";
+import { taskKey } from "../record/library.ts";
+import type { Source } from "../record/schema.ts";
+import { type PreparedTask, prepareTask } from "../retrieval/prepare.ts";
+import { retrieveEpisode } from "../retrieval/retrieve.ts";
+import type { TextCodec } from "./codec.ts";
+import type { TeacherContexts } from "./train.ts";
+
+export interface LibraryContextsOptions {
+  /** D_x: all sources of one task, none where the library has none (such tasks stay in training). */
+  sources(environment: string, task: string): Promise<readonly Source[]>;
+  codec: TextCodec;
+  /** Longest teacher prompt with its evidence, in tokens; the environment's own limit when absent. */
+  limit?: number;
+}
+
+/** Prepared tasks that are kept: an epoch comes back to a task at most once a stage, but a batch may share one. */
+const KEPT_TASKS = 64;
+
+/**
+ * Teacher contexts over a library. Vanilla stages read h_t as it is; graph-conditioned ones read h_t with R_t before
+ * the end of its user message, within the token limit and never cut.
+ *
+ * @throws InputError (when a context is asked for) when the evidence does not fit even with back-references
+ */
+export function libraryContexts(options: LibraryContextsOptions): TeacherContexts {
+  const { codec } = options;
+  const tasks = new Map<string, PreparedTask>();
+
+  async function prepared(environment: string, task: string): Promise<PreparedTask> {
+    const key = taskKey(environment, task);
+    let found = tasks.get(key);
+    if (found === undefined) {
+      found = prepareTask(await options.sources(environment, task), environmentRules(environment));
+      if (tasks.size >= KEPT_TASKS) tasks.delete(tasks.keys().next().value!);
+      tasks.set(key, found);
+    }
+    return found;
+  }
+
+  return async (episode, evidence) => {
+    if (evidence.kind === "none") {
+      return (_, promptIds) => ({
+        promptIds,
+        successReference: false,
+        failureReference: false,
+        backReferences: false,
+      });
+    }
+    const { control } = evidence;
+    const task = await prepared(episode.environment, episode.task);
+    const limit = options.limit ?? environmentRules(episode.environment).limits.evidenceTokens;
+    const retrievals = retrieveEpisode(task, episode, { control });
+    return (decision, promptIds) => {
+      const { record } = retrievals[decision]!;
+      let ids: number[] = [];
+      const { backReferences } = fitEvidence({
+        ...evidenceInput(task, episode, record, control),
+        limit,
+        countTokens: (text) => {
+          ids = codec.encode(evidenceInsert(text));
+          return promptIds.length + ids.length;
+        },
+      });
+      return {
+        // fitEvidence counts the text that it returns last.
+        promptIds: insertEvidence(promptIds, ids, codec.endOfTurnId),
+        successReference: record.success !== null,
+        failureReference: record.failure !== null,
+        backReferences,
+      };
+    };
+  };
+}
