@@ -11,3 +11,4 @@ export * from "./rows.ts";
 export * from "./seeded.ts";
 export * from "./teacher-contexts.ts";
 export * from "./train.ts";
+export * from "./train-config.ts";

@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { PAPER_SETTINGS } from "../ports.ts";
+import { configuredMethod, configuredSettings, trainConfigSchema } from "./train-config.ts";
+
+const REQUIRED = { episodes: "e.jsonl", teacher: "t", student: "s" };
+
+describe("train config", () => {
+  it("docs/train-config.schema.json is current (`npx vitest run src/core/loop -u` rewrites it)", async () => {
+    const schema = {
+      title: "Training job of gcopd train",
+      ...z.toJSONSchema(trainConfigSchema, { io: "input" }),
+    };
+    await expect(`${JSON.stringify(schema, null, 2)}\n`).toMatchFileSnapshot(
+      "../../../docs/train-config.schema.json",
+    );
+  });
+
+  it("defaults to the paper's settings and GC-OPD", () => {
+    const config = trainConfigSchema.parse(REQUIRED);
+    expect(configuredSettings(config)).toEqual(PAPER_SETTINGS);
+    expect(config.batch_size).toBe(32);
+    expect(configuredMethod(config).stages.map(({ name, epochs }) => [name, epochs])).toEqual([
+      ["vanilla", 1],
+      ["graph-conditioned", 1],
+    ]);
+  });
+
+  it("takes epochs, control and stages of its own", () => {
+    const method = configuredMethod(
+      trainConfigSchema.parse({ ...REQUIRED, epochs: [0, 3], control: "success-only" }),
+    );
+    expect(method.stages).toEqual([
+      {
+        name: "graph-conditioned",
+        epochs: 3,
+        evidence: { kind: "graph-conditioned", control: "success-only" },
+      },
+    ]);
+    const stages = [{ name: "mine", epochs: 2, evidence: { kind: "graph-conditioned" } }];
+    expect(configuredMethod(trainConfigSchema.parse({ ...REQUIRED, stages })).stages[0]!.evidence).toEqual({
+      kind: "graph-conditioned",
+      control: "graph",
+    });
+  });
+
+  it("refuses epochs that do not fit the stages", () => {
+    for (const epochs of [
+      [1, 1, 1],
+      [0, 0],
+    ]) {
+      const config = trainConfigSchema.parse({ ...REQUIRED, epochs });
+      expect(() => configuredMethod(config)).toThrow(/^epochs: /);
+    }
+  });
+
+  it("refuses unknown keys and impossible values", () => {
+    for (const bad of [
+      { ...REQUIRED, batchsize: 3 },
+      { ...REQUIRED, batch_size: 0 },
+      { ...REQUIRED, settings: { clip: 0 } },
+      { ...REQUIRED, method: "magic" },
+      { episodes: "e", teacher: "t" },
+    ]) {
+      expect(trainConfigSchema.safeParse(bad).success).toBe(false);
+    }
+  });
+});

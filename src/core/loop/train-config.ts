@@ -1,0 +1,108 @@
+/** The JSON that describes a training job (docs/training.md). The schema in docs/ is made from this one. */
+import { z } from "zod";
+import { InputError } from "../errors.ts";
+import { METHOD_IDS, METHODS, type Method, withControl } from "../method/method.ts";
+import { PAPER_SETTINGS, type StepSettings } from "../ports.ts";
+
+const path = z.string().min(1);
+const positive = z.number().positive();
+const unit = z.number().min(0).max(1);
+
+export const controlSchema = z.enum(["graph", "success-only", "hindsight-only", "minimum-prefix"]);
+
+const stageSchema = z.strictObject({
+  name: z.string().min(1),
+  epochs: z.int().min(1),
+  evidence: z.discriminatedUnion("kind", [
+    z.strictObject({ kind: z.literal("none") }),
+    z.strictObject({ kind: z.literal("graph-conditioned"), control: controlSchema.default("graph") }),
+  ]),
+});
+
+const settingsSchema = z.strictObject({
+  learning_rate: z.number().min(0).default(PAPER_SETTINGS.learningRate),
+  beta1: unit.default(PAPER_SETTINGS.beta1),
+  beta2: unit.default(PAPER_SETTINGS.beta2),
+  adam_epsilon: positive.default(PAPER_SETTINGS.adamEpsilon),
+  weight_decay: z.number().min(0).default(PAPER_SETTINGS.weightDecay),
+  max_grad_norm: positive.default(PAPER_SETTINGS.maxGradNorm),
+  clip: positive.max(1).default(PAPER_SETTINGS.clip).describe("Clipping radius ε of Eq. (9)."),
+});
+
+export const trainConfigSchema = z.strictObject({
+  $schema: z.string().optional(),
+  library: path.optional().describe("Sources (JSON Lines, gzip or not). Needed by graph-conditioned stages."),
+  episodes: path.describe("Recorded student episodes (JSON Lines, gzip or not)."),
+  teacher: path.describe("Model folder of the frozen teacher."),
+  student: path.describe("Model folder of the student as it starts; it is not changed."),
+  tokenizer: path
+    .optional()
+    .describe("Folder with tokenizer.json and tokenizer_config.json; the student's folder when absent."),
+  method: z.enum(METHOD_IDS).default("gc-opd"),
+  stages: z.array(stageSchema).min(1).optional().describe("A schedule of your own in place of the method's."),
+  epochs: z
+    .array(z.int().min(0))
+    .optional()
+    .describe("Epochs of each stage, in their order, in place of the method's; 0 leaves a stage out."),
+  control: controlSchema
+    .optional()
+    .describe("What graph-conditioned stages retain, in place of the method's."),
+  batch_size: z.int().min(1).default(32).describe("Tasks or episodes a step; the last batch may be smaller."),
+  settings: settingsSchema.prefault({}),
+  sample: z
+    .strictObject({
+      temperature: z.number().min(0).default(1),
+      max_tokens: z.int().min(1).optional().describe("The environment's limit when absent."),
+      max_decisions: z.int().min(1).optional().describe("The environment's limit when absent."),
+    })
+    .optional()
+    .describe("Play each task anew with the current student, over the recorded episode as the environment."),
+  evidence_tokens: z
+    .int()
+    .min(1)
+    .optional()
+    .describe("Longest teacher prompt with its evidence; the environment's limit when absent."),
+  seed: z.int().min(0).default(42),
+  device: z.enum(["auto", "webgpu", "cpu"]).default("auto"),
+  limit: z.int().min(1).optional().describe("Train on the first so many episodes only."),
+  checkpoint_every: z.int().min(1).default(1).describe("Steps between checkpoints."),
+  keep_checkpoints: z.int().min(1).default(2),
+});
+
+export type TrainConfig = z.infer<typeof trainConfigSchema>;
+
+/**
+ * The schedule that a config asks for, with its overrides applied. Stages of no epoch are left out.
+ *
+ * @throws InputError when `epochs` has more entries than there are stages, or leaves nothing to do
+ */
+export function configuredMethod(config: TrainConfig): Method {
+  const chosen: Method = config.stages
+    ? { id: "custom", description: "Stages of the config.", stages: config.stages }
+    : METHODS[config.method];
+  const controlled = config.control === undefined ? chosen : withControl(chosen, config.control);
+  const { epochs } = config;
+  if (epochs === undefined) return controlled;
+  if (epochs.length > controlled.stages.length) {
+    throw new InputError(`${epochs.length} entries for ${controlled.stages.length} stages`, {
+      key: "epochs",
+    });
+  }
+  const stages = controlled.stages.map((stage, n) => ({ ...stage, epochs: epochs[n] ?? stage.epochs }));
+  const kept = stages.filter((stage) => stage.epochs > 0);
+  if (kept.length === 0) throw new InputError("at least one stage needs an epoch", { key: "epochs" });
+  return { ...controlled, stages: kept };
+}
+
+/** The step settings of a config, under the names of the ports. */
+export function configuredSettings({ settings }: TrainConfig): StepSettings {
+  return {
+    learningRate: settings.learning_rate,
+    beta1: settings.beta1,
+    beta2: settings.beta2,
+    adamEpsilon: settings.adam_epsilon,
+    weightDecay: settings.weight_decay,
+    maxGradNorm: settings.max_grad_norm,
+    clip: settings.clip,
+  };
+}
