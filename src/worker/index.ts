@@ -1,1 +1,126 @@
-export {};
+/**
+ * The Node worker: serves the page and an API for scoring and training jobs over files on its disk. Bound to loopback,
+ * behind a token; jobs survive its end.
+ */
+import { mkdirSync } from "node:fs";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { homedir } from "node:os";
+import { isAbsolute, join, resolve } from "node:path";
+import { createAdaptorServer } from "@hono/node-server";
+import { InputError } from "../core/errors.ts";
+import { createApp } from "./app.ts";
+import { DeviceProbe } from "./device/probe.ts";
+import { checkLoopback, checkToken, randomToken } from "./http/security.ts";
+import type { Launcher } from "./job/launcher.ts";
+import { LocalLauncher } from "./job/local-launcher.ts";
+import { JobQueue } from "./job/queue.ts";
+import { JobStore } from "./job/store.ts";
+import { lockFolder } from "./lock.ts";
+import { PACKAGE } from "./package-root.ts";
+
+export type { Launcher, Recovered, Run, RunEnd, RunSpec } from "./job/launcher.ts";
+export { LOG_FILE, OUTPUT_FILE } from "./job/launcher.ts";
+export { LocalLauncher, type LocalLauncherOptions } from "./job/local-launcher.ts";
+
+export const DEFAULT_PORT = 8791;
+
+export interface WorkerOptions {
+  /** 8791 if left out; 0 takes any free port. */
+  port?: number;
+  /** A loopback address; 127.0.0.1 if left out. */
+  host?: string;
+  /** Folder of the built page; the package's own if left out. */
+  pageDir?: string;
+  /** Folder of the jobs and their store; `$XDG_DATA_HOME/gcopd` (`~/.local/share/gcopd`) if left out. */
+  dataDir?: string;
+  /** Random if left out. */
+  token?: string;
+  /** Processes of this machine if left out. */
+  launcher?: Launcher;
+  probe?: DeviceProbe;
+}
+
+export interface Worker {
+  /** Where the page is. */
+  url: string;
+  token: string;
+  dataDir: string;
+  /** Stops the runs, then the server. Jobs with `resume: "auto"` go on at the next start. */
+  close(): Promise<void>;
+}
+
+/** Where jobs are kept unless something else is said: `$XDG_DATA_HOME/gcopd`. */
+export function defaultDataDir(env: NodeJS.ProcessEnv = process.env): string {
+  const base = env.XDG_DATA_HOME;
+  // The XDG specification says to ignore relative paths.
+  return join(base && isAbsolute(base) ? base : join(homedir(), ".local", "share"), "gcopd");
+}
+
+/**
+ * Starts a worker and resolves once it answers.
+ * @throws InputError for an address that is not loopback, a port or a data folder in use, or an unfit token.
+ */
+export async function createWorker(options: WorkerOptions = {}): Promise<Worker> {
+  const host = checkLoopback(options.host ?? "127.0.0.1");
+  const token = checkToken(options.token ?? randomToken());
+  const dataDir = resolve(options.dataDir ?? defaultDataDir());
+  try {
+    mkdirSync(join(dataDir, "jobs"), { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new InputError(`cannot be made a folder: ${(error as Error).message}`, {
+      file: dataDir,
+      key: "--data",
+    });
+  }
+
+  const unlock = lockFolder(join(dataDir, "lock.sqlite"), dataDir);
+  const closers = [unlock];
+  try {
+    const store = new JobStore(join(dataDir, "jobs.sqlite"));
+    closers.unshift(() => store.close());
+    const launcher = options.launcher ?? new LocalLauncher();
+    const queue = new JobQueue({ store, launcher, folder: join(dataDir, "jobs") });
+    const probe = options.probe ?? new DeviceProbe();
+    const pageDir = options.pageDir ?? join(PACKAGE.root, "dist", "page");
+
+    let port = options.port ?? DEFAULT_PORT;
+    const app = createApp({ token, pageDir, port: () => port, queue, store, probe });
+    const server = createAdaptorServer({ fetch: app.fetch }) as Server;
+    await listen(server, port, host);
+    port = (server.address() as AddressInfo).port;
+    // Only now: a worker that cannot listen must not touch the jobs.
+    await queue.recover();
+
+    return {
+      url: `http://${host === "::1" ? "[::1]" : host}:${port}/`,
+      token,
+      dataDir,
+      close: async () => {
+        const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+        await queue.close();
+        server.closeAllConnections();
+        await closed;
+        for (const close of closers) close();
+      },
+    };
+  } catch (error) {
+    for (const close of closers) close();
+    throw error;
+  }
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const why =
+        error.code === "EADDRINUSE"
+          ? `port ${port} is in use: stop the program that has it or choose another port`
+          : error.code === "EACCES"
+            ? `port ${port} may not be used by this user: choose one above 1023`
+            : error.message;
+      reject(new InputError(why, { key: "--port" }));
+    });
+    server.listen(port, host, resolve);
+  });
+}

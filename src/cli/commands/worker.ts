@@ -1,12 +1,66 @@
+import { spawn } from "node:child_process";
 import type { Command } from "commander";
+import { createWorker, DEFAULT_PORT, defaultDataDir } from "../../worker/index.ts";
 import { UsageError } from "../command.ts";
+
+interface Options {
+  port: number;
+  host: string;
+  data?: string;
+  token?: string;
+  page?: string;
+  open?: boolean;
+}
 
 export function register(program: Command): void {
   program
     .command("worker")
-    .description("The Node worker.")
-    .allowUnknownOption()
-    .action(() => {
-      throw new UsageError("worker is not built yet");
+    .description("Serves the page and the job API on this machine until it is interrupted.")
+    .option("--port <number>", "port to listen on; 0 takes any free one", toPort, DEFAULT_PORT)
+    .option("--host <address>", "loopback address to listen on: 127.0.0.1, ::1 or localhost", "127.0.0.1")
+    .option("--data <folder>", `folder of the jobs and their results (default: ${defaultDataDir()})`)
+    .option("--token <token>", "token of the API (default: $GCOPD_TOKEN, or random for each start)")
+    .option("--page <folder>", "folder of the built page (default: the package's own)")
+    .option("--open", "open the page in the browser")
+    .action(async (options: Options) => {
+      const token = options.token ?? (process.env.GCOPD_TOKEN || undefined);
+      const { port, host, data: dataDir, page: pageDir } = options;
+      const worker = await createWorker({ port, host, dataDir, token, pageDir });
+      process.stdout.write(`${worker.url}\n`);
+      process.stderr.write(`Jobs are kept in ${worker.dataDir}. Press Ctrl-C to stop.\n`);
+      if (options.open) openBrowser(worker.url);
+      await interrupted();
+      process.stderr.write("Stopping.\n");
+      await worker.close();
     });
+}
+
+function toPort(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new UsageError(`--port: expected a whole number from 0 to 65535, got ${JSON.stringify(text)}`);
+}
+
+/** Resolves at the first SIGINT, SIGTERM or SIGHUP; the second ends the process at once. */
+function interrupted(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+      process.once(signal, () => {
+        process.once(signal, () => process.exit(130));
+        resolve();
+      });
+    }
+  });
+}
+
+function openBrowser(url: string): void {
+  const [command, args] =
+    process.platform === "darwin"
+      ? ["open", [url]]
+      : process.platform === "win32"
+        ? ["cmd", ["/c", "start", "", url]]
+        : ["xdg-open", [url]];
+  const child = spawn(command as string, args as string[], { stdio: "ignore", detached: true });
+  child.on("error", () => process.stderr.write(`No browser could be opened: open ${url} yourself.\n`));
+  child.unref();
 }

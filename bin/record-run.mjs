@@ -1,0 +1,27 @@
+// Preloaded into each job's process (`node --import record-run.mjs?folder=…`). It makes two facts outlive a killed
+// worker: that this run has begun (`pid`), and how it ended (`exit`).
+//
+// `pid` is created exclusively. A restarted worker that finds no such file creates it itself with the word "revoked":
+// whoever comes first decides whether the run takes place, so that it can neither be lost nor take place twice.
+import { closeSync, openSync, renameSync, writeFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { isMainThread } from "node:worker_threads";
+
+const folder = new URL(import.meta.url).searchParams.get("folder");
+// Threads and forked children inherit the preload; only the run's own process is recorded.
+if (folder !== null && isMainThread && process.env.GCOPD_RUN !== folder) {
+  process.env.GCOPD_RUN = folder;
+  let file;
+  try {
+    file = openSync(join(folder, "pid"), "wx");
+  } catch (error) {
+    process.stderr.write(`gcopd: this run was withdrawn before it began (${error.code})\n`);
+    process.exit(1);
+  }
+  writeSync(file, String(process.pid));
+  closeSync(file);
+  process.on("exit", (code) => {
+    writeFileSync(join(folder, "exit.part"), JSON.stringify({ code }));
+    renameSync(join(folder, "exit.part"), join(folder, "exit"));
+  });
+}

@@ -1,0 +1,77 @@
+/** A job's events as they happen, from where the client last was: server-sent events. */
+import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import { streamSSE } from "hono/streaming";
+import { ENDED } from "../job/job.ts";
+import type { JobQueue } from "../job/queue.ts";
+import type { JobStore } from "../job/store.ts";
+import { JobId, refusals, security } from "./schemas.ts";
+
+/** Sent when nothing happens, so that both ends notice a broken connection. */
+const KEEP_ALIVE_MS = 15_000;
+const BATCH = 500;
+
+const events = createRoute({
+  method: "get",
+  path: "/api/jobs/{id}/events",
+  tags: ["jobs"],
+  summary: "Follow a job as server-sent events",
+  description:
+    "All events of the job from its first on, or from the one after `Last-Event-ID`; then each as it happens. Types: " +
+    "`state` with `{state, message}`, `progress` with an object that the command printed, `output` with `{text}` for " +
+    "any other line of it. Each event's data also holds `attempt` and `at`. The stream ends when the job has ended.",
+  security,
+  request: {
+    params: JobId,
+    headers: z.object({
+      "last-event-id": z
+        .string()
+        .regex(/^\d{1,15}$/, "expected the id of an event, a whole number")
+        .optional()
+        .openapi({ description: "Id of the last event that the client has." }),
+    }),
+  },
+  responses: {
+    200: { description: "The events.", content: { "text/event-stream": { schema: z.string() } } },
+    204: { description: "The job has ended and the client has all of its events: do not connect again." },
+    ...refusals(400, 404),
+  },
+});
+
+export function eventRoutes(app: OpenAPIHono, queue: JobQueue, store: JobStore): void {
+  app.openapi(events, (c) => {
+    const { id } = c.req.valid("param");
+    const lastEventId = c.req.valid("header")["last-event-id"];
+    const job = queue.get(id);
+    let last = Number(lastEventId ?? 0);
+    if (lastEventId !== undefined && ENDED.includes(job.state) && last >= job.last_event)
+      return c.body(null, 204);
+
+    return streamSSE(c, async (stream) => {
+      let wake = () => {};
+      const unsubscribe = queue.subscribe(id, () => wake());
+      stream.onAbort(() => wake());
+      try {
+        while (!stream.aborted) {
+          const batch = store.eventsAfter(id, last, BATCH);
+          for (const event of batch) {
+            const data = JSON.stringify({ ...event.data, attempt: event.attempt, at: event.at });
+            await stream.writeSSE({ id: String(event.id), event: event.type, data });
+            last = event.id;
+          }
+          if (batch.length > 0) continue;
+          if (queue.closing || ENDED.includes(queue.get(id).state)) return;
+          const woken = await new Promise<boolean>((resolve) => {
+            const timer = setTimeout(() => resolve(false), KEEP_ALIVE_MS);
+            wake = () => {
+              clearTimeout(timer);
+              resolve(true);
+            };
+          });
+          if (!woken) await stream.write(": still here\n\n");
+        }
+      } finally {
+        unsubscribe();
+      }
+    });
+  });
+}

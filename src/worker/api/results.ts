@@ -1,0 +1,131 @@
+/** What a job wrote: its output folder's files, and its log. */
+import { readFile } from "node:fs/promises";
+import { basename, extname } from "node:path";
+import { serveStatic } from "@hono/node-server/serve-static";
+import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import { InputError } from "../../core/errors.ts";
+import { ApiError } from "../http/errors.ts";
+import type { JobQueue } from "../job/queue.ts";
+import { listResults, resultFile } from "../job/results.ts";
+import { JobId, json, refusals, security } from "./schemas.ts";
+
+const ResultFile = z
+  .object({
+    path: z.string().openapi({ description: "Path below the job's output folder.", example: "scores.jsonl" }),
+    bytes: z.int(),
+    modified_at: z.iso.datetime(),
+  })
+  .openapi("ResultFile");
+
+const list = createRoute({
+  method: "get",
+  path: "/api/jobs/{id}/results",
+  tags: ["results"],
+  summary: "List the files of a job's output folder",
+  security,
+  request: { params: JobId },
+  responses: {
+    200: json(z.object({ folder: z.string(), files: z.array(ResultFile) }), "The files, by path."),
+    ...refusals(404),
+  },
+});
+
+const file = createRoute({
+  method: "get",
+  path: "/api/jobs/{id}/results/file",
+  tags: ["results"],
+  summary: "Fetch one file of a job's output folder",
+  description: "`Range: bytes=…` fetches a part.",
+  security,
+  request: {
+    params: JobId,
+    query: z.object({ path: z.string().min(1).openapi({ description: "A path of the list of results." }) }),
+    headers: z.object({
+      range: z
+        .string()
+        .regex(/^bytes=(\d+-\d*|-\d+)$/, "expected one range of bytes, for example bytes=0-1023")
+        .optional(),
+    }),
+  },
+  responses: {
+    200: { description: "The file.", content: { "application/octet-stream": { schema: z.string() } } },
+    206: { description: "The part.", content: { "application/octet-stream": { schema: z.string() } } },
+    ...refusals(400, 404, 416),
+  },
+});
+
+const log = createRoute({
+  method: "get",
+  path: "/api/jobs/{id}/log",
+  tags: ["results"],
+  summary: "Fetch the standard error of a job's command",
+  security,
+  request: {
+    params: JobId,
+    query: z.object({
+      attempt: z.coerce
+        .number()
+        .int()
+        .min(1)
+        .optional()
+        .openapi({ description: "The latest one if left out." }),
+    }),
+  },
+  responses: {
+    200: { description: "The log.", content: { "text/plain": { schema: z.string() } } },
+    ...refusals(400, 404),
+  },
+});
+
+/** Text that a browser may show; everything else is bytes. Never HTML or scripts: results are data. */
+const TYPES: Record<string, string> = {
+  ".json": "application/json",
+  ".jsonl": "application/x-ndjson; charset=utf-8",
+  ".txt": "text/plain; charset=utf-8",
+  ".log": "text/plain; charset=utf-8",
+  ".md": "text/plain; charset=utf-8",
+};
+
+export function resultRoutes(app: OpenAPIHono, queue: JobQueue): void {
+  app.openapi(list, async (c) => {
+    const { id } = queue.get(c.req.valid("param").id);
+    const folder = queue.outFolder(id);
+    return c.json({ folder, files: await listResults(folder) }, 200);
+  });
+
+  app.openapi(file, async (c) => {
+    const { id } = queue.get(c.req.valid("param").id);
+    const path = await resultFile(
+      queue.outFolder(id),
+      c.req.valid("query").path,
+      `GET /api/jobs/${id}/results/file`,
+    );
+    const answer = await serveStatic({ path })(c, async () => {});
+    if (!(answer instanceof Response)) throw new ApiError(404, `job ${id}: the file is gone`);
+    if (answer.status === 416) {
+      const range = answer.headers.get("Content-Range") ?? "";
+      return c.json({ error: `Range: the file has ${range.split("/")[1]} bytes` }, 416, {
+        "Content-Range": range,
+      });
+    }
+    answer.headers.set("Content-Type", TYPES[extname(path)] ?? "application/octet-stream");
+    answer.headers.set(
+      "Content-Disposition",
+      `attachment; filename*=UTF-8''${encodeURIComponent(basename(path))}`,
+    );
+    answer.headers.set("Accept-Ranges", "bytes");
+    return answer;
+  });
+
+  app.openapi(log, async (c) => {
+    const job = queue.get(c.req.valid("param").id);
+    const attempt = c.req.valid("query").attempt ?? job.attempt;
+    if (attempt > job.attempt) {
+      throw new InputError(`expected at most ${job.attempt}, the number of attempts`, { key: "attempt" });
+    }
+    const text = await readFile(queue.logFile(job.id, attempt), "utf8").catch(() => {
+      throw new ApiError(404, `job ${job.id}: it has no log yet`);
+    });
+    return c.text(text, 200);
+  });
+}

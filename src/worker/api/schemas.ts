@@ -1,0 +1,43 @@
+/** Schemas and answers that several routes share. */
+import { z } from "@hono/zod-openapi";
+
+export const ErrorAnswer = z
+  .object({
+    error: z.string().openapi({ description: "One line: the place, the key and what was expected." }),
+  })
+  .openapi("Error");
+
+/** OpenAPI name of the token's scheme. */
+export const TOKEN_SCHEME = "token";
+
+export const security = [{ [TOKEN_SCHEME]: [] }];
+
+export function json<T extends z.ZodType>(schema: T, description: string) {
+  return { description, content: { "application/json": { schema } } };
+}
+
+/** Refusals that a route can answer beside 401 (no token) and 403 (foreign Host or Origin), which all can. */
+export function refusals<S extends 400 | 404 | 409 | 413 | 415 | 416>(...statuses: S[]) {
+  const text = {
+    400: "The request is not valid.",
+    401: "The token is missing or wrong.",
+    403: "Host or Origin is not the worker's own.",
+    404: "There is no such thing.",
+    409: "The job's state does not allow it.",
+    413: "The request is too large.",
+    415: "The request is not JSON.",
+    416: "The range lies outside the file.",
+  };
+  const answers = {} as Record<S | 401 | 403, ReturnType<typeof json<typeof ErrorAnswer>>>;
+  for (const status of [401, 403, ...statuses] as const)
+    answers[status as S] = json(ErrorAnswer, text[status]);
+  return answers;
+}
+
+export const JobId = z.object({
+  id: z.string().openapi({
+    param: { name: "id", in: "path" },
+    description: "Id of a job.",
+    example: "train-4f1d0c9a2b7e",
+  }),
+});

@@ -1,0 +1,90 @@
+/** The worker's HTTP side: who may ask, the API with its OpenAPI document, and the page. */
+import type { HttpBindings } from "@hono/node-server";
+import { OpenAPIHono } from "@hono/zod-openapi";
+import type { Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { eventRoutes } from "./api/events.ts";
+import { jobRoutes } from "./api/jobs.ts";
+import { resultRoutes } from "./api/results.ts";
+import { TOKEN_SCHEME } from "./api/schemas.ts";
+import { systemRoutes } from "./api/system.ts";
+import type { DeviceProbe } from "./device/probe.ts";
+import { ApiError, answerError, requestError } from "./http/errors.ts";
+import { pageRoutes } from "./http/page.ts";
+import { requireOwnAddress, requireToken } from "./http/security.ts";
+import type { JobQueue } from "./job/queue.ts";
+import type { JobStore } from "./job/store.ts";
+import { PACKAGE } from "./package-root.ts";
+
+export interface AppOptions {
+  token: string;
+  pageDir: string;
+  port: () => number;
+  queue: JobQueue;
+  store: JobStore;
+  probe: DeviceProbe;
+}
+
+const MAX_BODY = 1 << 20;
+
+/** Routes whose answer holds nothing private. */
+const OPEN = "/api/openapi.json";
+
+export function createApp(options: AppOptions): OpenAPIHono {
+  const app = new OpenAPIHono({
+    defaultHook: (result, c) => {
+      if (!result.success) throw requestError(result.error, `${c.req.method} ${c.req.path}`);
+    },
+  });
+  app.onError(answerError);
+  app.use(requireOwnAddress(options.port));
+
+  const token = requireToken(options.token);
+  app.use("/api/*", async (c, next) => (c.req.path === OPEN ? next() : token(c, next)));
+  app.use("/api/*", async (c, next) => {
+    await next();
+    c.res.headers.set("X-Content-Type-Options", "nosniff");
+    c.res.headers.set("Cross-Origin-Resource-Policy", "same-origin");
+    if (!c.res.headers.has("Cache-Control")) c.res.headers.set("Cache-Control", "no-store");
+  });
+  app.use(
+    "/api/*",
+    bodyLimit({
+      maxSize: MAX_BODY,
+      onError: () => {
+        throw new ApiError(413, `expected at most ${MAX_BODY} bytes`);
+      },
+    }),
+  );
+
+  systemRoutes(app, options.probe);
+  jobRoutes(app, options.queue, options.store);
+  eventRoutes(app, options.queue, options.store);
+  resultRoutes(app, options.queue);
+
+  app.openAPIRegistry.registerComponent("securitySchemes", TOKEN_SCHEME, {
+    type: "http",
+    scheme: "bearer",
+    description: "Random for each start of the worker unless `--token` or GCOPD_TOKEN gives it.",
+  });
+  app.doc31(OPEN, {
+    openapi: "3.1.0",
+    info: {
+      title: "GC-OPD worker",
+      version: PACKAGE.version,
+      description: "Scoring and training jobs over files on the worker's disk.",
+      license: { name: "Apache-2.0" },
+    },
+    servers: [{ url: "/" }],
+  });
+  app.all("/api/*", (c) => {
+    throw new ApiError(404, `${c.req.method} ${c.req.path}: there is no such route; ${OPEN} lists them`);
+  });
+
+  const page: Hono<{ Bindings: HttpBindings }> = pageRoutes({
+    folder: options.pageDir,
+    token: options.token,
+  });
+  app.all("*", (c) => page.fetch(c.req.raw, c.env));
+  return app;
+}

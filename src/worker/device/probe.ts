@@ -1,0 +1,86 @@
+/** Asks for a WebGPU adapter in a process of its own: a driver that crashes must not end the worker. */
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { z } from "@hono/zod-openapi";
+import { PACKAGE } from "../package-root.ts";
+
+export const Adapter = z
+  .object({
+    vendor: z.string(),
+    architecture: z.string(),
+    device: z.string(),
+    description: z.string(),
+    software: z.boolean().openapi({ description: "It computes on the CPU, slowly." }),
+    features: z.array(z.string()),
+  })
+  .openapi("Adapter");
+
+export const DeviceReport = z
+  .object({
+    device: z
+      .enum(["webgpu", "cpu"])
+      .openapi({ description: "`cpu`: only the plain TypeScript reference runs." }),
+    adapter: Adapter.nullable(),
+    message: z.string().openapi({ description: "One line for a person." }),
+  })
+  .openapi("Device");
+export type DeviceReport = z.infer<typeof DeviceReport>;
+
+export interface DeviceProbeOptions {
+  /** Script that prints an adapter, or null, as one line of JSON. */
+  script?: string;
+  timeoutMs?: number;
+}
+
+export class DeviceProbe {
+  readonly #script: string;
+  readonly #timeoutMs: number;
+  #report: Promise<DeviceReport> | null = null;
+
+  constructor(options: DeviceProbeOptions = {}) {
+    this.#script = options.script ?? join(PACKAGE.root, "bin", "probe-adapter.mjs");
+    this.#timeoutMs = options.timeoutMs ?? 30_000;
+  }
+
+  /** The same answer each time unless `refresh` asks for a new look. Never rejects: trouble is in the message. */
+  report(refresh = false): Promise<DeviceReport> {
+    if (this.#report === null || refresh) this.#report = this.#probe();
+    return this.#report;
+  }
+
+  #probe(): Promise<DeviceReport> {
+    return new Promise((resolve) => {
+      const options = { timeout: this.#timeoutMs, killSignal: "SIGKILL", encoding: "utf8" } as const;
+      const child = execFile(process.execPath, [this.#script], options, (error, stdout, stderr) => {
+        if (error !== null) {
+          const last = stderr.trim().split("\n").at(-1) ?? "";
+          const how = child.killed
+            ? `no answer within ${this.#timeoutMs / 1000} s`
+            : child.signalCode !== null
+              ? `the driver's process was ended by ${child.signalCode}`
+              : last;
+          resolve(none(`WebGPU cannot be used here: ${how}`));
+          return;
+        }
+        resolve(toReport(stdout));
+      });
+    });
+  }
+}
+
+function toReport(stdout: string): DeviceReport {
+  const line = stdout.trim().split("\n").at(-1) ?? "";
+  try {
+    const adapter = Adapter.nullable().parse(JSON.parse(line));
+    if (adapter === null) return none("No WebGPU adapter was found: jobs need device cpu, which is slow");
+    const name = adapter.description || adapter.device || `${adapter.vendor} ${adapter.architecture}`.trim();
+    const message = adapter.software ? `${name}: a software adapter, slow` : name;
+    return { device: "webgpu", adapter, message };
+  } catch {
+    return none("WebGPU cannot be used here: the adapter's description could not be read");
+  }
+}
+
+function none(message: string): DeviceReport {
+  return { device: "cpu", adapter: null, message };
+}

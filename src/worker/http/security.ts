@@ -1,0 +1,104 @@
+/** Who may talk to the worker: requests to its own loopback address, from its own page, with the token. */
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import type { MiddlewareHandler } from "hono";
+import { bearerAuth } from "hono/bearer-auth";
+import { secureHeaders } from "hono/secure-headers";
+import { InputError } from "../../core/errors.ts";
+
+const LOOPBACK = new Set(["127.0.0.1", "localhost", "::1"]);
+
+/** @throws InputError for an address that other machines could reach. */
+export function checkLoopback(host: string): string {
+  const bare = host.replace(/^\[(.*)\]$/, "$1");
+  if (LOOPBACK.has(bare)) return bare;
+  throw new InputError(
+    `expected a loopback address (127.0.0.1, ::1 or localhost), got ${JSON.stringify(host)}`,
+    {
+      key: "--host",
+    },
+  );
+}
+
+/** 256 random bits, safe in HTML attributes and in headers. */
+export function randomToken(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+/** @throws InputError unless the token can be sent as a bearer token and is hard to guess. */
+export function checkToken(token: string): string {
+  if (/^[A-Za-z0-9._~+/-]{16,}=*$/.test(token)) return token;
+  throw new InputError("expected at least 16 characters of A–Z a–z 0–9 . _ ~ + / -", { key: "token" });
+}
+
+/** Compares digests, which have one length, in a time that does not depend on where they differ. */
+export function sameToken(expected: string, given: string): boolean {
+  const digest = (text: string) => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(expected), digest(given));
+}
+
+/** `Authorization: Bearer <token>` or 401. */
+export function requireToken(token: string): MiddlewareHandler {
+  const refusal = {
+    message: {
+      error: "Authorization: expected `Bearer <token>` with the token that this worker was started with",
+    },
+  };
+  return bearerAuth({
+    realm: "gcopd",
+    verifyToken: (given) => sameToken(token, given),
+    noAuthenticationHeader: refusal,
+    invalidAuthenticationHeader: refusal,
+    invalidToken: refusal,
+  });
+}
+
+/**
+ * Refuses requests that name another host (DNS rebinding) or come from another origin, before anything else looks at
+ * them. `port` is asked for at each request: it is known only once the server listens.
+ */
+export function requireOwnAddress(port: () => number): MiddlewareHandler {
+  return async (c, next) => {
+    const hosts = ["127.0.0.1", "localhost", "[::1]"].flatMap((name) =>
+      port() === 80 ? [name, `${name}:80`] : [`${name}:${port()}`],
+    );
+    const host = c.req.header("host")?.toLowerCase();
+    if (host === undefined || !hosts.includes(host)) {
+      return c.json({ error: `Host: expected ${hosts.join(" or ")}` }, 403);
+    }
+    const origin = c.req.header("origin")?.toLowerCase();
+    if (origin !== undefined && !hosts.some((name) => origin === `http://${name}`)) {
+      return c.json({ error: `Origin: expected http://${hosts.join(" or http://")}` }, 403);
+    }
+    await next();
+  };
+}
+
+/**
+ * The page may run its own scripts, workers and WebAssembly and talk to this worker, and nothing else: no foreign
+ * connection, frame, form or inline code. Isolated from other origins, so that it may share memory between threads.
+ */
+export function pageHeaders(): MiddlewareHandler {
+  return secureHeaders({
+    contentSecurityPolicy: {
+      defaultSrc: ["'none'"],
+      scriptSrc: ["'self'", "'wasm-unsafe-eval'"],
+      workerSrc: ["'self'", "blob:"],
+      styleSrc: ["'self'"],
+      imgSrc: ["'self'", "data:", "blob:"],
+      fontSrc: ["'self'", "data:"],
+      connectSrc: ["'self'", "blob:"],
+      manifestSrc: ["'self'"],
+      baseUri: ["'none'"],
+      formAction: ["'none'"],
+      frameAncestors: ["'none'"],
+    },
+    crossOriginOpenerPolicy: "same-origin",
+    crossOriginEmbedderPolicy: "require-corp",
+    crossOriginResourcePolicy: "same-origin",
+    referrerPolicy: "no-referrer",
+    xContentTypeOptions: true,
+    xFrameOptions: "DENY",
+    // Plain HTTP on loopback: nothing to transport strictly.
+    strictTransportSecurity: false,
+  });
+}

@@ -1,0 +1,98 @@
+/** A job: what was asked for, and how far it is. */
+import { z } from "@hono/zod-openapi";
+
+export const JOB_STATES = [
+  "queued",
+  "starting",
+  "running",
+  "cancelling",
+  "cancelled",
+  "failed",
+  "lost",
+  "done",
+] as const;
+export type JobState = (typeof JOB_STATES)[number];
+
+/** States that only a new attempt leaves. */
+export const ENDED: readonly JobState[] = ["cancelled", "failed", "lost", "done"];
+/** States with a process, or with one about to be. */
+export const ACTIVE: readonly JobState[] = ["starting", "running", "cancelling"];
+/** States from which `resume` goes on. */
+export const RESUMABLE: readonly JobState[] = ["cancelled", "failed", "lost"];
+
+const path = (what: string) => z.string().min(1, `expected the absolute path of ${what}`);
+
+const common = {
+  device: z.enum(["webgpu", "cpu"]).default("webgpu").openapi({
+    description: "What it computes on. One job at a time runs on each device; the others wait in order.",
+  }),
+  resume: z
+    .enum(["auto", "manual"])
+    .default("auto")
+    .openapi({
+      description:
+        "What happens when the job is lost, because the worker was closed or the machine went down: it goes on by " +
+        "itself when the worker starts again, or waits for POST /api/jobs/{id}/resume.",
+    }),
+};
+
+export const ScoreRequest = z
+  .strictObject({
+    kind: z.literal("score"),
+    model: path("a model folder").openapi({ description: "Absolute path of the teacher's model folder." }),
+    in: path("a file of requests").openapi({
+      description: "Absolute path of a JSON Lines file of scoring requests (`gcopd score --in`).",
+    }),
+    ...common,
+  })
+  .openapi("ScoreRequest");
+
+export const TrainRequest = z
+  .strictObject({
+    kind: z.literal("train"),
+    config: path("a training config").openapi({
+      description: "Absolute path of a JSON training config (`gcopd train --config`).",
+    }),
+    ...common,
+  })
+  .openapi("TrainRequest");
+
+export const JobRequest = z.discriminatedUnion("kind", [ScoreRequest, TrainRequest]).openapi("JobRequest");
+export type JobRequest = z.infer<typeof JobRequest>;
+
+export const Job = z
+  .object({
+    id: z.string(),
+    state: z.enum(JOB_STATES),
+    request: JobRequest,
+    attempt: z.int().min(0).openapi({ description: "Runs so far, this one included; 0 before the first." }),
+    message: z
+      .string()
+      .nullable()
+      .openapi({ description: "Why it is in this state, where that needs saying." }),
+    progress: z.record(z.string(), z.unknown()).nullable().openapi({
+      description: "The command's latest progress object, as it printed it.",
+    }),
+    run: z
+      .string()
+      .nullable()
+      .openapi({ description: "Where it runs or last ran, for example `process 4711`." }),
+    exit_code: z.int().nullable(),
+    created_at: z.iso.datetime(),
+    started_at: z.iso.datetime().nullable().openapi({ description: "Begin of the latest attempt." }),
+    ended_at: z.iso.datetime().nullable(),
+    last_event: z.int().openapi({ description: "Id of its latest event; 0 before the first." }),
+  })
+  .openapi("Job");
+export type Job = z.infer<typeof Job>;
+
+/** One thing that happened to a job. Ids increase over all jobs and are never given twice. */
+export interface JobEvent {
+  id: number;
+  job: string;
+  attempt: number;
+  at: string;
+  /** `state`: it changed its state; `progress`: an object the command printed; `output`: any other line. */
+  type: "state" | "progress" | "output";
+  data: Record<string, unknown>;
+}

@@ -1,0 +1,43 @@
+/**
+ * Where a job's command runs. The queue knows only this; a launcher starts the command and finds it again after the
+ * worker was killed. All that they share is the run's folder, which must be visible to both (a shared file system, for
+ * a cluster): the command's standard output goes to `stdout.jsonl` in it and its standard error to `stderr.log`.
+ */
+
+export const OUTPUT_FILE = "stdout.jsonl";
+export const LOG_FILE = "stderr.log";
+
+/** One attempt of one job. */
+export interface RunSpec {
+  job: string;
+  attempt: number;
+  /** Arguments of the `gcopd` command line. */
+  args: readonly string[];
+  /** Folder of this attempt alone. */
+  folder: string;
+}
+
+/** How a run ended. `unknown`: it is gone and left no word. */
+export type RunEnd =
+  | { kind: "exit"; code: number }
+  | { kind: "signal"; signal: string }
+  | { kind: "unknown" };
+
+export interface Run {
+  /** Shown to users, for example `process 4711`. */
+  readonly name: string;
+  /** Settles once the run is over and its output complete; never rejects. */
+  readonly ended: Promise<RunEnd>;
+  /** Asks the run to stop, and makes it stop when it does not. Returns at once. */
+  stop(): void;
+}
+
+/** What became of a run that a previous worker started. `never`: it did not begin and now never will. */
+export type Recovered = { kind: "running"; run: Run } | { kind: "ended"; end: RunEnd } | { kind: "never" };
+
+export interface Launcher {
+  /** Resolves once the run has begun; rejects when it cannot. */
+  launch(spec: RunSpec): Promise<Run>;
+  /** Finds out what became of an attempt, also of one that may never have reached `launch`. */
+  recover(spec: RunSpec): Promise<Recovered>;
+}

@@ -1,0 +1,69 @@
+/** Reads what a command has printed so far, line by line, from where the last reading ended. */
+import { closeSync, openSync, readSync } from "node:fs";
+import { stripVTControlCharacters } from "node:util";
+import type { JobEvent } from "./job.ts";
+
+const NEWLINE = 0x0a;
+
+export interface OutputPart {
+  lines: string[];
+  /** Byte after the last line that was read. */
+  offset: number;
+  /** More bytes may be there already. */
+  more: boolean;
+}
+
+/**
+ * Complete lines from byte `offset` of a file on. A last line without its newline is left for the next call unless
+ * `final` says that nothing will be added. A file that is not there has no lines.
+ */
+export function readLines(
+  file: string,
+  offset: number,
+  options: { final: boolean; chunk?: number },
+): OutputPart {
+  let descriptor: number;
+  try {
+    descriptor = openSync(file, "r");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { lines: [], offset, more: false };
+    throw error;
+  }
+  try {
+    // A line longer than the buffer is read again with twice the buffer: no line is ever cut.
+    for (let size = options.chunk ?? 1 << 20; ; size *= 2) {
+      const buffer = Buffer.alloc(size);
+      const length = readSync(descriptor, buffer, 0, size, offset);
+      const full = length === size;
+      const end = buffer.subarray(0, length).lastIndexOf(NEWLINE) + 1;
+      if (end === 0 && full) continue;
+      const taken = options.final && !full ? length : end;
+      const lines = buffer.toString("utf8", 0, taken).split("\n");
+      if (lines.at(-1) === "") lines.pop();
+      return { lines, offset: offset + taken, more: full };
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** A line as an event: a JSON object is progress, anything else is shown as it is. Empty lines say nothing. */
+export function toEvent(line: string): Pick<JobEvent, "type" | "data"> | null {
+  if (line.trim() === "") return null;
+  try {
+    const value: unknown = JSON.parse(line);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+      return { type: "progress", data: value as Record<string, unknown> };
+    }
+  } catch {
+    // Not JSON: plain output.
+  }
+  return { type: "output", data: { text: line } };
+}
+
+/** The last line of a log that says anything, without terminal colours. */
+export function lastLine(file: string): string | null {
+  const { lines } = readLines(file, 0, { final: true, chunk: 1 << 22 });
+  const plain = lines.map((line) => stripVTControlCharacters(line).split("\r").at(-1)!.trim());
+  return plain.findLast((line) => line !== "") ?? null;
+}

@@ -1,0 +1,200 @@
+/** The life of jobs over HTTP, with real processes that stand for the command line. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Harness, states } from "../testing/harness.ts";
+
+let harness: Harness;
+beforeEach(async () => {
+  harness = new Harness();
+  await harness.start();
+});
+afterEach(() => harness.remove());
+
+const runs = (id: string) =>
+  readFileSync(join(harness.dataDir, "jobs", id, "out", "runs"), "utf8").trimEnd().split("\n");
+
+describe("a job", () => {
+  it("is queued, starts, runs and is done; its output becomes events with increasing ids", async () => {
+    const { path } = harness.config({ steps: 3 });
+    const submitted = await harness.train(path);
+    expect(["queued", "starting", "running"]).toContain(submitted.state);
+
+    const events = await harness.events(submitted.id);
+    expect(states(events)).toEqual(["queued", "starting", "running", "done"]);
+    const ids = events.map((event) => event.id);
+    expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
+    const progress = events.filter((event) => event.event === "progress").map((event) => event.data);
+    expect(progress.map(({ event, step, steps, attempt }) => ({ event, step, steps, attempt }))).toEqual(
+      [1, 2, 3].map((step) => ({ event: "step", step, steps: 3, attempt: 1 })),
+    );
+    const output = events.filter((event) => event.event === "output").map((event) => event.data.text);
+    expect(output).toEqual(["starting at 0", "the end, without a newline"]);
+
+    const job = await harness.job(submitted.id);
+    expect(job).toMatchObject({ state: "done", attempt: 1, exit_code: 0, last_event: ids.at(-1) });
+    expect(job.progress).toMatchObject({ step: 3 });
+    expect(runs(job.id)).toHaveLength(1);
+    expect(runs(job.id)[0]).toMatch(
+      / train --config .*config-1\.json --out .*\/out --device webgpu --progress json$/,
+    );
+  });
+
+  it("fails with the command's own last line, and resumes from its checkpoint", async () => {
+    const { path } = harness.config({ steps: 4, failAt: 2 });
+    const { id } = await harness.train(path);
+    const failed = await harness.until(id, "failed");
+    expect(failed.message).toBe("gcopd: config.json, lr: expected a number (exit code 1)");
+    expect(failed.exit_code).toBe(1);
+    expect(await (await harness.fetch(`/api/jobs/${id}/log`)).text()).toContain("lr: expected a number");
+
+    const resumed = await harness.post(`/api/jobs/${id}/resume`);
+    expect(resumed.status).toBe(202);
+    const events = await harness.events(id, failed.last_event);
+    expect(states(events)).toEqual(["queued", "starting", "running", "done"]);
+    expect(events.find((event) => event.event === "output")?.data).toMatchObject({
+      text: "starting at 2",
+      attempt: 2,
+    });
+    expect(await harness.job(id)).toMatchObject({ state: "done", attempt: 2, exit_code: 0, message: null });
+  });
+
+  it("whose process is killed from outside fails and says by what", async () => {
+    const { path } = harness.config({ steps: 4, crashAt: 1 });
+    const { id } = await harness.train(path);
+    expect((await harness.until(id, "failed")).message).toBe("ended by SIGKILL");
+  });
+
+  it("is cancelled: asked, then confirmed", async () => {
+    const { path } = harness.config({ steps: 5, holdAt: 2 });
+    const { id } = await harness.train(path);
+    await harness.untilJob(id, (job) => job.progress?.step === 2);
+    const asked = await harness.post(`/api/jobs/${id}/cancel`);
+    expect(asked.status).toBe(202);
+    expect(await asked.json()).toMatchObject({ state: "cancelling" });
+    const cancelled = await harness.until(id, "cancelled");
+    expect(cancelled.ended_at).not.toBeNull();
+    expect(states(await harness.events(id))).toEqual([
+      "queued",
+      "starting",
+      "running",
+      "cancelling",
+      "cancelled",
+    ]);
+
+    const again = await harness.post(`/api/jobs/${id}/cancel`);
+    expect(again.status).toBe(409);
+    expect(await again.json()).toEqual({ error: `job ${id}: it is cancelled already` });
+  });
+
+  it("that does not listen is ended after the time of grace", async () => {
+    const { path } = harness.config({ steps: 5, holdAt: 1, ignoreTerm: true });
+    const { id } = await harness.train(path);
+    await harness.untilJob(id, (job) => job.progress?.step === 1);
+    await harness.post(`/api/jobs/${id}/cancel`);
+    await harness.until(id, "cancelled");
+    const output = (await harness.events(id)).filter((event) => event.event === "output");
+    expect(output.map((event) => event.data.text)).toEqual(["starting at 0", "asked to stop"]);
+  });
+
+  it("waits for its device, and can be cancelled there; another device does not wait", async () => {
+    const first = harness.config({ steps: 2, holdAt: 1 });
+    const { id } = await harness.train(first.path);
+    const second = await harness.train(harness.config({ steps: 1 }).path);
+    const third = await harness.train(harness.config({ steps: 1 }).path);
+    const elsewhere = await harness.train(harness.config({ steps: 1 }).path, { device: "cpu" });
+    await harness.until(elsewhere.id, "done");
+    expect((await harness.job(second.id)).state).toBe("queued");
+
+    expect(await (await harness.post(`/api/jobs/${second.id}/cancel`)).json()).toMatchObject({
+      state: "cancelled",
+      attempt: 0,
+    });
+    harness.release(first.hold);
+    await harness.until(third.id, "done");
+    expect((await harness.job(id)).state).toBe("done");
+    const { jobs } = (await (await harness.fetch("/api/jobs")).json()) as { jobs: { id: string }[] };
+    expect(jobs.map((job) => job.id)).toEqual([elsewhere.id, third.id, second.id, id]);
+    const done = (await (await harness.fetch("/api/jobs?state=cancelled")).json()) as { jobs: { id: string }[] };
+    expect(done.jobs.map((job) => job.id)).toEqual([second.id]);
+  });
+
+  it("cannot be resumed while it runs or when it is done", async () => {
+    const { path } = harness.config({ steps: 1 });
+    const { id } = await harness.train(path);
+    await harness.until(id, "done");
+    const answer = await harness.post(`/api/jobs/${id}/resume`);
+    expect(answer.status).toBe(409);
+    expect(await answer.json()).toEqual({ error: `job ${id}: it is done; expected cancelled, failed, lost` });
+  });
+});
+
+describe("closing the worker", () => {
+  it("stops its runs; automatic ones go on at the next start, the others wait for a person", async () => {
+    const auto = harness.config({ steps: 4, holdAt: 2 });
+    const manual = harness.config({ steps: 4, holdAt: 2 });
+    const first = await harness.train(auto.path);
+    const second = await harness.train(manual.path, { device: "cpu", resume: "manual" });
+    for (const { id } of [first, second]) await harness.untilJob(id, (job) => job.progress?.step === 2);
+    await harness.stop();
+    harness.release(auto.hold);
+    harness.release(manual.hold);
+
+    await harness.start();
+    const done = await harness.until(first.id, "done");
+    expect(done.attempt).toBe(2);
+    const events = await harness.events(first.id);
+    expect(states(events)).toEqual([
+      ...["queued", "starting", "running", "lost"],
+      ...["queued", "starting", "running", "done"],
+    ]);
+    const steps = events.filter((event) => event.event === "progress").map((event) => event.data.step);
+    expect(steps).toEqual([1, 2, 3, 4]);
+
+    expect(await harness.job(second.id)).toMatchObject({
+      state: "lost",
+      attempt: 1,
+      message: "stopped because the worker was closed",
+    });
+    await harness.post(`/api/jobs/${second.id}/resume`);
+    await harness.until(second.id, "done");
+  });
+});
+
+describe("following a job", () => {
+  it("goes on after Last-Event-ID without a gap or a repetition", async () => {
+    const { path, hold } = harness.config({ steps: 6, holdAt: 3 });
+    const { id } = await harness.train(path);
+    const first = await harness.events(id, undefined, (event) => event.data.step === 2);
+    const rest = harness.events(id, first.at(-1)!.id);
+    harness.release(hold);
+    const all = await harness.events(id);
+    expect([...first, ...(await rest)]).toEqual(all);
+    expect(all.filter((event) => event.event === "progress").map((event) => event.data.step)).toEqual([
+      1, 2, 3, 4, 5, 6,
+    ]);
+  });
+
+  it("answers 204 to a client that has everything, and refuses what is no id", async () => {
+    const { path } = harness.config({ steps: 1 });
+    const { id } = await harness.train(path);
+    const { last_event } = await harness.until(id, "done");
+    const headers = { "Last-Event-ID": String(last_event) };
+    expect((await harness.fetch(`/api/jobs/${id}/events`, { headers })).status).toBe(204);
+    const bad = await harness.fetch(`/api/jobs/${id}/events`, { headers: { "Last-Event-ID": "x" } });
+    expect(bad.status).toBe(400);
+    expect(await bad.json()).toEqual({
+      error: `GET /api/jobs/${id}/events, last-event-id: expected the id of an event, a whole number`,
+    });
+  });
+
+  it("ends the stream when the worker closes", async () => {
+    const { path } = harness.config({ steps: 2, holdAt: 1 });
+    const { id } = await harness.train(path);
+    await harness.untilJob(id, (job) => job.progress?.step === 1);
+    const following = harness.events(id);
+    await harness.events(id, undefined, (event) => event.event === "progress");
+    await harness.stop();
+    expect(states(await following).slice(0, 3)).toEqual(["queued", "starting", "running"]);
+  });
+});

@@ -1,0 +1,265 @@
+/** The life of jobs: one at a time on each device, each as a run of the launcher, through restarts of the worker. */
+import { randomBytes } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ApiError } from "../http/errors.ts";
+import { commandArgs } from "./command.ts";
+import { ACTIVE, type JobRequest, type JobState, RESUMABLE } from "./job.ts";
+import { type Launcher, LOG_FILE, OUTPUT_FILE, type Run, type RunEnd, type RunSpec } from "./launcher.ts";
+import { lastLine, readLines, toEvent } from "./output.ts";
+import type { JobStore, StoredJob } from "./store.ts";
+
+export interface JobQueueOptions {
+  store: JobStore;
+  launcher: Launcher;
+  /** Folder with a folder for each job. */
+  folder: string;
+  /** Milliseconds between two looks at a run's output. */
+  pollMs?: number;
+}
+
+/** A lost job goes on by itself this many times without any progress; then a person has to say so. */
+const MAX_FRUITLESS = 3;
+
+export class JobQueue {
+  readonly #store: JobStore;
+  readonly #launcher: Launcher;
+  readonly #folder: string;
+  readonly #pollMs: number;
+  /** Jobs with a run (null while it is being launched), and the work that follows it. */
+  readonly #runs = new Map<string, { device: string; run: Run | null; settled: Promise<void> }>();
+  readonly #listeners = new Map<string, Set<() => void>>();
+  #closing = false;
+
+  constructor(options: JobQueueOptions) {
+    this.#store = options.store;
+    this.#launcher = options.launcher;
+    this.#folder = options.folder;
+    this.#pollMs = options.pollMs ?? 150;
+  }
+
+  get closing(): boolean {
+    return this.#closing;
+  }
+
+  /** Folder of a job's results. */
+  outFolder(id: string): string {
+    return join(this.#folder, id, "out");
+  }
+
+  /** Standard error of a job's attempt. */
+  logFile(id: string, attempt: number): string {
+    return join(this.#attemptFolder(id, attempt), LOG_FILE);
+  }
+
+  /** Finds every run of a previous worker again, settles those that ended, and starts what waits. Call once. */
+  async recover(): Promise<void> {
+    for (const job of this.#store.inStates(ACTIVE)) {
+      const recovered = await this.#launcher.recover(this.#spec(job));
+      if (recovered.kind === "running") {
+        const message = "the worker was started again; the run went on meanwhile";
+        this.#move(job.id, [job.state], job.state === "starting" ? "running" : job.state, {
+          message,
+          run: recovered.run.name,
+        });
+        if (job.state === "cancelling") recovered.run.stop();
+        this.#track(job, Promise.resolve(recovered.run));
+      } else if (recovered.kind === "ended") {
+        this.#settle(job.id, recovered.end);
+      } else if (job.state === "cancelling") {
+        this.#move(job.id, ACTIVE, "cancelled", { ended_at: now(), message: "it had not begun" });
+      } else {
+        this.#move(job.id, ACTIVE, "queued", {
+          message: "the worker was started again before the run began",
+        });
+      }
+    }
+    this.#startWaiting();
+  }
+
+  /** Puts a job in the queue; it starts at once when its device is free. */
+  submit(request: JobRequest): StoredJob {
+    const id = `${request.kind}-${randomBytes(6).toString("hex")}`;
+    this.#store.create(id, request);
+    this.#startWaiting();
+    return this.get(id);
+  }
+
+  /** @throws ApiError 404 */
+  get(id: string): StoredJob {
+    const job = this.#store.get(id);
+    if (job === null) throw new ApiError(404, `job ${JSON.stringify(id)}: there is no such job`);
+    return job;
+  }
+
+  /**
+   * Asks a job to stop. One that waits is cancelled at once; one that runs is `cancelling` until its process is gone,
+   * and `cancelled` then. Asking again changes nothing.
+   * @throws ApiError 404; 409 when the job has ended.
+   */
+  cancel(id: string): StoredJob {
+    const job = this.get(id);
+    if (this.#move(id, ["queued"], "cancelled", { ended_at: now() })) return this.get(id);
+    if (this.#move(id, ["starting", "running"], "cancelling")) this.#runs.get(id)?.run?.stop();
+    else if (job.state !== "cancelling") throw new ApiError(409, `job ${id}: it is ${job.state} already`);
+    return this.get(id);
+  }
+
+  /**
+   * Puts an ended job back into the queue. A training run goes on from its last checkpoint; scoring begins anew.
+   * @throws ApiError 404; 409 when the job is not cancelled, failed or lost.
+   */
+  resume(id: string): StoredJob {
+    const { state } = this.get(id);
+    const moved = this.#move(id, RESUMABLE, "queued", { ended_at: null, exit_code: null, fruitless: 0 });
+    if (!moved) throw new ApiError(409, `job ${id}: it is ${state}; expected ${RESUMABLE.join(", ")}`);
+    this.#startWaiting();
+    return this.get(id);
+  }
+
+  /** Calls back after each new event of a job; returns the way to stop that. */
+  subscribe(id: string, listener: () => void): () => void {
+    const listeners = this.#listeners.get(id) ?? new Set();
+    this.#listeners.set(id, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0) this.#listeners.delete(id);
+    };
+  }
+
+  /** Stops every run and waits until it is gone. Jobs with `resume: "auto"` go on when a worker starts again. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    for (const id of this.#listeners.keys()) this.#notify(id);
+    for (const { run } of this.#runs.values()) run?.stop();
+    await Promise.all([...this.#runs.values()].map(({ settled }) => settled));
+  }
+
+  #attemptFolder(id: string, attempt: number): string {
+    return join(this.#folder, id, `attempt-${attempt}`);
+  }
+
+  #spec(job: StoredJob): RunSpec {
+    const args = commandArgs(job.request, this.outFolder(job.id));
+    return { job: job.id, attempt: job.attempt, args, folder: this.#attemptFolder(job.id, job.attempt) };
+  }
+
+  #move(
+    id: string,
+    from: readonly JobState[],
+    to: JobState,
+    patch: Parameters<JobStore["transition"]>[3] = {},
+  ) {
+    const moved = this.#store.transition(id, from, to, patch);
+    if (moved) this.#notify(id);
+    return moved;
+  }
+
+  #notify(id: string): void {
+    for (const listener of [...(this.#listeners.get(id) ?? [])]) listener();
+  }
+
+  #startWaiting(): void {
+    if (this.#closing) return;
+    const busy = new Set([...this.#runs.values()].map(({ device }) => device));
+    for (const job of this.#store.inStates(["queued"])) {
+      if (busy.has(job.device)) continue;
+      busy.add(job.device);
+      this.#start(job.id, job.attempt + 1);
+    }
+  }
+
+  #start(id: string, attempt: number): void {
+    this.#move(id, ["queued"], "starting", { attempt, output_offset: 0, started_at: now(), ended_at: null });
+    const job = this.get(id);
+    const launched = (async () => {
+      mkdirSync(this.outFolder(id), { recursive: true });
+      const run = await this.#launcher.launch(this.#spec(job));
+      // A cancel that came meanwhile found no run to stop.
+      if (!this.#move(id, ["starting"], "running", { run: run.name }) || this.#closing) run.stop();
+      return run;
+    })();
+    this.#track(job, launched);
+  }
+
+  /** Follows a run to its end. */
+  #track(job: StoredJob, launched: Promise<Run>): void {
+    const entry = { device: job.device, run: null as Run | null, settled: Promise.resolve() };
+    this.#runs.set(job.id, entry);
+    const follow = async () => {
+      const run = await launched;
+      entry.run = run;
+      let end: RunEnd | null = null;
+      while (end === null) {
+        this.#drain(job.id, false);
+        end = await Promise.race([run.ended, sleep(this.#pollMs, null)]);
+      }
+      this.#settle(job.id, end);
+    };
+    entry.settled = follow()
+      .catch((error: unknown) => {
+        const message = error instanceof Error ? error.message : String(error);
+        const failed = { message: `it could not be run: ${message}`, ended_at: now() };
+        if (!this.#move(job.id, ["cancelling"], "cancelled", failed))
+          this.#move(job.id, ACTIVE, "failed", failed);
+      })
+      .finally(() => {
+        this.#runs.delete(job.id);
+        this.#startWaiting();
+      });
+  }
+
+  /** Turns new output into events. */
+  #drain(id: string, final: boolean): void {
+    for (let more = true; more; ) {
+      const job = this.get(id);
+      const file = join(this.#attemptFolder(id, job.attempt), OUTPUT_FILE);
+      const part = readLines(file, job.outputOffset, { final });
+      more = part.more;
+      if (part.offset === job.outputOffset) return;
+      const events = part.lines.map(toEvent).filter((event) => event !== null);
+      this.#store.appendOutput(id, events, part.offset);
+      this.#notify(id);
+    }
+  }
+
+  /** Takes the rest of the output and writes down how the run ended. */
+  #settle(id: string, end: RunEnd): void {
+    this.#drain(id, true);
+    const job = this.get(id);
+    const ended = { ended_at: now(), exit_code: end.kind === "exit" ? end.code : null };
+    if (end.kind === "exit" && end.code === 0) {
+      const message = job.state === "cancelling" ? "it was done before it could be cancelled" : null;
+      this.#move(id, ACTIVE, "done", { ...ended, message });
+    } else if (job.state === "cancelling") {
+      this.#move(id, ACTIVE, "cancelled", ended);
+    } else if (this.#closing || end.kind === "unknown") {
+      const message = this.#closing
+        ? "stopped because the worker was closed"
+        : "it is gone and left no exit code (killed, or the machine went down)";
+      this.#move(id, ACTIVE, "lost", { ...ended, message });
+      this.#resumeByItself(job);
+    } else {
+      const log = lastLine(this.logFile(id, job.attempt));
+      const how = end.kind === "signal" ? `ended by ${end.signal}` : `exit code ${end.code}`;
+      this.#move(id, ACTIVE, "failed", { ...ended, message: log === null ? how : `${log} (${how})` });
+    }
+  }
+
+  #resumeByItself(job: StoredJob): void {
+    if (job.request.resume !== "auto") return;
+    if (job.fruitless >= MAX_FRUITLESS) {
+      const message = `lost ${MAX_FRUITLESS + 1} times without progress: resume it by hand`;
+      this.#move(job.id, ["lost"], "lost", { message });
+      return;
+    }
+    // Closing the worker is no fault of the job's.
+    const fruitless = job.fruitless + (this.#closing ? 0 : 1);
+    this.#move(job.id, ["lost"], "queued", { message: "it goes on by itself", ended_at: null, fruitless });
+  }
+}
+
+function now(): string {
+  return new Date().toISOString();
+}

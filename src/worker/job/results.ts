@@ -1,0 +1,56 @@
+/** The files of a job's output folder, and nothing outside it. */
+import { readdir, realpath, stat } from "node:fs/promises";
+import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import { InputError } from "../../core/errors.ts";
+import { ApiError } from "../http/errors.ts";
+
+export interface ResultFile {
+  /** Path below the output folder, with `/` between folders. */
+  path: string;
+  bytes: number;
+  modified_at: string;
+}
+
+/** All regular files, by path. Links are left out: they may lead elsewhere. */
+export async function listResults(folder: string): Promise<ResultFile[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return [];
+      throw error;
+    },
+  );
+  const files: ResultFile[] = [];
+  for (const entry of entries) {
+    if (!entry.isFile()) continue;
+    const file = join(entry.parentPath, entry.name);
+    // A running job may have renamed it since.
+    const found = await stat(file).catch(() => null);
+    if (found === null) continue;
+    const path = relative(folder, file).split(sep).join("/");
+    files.push({ path, bytes: found.size, modified_at: found.mtime.toISOString() });
+  }
+  return files.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/**
+ * The file on disk behind a path of the list.
+ * @throws InputError when the path leads, or could lead, out of the folder; ApiError 404 when there is no such file.
+ */
+export async function resultFile(folder: string, path: string, where: string): Promise<string> {
+  const parts = path.split(/[/\\]/);
+  if (isAbsolute(path) || path.includes("\0") || parts.includes("..") || parts.includes("")) {
+    throw new InputError(`expected a path of the job's list of results, got ${JSON.stringify(path)}`, {
+      file: where,
+      key: "path",
+    });
+  }
+  const missing = () => new ApiError(404, `${where}: the job has no result ${JSON.stringify(path)}`);
+  const root = await realpath(folder).catch(() => {
+    throw missing();
+  });
+  const file = await realpath(resolve(root, path)).catch(() => {
+    throw missing();
+  });
+  if (!file.startsWith(root + sep) || !(await stat(file)).isFile()) throw missing();
+  return file;
+}

@@ -1,0 +1,33 @@
+// Stands for the command line in tests: its config says what it does. It keeps a checkpoint in --out and goes on from
+// it, prints progress as JSON lines, and notes in `runs` each time it was started.
+import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const args = process.argv.slice(2);
+const option = (name) => args[args.indexOf(name) + 1];
+const config = JSON.parse(readFileSync(option("--config"), "utf8"));
+const out = option("--out");
+mkdirSync(out, { recursive: true });
+appendFileSync(join(out, "runs"), `${process.pid} ${args.join(" ")}\n`);
+
+if (config.ignoreTerm) process.on("SIGTERM", () => console.log("asked to stop"));
+const checkpoint = join(out, "checkpoint.json");
+let step = existsSync(checkpoint) ? JSON.parse(readFileSync(checkpoint, "utf8")).step : 0;
+console.log(`starting at ${step}`);
+while (step < config.steps) {
+  await sleep(config.delay ?? 5);
+  // A file that a test removes to let the run go on.
+  while (step === config.holdAt && existsSync(config.hold)) await sleep(10);
+  step += 1;
+  writeFileSync(`${checkpoint}.part`, JSON.stringify({ step }));
+  renameSync(`${checkpoint}.part`, checkpoint);
+  console.log(JSON.stringify({ event: "step", step, steps: config.steps }));
+  if (step === config.failAt && !existsSync(join(out, "failed"))) {
+    writeFileSync(join(out, "failed"), "");
+    console.error("gcopd: config.json, lr: expected a number");
+    process.exit(1);
+  }
+  if (step === config.crashAt) process.kill(process.pid, "SIGKILL");
+}
+process.stdout.write("the end, without a newline");
