@@ -1,1 +1,11 @@
-export {};
+/** Tokenizer and chat template. */
+export type { ChatMessage, ChatOptions } from "./chat-template.ts";
+export { type DecisionPlace, decisionPromptIds, decisionResponseIds } from "./decision-ids.ts";
+export {
+  checkTokenizerFits,
+  loadTokenizer,
+  Tokenizer,
+  type TokenizerTexts,
+  type TokenPiece,
+  type TokenSpan,
+} from "./tokenizer.ts";

@@ -1,0 +1,68 @@
+/** Token ids of an episode's decision: what was recorded, or else what the recorded texts encode to. */
+import { InputError } from "../core/errors.ts";
+import type { EpisodeDecision } from "../core/record/schema.ts";
+import type { Tokenizer } from "./tokenizer.ts";
+
+/** Shown in messages, for example `episode "e-17", decisions[4]`. */
+export interface DecisionPlace {
+  file?: string;
+  episode?: string;
+  decision?: number;
+}
+
+function inputError(message: string, place: DecisionPlace, key: string): InputError {
+  const episode = place.episode === undefined ? "" : `episode ${JSON.stringify(place.episode)}, `;
+  const decision = place.decision === undefined ? "" : `decisions[${place.decision}].`;
+  return new InputError(message, { file: place.file, key: `${episode}${decision}${key}` });
+}
+
+function recorded(ids: readonly number[], key: string, tokenizer: Tokenizer, place: DecisionPlace): number[] {
+  const unknown = ids.findIndex((id) => !tokenizer.hasToken(id));
+  if (unknown !== -1) {
+    throw inputError(
+      `id ${ids[unknown]} is not one of the tokenizer's ${tokenizer.vocabularySize}: was it recorded with another one?`,
+      place,
+      `${key}[${unknown}]`,
+    );
+  }
+  return [...ids];
+}
+
+/**
+ * Ids of the student's prompt h_t: `prompt_ids` if recorded, else the chat template over one user message with the
+ * opening of the assistant's turn and without native thinking (Appendix "Prompt and parser adaptations").
+ */
+export function decisionPromptIds(
+  decision: Pick<EpisodeDecision, "prompt" | "prompt_ids">,
+  tokenizer: Tokenizer,
+  place: DecisionPlace = {},
+): number[] {
+  if (decision.prompt_ids !== undefined) return recorded(decision.prompt_ids, "prompt_ids", tokenizer, place);
+  if (decision.prompt === undefined) {
+    throw inputError("missing; expected `prompt` or `prompt_ids` to score this decision", place, "prompt");
+  }
+  return tokenizer.encode(
+    tokenizer.applyChatTemplate([{ role: "user", content: decision.prompt }], {
+      addGenerationPrompt: true,
+      enableThinking: false,
+    }),
+  );
+}
+
+/** Ids of the response y_t: `response_ids` if recorded, else the response text as it stands, with no end token added. */
+export function decisionResponseIds(
+  decision: Pick<EpisodeDecision, "response" | "response_ids">,
+  tokenizer: Tokenizer,
+  place: DecisionPlace = {},
+): number[] {
+  if (decision.response_ids !== undefined)
+    return recorded(decision.response_ids, "response_ids", tokenizer, place);
+  if (decision.response === undefined) {
+    throw inputError(
+      "missing; expected `response` or `response_ids` to score this decision",
+      place,
+      "response",
+    );
+  }
+  return tokenizer.encode(decision.response);
+}

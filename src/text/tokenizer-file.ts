@@ -1,0 +1,134 @@
+/** What a tokenizer.json must hold before it is used: a byte-level BPE of Qwen's kind, whole and consistent. */
+import { z } from "zod";
+import { InputError } from "../core/errors.ts";
+import { describeIssue } from "../core/record/describe-issue.ts";
+import { spellOutCase } from "./pattern.ts";
+
+const addedTokenSchema = z.looseObject({
+  id: z.int().nonnegative(),
+  content: z.string().min(1),
+  special: z.boolean(),
+});
+
+const fileSchema = z.looseObject({
+  added_tokens: z.array(addedTokenSchema),
+  normalizer: z.looseObject({ type: z.string() }).nullable().optional(),
+  pre_tokenizer: z.looseObject({ type: z.string() }),
+  decoder: z.looseObject({ type: z.string() }),
+  // Vocabulary and merges hold hundreds of thousands of entries: checked below without zod.
+  model: z.looseObject({ type: z.string(), vocab: z.custom<object>(), merges: z.custom<unknown[]>() }),
+});
+
+export type AddedToken = z.infer<typeof addedTokenSchema>;
+
+export interface TokenizerFile {
+  /** The parsed file, with its Split patterns ready for JavaScript. */
+  json: Record<string, unknown>;
+  /** Vocabulary strings by id; holes are undefined. Added tokens are among them. */
+  tokens: (string | undefined)[];
+  added: AddedToken[];
+}
+
+function fail(message: string, file: string, key?: string): never {
+  throw new InputError(message, key === undefined ? { file } : { file, key });
+}
+
+/** Parses JSON of a whole file; `InputError` when it is none. */
+export function parseJsonFile(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    return fail(`not JSON: ${error instanceof Error ? error.message : String(error)}`, file);
+  }
+}
+
+function isByteLevel(part: Record<string, unknown>): boolean {
+  if (part.type === "ByteLevel") return true;
+  const inner = part.pretokenizers ?? part.decoders;
+  return (
+    Array.isArray(inner) &&
+    inner.some((entry: unknown) => typeof entry === "object" && entry !== null && isByteLevel({ ...entry }))
+  );
+}
+
+/** Spells out case-insensitive groups in every Split pattern below `part`, in place. */
+function rewritePatterns(part: unknown): void {
+  if (typeof part !== "object" || part === null) return;
+  for (const [key, value] of Object.entries(part)) {
+    if (key === "Regex" && typeof value === "string")
+      (part as Record<string, unknown>)[key] = spellOutCase(value);
+    else rewritePatterns(value);
+  }
+}
+
+function readVocabulary(vocab: unknown, file: string): (string | undefined)[] {
+  if (typeof vocab !== "object" || vocab === null || Array.isArray(vocab)) {
+    fail("expected an object of token strings and ids", file, "model.vocab");
+  }
+  const entries = Object.entries(vocab as Record<string, unknown>);
+  if (entries.length === 0) fail("holds no token", file, "model.vocab");
+  // A damaged id must not make a huge array: no vocabulary leaves most of its ids out.
+  const limit = 16 * entries.length + 65_536;
+  const tokens: (string | undefined)[] = [];
+  for (const [token, id] of entries) {
+    const key = `model.vocab[${JSON.stringify(token)}]`;
+    if (typeof id !== "number" || !Number.isInteger(id) || id < 0 || id > limit) {
+      fail(`expected a token id, received ${JSON.stringify(id)}`, file, key);
+    }
+    if (tokens[id] !== undefined)
+      fail(`id ${id} is already that of ${JSON.stringify(tokens[id])}`, file, key);
+    tokens[id] = token;
+  }
+  return tokens;
+}
+
+function checkMerges(merges: unknown, vocab: object, file: string): void {
+  if (!Array.isArray(merges)) fail("expected an array", file, "model.merges");
+  (merges as unknown[]).forEach((merge, rank) => {
+    const pair = typeof merge === "string" ? merge.split(" ") : merge;
+    const key = `model.merges[${rank}]`;
+    if (!Array.isArray(pair) || pair.length !== 2 || pair.some((part) => typeof part !== "string")) {
+      fail(`expected "a b" or ["a", "b"], received ${JSON.stringify(merge)}`, file, key);
+    }
+    const [left, right] = pair as [string, string];
+    for (const token of [left, right, left + right]) {
+      if (!Object.hasOwn(vocab, token)) fail(`${JSON.stringify(token)} is not in the vocabulary`, file, key);
+    }
+  });
+}
+
+/** Parses and checks a tokenizer.json. Every fault is an `InputError` that names the file and the key. */
+export function readTokenizerFile(text: string, file: string): TokenizerFile {
+  const json = parseJsonFile(text, file);
+  const checked = fileSchema.safeParse(json);
+  if (!checked.success) {
+    const { key, message } = describeIssue(checked.error.issues[0]!, json);
+    return fail(message, file, key);
+  }
+  const { model, pre_tokenizer, decoder, added_tokens: added } = checked.data;
+  if (model.type !== "BPE") {
+    fail(
+      `expected a byte-level BPE tokenizer, received model type ${JSON.stringify(model.type)}`,
+      file,
+      "model.type",
+    );
+  }
+  for (const [key, part] of Object.entries({ pre_tokenizer, decoder })) {
+    if (!isByteLevel(part)) {
+      fail(`expected a byte-level BPE tokenizer, received type ${JSON.stringify(part.type)}`, file, key);
+    }
+  }
+  const tokens = readVocabulary(model.vocab, file);
+  checkMerges(model.merges, model.vocab, file);
+  const limit = 16 * tokens.length + 65_536;
+  added.forEach(({ id, content }, index) => {
+    const key = `added_tokens[${index}]`;
+    if (id > limit) fail(`expected a token id, received ${id}`, file, `${key}.id`);
+    if (tokens[id] !== undefined && tokens[id] !== content) {
+      fail(`id ${id} is already that of ${JSON.stringify(tokens[id])}`, file, key);
+    }
+    tokens[id] = content;
+  });
+  rewritePatterns((json as Record<string, unknown>).pre_tokenizer);
+  return { json: json as Record<string, unknown>, tokens, added };
+}
