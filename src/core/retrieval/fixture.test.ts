@@ -1,0 +1,66 @@
+import { describe, expect, it } from "vitest";
+import { bruteForceRetrieve } from "../../../test/support/brute-force-retrieval.ts";
+import {
+  byTask,
+  fixtureEpisodes,
+  fixtureRetrievals,
+  fixtureSources,
+} from "../../../test/support/scienceworld.ts";
+import { environmentRules } from "../environment/environment.ts";
+import { prepareTask } from "./prepare.ts";
+import { retrieve, retrieveEpisode } from "./retrieve.ts";
+
+const rules = environmentRules("scienceworld");
+const sources = byTask(fixtureSources());
+const prepared = new Map([...sources].map(([task, records]) => [task, prepareTask(records, rules)]));
+const episodes = fixtureEpisodes();
+const expected = fixtureRetrievals();
+
+describe("the ScienceWorld fixture", () => {
+  it("gives every field of every expected record, in order", () => {
+    const records = episodes.flatMap((episode) =>
+      retrieveEpisode(prepared.get(episode.task)!, episode).map(({ record }) => record),
+    );
+    expect(records.length).toBe(1699);
+    // Records one by one: a failing one is named, and key sets are compared exactly.
+    records.forEach((record, i) => {
+      expect(record, `${record.episode} decision ${record.decision}`).toStrictEqual(expected[i]);
+    });
+  });
+
+  it("gives the same for a single decision as for its episode", () => {
+    for (const episode of episodes) {
+      const task = prepared.get(episode.task)!;
+      const all = retrieveEpisode(task, episode);
+      for (const t of [0, 1, Math.floor(all.length / 2), all.length - 1]) {
+        expect(retrieve(task, episode, t)).toStrictEqual(all[t]);
+      }
+    }
+  });
+
+  it("agrees with plain search, the library in any order", () => {
+    for (const episode of episodes) {
+      const reversed = [...sources.get(episode.task)!].reverse();
+      const found = retrieveEpisode(prepareTask(reversed, rules), episode);
+      for (const { record } of found) {
+        expect(bruteForceRetrieve(reversed, episode, record.decision, rules)).toStrictEqual(record);
+      }
+      expect(found.map(({ record }) => record)).toStrictEqual(
+        expected.filter((record) => record.episode === episode.episode),
+      );
+    }
+  });
+
+  it("keeps what the record says under the controls, and takes away only what they leave out", () => {
+    for (const episode of episodes) {
+      const task = prepared.get(episode.task)!;
+      const full = retrieveEpisode(task, episode);
+      const successOnly = retrieveEpisode(task, episode, { control: "success-only" });
+      const hindsight = retrieveEpisode(task, episode, { control: "hindsight-only" });
+      full.forEach(({ record }, t) => {
+        expect(successOnly[t]!.record).toStrictEqual({ ...record, failure: null });
+        expect(hindsight[t]!.record).toStrictEqual({ ...record, success: null, failure: null });
+      });
+    }
+  });
+});
