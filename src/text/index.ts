@@ -1,5 +1,6 @@
 /** Tokenizer and chat template. */
 export type { ChatMessage, ChatOptions } from "./chat-template.ts";
+export { checkSameTokenizer, textCodec } from "./codec.ts";
 export { type DecisionPlace, decisionPromptIds, decisionResponseIds } from "./decision-ids.ts";
 export {
   checkTokenizerFits,

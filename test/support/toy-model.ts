@@ -1,5 +1,6 @@
 /** A bigram model as the ports see one: small enough to check the loop's own arithmetic without a tensor library. */
 
+import { InputError } from "../../src/core/errors.ts";
 import type { CheckpointState, CheckpointStore } from "../../src/core/loop/checkpoint.ts";
 import type { TextCodec } from "../../src/core/loop/codec.ts";
 import { uniforms } from "../../src/core/loop/seeded.ts";
@@ -24,10 +25,18 @@ export const toyCodec: TextCodec = {
   encode: (text) => Array.from(text, (character) => character.charCodeAt(0) - 31),
   decode: (ids) => String.fromCharCode(...ids.map((id) => id + 31)),
   endOfTurnId: 0,
-  promptIds: ({ prompt, prompt_ids }) =>
-    prompt_ids ?? (prompt === undefined ? null : [...toyCodec.encode(prompt), 0, 1]),
-  responseIds: ({ response, response_ids }) =>
-    response_ids ?? (response === undefined ? null : [...toyCodec.encode(response), 0]),
+  promptIds({ prompt, prompt_ids }, { episode, decision }) {
+    if (prompt_ids !== undefined) return prompt_ids;
+    if (prompt === undefined)
+      throw new InputError("missing", { key: `${episode}, decisions[${decision}].prompt` });
+    return [...toyCodec.encode(prompt), 0, 1];
+  },
+  responseIds({ response, response_ids }, { episode, decision }) {
+    if (response_ids !== undefined) return response_ids;
+    if (response === undefined)
+      throw new InputError("missing", { key: `${episode}, decisions[${decision}].response` });
+    return [...toyCodec.encode(response), 0];
+  },
 };
 
 /** Logits [previous id, next id], trained by plain gradient descent with a momentum that stands for optimizer state. */

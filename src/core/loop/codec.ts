@@ -1,3 +1,10 @@
+/** Where a decision stands, for messages. */
+export interface DecisionPlace {
+  file?: string;
+  episode?: string;
+  decision?: number;
+}
+
 /** Text to ids and back, as the loop needs it: tokenizer and chat template behind one small port. */
 export interface TextCodec {
   /** Ids of plain text, no token added. */
@@ -7,12 +14,12 @@ export interface TextCodec {
   readonly endOfTurnId: number;
   /**
    * The exact ids of h_t that the student saw: `prompt_ids` where recorded, else the chat template over `prompt` with
-   * the generation prompt. Null when the decision carries neither.
+   * the generation prompt. Throws `InputError` naming the place when the decision carries neither.
    */
-  promptIds(decision: { prompt?: string; prompt_ids?: number[] }): number[] | null;
+  promptIds(decision: { prompt?: string; prompt_ids?: number[] }, place: DecisionPlace): number[];
   /**
-   * The exact ids of y_t: `response_ids` where recorded, else `response` and the end of turn. Null when the decision
-   * carries neither.
+   * The exact ids of y_t: `response_ids` where recorded, else `response` as it stands, no end token added. Throws
+   * `InputError` naming the place when the decision carries neither.
    */
-  responseIds(decision: { response?: string; response_ids?: number[] }): number[] | null;
+  responseIds(decision: { response?: string; response_ids?: number[] }, place: DecisionPlace): number[];
 }

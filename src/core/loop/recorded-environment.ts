@@ -76,7 +76,7 @@ export class RecordedEnvironment implements Environment {
     }
     if (next.prompt === undefined) {
       throw new InputError("missing: a recorded episode needs prompts as text to be rolled out again", {
-        key: `episode ${episode}, decisions.${position}.prompt`,
+        key: `episode ${JSON.stringify(episode)}, decisions[${position}].prompt`,
       });
     }
     return {

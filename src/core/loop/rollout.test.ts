@@ -101,6 +101,6 @@ describe("rollout over a recorded environment", () => {
     );
     const { prompt: _, ...first } = RECORDED.decisions[0]!;
     const bare = new RecordedEnvironment({ ...RECORDED, decisions: [first] });
-    await expect(bare.reset("t")).rejects.toThrow("episode r, decisions.0.prompt");
+    await expect(bare.reset("t")).rejects.toThrow('episode "r", decisions[0].prompt');
   });
 });

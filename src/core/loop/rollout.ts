@@ -84,7 +84,7 @@ async function advance(
   for (const { task, turn } of running) {
     requests.push({
       id: task.episode,
-      promptIds: codec.promptIds({ prompt: turn.prompt })!,
+      promptIds: codec.promptIds({ prompt: turn.prompt }, { episode: task.episode, decision }),
       maxTokens: settings.maxTokens,
       temperature: settings.temperature,
       seed: seedOf(`${task.task}|${task.episode}|${decision}|${settings.policyVersion}|${settings.seed}`),

@@ -27,19 +27,14 @@ export interface Row {
 export function batchRows(episodes: readonly Episode[], codec: TextCodec): Row[] {
   const all = episodes.flatMap((episode) =>
     episode.decisions.map((decision, t): Row => {
-      const key = `episode ${episode.episode}, decisions.${t}`;
-      const promptIds = codec.promptIds(decision);
-      if (promptIds === null)
-        throw new InputError("expected prompt or prompt_ids, to score the response", { key });
-      const responseIds = codec.responseIds(decision);
-      if (responseIds === null) {
-        throw new InputError("expected response or response_ids, which are what is scored", { key });
-      }
+      const place = { episode: episode.episode, decision: t };
+      const promptIds = codec.promptIds(decision, place);
+      const responseIds = codec.responseIds(decision, place);
       const rolloutLogprobs = decision.rollout_logprobs ?? null;
       if (rolloutLogprobs !== null && rolloutLogprobs.length !== responseIds.length) {
         throw new InputError(
           `${rolloutLogprobs.length} log-probabilities for ${responseIds.length} response tokens`,
-          { key: `${key}.rollout_logprobs` },
+          { key: `episode ${JSON.stringify(episode.episode)}, decisions[${t}].rollout_logprobs` },
         );
       }
       return { episode, decision: t, promptIds, responseIds, rolloutLogprobs, weight: 0 };

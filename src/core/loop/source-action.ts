@@ -44,15 +44,16 @@ export async function sourceActionCases(
   contexts: TeacherContexts,
   codec: TextCodec,
 ): Promise<SourceActionCase[]> {
-  const context = await contexts(episode, { kind: "graph", control: "graph" });
+  const context = await contexts(episode, { kind: "graph-conditioned", control: "graph" });
   return retrieveEpisode(prepared, episode).flatMap(({ record }) => {
     const { success, decision: t } = record;
     if (success?.relation !== "current" || success.position === null) return [];
     const decision = episode.decisions[t]!;
     const action = prepared.source(success.source)?.decisions[success.position]?.action;
-    const promptIds = codec.promptIds(decision);
     // A terminal entry has no next action; a decision without its prompt has no context to score in.
-    if (action === undefined || action === null || action === "" || promptIds === null) return [];
+    if (action === undefined || action === null || action === "") return [];
+    if (decision.prompt === undefined && decision.prompt_ids === undefined) return [];
+    const promptIds = codec.promptIds(decision, { episode: episode.episode, decision: t });
     const thought = /^<thought>[^<]*<\/thought>/.exec(decision.response ?? "")?.[0] ?? "";
     const before = `${thought}<action>`;
     const responseIds = codec.encode(`${before}${action}</action>`);
