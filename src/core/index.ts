@@ -1,4 +1,5 @@
 /** `import { … } from "gcopd"`: the method, free of I/O. */
+export * from "./environment/index.ts";
 export * from "./errors.ts";
 export * from "./evidence/index.ts";
 export * from "./graph/index.ts";
@@ -6,6 +7,6 @@ export * from "./loop/index.ts";
 export * from "./method/index.ts";
 export * from "./objective/index.ts";
 export * from "./ports.ts";
-export * from "./record/schema.ts";
+export * from "./record/index.ts";
 export * from "./record/standing.ts";
 export * from "./retrieval/index.ts";

@@ -56,24 +56,20 @@ function expectation(issue: Issue, value: unknown): string {
   }
 }
 
-/** Of a union's alternatives, the issue that lies deepest: the alternative that the writer most likely meant. */
-function deepest(issue: Issue): Issue {
+/** Of a union's alternatives, a fault of the one that the writer most likely meant. */
+function meant(issue: Issue): Issue {
   if (issue.code !== "invalid_union") return issue;
-  let best: Issue | undefined;
-  for (const alternative of issue.errors) {
-    // An alternative of another `kind` was not meant, however deep its other faults lie.
-    const otherKind = alternative.some((inner) => inner.code === "invalid_value");
-    for (const inner of alternative) {
-      const candidate = deepest({ ...inner, path: [...issue.path, ...inner.path] });
-      if (best === undefined || (candidate.path.length > best.path.length && !otherKind)) best = candidate;
-    }
-  }
-  return best ?? issue;
+  // A wrong literal (another `kind`) or another type altogether says that the alternative was not meant.
+  const likely = issue.errors.find((alternative) =>
+    alternative.every((inner) => inner.code !== "invalid_value" && inner.path.length > 0),
+  );
+  const inner = (likely ?? issue.errors[0])?.[0];
+  return inner === undefined ? issue : meant({ ...inner, path: [...issue.path, ...inner.path] });
 }
 
 /** The key at fault and one sentence about it. `root` is the value that was checked. */
 export function describeIssue(issue: Issue, root: unknown): { key: string; message: string } {
-  const found = deepest(issue);
+  const found = meant(issue);
   const value = valueAt(root, found.path);
   const key = keyPath(found.path);
   const message = expectation(found, value);

@@ -1,0 +1,10 @@
+/** Records of library format 1: schemas, streaming readers and writers. */
+export * from "./bytes.ts";
+export { describeIssue, jsonType, keyPath } from "./describe-issue.ts";
+export { gunzip, isGzip, maybeGunzip } from "./gunzip.ts";
+export { detectKind, FORMATS, kindOfFormat, type RecordKind, type RecordKinds } from "./kinds.ts";
+export * from "./library.ts";
+export { type Line, readLines } from "./lines.ts";
+export * from "./read.ts";
+export * from "./schema.ts";
+export { gzip, recordLine, writeRecords } from "./write.ts";
