@@ -1,0 +1,98 @@
+// o = softmax(q · kᵀ / √D) · v over the keys start … end − 1 of each query row, in one walk over the keys with a running
+// maximum. A thread holds ${R} neighbouring query rows of one head, so that a key is loaded once for all of them; rows
+// that do not see it give it no weight. Keys go by fours: one rescaling for each.
+struct Params {
+  base: u32,
+  queries: u32, keys: u32, heads: u32, groups: u32,
+  scale: f32,
+}
+@group(0) @binding(0) var<uniform> P: Params;
+@group(0) @binding(1) var<storage, read> q: array<vec4f>;
+@group(0) @binding(2) var<storage, read> k: array<vec4f>;
+@group(0) @binding(3) var<storage, read> v: array<vec4f>;
+@group(0) @binding(4) var<storage, read> start: array<u32>;
+@group(0) @binding(5) var<storage, read> end: array<u32>;
+@group(0) @binding(6) var<storage, read_write> o: array<vec4f>;
+@group(0) @binding(7) var<storage, read_write> lse: array<f32>;
+
+const R = ${R}u;
+// Vec4s a head.
+const D4 = ${D4}u;
+const LOWEST = -3.0e38;
+
+@compute @workgroup_size(${GROUP})
+fn attention_forward(
+  @builtin(workgroup_id) workgroup: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let thread = group_number(P.base, workgroup, groups) * ${GROUP}u + local;
+  let tiles = (P.queries + R - 1u) / R;
+  let head = thread / tiles;
+  if (head >= P.heads) { return; }
+  let row = thread % tiles * R;
+  let kv_head = head / (P.heads / P.groups);
+  var first = P.keys;
+  var last = 0u;
+  // @for r in R
+  let t${r} = min(row + ${r}u, P.queries - 1u);
+  let start${r} = start[t${r}];
+  let end${r} = min(end[t${r}], P.keys);
+  first = min(first, start${r});
+  last = max(last, end${r});
+  let at${r} = (t${r} * P.heads + head) * D4;
+  var top${r} = LOWEST;
+  var sum${r} = 0.0;
+  // @for i in D4
+  let q${r}_${i} = q[at${r} + ${i}u] * P.scale;
+  var o${r}_${i} = vec4f();
+  // @end
+  // @end
+  for (var j = first; j < last; j += 4u) {
+    // @for b in 4
+    let key${b} = (min(j + ${b}u, last - 1u) * P.groups + kv_head) * D4;
+    // @end
+    // @for r in R
+    var s${r} = vec4f();
+    // @end
+    // @for i in D4
+    {
+      // @for b in 4
+      let k${b} = k[key${b} + ${i}u];
+      // @end
+      // @for r in R
+      s${r} += vec4f(dot(q${r}_${i}, k0), dot(q${r}_${i}, k1), dot(q${r}_${i}, k2), dot(q${r}_${i}, k3));
+      // @end
+    }
+    // @end
+    let js = vec4u(j, j + 1u, j + 2u, j + 3u);
+    // @for r in R
+    let seen${r} = (js >= vec4u(start${r})) & (js < vec4u(end${r}));
+    s${r} = select(vec4f(LOWEST), s${r}, seen${r});
+    let new_top${r} = max(top${r}, max(max(s${r}.x, s${r}.y), max(s${r}.z, s${r}.w)));
+    let fade${r} = exp(top${r} - new_top${r});
+    let p${r} = select(vec4f(), exp(s${r} - new_top${r}), seen${r});
+    top${r} = new_top${r};
+    sum${r} = sum${r} * fade${r} + dot(p${r}, vec4f(1.0));
+    // @end
+    // @for i in D4
+    {
+      // @for b in 4
+      let v${b} = v[key${b} + ${i}u];
+      // @end
+      // @for r in R
+      o${r}_${i} = o${r}_${i} * fade${r} + p${r}.x * v0 + p${r}.y * v1 + p${r}.z * v2 + p${r}.w * v3;
+      // @end
+    }
+    // @end
+  }
+  // @for r in R
+  if (row + ${r}u < P.queries) {
+    let inverse = 1.0 / sum${r};
+    // @for i in D4
+    o[at${r} + ${i}u] = o${r}_${i} * inverse;
+    // @end
+    lse[t${r} * P.heads + head] = top${r} + log(sum${r});
+  }
+  // @end
+}

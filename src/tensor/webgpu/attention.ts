@@ -1,0 +1,91 @@
+import type { Backend } from "../backend.ts";
+import { type AttentionSizes, checkAttention, checkAttentionBackward } from "../shapes.ts";
+import backward from "./attention-backward.wgsl?raw";
+import forward from "./attention-forward.wgsl?raw";
+import { type Context, GROUP } from "./context.ts";
+import type { GpuTensor } from "./memory.ts";
+
+export function attentionOperations(
+  context: Context,
+): Pick<Backend<GpuTensor>, "attention" | "attentionBackward"> {
+  const { memory, commands, software } = context;
+  // A software adapter runs a workgroup a core at a time: small ones share the work out.
+  const group = software ? 16 : GROUP;
+
+  function run(
+    source: string,
+    entry: string,
+    letters: string,
+    buffers: GpuTensor[],
+    sizes: AttentionSizes,
+    rows: number,
+    threads: number,
+    work: number,
+  ): void {
+    const { queries, keys, heads, groups, size } = sizes;
+    commands.dispatch({
+      kernel: { source, entry, buffers: letters, constants: { GROUP: group, R: rows, D4: size / 4 } },
+      buffers,
+      groups: Math.ceil(threads / group),
+      uints: [queries, keys, heads, groups],
+      floats: [1 / Math.sqrt(size)],
+      work,
+    });
+  }
+
+  return {
+    attention(q, k, v, keys) {
+      const sizes = checkAttention("attention", q, k, v, keys);
+      checkHeadSize(sizes.size);
+      const { queries, heads, size } = sizes;
+      const o = memory.allocate(q.shape, "f32");
+      const lse = memory.allocate([queries, heads], "f32");
+      const rows = Math.min(rowsAThread(software, size), queries);
+      const threads = Math.ceil(queries / Math.max(1, rows)) * heads;
+      const buffers = [q, k, v, keys.start, keys.end, o, lse];
+      const work = 4 * size * heads * seenKeys(sizes);
+      run(forward, "attention_forward", "rrrrrww", buffers, sizes, rows, threads, work);
+      return { o, lse };
+    },
+
+    attentionBackward(dout, q, k, v, o, lse, keys, queryEnd) {
+      const sizes = checkAttentionBackward(dout, q, k, v, o, lse, keys, queryEnd);
+      checkHeadSize(sizes.size);
+      const { queries, heads, groups, size } = sizes;
+      const dq = memory.allocate(q.shape, "f32");
+      const dk = memory.allocate(k.shape, "f32");
+      const dv = memory.allocate(v.shape, "f32");
+      const stats = memory.allocate([queries, heads, 2], "f32");
+      const work = heads * seenKeys(sizes) * size;
+      const pairs = queries * heads;
+      run(backward, "attention_stats", "rrwr", [o, lse, stats, dout], sizes, 1, pairs, 2 * pairs * size);
+      const rows = Math.max(1, Math.min(backwardRowsAThread(software, size), queries));
+      const tiles = Math.ceil(queries / rows);
+      const forQuery = [q, k, v, dout, stats, keys.start, keys.end, dq];
+      run(backward, "attention_dq", "rrrrrrrw", forQuery, sizes, rows, tiles * heads, 6 * work);
+      const forKey = [q, k, v, dout, stats, queryEnd, dk, dv];
+      run(backward, "attention_dkv", "rrrrrrww", forKey, sizes, rows, tiles * groups, 8 * work);
+      memory.free(stats);
+      return { dq, dk, dv };
+    },
+  };
+}
+
+function checkHeadSize(size: number): void {
+  if (size % 4 !== 0 || size === 0) throw new Error(`attention: head size ${size} is not a multiple of 4`);
+}
+
+/** How many (query, key) pairs there may be: half of all in a causal pack, all when few queries meet a cache. */
+function seenKeys({ queries, keys }: AttentionSizes): number {
+  return queries === keys ? (queries * (keys + 1)) / 2 : queries * keys;
+}
+
+/** Query rows a thread: as many as share a loaded key before the registers overflow. */
+function rowsAThread(software: boolean, size: number): number {
+  if (software) return size <= 32 ? 4 : size <= 64 ? 2 : 1;
+  return size <= 32 ? 2 : 1;
+}
+
+function backwardRowsAThread(software: boolean, size: number): number {
+  return software && size <= 32 ? 2 : 1;
+}

@@ -1,0 +1,195 @@
+import common from "./common.wgsl?raw";
+import { type ComputeDevice, type DeviceHealth, STAGE_COMPUTE, USAGE } from "./device.ts";
+import type { GpuTensor } from "./memory.ts";
+import { specialise } from "./wgsl.ts";
+
+/**
+ * A compute kernel: an entry point of a WGSL file. Binding 0 is its uniform `base: u32` (first workgroup of this
+ * dispatch), followed by the `uints` and then the `floats` of a dispatch; bindings 1, 2, … are its buffers.
+ */
+export interface Kernel {
+  readonly source: string;
+  readonly entry: string;
+  /** One letter a buffer: `r` read only, `w` written. */
+  readonly buffers: string;
+  /** Compiled into the text (see `specialise`). */
+  readonly constants?: Readonly<Record<string, number | string>>;
+}
+
+export interface Dispatch {
+  readonly kernel: Kernel;
+  readonly buffers: readonly GpuTensor[];
+  readonly groups: number;
+  readonly uints?: readonly number[];
+  readonly floats?: readonly number[];
+  /** Floating-point operations, roughly: decides when to submit. */
+  readonly work: number;
+}
+
+const SLOT = 256;
+const SLOTS = 512;
+
+/**
+ * Encodes dispatches and submits them in batches, none of which runs long: browsers end a device whose submission takes
+ * seconds. A dispatch with too much work is cut into several.
+ */
+export class Commands {
+  private encoder: GPUCommandEncoder | undefined;
+  private pass: GPUComputePassEncoder | undefined;
+  private readonly uniforms = new ArrayBuffer(SLOT * SLOTS);
+  private readonly uints = new Uint32Array(this.uniforms);
+  private readonly floats = new Float32Array(this.uniforms);
+  private readonly uniformBuffer: GPUBuffer;
+  private used = 0;
+  private pendingWork = 0;
+  private submission = 0;
+  private readonly layouts = new Map<string, { group: GPUBindGroupLayout; pipeline: GPUPipelineLayout }>();
+  private readonly pipelines = new Map<string, GPUComputePipeline>();
+  private readonly device: GPUDevice;
+  /** Operations after which a batch is submitted. */
+  private readonly batchWork: number;
+
+  constructor(
+    compute: ComputeDevice,
+    private readonly health: DeviceHealth,
+  ) {
+    this.device = compute.device;
+    // About a second on a software adapter, tens of milliseconds on a GPU.
+    this.batchWork = compute.software ? 0.3e9 : 100e9;
+    this.uniformBuffer = this.device.createBuffer({
+      size: SLOT * SLOTS,
+      usage: USAGE.uniform | USAGE.copyDestination,
+    });
+  }
+
+  dispatch({ kernel, buffers, groups, uints = [], floats = [], work }: Dispatch): void {
+    this.health.check();
+    for (const tensor of buffers) checkAlive(tensor);
+    if (groups === 0) return;
+    const pipeline = this.pipeline(kernel);
+    const most = this.device.limits.maxComputeWorkgroupsPerDimension;
+    const pieces = Math.min(groups, Math.max(1, Math.ceil(work / this.batchWork)));
+    const piece = Math.min(Math.ceil(groups / pieces), most * most);
+    for (let base = 0; base < groups; base += piece) {
+      if (this.used === SLOTS || this.pendingWork >= this.batchWork) this.flush();
+      const slot = this.used++;
+      let at = (slot * SLOT) / 4;
+      this.uints[at++] = base;
+      for (const value of uints) this.uints[at++] = value;
+      for (const value of floats) this.floats[at++] = value;
+      const pass = this.openPass();
+      pass.setPipeline(pipeline);
+      pass.setBindGroup(0, this.bind(kernel, buffers), [slot * SLOT]);
+      const count = Math.min(piece, groups - base);
+      const x = Math.min(count, most);
+      pass.dispatchWorkgroups(x, Math.ceil(count / x));
+      for (const { pooled } of buffers) pooled.lastUse = this.submission;
+      this.pendingWork += (work * count) / groups;
+    }
+  }
+
+  /** Copies `bytes` between buffers in order with the dispatches; all in multiples of 4. */
+  copy(from: GpuTensor, fromByte: number, to: GpuTensor, toByte: number, bytes: number): void {
+    checkAlive(from);
+    checkAlive(to);
+    this.copyRaw(from.buffer, fromByte, to.buffer, toByte, bytes);
+    from.pooled.lastUse = this.submission;
+    to.pooled.lastUse = this.submission;
+  }
+
+  copyRaw(from: GPUBuffer, fromByte: number, to: GPUBuffer, toByte: number, bytes: number): void {
+    this.health.check();
+    if (bytes === 0) return;
+    this.openEncoder().copyBufferToBuffer(from, fromByte, to, toByte, bytes);
+  }
+
+  clear(tensor: GpuTensor): void {
+    this.health.check();
+    checkAlive(tensor);
+    this.openEncoder().clearBuffer(tensor.buffer, 0, tensor.bindingBytes);
+    tensor.pooled.lastUse = this.submission;
+  }
+
+  /** Writes from the host, after all commands that were encoded before. */
+  write(tensor: GpuTensor, data: Float32Array | Uint32Array): void {
+    this.health.check();
+    checkAlive(tensor);
+    // The queue's writes overtake commands that are not submitted yet.
+    if (tensor.pooled.lastUse === this.submission) this.flush();
+    if (data.length > 0) this.device.queue.writeBuffer(tensor.buffer, 0, data as BufferSource);
+  }
+
+  flush(): void {
+    this.health.check();
+    if (!this.encoder) return;
+    this.pass?.end();
+    if (this.used > 0)
+      this.device.queue.writeBuffer(this.uniformBuffer, 0, this.uniforms, 0, this.used * SLOT);
+    this.device.queue.submit([this.encoder.finish()]);
+    this.encoder = undefined;
+    this.pass = undefined;
+    this.used = 0;
+    this.pendingWork = 0;
+    this.submission++;
+  }
+
+  private openEncoder(): GPUCommandEncoder {
+    this.pass?.end();
+    this.pass = undefined;
+    this.encoder ??= this.device.createCommandEncoder();
+    return this.encoder;
+  }
+
+  private openPass(): GPUComputePassEncoder {
+    this.encoder ??= this.device.createCommandEncoder();
+    this.pass ??= this.encoder.beginComputePass();
+    return this.pass;
+  }
+
+  private bind(kernel: Kernel, buffers: readonly GpuTensor[]): GPUBindGroup {
+    const entries: GPUBindGroupEntry[] = [
+      { binding: 0, resource: { buffer: this.uniformBuffer, offset: 0, size: SLOT } },
+    ];
+    buffers.forEach((tensor, i) => {
+      entries.push({ binding: i + 1, resource: { buffer: tensor.buffer, size: tensor.bindingBytes } });
+    });
+    return this.device.createBindGroup({ layout: this.layout(kernel.buffers).group, entries });
+  }
+
+  private layout(buffers: string): { group: GPUBindGroupLayout; pipeline: GPUPipelineLayout } {
+    let layout = this.layouts.get(buffers);
+    if (!layout) {
+      const entries: GPUBindGroupLayoutEntry[] = [
+        { binding: 0, visibility: STAGE_COMPUTE, buffer: { type: "uniform", hasDynamicOffset: true } },
+      ];
+      [...buffers].forEach((letter, i) => {
+        const type = letter === "r" ? "read-only-storage" : "storage";
+        entries.push({ binding: i + 1, visibility: STAGE_COMPUTE, buffer: { type } });
+      });
+      const group = this.device.createBindGroupLayout({ entries });
+      layout = { group, pipeline: this.device.createPipelineLayout({ bindGroupLayouts: [group] }) };
+      this.layouts.set(buffers, layout);
+    }
+    return layout;
+  }
+
+  private pipeline(kernel: Kernel): GPUComputePipeline {
+    const constants = kernel.constants ?? {};
+    const key = kernel.entry + JSON.stringify(constants);
+    let pipeline = this.pipelines.get(key);
+    if (!pipeline) {
+      const code = `${common}\n${specialise(kernel.source, constants)}`;
+      pipeline = this.device.createComputePipeline({
+        label: key,
+        layout: this.layout(kernel.buffers).pipeline,
+        compute: { module: this.device.createShaderModule({ label: key, code }), entryPoint: kernel.entry },
+      });
+      this.pipelines.set(key, pipeline);
+    }
+    return pipeline;
+  }
+}
+
+export function checkAlive(tensor: GpuTensor): void {
+  if (tensor.freed) throw new Error(`tensor [${tensor.shape.join(",")}] was used after it was freed`);
+}

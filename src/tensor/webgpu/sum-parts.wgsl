@@ -1,0 +1,22 @@
+// y[at + i] (+)= Σ_s parts[s, i]: adds what split reductions left, always in the same order.
+struct Params {
+  base: u32,
+  count: u32, parts: u32, accumulate: u32, at: u32,
+}
+@group(0) @binding(0) var<uniform> P: Params;
+@group(0) @binding(1) var<storage, read> parts: array<f32>;
+@group(0) @binding(2) var<storage, read_write> y: array<f32>;
+
+@compute @workgroup_size(64)
+fn sum_parts(
+  @builtin(workgroup_id) workgroup: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let i = group_number(P.base, workgroup, groups) * 64u + local;
+  if (i >= P.count) { return; }
+  var sum = 0.0;
+  for (var s = 0u; s < P.parts; s++) { sum += parts[s * P.count + i]; }
+  if (P.accumulate == 1u) { sum += y[P.at + i]; }
+  y[P.at + i] = sum;
+}
