@@ -51,9 +51,8 @@ export function createApp(options: AppOptions): OpenAPIHono {
     "/api/*",
     bodyLimit({
       maxSize: MAX_BODY,
-      onError: () => {
-        throw new ApiError(413, `expected at most ${MAX_BODY} bytes`);
-      },
+      // The rest of the body is not read: the connection cannot be used again.
+      onError: (c) => c.json({ error: `expected at most ${MAX_BODY} bytes` }, 413, { Connection: "close" }),
     }),
   );
 

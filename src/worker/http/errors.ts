@@ -47,6 +47,9 @@ function explain(issue: ZodError["issues"][number]): string {
     }
     case "invalid_value":
       return `expected ${issue.values.map((value) => JSON.stringify(value)).join(" or ")}`;
+    case "invalid_union":
+      if (!("options" in issue) || issue.options === undefined) return issue.message;
+      return `expected ${issue.options.map((value) => JSON.stringify(value)).join(" or ")}`;
     case "unrecognized_keys":
       return `unknown key ${issue.keys.map((key) => JSON.stringify(key)).join(", ")}`;
     default:

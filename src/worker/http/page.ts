@@ -1,9 +1,10 @@
 /** Serves the built page: its index with the token in it, everything else as plain files with ranges and gzip. */
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { HttpBindings } from "@hono/node-server";
 import { serveStatic } from "@hono/node-server/serve-static";
-import { Hono } from "hono";
+import { Hono, type MiddlewareHandler } from "hono";
 import { COMPRESSIBLE_CONTENT_TYPE_REGEX, compress } from "hono/compress";
 import { etag } from "hono/etag";
 import { isForeignUser } from "./peer.ts";
@@ -74,7 +75,12 @@ export function pageRoutes(options: PageOptions): Hono<{ Bindings: HttpBindings 
     const changed = Date.parse(headers.get("Last-Modified") ?? "");
     headers.set("ETag", `"${size}-${changed.toString(36)}"`);
   });
-  app.use(serveStatic({ root: options.folder }));
+  // The folder may be built after the worker has started.
+  let files: MiddlewareHandler | null = null;
+  app.use(async (c, next) => {
+    if (files === null && existsSync(options.folder)) files = serveStatic({ root: options.folder });
+    return files === null ? next() : files(c, next);
+  });
   app.notFound((c) => c.text(`${c.req.path}: no such file\n`, 404));
   return app;
 }

@@ -43,9 +43,8 @@ async function expectPath(
     throw new InputError(`expected an absolute path, got ${JSON.stringify(path)}`, where);
   const found = await stat(path).catch(() => null);
   if (found !== null && (kind === "file" ? found.isFile() : found.isDirectory())) return;
-  const instead = found === null ? "there is nothing" : `there is ${found.isFile() ? "a file" : "no file"}`;
-  throw new InputError(
-    `expected a ${kind} on the worker's disk; at ${JSON.stringify(path)} ${instead}`,
-    where,
-  );
+  const instead =
+    found === null ? "nothing" : found.isDirectory() ? "a folder" : found.isFile() ? "a file" : "neither";
+  const expected = `expected a ${kind} on the worker's disk; at ${JSON.stringify(path)} there is ${instead}`;
+  throw new InputError(expected, where);
 }

@@ -12,7 +12,9 @@ beforeEach(async () => {
 afterEach(() => harness.remove());
 
 const runs = (id: string) =>
-  readFileSync(join(harness.dataDir, "jobs", id, "out", "runs"), "utf8").trimEnd().split("\n");
+  readFileSync(join(harness.dataDir, "jobs", id, "out", "runs"), "utf8")
+    .trimEnd()
+    .split("\n");
 
 describe("a job", () => {
   it("is queued, starts, runs and is done; its output becomes events with increasing ids", async () => {
@@ -115,7 +117,9 @@ describe("a job", () => {
     expect((await harness.job(id)).state).toBe("done");
     const { jobs } = (await (await harness.fetch("/api/jobs")).json()) as { jobs: { id: string }[] };
     expect(jobs.map((job) => job.id)).toEqual([elsewhere.id, third.id, second.id, id]);
-    const done = (await (await harness.fetch("/api/jobs?state=cancelled")).json()) as { jobs: { id: string }[] };
+    const done = (await (await harness.fetch("/api/jobs?state=cancelled")).json()) as {
+      jobs: { id: string }[];
+    };
     expect(done.jobs.map((job) => job.id)).toEqual([second.id]);
   });
 

@@ -28,7 +28,10 @@ export class Harness {
   constructor() {
     mkdirSync(join(this.pageDir, "assets"), { recursive: true });
     mkdirSync(join(this.pageDir, "sample"), { recursive: true });
-    writeFileSync(join(this.pageDir, "index.html"), "<!doctype html><html><head><title>t</title></head></html>");
+    writeFileSync(
+      join(this.pageDir, "index.html"),
+      "<!doctype html><html><head><title>t</title></head></html>",
+    );
     writeFileSync(join(this.pageDir, "assets/index-abc.js"), `console.log("${"x".repeat(3000)}");\n`);
     writeFileSync(join(this.pageDir, "sample/model.safetensors"), Buffer.from([...Array(256).keys()]));
     writeFileSync(join(this.pageDir, "sample/sources.jsonl"), `${JSON.stringify({ a: "y".repeat(3000) })}\n`);
@@ -63,7 +66,10 @@ export class Harness {
   }
 
   /** A config for the fake command line; `hold` is a file in the way of step `holdAt`. */
-  config(settings: { steps: number; holdAt?: number; [key: string]: unknown }): { path: string; hold: string } {
+  config(settings: { steps: number; holdAt?: number; [key: string]: unknown }): {
+    path: string;
+    hold: string;
+  } {
     this.#configs += 1;
     const path = join(this.folder, `config-${this.#configs}.json`);
     const hold = join(this.folder, `hold-${this.#configs}`);
@@ -113,7 +119,11 @@ export class Harness {
   }
 
   /** Reads a job's event stream to its end, or until `enough`. */
-  async events(id: string, lastEventId?: number, enough?: (event: ServerEvent) => boolean): Promise<ServerEvent[]> {
+  async events(
+    id: string,
+    lastEventId?: number,
+    enough?: (event: ServerEvent) => boolean,
+  ): Promise<ServerEvent[]> {
     const headers: Record<string, string> = {};
     if (lastEventId !== undefined) headers["Last-Event-ID"] = String(lastEventId);
     const answer = await this.fetch(`/api/jobs/${id}/events`, { headers });

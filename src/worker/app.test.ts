@@ -1,0 +1,465 @@
+/** Who may ask, what is refused and how, the OpenAPI document, the page's files and the results. */
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { InputError } from "../core/errors.ts";
+import { DeviceProbe } from "./device/probe.ts";
+import { createWorker, defaultDataDir } from "./index.ts";
+import { PACKAGE } from "./package-root.ts";
+import { Harness } from "./testing/harness.ts";
+
+let harness: Harness;
+let done: string;
+beforeAll(async () => {
+  harness = new Harness();
+  await harness.start();
+  done = (await harness.train(harness.config({ steps: 1 }).path)).id;
+  await harness.until(done, "done");
+});
+afterAll(() => harness.remove());
+
+interface RawAnswer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  body: Buffer;
+}
+
+/** A request with any headers: `fetch` does not let Host or Origin be set, nor leaves `..` in paths. */
+function raw(path: string, headers: Record<string, string> = {}, method = "GET"): Promise<RawAnswer> {
+  const { hostname, port } = new URL(harness.url);
+  return new Promise((resolve, reject) => {
+    const sent = request({ hostname, port, path, method, headers }, (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on("data", (chunk: Buffer) => chunks.push(chunk));
+      answer.on("end", () =>
+        resolve({ status: answer.statusCode!, headers: answer.headers, body: Buffer.concat(chunks) }),
+      );
+    });
+    sent.on("error", reject);
+    sent.end();
+  });
+}
+
+/** A request as bytes, for what no client would send. */
+function bytes(text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port()), "127.0.0.1", () => socket.write(text));
+    let answer = "";
+    socket.on("data", (chunk) => {
+      answer += String(chunk);
+    });
+    socket.on("end", () => resolve(answer));
+    socket.on("error", reject);
+  });
+}
+
+const bearer = () => ({ Authorization: `Bearer ${harness.token}` });
+const port = () => new URL(harness.url).port;
+
+describe("who may ask", () => {
+  it.each([
+    "/api/health",
+    "/api/device",
+    "/api/jobs",
+    "/api/jobs/x",
+    "/api/jobs/x/events",
+    "/api/jobs/x/results",
+    "/api/jobs/x/log",
+    "/api/none",
+  ])("%s asks for the token", async (path) => {
+    const wrong = [
+      {},
+      { Authorization: "Bearer" },
+      { Authorization: `Bearer ${harness.token}x` },
+      { Authorization: `Bearer ${harness.token.slice(1)}` },
+      { Authorization: harness.token },
+      { Authorization: `Basic ${harness.token}` },
+    ];
+    for (const headers of wrong) {
+      const answer = await raw(path, headers as Record<string, string>);
+      expect([400, 401]).toContain(answer.status);
+      expect(answer.headers["www-authenticate"]).toMatch(/^Bearer /);
+      expect(JSON.parse(answer.body.toString()).error).toMatch(/^Authorization: expected/);
+    }
+    expect([400, 401]).not.toContain((await raw(path, bearer())).status);
+  });
+
+  it("a request that changes something asks for the token before it looks at the body", async () => {
+    expect((await raw("/api/jobs", { "Content-Type": "application/json" }, "POST")).status).toBe(401);
+  });
+
+  it("takes its own names as Host and nothing else", async () => {
+    for (const host of [
+      `127.0.0.1:${port()}`,
+      `localhost:${port()}`,
+      `[::1]:${port()}`,
+      `LOCALHOST:${port()}`,
+    ]) {
+      expect((await raw("/api/health", { ...bearer(), Host: host })).status).toBe(200);
+    }
+    for (const host of ["evil.example", `evil.example:${port()}`, "127.0.0.1", "127.0.0.1:1", "localhost"]) {
+      for (const path of ["/api/health", "/", "/assets/index-abc.js", "/api/openapi.json"]) {
+        const answer = await raw(path, { ...bearer(), Host: host });
+        expect(answer.status, `${host} ${path}`).toBe(403);
+        expect(answer.body.toString()).not.toContain(harness.token);
+      }
+    }
+    for (const head of ["GET / HTTP/1.0\r\n\r\n", "GET / HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n"]) {
+      const answer = await bytes(head);
+      expect(answer).toMatch(/^HTTP\/1\.1 40[03] /);
+      expect(answer).not.toContain(harness.token);
+    }
+    const absolute = `GET http://127.0.0.1:${port()}/ HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n`;
+    expect(await bytes(absolute)).toMatch(/^HTTP\/1\.1 40[03] /);
+  });
+
+  it("takes its own origin and no other", async () => {
+    const own = await raw("/api/health", { ...bearer(), Origin: `http://127.0.0.1:${port()}` });
+    expect(own.status).toBe(200);
+    expect(own.headers["access-control-allow-origin"]).toBeUndefined();
+    const foreign = ["https://evil.example", "null", `https://127.0.0.1:${port()}`, "http://127.0.0.1:1"];
+    for (const Origin of foreign) {
+      for (const path of ["/api/health", "/"]) {
+        const answer = await raw(path, { ...bearer(), Origin });
+        expect(answer.status).toBe(403);
+        expect(JSON.parse(answer.body.toString()).error).toMatch(/^Origin: expected http:\/\/127/);
+      }
+    }
+  });
+
+  it("listens on loopback only", async () => {
+    const more = { port: 0, dataDir: join(harness.folder, "other") };
+    for (const host of ["0.0.0.0", "::", "192.168.0.1", "example.org"]) {
+      await expect(createWorker({ ...more, host })).rejects.toThrow(/^--host: expected a loopback address/);
+    }
+    await expect(createWorker({ ...more, token: "short" })).rejects.toThrow(/^token: expected at least 16/);
+    await expect(createWorker({ ...more, token: `${"x".repeat(20)}"><script>` })).rejects.toThrow(InputError);
+  });
+
+  it("says in one line that its port or its data folder is in use", async () => {
+    const { pageDir } = harness;
+    const elsewhere = join(harness.folder, "elsewhere");
+    await expect(createWorker({ port: Number(port()), dataDir: elsewhere, pageDir })).rejects.toThrow(
+      `--port: port ${port()} is in use: stop the program that has it or choose another port`,
+    );
+    await expect(createWorker({ port: 0, dataDir: harness.dataDir, pageDir })).rejects.toThrow(
+      `${harness.dataDir}, --data: another worker uses this data folder: stop it or choose another folder`,
+    );
+    // The failed start left no lock behind.
+    await (await createWorker({ port: 0, dataDir: elsewhere, pageDir })).close();
+  });
+});
+
+describe("the API", () => {
+  it("tells its version and how long it has been up", async () => {
+    const health = await (await harness.fetch("/api/health")).json();
+    expect(health).toEqual({ version: PACKAGE.version, uptime: expect.any(Number) });
+  });
+
+  it("answers what is wrong in one line that names place, key and expectation", async () => {
+    const { path } = harness.config({ steps: 1 });
+    const cases: [unknown, string][] = [
+      [{}, 'kind: expected "score" or "train"'],
+      [{ kind: "bake" }, 'kind: expected "score" or "train"'],
+      [{ kind: "train" }, "config: expected string, got nothing"],
+      [{ kind: "train", config: 3 }, "config: expected string, got number"],
+      [{ kind: "train", config: path, resume: "never" }, 'resume: expected "auto" or "manual"'],
+      [{ kind: "train", config: path, device: "tpu" }, 'device: expected "webgpu" or "cpu"'],
+      [{ kind: "train", config: path, lr: 1 }, 'unknown key "lr"'],
+      [{ kind: "train", config: "a.json" }, 'config: expected an absolute path, got "a.json"'],
+      [
+        { kind: "train", config: harness.folder },
+        `config: expected a file on the worker's disk; at "${harness.folder}" there is a folder`,
+      ],
+      [
+        { kind: "score", model: "/nowhere", in: path },
+        `model: expected a folder on the worker's disk; at "/nowhere" there is nothing`,
+      ],
+      [
+        { kind: "score", model: harness.folder, in: "/nowhere" },
+        `in: expected a file on the worker's disk; at "/nowhere" there is nothing`,
+      ],
+      [[], "expected object, got array"],
+    ];
+    for (const [body, error] of cases) {
+      const answer = await harness.post("/api/jobs", body);
+      expect(await answer.json()).toEqual({ error: expect.stringMatching(/^POST \/api\/jobs[,:] [^\n]*$/) });
+      expect(answer.status).toBe(400);
+      const again = (await (await harness.post("/api/jobs", body)).json()) as { error: string };
+      expect(again.error.replace(/^POST \/api\/jobs[,:] /, "")).toBe(error);
+    }
+    const { jobs } = (await (await harness.fetch("/api/jobs")).json()) as { jobs: unknown[] };
+    expect(jobs).toHaveLength(1);
+  });
+
+  it("refuses bodies that are not JSON or too large, unknown jobs, bad queries and unknown routes", async () => {
+    const headers = { "Content-Type": "application/json" };
+    const broken = await harness.fetch("/api/jobs", { method: "POST", body: "{", headers });
+    expect([broken.status, await broken.json()]).toEqual([400, { error: "Malformed JSON in request body" }]);
+    const text = await harness.fetch("/api/jobs", { method: "POST", body: "kind=train" });
+    expect(text.status).toBe(415);
+    const large = await harness.fetch("/api/jobs", { method: "POST", body: "x".repeat(1_100_000), headers });
+    expect([large.status, await large.json()]).toEqual([413, { error: "expected at most 1048576 bytes" }]);
+    const unknown = await harness.fetch("/api/jobs/train-none");
+    expect([unknown.status, await unknown.json()]).toEqual([
+      404,
+      { error: 'job "train-none": there is no such job' },
+    ]);
+    for (const part of ["events", "results", "log", "results/file?path=a"]) {
+      expect((await harness.fetch(`/api/jobs/train-none/${part}`)).status).toBe(404);
+    }
+    const query = await harness.fetch("/api/jobs?limit=0");
+    expect([query.status, ((await query.json()) as { error: string }).error]).toEqual([
+      400,
+      expect.stringMatching(/^GET \/api\/jobs, limit: /),
+    ]);
+    expect((await harness.fetch("/api/none")).status).toBe(404);
+    expect((await harness.fetch("/api")).status).toBe(404);
+  });
+
+  it("looks at the device in another process and survives what happens there", async () => {
+    expect(await (await harness.fetch("/api/device")).json()).toMatchObject({ device: "cpu", adapter: null });
+    const scripts = {
+      adapter:
+        `console.log(JSON.stringify({ vendor: "v", architecture: "a", device: "d", description: "Card 1", ` +
+        `software: false, features: ["shader-f16"] }))`,
+      none: "console.log('null')",
+      crash: "process.kill(process.pid, 'SIGSEGV')",
+      hang: "setInterval(() => {}, 1000)",
+      noise: "console.log('hello')",
+    };
+    const messages: Record<string, string> = {};
+    for (const [name, code] of Object.entries(scripts)) {
+      const script = join(harness.folder, `${name}.mjs`);
+      writeFileSync(script, code);
+      const probe = new DeviceProbe({ script, timeoutMs: name === "hang" ? 300 : 20_000 });
+      const report = await probe.report();
+      messages[name] = report.message;
+      expect(report.device).toBe(name === "adapter" ? "webgpu" : "cpu");
+      expect(await probe.report()).toBe(report);
+      if (name === "none") expect(await probe.report(true)).not.toBe(report);
+    }
+    expect(messages).toEqual({
+      adapter: "Card 1",
+      none: "No WebGPU adapter was found: jobs need device cpu, which is slow",
+      crash: "WebGPU cannot be used here: the driver's process was ended by SIGSEGV",
+      hang: "WebGPU cannot be used here: no answer within 0.3 s",
+      noise: "WebGPU cannot be used here: the adapter's description could not be read",
+    });
+  });
+});
+
+describe("the OpenAPI document", () => {
+  it("is open, lists every route, and holds together", async () => {
+    const answer = await raw("/api/openapi.json");
+    expect(answer.status).toBe(200);
+    const document = JSON.parse(answer.body.toString()) as OpenApi;
+    expect(document.openapi).toMatch(/^3\.1\./);
+    expect(document.info).toMatchObject({ title: expect.any(String), version: PACKAGE.version });
+    expect(document.components.securitySchemes.token).toMatchObject({ type: "http", scheme: "bearer" });
+    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, path, operation })),
+    );
+    expect(operations.map(({ name }) => name).sort()).toEqual([
+      "get /api/device",
+      "get /api/health",
+      "get /api/jobs",
+      "get /api/jobs/{id}",
+      "get /api/jobs/{id}/events",
+      "get /api/jobs/{id}/log",
+      "get /api/jobs/{id}/results",
+      "get /api/jobs/{id}/results/file",
+      "post /api/jobs",
+      "post /api/jobs/{id}/cancel",
+      "post /api/jobs/{id}/resume",
+    ]);
+    for (const { name, path, operation } of operations) {
+      expect(operation.security, name).toEqual([{ token: [] }]);
+      expect(Object.keys(operation.responses), name).toEqual(expect.arrayContaining(["401", "403"]));
+      for (const response of Object.values(operation.responses)) expect(response.description).not.toBe("");
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, key]) => key);
+      const declared = (operation.parameters ?? []).filter((parameter) => parameter.in === "path");
+      expect(
+        declared.map((parameter) => parameter.name),
+        name,
+      ).toEqual(inPath);
+      expect(
+        declared.every((parameter) => parameter.required),
+        name,
+      ).toBe(true);
+    }
+    const references = [...answer.body.toString().matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)];
+    expect(references.length).toBeGreaterThan(5);
+    for (const [, schema] of references) expect(document.components.schemas).toHaveProperty(schema!);
+  });
+
+  interface OpenApi {
+    openapi: string;
+    info: unknown;
+    paths: Record<string, Record<string, Operation>>;
+    components: { schemas: Record<string, unknown>; securitySchemes: Record<string, unknown> };
+  }
+  interface Operation {
+    security: unknown;
+    responses: Record<string, { description: string }>;
+    parameters?: { name: string; in: string; required?: boolean }[];
+  }
+});
+
+describe("the page", () => {
+  it("gets its token in a meta element and may talk to nobody else", async () => {
+    for (const path of ["/", "/index.html"]) {
+      const { status, headers, body } = await raw(path);
+      expect(status).toBe(200);
+      expect(headers["content-type"]).toMatch(/^text\/html/);
+      expect(headers["cache-control"]).toBe("no-store");
+      expect(body.toString()).toContain(`<head>\n    <meta name="gcopd-token" content="${harness.token}" />`);
+      const policy = String(headers["content-security-policy"]);
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).toContain("script-src 'self' 'wasm-unsafe-eval'");
+      expect(policy).toContain("connect-src 'self' blob:");
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(policy).not.toContain("unsafe-inline");
+      expect(policy).not.toMatch(/https?:|\*/);
+      expect(headers["x-content-type-options"]).toBe("nosniff");
+      expect(headers["x-frame-options"]).toBe("DENY");
+      expect(headers["referrer-policy"]).toBe("no-referrer");
+      expect(headers["cross-origin-opener-policy"]).toBe("same-origin");
+      expect(headers["cross-origin-embedder-policy"]).toBe("require-corp");
+    }
+  });
+
+  it("gets its files with types, gzip, ranges and validators", async () => {
+    const plain = await raw("/assets/index-abc.js");
+    expect(plain.headers["content-type"]).toMatch(/^text\/javascript/);
+    expect(plain.headers["cache-control"]).toContain("immutable");
+    expect(plain.headers["content-security-policy"]).toContain("default-src 'none'");
+    const packed = await raw("/assets/index-abc.js", { "Accept-Encoding": "gzip, br" });
+    expect(packed.headers["content-encoding"]).toBe("gzip");
+    expect(packed.headers.vary).toContain("Accept-Encoding");
+    expect(packed.body.length).toBeLessThan(plain.body.length);
+    expect(gunzipSync(packed.body)).toEqual(plain.body);
+
+    const lines = await raw("/sample/sources.jsonl", { "Accept-Encoding": "gzip" });
+    expect(lines.headers["content-type"]).toBe("application/x-ndjson; charset=utf-8");
+    expect(lines.headers["content-encoding"]).toBe("gzip");
+
+    const whole = await raw("/sample/model.safetensors", { "Accept-Encoding": "gzip" });
+    expect(whole.headers["content-type"]).toBe("application/octet-stream");
+    expect(whole.headers["content-encoding"]).toBeUndefined();
+    expect(whole.headers["accept-ranges"]).toBe("bytes");
+    const part = await raw("/sample/model.safetensors", { Range: "bytes=10-19", "Accept-Encoding": "gzip" });
+    expect([part.status, part.headers["content-range"]]).toEqual([206, "bytes 10-19/256"]);
+    expect([...part.body]).toEqual([10, 11, 12, 13, 14, 15, 16, 17, 18, 19]);
+    expect((await raw("/sample/model.safetensors", { Range: "bytes=-2" })).body).toEqual(
+      Buffer.from([254, 255]),
+    );
+    expect((await raw("/sample/model.safetensors", { Range: "bytes=999-" })).status).toBe(416);
+    const head = await raw("/sample/model.safetensors", {}, "HEAD");
+    expect([head.status, head.headers["content-length"], head.body.length]).toEqual([200, "256", 0]);
+
+    const known = { "If-None-Match": String(whole.headers.etag) };
+    expect((await raw("/sample/model.safetensors", known)).status).toBe(304);
+    writeFileSync(join(harness.pageDir, "sample/model.safetensors"), Buffer.alloc(257));
+    expect((await raw("/sample/model.safetensors", known)).status).toBe(200);
+  });
+
+  it("does not lead out of its folder", async () => {
+    for (const path of [
+      "/../secret.txt",
+      "/%2e%2e/secret.txt",
+      "/assets/../../secret.txt",
+      "/assets/%2e%2e%2f%2e%2e%2fsecret.txt",
+      "/..%5csecret.txt",
+      "//secret.txt",
+      `/${harness.folder}/secret.txt`,
+      "/none.js",
+    ]) {
+      const answer = await raw(path);
+      expect(answer.status, path).toBe(404);
+      expect(answer.body.toString(), path).not.toBe("secret");
+    }
+  });
+});
+
+describe("results", () => {
+  const file = (path: string, headers: Record<string, string> = {}) =>
+    raw(`/api/jobs/${done}/results/file?path=${encodeURIComponent(path)}`, { ...bearer(), ...headers });
+
+  it("are listed and fetched, whole or in part", async () => {
+    const out = join(harness.dataDir, "jobs", done, "out");
+    mkdirSync(join(out, "step-1"));
+    writeFileSync(join(out, "step-1", "a b.html"), "<script>alert(1)</script>");
+    const list = (await (await harness.fetch(`/api/jobs/${done}/results`)).json()) as {
+      folder: string;
+      files: { path: string; bytes: number }[];
+    };
+    expect(list.folder).toBe(out);
+    expect(list.files.map(({ path }) => path)).toEqual(["checkpoint.json", "runs", "step-1/a b.html"]);
+    expect(list.files[0]!.bytes).toBe('{"step":1}'.length);
+
+    const whole = await file("checkpoint.json");
+    expect([whole.status, whole.body.toString()]).toEqual([200, '{"step":1}']);
+    expect(whole.headers["content-type"]).toBe("application/json");
+    const part = await file("checkpoint.json", { Range: "bytes=1-6" });
+    expect([part.status, part.body.toString()]).toEqual([206, '"step"']);
+    expect(part.headers["content-range"]).toBe("bytes 1-6/10");
+    const outside = await file("checkpoint.json", { Range: "bytes=10-" });
+    expect([outside.status, JSON.parse(outside.body.toString())]).toEqual([
+      416,
+      { error: "Range: the file has 10 bytes" },
+    ]);
+    expect((await file("checkpoint.json", { Range: "lines=1-2" })).status).toBe(400);
+
+    const html = await file("step-1/a b.html");
+    expect(html.headers["content-type"]).toBe("application/octet-stream");
+    expect(html.headers["content-disposition"]).toBe("attachment; filename*=UTF-8''a%20b.html");
+    expect(html.headers["x-content-type-options"]).toBe("nosniff");
+  });
+
+  it("do not lead out of the job's folder", async () => {
+    const out = join(harness.dataDir, "jobs", done, "out");
+    symlinkSync(join(harness.folder, "secret.txt"), join(out, "link"));
+    symlinkSync(harness.folder, join(out, "folder-link"));
+    const paths = [
+      "../attempt-1/pid",
+      "../../../../secret.txt",
+      "step-1/../../attempt-1/pid",
+      "..\\attempt-1\\pid",
+      join(harness.folder, "secret.txt"),
+      "/etc/passwd",
+      "checkpoint.json\0",
+      "step-1//a",
+      ".",
+      "step-1",
+      "link",
+      "folder-link/secret.txt",
+      "none",
+    ];
+    for (const path of paths) {
+      const answer = await file(path);
+      expect([400, 404], path).toContain(answer.status);
+      expect(JSON.parse(answer.body.toString()).error, path).toMatch(
+        /^GET \/api\/jobs\/train-\w+\/results\/file/,
+      );
+    }
+    const list = (await (await harness.fetch(`/api/jobs/${done}/results`)).json()) as {
+      files: { path: string }[];
+    };
+    expect(list.files.map(({ path }) => path)).not.toContain("link");
+    for (const id of ["..", "%2e%2e", "..%2f..", "train-1%00"]) {
+      expect((await raw(`/api/jobs/${id}/results`, bearer())).status, id).toBe(404);
+    }
+  });
+});
+
+describe("the data folder", () => {
+  it("is the user's own unless said otherwise", () => {
+    expect(defaultDataDir({ XDG_DATA_HOME: "/data" })).toBe("/data/gcopd");
+    expect(defaultDataDir({ XDG_DATA_HOME: "relative" })).toMatch(/\.local\/share\/gcopd$/);
+    expect(defaultDataDir({})).toMatch(/\.local\/share\/gcopd$/);
+  });
+});
