@@ -1,12 +1,129 @@
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { environmentRules } from "../../core/environment/environment.ts";
+import { InputError } from "../../core/errors.ts";
+import { evidenceInput, evidenceInsert, fitEvidence, renderEvidence } from "../../core/evidence/index.ts";
+import { readEpisodes } from "../../core/record/library.ts";
+import { retrieve } from "../../core/retrieval/retrieve.ts";
+import type { Control } from "../../core/retrieval/types.ts";
+import { decisionPromptIds } from "../../text/index.ts";
 import { UsageError } from "../command.ts";
+import { fileLabel, openBytes, progress, writeOut } from "../io.ts";
+import {
+  CONTROLS,
+  checkControl,
+  checkStandardInput,
+  findEpisode,
+  readPreparedLibrary,
+} from "../prepared-library.ts";
+import { readTokenizerFolder } from "../tokenizer-folder.ts";
+
+interface Options {
+  library: string;
+  episodes: string;
+  episode: string;
+  decision: number;
+  tokenizer?: string;
+  limit?: number;
+  control: Control;
+  json?: boolean;
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("expected a whole number from 0.");
+  return Number(text);
+}
 
 export function register(program: Command): void {
   program
     .command("evidence")
-    .description("The evidence R_t of one decision.")
-    .allowUnknownOption()
-    .action(() => {
-      throw new UsageError("evidence is not built yet");
+    .description(
+      "Prints the evidence R_t of one decision exactly as the teacher reads it (standard output) and, with a " +
+        "tokenizer, how many tokens it takes (standard error). Over the limit, exactly repeated observations become " +
+        "back-references; evidence that still does not fit is an error, never cut.",
+    )
+    .requiredOption("--library <file>", "source records (.jsonl, .jsonl.gz, or - for standard input)")
+    .requiredOption("--episodes <file>", "student episodes (.jsonl, .jsonl.gz, or -)")
+    .requiredOption("--episode <id>", "id of the episode")
+    .requiredOption("--decision <t>", "the scored decision, from 0", wholeNumber)
+    .option(
+      "--tokenizer <folder>",
+      "folder with tokenizer.json and tokenizer_config.json, to count tokens with",
+    )
+    .option(
+      "--limit <tokens>",
+      "most tokens of prompt and evidence together (the environment's limit if absent; needs --tokenizer)",
+      wholeNumber,
+    )
+    .addOption(
+      new Option("--control <name>", "one of the paper's ablations").choices([...CONTROLS]).default("graph"),
+    )
+    .option("--json", "print JSON: text, tokens, spans, retrieval record and sentence")
+    .action(run);
+}
+
+async function run(options: Options): Promise<void> {
+  const control = checkControl(options.control);
+  checkStandardInput(options.library, options.episodes);
+  if (options.limit !== undefined && options.tokenizer === undefined) {
+    throw new UsageError("--limit counts tokens: it needs --tokenizer");
+  }
+  const tokenizer = options.tokenizer === undefined ? null : await readTokenizerFolder(options.tokenizer);
+  const library = await readPreparedLibrary(options.library);
+  const file = fileLabel(options.episodes);
+  const episode = findEpisode(
+    await readEpisodes(openBytes(options.episodes), { file }),
+    options.episode,
+    file,
+  );
+  const t = options.decision;
+  const decision = episode.decisions[t];
+  if (decision === undefined) {
+    throw new InputError(
+      `episode ${JSON.stringify(episode.episode)} has ${episode.decisions.length} decisions, counted from 0: there is no ${t}`,
+      { file },
+    );
+  }
+  const task = library.taskOf(episode, { file });
+  const { record, explanation } = retrieve(task, episode, t, { control });
+  const input = evidenceInput(task, episode, record, control);
+
+  let tokens: { evidence: number; prompt: number | null; limit: number } | null = null;
+  let evidence = renderEvidence(input);
+  if (tokenizer !== null) {
+    const hasPrompt = decision.prompt !== undefined || decision.prompt_ids !== undefined;
+    const place = { file, episode: episode.episode, decision: t };
+    const prompt = hasPrompt ? decisionPromptIds(decision, tokenizer, place).length : null;
+    const limit = options.limit ?? environmentRules(episode.environment).limits.evidenceTokens;
+    const fitted = fitEvidence({
+      ...input,
+      limit,
+      countTokens: (text) => (prompt ?? 0) + tokenizer.encode(evidenceInsert(text)).length,
     });
+    evidence = fitted;
+    tokens = { evidence: fitted.tokens - (prompt ?? 0), prompt, limit };
+  }
+
+  if (options.json) {
+    const { text, spans, backReferences } = evidence;
+    const result = {
+      text,
+      tokens: tokens?.evidence ?? null,
+      prompt_tokens: tokens?.prompt ?? null,
+      back_references: backReferences,
+      spans,
+      retrieval: record,
+      sentence: explanation.sentence,
+    };
+    await writeOut(undefined, [`${JSON.stringify(result, null, 2)}\n`]);
+  } else await writeOut(undefined, [`${evidence.text}\n`]);
+  progress(explanation.sentence);
+  progress(
+    tokens === null
+      ? `${evidence.text.length} characters; the token count needs --tokenizer`
+      : `${tokens.evidence} tokens of evidence` +
+          (tokens.prompt === null
+            ? ", prompt not recorded"
+            : `, ${tokens.prompt + tokens.evidence} with the prompt`) +
+          ` (limit ${tokens.limit})${evidence.backReferences ? ", with back-references" : ""}`,
+  );
 }

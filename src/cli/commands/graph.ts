@@ -1,12 +1,148 @@
 import type { Command } from "commander";
-import { UsageError } from "../command.ts";
+import { InputError } from "../../core/errors.ts";
+import { type GraphStatistics, graphStatistics } from "../../core/graph/statistics.ts";
+import { type TaskGraph, taskGraph } from "../../core/graph/task-graph.ts";
+import { readLibrary, type TaskLibrary } from "../../core/record/library.ts";
+import { fileLabel, openBytes, writeOut } from "../io.ts";
+
+interface Options {
+  library: string;
+  task?: string;
+  json?: boolean;
+}
 
 export function register(program: Command): void {
   program
     .command("graph")
-    .description("States, edges and shared states of a library.")
-    .allowUnknownOption()
-    .action(() => {
-      throw new UsageError("graph is not built yet");
-    });
+    .description(
+      "States, transitions and shared states of each task's recorded executions, with counts. With --task, also the " +
+        "states and edges of that task.",
+    )
+    .requiredOption("--library <file>", "source records (.jsonl, .jsonl.gz, or - for standard input)")
+    .option("--task <id>", "only this task")
+    .option("--json", "print JSON: for each task its statistics, states with their visits, and edges")
+    .action(run);
+}
+
+async function run(options: Options): Promise<void> {
+  const file = fileLabel(options.library);
+  const library = await readLibrary(openBytes(options.library), { file });
+  const chosen = library.tasks.filter(({ task }) => options.task === undefined || task === options.task);
+  if (options.task !== undefined && chosen.length === 0) {
+    const some = library.tasks.slice(0, 3).map(({ task }) => JSON.stringify(task));
+    throw new InputError(
+      `no task ${JSON.stringify(options.task)} among ${library.tasks.length}${some.length > 0 ? `: ${some.join(", ")}` : ""}${library.tasks.length > 3 ? ", …" : ""}`,
+      { file },
+    );
+  }
+  await writeOut(undefined, options.json ? json(chosen) : text(chosen, options.task !== undefined));
+}
+
+function* json(tasks: readonly TaskLibrary[]): Generator<string> {
+  yield '{"tasks":[';
+  let separator = "\n";
+  for (const { sources } of tasks) {
+    yield `${separator}${JSON.stringify(graphRecord(taskGraph(sources)))}`;
+    separator = ",\n";
+  }
+  yield "\n]}\n";
+}
+
+/** One task's graph as JSON: states and edges by id, visits by source and position. */
+function graphRecord(graph: TaskGraph) {
+  const visit = (place: number) => {
+    const { source, position } = graph.visits[place]!;
+    return { source: graph.sources[source]!.source, position };
+  };
+  const { environment, task, ...counts } = graphStatistics(graph);
+  return {
+    environment,
+    task,
+    statistics: Object.fromEntries(
+      Object.entries(counts).map(([name, value]) => [
+        name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+        value,
+      ]),
+    ),
+    states: graph.nodes.map((node) => ({
+      id: node.id,
+      state: node.state,
+      visits: node.visits.map(visit),
+      sources: node.sources.length,
+    })),
+    edges: graph.edges.map((edge) => ({
+      id: edge.id,
+      from: graph.nodes[edge.from]!.id,
+      to: graph.nodes[edge.to]!.id,
+      traversals: edge.transitions.length,
+      sources: edge.sources.length,
+      transitions: edge.transitions.map(visit),
+    })),
+  };
+}
+
+const COLUMNS: [string, keyof Omit<GraphStatistics, "environment" | "task">][] = [
+  ["sources", "sources"],
+  ["won", "successes"],
+  ["lost", "failures"],
+  ["untrusted", "untrusted"],
+  ["decisions", "decisions"],
+  ["visits", "visits"],
+  ["located", "locatedVisits"],
+  ["states", "states"],
+  ["shared", "sharedStates"],
+  ["edges", "edges"],
+  ["shared edges", "sharedEdges"],
+  ["self-loops", "selfLoops"],
+];
+
+function* text(tasks: readonly TaskLibrary[], detailed: boolean): Generator<string> {
+  const graphs = tasks.map(({ sources }) => taskGraph(sources));
+  const statistics = graphs.map(graphStatistics);
+  const rows = statistics.map((counts) => [counts.task, ...COLUMNS.map(([, key]) => String(counts[key]))]);
+  if (rows.length > 1) {
+    const total = COLUMNS.map(([, key]) => String(statistics.reduce((sum, counts) => sum + counts[key], 0)));
+    rows.push(["total", ...total]);
+  }
+  yield table(["task", ...COLUMNS.map(([name]) => name)], rows);
+  if (!detailed) return;
+  for (const graph of graphs) {
+    const states = [...graph.nodes].sort((a, b) => b.sources.length - a.sources.length);
+    yield `\n${table(
+      ["state", "sources", "visits", "mode", "key"],
+      states.map((node) => [
+        node.id,
+        String(node.sources.length),
+        String(node.visits.length),
+        node.state.mode,
+        node.state.key,
+      ]),
+    )}`;
+    const edges = [...graph.edges].sort((a, b) => b.sources.length - a.sources.length);
+    yield `\n${table(
+      ["edge", "sources", "traversals", "from", "to"],
+      edges.map((edge) => [
+        edge.id,
+        String(edge.sources.length),
+        String(edge.transitions.length),
+        graph.nodes[edge.from]!.id,
+        graph.nodes[edge.to]!.id,
+      ]),
+    )}`;
+  }
+}
+
+/** Columns under their names; numbers to the right. */
+function table(header: readonly string[], rows: readonly string[][]): string {
+  const widths = header.map((name, c) => Math.max(name.length, ...rows.map((row) => row[c]!.length)));
+  const numeric = header.map((_, c) => rows.length > 0 && rows.every((row) => /^\d+$/.test(row[c]!)));
+  return [header, ...rows]
+    .map((row) =>
+      row
+        .map((cell, c) => (numeric[c] ? cell.padStart(widths[c]!) : cell.padEnd(widths[c]!)))
+        .join("  ")
+        .trimEnd(),
+    )
+    .map((line) => `${line}\n`)
+    .join("");
 }

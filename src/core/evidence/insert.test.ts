@@ -12,7 +12,7 @@ describe("insertEvidence", () => {
 
   it("refuses a prompt without an end of turn and evidence with one", () => {
     expect(() => insertEvidence([1, 2], [7], 9)).toThrow(InputError);
-    expect(() => insertEvidence([1, 9], [7, 9], 9)).toThrow(/encode it as plain text/);
+    expect(() => insertEvidence([1, 9], [7, 9], 9)).toThrow(/would end the user's message/);
   });
 });
 

@@ -10,7 +10,7 @@ export function evidenceInsert(text: string): string {
  * original user message. The ids of the response are not part of either and stay as they are.
  *
  * @param promptIds the prompt as the student saw it, with the chat template
- * @param evidenceIds `evidenceInsert(text)`, encoded as plain text (special tokens not recognised)
+ * @param evidenceIds `evidenceInsert(text)`, encoded; a recorded text must not have become an end-of-turn token
  * @param endOfTurnId id of `<|im_end|>`
  * @throws InputError when the prompt has no such id, or the evidence has one (it would end the user's message early)
  */
@@ -27,7 +27,7 @@ export function insertEvidence(
   }
   if (evidenceIds.includes(endOfTurnId)) {
     throw new InputError(
-      `the evidence has the end-of-turn token ${endOfTurnId}: encode it as plain text, without special tokens`,
+      `the evidence has the end-of-turn token ${endOfTurnId}: a recorded text spells it out, and it would end the user's message`,
     );
   }
   return [...promptIds.slice(0, end), ...evidenceIds, ...promptIds.slice(end)];

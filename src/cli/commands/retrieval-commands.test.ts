@@ -1,0 +1,213 @@
+/** graph, retrieve and evidence, on files, as the command line runs them. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { Command } from "commander";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { fixtureEpisodes, fixtureRetrievals, fixtureSources } from "../../../test/support/scienceworld.ts";
+import { InputError } from "../../core/errors.ts";
+import { UsageError } from "../command.ts";
+import { register as evidence } from "./evidence.ts";
+import { register as graph } from "./graph.ts";
+import { register as retrieve } from "./retrieve.ts";
+
+const fixture = (name: string) => resolve(import.meta.dirname, "../../../test/fixtures", name);
+const LIBRARY = fixture("scienceworld/sources.jsonl.gz");
+const EPISODES = fixture("scienceworld/episodes.jsonl.gz");
+const BOTH = ["--library", LIBRARY, "--episodes", EPISODES];
+const expected = fixtureRetrievals();
+
+let folder: string;
+let out: string;
+let err: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "gcopd-"));
+  out = "";
+  err = "";
+  const into = (keep: (text: string) => void) =>
+    ((chunk: Uint8Array | string, ...rest: unknown[]) => {
+      keep(typeof chunk === "string" ? chunk : new TextDecoder().decode(chunk));
+      const done = rest.at(-1);
+      if (typeof done === "function") done();
+      return true;
+    }) as typeof process.stdout.write;
+  vi.spyOn(process.stdout, "write").mockImplementation(into((text) => (out += text)));
+  vi.spyOn(process.stderr, "write").mockImplementation(into((text) => (err += text)));
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  rmSync(folder, { recursive: true });
+});
+
+async function gcopd(...args: string[]): Promise<void> {
+  const program = new Command("gcopd").exitOverride();
+  for (const register of [graph, retrieve, evidence]) register(program);
+  for (const command of program.commands) command.exitOverride();
+  await program.parseAsync(args, { from: "user" });
+}
+
+const lines = (text: string) =>
+  text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+
+function write(name: string, records: object[]): string {
+  const path = join(folder, name);
+  const text = records.map((record) => `${JSON.stringify(record)}\n`).join("");
+  writeFileSync(path, name.endsWith(".gz") ? gzipSync(text) : text);
+  return path;
+}
+
+describe("gcopd retrieve", () => {
+  it("writes the expected records of the fixture", async () => {
+    const path = join(folder, "retrieval.jsonl");
+    await gcopd("retrieve", ...BOTH, "--out", path);
+    expect(lines(readFileSync(path, "utf8"))).toStrictEqual(expected);
+    expect(out).toBe("");
+    expect(err).toBe("1699 decisions of 73 episodes over 195 sources of 11 tasks\n");
+  });
+
+  it("adds explanations on request, applies a control, and compresses", async () => {
+    const path = join(folder, "retrieval.jsonl.gz");
+    await gcopd("retrieve", ...BOTH, "--out", path, "--control", "success-only", "--explain");
+    const records = lines(gunzipSync(readFileSync(path)).toString());
+    records.forEach(({ explanation, ...record }, i) => {
+      expect(record).toStrictEqual({ ...expected[i], failure: null });
+      expect(explanation.matched.length).toBe(record.matched_visits);
+      expect(explanation.sentence).toMatch(/\.$/);
+    });
+  });
+
+  it("writes to standard output without --out", async () => {
+    const episode = fixtureEpisodes()[0]!;
+    await gcopd("retrieve", "--library", LIBRARY, "--episodes", write("e.jsonl", [episode]));
+    expect(lines(out)).toStrictEqual(expected.slice(0, episode.decisions.length));
+  });
+
+  it("retrieves nothing, with one warning, for a task that the library lacks", async () => {
+    const [first, second] = fixtureEpisodes();
+    const library = write(
+      "s.jsonl",
+      fixtureSources().filter((source) => source.task !== first!.task),
+    );
+    await gcopd("retrieve", "--library", library, "--episodes", write("e.jsonl", [first!, second!]));
+    for (const record of lines(out)) {
+      expect(record).toMatchObject({ matched_visits: 0, success: null, failure: null });
+    }
+    expect(err.match(/warning: .* has no source of task "find-non-living-thing\|36\|easy"/g)).toHaveLength(1);
+  });
+
+  it("refuses bad input with one line and leaves nothing behind", async () => {
+    const episode = fixtureEpisodes()[0]!;
+    const bad = write("bad.jsonl", [episode, { ...episode, episode: "other", environment: "marsworld" }]);
+    const path = join(folder, "out.jsonl");
+    await expect(gcopd("retrieve", "--library", LIBRARY, "--episodes", bad, "--out", path)).rejects.toThrow(
+      /bad\.jsonl, line 2, environment: no rules for environment "marsworld"/,
+    );
+    expect(readdirSync(folder)).toEqual(["bad.jsonl"]);
+    await expect(gcopd("retrieve", ...BOTH, "--control", "minimum-prefix")).rejects.toThrow(UsageError);
+    await expect(gcopd("retrieve", "--library", "-", "--episodes", "-")).rejects.toThrow(UsageError);
+    await expect(gcopd("retrieve", ...BOTH, "--control", "best")).rejects.toMatchObject({
+      code: "commander.invalidArgument",
+    });
+  });
+});
+
+describe("gcopd evidence", () => {
+  const one = ["--episode", "melt|12|easy#1", "--decision", "2"];
+
+  it("prints R_t alone on standard output and asks for a tokenizer to count with", async () => {
+    await gcopd("evidence", ...BOTH, ...one);
+    expect(out).toMatch(/^STUDENT'S COMPLETE ACTUAL ACTION\/OBSERVATION EXECUTION\n/);
+    expect(out).toContain("Student event [2] [CURRENT SCORED DECISION]\n");
+    expect(out).toMatch(/Final outcome: .*\n$/);
+    expect(err).toContain("the token count needs --tokenizer");
+  });
+
+  it("counts tokens, and uses back-references over the limit", async () => {
+    const tokenizer = ["--tokenizer", fixture("models/tokenizer")];
+    await gcopd("evidence", ...BOTH, ...one, ...tokenizer, "--json");
+    const plain = JSON.parse(out);
+    expect(plain).toMatchObject({ back_references: false, retrieval: { decision: 2 } });
+    expect(plain.tokens).toBeGreaterThan(200);
+    expect(err).toContain(
+      `${plain.tokens} tokens of evidence, ${plain.tokens + plain.prompt_tokens} with the prompt`,
+    );
+    out = "";
+    const limit = ["--limit", String(plain.tokens + plain.prompt_tokens - 1)];
+    await gcopd("evidence", ...BOTH, ...one, ...tokenizer, ...limit, "--json");
+    const short = JSON.parse(out);
+    expect(short.back_references).toBe(true);
+    expect(short.tokens).toBeLessThan(plain.tokens);
+    expect(short.text).toContain("[OBS1] ");
+    await expect(gcopd("evidence", ...BOTH, ...one, ...tokenizer, "--limit", "100")).rejects.toThrow(
+      /does not fit: \d+ tokens, \d+ with back-references, limit 100; evidence is never cut/,
+    );
+  });
+
+  it("prints hindsight alone under the control", async () => {
+    await gcopd("evidence", ...BOTH, ...one, "--control", "hindsight-only");
+    expect(out).toMatch(/^<student_hindsight>\n[\s\S]*\n<\/student_hindsight>\n$/);
+    expect(out).not.toContain("COMPLETE SOURCE");
+  });
+
+  it("names what is not there", async () => {
+    await expect(gcopd("evidence", ...BOTH, "--episode", "none", "--decision", "0")).rejects.toThrow(
+      /episodes\.jsonl\.gz: no episode "none" among 73/,
+    );
+    const late = gcopd("evidence", ...BOTH, "--episode", "melt|12|easy#1", "--decision", "99");
+    await expect(late).rejects.toThrow(/counted from 0: there is no 99/);
+    await expect(late).rejects.toThrow(InputError);
+    await expect(gcopd("evidence", ...BOTH, ...one, "--limit", "5")).rejects.toThrow(UsageError);
+    await expect(gcopd("evidence", ...BOTH, "--episode", "x", "--decision", "-1")).rejects.toMatchObject({
+      code: "commander.invalidArgument",
+    });
+  });
+});
+
+describe("gcopd graph", () => {
+  it("prints a table of all tasks with totals", async () => {
+    await gcopd("graph", "--library", LIBRARY);
+    const rows = out.trimEnd().split("\n");
+    expect(rows).toHaveLength(13);
+    expect(rows[0]).toMatch(/^task +sources +won +lost/);
+    expect(rows.at(-1)).toMatch(/^total +195 +105 +/);
+  });
+
+  it("prints one task's states and edges, as text and as JSON", async () => {
+    const task = "find-plant|3|easy";
+    await gcopd("graph", "--library", LIBRARY, "--task", task);
+    expect(out).toMatch(/\nstate +sources +visits/);
+    expect(out).toMatch(/\nedge +sources +traversals/);
+    out = "";
+    await gcopd("graph", "--library", LIBRARY, "--task", task, "--json");
+    const { tasks } = JSON.parse(out);
+    expect(tasks).toHaveLength(1);
+    const { statistics, states, edges } = tasks[0];
+    expect(statistics).toMatchObject({
+      sources: 18,
+      visits: 289,
+      states: states.length,
+      edges: edges.length,
+    });
+    expect(states.flatMap((state: { visits: object[] }) => state.visits)).toHaveLength(
+      statistics.located_visits,
+    );
+    expect(states.filter((state: { sources: number }) => state.sources > 1)).toHaveLength(
+      statistics.shared_states,
+    );
+    expect(edges.reduce((sum: number, edge: { traversals: number }) => sum + edge.traversals, 0)).toBe(
+      statistics.traversals,
+    );
+  });
+
+  it("names a task that is not there", async () => {
+    await expect(gcopd("graph", "--library", LIBRARY, "--task", "none")).rejects.toThrow(
+      /sources\.jsonl\.gz: no task "none" among 11: /,
+    );
+  });
+});

@@ -1,0 +1,76 @@
+/** A library file, prepared for retrieval task by task as episodes ask for them. */
+import { environmentRules } from "../core/environment/environment.ts";
+import { InputError } from "../core/errors.ts";
+import { indexTasks, readLibrary, taskKey } from "../core/record/library.ts";
+import type { Episode } from "../core/record/schema.ts";
+import { type PreparedTask, prepareTask } from "../core/retrieval/prepare.ts";
+import type { Control } from "../core/retrieval/types.ts";
+import { UsageError } from "./command.ts";
+import { fileLabel, openBytes, progress } from "./io.ts";
+
+export const CONTROLS = ["graph", "success-only", "hindsight-only", "minimum-prefix"] as const;
+
+/** Refuses the control that this version does not have. */
+export function checkControl(control: Control): Control {
+  if (control === "minimum-prefix") {
+    throw new UsageError("--control minimum-prefix is not built yet: use success-only or hindsight-only");
+  }
+  return control;
+}
+
+/** Two options that name the same standard stream cannot both be read. */
+export function checkStandardInput(...paths: string[]): void {
+  if (paths.filter((path) => path === "-").length > 1) {
+    throw new UsageError("only one file can be read from standard input (-)");
+  }
+}
+
+export interface PreparedLibrary {
+  tasks: number;
+  sources: number;
+  /**
+   * The task of an episode. One that the library does not have is retrieved over no sources, after a warning: such
+   * tasks stay in training, with the student's hindsight as the whole evidence.
+   */
+  taskOf(episode: Episode, where: { file: string; line?: number }): PreparedTask;
+}
+
+/** Reads a whole library. Throws `InputError` for bad records and for an environment without rules. */
+export async function readPreparedLibrary(path: string): Promise<PreparedLibrary> {
+  const library = await readLibrary(openBytes(path), { file: fileLabel(path) });
+  const tasks = indexTasks(library);
+  const prepared = new Map<string, PreparedTask>();
+  return {
+    tasks: library.tasks.length,
+    sources: library.tasks.reduce((count, task) => count + task.sources.length, 0),
+    taskOf(episode, where) {
+      const key = taskKey(episode.environment, episode.task);
+      const known = prepared.get(key);
+      if (known !== undefined) return known;
+      const rules = environmentRules(episode.environment, { ...where, key: "environment" });
+      const entry = tasks.get(key);
+      if (entry === undefined) {
+        progress(
+          `gcopd: warning: ${fileLabel(path)} has no source of task ${JSON.stringify(episode.task)}: ` +
+            "nothing can be retrieved for it",
+        );
+      }
+      const task = prepareTask(entry?.sources ?? [], rules);
+      prepared.set(key, task);
+      return task;
+    },
+  };
+}
+
+/** One episode of a file by its id. `InputError` when the file has none of that id. */
+export function findEpisode(episodes: readonly Episode[], id: string, file: string): Episode {
+  const found = episodes.find((episode) => episode.episode === id);
+  if (found !== undefined) return found;
+  const some = episodes.slice(0, 3).map((episode) => JSON.stringify(episode.episode));
+  throw new InputError(
+    episodes.length === 0
+      ? "the file has no episodes"
+      : `no episode ${JSON.stringify(id)} among ${episodes.length}: ${some.join(", ")}${episodes.length > 3 ? ", …" : ""}`,
+    { file },
+  );
+}
