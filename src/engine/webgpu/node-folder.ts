@@ -1,0 +1,138 @@
+import { randomUUID } from "node:crypto";
+import { existsSync, statSync } from "node:fs";
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { InputError } from "../../core/errors.ts";
+import type { FolderReader, FolderWriter } from "../../core/ports.ts";
+
+/** A folder on disk as a FolderReader. An InputError when it is not there or is not a folder. */
+export function openFolder(path: string): FolderReader {
+  if (!existsSync(path)) throw new InputError("no such folder", { file: path });
+  if (!statSync(path).isDirectory())
+    throw new InputError("expected a folder, this is a file", { file: path });
+  return new DiskFolder(path);
+}
+
+class DiskFolder implements FolderReader {
+  constructor(readonly name: string) {}
+
+  async list(): Promise<string[]> {
+    const entries = await readdir(this.name, { withFileTypes: true });
+    // A link counts as what it points to: downloaded models often consist of links.
+    const files = entries.map(async (entry) => {
+      const isFile = entry.isSymbolicLink() ? await this.#leadsToFile(entry.name) : entry.isFile();
+      return isFile ? [entry.name] : [];
+    });
+    return (await Promise.all(files)).flat().sort();
+  }
+
+  async #leadsToFile(file: string): Promise<boolean> {
+    return stat(join(this.name, file)).then(
+      (found) => found.isFile(),
+      () => false,
+    );
+  }
+
+  async size(file: string): Promise<number> {
+    return this.#use(file, async (handle) => (await handle.stat()).size);
+  }
+
+  async read(file: string, start: number, end: number): Promise<Uint8Array> {
+    return this.#use(file, async (handle) => {
+      const bytes = new Uint8Array(end - start);
+      let done = 0;
+      while (done < bytes.length) {
+        const { bytesRead } = await handle.read(bytes, done, bytes.length - done, start + done);
+        if (bytesRead === 0)
+          throw new InputError(`the file ends at byte ${start + done}, expected ${end}`, {
+            file: join(this.name, file),
+          });
+        done += bytesRead;
+      }
+      return bytes;
+    });
+  }
+
+  async #use<R>(file: string, work: (handle: FileHandle) => Promise<R>): Promise<R> {
+    const path = join(this.name, file);
+    const handle = await open(path, "r").catch((error: NodeJS.ErrnoException) => {
+      throw new InputError(error.code === "ENOENT" ? "no such file" : `cannot be read (${error.code})`, {
+        file: path,
+      });
+    });
+    try {
+      return await work(handle);
+    } finally {
+      await handle.close();
+    }
+  }
+}
+
+/**
+ * Writes a folder of files: into a temporary folder beside `path`, which takes its name on `commit` and is removed by
+ * `abort`. An existing folder is refused unless it is empty or `replace` is set; then it stays as it is until `commit`.
+ */
+export function createFolder(path: string, options: { replace?: boolean } = {}): FolderWriter {
+  return new DiskFolderWriter(resolve(path), options.replace ?? false);
+}
+
+class DiskFolderWriter implements FolderWriter {
+  readonly #temporary: string;
+  #state: "new" | "writing" | "done" = "new";
+
+  constructor(
+    private readonly path: string,
+    private readonly replace: boolean,
+  ) {
+    this.#temporary = join(dirname(path), `.${basename(path)}.${randomUUID().slice(0, 8)}.part`);
+  }
+
+  async write(name: string, chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
+    if (name !== basename(name) || name === "" || name === "." || name === "..")
+      throw new Error(`not a plain file name: ${name}`);
+    await this.#begin();
+    const handle = await open(join(this.#temporary, name), "wx");
+    try {
+      for await (const chunk of chunks) {
+        let done = 0;
+        while (done < chunk.length) done += (await handle.write(chunk, done)).bytesWritten;
+      }
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  }
+
+  async commit(): Promise<void> {
+    await this.#begin();
+    await this.#checkTarget();
+    const old = `${this.#temporary}.old`;
+    const replaced = existsSync(this.path);
+    if (replaced) await rename(this.path, old);
+    await rename(this.#temporary, this.path);
+    if (replaced) await rm(old, { recursive: true });
+    this.#state = "done";
+  }
+
+  async abort(): Promise<void> {
+    if (this.#state === "writing") await rm(this.#temporary, { recursive: true, force: true });
+    this.#state = "done";
+  }
+
+  async #begin(): Promise<void> {
+    if (this.#state === "done") throw new Error(`${this.path}: already committed or aborted`);
+    if (this.#state === "writing") return;
+    await this.#checkTarget();
+    await mkdir(dirname(this.path), { recursive: true });
+    await mkdir(this.#temporary);
+    this.#state = "writing";
+  }
+
+  async #checkTarget(): Promise<void> {
+    const found = await stat(this.path).catch(() => null);
+    if (found === null) return;
+    if (!found.isDirectory()) throw new InputError("this is a file, expected a folder", { file: this.path });
+    if (!this.replace && (await readdir(this.path)).length > 0)
+      throw new InputError("this folder is there already and is not empty", { file: this.path });
+  }
+}

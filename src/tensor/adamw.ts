@@ -1,0 +1,99 @@
+import { InputError } from "../core/errors.ts";
+import type { FolderReader, FolderWriter } from "../core/ports.ts";
+import type { Tensor } from "./backend.ts";
+import { Checkpoint } from "./checkpoint.ts";
+import { encodeFloats } from "./number-format.ts";
+import type { Qwen3Model } from "./qwen3.ts";
+import { readSafetensorsHeader, writeSafetensors } from "./safetensors.ts";
+
+const FILE = "optimizer.safetensors";
+
+export interface AdamWSettings {
+  learningRate: number;
+  beta1: number;
+  beta2: number;
+  /** Epsilon in the denominator. */
+  adamEpsilon: number;
+  weightDecay: number;
+  /** Largest global L2 norm; larger gradients are scaled down to it. */
+  maxGradNorm: number;
+}
+
+/** AdamW with decoupled decay as torch writes it, over all parameters of a model, after global-norm clipping. */
+export class AdamW {
+  /** Steps taken so far. */
+  steps = 0;
+  readonly #moments = new Map<string, { m: Tensor; v: Tensor }>();
+
+  constructor(private readonly model: Qwen3Model) {
+    const { backend } = model;
+    for (const [name, { shape }] of model.parameters)
+      this.#moments.set(name, { m: backend.zeros(shape), v: backend.zeros(shape) });
+  }
+
+  /**
+   * Updates the parameters by the model's gradients. `gradNorm` is the global L2 norm before clipping; when it is not
+   * finite, nothing is changed and an InputError is thrown.
+   */
+  async step(settings: AdamWSettings): Promise<{ gradNorm: number }> {
+    const { backend, parameters, gradients } = this.model;
+    if (gradients.size === 0) throw new Error("AdamW.step: no gradients; call backward first");
+    const squares = backend.sumSquares([...gradients.values()]);
+    const gradNorm = Math.sqrt((await backend.read(squares))[0]!);
+    backend.free(squares);
+    if (!Number.isFinite(gradNorm))
+      throw new InputError(`the gradient norm is ${gradNorm}; no update was applied`, {
+        file: this.model.name,
+      });
+    const step = this.steps + 1;
+    const { learningRate, beta1, beta2, adamEpsilon: epsilon, weightDecay, maxGradNorm } = settings;
+    const gradScale = Math.min(1, maxGradNorm / (gradNorm + 1e-6));
+    for (const [name, p] of parameters) {
+      const { m, v } = this.#moments.get(name)!;
+      const options = { learningRate, beta1, beta2, epsilon, weightDecay, step, gradScale };
+      backend.adamw(p, gradients.get(name)!, m, v, options);
+    }
+    backend.flush();
+    await backend.sync();
+    this.steps = step;
+    return { gradNorm };
+  }
+
+  /** Writes optimizer.safetensors (moments in f32 as `m/<parameter>` and `v/<parameter>`). The caller commits. */
+  async save(writer: FolderWriter): Promise<void> {
+    const tensors = [...this.#moments].flatMap(([name, { m, v }]) => [
+      { name: `m/${name}`, dtype: "F32", shape: m.shape, tensor: m },
+      { name: `v/${name}`, dtype: "F32", shape: v.shape, tensor: v },
+    ]);
+    const data = async (index: number) =>
+      encodeFloats("F32", await this.model.backend.read(tensors[index]!.tensor));
+    await writer.write(FILE, writeSafetensors(tensors, data, { steps: String(this.steps) }));
+  }
+
+  /** Takes over what `save` wrote: the next step is the one that would have followed. */
+  async load(folder: FolderReader): Promise<void> {
+    const file = `${folder.name}/${FILE}`;
+    if (!(await folder.list()).includes(FILE)) throw new InputError("this file is missing", { file });
+    const { metadata } = await readSafetensorsHeader(folder, FILE);
+    const steps = Number(metadata["steps"]);
+    if (!Number.isSafeInteger(steps) || steps < 0)
+      throw new InputError("expected the number of steps taken", { file, key: "__metadata__.steps" });
+    const stored = await Checkpoint.openFile(folder, FILE);
+    const expected = new Set([...this.#moments.keys()].flatMap((name) => [`m/${name}`, `v/${name}`]));
+    for (const name of stored.tensors.keys())
+      if (!expected.has(name)) throw new InputError("the model has no such parameter", { file, key: name });
+    // First all is read, then all is written: a fault half-way leaves the optimizer as it was.
+    const read: [Tensor, Float32Array][] = [];
+    for (const [name, { m, v }] of this.#moments) {
+      read.push([m, await stored.read(`m/${name}`, m.shape)]);
+      read.push([v, await stored.read(`v/${name}`, v.shape)]);
+    }
+    for (const [tensor, values] of read) this.model.backend.write(tensor, values);
+    this.steps = steps;
+  }
+
+  dispose(): void {
+    for (const { m, v } of this.#moments.values()) this.model.backend.free(m, v);
+    this.#moments.clear();
+  }
+}

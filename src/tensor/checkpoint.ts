@@ -1,0 +1,164 @@
+import { InputError } from "../core/errors.ts";
+import type { FolderReader } from "../core/ports.ts";
+import { decodeFloats, type FloatFormat, FORMAT_BYTES } from "./number-format.ts";
+import { readSafetensorsHeader, type TensorEntry } from "./safetensors.ts";
+import { elements } from "./shapes.ts";
+
+const SINGLE = "model.safetensors";
+const INDEX = "model.safetensors.index.json";
+
+/** Bytes read at once: large enough to be fast, small beside any tensor that matters. */
+const PIECE = 32 * 2 ** 20;
+
+/** A tensor and the file that it lies in. */
+export interface StoredTensor extends TensorEntry {
+  file: string;
+}
+
+/** The tensors of a model folder, in one file or in shards; data are read only when asked for. */
+export class Checkpoint {
+  private constructor(
+    private readonly folder: FolderReader,
+    readonly tensors: ReadonlyMap<string, StoredTensor>,
+    /** The file that lists the tensors: for messages about one that is missing. */
+    readonly listing: string,
+  ) {}
+
+  /** Opens model.safetensors or, when there is none, the shards of model.safetensors.index.json. */
+  static async open(folder: FolderReader): Promise<Checkpoint> {
+    const files = await folder.list();
+    if (files.includes(SINGLE)) return Checkpoint.openFile(folder, SINGLE);
+    if (!files.includes(INDEX))
+      throw new InputError(`expected ${SINGLE} or ${INDEX}; weights in other formats cannot be read`, {
+        file: folder.name,
+      });
+    const place = `${folder.name}/${INDEX}`;
+    const index = parseIndex(await readText(folder, INDEX), place);
+    const tensors = new Map<string, StoredTensor>();
+    for (const file of new Set(index.values())) {
+      if (!files.includes(file))
+        throw new InputError("the index names this file, and it is missing", {
+          file: `${folder.name}/${file}`,
+        });
+      const header = await readSafetensorsHeader(folder, file);
+      for (const [name, entry] of header.tensors) {
+        if (index.get(name) !== file)
+          throw new InputError(`${INDEX} does not list this tensor here`, {
+            file: `${folder.name}/${file}`,
+            key: name,
+          });
+        tensors.set(name, { ...entry, file });
+      }
+    }
+    for (const [name, file] of index)
+      if (!tensors.has(name))
+        throw new InputError(`listed in ${INDEX}, and missing`, {
+          file: `${folder.name}/${file}`,
+          key: name,
+        });
+    return new Checkpoint(folder, tensors, place);
+  }
+
+  /** Opens one safetensors file of a folder. */
+  static async openFile(folder: FolderReader, file: string): Promise<Checkpoint> {
+    const { tensors } = await readSafetensorsHeader(folder, file);
+    const stored = new Map([...tensors].map(([name, entry]) => [name, { ...entry, file }]));
+    return new Checkpoint(folder, stored, `${folder.name}/${file}`);
+  }
+
+  /** The place of a tensor, for messages. */
+  where(name: string): { file: string; key: string } {
+    const stored = this.tensors.get(name);
+    return { file: stored === undefined ? this.listing : `${this.folder.name}/${stored.file}`, key: name };
+  }
+
+  /** The tensor as f32. Throws an InputError when it is missing, of another shape, or has a NaN or an infinity. */
+  async read(name: string, shape: readonly number[], signal?: AbortSignal): Promise<Float32Array> {
+    const out = new Float32Array(elements(shape));
+    for await (const { at, values } of this.pieces(name, shape, signal)) out.set(values, at);
+    return out;
+  }
+
+  /** Whether two tensors hold the same values; neither is in memory whole. */
+  async same(a: string, b: string, shape: readonly number[], signal?: AbortSignal): Promise<boolean> {
+    const others = this.pieces(b, shape, signal);
+    try {
+      for await (const { values } of this.pieces(a, shape, signal)) {
+        const other = await others.next();
+        if (other.done || values.some((value, i) => value !== other.value.values[i])) return false;
+      }
+      return true;
+    } finally {
+      await others.return();
+    }
+  }
+
+  /** The values in runs of equal length whatever the format, so that tensors of two formats can be compared. */
+  private async *pieces(
+    name: string,
+    shape: readonly number[],
+    signal?: AbortSignal,
+  ): AsyncGenerator<{ at: number; values: Float32Array }, void> {
+    const where = this.where(name);
+    const stored = this.tensors.get(name);
+    if (stored === undefined) throw new InputError("this tensor is missing", where);
+    if (stored.shape.length !== shape.length || stored.shape.some((size, i) => size !== shape[i]))
+      throw new InputError(
+        `the shape is [${stored.shape.join(", ")}], but config.json asks for [${shape.join(", ")}]`,
+        where,
+      );
+    if (!isFloatFormat(stored.dtype))
+      throw new InputError(`weights of dtype ${stored.dtype} cannot be read (only F32, F16 and BF16)`, where);
+    const width = FORMAT_BYTES[stored.dtype];
+    const step = PIECE / 4;
+    const count = elements(shape);
+    for (let at = 0; at < count; at += step) {
+      signal?.throwIfAborted();
+      const length = Math.min(step, count - at);
+      const start = stored.start + at * width;
+      const bytes = await this.folder.read(stored.file, start, start + length * width);
+      const values = new Float32Array(length);
+      decodeFloats(stored.dtype, bytes, values);
+      const bad = values.findIndex((value) => !Number.isFinite(value));
+      if (bad >= 0)
+        throw new InputError(`value ${at + bad} is ${values[bad]}, expected finite weights`, where);
+      yield { at, values };
+    }
+  }
+}
+
+function isFloatFormat(dtype: string): dtype is FloatFormat {
+  return dtype in FORMAT_BYTES;
+}
+
+function parseIndex(text: string, file: string): Map<string, string> {
+  const index = parseJsonObject(text, file);
+  const map = index["weight_map"];
+  if (typeof map !== "object" || map === null || Array.isArray(map))
+    throw new InputError("expected an object of tensor and file names", { file, key: "weight_map" });
+  const entries = Object.entries(map);
+  for (const [name, target] of entries)
+    if (typeof target !== "string" || /[\\/]/.test(target))
+      throw new InputError(`${JSON.stringify(target)} is not the name of a file in this folder`, {
+        file,
+        key: name,
+      });
+  return new Map(entries);
+}
+
+export async function readText(folder: FolderReader, file: string): Promise<string> {
+  return new TextDecoder().decode(await folder.read(file, 0, await folder.size(file)));
+}
+
+/** A JSON text that must be an object; an InputError naming `file` otherwise. */
+export function parseJsonObject(text: string, file: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new InputError("not JSON", { file });
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new InputError("expected a JSON object", { file });
+  return value as Record<string, unknown>;
+}

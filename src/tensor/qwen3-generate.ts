@@ -1,0 +1,115 @@
+import { InputError } from "../core/errors.ts";
+import type { Backend, Tensor } from "./backend.ts";
+import type { Qwen3Config } from "./config.ts";
+import { KeyValueCache } from "./kv-cache.ts";
+import { layerForward } from "./qwen3-layer.ts";
+import type { ModelTensors } from "./qwen3-pass.ts";
+import type { RopeTable } from "./rope-table.ts";
+import { drawGreedy, drawSample } from "./sampling.ts";
+
+export interface GenerateOptions {
+  maxTokens: number;
+  /** 0 takes the most probable token. */
+  temperature: number;
+  /** Numbers in [0, 1), one a token; needed unless the temperature is 0. */
+  uniform?: () => number;
+  /** Ids that end the response; kept as its last token. */
+  stopIds?: readonly number[];
+  signal?: AbortSignal;
+}
+
+export interface Generated {
+  ids: number[];
+  /** At temperature 1. */
+  logprobs: Float32Array;
+  /** Whether a stop id ended it, and not the number of tokens. */
+  stopped: boolean;
+}
+
+/** Prompt tokens that go through the model at once. */
+const PREFILL = 1024;
+
+/** Continues a checked prompt token by token, with keys and values kept. */
+export async function generate(
+  backend: Backend,
+  config: Qwen3Config,
+  w: ModelTensors,
+  rope: RopeTable,
+  promptIds: readonly number[],
+  options: GenerateOptions,
+  model: string,
+): Promise<Generated> {
+  const { maxTokens, temperature, uniform, stopIds = [], signal } = options;
+  const draw = (logits: Float32Array) => {
+    if (temperature === 0) return drawGreedy(logits);
+    if (uniform === undefined) throw new Error("generate: uniform is needed unless the temperature is 0");
+    return drawSample(logits, temperature, uniform());
+  };
+  if (!(temperature >= 0) || !Number.isFinite(temperature))
+    throw new InputError(`temperature ${temperature} is not a number from 0 on`);
+  const ids: number[] = [];
+  const logprobs: number[] = [];
+  const cache = new KeyValueCache(backend, config, promptIds.length + Math.min(maxTokens, 256));
+  try {
+    let at = 0;
+    let waiting: readonly number[] = promptIds;
+    while (ids.length < maxTokens) {
+      let logits: Tensor | null = null;
+      for (let from = 0; from < waiting.length; from += PREFILL) {
+        signal?.throwIfAborted();
+        const chunk = waiting.slice(from, from + PREFILL);
+        const last = from + chunk.length === waiting.length;
+        cache.reserve(at + chunk.length);
+        logits = advance(backend, config, w, rope.tables(at + chunk.length), cache, chunk, at, last);
+        at += chunk.length;
+      }
+      const values = await backend.read(logits!);
+      backend.free(logits);
+      const { id, logprob } = draw(values);
+      if (!Number.isFinite(logprob))
+        throw new InputError(`the log-probability of token ${ids.length + 1} is not finite`, { file: model });
+      ids.push(id);
+      logprobs.push(logprob);
+      if (stopIds.includes(id)) return { ids, logprobs: Float32Array.from(logprobs), stopped: true };
+      waiting = [id];
+    }
+    return { ids, logprobs: Float32Array.from(logprobs), stopped: false };
+  } finally {
+    cache.dispose();
+  }
+}
+
+/** Takes tokens at positions at, at+1, … into the cache; returns the logits [V] after the last one, if asked for. */
+function advance(
+  backend: Backend,
+  config: Qwen3Config,
+  w: ModelTensors,
+  tables: { cos: Tensor; sin: Tensor },
+  cache: KeyValueCache,
+  ids: readonly number[],
+  at: number,
+  wanted: boolean,
+): Tensor | null {
+  const count = ids.length;
+  return backend.scope((keep) => {
+    const positions = backend.fromArray(
+      Uint32Array.from(ids, (_, i) => at + i),
+      [count],
+    );
+    let x = backend.embedding(w.embedding, backend.fromArray(Uint32Array.from(ids), [count]));
+    for (const [i, layer] of w.layers.entries()) {
+      const y = backend.scope((keepLayer) =>
+        keepLayer(
+          layerForward(backend, config, layer, x, { ...tables, positions }, cache.attend(i, at, count)).y,
+        ),
+      );
+      backend.free(x);
+      x = y;
+      if (count > 1) backend.flush();
+    }
+    if (!wanted) return null;
+    const last = backend.gatherRows(x, backend.fromArray(Uint32Array.of(count - 1), [1]));
+    const { y: normed } = backend.rmsNorm(last, w.finalNorm, config.normEpsilon);
+    return backend.reshape(keep(backend.linear(normed, w.head)), [config.vocabularySize]);
+  });
+}

@@ -1,0 +1,43 @@
+import type { Backend, Tensor } from "./backend.ts";
+
+/**
+ * cos and sin of position · theta^(−2i/D), [positions, D/2]. Made on the host in f64, since many devices have poor
+ * sines of large angles, and grown when a longer sequence comes.
+ */
+export class RopeTable {
+  #length = 0;
+  #tables: { cos: Tensor; sin: Tensor } | null = null;
+
+  constructor(
+    private readonly backend: Backend,
+    private readonly headSize: number,
+    private readonly theta: number,
+    private readonly maxPositions: number,
+  ) {}
+
+  /** Tables of at least `length` positions. Call it outside of a scope: the tables stay. */
+  tables(length: number): { cos: Tensor; sin: Tensor } {
+    if (this.#tables !== null && length <= this.#length) return this.#tables;
+    this.dispose();
+    this.#length = Math.max(length, Math.min(this.maxPositions, Math.max(256, 2 * length)));
+    const half = this.headSize / 2;
+    const cos = new Float32Array(this.#length * half);
+    const sin = new Float32Array(this.#length * half);
+    for (let i = 0; i < half; i++) {
+      const frequency = this.theta ** (-i / half);
+      for (let p = 0; p < this.#length; p++) {
+        cos[p * half + i] = Math.cos(p * frequency);
+        sin[p * half + i] = Math.sin(p * frequency);
+      }
+    }
+    const shape = [this.#length, half];
+    this.#tables = { cos: this.backend.fromArray(cos, shape), sin: this.backend.fromArray(sin, shape) };
+    return this.#tables;
+  }
+
+  dispose(): void {
+    if (this.#tables !== null) this.backend.free(this.#tables.cos, this.#tables.sin);
+    this.#tables = null;
+    this.#length = 0;
+  }
+}
