@@ -1,12 +1,70 @@
 import type { Command } from "commander";
-import { UsageError } from "../command.ts";
+import { environmentNames } from "../../core/environment/environment.ts";
+import { InputError } from "../../core/errors.ts";
+import type { RecordKind } from "../../core/record/kinds.ts";
+import { readAnyRecords } from "../../core/record/read.ts";
+import { fileLabel, openBytes, progress } from "../io.ts";
 
 export function register(program: Command): void {
   program
     .command("validate")
-    .description("Check records of the library format.")
-    .allowUnknownOption()
-    .action(() => {
-      throw new UsageError("validate is not built yet");
-    });
+    .description(
+      "Check records of library format 1: sources, episodes, retrieval, scoring and step records. Prints what each " +
+        "file holds, and for each bad file one line with its first fault.",
+    )
+    .argument("<file...>", "files to check (.jsonl, .jsonl.gz, or - for standard input)")
+    .action(run);
+}
+
+async function run(files: string[]): Promise<void> {
+  // One line for each bad file: the last fault ends the command with exit code 1, those before it are printed here.
+  let fault: InputError | undefined;
+  for (const path of files) {
+    try {
+      process.stdout.write(`${fileLabel(path)}: ${await summarize(path)}\n`);
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      if (fault !== undefined) progress(`gcopd: ${fault.message}`);
+      fault = error;
+    }
+  }
+  if (fault !== undefined) throw fault;
+}
+
+const PLURALS: Record<RecordKind, [string, string]> = {
+  source: ["source", "sources"],
+  episode: ["episode", "episodes"],
+  retrieval: ["retrieval record", "retrieval records"],
+  "score-input": ["scoring request", "scoring requests"],
+  "score-output": ["scoring result", "scoring results"],
+  "step-input": ["step decision", "step decisions"],
+};
+
+function count(number: number, [one, many]: [string, string]): string {
+  return `${number} ${number === 1 ? one : many}`;
+}
+
+/** One file's content in words; `InputError` at its first fault, or when it holds nothing. */
+async function summarize(path: string): Promise<string> {
+  const file = fileLabel(path);
+  const kinds = new Map<RecordKind, number>();
+  const tasks = new Set<string>();
+  const foreign = new Set<string>();
+  let decisions = 0;
+  for await (const { kind, record } of readAnyRecords(openBytes(path), { file })) {
+    kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+    if ("environment" in record) {
+      tasks.add(JSON.stringify([record.environment, record.task]));
+      if (!environmentNames().includes(String(record.environment))) foreign.add(String(record.environment));
+    }
+    if ("decisions" in record && Array.isArray(record.decisions)) decisions += record.decisions.length;
+  }
+  if (kinds.size === 0) throw new InputError("holds no records", { file });
+  for (const name of foreign) {
+    progress(`${file}: note: this version has no rules for environment ${JSON.stringify(name)}`);
+  }
+  const parts = [...kinds].map(([kind, number]) => count(number, PLURALS[kind]));
+  if (tasks.size > 0) parts.push(count(tasks.size, ["task", "tasks"]));
+  if (decisions > 0) parts.push(count(decisions, ["decision", "decisions"]));
+  return `valid: ${parts.join(", ")}`;
 }
