@@ -13,7 +13,7 @@ struct Params {
 @group(0) @binding(4) var<storage, read_write> da: array<vec4f>;
 @group(0) @binding(5) var<storage, read_write> db: array<vec4f>;
 // add_in_place and fill.
-@group(0) @binding(1) var<storage, read_write> target: array<vec4f>;
+@group(0) @binding(1) var<storage, read_write> into: array<vec4f>;
 
 // The exponent is bounded: infinities are not portable.
 fn sigmoid(x: vec4f) -> vec4f { return 1.0 / (1.0 + exp(min(-x, vec4f(80.0)))); }
@@ -27,13 +27,13 @@ fn add(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) groups:
 @compute @workgroup_size(64)
 fn add_in_place(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) groups: vec3u, @builtin(local_invocation_index) local: u32) {
   let i = group_number(P.base, workgroup, groups) * 64u + local;
-  if (i < P.count) { target[i] += b[i]; }
+  if (i < P.count) { into[i] += b[i]; }
 }
 
 @compute @workgroup_size(64)
 fn fill(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) groups: vec3u, @builtin(local_invocation_index) local: u32) {
   let i = group_number(P.base, workgroup, groups) * 64u + local;
-  if (i < P.count) { target[i] = vec4f(P.value); }
+  if (i < P.count) { into[i] = vec4f(P.value); }
 }
 
 @compute @workgroup_size(64)

@@ -43,7 +43,7 @@ export async function createWebGpuBackend(
   const compute = "device" in gpu ? gpu : await requestDevice(gpu, options);
   const { device, software, description } = compute;
   // Held until `dispose`, and let go then, since it also keeps Node alive.
-  let held: GPU | null = compute.gpu;
+  const held = new Set([compute.gpu]);
   const memory = new Memory(device);
   const health = new DeviceHealth(device, () => memory.describe());
   const commands = new Commands(compute, health);
@@ -71,7 +71,7 @@ export async function createWebGpuBackend(
       health.dispose();
       memory.reset();
       device.destroy();
-      held = null;
+      held.clear();
     },
   };
 }
