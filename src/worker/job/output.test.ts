@@ -59,6 +59,8 @@ it("tells progress from other output", () => {
 it("finds the last line of a log that says anything, as it stood on the screen", () => {
   writeFileSync(file, "first\n10 %\r20 %\r\u001b[31mlast\u001b[0m\n\n  \n");
   expect(lastLine(file)).toBe("last");
+  writeFileSync(file, "error: required option '--out <folder>'\n(add --help for the options)\n");
+  expect(lastLine(file)).toBe("error: required option '--out <folder>'");
   writeFileSync(file, "\n");
   expect(lastLine(file)).toBeNull();
   expect(lastLine(join(folder, "none"))).toBeNull();

@@ -61,9 +61,13 @@ export function toEvent(line: string): Pick<JobEvent, "type" | "data"> | null {
   return { type: "output", data: { text: line } };
 }
 
-/** The last line of a log that says anything, without terminal colours. */
+/**
+ * What a command said last on its standard error, without terminal colours: its one-line message where there is one
+ * (hints may follow it), else the last line that says anything.
+ */
 export function lastLine(file: string): string | null {
   const { lines } = readLines(file, 0, { final: true, chunk: 1 << 22 });
   const plain = lines.map((line) => stripVTControlCharacters(line).split("\r").at(-1)!.trim());
-  return plain.findLast((line) => line !== "") ?? null;
+  const message = plain.findLast((line) => /^(gcopd|error): ./.test(line));
+  return message ?? plain.findLast((line) => line !== "") ?? null;
 }
