@@ -153,5 +153,6 @@ function failedReference(located: LocatedEpisode, t: number): Reference | null {
 }
 
 function fallbackReference(fallback: Fallback | null): Reference | null {
-  return fallback === null ? null : { ...fallback, position: null, student_position: null };
+  if (fallback === null) return null;
+  return { source: fallback.source, position: null, student_position: null, relation: fallback.relation };
 }
