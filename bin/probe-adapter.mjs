@@ -3,7 +3,10 @@ import { writeSync } from "node:fs";
 import { create, globals } from "webgpu";
 
 Object.assign(globalThis, globals);
-const gpu = create([]);
+// As the commands themselves choose: see src/engine/webgpu/node.ts.
+const flags = process.platform === "linux" ? ["backend=vulkan"] : [];
+if (process.env.GCOPD_ADAPTER) flags.push(`adapter=${process.env.GCOPD_ADAPTER}`);
+const gpu = create(flags);
 const adapter = await gpu.requestAdapter({ powerPreference: "high-performance" });
 let line = "null";
 if (adapter !== null) {

@@ -167,7 +167,7 @@ describe("the API", () => {
       [{ kind: "train" }, "config: expected string, got nothing"],
       [{ kind: "train", config: 3 }, "config: expected string, got number"],
       [{ kind: "train", config: path, resume: "never" }, 'resume: expected "auto" or "manual"'],
-      [{ kind: "train", config: path, device: "tpu" }, 'device: expected "webgpu" or "cpu"'],
+      [{ kind: "train", config: path, device: "tpu" }, 'device: expected "auto" or "webgpu" or "cpu"'],
       [{ kind: "train", config: path, lr: 1 }, 'unknown key "lr"'],
       [{ kind: "train", config: "a.json" }, 'config: expected an absolute path, got "a.json"'],
       [
@@ -226,6 +226,9 @@ describe("the API", () => {
       adapter:
         `console.log(JSON.stringify({ vendor: "v", architecture: "a", device: "d", description: "Card 1", ` +
         `software: false, features: ["shader-f16"] }))`,
+      software:
+        `console.log(JSON.stringify({ vendor: "v", architecture: "a", device: "d", description: "", ` +
+        `software: true, features: [] }))`,
       none: "console.log('null')",
       crash: "process.kill(process.pid, 'SIGSEGV')",
       hang: "setInterval(() => {}, 1000)",
@@ -244,7 +247,8 @@ describe("the API", () => {
     }
     expect(messages).toEqual({
       adapter: "Card 1",
-      none: "No WebGPU adapter was found: jobs need device cpu, which is slow",
+      software: "d is a software adapter: jobs compute in plain TypeScript unless they ask for webgpu",
+      none: "No WebGPU adapter was found: jobs compute on the processor, slowly",
       crash: "WebGPU cannot be used here: the driver's process was ended by SIGSEGV",
       hang: "WebGPU cannot be used here: no answer within 0.3 s",
       noise: "WebGPU cannot be used here: the adapter's description could not be read",

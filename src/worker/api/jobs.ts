@@ -85,6 +85,6 @@ export function jobRoutes(app: OpenAPIHono, queue: JobQueue, store: JobStore): v
 
 /** Without what only the queue needs. */
 function shown(job: StoredJob): Job {
-  const { device: _device, outputOffset: _offset, fruitless: _fruitless, ...rest } = job;
+  const { lane: _lane, outputOffset: _offset, fruitless: _fruitless, ...rest } = job;
   return rest;
 }

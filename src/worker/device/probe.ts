@@ -17,9 +17,7 @@ export const Adapter = z
 
 export const DeviceReport = z
   .object({
-    device: z
-      .enum(["webgpu", "cpu"])
-      .openapi({ description: "`cpu`: only the plain TypeScript reference runs." }),
+    device: z.enum(["webgpu", "cpu"]).openapi({ description: "What a job with device `auto` takes." }),
     adapter: Adapter.nullable(),
     message: z.string().openapi({ description: "One line for a person." }),
   })
@@ -72,10 +70,11 @@ function toReport(stdout: string): DeviceReport {
   const line = stdout.trim().split("\n").at(-1) ?? "";
   try {
     const adapter = Adapter.nullable().parse(JSON.parse(line));
-    if (adapter === null) return none("No WebGPU adapter was found: jobs need device cpu, which is slow");
+    if (adapter === null) return none("No WebGPU adapter was found: jobs compute on the processor, slowly");
     const name = adapter.description || adapter.device || `${adapter.vendor} ${adapter.architecture}`.trim();
-    const message = adapter.software ? `${name}: a software adapter, slow` : name;
-    return { device: "webgpu", adapter, message };
+    if (!adapter.software) return { device: "webgpu", adapter, message: name };
+    const message = `${name} is a software adapter: jobs compute in plain TypeScript unless they ask for webgpu`;
+    return { device: "cpu", adapter, message };
   } catch {
     return none("WebGPU cannot be used here: the adapter's description could not be read");
   }

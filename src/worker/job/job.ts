@@ -23,9 +23,14 @@ export const RESUMABLE: readonly JobState[] = ["cancelled", "failed", "lost"];
 const path = (what: string) => z.string().min(1, `expected the absolute path of ${what}`);
 
 const common = {
-  device: z.enum(["webgpu", "cpu"]).default("webgpu").openapi({
-    description: "What it computes on. One job at a time runs on each device; the others wait in order.",
-  }),
+  device: z
+    .enum(["auto", "webgpu", "cpu"])
+    .default("auto")
+    .openapi({
+      description:
+        "What it computes on; `auto` takes WebGPU on a real GPU, else plain TypeScript on the processor. One job at a " +
+        "time runs with `auto` or `webgpu`, and one with `cpu`; the others wait in order.",
+    }),
   resume: z
     .enum(["auto", "manual"])
     .default("auto")

@@ -1,4 +1,4 @@
-/** The life of jobs: one at a time on each device, each as a run of the launcher, through restarts of the worker. */
+/** The life of jobs: one at a time in each lane, each as a run of the launcher, through restarts of the worker. */
 import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ export class JobQueue {
   readonly #folder: string;
   readonly #pollMs: number;
   /** Jobs with a run (null while it is being launched), and the work that follows it. */
-  readonly #runs = new Map<string, { device: string; run: Run | null; settled: Promise<void> }>();
+  readonly #runs = new Map<string, { lane: string; run: Run | null; settled: Promise<void> }>();
   readonly #listeners = new Map<string, Set<() => void>>();
   #closing = false;
 
@@ -78,7 +78,7 @@ export class JobQueue {
     this.#startWaiting();
   }
 
-  /** Puts a job in the queue; it starts at once when its device is free. */
+  /** Puts a job in the queue; it starts at once when its lane is free. */
   submit(request: JobRequest): StoredJob {
     const id = `${request.kind}-${randomBytes(6).toString("hex")}`;
     this.#store.create(id, request);
@@ -162,10 +162,10 @@ export class JobQueue {
 
   #startWaiting(): void {
     if (this.#closing) return;
-    const busy = new Set([...this.#runs.values()].map(({ device }) => device));
+    const busy = new Set([...this.#runs.values()].map(({ lane }) => lane));
     for (const job of this.#store.inStates(["queued"])) {
-      if (busy.has(job.device)) continue;
-      busy.add(job.device);
+      if (busy.has(job.lane)) continue;
+      busy.add(job.lane);
       this.#start(job.id, job.attempt + 1);
     }
   }
@@ -185,7 +185,7 @@ export class JobQueue {
 
   /** Follows a run to its end. */
   #track(job: StoredJob, launched: Promise<Run>): void {
-    const entry = { device: job.device, run: null as Run | null, settled: Promise.resolve() };
+    const entry = { lane: job.lane, run: null as Run | null, settled: Promise.resolve() };
     this.#runs.set(job.id, entry);
     const follow = async () => {
       const run = await launched;

@@ -8,7 +8,7 @@ const MIGRATIONS = [
   `CREATE TABLE jobs (
      id TEXT PRIMARY KEY,
      state TEXT NOT NULL,
-     device TEXT NOT NULL,
+     lane TEXT NOT NULL,
      request TEXT NOT NULL,
      attempt INTEGER NOT NULL DEFAULT 0,
      message TEXT,
@@ -37,7 +37,7 @@ const MIGRATIONS = [
 interface JobRow {
   id: string;
   state: JobState;
-  device: string;
+  lane: string;
   request: string;
   attempt: number;
   message: string | null;
@@ -63,7 +63,8 @@ interface EventRow {
 
 /** What the queue keeps of a job beside what users see. */
 export interface StoredJob extends Job {
-  device: string;
+  /** Jobs of one lane run one after the other. */
+  lane: string;
   /** Bytes of the present attempt's output that are already events. */
   outputOffset: number;
   /** Automatic attempts in a row that ended before they printed any progress. */
@@ -82,7 +83,7 @@ export interface JobPatch {
   fruitless?: number;
 }
 
-const SELECT = `SELECT id, state, device, request, attempt, message, progress, run, exit_code, created_at, started_at,
+const SELECT = `SELECT id, state, lane, request, attempt, message, progress, run, exit_code, created_at, started_at,
   ended_at, output_offset, fruitless, (SELECT max(id) FROM events WHERE job = jobs.id) AS last_event FROM jobs`;
 const NEXT_ORDER = "(SELECT coalesce(max(queued_order), 0) + 1 FROM jobs)";
 
@@ -124,10 +125,10 @@ export class JobStore {
     this.#db.transaction(() => {
       this.#db
         .prepare(
-          `INSERT INTO jobs (id, state, device, request, created_at, queued_order)
+          `INSERT INTO jobs (id, state, lane, request, created_at, queued_order)
            VALUES (?, 'queued', ?, ?, ?, ${NEXT_ORDER})`,
         )
-        .run(id, request.device, JSON.stringify(request), at);
+        .run(id, lane(request), JSON.stringify(request), at);
       this.#insertEvent({ job: id, attempt: 0, at, type: "state", data: { state: "queued", message: null } });
     })();
     return this.get(id)!;
@@ -207,6 +208,11 @@ export class JobStore {
   }
 }
 
+/** What a job waits for: `auto` may take the GPU, so that it waits for it. */
+function lane(request: JobRequest): string {
+  return request.device === "cpu" ? "cpu" : "gpu";
+}
+
 function toJob(row: JobRow): StoredJob {
   return {
     id: row.id,
@@ -221,7 +227,7 @@ function toJob(row: JobRow): StoredJob {
     started_at: row.started_at,
     ended_at: row.ended_at,
     last_event: row.last_event ?? 0,
-    device: row.device,
+    lane: row.lane,
     outputOffset: row.output_offset,
     fruitless: row.fruitless,
   };
