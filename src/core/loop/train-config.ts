@@ -8,7 +8,7 @@ const path = z.string().min(1);
 const positive = z.number().positive();
 const unit = z.number().min(0).max(1);
 
-export const controlSchema = z.enum(["graph", "success-only", "hindsight-only", "minimum-prefix"]);
+export const controlSchema = z.enum(["graph", "success-only", "hindsight-only"]);
 
 const stageSchema = z.strictObject({
   name: z.string().min(1),

@@ -53,12 +53,6 @@ export const METHODS = {
     description: "One vanilla epoch, then one with student hindsight and successful records only.",
     stages: continued("success-only", "success-only"),
   },
-  "minimum-prefix": {
-    id: "minimum-prefix",
-    description:
-      "One vanilla epoch, then one with the records of the shortest shared action prefix, fixed for the episode.",
-    stages: continued("minimum-prefix", "minimum-prefix"),
-  },
 } as const satisfies Record<string, Method>;
 
 export type MethodId = keyof typeof METHODS;

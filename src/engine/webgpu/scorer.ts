@@ -30,6 +30,11 @@ export class ModelScorer implements Scorer {
     };
   }
 
+  /** Longest sequence that the model takes, prompt and response together, in tokens. */
+  get maxPositions(): number {
+    return this.model.config.maxPositions;
+  }
+
   /** Loads a Hugging Face folder. Every fault of it is an InputError that names file and key. */
   static async open(backend: Backend, folder: FolderReader, options: WorkOptions = {}): Promise<ModelScorer> {
     return new ModelScorer(await Qwen3Model.load(backend, folder, modelWork(options, "parameters")));

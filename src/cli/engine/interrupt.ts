@@ -1,0 +1,55 @@
+/** SIGINT and SIGTERM as abort signals, so that work ends in order and nothing half-written stays behind. */
+
+const CODES = { SIGINT: 130, SIGTERM: 143 } as const;
+type Name = keyof typeof CODES;
+
+export interface Interrupt {
+  /** Aborted by the first signal. */
+  readonly first: AbortSignal;
+  /** Aborted by the second. */
+  readonly second: AbortSignal;
+  /** 128 + the number of the first signal: what a shell expects of a process that was ended by it. */
+  readonly exitCode: number | null;
+  /** Gives the signals back. */
+  release(): void;
+}
+
+export function listenForInterrupts(): Interrupt {
+  const first = new AbortController();
+  const second = new AbortController();
+  let exitCode: number | null = null;
+  const onSignal = (name: Name) => {
+    const aborted = first.signal.aborted ? second : first;
+    exitCode ??= CODES[name];
+    aborted.abort(new Error(`interrupted by ${name}`));
+  };
+  const names = Object.keys(CODES) as Name[];
+  for (const name of names) process.on(name, onSignal);
+  return {
+    first: first.signal,
+    second: second.signal,
+    get exitCode() {
+      return exitCode;
+    },
+    release() {
+      for (const name of names) process.removeListener(name, onSignal);
+    },
+  };
+}
+
+/**
+ * Runs work that the first signal aborts. When it was aborted, one line says so and the process will exit as one that
+ * was ended by the signal; any other error goes on.
+ */
+export async function interruptible(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const interrupt = listenForInterrupts();
+  try {
+    await work(interrupt.first);
+  } catch (error) {
+    if (interrupt.exitCode === null) throw error;
+    process.stderr.write("gcopd: interrupted, nothing was written\n");
+    process.exitCode = interrupt.exitCode;
+  } finally {
+    interrupt.release();
+  }
+}

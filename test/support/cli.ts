@@ -1,0 +1,102 @@
+/** The command line under test: in this process with its output caught, or bundled and in a process of its own. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import * as esbuild from "esbuild";
+import { vi } from "vitest";
+import { rawPlugin } from "../../scripts/build.mjs";
+import { main } from "../../src/cli/main.ts";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+
+export interface CliResult {
+  code: number;
+  out: string;
+  err: string;
+}
+
+/** Runs one command line in this process. */
+export async function runCli(...args: string[]): Promise<CliResult> {
+  let out = "";
+  let err = "";
+  const into = (keep: (text: string) => void) =>
+    ((chunk: Uint8Array | string, ...rest: unknown[]) => {
+      keep(typeof chunk === "string" ? chunk : new TextDecoder().decode(chunk));
+      const done = rest.at(-1);
+      if (typeof done === "function") done();
+      return true;
+    }) as typeof process.stdout.write;
+  const spies = [
+    vi.spyOn(process.stdout, "write").mockImplementation(
+      into((text) => {
+        out += text;
+      }),
+    ),
+    vi.spyOn(process.stderr, "write").mockImplementation(
+      into((text) => {
+        err += text;
+      }),
+    ),
+  ];
+  const before = process.exitCode;
+  try {
+    return { code: await main(args), out, err };
+  } finally {
+    process.exitCode = before;
+    for (const spy of spies) spy.mockRestore();
+  }
+}
+
+/** Bundles the command line once for this test file. Returns the script's path. */
+export async function buildCli(name: string): Promise<string> {
+  const folder = join(ROOT, "node_modules", ".cache", `gcopd-${name}-${process.pid}`);
+  mkdirSync(folder, { recursive: true });
+  const outfile = join(folder, "gcopd.mjs");
+  await esbuild.build({
+    absWorkingDir: ROOT,
+    stdin: {
+      contents:
+        'import { main } from "./src/cli/main.ts";\nprocess.exitCode = await main(process.argv.slice(2));\n',
+      resolveDir: ROOT,
+      loader: "ts",
+    },
+    outfile,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    packages: "external",
+    logLevel: "warning",
+    plugins: [rawPlugin],
+  });
+  return outfile;
+}
+
+export interface CliProcess {
+  child: ChildProcess;
+  /** What was printed so far. */
+  output: { out: string; err: string };
+  /** Resolves when the process is gone. */
+  ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+}
+
+/** Starts a bundled command line. `onOut` sees standard output as it comes. */
+export function startCli(
+  script: string,
+  args: readonly string[],
+  options: { env?: NodeJS.ProcessEnv; onOut?: (text: string) => void } = {},
+): CliProcess {
+  const child = spawn(process.execPath, [script, ...args], { env: { ...process.env, ...options.env } });
+  const output = { out: "", err: "" };
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    output.out += text;
+    options.onOut?.(text);
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    output.err += text;
+  });
+  const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((done) => {
+    child.once("close", (code, signal) => done({ code, signal }));
+  });
+  return { child, output, ended };
+}
