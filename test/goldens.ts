@@ -326,7 +326,9 @@ async function checkGradient(goldens: Goldens, model: string): Promise<Deviation
     }
     const [expectedLoss] = await file.numbers("loss");
     meter.within("loss, relative", Math.abs(loss / expectedLoss! - 1), 1e-3, "loss");
-    const norm = Math.sqrt((await backend.read(backend.sumSquares([...loaded.gradients.values()])))[0]!);
+    const squares = backend.sumSquares([...loaded.gradients.values()]);
+    const norm = Math.sqrt((await backend.read(squares))[0]!);
+    backend.free(squares);
     const [expectedNorm] = await file.numbers("grad_norm");
     meter.within("gradient norm, relative", Math.abs(norm / expectedNorm! - 1), 1e-4, "grad_norm");
     const seen = new Set<string>();

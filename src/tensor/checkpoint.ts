@@ -128,7 +128,7 @@ export class Checkpoint {
 }
 
 function isFloatFormat(dtype: string): dtype is FloatFormat {
-  return dtype in FORMAT_BYTES;
+  return Object.hasOwn(FORMAT_BYTES, dtype);
 }
 
 function parseIndex(text: string, file: string): Map<string, string> {

@@ -8,6 +8,7 @@ const backend = createReferenceBackend();
 test.each(GOLDEN_CHECKS)("$name", async ({ run }) => {
   const deviations = await run({ backend, open: openModelFixture });
   expect(Object.keys(deviations).length).toBeGreaterThan(0);
+  expect(backend.live()).toEqual({ tensors: 0, bytes: 0 });
 });
 
 afterAll(() => backend.dispose());

@@ -2,6 +2,7 @@ import { InputError } from "../core/errors.ts";
 import type { Backend, Tensor } from "./backend.ts";
 import type { Qwen3Config } from "./config.ts";
 import { KeyValueCache } from "./kv-cache.ts";
+import { letMessagesIn } from "./let-messages-in.ts";
 import { layerForward } from "./qwen3-layer.ts";
 import type { ModelTensors } from "./qwen3-pass.ts";
 import type { RopeTable } from "./rope-table.ts";
@@ -62,6 +63,7 @@ export async function generate(
         cache.reserve(at + chunk.length);
         logits = advance(backend, config, w, rope.tables(at + chunk.length), cache, chunk, at, last);
         at += chunk.length;
+        await letMessagesIn(backend);
       }
       const values = await backend.read(logits!);
       backend.free(logits);

@@ -3,6 +3,7 @@ import type { FolderReader, FolderWriter } from "../core/ports.ts";
 import type { Backend, Tensor } from "./backend.ts";
 import { Checkpoint, readText } from "./checkpoint.ts";
 import { parseQwen3Config, type Qwen3Config, qwen3ConfigJson } from "./config.ts";
+import { letMessagesIn } from "./let-messages-in.ts";
 import { encodeFloats } from "./number-format.ts";
 import { checkSequences, type ModelWork, makePacks, type Pack, type Sequence } from "./packing.ts";
 import { type Generated, type GenerateOptions, generate } from "./qwen3-generate.ts";
@@ -199,8 +200,7 @@ export class Qwen3Model {
       for (const { index, row, count } of pack.segments) results[index] = logprobs.slice(row, row + count);
       done += pack.tokens;
       work.onProgress?.(done, total);
-      // Work on the CPU never waits for anything: let messages in, such as a request to stop.
-      if (this.backend.kind === "cpu") await new Promise((resolve) => setTimeout(resolve, 0));
+      await letMessagesIn(this.backend);
     }
     return results;
   }

@@ -105,7 +105,7 @@ function parseEntry(key: string, value: unknown, dataStart: number, size: number
   const where = { file, key };
   if (!isObject(value)) throw new InputError("expected dtype, shape and data_offsets", where);
   const { dtype, shape, data_offsets: offsets } = value;
-  const bits = typeof dtype === "string" ? DTYPE_BITS[dtype] : undefined;
+  const bits = typeof dtype === "string" && Object.hasOwn(DTYPE_BITS, dtype) ? DTYPE_BITS[dtype] : undefined;
   if (typeof dtype !== "string" || bits === undefined)
     throw new InputError(`unknown dtype ${JSON.stringify(dtype)}`, where);
   if (!Array.isArray(shape) || !shape.every(isSize))

@@ -9,15 +9,13 @@ import { optimizerOperations } from "./optimizer.ts";
 import { ropeOperations } from "./rope.ts";
 import { rowOperations } from "./rows.ts";
 
-export type { HostTensor } from "./memory.ts";
-
 /**
  * Every operation in plain TypeScript: the truth that kernels are compared with, and the device of last resort.
  * Values are stored in f32, sums are taken in f64. Work is done when the call returns.
  */
-export function createReferenceBackend(): Backend<HostTensor> {
+export function createReferenceBackend(): Backend {
   const memory = new HostMemory();
-  return {
+  const backend: Backend<HostTensor> = {
     kind: "cpu",
     description: "plain TypeScript, one thread",
     fromArray: memory.fromArray,
@@ -40,4 +38,5 @@ export function createReferenceBackend(): Backend<HostTensor> {
     ...headOperations(memory),
     ...optimizerOperations(memory),
   };
+  return backend;
 }

@@ -1,0 +1,83 @@
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { InputError } from "../../core/errors.ts";
+import { createFolder, openFolder } from "./node-folder.ts";
+
+let root = "";
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "gcopd-folder-"));
+});
+afterEach(async () => rm(root, { recursive: true }));
+
+const bytes = (text: string) => [new TextEncoder().encode(text)];
+
+test("a folder appears whole on commit", async () => {
+  const path = join(root, "deep", "model");
+  const writer = createFolder(path);
+  await writer.write("a.txt", bytes("hello"));
+  await writer.write(
+    "b.txt",
+    (async function* () {
+      yield* bytes("one ");
+      yield* bytes("two");
+    })(),
+  );
+  expect(() => openFolder(path)).toThrow(InputError);
+  await writer.commit();
+  expect(await readdir(join(root, "deep"))).toEqual(["model"]);
+  const folder = openFolder(path);
+  expect(await folder.list()).toEqual(["a.txt", "b.txt"]);
+  expect(await folder.size("b.txt")).toBe(7);
+  expect(new TextDecoder().decode(await folder.read("b.txt", 2, 6))).toBe("e tw");
+  await expect(folder.read("b.txt", 2, 9)).rejects.toThrow("the file ends at byte 7, expected 9");
+  await expect(folder.size("c.txt")).rejects.toThrow("c.txt: no such file");
+  await expect(writer.write("late", [])).rejects.toThrow("already committed or aborted");
+});
+
+test("nothing stays behind after abort or a failed write", async () => {
+  const writer = createFolder(join(root, "model"));
+  await writer.write("a.txt", bytes("hello"));
+  const failing = (function* () {
+    yield* bytes("half");
+    throw new Error("no more");
+  })();
+  await expect(writer.write("b.txt", failing)).rejects.toThrow("no more");
+  await writer.abort();
+  expect(await readdir(root)).toEqual([]);
+  const unused = createFolder(join(root, "other"));
+  await unused.abort();
+  expect(await readdir(root)).toEqual([]);
+});
+
+test("an existing folder is kept unless it is to be replaced", async () => {
+  const path = join(root, "model");
+  const first = createFolder(path);
+  await first.write("a.txt", bytes("first"));
+  await first.commit();
+  await expect(createFolder(path).write("a.txt", bytes("x"))).rejects.toThrow(
+    "is there already and is not empty",
+  );
+  const second = createFolder(path, { replace: true });
+  await second.write("b.txt", bytes("second"));
+  expect(await readFile(join(path, "a.txt"), "utf8")).toBe("first");
+  await second.commit();
+  expect(await readdir(path)).toEqual(["b.txt"]);
+  expect(await readdir(root)).toEqual(["model"]);
+});
+
+test("wrong places and names", async () => {
+  expect(() => openFolder(join(root, "none"))).toThrow("none: no such folder");
+  await writeFile(join(root, "file"), "x");
+  expect(() => openFolder(join(root, "file"))).toThrow("expected a folder, this is a file");
+  await expect(createFolder(join(root, "file")).write("a", [])).rejects.toThrow("this is a file");
+  await expect(createFolder(join(root, "m")).write("../a", [])).rejects.toThrow("not a plain file name");
+});
+
+test("links to files count as files", async () => {
+  await writeFile(join(root, "file"), "x");
+  await symlink(join(root, "file"), join(root, "link"));
+  await symlink(join(root, "gone"), join(root, "broken"));
+  expect(await openFolder(root).list()).toEqual(["file", "link"]);
+});
