@@ -1,9 +1,29 @@
 import { defineConfig } from "vite";
 
+/** A running worker, for `npm run dev`: start both with the same GCOPD_TOKEN. */
+const worker = "http://127.0.0.1:8791";
+const token = process.env.GCOPD_TOKEN;
+
 /** The page: built to dist/page, served by the Node worker (`npm start`) or any static host. */
 export default defineConfig({
   base: "./",
   build: { outDir: "dist/page", emptyOutDir: true, target: "es2022", chunkSizeWarningLimit: 1200 },
   worker: { format: "es" },
-  server: { host: "127.0.0.1", port: 5173 },
+  server: {
+    host: "127.0.0.1",
+    port: 5173,
+    // The worker takes its own Host and Origin only.
+    proxy: { "/api": { target: worker, changeOrigin: true, headers: { origin: worker } } },
+  },
+  plugins: [
+    {
+      // The worker does this when it serves the built page.
+      name: "gcopd-token",
+      apply: "serve",
+      transformIndexHtml: () =>
+        token
+          ? [{ tag: "meta", attrs: { name: "gcopd-token", content: token }, injectTo: "head-prepend" }]
+          : [],
+    },
+  ],
 });

@@ -74,7 +74,13 @@ export async function createWorker(options: WorkerOptions = {}): Promise<Worker>
     });
   }
 
-  const unlock = lockFolder(join(dataDir, "lock.sqlite"), dataDir);
+  const unlock = lockFolder(
+    join(dataDir, "lock.sqlite"),
+    new InputError("another worker uses this data folder: stop it or choose another folder", {
+      file: dataDir,
+      key: "--data",
+    }),
+  );
   const closers = [unlock];
   try {
     const store = new JobStore(join(dataDir, "jobs.sqlite"));

@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { JobStore } from "./job/store.ts";
@@ -202,7 +203,7 @@ it("a run that the next worker withdrew does nothing when it comes late", async 
   const { id } = await harness.train(path);
   await harness.until(id, "done");
   // The same attempt again, as if its process had been slow to begin: its place is taken.
-  const preload = new URL(`file://${join(PACKAGE.root, "bin/record-run.mjs")}`);
+  const preload = pathToFileURL(join(PACKAGE.root, "bin/record-run.mjs"));
   preload.searchParams.set("folder", attemptFolder(id, 1));
   const out = join(harness.dataDir, "jobs", id, "out");
   const late = spawn(process.execPath, ["--import", preload.href, FAKE_CLI, "--config", path, "--out", out], {
