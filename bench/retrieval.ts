@@ -154,8 +154,8 @@ tasks.slice(0, 11).forEach(({ sources, episodes }, i) => {
 });
 
 const table = [
-  ["", "work", "seconds", "per second", "µs each"],
-  ["---", "---:", "---:", "---:", "---:"],
+  ["", "work", "seconds", "CPU seconds", "per CPU second", "CPU µs each"],
+  ["---", "---:", "---:", "---:", "---:", "---:"],
   ...rows,
 ];
 for (const row of table) console.log(`| ${row.join(" | ")} |`);
