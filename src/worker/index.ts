@@ -94,6 +94,10 @@ export async function createWorker(options: WorkerOptions = {}): Promise<Worker>
     const app = createApp({ token, pageDir, port: () => port, queue, store, probe });
     const server = createAdaptorServer({ fetch: app.fetch }) as Server;
     await listen(server, port, host);
+    closers.unshift(() => {
+      server.close();
+      server.closeAllConnections();
+    });
     port = (server.address() as AddressInfo).port;
     // Only now: a worker that cannot listen must not touch the jobs.
     await queue.recover();
@@ -103,10 +107,8 @@ export async function createWorker(options: WorkerOptions = {}): Promise<Worker>
       token,
       dataDir,
       close: async () => {
-        const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+        server.close();
         await queue.close();
-        server.closeAllConnections();
-        await closed;
         for (const close of closers) close();
       },
     };

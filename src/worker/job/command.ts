@@ -9,17 +9,12 @@ export const SCORES_FILE = "scores.jsonl";
 
 /** Arguments of the `gcopd` command line. The same for each attempt: a training run goes on in its folder. */
 export function commandArgs(request: JobRequest, outFolder: string): string[] {
-  const common = ["--device", request.device, "--progress", "json"];
-  switch (request.kind) {
-    case "score":
-      return [
-        "score",
-        ...["--model", request.model, "--in", request.in, "--out", join(outFolder, SCORES_FILE)],
-        ...common,
-      ];
-    case "train":
-      return ["train", "--config", request.config, "--out", outFolder, ...common];
-  }
+  const files =
+    request.kind === "score"
+      ? ["--model", request.model, "--in", request.in, "--out", join(outFolder, SCORES_FILE)]
+      : ["--config", request.config, "--out", outFolder];
+  const device = request.device === undefined ? [] : ["--device", request.device];
+  return [request.kind, ...files, ...device, "--progress", "json"];
 }
 
 /** @throws InputError naming the first key whose file or folder is not there. */

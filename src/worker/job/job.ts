@@ -22,24 +22,19 @@ export const RESUMABLE: readonly JobState[] = ["cancelled", "failed", "lost"];
 
 const path = (what: string) => z.string().min(1, `expected the absolute path of ${what}`);
 
-const common = {
-  device: z
-    .enum(["auto", "webgpu", "cpu"])
-    .default("auto")
-    .openapi({
-      description:
-        "What it computes on; `auto` takes WebGPU on a real GPU, else plain TypeScript on the processor. One job at a " +
-        "time runs with `auto` or `webgpu`, and one with `cpu`; the others wait in order.",
-    }),
-  resume: z
-    .enum(["auto", "manual"])
-    .default("auto")
-    .openapi({
-      description:
-        "What happens when the job is lost, because the worker was closed or the machine went down: it goes on by " +
-        "itself when the worker starts again, or waits for POST /api/jobs/{id}/resume.",
-    }),
-};
+const device = z.enum(["auto", "webgpu", "cpu"]);
+const DEVICE =
+  "`auto` takes WebGPU on a real GPU, else plain TypeScript on the processor. One job at a time runs with `auto` or " +
+  "`webgpu`, and one with `cpu`; the others wait in order.";
+
+const resume = z
+  .enum(["auto", "manual"])
+  .default("auto")
+  .openapi({
+    description:
+      "What happens when the job is lost, because the worker was closed or the machine went down: it goes on by itself " +
+      "when the worker starts again, or waits for POST /api/jobs/{id}/resume.",
+  });
 
 export const ScoreRequest = z
   .strictObject({
@@ -48,7 +43,8 @@ export const ScoreRequest = z
     in: path("a file of requests").openapi({
       description: "Absolute path of a JSON Lines file of scoring requests (`gcopd score --in`).",
     }),
-    ...common,
+    device: device.default("auto").openapi({ description: DEVICE }),
+    resume,
   })
   .openapi("ScoreRequest");
 
@@ -58,7 +54,8 @@ export const TrainRequest = z
     config: path("a training config").openapi({
       description: "Absolute path of a JSON training config (`gcopd train --config`).",
     }),
-    ...common,
+    device: device.optional().openapi({ description: `In place of the config's own. ${DEVICE}` }),
+    resume,
   })
   .openapi("TrainRequest");
 

@@ -18,7 +18,7 @@ import {
 export interface LocalLauncherOptions {
   /** Script that takes the arguments; the command line itself unless a test says otherwise. */
   cli?: string;
-  /** Milliseconds between asking a process to stop and ending it. */
+  /** Milliseconds between asking a process to stop, asking again, and ending it. */
   graceMs?: number;
   /** Milliseconds between two looks at a process that a previous worker started. */
   pollMs?: number;
@@ -110,8 +110,12 @@ export class LocalLauncher implements Launcher {
       ended,
       stop: () => {
         if (over || kill !== undefined) return;
+        // Training ends after its step when it is asked once, and within it when it is asked twice.
         signalGroup(pid, "SIGTERM");
-        kill = setTimeout(() => signalGroup(pid, "SIGKILL"), this.#graceMs);
+        kill = setTimeout(() => {
+          signalGroup(pid, "SIGTERM");
+          kill = setTimeout(() => signalGroup(pid, "SIGKILL"), this.#graceMs);
+        }, this.#graceMs);
       },
     };
   }

@@ -37,9 +37,7 @@ describe("a job", () => {
     expect(job).toMatchObject({ state: "done", attempt: 1, exit_code: 0, last_event: ids.at(-1) });
     expect(job.progress).toMatchObject({ step: 3 });
     expect(runs(job.id)).toHaveLength(1);
-    expect(runs(job.id)[0]).toMatch(
-      / train --config .*config-1\.json --out .*\/out --device auto --progress json$/,
-    );
+    expect(runs(job.id)[0]).toMatch(/ train --config .*config-1\.json --out .*\/out --progress json$/);
   });
 
   it("fails with the command's own last line, and resumes from its checkpoint", async () => {
@@ -65,6 +63,34 @@ describe("a job", () => {
     const { path } = harness.config({ steps: 4, crashAt: 1 });
     const { id } = await harness.train(path);
     expect((await harness.until(id, "failed")).message).toBe("ended by SIGKILL");
+  });
+
+  it("that is interrupted from outside is lost, and goes on by itself", async () => {
+    const { path, hold } = harness.config({ steps: 4, holdAt: 2 });
+    const { id } = await harness.train(path);
+    const { run } = await harness.untilJob(id, (job) => job.progress?.step === 2);
+    process.kill(Number(run!.split(" ")[1]), "SIGTERM");
+    harness.release(hold);
+    const events = await harness.events(id);
+    expect(states(events)).toEqual([
+      ...["queued", "starting", "running", "lost"],
+      ...["queued", "starting", "running", "done"],
+    ]);
+    const lost = events.find((event) => event.data.state === "lost");
+    expect(lost?.data.message).toBe("it was interrupted from outside (ended by SIGTERM)");
+  });
+
+  it("that is interrupted again and again without progress waits for a person", async () => {
+    const { path } = harness.config({ steps: 1, interrupted: true });
+    const { id } = await harness.train(path);
+    const lost = await harness.untilJob(id, (job) => job.message?.includes("resume it by hand") ?? false);
+    expect(lost).toMatchObject({
+      state: "lost",
+      attempt: 4,
+      message: "lost 4 times without progress: resume it by hand",
+    });
+    expect(runs(id)).toHaveLength(4);
+    expect(await (await harness.post(`/api/jobs/${id}/resume`)).json()).toMatchObject({ attempt: 5 });
   });
 
   it("is cancelled: asked, then confirmed", async () => {
@@ -96,7 +122,11 @@ describe("a job", () => {
     await harness.post(`/api/jobs/${id}/cancel`);
     await harness.until(id, "cancelled");
     const output = (await harness.events(id)).filter((event) => event.event === "output");
-    expect(output.map((event) => event.data.text)).toEqual(["starting at 0", "asked to stop"]);
+    expect(output.map((event) => event.data.text)).toEqual([
+      "starting at 0",
+      "asked to stop",
+      "asked to stop",
+    ]);
   });
 
   it("waits for its device, and can be cancelled there; another device does not wait", async () => {

@@ -31,6 +31,8 @@ export class JobQueue {
   readonly #runs = new Map<string, { lane: string; run: Run | null; settled: Promise<void> }>();
   readonly #listeners = new Map<string, Set<() => void>>();
   #closing = false;
+  /** Until the runs of a previous worker are known, none may start. */
+  #recovered = false;
 
   constructor(options: JobQueueOptions) {
     this.#store = options.store;
@@ -75,6 +77,7 @@ export class JobQueue {
         });
       }
     }
+    this.#recovered = true;
     this.#startWaiting();
   }
 
@@ -161,7 +164,7 @@ export class JobQueue {
   }
 
   #startWaiting(): void {
-    if (this.#closing) return;
+    if (this.#closing || !this.#recovered) return;
     const busy = new Set([...this.#runs.values()].map(({ lane }) => lane));
     for (const job of this.#store.inStates(["queued"])) {
       if (busy.has(job.lane)) continue;
@@ -234,15 +237,17 @@ export class JobQueue {
       this.#move(id, ACTIVE, "done", { ...ended, message });
     } else if (job.state === "cancelling") {
       this.#move(id, ACTIVE, "cancelled", ended);
-    } else if (this.#closing || end.kind === "unknown") {
+    } else if (this.#closing || isInterruption(end)) {
       const message = this.#closing
         ? "stopped because the worker was closed"
-        : "it is gone and left no exit code (killed, or the machine went down)";
+        : end.kind === "unknown"
+          ? "it is gone and left no exit code (killed, or the machine went down)"
+          : `it was interrupted from outside (${describeEnd(end)})`;
       this.#move(id, ACTIVE, "lost", { ...ended, message });
       this.#resumeByItself(job);
     } else {
       const log = lastLine(this.logFile(id, job.attempt));
-      const how = end.kind === "signal" ? `ended by ${end.signal}` : `exit code ${end.code}`;
+      const how = describeEnd(end);
       this.#move(id, ACTIVE, "failed", { ...ended, message: log === null ? how : `${log} (${how})` });
     }
   }
@@ -258,6 +263,19 @@ export class JobQueue {
     const fruitless = job.fruitless + (this.#closing ? 0 : 1);
     this.#move(job.id, ["lost"], "queued", { message: "it goes on by itself", ended_at: null, fruitless });
   }
+}
+
+/** Ended by something that says nothing about the job itself: a shutdown, a terminal's end, a power cut. */
+function isInterruption(end: RunEnd): boolean {
+  if (end.kind === "signal")
+    return end.signal === "SIGINT" || end.signal === "SIGTERM" || end.signal === "SIGHUP";
+  // The shell's way to say SIGINT and SIGTERM, and the commands'.
+  return end.kind === "unknown" || end.code === 130 || end.code === 143;
+}
+
+function describeEnd(end: RunEnd): string {
+  if (end.kind === "exit") return `exit code ${end.code}`;
+  return end.kind === "signal" ? `ended by ${end.signal}` : "no exit code";
 }
 
 function now(): string {

@@ -208,7 +208,7 @@ export class JobStore {
   }
 }
 
-/** What a job waits for: `auto` may take the GPU, so that it waits for it. */
+/** What a job waits for: one that may take the GPU waits for the GPU. */
 function lane(request: JobRequest): string {
   return request.device === "cpu" ? "cpu" : "gpu";
 }

@@ -15,6 +15,10 @@ if (config.ignoreTerm) process.on("SIGTERM", () => console.log("asked to stop"))
 const checkpoint = join(out, "checkpoint.json");
 let step = existsSync(checkpoint) ? JSON.parse(readFileSync(checkpoint, "utf8")).step : 0;
 console.log(`starting at ${step}`);
+if (config.interrupted) {
+  process.kill(process.pid, "SIGTERM");
+  await sleep(10_000);
+}
 while (step < config.steps) {
   await sleep(config.delay ?? 5);
   // A file that a test removes to let the run go on.
