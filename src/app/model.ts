@@ -154,6 +154,6 @@ export interface ScorePair {
   vanillaIds: number[];
   graphIds: number[];
   responseIds: number[];
-  /** The text of each response token; bytes that are no UTF-8 by themselves show as U+FFFD. */
+  /** The text of each response token; bytes that are a part of a character only show as `<0xE2>`. */
   pieces: string[];
 }

@@ -1,6 +1,7 @@
 /** The state of the user interface. Records and weights stay in the workers; here is only what is on the screen. */
 import { create } from "zustand";
 import type { EngineInfo } from "../../core/ports.ts";
+import type { FolderFiles } from "../library/blob-folder.ts";
 import type { DecisionModel, LibrarySummary, TaskModel } from "../model.ts";
 import { HOME, type Place } from "../place/place.ts";
 
@@ -35,9 +36,12 @@ export type Role = (typeof ROLES)[number];
 export interface ModelState {
   info: EngineInfo;
   /** `sample`, `own` (opened from a folder) or `updated` (trained here). */
-  origin: "sample" | "own" | "updated";
+  origin: ModelOrigin;
+  /** Optimizer steps taken. */
   steps: number;
 }
+
+export type ModelOrigin = "sample" | "own" | "updated";
 
 /** Log-probabilities of one response: arrays are [response tokens], natural log. */
 export interface TokenScores {
@@ -55,33 +59,45 @@ export interface TokenScores {
 
 export type ScoringState =
   | { status: "idle" }
-  | { status: "running"; label: string; done: number; total: number; started: number }
-  | { status: "failed"; message: string };
+  | { status: "running"; key: string; label: string; done: number; total: number; eta: Range | null }
+  | { status: "cancelling"; key: string }
+  | { status: "failed"; key: string; message: string };
+
+/** Seconds, from … to. */
+export interface Range {
+  low: number;
+  high: number;
+}
 
 export type Stage = "vanilla" | "graph";
 
-/** One optimizer step as the curves show it. */
+/** One optimizer step as the curves show it; all figures are of the student before the update. */
 export interface StepPoint {
   step: number;
   stage: Stage;
   loss: number;
   gradNorm: number;
-  /** Σ w A log p over the batch, before the update. */
-  objective: number;
+  /** Σ w A log p over the batch. */
+  alignment: number;
   clipFraction: number;
   tokens: number;
   seconds: number;
 }
 
-/** Student log-probabilities of the watched decision after a number of steps. */
+/** Student log-probabilities of the watched decision after a number of steps of this run. */
 export interface WatchPoint {
   step: number;
   logprobs: Float32Array;
 }
 
 export interface TrainingState {
-  status: "idle" | "running" | "stopping";
-  progress: Progress | null;
+  status: "idle" | "running" | "stopping" | "cancelling";
+  /** What is being done now, in words, and how far it is. */
+  work: Progress | null;
+  /** Steps of this run, done and in all. */
+  done: number;
+  total: number;
+  /** performance.now() at the start of the run. */
   started: number;
   points: StepPoint[];
   watch: { pieces: string[]; label: string; history: WatchPoint[] } | null;
@@ -105,6 +121,8 @@ export interface UiState {
   device: DeviceState;
   models: Record<Role, ModelState | null>;
   modelLoading: Partial<Record<Role, Progress>>;
+  /** A dropped model folder that waits for the user to say which role it has. */
+  pendingFolder: FolderFiles | null;
   scores: Record<string, TokenScores>;
   scoring: ScoringState;
   training: TrainingState;
@@ -112,7 +130,9 @@ export interface UiState {
 
 export const IDLE_TRAINING: TrainingState = {
   status: "idle",
-  progress: null,
+  work: null,
+  done: 0,
+  total: 0,
   started: 0,
   points: [],
   watch: null,
@@ -135,6 +155,7 @@ export const useUi = create<UiState>(() => ({
   device: { kind: "unknown", adapter: "", reason: null },
   models: { teacher: null, student: null },
   modelLoading: {},
+  pendingFolder: null,
   scores: {},
   scoring: { status: "idle" },
   training: IDLE_TRAINING,

@@ -1,0 +1,50 @@
+/** The shell around the view that the URL names. */
+import { type ComponentType, useEffect } from "react";
+import { followUrl } from "./place/navigate.ts";
+import type { View } from "./place/place.ts";
+import { followPlace } from "./session/follow-place.ts";
+import { Banners } from "./shell/banners.tsx";
+import { DropZone } from "./shell/drop-zone.tsx";
+import { Header } from "./shell/header.tsx";
+import { HelpDialog } from "./shell/help-dialog.tsx";
+import { useTheme } from "./shell/theme.ts";
+import { useKeys } from "./shell/use-keys.ts";
+import { useUi } from "./state/store.ts";
+import { LibraryView } from "./views/library/library-view.tsx";
+import { TaskView } from "./views/task/task-view.tsx";
+import { TokensView } from "./views/tokens/tokens-view.tsx";
+import { TrainingView } from "./views/training/training-view.tsx";
+
+const VIEWS: Record<View, ComponentType> = {
+  library: LibraryView,
+  task: TaskView,
+  tokens: TokensView,
+  training: TrainingView,
+};
+
+export function App() {
+  const view = useUi((ui) => ui.place.view);
+  useTheme();
+  useKeys();
+  useEffect(() => {
+    const leaveUrl = followUrl();
+    const leavePlace = followPlace();
+    return () => {
+      leaveUrl();
+      leavePlace();
+    };
+  }, []);
+  const Shown = VIEWS[view];
+  return (
+    <DropZone>
+      <div className="app">
+        <Header />
+        <Banners />
+        <main className={`main main-${view}`}>
+          <Shown />
+        </main>
+      </div>
+      <HelpDialog />
+    </DropZone>
+  );
+}

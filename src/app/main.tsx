@@ -1,0 +1,21 @@
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { App } from "./app.tsx";
+import { rememberedTheme } from "./shell/theme.ts";
+import { setUi } from "./state/store.ts";
+import "./styles/theme.css";
+import "./styles/base.css";
+import "./styles/shell.css";
+import "./styles/library.css";
+import "./styles/task.css";
+import "./styles/matrix.css";
+import "./styles/graph.css";
+import "./styles/tokens.css";
+import "./styles/training.css";
+
+setUi({ theme: rememberedTheme() });
+createRoot(document.getElementById("root")!).render(
+  <StrictMode>
+    <App />
+  </StrictMode>,
+);

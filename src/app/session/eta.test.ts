@@ -1,0 +1,19 @@
+import { describe, expect, it } from "vitest";
+import { formatRange, formatSeconds, remaining } from "./eta.ts";
+
+describe("remaining", () => {
+  it("says nothing before anything is known", () => {
+    expect(remaining([100, 900], 0, 5)).toBeNull();
+  });
+  it("lies between linear and quadratic", () => {
+    expect(remaining([100, 300], 1, 2)).toEqual({ low: 6, high: 18 });
+    expect(remaining([300, 100], 1, 9)).toEqual({ low: 1, high: 3 });
+    expect(remaining([100, 100], 2, 9)).toEqual({ low: 0, high: 0 });
+  });
+});
+
+it("rounds to what is known", () => {
+  expect(formatRange({ low: 6, high: 18 })).toBe("6 s to 20 s");
+  expect(formatRange({ low: 118, high: 122 })).toBe("about 2 min");
+  expect([0.2, 14, 89, 3600, 8000].map(formatSeconds)).toEqual(["1 s", "10 s", "90 s", "60 min", "2 h"]);
+});

@@ -1,0 +1,94 @@
+/** What the user must know before reading on: faults of the link, faults of the input, the missing GPU. */
+import { goHome } from "../place/navigate.ts";
+import { openModel } from "../session/models.ts";
+import { type Role, setUi, useUi } from "../state/store.ts";
+
+export function Banners() {
+  const problems = useUi((ui) => ui.placeProblems);
+  const notice = useUi((ui) => ui.notice);
+  const opening = useUi((ui) => ui.opening);
+  return (
+    <div className="banners">
+      {problems.length > 0 && (
+        <div className="banner warn" role="alert">
+          <p>{problems.join(" ")} The rest of the link was used.</p>
+          <button type="button" onClick={goHome}>
+            Go to the library
+          </button>
+        </div>
+      )}
+      {notice && (
+        <div
+          className={`banner ${notice.kind}`}
+          role={notice.kind === "error" ? "alert" : "status"}
+          data-testid="notice"
+        >
+          <p>{notice.text}</p>
+          <button type="button" onClick={() => setUi({ notice: null })}>
+            Dismiss
+          </button>
+        </div>
+      )}
+      <PendingFolder />
+      <WithoutGpu />
+      {opening && (
+        <div className="banner info" role="status">
+          <p>{opening.label}</p>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function PendingFolder() {
+  const folder = useUi((ui) => ui.pendingFolder);
+  if (folder === null) return null;
+  const use = (role: Role): void => {
+    setUi({ pendingFolder: null });
+    void openModel(role, folder);
+  };
+  return (
+    <div className="banner info" role="status">
+      <p>{folder.name} is a model. What is it to be?</p>
+      <button type="button" onClick={() => use("teacher")}>
+        The teacher
+      </button>
+      <button type="button" onClick={() => use("student")}>
+        The student
+      </button>
+      <button type="button" onClick={() => setUi({ pendingFolder: null })}>
+        Neither
+      </button>
+    </div>
+  );
+}
+
+function WithoutGpu() {
+  const device = useUi((ui) => ui.device);
+  if (device.kind !== "cpu") return null;
+  return (
+    <div className="banner warn" role="status" data-testid="no-webgpu">
+      <details>
+        <summary>
+          <strong>No WebGPU here:</strong> {device.reason} Scoring and training run on the plain TypeScript
+          reference, which gives the same numbers many times slower. How to turn WebGPU on
+        </summary>
+        <ul>
+          <li>
+            <strong>Chrome, Edge, Brave:</strong> turn on “Use graphics acceleration when available” in the
+            settings under System. On Linux also open <code>chrome://flags/#enable-unsafe-webgpu</code>,
+            enable it and start the browser again. <code>chrome://gpu</code> says what is missing.
+          </li>
+          <li>
+            <strong>Safari:</strong> version 26 has it. Before, it is under Develop › Feature Flags › WebGPU.
+          </li>
+          <li>
+            <strong>Firefox:</strong> on Windows and on Macs with Apple silicon it is on; elsewhere set{" "}
+            <code>dom.webgpu.enabled</code> in <code>about:config</code>.
+          </li>
+          <li>The page must come from https or from 127.0.0.1: browsers hide WebGPU from other addresses.</li>
+        </ul>
+      </details>
+    </div>
+  );
+}

@@ -1,0 +1,53 @@
+/** Files and folders dropped anywhere on the page. */
+import { type ReactNode, useEffect } from "react";
+import { openDropped } from "../session/open.ts";
+import { setUi, useUi } from "../state/store.ts";
+import { droppedFiles } from "./dropped-files.ts";
+
+export function DropZone({ children }: { children: ReactNode }) {
+  const dragging = useUi((ui) => ui.dragging);
+  useEffect(() => {
+    let depth = 0;
+    const carriesFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includes("Files") ?? false;
+    const enter = (event: DragEvent): void => {
+      if (!carriesFiles(event)) return;
+      depth += 1;
+      setUi({ dragging: true });
+    };
+    const leave = (event: DragEvent): void => {
+      if (!carriesFiles(event)) return;
+      depth -= 1;
+      if (depth <= 0) setUi({ dragging: false });
+    };
+    const over = (event: DragEvent): void => {
+      if (carriesFiles(event)) event.preventDefault();
+    };
+    const drop = (event: DragEvent): void => {
+      depth = 0;
+      setUi({ dragging: false });
+      if (event.dataTransfer === null || !carriesFiles(event)) return;
+      event.preventDefault();
+      void droppedFiles(event.dataTransfer).then(openDropped);
+    };
+    window.addEventListener("dragenter", enter);
+    window.addEventListener("dragleave", leave);
+    window.addEventListener("dragover", over);
+    window.addEventListener("drop", drop);
+    return () => {
+      window.removeEventListener("dragenter", enter);
+      window.removeEventListener("dragleave", leave);
+      window.removeEventListener("dragover", over);
+      window.removeEventListener("drop", drop);
+    };
+  }, []);
+  return (
+    <>
+      {children}
+      {dragging && (
+        <div className="drop-overlay" aria-hidden="true">
+          Drop sources and episodes (.jsonl, .jsonl.gz), or a model folder
+        </div>
+      )}
+    </>
+  );
+}

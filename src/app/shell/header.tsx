@@ -1,0 +1,84 @@
+/** The bar at the top: where one is, what is open, what it is computed on. */
+
+import { navigate } from "../place/navigate.ts";
+import { formatPlace, VIEWS, type View } from "../place/place.ts";
+import { setUi, THEMES, useUi } from "../state/store.ts";
+import { chooseTheme } from "./theme.ts";
+
+const TITLES: Record<View, string> = {
+  library: "Library",
+  task: "Task",
+  tokens: "Tokens",
+  training: "Training",
+};
+
+export function Header() {
+  const place = useUi((ui) => ui.place);
+  const library = useUi((ui) => ui.library);
+  const theme = useUi((ui) => ui.theme);
+  return (
+    <header className="top">
+      <h1 className="brand">
+        <svg width="18" height="16" viewBox="0 0 18 16" aria-hidden="true">
+          <path d="M2 13 6.5 5l4.5 5L15.5 3" fill="none" stroke="var(--success)" strokeWidth="2.2" />
+          <circle cx="15.5" cy="3" r="2.3" fill="var(--failure)" />
+        </svg>
+        GC-OPD Workbench
+      </h1>
+      <nav className="tabs" aria-label="Views">
+        {VIEWS.map((view, i) => (
+          <a
+            key={view}
+            href={formatPlace({ ...place, view })}
+            aria-current={place.view === view ? "page" : undefined}
+            onClick={(event) => {
+              if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+              event.preventDefault();
+              navigate({ view }, "push");
+            }}
+          >
+            {TITLES[view]} <span className="key">{i + 1}</span>
+          </a>
+        ))}
+      </nav>
+      <div className="top-end">
+        {library && (
+          <span className="library-name" title={library.files.map((file) => file.name).join(", ")}>
+            {library.title}
+          </span>
+        )}
+        <DeviceChip />
+        <label>
+          <span className="hidden-visually">Theme</span>
+          <select
+            value={theme}
+            onChange={(event) => chooseTheme(THEMES.find((name) => name === event.target.value) ?? "system")}
+          >
+            <option value="system">System theme</option>
+            <option value="light">Light</option>
+            <option value="dark">Dark</option>
+          </select>
+        </label>
+        <button
+          type="button"
+          aria-label="Keyboard help"
+          title="Keyboard help (?)"
+          onClick={() => setUi({ helpOpen: true })}
+        >
+          ?
+        </button>
+      </div>
+    </header>
+  );
+}
+
+function DeviceChip() {
+  const device = useUi((ui) => ui.device);
+  if (device.kind === "unknown") return null;
+  return (
+    <span className="device" title={`Computed on ${device.adapter}`}>
+      {device.kind === "webgpu" ? "◆ WebGPU" : "◇ CPU reference"}{" "}
+      <span className="muted">{device.adapter}</span>
+    </span>
+  );
+}

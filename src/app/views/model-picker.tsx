@@ -1,0 +1,76 @@
+/** Which model has a role, and another one from a folder or a .zip. */
+import { useRef } from "react";
+import { modelFolders } from "../library/model-folder.ts";
+import { faultNotice } from "../session/faults.ts";
+import { openModel } from "../session/models.ts";
+import { pickedFiles } from "../shell/dropped-files.ts";
+import { type Role, setUi, useUi } from "../state/store.ts";
+
+const ORIGINS = { sample: "the sample’s", own: "your own", updated: "updated here" } as const;
+
+async function open(role: Role, files: FileList | null): Promise<void> {
+  try {
+    const [folder] = await modelFolders(pickedFiles(files ?? []));
+    if (folder !== undefined) await openModel(role, folder);
+    else if (files !== null && files.length > 0) {
+      setUi({
+        notice: {
+          kind: "error",
+          text: "What you picked has no config.json: expected a Hugging Face model folder",
+        },
+      });
+    }
+  } catch (error) {
+    setUi({ notice: faultNotice(error) });
+  }
+}
+
+export function ModelPicker({ of: role }: { of: Role }) {
+  const model = useUi((ui) => ui.models[role]);
+  const folder = useRef<HTMLInputElement>(null);
+  const archive = useRef<HTMLInputElement>(null);
+  return (
+    <span className="model-picker" data-testid={`model-${role}`}>
+      <span>
+        {role}:{" "}
+        <strong>{model === null ? "not opened yet" : `${model.info.model}, ${ORIGINS[model.origin]}`}</strong>
+        {model !== null && model.steps > 0 && ` (${model.steps} steps)`}
+      </span>
+      <button type="button" onClick={() => folder.current?.click()}>
+        Folder…
+      </button>
+      <button type="button" onClick={() => archive.current?.click()}>
+        .zip…
+      </button>
+      <input
+        ref={(input) => {
+          folder.current = input;
+          // React has no property for it, and without it the picker takes single files only.
+          input?.setAttribute("webkitdirectory", "");
+        }}
+        type="file"
+        hidden
+        aria-label={`Folder of the ${role}`}
+        data-testid={`pick-${role}-folder`}
+        onChange={(event) => {
+          void open(role, event.target.files).finally(() => {
+            if (folder.current) folder.current.value = "";
+          });
+        }}
+      />
+      <input
+        ref={archive}
+        type="file"
+        accept=".zip"
+        hidden
+        aria-label={`Archive of the ${role}`}
+        data-testid={`pick-${role}-zip`}
+        onChange={(event) => {
+          void open(role, event.target.files).finally(() => {
+            if (archive.current) archive.current.value = "";
+          });
+        }}
+      />
+    </span>
+  );
+}

@@ -1,0 +1,29 @@
+/** The successful reference where the current state has none: the historical anchor, or a fallback. */
+import type { Retrieval } from "../../../../core/retrieval/types.ts";
+import { goToDecision } from "../../../place/navigate.ts";
+import { ReferenceLine } from "./reference-line.tsx";
+
+export function AnchorSection({ retrieval: { record, explanation } }: { retrieval: Retrieval }) {
+  if (record.case === "matched_success" && record.success === null) return null;
+  const { anchor } = explanation;
+  return (
+    <section className="part" aria-labelledby="success-title">
+      <h2 id="success-title">Successful reference</h2>
+      {record.success === null ? (
+        <p className="muted">None retained.</p>
+      ) : (
+        <ReferenceLine reference={record.success} />
+      )}
+      {anchor && (
+        <p>
+          <span className="flag-success">⚑</span> Anchor: the latest decision with an eligible success is{" "}
+          <button type="button" className="plain link" onClick={() => goToDecision(anchor.studentPosition)}>
+            decision {anchor.studentPosition}
+          </button>
+          , where {anchor.candidates.length} visits are eligible; the cheapest needs{" "}
+          {anchor.candidates[0]?.cost ?? "–"} more decisions.
+        </p>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,55 @@
+/** One decision in the algorithm's order: what matched, what was eligible, what won, what the teacher reads. */
+import type { DecisionModel, TaskModel } from "../../../model.ts";
+import { Scroller } from "../../../shell/scroller.tsx";
+import { useUi } from "../../../state/store.ts";
+import { AnchorSection } from "./anchor-section.tsx";
+import { CandidateTable } from "./candidate-table.tsx";
+import { DecisionSection } from "./decision-section.tsx";
+import { EvidenceSection } from "./evidence-section.tsx";
+import { FailedSection } from "./failed-section.tsx";
+import { Funnel } from "./funnel.tsx";
+import { PinnedVisit } from "./pinned-visit.tsx";
+
+const CASES: Record<DecisionModel["retrieval"]["record"]["case"], string> = {
+  matched_success: "Matched, with an eligible success",
+  matched_no_success: "Matched, without an eligible success",
+  unmatched_success: "Not matched, the student succeeded",
+  unmatched_failure: "Not matched, the student did not succeed",
+};
+
+export function Inspector({ task, decision }: { task: TaskModel; decision: DecisionModel | null }) {
+  const problem = useUi((ui) => ui.viewProblem);
+  const pinned = useUi((ui) => ui.place.visit);
+  if (decision === null) {
+    return (
+      <section className="panel inspector">
+        <p className="nothing">
+          {problem ??
+            (task.episodes.length === 0
+              ? "No student episode of this task is open: drop a file of episodes to see retrieval."
+              : "Reading the decision…")}
+        </p>
+      </section>
+    );
+  }
+  const { explanation, record } = decision.retrieval;
+  return (
+    <Scroller className="panel inspector" label="Decision">
+      {pinned && <PinnedVisit task={task} visit={pinned} />}
+      <DecisionSection decision={decision} />
+      <section className="part" aria-labelledby="retrieval-title">
+        <h2 id="retrieval-title">
+          Retrieval <span className={`case ${record.case}`}>{CASES[record.case]}</span>
+        </h2>
+        <p className="sentence" data-testid="sentence">
+          {explanation.sentence}
+        </p>
+        <Funnel retrieval={decision.retrieval} />
+        <CandidateTable task={task} retrieval={decision.retrieval} />
+      </section>
+      <AnchorSection retrieval={decision.retrieval} />
+      <FailedSection retrieval={decision.retrieval} />
+      <EvidenceSection decision={decision} />
+    </Scroller>
+  );
+}

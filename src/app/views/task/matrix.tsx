@@ -1,0 +1,235 @@
+/**
+ * Executions as rows, visits as columns, the student on top: an ARIA grid with arrow keys. A cell carries the letter of
+ * its state; all visits to the state under the pointer light up together.
+ */
+import { type KeyboardEvent, memo, useEffect, useMemo, useRef, useState } from "react";
+import type { Execution, TaskModel } from "../../model.ts";
+import { goToDecision, navigate } from "../../place/navigate.ts";
+import { Mark } from "../../shell/mark.tsx";
+import { describeVisit } from "./describe-cell.ts";
+import { markText, parseRowMarks, rowMarks, type VisitMarks } from "./marks.ts";
+import { hoverState, useSameState } from "./use-same-state.ts";
+
+interface Focus {
+  row: number;
+  column: number;
+}
+
+export function Matrix({
+  task,
+  episode,
+  decision,
+  marks,
+}: {
+  task: TaskModel;
+  episode: Execution | null;
+  decision: number;
+  marks: VisitMarks | null;
+}) {
+  const rows = useMemo(() => (episode === null ? task.sources : [episode, ...task.sources]), [task, episode]);
+  const columns = rows.reduce((most, row) => Math.max(most, row.cells.length), 0);
+  const grid = useRef<HTMLDivElement>(null);
+  const [focus, setFocus] = useState<Focus>({ row: 0, column: 0 });
+  const [line, setLine] = useState("");
+  useSameState(grid);
+
+  useEffect(() => {
+    // Keep the current decision in sight, without moving the page.
+    const scroller = grid.current;
+    const cell = scroller?.querySelector<HTMLElement>(".cell.current");
+    if (scroller && cell) {
+      const left = cell.offsetLeft - 190;
+      if (left < scroller.scrollLeft || cell.offsetLeft + 60 > scroller.scrollLeft + scroller.clientWidth) {
+        scroller.scrollLeft = left;
+      }
+    }
+    setFocus((now) => (now.row === 0 ? { row: 0, column: decision } : now));
+  }, [decision]);
+
+  const activate = (row: number, column: number): void => {
+    const execution = rows[row];
+    if (execution === undefined) return;
+    if (execution.kind === "student") goToDecision(Math.min(column, Math.max(0, execution.decisions - 1)));
+    else navigate({ visit: { source: execution.id, position: column } });
+  };
+
+  const move = (event: KeyboardEvent): void => {
+    const length = (row: number): number => rows[row]?.cells.length ?? 0;
+    let { row, column } = focus;
+    if (event.key === "ArrowRight") column = Math.min(column + 1, length(row) - 1);
+    else if (event.key === "ArrowLeft") column = Math.max(column - 1, 0);
+    else if (event.key === "ArrowDown") row = Math.min(row + 1, rows.length - 1);
+    else if (event.key === "ArrowUp") row = Math.max(row - 1, 0);
+    else if (event.key === "Home") column = 0;
+    else if (event.key === "End") column = length(row) - 1;
+    else if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      activate(row, column);
+      return;
+    } else return;
+    event.preventDefault();
+    column = Math.min(column, length(row) - 1);
+    setFocus({ row, column });
+    grid.current?.querySelector<HTMLElement>(`[data-cell="${row}:${column}"]`)?.focus();
+  };
+
+  const place = (target: EventTarget): Focus | null => {
+    const text = target instanceof Element ? target.closest("[data-cell]")?.getAttribute("data-cell") : null;
+    const [row, column] = (text ?? "").split(":").map(Number);
+    return text && row !== undefined && column !== undefined ? { row, column } : null;
+  };
+  const look = (target: EventTarget): void => {
+    const at = place(target);
+    const execution = at === null ? undefined : rows[at.row];
+    setLine(at === null || execution === undefined ? "" : describeVisit(task, execution, at.column));
+    hoverState(target);
+  };
+
+  return (
+    <section className="panel matrix-panel" aria-labelledby="matrix-title">
+      <div className="panel-head">
+        <h2 id="matrix-title">Executions</h2>
+        <span className="note">row = execution, column = visit before decision j</span>
+      </div>
+      {/* biome-ignore lint/a11y/useSemanticElements: a grid is more than a table: its cells take the focus */}
+      <div
+        ref={grid}
+        className="matrix"
+        role="grid"
+        tabIndex={-1}
+        aria-label="Executions by visit"
+        aria-rowcount={rows.length + 1}
+        aria-colcount={columns + 1}
+        onKeyDown={move}
+        onClick={(event) => {
+          const at = place(event.target);
+          if (at !== null) {
+            setFocus(at);
+            activate(at.row, at.column);
+          }
+        }}
+        onMouseOver={(event) => look(event.target)}
+        onMouseLeave={() => {
+          setLine("");
+          hoverState(null);
+        }}
+        onFocus={(event) => look(event.target)}
+        onBlur={() => hoverState(null)}
+      >
+        <HeadRow columns={columns} current={decision} />
+        {rows.map((execution, row) => (
+          <MatrixRow
+            key={`${execution.kind} ${execution.id}`}
+            task={task}
+            execution={execution}
+            row={row}
+            tab={focus.row === row ? Math.min(focus.column, execution.cells.length - 1) : -1}
+            marks={rowMarks(execution.kind === "student" ? marks?.student : marks?.sources.get(execution.id))}
+          />
+        ))}
+      </div>
+      <p className="status-line" data-testid="matrix-status">
+        {line || "Point at a cell, or use the arrow keys. Enter opens a decision or pins a visit."}
+      </p>
+    </section>
+  );
+}
+
+const HeadRow = memo(function HeadRow({ columns, current }: { columns: number; current: number }) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: part of the grid
+    // biome-ignore lint/a11y/useFocusableInteractive: the cells take the focus
+    <div className="matrix-row head" role="row" aria-rowindex={1}>
+      {/* biome-ignore lint/a11y/useSemanticElements: part of the grid */}
+      {/* biome-ignore lint/a11y/useFocusableInteractive: the cells take the focus */}
+      <div className="row-head" role="columnheader">
+        execution
+      </div>
+      {Array.from({ length: columns }, (_, column) => (
+        // biome-ignore lint/a11y/useSemanticElements: part of the grid
+        // biome-ignore lint/a11y/useFocusableInteractive: the cells take the focus
+        // biome-ignore lint/suspicious/noArrayIndexKey: the index is what the column is
+        <div key={column} className={`column-head${column === current ? " now" : ""}`} role="columnheader">
+          {column % 5 === 0 || column === current ? (
+            column
+          ) : (
+            <span className="hidden-visually">{column}</span>
+          )}
+        </div>
+      ))}
+    </div>
+  );
+});
+
+const MatrixRow = memo(function MatrixRow({
+  task,
+  execution,
+  row,
+  tab,
+  marks,
+}: {
+  task: TaskModel;
+  execution: Execution;
+  row: number;
+  tab: number;
+  marks: string;
+}) {
+  const flags = parseRowMarks(marks);
+  const student = execution.kind === "student";
+  const trusted = execution.complete && execution.verified;
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: part of the grid
+    // biome-ignore lint/a11y/useFocusableInteractive: the cells take the focus
+    <div className={`matrix-row${student ? " student" : ""}`} role="row" aria-rowindex={row + 2}>
+      {/* biome-ignore lint/a11y/useSemanticElements: part of the grid */}
+      {/* biome-ignore lint/a11y/useFocusableInteractive: the cells take the focus */}
+      <div
+        className="row-head"
+        role="rowheader"
+        title={`${execution.id}: ${execution.decisions} decisions, ended by ${execution.ended}${trusted ? "" : ", not complete or not verified"}`}
+      >
+        <Mark success={execution.success} />
+        <span className="row-name">{student ? "student" : execution.id}</span>
+        {!trusted && <span className="untrusted">raw</span>}
+      </div>
+      {execution.cells.map((cell, column) => {
+        const mark = flags.get(column) ?? "";
+        const state = cell.state === null ? null : task.states[cell.state]!;
+        const text = !cell.located ? "⊥" : state === null ? "?" : state.letter || "·";
+        const classes = [
+          "cell",
+          cell.status === "terminal" ? "terminal" : "",
+          cell.status === "rejected" || cell.status === "malformed" || cell.status === "rolled_back"
+            ? "failed-action"
+            : "",
+          cell.gapBefore ? "gap" : "",
+          state !== null && state.letter !== "" ? "shared" : "",
+          mark.includes("c") ? "current" : "",
+          mark.includes("e") ? "eligible" : "",
+          mark.includes("r") ? "rejected" : "",
+          mark.includes("w") ? "winner" : "",
+          mark.includes("a") ? "anchor" : "",
+          mark.includes("f") ? "failed-reference" : "",
+          mark.includes("p") ? "pinned" : "",
+        ];
+        const extra = markText(mark);
+        return (
+          // biome-ignore lint/a11y/useSemanticElements: part of the grid
+          <div
+            // biome-ignore lint/suspicious/noArrayIndexKey: the index is what the visit is
+            key={column}
+            role="gridcell"
+            tabIndex={column === tab ? 0 : -1}
+            className={classes.filter(Boolean).join(" ")}
+            data-cell={`${row}:${column}`}
+            data-state={cell.state ?? ""}
+            aria-label={describeVisit(task, execution, column) + (extra === "" ? "" : `; ${extra}`)}
+            aria-selected={mark.includes("c") || mark.includes("p")}
+          >
+            {text}
+          </div>
+        );
+      })}
+    </div>
+  );
+});

@@ -1,0 +1,104 @@
+/** Which task, which episode, which decision: shared by the task, tokens and training views. */
+import type { TaskModel } from "../../model.ts";
+import { goToDecision, goToTask, navigate } from "../../place/navigate.ts";
+import { episodeAt } from "../../session/follow-place.ts";
+import { Mark } from "../../shell/mark.tsx";
+import { useUi } from "../../state/store.ts";
+import { visibleTasks } from "../library/sort-tasks.ts";
+
+export function StepBar({ task }: { task: TaskModel }) {
+  const place = useUi((ui) => ui.place);
+  const library = useUi((ui) => ui.library);
+  const episode = episodeAt(task, place);
+  const last = episode === null ? -1 : episode.decisions - 1;
+  const current = episode?.cells[place.decision];
+  const tasks = visibleTasks(library?.tasks ?? [], { ...place, filter: "" });
+  return (
+    <div className="step-bar panel">
+      <label>
+        <span className="caption">
+          Task <span className="key">[</span> <span className="key">]</span>
+        </span>
+        <select
+          value={tasks.findIndex((each) => each.task === task.task && each.environment === task.environment)}
+          onChange={(event) => {
+            const next = tasks[Number(event.target.value)];
+            if (next) goToTask(next.task, next.environment);
+          }}
+        >
+          {tasks.map((each, i) => (
+            <option key={`${each.environment} ${each.task}`} value={i}>
+              {each.task}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        <span className="caption">Student episode</span>
+        <select
+          value={episode?.id ?? ""}
+          disabled={task.episodes.length === 0}
+          onChange={(event) =>
+            navigate({ episode: event.target.value, decision: 0, token: null, visit: null }, "push")
+          }
+        >
+          {task.episodes.map((each) => (
+            <option key={each.id} value={each.id}>
+              {each.id.startsWith(task.task) ? each.id.slice(task.task.length) : each.id} ·{" "}
+              {each.success ? "● succeeded" : "✕ did not"} · {each.decisions} decisions
+            </option>
+          ))}
+        </select>
+      </label>
+      {episode && last >= 0 && (
+        <div className="stepper">
+          <button
+            type="button"
+            aria-label="Previous decision"
+            title="Previous decision (k)"
+            disabled={place.decision <= 0}
+            onClick={() => goToDecision(place.decision - 1)}
+          >
+            ◂ <span className="key">k</span>
+          </button>
+          <label>
+            <span className="caption">
+              Decision <output data-testid="decision">{place.decision}</output> of 0…{last}
+            </span>
+            <input
+              type="range"
+              min={0}
+              max={last}
+              value={Math.min(place.decision, last)}
+              aria-label="Decision"
+              onChange={(event) => goToDecision(Number(event.target.value))}
+            />
+          </label>
+          <button
+            type="button"
+            aria-label="Next decision"
+            title="Next decision (j)"
+            disabled={place.decision >= last}
+            onClick={() => goToDecision(place.decision + 1)}
+          >
+            <span className="key">j</span> ▸
+          </button>
+        </div>
+      )}
+      {current && (
+        <p className="action-line">
+          <Mark
+            success={episode?.success ?? false}
+            label={episode?.success ? "episode succeeded" : "episode did not succeed"}
+          />{" "}
+          <code>
+            {current.action === null ? "no action (malformed response)" : current.action || "(blank)"}
+          </code>
+          {current.status !== "executed" && (
+            <span className="status">{current.status.replace("_", " ")}</span>
+          )}
+        </p>
+      )}
+    </div>
+  );
+}

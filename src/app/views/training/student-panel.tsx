@@ -1,0 +1,50 @@
+/** Which student is open, where it goes, and the way back. */
+import { useState } from "react";
+import { revertStudent } from "../../session/models.ts";
+import { canSaveFolder, downloadStudent, saveStudentFolder } from "../../session/save-student.ts";
+import { useUi } from "../../state/store.ts";
+import { ModelPicker } from "../model-picker.tsx";
+
+export function StudentPanel() {
+  const student = useUi((ui) => ui.models.student);
+  const busy = useUi((ui) => ui.training.status !== "idle" || ui.scoring.status === "running");
+  const [optimizer, setOptimizer] = useState(false);
+  return (
+    <div className="student-panel">
+      <ModelPicker of="student" />
+      <span className="student-save">
+        <label>
+          <input
+            type="checkbox"
+            checked={optimizer}
+            onChange={(event) => setOptimizer(event.target.checked)}
+          />{" "}
+          with optimizer state
+        </label>
+        <button
+          type="button"
+          disabled={student === null || busy}
+          onClick={() => void downloadStudent({ optimizer })}
+        >
+          Save as .zip
+        </button>
+        {canSaveFolder() && (
+          <button
+            type="button"
+            disabled={student === null || busy}
+            onClick={() => void saveStudentFolder({ optimizer })}
+          >
+            Save to a folder…
+          </button>
+        )}
+        <button
+          type="button"
+          disabled={student?.origin !== "updated" || busy}
+          onClick={() => void revertStudent()}
+        >
+          Revert to the loaded student
+        </button>
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,52 @@
+/** The student's probability of each token of the watched decision: now, and as it was before the run. */
+import type { TrainingState } from "../../state/store.ts";
+import { nats, probability, visibleToken } from "../tokens/format.ts";
+
+const HEIGHT = 74;
+
+export function WatchedTokens({ watch }: { watch: NonNullable<TrainingState["watch"]> }) {
+  const first = watch.history[0];
+  const last = watch.history.at(-1);
+  if (first === undefined || last === undefined) return <p className="note">Looking at the student first…</p>;
+  const sum = (values: Float32Array): number => values.reduce((total, value) => total + value, 0);
+  return (
+    <div className="watched" data-testid="watched">
+      <p className="note">
+        {watch.label}: log p of the response {nats(sum(first.logprobs))} before,{" "}
+        <strong>{nats(sum(last.logprobs))}</strong> after {last.step} {last.step === 1 ? "step" : "steps"}.
+        Bar: p now; line: p before the run.
+      </p>
+      <ol className="watched-tokens">
+        {watch.pieces.map((piece, i) => {
+          const [before, now] = [Math.exp(first.logprobs[i]!), Math.exp(last.logprobs[i]!)];
+          return (
+            <li
+              // biome-ignore lint/suspicious/noArrayIndexKey: the index is what the token is
+              key={i}
+              title={`${visibleToken(piece)}: p ${probability(first.logprobs[i]!)} → ${probability(last.logprobs[i]!)}`}
+            >
+              <svg width="18" height={HEIGHT} aria-hidden="true">
+                <rect className="room" x="2" width="14" height={HEIGHT} />
+                <rect
+                  className={now >= before ? "up" : "down"}
+                  x="2"
+                  width="14"
+                  y={HEIGHT * (1 - now)}
+                  height={HEIGHT * now}
+                />
+                <line x1="0" x2="18" y1={HEIGHT * (1 - before)} y2={HEIGHT * (1 - before)} />
+              </svg>
+              <span className="change" aria-hidden="true">
+                {Math.abs(now - before) < 0.0005 ? "=" : now > before ? "▲" : "▼"}
+              </span>
+              <code>{visibleToken(piece)}</code>
+              <span className="hidden-visually">
+                {probability(first.logprobs[i]!)} to {probability(last.logprobs[i]!)}
+              </span>
+            </li>
+          );
+        })}
+      </ol>
+    </div>
+  );
+}

@@ -1,0 +1,200 @@
+/**
+ * Records, retrieval and evidence, off the drawing thread. One library is open at a time; it is replaced only when the
+ * next one has been read whole without a fault.
+ */
+import { environmentRules } from "../../core/environment/environment.ts";
+import { InputError } from "../../core/errors.ts";
+import {
+  evidenceInput,
+  evidenceInsert,
+  fitEvidence,
+  insertEvidence,
+  renderEvidence,
+} from "../../core/evidence/index.ts";
+import { taskGraph } from "../../core/graph/index.ts";
+import { taskKey } from "../../core/record/library.ts";
+import type { Episode, Source, SourceDecision } from "../../core/record/schema.ts";
+import { type PreparedTask, prepareTask, retrieve } from "../../core/retrieval/index.ts";
+import {
+  decisionPromptIds,
+  decisionResponseIds,
+  loadTokenizer,
+  type Tokenizer,
+  type TokenizerTexts,
+} from "../../text/index.ts";
+import {
+  type IndexProgress,
+  type RecordFile,
+  RecordIndex,
+  type TaskRecords,
+} from "../library/record-index.ts";
+import { taskModel } from "../library/task-model.ts";
+import { taskSummary } from "../library/task-summary.ts";
+import type { DecisionModel, LibrarySummary, ScorePair, TaskModel, TaskRef, TaskSummary } from "../model.ts";
+import { describeFault } from "../session/faults.ts";
+
+/** One task read back and prepared. */
+interface OpenTask {
+  records: TaskRecords;
+  prepared: PreparedTask;
+}
+
+/** Tasks kept ready: the one that is looked at, and its neighbours while one steps through. */
+const KEPT_TASKS = 4;
+
+export class LibraryService {
+  #index: RecordIndex | null = null;
+  #open = new Map<string, Promise<OpenTask>>();
+  #tokenizer: Tokenizer | null = null;
+
+  /** Reads files and makes them the open library. Throws `InputError`; what was open before then stays open. */
+  async open(
+    files: readonly RecordFile[],
+    about: { title: string; origin: LibrarySummary["origin"] },
+    onProgress: (progress: IndexProgress) => void,
+  ): Promise<LibrarySummary> {
+    const index = await RecordIndex.read(files, onProgress);
+    const tasks: TaskSummary[] = [];
+    for (const ref of index.tasks) {
+      const { sources, episodes } = await index.task(ref);
+      environmentRules(ref.environment);
+      tasks.push(taskSummary(taskGraph(sources), ref, episodes));
+    }
+    this.#index = index;
+    this.#open = new Map();
+    return { ...about, files: index.files, tasks };
+  }
+
+  /** The task view's data. */
+  async task(ref: TaskRef): Promise<TaskModel> {
+    const { records, prepared } = await this.#task(ref);
+    return taskModel(prepared.graph, ref, records.episodes);
+  }
+
+  /** Retrieval and evidence for one decision. Throws `InputError` when there is none of that name. */
+  async decision(ref: TaskRef, episodeId: string, decision: number): Promise<DecisionModel> {
+    const { records, prepared } = await this.#task(ref);
+    const episode = findEpisode(records, episodeId);
+    const retrieval = retrieve(prepared, episode, decision);
+    const input = evidenceInput(prepared, episode, retrieval.record);
+    const { observation, action, status, feedback, prompt, response } = episode.decisions[decision]!;
+    const model: DecisionModel = {
+      ...ref,
+      episode: episodeId,
+      decision,
+      retrieval,
+      observation,
+      action,
+      status,
+      feedback,
+      prompt: prompt ?? null,
+      response: response ?? null,
+      evidence: renderEvidence(input),
+      counts: null,
+      countsProblem: null,
+    };
+    try {
+      const { evidence, pair, evidenceTokens } = this.#teacherContexts(prepared, episode, decision);
+      const counts = {
+        vanilla: pair.vanillaIds.length,
+        graph: pair.graphIds.length,
+        evidence: evidenceTokens,
+        response: pair.responseIds.length,
+      };
+      return { ...model, evidence, counts };
+    } catch (error) {
+      return { ...model, countsProblem: describeFault(error) };
+    }
+  }
+
+  /** The two teacher contexts of one decision and the response that both score. */
+  async pair(ref: TaskRef, episodeId: string, decision: number): Promise<ScorePair> {
+    const { records, prepared } = await this.#task(ref);
+    return this.#teacherContexts(prepared, findEpisode(records, episodeId), decision).pair;
+  }
+
+  /** Decision j of a source; null for its terminal visit. Throws `InputError` when there is no such visit. */
+  async visit(ref: TaskRef, sourceId: string, position: number): Promise<SourceDecision | null> {
+    const { prepared } = await this.#task(ref);
+    const source = prepared.source(sourceId);
+    if (source === undefined) throw new InputError(`Task ${ref.task} has no execution ${sourceId}.`);
+    const { length } = source.decisions;
+    if (position > length) {
+      throw new InputError(`Execution ${sourceId} has no visit ${position}: they go from 0 to ${length}.`);
+    }
+    return source.decisions[position] ?? null;
+  }
+
+  /** One episode as it was recorded. */
+  async episode(ref: TaskRef, episodeId: string): Promise<Episode> {
+    return findEpisode((await this.#task(ref)).records, episodeId);
+  }
+
+  /** The episodes of one task that have a decision to train on. */
+  async episodeIds(ref: TaskRef): Promise<string[]> {
+    const { episodes } = (await this.#task(ref)).records;
+    return episodes.filter(({ decisions }) => decisions.length > 0).map(({ episode }) => episode);
+  }
+
+  /** D_x: the sources of one task; none where the library has none. */
+  async sources(ref: TaskRef): Promise<Source[]> {
+    return (await this.#task(ref)).records.sources;
+  }
+
+  /** The tokenizer that counts and scores from now on. Throws `InputError` for files that make none. */
+  setTokenizer(texts: TokenizerTexts): void {
+    this.#tokenizer = loadTokenizer(texts);
+  }
+
+  #teacherContexts(prepared: PreparedTask, episode: Episode, decision: number) {
+    const tokenizer = this.#tokenizer;
+    if (tokenizer === null) throw new InputError("no tokenizer is open");
+    if (tokenizer.endOfTurnId === null) {
+      throw new InputError("has no <|im_end|> and no eos_token to end a turn with", { file: tokenizer.file });
+    }
+    const place = { episode: episode.episode, decision };
+    const recorded = episode.decisions[decision]!;
+    const vanillaIds = decisionPromptIds(recorded, tokenizer, place);
+    const responseIds = decisionResponseIds(recorded, tokenizer, place);
+    const retrieval = retrieve(prepared, episode, decision).record;
+    let ids: number[] = [];
+    const evidence = fitEvidence({
+      ...evidenceInput(prepared, episode, retrieval),
+      limit: environmentRules(episode.environment).limits.evidenceTokens,
+      countTokens: (text) => {
+        ids = tokenizer.encode(evidenceInsert(text));
+        return vanillaIds.length + ids.length;
+      },
+    });
+    const pair: ScorePair = {
+      vanillaIds,
+      graphIds: insertEvidence(vanillaIds, ids, tokenizer.endOfTurnId),
+      responseIds,
+      pieces: tokenizer.pieces(responseIds).map((piece) => piece.text),
+    };
+    return { evidence, pair, evidenceTokens: ids.length };
+  }
+
+  async #task(ref: TaskRef): Promise<OpenTask> {
+    const index = this.#index;
+    if (index === null) throw new InputError("no library is open");
+    const key = taskKey(ref.environment, ref.task);
+    const known = this.#open.get(key);
+    this.#open.delete(key);
+    const task =
+      known ??
+      index.task(ref).then((records) => ({
+        records,
+        prepared: prepareTask(records.sources, environmentRules(ref.environment)),
+      }));
+    this.#open.set(key, task);
+    if (this.#open.size > KEPT_TASKS) this.#open.delete(this.#open.keys().next().value!);
+    return task;
+  }
+}
+
+function findEpisode(records: TaskRecords, id: string): Episode {
+  const episode = records.episodes.find((candidate) => candidate.episode === id);
+  if (episode === undefined) throw new InputError(`task ${records.task} has no episode ${id}`);
+  return episode;
+}

@@ -1,0 +1,117 @@
+/** The loop of the core, over the two workers: records and evidence from the library, models from here. */
+import { libraryContexts, type TrainEvent, type TrainingData, train } from "../../core/loop/index.ts";
+import type { Method } from "../../core/method/index.ts";
+import type { ScoreRequest, Scorer, StepSettings, Trainer, WorkOptions } from "../../core/ports.ts";
+import type { Episode, Source } from "../../core/record/schema.ts";
+import { textCodec } from "../../text/codec.ts";
+import type { Tokenizer } from "../../text/index.ts";
+import type { TaskRef } from "../model.ts";
+
+/** What is asked for, as plain data. */
+export interface TrainingPlan {
+  method: Method;
+  settings: StepSettings;
+  batchSize: number;
+  seed: number;
+  episodes: (TaskRef & { episode: string })[];
+  /** A decision whose probabilities are looked at after each step; null looks at none. */
+  watch: ScoreRequest | null;
+}
+
+/** How far the present step is. */
+export interface StepWork {
+  what: "teacher" | "student";
+  done: number;
+  total: number;
+}
+
+export type RunEvent =
+  | { type: "loop"; event: TrainEvent }
+  | { type: "work"; work: StepWork }
+  | { type: "watch"; step: number; logprobs: Float32Array };
+
+/** Where the records come from. */
+export interface RecordPort {
+  episode(ref: TaskRef, episode: string): Promise<Episode>;
+  sources(ref: TaskRef): Promise<Source[]>;
+}
+
+export interface TrainingRun {
+  plan: TrainingPlan;
+  records: RecordPort;
+  tokenizer: Tokenizer;
+  teacher: Scorer;
+  student: Trainer;
+  signal: AbortSignal;
+  stop: AbortSignal;
+  emit: (event: RunEvent) => void;
+}
+
+function trainingData(plan: TrainingPlan, records: RecordPort): TrainingData {
+  return {
+    unit: "episode",
+    units: plan.episodes.map(({ episode }) => episode),
+    fresh: false,
+    // Only checkpoints compare it, and this run keeps none.
+    fingerprint: "",
+    episodes: (places) =>
+      Promise.all(
+        places.map((place) => records.episode(plan.episodes[place]!, plan.episodes[place]!.episode)),
+      ),
+  };
+}
+
+/** The same scorer, telling how far each call is. */
+function reporting<T extends Scorer>(model: T, what: StepWork["what"], emit: TrainingRun["emit"]): T {
+  const onProgress = ({ done, total }: { done: number; total: number }): void =>
+    emit({ type: "work", work: { what, done, total } });
+  return new Proxy(model, {
+    get(target, key) {
+      const member = Reflect.get(target, key, target);
+      if (typeof member !== "function") return member;
+      if (key === "score") {
+        return (requests: readonly ScoreRequest[], options: WorkOptions = {}) =>
+          target.score(requests, { ...options, onProgress });
+      }
+      if (key === "step") {
+        return (items: never, settings: never, options: WorkOptions = {}) =>
+          member.call(target, items, settings, { ...options, onProgress });
+      }
+      return member.bind(target);
+    },
+  });
+}
+
+/** Runs the plan. The student is changed in place; it stays usable when the run ends or is stopped, not when it throws. */
+export async function runTraining(run: TrainingRun): Promise<{ step: number; finished: boolean }> {
+  const { plan, records, student, emit } = run;
+  const look = async (step: number): Promise<void> => {
+    if (plan.watch === null) return;
+    const [result] = await student.score([plan.watch], { signal: run.signal });
+    emit({ type: "watch", step, logprobs: result!.logprobs });
+  };
+  await look(0);
+  const { step, finished } = await train({
+    method: plan.method,
+    settings: plan.settings,
+    batchSize: plan.batchSize,
+    seed: plan.seed,
+    data: trainingData(plan, records),
+    codec: textCodec(run.tokenizer),
+    teacher: reporting(run.teacher, "teacher", emit),
+    openStudent: async () => reporting(student, "student", emit),
+    contexts: libraryContexts({
+      sources: (environment, task) => records.sources({ environment, task }),
+      codec: textCodec(run.tokenizer),
+    }),
+    checkpoints: null,
+    fingerprint: {},
+    onEvent: async (event) => {
+      emit({ type: "loop", event });
+      if (event.type === "updated") await look(event.step);
+    },
+    signal: run.signal,
+    stop: run.stop,
+  });
+  return { step, finished };
+}
