@@ -115,24 +115,22 @@ function registerObjects(root: NumberJson): Map<string, PhysicalObject> {
  */
 export function physicalHash(objectTree: string): string {
   const objects = registerObjects(parseNumberJson(objectTree));
-  const children = new Map<string | null, PhysicalObjectId[]>();
+  const children = new Map<string | null, string[]>();
   for (const [uuid, { parent }] of objects) {
     const siblings = children.get(parent);
     if (siblings === undefined) children.set(parent, [uuid]);
     else siblings.push(uuid);
   }
-  const serializeAll = (uuids: readonly PhysicalObjectId[]): string =>
+  const serializeAll = (uuids: readonly string[]): string =>
     `[${uuids.map(serializeObject).sort().join(", ")}]`;
   // Serialized text is ASCII, so that the order of UTF-16 units is the order of code points.
-  const serializeObject = (uuid: PhysicalObjectId): string => {
+  const serializeObject = (uuid: string): string => {
     const object = objects.get(uuid)!;
     const contents = serializeAll(children.get(uuid) ?? []);
     return `{"contents": ${contents}, "name": ${serializeNumberJson(object.name)}, "properties": ${serializeNumberJson(object.properties)}}`;
   };
   return bytesToHex(sha256(utf8ToBytes(serializeAll(children.get(null) ?? []))));
 }
-
-type PhysicalObjectId = string;
 
 /** The focus after all stepped feedback, the observation after reset (the first entry) left out. */
 export function foldFocus(history: readonly FeedbackEntry[]): string | null {
