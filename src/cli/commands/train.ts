@@ -1,12 +1,70 @@
-import type { Command } from "commander";
-import { UsageError } from "../command.ts";
+import { type Command, Option } from "commander";
+import type { TrainEvent } from "../../core/loop/events.ts";
+import { DEVICE_CHOICES, type DeviceChoice } from "../../engine/webgpu/index.ts";
+import { listenForInterrupts } from "../engine/interrupt.ts";
+import type { ProgressFormat } from "../engine/options.ts";
+import { progress } from "../io.ts";
+import { describeEvent } from "../train/describe-event.ts";
+import { readTrainConfig } from "../train/read-config.ts";
+import { runTraining } from "../train/run.ts";
+
+interface Options {
+  config: string;
+  out: string;
+  device?: DeviceChoice;
+  progress: ProgressFormat;
+}
 
 export function register(program: Command): void {
   program
     .command("train")
-    .description("A training job from a config.")
-    .allowUnknownOption()
-    .action(() => {
-      throw new UsageError("train is not built yet");
+    .description(
+      "Run a training job, or go on with it: the same command after a kill continues from the last checkpoint to the " +
+        "same numbers. SIGINT or SIGTERM ends it after the current step, a second one at once. docs/training.md has the " +
+        "keys of the config, docs/train-config.schema.json its schema.",
+    )
+    .requiredOption("--config <file>", "JSON config; its paths are relative to the file")
+    .requiredOption("--out <folder>", "where checkpoints, events, metrics and the student go")
+    .addOption(new Option("--device <name>", "in place of the config's device").choices(DEVICE_CHOICES))
+    .addOption(
+      new Option("--progress <format>", "text on standard error, or events as JSON lines on standard output")
+        .choices(["text", "json"])
+        .default("text"),
+    )
+    .action(run);
+}
+
+async function run(options: Options): Promise<void> {
+  const config = await readTrainConfig(options.config);
+  const interrupt = listenForInterrupts();
+  interrupt.first.addEventListener("abort", () =>
+    progress("gcopd: ending after this step; again ends at once"),
+  );
+  try {
+    const finished = await runTraining({
+      config: { ...config, device: options.device ?? config.device },
+      configFile: options.config,
+      out: options.out,
+      onEvent: options.progress === "json" ? printEvent : describe,
+      onNote: progress,
+      signal: interrupt.second,
+      stop: interrupt.first,
     });
+    if (!finished) process.exitCode = interrupt.exitCode ?? 1;
+  } catch (error) {
+    if (!interrupt.second.aborted) throw error;
+    progress("gcopd: interrupted inside a step; the same command goes on from the last checkpoint");
+    process.exitCode = interrupt.exitCode ?? 1;
+  } finally {
+    interrupt.release();
+  }
+}
+
+function printEvent(event: TrainEvent): void {
+  process.stdout.write(`${JSON.stringify(event)}\n`);
+}
+
+function describe(event: TrainEvent): void {
+  const line = describeEvent(event);
+  if (line !== null) progress(line);
 }

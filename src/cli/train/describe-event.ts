@@ -1,0 +1,48 @@
+import type { TrainEvent } from "../../core/loop/events.ts";
+
+const figure = (value: number): string => (value === 0 ? "0" : value.toPrecision(4));
+
+/** One line for a person, or null for events that say nothing new on a terminal. */
+export function describeEvent(event: TrainEvent): string | null {
+  switch (event.type) {
+    case "start": {
+      const { method, units, unit, steps, teacher, student, resumedFrom } = event;
+      const from = resumedFrom === null ? "" : `, continued after step ${resumedFrom}`;
+      return (
+        `${method}: ${units} ${unit}${units === 1 ? "" : "s"}, ${steps} steps${from}; ` +
+        `teacher ${teacher.parameters} parameters, student ${student.parameters}, ` +
+        `on ${student.device} (${student.adapter}), ${student.dtype}`
+      );
+    }
+    case "stage": {
+      const { stage, name, epochs, evidence } = event;
+      const shown = evidence.kind === "none" ? "no evidence" : `evidence: ${evidence.control}`;
+      return `stage ${stage + 1}, ${name}: ${epochs} epoch${epochs === 1 ? "" : "s"}, ${shown}`;
+    }
+    case "rollout":
+      return `  sampled ${event.episodes} episodes, ${event.decisions} decisions, ${event.successes} successful`;
+    case "scored": {
+      const policy = event.rolloutPolicy === "recorded" ? "" : `; p_old: ${event.rolloutPolicy} student`;
+      return (
+        `  scored ${event.decisions} decisions, ${event.tokens} tokens in ${event.seconds.toFixed(1)} s` +
+        ` (successful references ${event.successReferences}, failed ${event.failureReferences})${policy}`
+      );
+    }
+    case "updated": {
+      const { metrics, step, seconds } = event;
+      return (
+        `step ${step}: loss ${figure(metrics.loss)}, gradient norm ${figure(metrics.gradNorm)}, ` +
+        `mean advantage ${figure(metrics.meanAdvantage)}, log p ${figure(metrics.meanLogprob)}, ` +
+        `clipped ${(100 * metrics.clipFraction).toFixed(1)} %, ${seconds.toFixed(1)} s`
+      );
+    }
+    case "stopped":
+      return `stopped after step ${event.step} of ${event.steps}; the same command goes on from here`;
+    case "done":
+      return `done after step ${event.step}`;
+    case "epoch":
+    case "step":
+    case "checkpoint":
+      return null;
+  }
+}

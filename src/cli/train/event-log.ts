@@ -1,0 +1,88 @@
+/** events.jsonl and metrics.jsonl of a run: each step once, whatever happened between. */
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import type { TrainEvent } from "../../core/loop/events.ts";
+
+/** An append-only JSON Lines file that can be cut back to a step. */
+class StepLines {
+  #handle: number | null = null;
+
+  constructor(
+    private readonly path: string,
+    /** Where an object belongs: it stays when a run continues from a checkpoint of that step or a later one. */
+    private readonly stepOf: (value: Record<string, unknown>) => number,
+  ) {}
+
+  /** Keeps the lines of steps up to `step`, in one atomic move; lines cut short by a kill are dropped. */
+  open(step: number): void {
+    const kept = readLines(this.path).filter((value) => this.stepOf(value) <= step);
+    const temporary = `${this.path}.part`;
+    const handle = openSync(temporary, "w");
+    writeSync(handle, kept.map((value) => `${JSON.stringify(value)}\n`).join(""));
+    fsyncSync(handle);
+    closeSync(handle);
+    renameSync(temporary, this.path);
+    this.#handle = openSync(this.path, "a");
+  }
+
+  append(value: object): void {
+    if (this.#handle !== null) writeSync(this.#handle, `${JSON.stringify(value)}\n`);
+  }
+
+  close(): void {
+    if (this.#handle !== null) closeSync(this.#handle);
+    this.#handle = null;
+  }
+}
+
+function readLines(path: string): Record<string, unknown>[] {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
+  return text.split("\n").flatMap((line) => {
+    try {
+      return line === "" ? [] : [JSON.parse(line) as Record<string, unknown>];
+    } catch {
+      return [];
+    }
+  });
+}
+
+/**
+ * Writes every event with its time to events.jsonl and each step's figures to metrics.jsonl. A continued run first
+ * drops what came after its checkpoint: those steps are taken again.
+ */
+export class EventLog {
+  readonly #events: StepLines;
+  readonly #metrics: StepLines;
+  /** The step that an event without one belongs to. */
+  #step = 0;
+
+  constructor(eventsPath: string, metricsPath: string) {
+    const stepOf = (value: Record<string, unknown>) => (typeof value.step === "number" ? value.step : 0);
+    this.#events = new StepLines(eventsPath, stepOf);
+    this.#metrics = new StepLines(metricsPath, stepOf);
+  }
+
+  write(event: TrainEvent): void {
+    if (event.type === "start") {
+      this.#step = event.resumedFrom ?? 0;
+      this.#events.open(this.#step);
+      this.#metrics.open(this.#step);
+    }
+    if ("step" in event) this.#step = event.step;
+    this.#events.append({ time: new Date().toISOString(), step: this.#step, ...event });
+    if (event.type === "updated") {
+      const { step, stage, epoch, batch, metrics, seconds, tokensPerSecond } = event;
+      this.#metrics.append({ step, stage, epoch, batch, ...metrics, seconds, tokensPerSecond });
+    }
+  }
+
+  close(): void {
+    this.#events.close();
+    this.#metrics.close();
+  }
+}

@@ -1,0 +1,36 @@
+/** What decides a run's numbers, as short names and SHA-256 digests: a checkpoint of another run is refused by name. */
+import { createHash } from "node:crypto";
+import type { FolderReader } from "../../core/ports.ts";
+import { openBytes } from "../io.ts";
+
+/** Files up to this size are digested whole. */
+const WHOLE = 64 * 2 ** 20;
+/** Of larger ones: the size, the first piece (the header of a safetensors file) and pieces spread evenly. */
+const PIECES = 64;
+const PIECE = 2 ** 16;
+
+/** Digest of a file's bytes. */
+export async function fileDigest(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const chunk of openBytes(path)) hash.update(chunk);
+  return hash.digest("hex");
+}
+
+/** Digest of a model folder's configuration, weights and index; weights of more than 64 MiB a file by samples. */
+export async function modelDigest(folder: FolderReader): Promise<string> {
+  const hash = createHash("sha256");
+  for (const file of (await folder.list()).filter((name) =>
+    /^config\.json$|\.safetensors(\.index\.json)?$/.test(name),
+  )) {
+    if (file.startsWith("optimizer.")) continue;
+    const size = await folder.size(file);
+    hash.update(`${file}\0${size}\0`);
+    const whole = size <= WHOLE;
+    const step = whole ? PIECE * 16 : Math.floor((size - PIECE) / (PIECES - 1));
+    const length = whole ? step : PIECE;
+    for (let start = 0; start < size; start += step) {
+      hash.update(await folder.read(file, start, Math.min(size, start + length)));
+    }
+  }
+  return hash.digest("hex");
+}

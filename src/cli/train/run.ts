@@ -1,0 +1,231 @@
+/** One training job of the command line: files, devices and checkpoints around the loop of `src/core/loop`. */
+import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { environmentRules } from "../../core/environment/environment.ts";
+import { InputError } from "../../core/errors.ts";
+import {
+  configuredMethod,
+  configuredSettings,
+  freshData,
+  libraryContexts,
+  RecordedEnvironment,
+  recordedData,
+  sha256Hex,
+  type TextCodec,
+  type TrainConfig,
+  type TrainEvent,
+  type TrainingData,
+  type TrainResult,
+  train,
+} from "../../core/loop/index.ts";
+import { taskKey } from "../../core/record/library.ts";
+import { readRecords } from "../../core/record/read.ts";
+import type { Episode, Source } from "../../core/record/schema.ts";
+import { ModelScorer, ModelTrainer } from "../../engine/webgpu/index.ts";
+import { createNodeBackend } from "../../engine/webgpu/node.ts";
+import { openFolder } from "../../engine/webgpu/node-folder.ts";
+import { checkSameTokenizer, checkTokenizerFits, textCodec } from "../../text/index.ts";
+import { lockFolder } from "../../worker/lock.ts";
+import { saveModel } from "../engine/save-model.ts";
+import { openBytes, writeOut } from "../io.ts";
+import { readTokenizerFolder } from "../tokenizer-folder.ts";
+import { DiskCheckpoints } from "./checkpoints.ts";
+import { EventLog } from "./event-log.ts";
+import { fileDigest, modelDigest } from "./fingerprint.ts";
+
+export interface TrainingRun {
+  /** Checked, with absolute paths: see `readTrainConfig`. */
+  config: TrainConfig;
+  /** Its file, for messages. */
+  configFile: string;
+  /** Output folder: checkpoints, events, metrics, and the student at the end. */
+  out: string;
+  onEvent: (event: TrainEvent) => void;
+  onNote: (note: string) => void;
+  /** Aborts inside a step. */
+  signal?: AbortSignal;
+  /** Ends after the current step. */
+  stop?: AbortSignal;
+}
+
+/**
+ * Runs or continues a training job.
+ *
+ * @returns false when it was stopped before its end
+ * @throws InputError for bad input, for an output folder that is in use, and for checkpoints of another run
+ */
+export async function runTraining(run: TrainingRun): Promise<boolean> {
+  const { config, out } = run;
+  const method = configuredMethod(config);
+  const episodes = await readLimitedEpisodes(config);
+  const codec = await openTokenizer(run);
+  const sources = await readSources(config, episodes);
+  await mkdir(out, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
+    throw new InputError(`cannot be made a folder (${error.code})`, { file: out });
+  });
+  const unlock = lockFolder(
+    join(out, "lock.sqlite"),
+    new InputError("another run works in this folder: wait for it or choose another --out", { file: out }),
+  );
+  const log = new EventLog(join(out, "events.jsonl"), join(out, "metrics.jsonl"));
+  try {
+    await writeOut(join(out, "config.json"), [`${JSON.stringify(config, null, 2)}\n`]);
+    return await withModels(run, codec, async ({ teacher, openStudent, fingerprint }) => {
+      const result = await train({
+        method,
+        settings: configuredSettings(config),
+        batchSize: config.batch_size,
+        seed: config.seed,
+        data: trainingData(config, episodes),
+        codec: codec.codec,
+        teacher,
+        openStudent,
+        contexts: libraryContexts({ sources, codec: codec.codec, limit: config.evidence_tokens }),
+        checkpoints: new DiskCheckpoints(join(out, "checkpoints"), config.keep_checkpoints),
+        checkpointEvery: config.checkpoint_every,
+        fingerprint: {
+          ...fingerprint,
+          ...(config.library === undefined ? {} : { library: await fileDigest(config.library) }),
+          evidence_tokens: sha256Hex(String(config.evidence_tokens ?? "")),
+        },
+        onEvent: (event) => {
+          log.write(event);
+          run.onEvent(event);
+        },
+        signal: run.signal,
+        stop: run.stop,
+      });
+      return finish(run, result);
+    });
+  } finally {
+    log.close();
+    unlock();
+  }
+}
+
+/** Writes the finished student. */
+async function finish({ config, out }: TrainingRun, { student, finished }: TrainResult): Promise<boolean> {
+  try {
+    if (finished) {
+      await saveModel(student, join(out, "student"), {
+        optimizer: false,
+        companionsFrom: [config.student, config.tokenizer ?? config.student],
+        replace: true,
+      });
+    }
+    return finished;
+  } finally {
+    student.dispose();
+  }
+}
+
+async function readLimitedEpisodes({ episodes: file, limit }: TrainConfig): Promise<Episode[]> {
+  const episodes: Episode[] = [];
+  for await (const { record } of readRecords(openBytes(file), { file, kind: "episode" })) {
+    episodes.push(record);
+    if (episodes.length === limit) break;
+  }
+  return episodes;
+}
+
+/** The sources of the tasks that the episodes are of; the rest of the library is read and let go. */
+async function readSources(
+  { library }: TrainConfig,
+  episodes: readonly Episode[],
+): Promise<(environment: string, task: string) => Promise<readonly Source[]>> {
+  const tasks = new Map<string, Source[]>(
+    episodes.map(({ environment, task }) => [taskKey(environment, task), []]),
+  );
+  if (library !== undefined) {
+    for await (const { record } of readRecords(openBytes(library), { file: library, kind: "source" })) {
+      tasks.get(taskKey(record.environment, record.task))?.push(record);
+    }
+  }
+  return async (environment, task) => tasks.get(taskKey(environment, task)) ?? [];
+}
+
+function trainingData(config: TrainConfig, episodes: readonly Episode[]): TrainingData {
+  const { sample } = config;
+  if (sample === undefined) return recordedData(episodes);
+  const environments = [...new Set(episodes.map(({ environment }) => environment))];
+  const limits = environments.map((name) => environmentRules(name).limits);
+  const tasks = episodes.map((episode) => ({
+    episode: episode.episode,
+    environment: episode.environment,
+    task: episode.task,
+    taskDescription: episode.task_description,
+    open: async () => new RecordedEnvironment(episode),
+    parse: (response: string, observation: string) =>
+      environmentRules(episode.environment).parseResponse(response, observation).action,
+  }));
+  return freshData(tasks, {
+    maxDecisions: sample.max_decisions ?? Math.max(...limits.map(({ decisions }) => decisions)),
+    maxTokens: sample.max_tokens ?? Math.max(...limits.map(({ responseTokens }) => responseTokens)),
+    temperature: sample.temperature,
+    seed: config.seed,
+  });
+}
+
+interface OpenTokenizer {
+  codec: TextCodec;
+  /** Refuses a model whose vocabulary is smaller than the tokenizer's. */
+  fits(model: { name: string; vocabulary: number }): void;
+}
+
+/** The tokenizer that both models read; tokenizers in the model folders must agree with it. */
+async function openTokenizer({ config, configFile }: TrainingRun): Promise<OpenTokenizer> {
+  const has = (folder: string) => existsSync(join(folder, "tokenizer.json"));
+  const folder = config.tokenizer ?? config.student;
+  if (!has(folder)) {
+    throw new InputError(
+      config.tokenizer === undefined
+        ? `the student's folder has no tokenizer.json: name a tokenizer's folder (${folder})`
+        : `no tokenizer.json in ${folder}`,
+      { file: configFile, key: "tokenizer" },
+    );
+  }
+  const tokenizer = await readTokenizerFolder(folder);
+  for (const other of [config.student, config.teacher]) {
+    if (other !== folder && has(other)) checkSameTokenizer(await readTokenizerFolder(other), tokenizer);
+  }
+  return { codec: textCodec(tokenizer), fits: (model) => checkTokenizerFits(tokenizer, model) };
+}
+
+interface Models {
+  teacher: ModelScorer;
+  openStudent: Parameters<typeof train>[0]["openStudent"];
+  fingerprint: Record<string, string>;
+}
+
+/** Opens the device and the teacher, and frees both whatever happens. */
+async function withModels<R>(
+  { config, onNote, signal }: TrainingRun,
+  tokenizer: OpenTokenizer,
+  work: (models: Models) => Promise<R>,
+): Promise<R> {
+  const [teacherFolder, studentFolder] = [openFolder(config.teacher), openFolder(config.student)];
+  const backend = await createNodeBackend(config.device, { onNote });
+  try {
+    const teacher = await ModelScorer.open(backend, teacherFolder, { signal });
+    tokenizer.fits({ name: config.teacher, vocabulary: teacher.info.vocabulary });
+    return await work({
+      teacher,
+      async openStudent(checkpoint) {
+        const student = await ModelTrainer.open(backend, checkpoint ?? studentFolder, {
+          optimizer: checkpoint === null ? "ignore" : "require",
+          signal,
+        });
+        tokenizer.fits({ name: config.student, vocabulary: student.info.vocabulary });
+        return student;
+      },
+      fingerprint: {
+        teacher: await modelDigest(teacherFolder),
+        student: await modelDigest(studentFolder),
+        device: sha256Hex(backend.kind),
+      },
+    });
+  } finally {
+    backend.dispose();
+  }
+}

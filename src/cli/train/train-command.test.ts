@@ -1,0 +1,314 @@
+/** train, as the command line runs it: whole, stopped, killed, continued, and refused. */
+import { createHash } from "node:crypto";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { buildCli, runCli, startCli } from "../../../test/support/cli.ts";
+import { modelFixture } from "../../../test/support/golden.ts";
+import { tinyRecords } from "../../../test/support/tiny-records.ts";
+import type { TrainEvent } from "../../core/loop/index.ts";
+
+let folder: string;
+let script: string;
+
+beforeAll(async () => {
+  script = await buildCli("train");
+});
+afterAll(() => rmSync(join(script, ".."), { recursive: true, force: true }));
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "gcopd-"));
+  const { sources, episodes } = tinyRecords();
+  const text = (records: object[]) => records.map((record) => `${JSON.stringify(record)}\n`).join("");
+  writeFileSync(join(folder, "sources.jsonl"), text(sources));
+  writeFileSync(join(folder, "episodes.jsonl"), text(episodes));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function writeConfig(changes: object = {}, name = "config.json"): string {
+  const path = join(folder, name);
+  const config = {
+    library: "sources.jsonl",
+    episodes: "episodes.jsonl",
+    teacher: modelFixture("qwen3-b"),
+    student: modelFixture("qwen3-a"),
+    tokenizer: modelFixture("tokenizer"),
+    batch_size: 2,
+    settings: { learning_rate: 1e-4 },
+    seed: 3,
+    device: "cpu",
+    ...changes,
+  };
+  writeFileSync(path, JSON.stringify(config));
+  return path;
+}
+
+const digest = (path: string) => createHash("sha256").update(readFileSync(path)).digest("hex");
+const weights = (out: string) => digest(join(folder, out, "student", "model.safetensors"));
+const events = (text: string) =>
+  text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as TrainEvent);
+const lines = (out: string, file: string) =>
+  readFileSync(join(folder, out, file), "utf8")
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown> & { type: string; step: number });
+const train = (config: string, out: string, ...args: string[]) =>
+  runCli("train", "--config", config, "--out", join(folder, out), ...args);
+
+/** What a run figures, without what a clock says. */
+function figures(out: string): object[] {
+  return lines(out, "metrics.jsonl").map(({ seconds: _, tokensPerSecond: __, ...rest }) => rest);
+}
+
+describe("a whole run", () => {
+  it("does vanilla, then graph-conditioned, and writes student, events and metrics", async () => {
+    const result = await train(writeConfig(), "out", "--progress", "json");
+    expect(result).toMatchObject({ code: 0, err: "" });
+    const told = events(result.out);
+    expect(told.map(({ type }) => type).filter((type) => type !== "checkpoint")).toEqual([
+      "start",
+      ...["stage", "epoch", "step", "scored", "updated", "step", "scored", "updated"],
+      ...["stage", "epoch", "step", "scored", "updated", "step", "scored", "updated"],
+      "done",
+    ]);
+    const scored = told.filter((event) => event.type === "scored");
+    expect(scored.map(({ successReferences }) => successReferences)).toEqual([
+      0,
+      0,
+      ...[expect.any(Number), expect.any(Number)],
+    ]);
+    expect(scored.slice(2).every(({ successReferences, decisions }) => successReferences === decisions)).toBe(
+      true,
+    );
+    expect(scored[2]!.contextTokens).toBeGreaterThan(2 * scored[0]!.contextTokens);
+    expect(readdirSync(join(folder, "out")).sort()).toEqual([
+      "checkpoints",
+      "config.json",
+      "events.jsonl",
+      "lock.sqlite",
+      "metrics.jsonl",
+      "student",
+    ]);
+    expect(readdirSync(join(folder, "out", "checkpoints"))).toEqual(["step-00000003", "step-00000004"]);
+    expect(readdirSync(join(folder, "out", "student")).sort()).toEqual([
+      "config.json",
+      "generation_config.json",
+      "model.safetensors",
+      "tokenizer.json",
+      "tokenizer_config.json",
+    ]);
+    expect(lines("out", "metrics.jsonl").map(({ step }) => step)).toEqual([1, 2, 3, 4]);
+    expect(lines("out", "events.jsonl").map(({ type }) => type)).toEqual(told.map(({ type }) => type));
+    // The student can be scored as it stands.
+    writeFileSync(join(folder, "in.jsonl"), '{"id":"a","prompt_ids":[1,2],"response_ids":[3]}\n');
+    const scoring = [
+      "--model",
+      join(folder, "out", "student"),
+      "--in",
+      join(folder, "in.jsonl"),
+      "--device",
+      "cpu",
+    ];
+    expect((await runCli("score", ...scoring)).code).toBe(0);
+  });
+
+  it("lr 0 changes no bit of the student", async () => {
+    expect(await train(writeConfig({ settings: { learning_rate: 0 } }), "zero")).toMatchObject({ code: 0 });
+    const start = writeConfig(
+      { method: "opd", epochs: [1], limit: 1, settings: { learning_rate: 0 } },
+      "other.json",
+    );
+    expect(await train(start, "one")).toMatchObject({ code: 0 });
+    expect(weights("zero")).toBe(weights("one"));
+    const moved = writeConfig({ method: "opd", epochs: [1], limit: 1 }, "moved.json");
+    expect(await train(moved, "moved")).toMatchObject({ code: 0 });
+    expect(weights("moved")).not.toBe(weights("one"));
+  });
+
+  it("samples anew over the recorded episodes when asked", async () => {
+    const config = writeConfig({ method: "opd", epochs: [1], sample: { max_tokens: 6, max_decisions: 2 } });
+    const result = await train(config, "out", "--progress", "json");
+    expect(result.code).toBe(0);
+    const rollouts = events(result.out).filter((event) => event.type === "rollout");
+    expect(rollouts).toHaveLength(2);
+    for (const { episodes, decisions } of rollouts) expect(decisions).toBeGreaterThanOrEqual(episodes);
+  });
+});
+
+describe("interrupted runs go on to the same numbers", () => {
+  /** What an uninterrupted run gave; the runs below differ from it in nothing but when they were interrupted. */
+  let whole: { weights: string; optimizer: string; figures: object[] };
+
+  async function uninterrupted(config: string) {
+    if (whole === undefined) {
+      expect(await train(config, "whole")).toMatchObject({ code: 0 });
+      whole = { weights: weights("whole"), optimizer: optimizer("whole"), figures: figures("whole") };
+    }
+    return whole;
+  }
+
+  const optimizer = (out: string) =>
+    digest(join(folder, out, "checkpoints", "step-00000004", "optimizer.safetensors"));
+
+  /** Runs the command in a process; `act` is called with each event as it is printed. */
+  async function start(
+    config: string,
+    out: string,
+    act: (event: TrainEvent, kill: (signal: NodeJS.Signals) => void) => void,
+  ) {
+    let rest = "";
+    const run = startCli(
+      script,
+      ["train", "--config", config, "--out", join(folder, out), "--progress", "json"],
+      {
+        onOut: (text) => {
+          rest += text;
+          const parts = rest.split("\n");
+          rest = parts.pop()!;
+          for (const part of parts) act(JSON.parse(part) as TrainEvent, (signal) => run.child.kill(signal));
+        },
+      },
+    );
+    return { ...(await run.ended), ...run.output };
+  }
+
+  it.each([
+    ["scored", 1],
+    ["updated", 2],
+    ["checkpoint", 3],
+  ] as const)("kill -9 at `%s` of step %i", async (type, step) => {
+    const config = writeConfig();
+    const expected = await uninterrupted(config);
+    const killed = await start(config, "killed", (event, kill) => {
+      if (event.type === type && event.step === step) kill("SIGKILL");
+    });
+    expect(killed.signal).toBe("SIGKILL");
+    expect(existsSync(join(folder, "killed", "student"))).toBe(false);
+    const again = await train(config, "killed", "--progress", "json");
+    expect(again).toMatchObject({ code: 0 });
+    expect(weights("killed")).toBe(expected.weights);
+    expect(figures("killed")).toEqual(expected.figures);
+    expect(optimizer("killed")).toBe(expected.optimizer);
+    const steps = lines("killed", "events.jsonl").filter((event) => event.type === "updated");
+    expect(steps.map((event) => event.step)).toEqual([1, 2, 3, 4]);
+    const left = readdirSync(join(folder, "killed", "checkpoints"));
+    expect(left).toEqual(["step-00000003", "step-00000004"]);
+  });
+
+  it.each(["SIGINT", "SIGTERM"] as const)("%s ends after the step, with a checkpoint", async (signal) => {
+    const config = writeConfig();
+    const expected = await uninterrupted(config);
+    const stopped = await start(config, "stopped", (event, kill) => {
+      if (event.type === "step" && event.step === 2) kill(signal);
+    });
+    expect(stopped).toMatchObject({ code: signal === "SIGINT" ? 130 : 143, signal: null });
+    const last = events(stopped.out).at(-1)!;
+    expect(last.type).toBe("stopped");
+    expect(readdirSync(join(folder, "stopped", "checkpoints")).length).toBeGreaterThan(0);
+    expect(await train(config, "stopped")).toMatchObject({ code: 0 });
+    expect(weights("stopped")).toBe(expected.weights);
+  });
+
+  it("a finished run is not run again", async () => {
+    const config = writeConfig();
+    expect(await train(config, "out")).toMatchObject({ code: 0 });
+    const before = weights("out");
+    const again = await train(config, "out", "--progress", "json");
+    expect(events(again.out).map(({ type }) => type)).toEqual(["start", "done"]);
+    expect(weights("out")).toBe(before);
+  });
+});
+
+describe("refusals in one line", () => {
+  async function refused(config: string, message: RegExp, out = "out"): Promise<void> {
+    const result = await train(config, out);
+    expect(result.code).toBe(1);
+    const told = result.err.trimEnd().split("\n");
+    expect(told.at(-1)).toMatch(message);
+    expect(told.at(-1)).toMatch(/^gcopd: /);
+  }
+
+  it.each([
+    [{ batch_size: 0 }, /config\.json, batch_size: /],
+    [{ batchsize: 3 }, /config\.json.*batchsize/],
+    [{ library: undefined }, /config\.json, library: missing/],
+    [{ epochs: [1, 1, 1] }, /config\.json: epochs: 3 entries for 2 stages/],
+    [{ episodes: "none.jsonl" }, /none\.jsonl: no such file/],
+    [{ tokenizer: undefined }, /config\.json, tokenizer: the student's folder has no tokenizer\.json/],
+    [{ student: "nowhere", tokenizer: modelFixture("tokenizer") }, /nowhere: no such folder/],
+    [{ evidence_tokens: 20 }, /evidence of decision 0 of episode e\d does not fit: .* limit 20/],
+  ])("config %#", async (changes, message) => {
+    await refused(writeConfig(changes), message);
+  });
+
+  it("a config that is not JSON", async () => {
+    const path = join(folder, "config.json");
+    writeFileSync(path, "{");
+    await refused(path, /config\.json: not JSON/);
+  });
+
+  it("a tokenizer with more ids than the model has rows", async () => {
+    const tokenizer = join(folder, "big");
+    cpSync(modelFixture("tokenizer"), tokenizer, { recursive: true });
+    const file = join(tokenizer, "tokenizer.json");
+    const json = JSON.parse(readFileSync(file, "utf8")) as { added_tokens: object[] };
+    const token = { ...json.added_tokens[0]!, id: 1880, content: "<|one_too_many|>" };
+    writeFileSync(file, JSON.stringify({ ...json, added_tokens: [...json.added_tokens, token] }));
+    await refused(writeConfig({ tokenizer }), /does not fit the model: it has ids up to 1880/);
+  });
+
+  it("a teacher with another tokenizer", async () => {
+    const teacher = join(folder, "teacher");
+    cpSync(modelFixture("qwen3-b"), teacher, { recursive: true });
+    cpSync(modelFixture("tokenizer-qwen3_5"), teacher, { recursive: true });
+    await refused(writeConfig({ teacher }), /teacher: not the student's tokenizer .*: id \d+ is/);
+  });
+
+  it("checkpoints of another config, by what differs", async () => {
+    expect(await train(writeConfig({ limit: 2 }), "out")).toMatchObject({ code: 0 });
+    await refused(
+      writeConfig({ limit: 2, seed: 4 }),
+      /step-0+\d: this checkpoint is of another run: it differs in settings;/,
+    );
+    await refused(writeConfig(), /differs in data;/);
+    await refused(
+      writeConfig({ limit: 2, teacher: modelFixture("qwen3-b-bf16-sharded") }),
+      /differs in teacher;/,
+    );
+  });
+
+  it("an output folder that another run works in", async () => {
+    const config = writeConfig();
+    let refusal: Promise<void> | null = null;
+    const run = startCli(
+      script,
+      ["train", "--config", config, "--out", join(folder, "out"), "--progress", "json"],
+      {
+        onOut: () => {
+          refusal ??= refused(config, /out: another run works in this folder/);
+        },
+      },
+    );
+    await run.ended;
+    expect(refusal).not.toBeNull();
+    await refusal;
+  });
+
+  it("an output that is a file", async () => {
+    mkdirSync(join(folder, "x"));
+    writeFileSync(join(folder, "x", "out"), "");
+    await refused(writeConfig(), /x\/out: cannot be made a folder/, "x/out");
+  });
+});
