@@ -77,7 +77,7 @@ test("a learning rate of 0 changes nothing; a gradient that is not finite is ref
   expect(optimizer.steps).toBe(1);
 });
 
-test("faults of a saved optimizer are named and leave the optimizer as it was", async () => {
+test("faults of a saved optimizer are named and leave a new optimizer", async () => {
   const backend = createReferenceBackend();
   const model = await Qwen3Model.load(backend, openModelFixture("qwen3-a"));
   const optimizer = new AdamW(model);
@@ -92,4 +92,25 @@ test("faults of a saved optimizer are named and leave the optimizer as it was", 
   folder.set("optimizer.safetensors", folder.text("optimizer.safetensors").replace('"steps"', '"stops"'));
   await expect(optimizer.load(folder)).rejects.toThrow(/m\/optimizer\.safetensors/);
   expect(optimizer.steps).toBe(0);
+});
+
+test("a moment that is not finite is refused, and no moment of that file stays", async () => {
+  const backend = createReferenceBackend();
+  const model = await Qwen3Model.load(backend, openModelFixture("qwen3-a"));
+  const optimizer = new AdamW(model);
+  await train(model, optimizer, 1);
+  const folder = new MemoryFolder("m");
+  await optimizer.save(folder);
+  const bytes = folder.files.get("optimizer.safetensors")!;
+  new DataView(bytes.buffer).setFloat32(bytes.length - 4, NaN, true);
+  await expect(optimizer.load(folder)).rejects.toThrow(
+    "m/optimizer.safetensors, v/model.norm.weight: value 63 is NaN",
+  );
+  expect(optimizer.steps).toBe(0);
+  const fresh = new AdamW(model);
+  const [saved, expected] = [new MemoryFolder(), new MemoryFolder()];
+  await optimizer.save(saved);
+  await fresh.save(expected);
+  const pair = [saved, expected].map(({ files }) => Buffer.from(files.get("optimizer.safetensors")!));
+  expect(pair[0]!.equals(pair[1]!)).toBe(true);
 });

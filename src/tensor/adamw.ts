@@ -70,7 +70,10 @@ export class AdamW {
     await writer.write(FILE, writeSafetensors(tensors, data, { steps: String(this.steps) }));
   }
 
-  /** Takes over what `save` wrote: the next step is the one that would have followed. */
+  /**
+   * Takes over what `save` wrote: the next step is the one that would have followed. One tensor is in memory at a time.
+   * After an InputError the optimizer is as new.
+   */
   async load(folder: FolderReader): Promise<void> {
     const file = `${folder.name}/${FILE}`;
     if (!(await folder.list()).includes(FILE)) throw new InputError("this file is missing", { file });
@@ -82,14 +85,18 @@ export class AdamW {
     const expected = new Set([...this.#moments.keys()].flatMap((name) => [`m/${name}`, `v/${name}`]));
     for (const name of stored.tensors.keys())
       if (!expected.has(name)) throw new InputError("the model has no such parameter", { file, key: name });
-    // First all is read, then all is written: a fault half-way leaves the optimizer as it was.
-    const read: [Tensor, Float32Array][] = [];
-    for (const [name, { m, v }] of this.#moments) {
-      read.push([m, await stored.read(`m/${name}`, m.shape)]);
-      read.push([v, await stored.read(`v/${name}`, v.shape)]);
+    const { backend } = this.model;
+    try {
+      for (const [name, { m, v }] of this.#moments) {
+        backend.write(m, await stored.read(`m/${name}`, m.shape));
+        backend.write(v, await stored.read(`v/${name}`, v.shape));
+      }
+      this.steps = steps;
+    } catch (error) {
+      for (const { m, v } of this.#moments.values()) for (const moment of [m, v]) backend.fill(moment, 0);
+      this.steps = 0;
+      throw error;
     }
-    for (const [tensor, values] of read) this.model.backend.write(tensor, values);
-    this.steps = steps;
   }
 
   dispose(): void {
