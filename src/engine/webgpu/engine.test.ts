@@ -1,11 +1,15 @@
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { MemoryFolder } from "../../../test/memory-folder.ts";
 import { modelFixture, readGolden } from "../../../test/support/golden.ts";
-import { MemoryFolder } from "../../../test/support/memory-folder.ts";
+import { openGpu } from "../../../test/webgpu.ts";
+
 import { episodeWeights } from "../../core/objective/index.ts";
-import { PAPER_SETTINGS, type TrainItem } from "../../core/ports.ts";
+import { type FolderReader, PAPER_SETTINGS, type TrainItem } from "../../core/ports.ts";
 import type { Backend } from "../../tensor/index.ts";
+import { createBackend } from "./backend.ts";
 import { createNodeBackend } from "./node.ts";
+import { openFolder } from "./node-folder.ts";
 import { ModelScorer } from "./scorer.ts";
 import { ModelTrainer } from "./trainer.ts";
 
@@ -32,7 +36,7 @@ function goldenItems(model: string): { items: TrainItem[]; golden: Map<string, n
   return { items, golden };
 }
 
-const folder = (name: string) => MemoryFolder.fromDisk(modelFixture(name));
+const folder = (name: string) => openFolder(modelFixture(name));
 const close = (actual: number, expected: number, relative: number) =>
   expect(Math.abs(actual - expected)).toBeLessThanOrEqual(relative * Math.abs(expected));
 
@@ -52,8 +56,8 @@ describe("ports on the reference backend", () => {
       close(report.loss, golden.get("loss")![0]!, 1e-3);
       close(report.gradNorm, golden.get("grad_norm")![0]!, 1e-4);
       expect(report.step).toBe(1);
-      report.items.forEach((item, n) => {
-        const key = `e${items[n]!.episode.slice(1)}d${item.decision}`;
+      report.items.forEach((item) => {
+        const key = `${item.episode}d${item.decision}`;
         expect([...item.clipped]).toEqual(golden.get(`${key}/clipped`));
         for (const [field, from] of [
           ["logprobs", "logp"],
@@ -78,7 +82,8 @@ describe("ports on the reference backend", () => {
         steps: { config: string; lr: number; weight_decay: number; loss: number; grad_norm: number }[];
       }
     ).steps.filter(({ config }) => config === "lr1e-5_wd0.1");
-    let from = folder("qwen3-a");
+    let last = new MemoryFolder();
+    let from: FolderReader = folder("qwen3-a");
     for (const [n, expected] of steps.entries()) {
       const trainer = await ModelTrainer.open(backend, from, { optimizer: n === 0 ? "ignore" : "require" });
       const report = await trainer.step(items, {
@@ -88,24 +93,26 @@ describe("ports on the reference backend", () => {
       });
       close(report.loss, expected.loss, 1e-3);
       close(report.gradNorm, expected.grad_norm, 1e-3);
-      from = new MemoryFolder(`step ${n + 1}`);
-      await trainer.save(from, { optimizer: true });
-      expect(from.committed).toBe(true);
+      last = new MemoryFolder(`step ${n + 1}`);
+      const commit = vi.spyOn(last, "commit");
+      await trainer.save(last, { optimizer: true });
+      expect(commit).toHaveBeenCalledOnce();
+      from = last;
       trainer.dispose();
     }
     const golden = readGolden("qwen3-a/adamw.safetensors");
-    const last = await ModelTrainer.open(backend, from, { optimizer: "require" });
-    expect(last.steps).toBe(3);
-    const saved = new MemoryFolder("last");
-    await last.save(saved, { optimizer: false });
-    expect(sameWeights(saved, from)).toBe(true);
+    const opened = await ModelTrainer.open(backend, last, { optimizer: "require" });
+    expect(opened.steps).toBe(3);
+    const saved = new MemoryFolder("saved");
+    await opened.save(saved, { optimizer: false });
+    expect(sameWeights(saved, last)).toBe(true);
     expect(saved.files.has("optimizer.safetensors")).toBe(false);
     const norm = golden.get("lr1e-5_wd0.1/step3/model.norm.weight")!;
     const values = readTensor(saved, "model.norm.weight");
     values.forEach((value, i) => {
       expect(Math.abs(value - norm[i]!)).toBeLessThan(0.05 * 1e-5 + 1e-7);
     });
-    last.dispose();
+    opened.dispose();
   });
 
   it("lr 0 leaves every bit of the weights", async () => {
@@ -179,6 +186,73 @@ describe("ports on the reference backend", () => {
     expect(scorer.info).toMatchObject({ device: "cpu", dtype: "f32", vocabulary: 1880, parameters: 656_640 });
     scorer.dispose();
     expect(backend.live().tensors).toBe(0);
+  });
+});
+
+describe("ports on WebGPU, a software adapter", () => {
+  let backend: Backend;
+  beforeAll(async () => {
+    backend = await createBackend({ device: "webgpu", gpu: await openGpu(), howTo: "" });
+  });
+  afterAll(() => backend.dispose());
+
+  it("a golden step; the step after it is the same bit for bit when the run is saved and opened between them", async () => {
+    const { items, golden } = goldenItems("qwen3-a");
+    const through = await ModelTrainer.open(backend, folder("qwen3-a"), { optimizer: "ignore" });
+    expect(through.info).toMatchObject({ device: "webgpu", dtype: "f32" });
+    const first = await through.step(items, PAPER_SETTINGS);
+    close(first.loss, golden.get("loss")![0]!, 1e-3);
+    close(first.gradNorm, golden.get("grad_norm")![0]!, 1e-4);
+    expect(first.items.flatMap(({ clipped }) => [...clipped])).toEqual(
+      items.flatMap(({ episode, decision }) => golden.get(`${episode}d${decision}/clipped`)!),
+    );
+    const between = new MemoryFolder("between");
+    await through.save(between, { optimizer: true });
+    const expected = await through.step(items.slice(0, 2), PAPER_SETTINGS);
+    const [whole, resumed] = [new MemoryFolder("whole"), new MemoryFolder("resumed")];
+    await through.save(whole, { optimizer: true });
+    through.dispose();
+
+    const continued = await ModelTrainer.open(backend, between, { optimizer: "require" });
+    expect(await continued.step(items.slice(0, 2), PAPER_SETTINGS)).toEqual(expected);
+    await continued.save(resumed, { optimizer: true });
+    continued.dispose();
+    expect(sameWeights(resumed, whole)).toBe(true);
+    expect(backend.live().tensors).toBe(0);
+  }, 240_000);
+
+  it("auto leaves a software adapter alone and says so", async () => {
+    const notes: string[] = [];
+    const gpu = await openGpu();
+    const chosen = await createBackend({
+      device: "auto",
+      gpu,
+      howTo: "",
+      onNote: (note) => notes.push(note),
+    });
+    if (/swiftshader|llvmpipe|lavapipe/i.test(backend.description)) {
+      expect(chosen.kind).toBe("cpu");
+      expect(notes).toEqual([expect.stringMatching(/is software: computing with plain TypeScript/)]);
+    } else {
+      expect(chosen.kind).toBe("webgpu");
+      expect(notes).toEqual([]);
+    }
+    chosen.dispose();
+  });
+
+  it("without WebGPU: auto falls back with a note, webgpu is refused with what to do", async () => {
+    const notes: string[] = [];
+    const chosen = await createBackend({
+      device: "auto",
+      gpu: null,
+      howTo: "",
+      onNote: (note) => notes.push(note),
+    });
+    expect(chosen.kind).toBe("cpu");
+    expect(notes).toHaveLength(1);
+    await expect(createBackend({ device: "webgpu", gpu: null, howTo: "install a driver" })).rejects.toThrow(
+      "no WebGPU device: this system offers none; install a driver",
+    );
   });
 });
 

@@ -2,7 +2,6 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { modelFixture } from "../../../test/support/golden.ts";
-import { MemoryFolder } from "../../../test/support/memory-folder.ts";
 import { tinyRecords } from "../../../test/support/tiny-records.ts";
 import { libraryContexts, recordedData, train } from "../../core/loop/index.ts";
 import { METHODS } from "../../core/method/index.ts";
@@ -10,6 +9,7 @@ import { type ItemReport, PAPER_SETTINGS, type StepSettings, type TrainItem } fr
 import { Qwen3Model } from "../../tensor/index.ts";
 import { loadTokenizer, textCodec } from "../../text/index.ts";
 import { createNodeBackend } from "./node.ts";
+import { openFolder } from "./node-folder.ts";
 import { ModelScorer } from "./scorer.ts";
 import { ModelTrainer } from "./trainer.ts";
 
@@ -24,7 +24,7 @@ it("raises Σ w A log p over its episodes, and leaves nothing allocated", async 
     }),
   );
   const backend = await createNodeBackend("cpu");
-  const teacher = await ModelScorer.open(backend, MemoryFolder.fromDisk(modelFixture("qwen3-b")));
+  const teacher = await ModelScorer.open(backend, openFolder(modelFixture("qwen3-b")));
   const seen: { item: TrainItem; report: ItemReport }[] = [];
   class Watched extends ModelTrainer {
     override async step(items: readonly TrainItem[], settings: StepSettings) {
@@ -43,8 +43,7 @@ it("raises Σ w A log p over its episodes, and leaves nothing allocated", async 
     data: recordedData(episodes),
     codec,
     teacher,
-    openStudent: async () =>
-      new Watched(await Qwen3Model.load(backend, MemoryFolder.fromDisk(modelFixture("qwen3-a")))),
+    openStudent: async () => new Watched(await Qwen3Model.load(backend, openFolder(modelFixture("qwen3-a")))),
     contexts: libraryContexts({
       codec,
       sources: async (_, task) => sources.filter((source) => source.task === task),
