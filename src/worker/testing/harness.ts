@@ -1,5 +1,6 @@
 /** What the worker's tests share: a worker on a temporary folder with the fake command line, and ways to ask it. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,6 +15,12 @@ export interface ServerEvent {
   id: number;
   event: string;
   data: Record<string, unknown>;
+}
+
+export interface RawAnswer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  body: Buffer;
 }
 
 export class Harness {
@@ -85,6 +92,22 @@ export class Harness {
   fetch(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = { Authorization: `Bearer ${this.token}`, ...(init.headers as Record<string, string>) };
     return fetch(`${this.url}${path}`, { ...init, headers });
+  }
+
+  /** A request with any headers: `fetch` does not let Host or Origin be set, nor leaves `..` in paths. */
+  raw(path: string, headers: Record<string, string> = {}, method = "GET"): Promise<RawAnswer> {
+    const { hostname, port } = new URL(this.url);
+    return new Promise((resolve, reject) => {
+      const sent = request({ hostname, port, path, method, headers }, (answer) => {
+        const chunks: Buffer[] = [];
+        answer.on("data", (chunk: Buffer) => chunks.push(chunk));
+        answer.on("end", () =>
+          resolve({ status: answer.statusCode!, headers: answer.headers, body: Buffer.concat(chunks) }),
+        );
+      });
+      sent.on("error", reject);
+      sent.end();
+    });
   }
 
   post(path: string, body?: unknown): Promise<Response> {
