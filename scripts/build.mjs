@@ -32,6 +32,7 @@ export async function buildNode() {
       text: "src/text/index.ts",
       tensor: "src/tensor/index.ts",
       "engine/webgpu": "src/engine/webgpu/index.ts",
+      "engine/webgpu-node": "src/engine/webgpu/node.ts",
       worker: "src/worker/index.ts",
       cli: "src/cli/main.ts",
     },

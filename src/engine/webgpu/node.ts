@@ -3,6 +3,8 @@ import { InputError } from "../../core/errors.ts";
 import type { Backend } from "../../tensor/index.ts";
 import { createBackend, type DeviceChoice } from "./backend.ts";
 
+export { createFolder, openFolder } from "./node-folder.ts";
+
 /** Comma-separated Dawn toggles to turn on, for experiments: `GCOPD_DAWN_FEATURES=allow_unsafe_apis,…`. */
 export const DAWN_FEATURES = "GCOPD_DAWN_FEATURES";
 /** Part of the name of the adapter to take, on machines with several. */
