@@ -72,17 +72,22 @@ fn attention_dq(
   // @end
   for (var j = first; j < last; j++) {
     let key = (j * P.groups + kv_head) * D4;
-    // @for r in R
-    var s${r} = 0.0;
-    var dp${r} = 0.0;
-    // @end
+    // Sums as single expressions: on a software adapter each assignment to a variable costs a masked store.
     // @for i in D4
     let k${i} = k[key + ${i}u];
     let v${i} = v[key + ${i}u];
-    // @for r in R
-    s${r} += dot(q${r}_${i}, k${i});
-    dp${r} += dot(do${r}_${i}, v${i});
     // @end
+    // @for r in R
+    let s${r} = 0.0
+    // @for i in D4
+      + dot(q${r}_${i}, k${i})
+    // @end
+    ;
+    let dp${r} = 0.0
+    // @for i in D4
+      + dot(do${r}_${i}, v${i})
+    // @end
+    ;
     // @end
     // @for r in R
     let p${r} = select(0.0, exp(s${r} - stat${r}.x), j >= start${r} && j < end${r});
@@ -130,17 +135,21 @@ fn attention_dkv(
     for (var t = j0; t < last; t++) {
       let stat = stats[t * P.heads + head];
       let query = (t * P.heads + head) * D4;
-      // @for r in R
-      var s${r} = 0.0;
-      var dp${r} = 0.0;
-      // @end
       // @for i in D4
       let q${i} = q[query + ${i}u];
       let do${i} = dout[query + ${i}u];
-      // @for r in R
-      s${r} += dot(q${i}, k${r}_${i});
-      dp${r} += dot(do${i}, v${r}_${i});
       // @end
+      // @for r in R
+      let s${r} = 0.0
+      // @for i in D4
+        + dot(q${i}, k${r}_${i})
+      // @end
+      ;
+      let dp${r} = 0.0
+      // @for i in D4
+        + dot(do${i}, v${r}_${i})
+      // @end
+      ;
       // @end
       // @for r in R
       let p${r} = select(0.0, exp(s${r} - stat.x), t >= j${r} && t < end${r});

@@ -49,26 +49,24 @@ fn attention_forward(
   // @end
   // @end
   for (var j = first; j < last; j += 4u) {
+    // Sums as single expressions: on a software adapter each assignment to a variable costs a masked store.
     // @for b in 4
     let key${b} = (min(j + ${b}u, last - 1u) * P.groups + kv_head) * D4;
+    // @for i in D4
+    let k${b}_${i} = k[key${b} + ${i}u];
     // @end
     // @for r in R
-    var s${r} = vec4f();
-    // @end
+    let s${r}_${b} = 0.0
     // @for i in D4
-    {
-      // @for b in 4
-      let k${b} = k[key${b} + ${i}u];
-      // @end
-      // @for r in R
-      s${r} += vec4f(dot(q${r}_${i}, k0), dot(q${r}_${i}, k1), dot(q${r}_${i}, k2), dot(q${r}_${i}, k3));
-      // @end
-    }
+      + dot(q${r}_${i}, k${b}_${i})
+    // @end
+    ;
+    // @end
     // @end
     let js = vec4u(j, j + 1u, j + 2u, j + 3u);
     // @for r in R
     let seen${r} = (js >= vec4u(start${r})) & (js < vec4u(end${r}));
-    s${r} = select(vec4f(LOWEST), s${r}, seen${r});
+    let s${r} = select(vec4f(LOWEST), vec4f(s${r}_0, s${r}_1, s${r}_2, s${r}_3), seen${r});
     let new_top${r} = max(top${r}, max(max(s${r}.x, s${r}.y), max(s${r}.z, s${r}.w)));
     let fade${r} = exp(top${r} - new_top${r});
     let p${r} = select(vec4f(), exp(s${r} - new_top${r}), seen${r});

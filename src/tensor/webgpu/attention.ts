@@ -40,7 +40,7 @@ export function attentionOperations(
       const { queries, heads, size } = sizes;
       const o = memory.allocate(q.shape, "f32");
       const lse = memory.allocate([queries, heads], "f32");
-      const rows = Math.min(rowsAThread(software, size), queries);
+      const rows = Math.min(rowsAThread(software, size, false), queries);
       const threads = Math.ceil(queries / Math.max(1, rows)) * heads;
       const buffers = [q, k, v, keys.start, keys.end, o, lse];
       const work = 4 * size * heads * seenKeys(sizes);
@@ -59,7 +59,7 @@ export function attentionOperations(
       const work = heads * seenKeys(sizes) * size;
       const pairs = queries * heads;
       run(backward, "attention_stats", "rrwr", [o, lse, stats, dout], sizes, 1, pairs, 2 * pairs * size);
-      const rows = Math.max(1, Math.min(backwardRowsAThread(software, size), queries));
+      const rows = Math.max(1, Math.min(rowsAThread(software, size, true), queries));
       const tiles = Math.ceil(queries / rows);
       const forQuery = [q, k, v, dout, stats, keys.start, keys.end, dq];
       run(backward, "attention_dq", "rrrrrrrw", forQuery, sizes, rows, tiles * heads, 6 * work);
@@ -81,14 +81,10 @@ function seenKeys({ queries, keys }: AttentionSizes): number {
 }
 
 /**
- * Query rows a thread: as many as share a loaded key before registers overflow. On SwiftShader, head size 32: 1 row runs
- * at half the speed of 2; 4 rows gain nothing and compile twice as long.
+ * Query rows (key rows for dK and dV) a thread: as many as share a loaded row before registers overflow. On SwiftShader
+ * by measurement: at head size 32, 4 rows run about twice as fast as 1, though they compile longer.
  */
-function rowsAThread(software: boolean, size: number): number {
-  if (software) return size <= 64 ? 2 : 1;
-  return size <= 32 ? 2 : 1;
-}
-
-function backwardRowsAThread(software: boolean, size: number): number {
-  return software && size <= 32 ? 2 : 1;
+function rowsAThread(software: boolean, size: number, backward: boolean): number {
+  if (software) return size <= 32 ? 4 : size <= 64 && !backward ? 2 : 1;
+  return size <= 32 && !backward ? 2 : 1;
 }
