@@ -7,6 +7,7 @@ import { openFolder } from "../../engine/webgpu/node-folder.ts";
 import { UsageError } from "../command.ts";
 import { checkIds } from "../engine/check-ids.ts";
 import { interruptible } from "../engine/interrupt.ts";
+import { printJsonLine } from "../engine/json-lines.ts";
 import { type EngineOptions, engineOptions } from "../engine/options.ts";
 import { fileLabel, openBytes, progress, writeRecordsOut } from "../io.ts";
 
@@ -98,10 +99,9 @@ function reporter(json: boolean): Reporter {
   const total = { lines: 0, tokens: 0 };
   const began = performance.now();
   const seconds = () => (performance.now() - began) / 1000;
-  const emit = (event: object) => process.stdout.write(`${JSON.stringify(event)}\n`);
   return {
     started({ info }) {
-      if (json) emit({ type: "start", model: info });
+      if (json) printJsonLine({ type: "start", model: info });
       else
         progress(
           `${info.model}: ${info.parameters} parameters on ${info.device} (${info.adapter}), ${info.dtype}`,
@@ -110,10 +110,10 @@ function reporter(json: boolean): Reporter {
     progressed(lines, tokens) {
       total.lines += lines;
       total.tokens += tokens;
-      if (json) emit({ type: "progress", ...total, seconds: seconds() });
+      if (json) printJsonLine({ type: "progress", ...total, seconds: seconds() });
     },
     ended() {
-      if (json) emit({ type: "done", ...total, seconds: seconds() });
+      if (json) printJsonLine({ type: "done", ...total, seconds: seconds() });
       else {
         const rate = (total.tokens / seconds()).toFixed(0);
         progress(

@@ -1,7 +1,9 @@
 import { type Command, Option } from "commander";
 import type { TrainEvent } from "../../core/loop/events.ts";
+import type { StepWork } from "../../core/loop/train.ts";
 import { DEVICE_CHOICES, type DeviceChoice } from "../../engine/webgpu/index.ts";
 import { listenForInterrupts } from "../engine/interrupt.ts";
+import { atMostEvery, printJsonLine } from "../engine/json-lines.ts";
 import type { ProgressFormat } from "../engine/options.ts";
 import { progress } from "../io.ts";
 import { describeEvent } from "../train/describe-event.ts";
@@ -36,6 +38,7 @@ export function register(program: Command): void {
 
 async function run(options: Options): Promise<void> {
   const config = await readTrainConfig(options.config);
+  const json = options.progress === "json";
   const interrupt = listenForInterrupts();
   interrupt.first.addEventListener("abort", () =>
     progress("gcopd: ending after this step; again ends at once"),
@@ -45,7 +48,11 @@ async function run(options: Options): Promise<void> {
       config: { ...config, device: options.device ?? config.device },
       configFile: options.config,
       out: options.out,
-      onEvent: options.progress === "json" ? printEvent : describe,
+      onEvent: json ? printJsonLine : describe,
+      onWork: atMostEvery(
+        json ? 1_000 : 10_000,
+        json ? (work) => printJsonLine({ type: "work", ...work }) : working,
+      ),
       onNote: progress,
       signal: interrupt.second,
       stop: interrupt.first,
@@ -60,11 +67,11 @@ async function run(options: Options): Promise<void> {
   }
 }
 
-function printEvent(event: TrainEvent): void {
-  process.stdout.write(`${JSON.stringify(event)}\n`);
-}
-
 function describe(event: TrainEvent): void {
   const line = describeEvent(event);
   if (line !== null) progress(line);
+}
+
+function working({ what, done, total, unit }: StepWork): void {
+  progress(`  ${what}: ${done} of ${total} ${unit}`);
 }

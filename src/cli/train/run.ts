@@ -11,6 +11,7 @@ import {
   libraryContexts,
   RecordedEnvironment,
   recordedData,
+  type StepWork,
   sha256Hex,
   type TextCodec,
   type TrainConfig,
@@ -42,6 +43,7 @@ export interface TrainingRun {
   /** Output folder: checkpoints, events, metrics, and the student at the end. */
   out: string;
   onEvent: (event: TrainEvent) => void;
+  onWork?: (work: StepWork) => void;
   onNote: (note: string) => void;
   /** Aborts inside a step. */
   signal?: AbortSignal;
@@ -93,6 +95,7 @@ export async function runTraining(run: TrainingRun): Promise<boolean> {
           log.write(event);
           run.onEvent(event);
         },
+        onWork: run.onWork,
         signal: run.signal,
         stop: run.stop,
       });

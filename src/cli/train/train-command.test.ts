@@ -54,11 +54,13 @@ function writeConfig(changes: object = {}, name = "config.json"): string {
 
 const digest = (path: string) => createHash("sha256").update(readFileSync(path)).digest("hex");
 const weights = (out: string) => digest(join(folder, out, "student", "model.safetensors"));
+/** The run's events among what it printed; how far a step is comes by the clock. */
 const events = (text: string) =>
   text
     .trimEnd()
     .split("\n")
-    .map((line) => JSON.parse(line) as TrainEvent);
+    .map((line) => JSON.parse(line) as TrainEvent | { type: "work" })
+    .filter((event) => event.type !== "work");
 const lines = (out: string, file: string) =>
   readFileSync(join(folder, out, file), "utf8")
     .trimEnd()

@@ -1,6 +1,6 @@
 /** What is trained on: recorded episodes, or tasks that the student plays anew. */
 import { InputError } from "../errors.ts";
-import type { Sampler } from "../ports.ts";
+import type { Sampler, WorkOptions } from "../ports.ts";
 import type { Episode } from "../record/schema.ts";
 import type { TextCodec } from "./codec.ts";
 import { type RolloutSettings, type RolloutTask, rollout } from "./rollout.ts";
@@ -13,6 +13,7 @@ export interface RolloutContext {
   student: Sampler;
   codec: TextCodec;
   signal?: AbortSignal;
+  onProgress?: WorkOptions["onProgress"];
 }
 
 export interface TrainingData {
@@ -66,13 +67,13 @@ export function freshData(tasks: readonly RolloutTask[], settings: FreshSettings
     units,
     fresh: true,
     fingerprint: sha256Hex(JSON.stringify([described, settings])),
-    episodes: async (places, { policyVersion, student, codec, signal }) =>
+    episodes: async (places, { policyVersion, student, codec, signal, onProgress }) =>
       rollout(
         places.map((place) => tasks[place]!),
         student,
         codec,
         { ...settings, policyVersion },
-        { signal },
+        { signal, onProgress },
       ),
   };
 }

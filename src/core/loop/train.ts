@@ -30,6 +30,14 @@ export type TeacherContexts = (
   evidence: StageEvidence,
 ) => Promise<(decision: number, promptIds: readonly number[]) => TeacherContext>;
 
+/** How far one part of a step is. `total` counts what that part has to do in this step. */
+export interface StepWork {
+  what: "rollout" | "teacher" | "student";
+  done: number;
+  total: number;
+  unit: string;
+}
+
 export interface TrainOptions {
   method: Method;
   settings: StepSettings;
@@ -49,6 +57,8 @@ export interface TrainOptions {
   /** What else decides the numbers (models, library, limits): name → SHA-256. Kept with each checkpoint. */
   fingerprint: Readonly<Record<string, string>>;
   onEvent?: (event: TrainEvent) => void | Promise<void>;
+  /** How far the present step is, often: for progress bars. Never kept. */
+  onWork?: (work: StepWork) => void;
   /** Aborts at once, inside a step; the step is lost. */
   signal?: AbortSignal;
   /** Ends the run after the current step, with a checkpoint. */
@@ -169,6 +179,7 @@ class Run {
       student: this.#student,
       codec,
       signal,
+      onProgress: (progress) => this.#work("rollout", progress),
     });
     if (data.fresh) await this.#emitRollout(episodes, here);
     const rows = batchRows(episodes, codec);
@@ -176,7 +187,10 @@ class Run {
       throw new InputError(`no response token to score in ${episodes.map((e) => e.episode).join(", ")}`);
     }
     const items = await this.#scoreBatch(stage.evidence, rows, here);
-    const report = await this.#student.step(items, settings, { signal });
+    const report = await this.#student.step(items, settings, {
+      signal,
+      onProgress: (progress) => this.#work("student", progress),
+    });
     this.#step += 1;
     const metrics = stepMetrics(items, report);
     const seconds = (performance.now() - began) / 1000;
@@ -204,9 +218,43 @@ class Run {
     rows: readonly Row[],
     at: Position & { step: number },
   ): Promise<TrainItem[]> {
-    const { teacher, signal } = this.#options;
     const began = performance.now();
-    const contexts = await this.#teacherContexts(evidence, rows);
+    const tokens = rows.reduce((sum, row) => sum + row.responseIds.length, 0);
+    const totals = { contextTokens: tokens, successReferences: 0, failureReferences: 0, backReferences: 0 };
+    const items: TrainItem[] = [];
+    // An episode at a time: its contexts, which may be long, are let go before the next one's are made.
+    for (const episodeRows of byEpisode(rows)) {
+      const contexts = await this.#teacherContexts(evidence, episodeRows);
+      for (const context of contexts) {
+        totals.contextTokens += context.promptIds.length;
+        totals.successReferences += context.successReference ? 1 : 0;
+        totals.failureReferences += context.failureReference ? 1 : 0;
+        totals.backReferences += context.backReferences ? 1 : 0;
+      }
+      items.push(...(await this.#scoreRows(episodeRows, contexts)));
+      this.#work("teacher", { done: items.length, total: rows.length, unit: "decisions" });
+    }
+    await this.#emit({
+      type: "scored",
+      ...at,
+      decisions: rows.length,
+      tokens,
+      ...totals,
+      rolloutPolicy: rolloutPolicy(rows),
+      seconds: (performance.now() - began) / 1000,
+    });
+    return items;
+  }
+
+  /** Retrieve and Render for the decisions of one episode. */
+  async #teacherContexts(evidence: StageEvidence, rows: readonly Row[]): Promise<TeacherContext[]> {
+    this.#options.signal?.throwIfAborted();
+    const context = await this.#options.contexts(rows[0]!.episode, evidence);
+    return rows.map(({ decision, promptIds }) => context(decision, promptIds));
+  }
+
+  async #scoreRows(rows: readonly Row[], contexts: readonly TeacherContext[]): Promise<TrainItem[]> {
+    const { teacher, signal } = this.#options;
     const results = await teacher.score(
       rows.map((row, n) => ({
         id: `${row.episode.episode}#${row.decision}`,
@@ -215,19 +263,6 @@ class Run {
       })),
       { signal },
     );
-    const tokens = rows.reduce((sum, row) => sum + row.responseIds.length, 0);
-    await this.#emit({
-      type: "scored",
-      ...at,
-      decisions: rows.length,
-      tokens,
-      contextTokens: contexts.reduce((sum, context) => sum + context.promptIds.length, tokens),
-      successReferences: contexts.filter((context) => context.successReference).length,
-      failureReferences: contexts.filter((context) => context.failureReference).length,
-      backReferences: contexts.filter((context) => context.backReferences).length,
-      rolloutPolicy: rolloutPolicy(rows),
-      seconds: (performance.now() - began) / 1000,
-    });
     return rows.map((row, n) => ({
       episode: row.episode.episode,
       decision: row.decision,
@@ -237,23 +272,6 @@ class Run {
       rolloutLogprobs: row.rolloutLogprobs,
       weight: row.weight,
     }));
-  }
-
-  async #teacherContexts(evidence: StageEvidence, rows: readonly Row[]): Promise<TeacherContext[]> {
-    const contexts: TeacherContext[] = [];
-    const byEpisode = new Map<Episode, Awaited<ReturnType<TeacherContexts>>>();
-    for (const { episode, decision, promptIds } of rows) {
-      this.#options.signal?.throwIfAborted();
-      let context = byEpisode.get(episode);
-      if (context === undefined) {
-        // Rows of one episode are neighbours: no need to keep the others' contexts.
-        byEpisode.clear();
-        context = await this.#options.contexts(episode, evidence);
-        byEpisode.set(episode, context);
-      }
-      contexts.push(context(decision, promptIds));
-    }
-    return contexts;
   }
 
   async #emitRollout(episodes: readonly Episode[], at: Position & { step: number }): Promise<void> {
@@ -293,7 +311,22 @@ class Run {
     await this.#options.onEvent?.(event);
   }
 
+  #work(what: StepWork["what"], progress: { done: number; total: number; unit: string }): void {
+    this.#options.onWork?.({ what, ...progress });
+  }
+
   #seconds(): number {
     return (performance.now() - this.#started) / 1000;
   }
+}
+
+/** The rows of each episode, in order: those of one episode are neighbours. */
+function byEpisode(rows: readonly Row[]): Row[][] {
+  const groups: Row[][] = [];
+  for (const row of rows) {
+    const last = groups.at(-1);
+    if (last !== undefined && last[0]!.episode === row.episode) last.push(row);
+    else groups.push([row]);
+  }
+  return groups;
 }
