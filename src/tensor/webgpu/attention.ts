@@ -5,12 +5,17 @@ import forward from "./attention-forward.wgsl?raw";
 import { type Context, GROUP } from "./context.ts";
 import type { GpuTensor } from "./memory.ts";
 
+/** Keys that are worth a part of their own. */
+const SHORTEST_PART = 64;
+
 export function attentionOperations(
   context: Context,
 ): Pick<Backend<GpuTensor>, "attention" | "attentionBackward"> {
   const { memory, commands, software } = context;
   // A software adapter runs a workgroup a core at a time: small ones share the work out.
   const group = software ? 16 : GROUP;
+  /** Threads below which the keys are cut into parts: a token's attention to a cache has one a head. */
+  const enough = software ? 64 : 4096;
 
   function run(
     source: string,
@@ -21,13 +26,14 @@ export function attentionOperations(
     rows: number,
     threads: number,
     work: number,
+    parts: readonly number[] = [],
   ): void {
     const { queries, keys, heads, groups, size } = sizes;
     commands.dispatch({
       kernel: { source, entry, buffers: letters, constants: { GROUP: group, R: rows, D4: size / 4 } },
       buffers,
       groups: Math.ceil(threads / group),
-      uints: [queries, keys, heads, groups],
+      uints: [queries, keys, heads, groups, ...parts],
       floats: [1 / Math.sqrt(size)],
       work,
     });
@@ -40,11 +46,30 @@ export function attentionOperations(
       const { queries, heads, size } = sizes;
       const o = memory.allocate(q.shape, "f32");
       const lse = memory.allocate([queries, heads], "f32");
-      const rows = Math.min(rowsAThread(software, size, false), queries);
-      const threads = Math.ceil(queries / Math.max(1, rows)) * heads;
-      const buffers = [q, k, v, keys.start, keys.end, o, lse];
+      const rows = Math.max(1, Math.min(rowsAThread(software, size, false), queries));
+      const threads = Math.ceil(queries / rows) * heads;
       const work = 4 * size * heads * seenKeys(sizes);
-      run(forward, "attention_forward", "rrrrrww", buffers, sizes, rows, threads, work);
+      const seen = Math.min(keys.end.largest, sizes.keys);
+      const parts = Math.min(Math.ceil(seen / SHORTEST_PART), Math.ceil(enough / Math.max(1, threads)));
+      const attend = (to: GpuTensor, toLse: GpuTensor, cut: [number, number]) => {
+        const buffers = [q, k, v, keys.start, keys.end, to, toLse];
+        run(forward, "attention_forward", "rrrrrww", buffers, sizes, rows, threads * cut[0], work, cut);
+      };
+      if (parts < 2) attend(o, lse, [1, sizes.keys]);
+      else {
+        const part = Math.ceil(seen / parts / 4) * 4;
+        const partO = memory.allocate([parts, queries, heads, size], "f32");
+        const partLse = memory.allocate([parts, queries, heads], "f32");
+        attend(partO, partLse, [parts, part]);
+        const merged = [partO, partLse, o, lse];
+        const count = (queries * heads * size) / 4;
+        run(forward, "attention_merge", "rrww", merged, sizes, rows, count, 12 * parts * count, [
+          parts,
+          part,
+        ]);
+        memory.free(partO);
+        memory.free(partLse);
+      }
       return { o, lse };
     },
 
