@@ -9,7 +9,7 @@
 import { existsSync } from "node:fs";
 import { cpus } from "node:os";
 import { create } from "webgpu";
-import { uniforms } from "../src/core/loop/seeded.ts";
+import { uniforms } from "../src/core/seeded.ts";
 import { openFolder } from "../src/engine/webgpu/node-folder.ts";
 import {
   AdamW,

@@ -1,4 +1,4 @@
-import { uniforms } from "../src/core/loop/seeded.ts";
+import { uniforms } from "../src/core/seeded.ts";
 
 /** `count` values spread evenly over [-spread, spread), the same on every machine. */
 export function randomValues(count: number, seed: number, spread = 1): Float32Array {

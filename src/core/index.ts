@@ -10,3 +10,4 @@ export * from "./ports.ts";
 export * from "./record/index.ts";
 export * from "./record/standing.ts";
 export * from "./retrieval/index.ts";
+export * from "./seeded.ts";

@@ -1,5 +1,5 @@
 import { InputError } from "../core/errors.ts";
-import { seedOf, uniforms } from "../core/loop/seeded.ts";
+import { seedOf, uniforms } from "../core/seeded.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { Qwen3Config } from "./config.ts";
 import { elements } from "./shapes.ts";

@@ -3,7 +3,6 @@
 import { InputError } from "../../src/core/errors.ts";
 import type { CheckpointState, CheckpointStore } from "../../src/core/loop/checkpoint.ts";
 import type { TextCodec } from "../../src/core/loop/codec.ts";
-import { uniforms } from "../../src/core/loop/seeded.ts";
 import { responseObjective } from "../../src/core/objective/index.ts";
 import type {
   EngineInfo,
@@ -17,6 +16,7 @@ import type {
   Trainer,
   TrainItem,
 } from "../../src/core/ports.ts";
+import { uniforms } from "../../src/core/seeded.ts";
 
 /** Ids are character codes minus 31, so printable ASCII is 1 … 95; 0 ends a turn. */
 export const TOY_VOCABULARY = 96;

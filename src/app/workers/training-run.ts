@@ -1,7 +1,7 @@
 /** The loop of the core, over the two workers: records and evidence from the library, models from here. */
 import { libraryContexts, type TrainEvent, type TrainingData, train } from "../../core/loop/index.ts";
 import type { Method } from "../../core/method/index.ts";
-import type { ScoreRequest, Scorer, StepSettings, Trainer, WorkOptions } from "../../core/ports.ts";
+import type { ScoreRequest, Scorer, StepSettings, Trainer } from "../../core/ports.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";
 import { textCodec } from "../../text/codec.ts";
 import type { Tokenizer } from "../../text/index.ts";
@@ -61,27 +61,6 @@ function trainingData(plan: TrainingPlan, records: RecordPort): TrainingData {
   };
 }
 
-/** The same scorer, telling how far each call is. */
-function reporting<T extends Scorer>(model: T, what: StepWork["what"], emit: TrainingRun["emit"]): T {
-  const onProgress = ({ done, total }: { done: number; total: number }): void =>
-    emit({ type: "work", work: { what, done, total } });
-  return new Proxy(model, {
-    get(target, key) {
-      const member = Reflect.get(target, key, target);
-      if (typeof member !== "function") return member;
-      if (key === "score") {
-        return (requests: readonly ScoreRequest[], options: WorkOptions = {}) =>
-          target.score(requests, { ...options, onProgress });
-      }
-      if (key === "step") {
-        return (items: never, settings: never, options: WorkOptions = {}) =>
-          member.call(target, items, settings, { ...options, onProgress });
-      }
-      return member.bind(target);
-    },
-  });
-}
-
 /** Runs the plan. The student is changed in place; it stays usable when the run ends or is stopped, not when it throws. */
 export async function runTraining(run: TrainingRun): Promise<{ step: number; finished: boolean }> {
   const { plan, records, student, emit } = run;
@@ -98,8 +77,8 @@ export async function runTraining(run: TrainingRun): Promise<{ step: number; fin
     seed: plan.seed,
     data: trainingData(plan, records),
     codec: textCodec(run.tokenizer),
-    teacher: reporting(run.teacher, "teacher", emit),
-    openStudent: async () => reporting(student, "student", emit),
+    teacher: run.teacher,
+    openStudent: async () => student,
     contexts: libraryContexts({
       sources: (environment, task) => records.sources({ environment, task }),
       codec: textCodec(run.tokenizer),
@@ -109,6 +88,9 @@ export async function runTraining(run: TrainingRun): Promise<{ step: number; fin
     onEvent: async (event) => {
       emit({ type: "loop", event });
       if (event.type === "updated") await look(event.step);
+    },
+    onWork: ({ what, done, total }) => {
+      if (what !== "rollout") emit({ type: "work", work: { what, done, total } });
     },
     signal: run.signal,
     stop: run.stop,

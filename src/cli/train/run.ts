@@ -12,7 +12,6 @@ import {
   RecordedEnvironment,
   recordedData,
   type StepWork,
-  sha256Hex,
   type TextCodec,
   type TrainConfig,
   type TrainEvent,
@@ -23,6 +22,7 @@ import {
 import { taskKey } from "../../core/record/library.ts";
 import { readRecords } from "../../core/record/read.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";
+import { sha256Hex } from "../../core/seeded.ts";
 import { ModelScorer, ModelTrainer } from "../../engine/webgpu/index.ts";
 import { createNodeBackend } from "../../engine/webgpu/node.ts";
 import { openFolder } from "../../engine/webgpu/node-folder.ts";

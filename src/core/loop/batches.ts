@@ -1,4 +1,4 @@
-import { seedOf, shuffled } from "./seeded.ts";
+import { seedOf, shuffled } from "../seeded.ts";
 
 /** Where a run stands: the next batch to take. All counts from 0. */
 export interface Position {

@@ -2,9 +2,9 @@
 import { InputError } from "../errors.ts";
 import type { Sampler, WorkOptions } from "../ports.ts";
 import type { Episode } from "../record/schema.ts";
+import { sha256Hex } from "../seeded.ts";
 import type { TextCodec } from "./codec.ts";
 import { type RolloutSettings, type RolloutTask, rollout } from "./rollout.ts";
-import { sha256Hex } from "./seeded.ts";
 
 /** What a batch's episodes may depend on. */
 export interface RolloutContext {

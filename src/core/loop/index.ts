@@ -8,7 +8,6 @@ export * from "./metrics.ts";
 export * from "./recorded-environment.ts";
 export * from "./rollout.ts";
 export * from "./rows.ts";
-export * from "./seeded.ts";
 export * from "./teacher-contexts.ts";
 export * from "./train.ts";
 export * from "./train-config.ts";

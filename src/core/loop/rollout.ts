@@ -1,9 +1,9 @@
 /** Fresh student episodes, p_old ← p_θ (Eq. (7)): all episodes of a batch advance together, one decision at a time. */
 import type { Environment, EnvironmentTurn, SampleRequest, Sampler, WorkOptions } from "../ports.ts";
 import { type Episode, type EpisodeDecision, type Status, statusSchema } from "../record/schema.ts";
+import { seedOf } from "../seeded.ts";
 import type { TextCodec } from "./codec.ts";
 import { UNRECORDED } from "./recorded-environment.ts";
-import { seedOf } from "./seeded.ts";
 
 /** One task to roll out, with the environment that answers. */
 export interface RolloutTask {

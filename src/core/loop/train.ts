@@ -6,6 +6,7 @@ import { InputError } from "../errors.ts";
 import type { Method, Stage, StageEvidence } from "../method/method.ts";
 import type { FolderReader, Scorer, StepSettings, Trainer, TrainItem } from "../ports.ts";
 import type { Episode } from "../record/schema.ts";
+import { sha256Hex } from "../seeded.ts";
 import { epochBatches, type Position } from "./batches.ts";
 import { CHECKPOINT_FORMAT, type CheckpointStore, checkFingerprint } from "./checkpoint.ts";
 import type { TextCodec } from "./codec.ts";
@@ -13,7 +14,6 @@ import type { TrainingData } from "./data.ts";
 import type { TrainEvent } from "./events.ts";
 import { stepMetrics } from "./metrics.ts";
 import { batchRows, type Row, rolloutPolicy } from "./rows.ts";
-import { sha256Hex } from "./seeded.ts";
 
 /** What the teacher reads for one decision. */
 export interface TeacherContext {

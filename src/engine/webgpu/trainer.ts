@@ -1,4 +1,3 @@
-import { uniforms } from "../../core/loop/seeded.ts";
 import { responseObjective } from "../../core/objective/index.ts";
 import type {
   FolderReader,
@@ -12,6 +11,7 @@ import type {
   TrainItem,
   WorkOptions,
 } from "../../core/ports.ts";
+import { uniforms } from "../../core/seeded.ts";
 import { AdamW, type Backend, Qwen3Model } from "../../tensor/index.ts";
 import { ModelScorer, modelWork } from "./scorer.ts";
 
