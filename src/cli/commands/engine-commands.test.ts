@@ -2,7 +2,7 @@
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { buildCli, runCli, startCli } from "../../../test/support/cli.ts";
 import { modelFixture, readGolden } from "../../../test/support/golden.ts";
 
@@ -312,6 +312,7 @@ describe("step", () => {
 describe("as a process", () => {
   it("exits by itself, and without a driver says how to get one", async () => {
     const script = await buildCli("engine");
+    onTestFinished(() => rmSync(join(script, ".."), { recursive: true, force: true }));
     const input = write("in.jsonl", [{ id: "a", prompt_ids: [1, 2], response_ids: [3] }]);
     const run = async (device: string) => {
       const { ended, output } = startCli(
