@@ -2,7 +2,9 @@
 import { type ComponentType, useEffect } from "react";
 import { followUrl } from "./place/navigate.ts";
 import type { View } from "./place/place.ts";
+import { describeFault } from "./session/faults.ts";
 import { followPlace } from "./session/follow-place.ts";
+import { computeWorker } from "./session/models.ts";
 import { Banners } from "./shell/banners.tsx";
 import { DropZone } from "./shell/drop-zone.tsx";
 import { Header } from "./shell/header.tsx";
@@ -33,6 +35,11 @@ export function App() {
       leaveUrl();
       leavePlace();
     };
+  }, []);
+  useEffect(() => {
+    // Early, so that a missing GPU is said before it is missed; what fails here is said again when it is needed.
+    const timer = setTimeout(() => void computeWorker().catch(describeFault), 200);
+    return () => clearTimeout(timer);
   }, []);
   const Shown = VIEWS[view];
   return (

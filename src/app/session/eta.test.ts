@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatRange, formatSeconds, remaining } from "./eta.ts";
+import { formatRange, formatSeconds, remaining, trainingRemaining } from "./eta.ts";
 
 describe("remaining", () => {
   it("says nothing before anything is known", () => {
@@ -9,6 +9,23 @@ describe("remaining", () => {
     expect(remaining([100, 300], 1, 2)).toEqual({ low: 6, high: 18 });
     expect(remaining([300, 100], 1, 9)).toEqual({ low: 1, high: 3 });
     expect(remaining([100, 100], 2, 9)).toEqual({ low: 0, high: 0 });
+  });
+});
+
+describe("trainingRemaining", () => {
+  const steps = { vanilla: 2, graph: 2 };
+  it("is a lower bound until the graph-conditioned stage has begun", () => {
+    expect(trainingRemaining(steps, [])).toBeNull();
+    const range = trainingRemaining(steps, [{ stage: "vanilla", seconds: 10 }]);
+    expect(range).toEqual({ low: 30, high: Number.POSITIVE_INFINITY });
+    expect(formatRange(range!)).toBe("at least 30 s");
+  });
+  it("times each stage by itself", () => {
+    const points = [10, 14].map((seconds) => ({ stage: "vanilla" as const, seconds }));
+    expect(trainingRemaining(steps, [...points, { stage: "graph", seconds: 60 }])).toEqual({
+      low: 60,
+      high: 60,
+    });
   });
 });
 

@@ -1,5 +1,5 @@
 /** How long is left, as a range: a pass costs between linear and quadratic in its length. */
-import type { Range } from "../state/store.ts";
+import type { Range, Stage } from "../state/store.ts";
 
 /**
  * @param lengths tokens of each sequence, in the order in which they are worked on
@@ -18,8 +18,32 @@ export function remaining(lengths: readonly number[], done: number, seconds: num
   return { low: Math.min(a, b), high: Math.max(a, b) };
 }
 
+/**
+ * The same for training: the two stages are timed apart, since evidence makes a step several times longer. While a
+ * stage that is still to come has no step, only a lower bound is known.
+ */
+export function trainingRemaining(
+  steps: Record<Stage, number>,
+  points: readonly { stage: Stage; seconds: number }[],
+): Range | null {
+  if (points.length === 0) return null;
+  const mean = (part: readonly { seconds: number }[]): number =>
+    part.reduce((sum, point) => sum + point.seconds, 0) / part.length;
+  let low = 0;
+  let high = 0;
+  for (const stage of ["vanilla", "graph"] as const) {
+    const own = points.filter((point) => point.stage === stage);
+    const left = steps[stage] - own.length;
+    if (left <= 0) continue;
+    low += left * mean(own.length > 0 ? own : points);
+    high += own.length > 0 ? left * Math.max(...own.map((point) => point.seconds)) : Number.POSITIVE_INFINITY;
+  }
+  return { low, high };
+}
+
 /** "about 20 s", "40 s to 2 min": never more exact than it is known. */
 export function formatRange({ low, high }: Range): string {
+  if (high === Number.POSITIVE_INFINITY) return `at least ${formatSeconds(low)}`;
   const [a, b] = [formatSeconds(low), formatSeconds(high)];
   return a === b ? `about ${a}` : `${a} to ${b}`;
 }

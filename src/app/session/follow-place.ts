@@ -1,6 +1,7 @@
 /** Loads what the place names, and says so where the library has nothing of that name. */
 import { InputError } from "../../core/errors.ts";
 import type { LibrarySummary, TaskModel, TaskSummary } from "../model.ts";
+import { navigate } from "../place/navigate.ts";
 import type { Place } from "../place/place.ts";
 import { getUi, setUi, useUi } from "../state/store.ts";
 import { libraryWorker } from "../workers/clients.ts";
@@ -73,6 +74,11 @@ async function load(place: Place, library: LibrarySummary, mine: number): Promis
           ? `Episode ${episode.id} has no decision at all.`
           : `Episode ${episode.id} has no decision ${place.decision}: they go from 0 to ${episode.decisions - 1}.`,
       );
+    }
+    if (place.episode === null) {
+      // The link names it from here on; the change leads back here.
+      navigate({ episode: episode.id });
+      return;
     }
     const model = await libraryWorker().decision(
       { environment: ref.environment, task: ref.task },

@@ -52,7 +52,7 @@ export async function startTraining(): Promise<void> {
   const form = trainingForm();
   run += 1;
   const mine = run;
-  setUi({ training: { ...IDLE_TRAINING, status: "running", started: performance.now() } });
+  setUi({ training: { ...IDLE_TRAINING, status: "running" } });
   try {
     const episodes = await chosenEpisodes(form.scope);
     const chosen = method(form.vanillaPasses, form.graphPasses);
@@ -62,6 +62,8 @@ export async function startTraining(): Promise<void> {
     const pair =
       decision === null ? null : await libraryWorker().pair(decision, decision.episode, decision.decision);
     if (mine !== run) return;
+    const perPass = Math.ceil(episodes.length / form.batchSize);
+    patch({ stageSteps: { vanilla: form.vanillaPasses * perPass, graph: form.graphPasses * perPass } });
     const plan: TrainingPlan = {
       method: chosen,
       settings: { ...PAPER_SETTINGS, learningRate: form.learningRate },
@@ -144,7 +146,7 @@ function follow(event: RunEvent, graphStage: number): void {
   }
   const { event: loop } = event;
   if (loop.type === "start") patch({ total: loop.steps });
-  else if (loop.type === "step") progress(`Step ${loop.step}: ${loop.units.length} episodes`, 0, 0);
+  else if (loop.type === "step") progress("Reading the episodes", 0, 0);
   else if (loop.type === "updated") {
     const { loss, gradNorm, alignment, clipFraction, tokens } = loop.metrics;
     const stage = loop.stage === graphStage ? "graph" : "vanilla";

@@ -3,6 +3,7 @@
 import { navigate } from "../place/navigate.ts";
 import { formatPlace, VIEWS, type View } from "../place/place.ts";
 import { setUi, THEMES, useUi } from "../state/store.ts";
+import { DeviceMenu } from "./device-menu.tsx";
 import { chooseTheme } from "./theme.ts";
 
 const TITLES: Record<View, string> = {
@@ -47,7 +48,7 @@ export function Header() {
             {library.title}
           </span>
         )}
-        <DeviceChip />
+        <DeviceMenu />
         <label>
           <span className="hidden-visually">Theme</span>
           <select
@@ -69,16 +70,5 @@ export function Header() {
         </button>
       </div>
     </header>
-  );
-}
-
-function DeviceChip() {
-  const device = useUi((ui) => ui.device);
-  if (device.kind === "unknown") return null;
-  return (
-    <span className="device" title={`Computed on ${device.adapter}`}>
-      {device.kind === "webgpu" ? "◆ WebGPU" : "◇ CPU reference"}{" "}
-      <span className="muted">{device.adapter}</span>
-    </span>
   );
 }

@@ -97,8 +97,8 @@ export interface TrainingState {
   /** Steps of this run, done and in all. */
   done: number;
   total: number;
-  /** performance.now() at the start of the run. */
-  started: number;
+  /** Steps of each stage in all. */
+  stageSteps: Record<Stage, number>;
   points: StepPoint[];
   watch: { pieces: string[]; label: string; history: WatchPoint[] } | null;
   message: Notice | null;
@@ -133,7 +133,7 @@ export const IDLE_TRAINING: TrainingState = {
   work: null,
   done: 0,
   total: 0,
-  started: 0,
+  stageSteps: { vanilla: 0, graph: 0 },
   points: [],
   watch: null,
   message: null,

@@ -33,7 +33,11 @@ export function ModelPicker({ of: role }: { of: Role }) {
     <span className="model-picker" data-testid={`model-${role}`}>
       <span>
         {role}:{" "}
-        <strong>{model === null ? "not opened yet" : `${model.info.model}, ${ORIGINS[model.origin]}`}</strong>
+        <strong>
+          {model === null
+            ? "the sample’s, opened when needed"
+            : `${model.info.model}, ${ORIGINS[model.origin]}`}
+        </strong>
         {model !== null && model.steps > 0 && ` (${model.steps} steps)`}
       </span>
       <button type="button" onClick={() => folder.current?.click()}>

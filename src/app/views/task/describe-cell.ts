@@ -1,5 +1,7 @@
 /** One visit in words: what the status line and screen readers say. */
+
 import type { Cell, Execution, TaskModel } from "../../model.ts";
+import { countOf } from "../../shell/plural.ts";
 
 /** "state C: 12 visits by 9 executions", or why there is none. */
 export function describeState(task: TaskModel, cell: Cell): string {
@@ -7,9 +9,8 @@ export function describeState(task: TaskModel, cell: Cell): string {
   if (cell.state === null) return "a state that no recorded execution visited";
   const state = task.states[cell.state]!;
   const name = state.letter === "" ? "a state of its own" : `state ${state.letter}`;
-  const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? "" : "s"}`;
   const menu = state.mode === "normal" ? "" : `, mode ${state.mode} with ${state.options.length} options`;
-  return `${name}: ${count(state.visits, "visit")} by ${count(state.executions, "execution")}${menu}`;
+  return `${name}: ${countOf(state.visits, "visit")} by ${countOf(state.executions, "execution")}${menu}`;
 }
 
 /** What happens at the visit. */

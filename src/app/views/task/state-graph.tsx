@@ -7,6 +7,7 @@ import type { Retrieval } from "../../../core/retrieval/types.ts";
 import type { Execution, TaskModel } from "../../model.ts";
 import { goToDecision, navigate } from "../../place/navigate.ts";
 import { AXES, type Axis } from "../../place/place.ts";
+import { countOf } from "../../shell/plural.ts";
 import { Scroller } from "../../shell/scroller.tsx";
 import { earPath, edgePath, executionPath, type Geometry, geometry, pathThrough } from "./graph-geometry.ts";
 import { hoverState, useSameState } from "./use-same-state.ts";
@@ -50,7 +51,7 @@ export function StateGraph({
           ))}
         </fieldset>
         <span className="note">
-          {task.states.length} states, {shared} shared by several executions · area = executions
+          {task.states.length} states, {shared} shared · area ∝ executions
         </span>
       </div>
       <Scroller ref={scroller} className="graph-scroll" label="State graph, scrollable">
@@ -127,7 +128,7 @@ const Edges = memo(function Edges({ task, place }: { task: TaskModel; place: Geo
               d={loop ? earPath(node, radius) : edgePath(node, place.nodes[edge.to]!)}
               strokeWidth={0.8 + 0.55 * Math.sqrt(edge.executions)}
             >
-              <title>{`${edge.transitions} transitions by ${edge.executions} executions`}</title>
+              <title>{`${countOf(edge.transitions, "transition")} by ${countOf(edge.executions, "execution")}`}</title>
             </path>
             {loop && edge.transitions > 1 && (
               <text x={node.x + radius + 3} y={node.y - radius - 4}>
@@ -153,7 +154,7 @@ const Nodes = memo(function Nodes({ task, place }: { task: TaskModel; place: Geo
             <circle r={radius} className={state.cost === null ? "no-success" : ""} />
             {state.letter !== "" && radius >= 6 && <text dy="0.35em">{state.letter}</text>}
             <title>
-              {`${state.letter === "" ? "a state of one execution" : `state ${state.letter}`}: ${state.visits} visits by ${state.executions} executions, first at step ${state.step}; ${state.cost === null ? "no verified success passes it" : `least remaining cost ${state.cost}`}`}
+              {`${state.letter === "" ? "a state of one execution" : `state ${state.letter}`}: ${countOf(state.visits, "visit")} by ${countOf(state.executions, "execution")}, first at step ${state.step}; ${state.cost === null ? "no verified success passes it" : `least remaining cost ${state.cost}`}`}
             </title>
           </g>
         );

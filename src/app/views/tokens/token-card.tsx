@@ -2,6 +2,12 @@
 import type { TokenScores } from "../../state/store.ts";
 import { nats, probability, visibleToken } from "./format.ts";
 
+/** e^Δ, three figures. */
+function factor(delta: number): string {
+  const value = Math.exp(delta);
+  return value >= 1e4 || value < 1e-3 ? value.toExponential(1) : value.toPrecision(3);
+}
+
 export function TokenCard({ scores, token }: { scores: TokenScores; token: number }) {
   const { vanilla, graph, student } = scores;
   const rows: [string, number][] = [
@@ -44,11 +50,7 @@ export function TokenCard({ scores, token }: { scores: TokenScores; token: numbe
         </tbody>
       </table>
       <p>
-        Δ = <strong>{nats(delta, true)}</strong> nats: evidence makes the token{" "}
-        {delta === 0
-          ? "as likely as before"
-          : `${Math.exp(Math.abs(delta)).toPrecision(3)} times ${delta > 0 ? "as" : "less"} likely`}
-        .
+        Δ = <strong>{nats(delta, true)}</strong> nats: evidence multiplies its probability by {factor(delta)}.
         {student !== null && (
           <>
             {" "}

@@ -32,11 +32,11 @@ export function TokensView() {
           <section className="panel" aria-labelledby="tokens-title">
             <div className="panel-head">
               <h2 id="tokens-title">The same response under two contexts</h2>
-              <ScoringPanel scored={scores !== undefined} />
               <span className="note">
                 <ModelPicker of="teacher" />
               </span>
             </div>
+            <ScoringPanel scored={scores !== undefined} />
             {scores === undefined ? (
               <div className="unscored">
                 {decision?.response !== null && decision?.response !== undefined && (

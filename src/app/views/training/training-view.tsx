@@ -1,5 +1,5 @@
 /** Steps on the student: vanilla first, then with evidence, and what they do to it. */
-import { formatRange, remaining } from "../../session/eta.ts";
+import { formatRange, trainingRemaining } from "../../session/eta.ts";
 import { type TrainingState, useUi } from "../../state/store.ts";
 import { NeedsTask } from "../needs-task.tsx";
 import { StepBar } from "../task/step-bar.tsx";
@@ -38,8 +38,8 @@ export function TrainingView() {
         training.status === "idle" && (
           <p className="note hint">
             Each step: the frozen teacher scores the student’s recorded responses, without evidence in the
-            vanilla stage and with R<sub>t</sub> in the second; the student moves towards it by the clipped
-            surrogate. Nothing is written anywhere until you save.
+            vanilla stage and with Rₜ in the second; the student moves towards it by the clipped surrogate.
+            Nothing is written anywhere until you save.
           </p>
         )
       )}
@@ -57,7 +57,7 @@ export function TrainingView() {
 }
 
 function Running({ training }: { training: TrainingState }) {
-  const { status, work, done, total, message, points } = training;
+  const { status, work, done, total, message, points, stageSteps } = training;
   if (status === "idle") {
     return message === null ? null : (
       <p
@@ -69,12 +69,7 @@ function Running({ training }: { training: TrainingState }) {
       </p>
     );
   }
-  const seconds = points.reduce((sum, point) => sum + point.seconds, 0);
-  const eta = remaining(
-    Array.from({ length: total }, () => 1),
-    done,
-    seconds,
-  );
+  const eta = trainingRemaining(stageSteps, points);
   return (
     <div className="run-line" role="status" data-testid="running">
       <span>

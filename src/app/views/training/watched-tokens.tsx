@@ -14,7 +14,7 @@ export function WatchedTokens({ watch }: { watch: NonNullable<TrainingState["wat
       <p className="note">
         {watch.label}: log p of the response {nats(sum(first.logprobs))} before,{" "}
         <strong>{nats(sum(last.logprobs))}</strong> after {last.step} {last.step === 1 ? "step" : "steps"}.
-        Bar: p now; line: p before the run.
+        Bar: p now; line: p before the run; figure: change of log p.
       </p>
       <ol className="watched-tokens">
         {watch.pieces.map((piece, i) => {
@@ -37,7 +37,7 @@ export function WatchedTokens({ watch }: { watch: NonNullable<TrainingState["wat
                 <line x1="0" x2="18" y1={HEIGHT * (1 - before)} y2={HEIGHT * (1 - before)} />
               </svg>
               <span className="change" aria-hidden="true">
-                {Math.abs(now - before) < 0.0005 ? "=" : now > before ? "▲" : "▼"}
+                {nats(last.logprobs[i]! - first.logprobs[i]!, true).slice(0, -1)}
               </span>
               <code>{visibleToken(piece)}</code>
               <span className="hidden-visually">

@@ -59,9 +59,7 @@ export function EvidenceSection({ decision }: { decision: DecisionModel }) {
   const seen = new Set<string>();
   return (
     <section className="part" aria-labelledby="evidence-title">
-      <h2 id="evidence-title">
-        Evidence R<sub>t</sub>
-      </h2>
+      <h2 id="evidence-title">Evidence Rₜ</h2>
       <p className="note" data-testid="evidence-counts">
         {counts === null
           ? `${evidence.text.length.toLocaleString("en")} characters${countsProblem === null ? "" : `; ${countsProblem}`}`

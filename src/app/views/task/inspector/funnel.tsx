@@ -1,5 +1,7 @@
 /** Matched → eligible → least cost → tie → winner, with what each number counts. */
+
 import type { Retrieval } from "../../../../core/retrieval/types.ts";
+import { countOf, plural } from "../../../shell/plural.ts";
 
 export function Funnel({ retrieval: { record, explanation } }: { retrieval: Retrieval }) {
   const { matched, studentCost, studentRank, tie } = explanation;
@@ -18,17 +20,17 @@ export function Funnel({ retrieval: { record, explanation } }: { retrieval: Retr
     <ol className="funnel">
       <li>
         <span className="caption">matched</span>
-        <strong data-testid="matched">{matched.length}</strong> visits
-        <span className="muted">of {executions(matched)} executions</span>
+        <strong data-testid="matched">{matched.length}</strong> {plural(matched.length, "visit")}
+        <span className="muted">of {countOf(executions(matched), "execution")}</span>
       </li>
       <li>
         <span className="caption">eligible</span>
-        <strong data-testid="eligible">{eligible.length}</strong> visits
-        <span className="muted">of {executions(eligible)} executions</span>
+        <strong data-testid="eligible">{eligible.length}</strong> {plural(eligible.length, "visit")}
+        <span className="muted">of {countOf(executions(eligible), "execution")}</span>
       </li>
       <li>
         <span className="caption">least cost</span>
-        <strong>{least ?? "–"}</strong> {least === null ? "" : "decisions"}
+        <strong>{least ?? "–"}</strong> {least === null ? "" : plural(least, "decision")}
         <span className="muted">
           {studentCost === null
             ? least === null

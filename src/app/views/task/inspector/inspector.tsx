@@ -1,5 +1,6 @@
 /** One decision in the algorithm's order: what matched, what was eligible, what won, what the teacher reads. */
 import type { DecisionModel, TaskModel } from "../../../model.ts";
+import { navigate } from "../../../place/navigate.ts";
 import { Scroller } from "../../../shell/scroller.tsx";
 import { useUi } from "../../../state/store.ts";
 import { AnchorSection } from "./anchor-section.tsx";
@@ -23,12 +24,22 @@ export function Inspector({ task, decision }: { task: TaskModel; decision: Decis
   if (decision === null) {
     return (
       <section className="panel inspector">
-        <p className="nothing">
+        <p className="nothing" role={problem === null ? undefined : "alert"} data-testid="view-problem">
           {problem ??
             (task.episodes.length === 0
               ? "No student episode of this task is open: drop a file of episodes to see retrieval."
               : "Reading the decision…")}
         </p>
+        {problem !== null && (
+          <p className="nothing">
+            <button
+              type="button"
+              onClick={() => navigate({ episode: null, decision: 0, visit: null, token: null }, "push")}
+            >
+              First decision of the task
+            </button>
+          </p>
+        )}
       </section>
     );
   }

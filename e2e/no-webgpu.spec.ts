@@ -1,0 +1,18 @@
+import { dropFiles, OWN_FILES, TASK } from "./own-files.ts";
+import { decisionShown, expect, test, visit } from "./site.ts";
+
+test("without WebGPU the page says so, says how to turn it on, and computes on the CPU", async ({ page }) => {
+  await visit(page);
+  const banner = page.getByTestId("no-webgpu");
+  await expect(banner).toContainText("No WebGPU here:");
+  await banner.locator("summary").click();
+  for (const browser of ["Chrome", "Safari", "Firefox"]) await expect(banner).toContainText(browser);
+  await expect(page.getByTestId("device")).toHaveValue("cpu");
+
+  await dropFiles(page, OWN_FILES);
+  await page.getByRole("button", { name: TASK }).click();
+  await decisionShown(page, 0);
+  await page.keyboard.press("s");
+  await expect(page.getByRole("listbox", { name: "Response tokens" })).toBeVisible({ timeout: 100_000 });
+  await expect(page.getByLabel("Measured on")).toContainText("CPU reference");
+});

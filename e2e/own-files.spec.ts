@@ -1,0 +1,68 @@
+import { gzipSync } from "node:zlib";
+import { dropFiles, EPISODES, jsonLines, OWN_FILES, SOURCES, TASK, upload } from "./own-files.ts";
+import { decisionShown, expect, openSample, test, visit } from "./site.ts";
+
+test("opens dropped files", async ({ page }) => {
+  await visit(page);
+  await dropFiles(page, OWN_FILES);
+  const row = page.getByRole("row", { name: /boil/ });
+  await expect(row.getByRole("cell")).toHaveText([/^3$/, /^2/, /^1/, /^4$/, /^4/, "1 (0)", "100 %"]);
+  await page.getByRole("button", { name: TASK }).click();
+  await decisionShown(page, 0);
+  await expect(page.getByTestId("winner")).toHaveText("★ teacher:0, visit 0");
+});
+
+test("opens picked files", async ({ page }) => {
+  await visit(page);
+  await page.getByTestId("pick-files").setInputFiles(OWN_FILES);
+  await expect(page.getByRole("button", { name: TASK })).toBeVisible();
+  expect(page.url()).toContain("library=own");
+});
+
+test("opens sources without episodes, and says what is missing", async ({ page }) => {
+  await visit(page);
+  await dropFiles(page, [OWN_FILES[0]!]);
+  await page.getByRole("button", { name: TASK }).click();
+  await expect(page.getByText("No student episode of this task is open")).toBeVisible();
+  await expect(page.getByRole("grid")).toBeVisible();
+});
+
+test.describe("bad files give one line, and what was open stays", () => {
+  const whole = gzipSync(jsonLines(SOURCES));
+  const broken = jsonLines(EPISODES).toString();
+  for (const [what, file, message] of [
+    [
+      "truncated gzip",
+      upload("cut.jsonl.gz", whole.subarray(0, whole.length - 40)),
+      "cut.jsonl.gz: truncated gzip",
+    ],
+    [
+      "a line that is not JSON",
+      upload("a.jsonl", Buffer.from(`${broken}{"format": oops\n`)),
+      "a.jsonl, line 2: not JSON",
+    ],
+    [
+      "a missing key",
+      upload("b.jsonl", jsonLines([{ ...SOURCES[0], outcome: undefined }])),
+      "b.jsonl, line 1, outcome",
+    ],
+    ["a repeated source", upload("c.jsonl", jsonLines([SOURCES[0], SOURCES[0]])), "c.jsonl, line 2"],
+    [
+      "no final state",
+      upload("d.jsonl", jsonLines([{ ...SOURCES[0], final_state: undefined }])),
+      "d.jsonl, line 1, final_state: missing; 3 decisions have 3 states and need 4",
+    ],
+    ["something else", upload("notes.txt", Buffer.from("hello")), "notes.txt: expected sources and episodes"],
+  ] as const) {
+    test(what, async ({ page }) => {
+      await openSample(page);
+      await dropFiles(page, [file]);
+      const notice = page.getByTestId("notice");
+      await expect(notice).toContainText(message);
+      await expect(notice).toHaveClass(/error/);
+      await expect(page.getByRole("row", { name: /melt\|12\|easy/ })).toBeVisible();
+      await notice.getByRole("button", { name: "Dismiss" }).click();
+      await expect(notice).toHaveCount(0);
+    });
+  }
+});

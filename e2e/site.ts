@@ -1,0 +1,105 @@
+/**
+ * The page as a user has it: a worker of its own on a free port, and a browser page that fails its test when anything
+ * goes wrong in silence: an error in the console, a blocked resource, a request to any other origin.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { test as base, expect, type Page } from "@playwright/test";
+
+interface Site {
+  /** Ends with a slash. */
+  url: string;
+}
+
+async function startWorker(data: string): Promise<{ url: string; process: ChildProcess }> {
+  for (const built of ["dist/cli.js", "dist/page/index.html"]) {
+    if (!existsSync(built)) throw new Error(`${built} is not there: run \`npm run build\` first`);
+  }
+  const worker = spawn(process.execPath, ["bin/gcopd.js", "worker", "--port", "0", "--data", data], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const lines = createInterface({ input: worker.stdout! });
+  const [line] = (await Promise.race([
+    once(lines, "line"),
+    once(worker, "exit").then(() => Promise.reject(new Error("the worker ended before it listened"))),
+  ])) as [string];
+  return { url: line.endsWith("/") ? line : `${line}/`, process: worker };
+}
+
+/** What may be in the console of a test that expects it, as parts of the text. */
+interface Options {
+  expectedErrors: string[];
+}
+
+export const test = base.extend<Options & { watched: undefined }, { site: Site }>({
+  site: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture needs from here
+    async ({}, use) => {
+      const data = await mkdtemp(join(tmpdir(), "gcopd-e2e-"));
+      const worker = await startWorker(data);
+      await use({ url: worker.url });
+      worker.process.kill("SIGTERM");
+      if (worker.process.exitCode === null) await once(worker.process, "exit");
+      await rm(data, { recursive: true, force: true });
+    },
+    { scope: "worker" },
+  ],
+  baseURL: async ({ site }, use) => use(site.url),
+  expectedErrors: [[], { option: true }],
+  watched: [
+    async ({ page, site, expectedErrors }, use) => {
+      const problems: string[] = [];
+      const note = (text: string): void => {
+        if (!expectedErrors.some((part) => text.includes(part))) problems.push(text);
+      };
+      page.on("pageerror", (error) => note(`uncaught: ${error.message}`));
+      page.on("console", (message) => {
+        if (message.type() === "error") note(`console: ${message.text()}`);
+      });
+      page.on("request", (request) => {
+        const url = request.url();
+        if (!url.startsWith(site.url) && !/^(data|blob):/.test(url)) note(`request to ${url}`);
+      });
+      await use(undefined);
+      expect(problems).toEqual([]);
+    },
+    { auto: true },
+  ],
+});
+
+export { expect, type Page };
+
+/** Opens the page at a hash, in the library by default. */
+export async function visit(page: Page, hash = ""): Promise<void> {
+  // A new hash on the same page is no navigation: start from nothing.
+  await page.goto("about:blank");
+  await page.goto(hash === "" ? "./" : `./${hash}`);
+}
+
+export async function openSample(page: Page): Promise<void> {
+  await visit(page);
+  await page.getByRole("button", { name: "Open the sample" }).click();
+  await expect(page.getByRole("row", { name: /melt\|12\|easy/ })).toBeVisible();
+}
+
+/** A task of the sample at one of its decisions. */
+export function sampleHash(
+  view: string,
+  task: string,
+  parameters: Record<string, string | number> = {},
+): string {
+  const query = new URLSearchParams({ library: "sample" });
+  for (const [key, value] of Object.entries(parameters)) query.set(key, String(value));
+  return `#/${view}/${encodeURIComponent(task)}?${query}`;
+}
+
+/** Waits until the decision's retrieval is shown. */
+export async function decisionShown(page: Page, decision: number): Promise<void> {
+  await expect(page.getByTestId("decision")).toHaveText(String(decision));
+  await expect(page.getByRole("heading", { name: `Decision ${decision}`, exact: true })).toBeVisible();
+}

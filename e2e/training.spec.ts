@@ -1,0 +1,93 @@
+import { readFile } from "node:fs/promises";
+import { unzipSync } from "fflate";
+import { dropFiles, OWN_FILES, TASK, upload } from "./own-files.ts";
+import { decisionShown, expect, type Page, test, visit } from "./site.ts";
+
+async function openOwn(page: Page): Promise<void> {
+  await visit(page);
+  await dropFiles(page, OWN_FILES);
+  await page.getByRole("button", { name: TASK }).click();
+  await decisionShown(page, 0);
+  await page.keyboard.press("u");
+  await expect(page.getByRole("heading", { name: "Update the student" })).toBeVisible();
+}
+
+/** The response's log p before and after, as the view prints them. */
+async function watched(page: Page): Promise<{ before: number; after: number }> {
+  const text = (await page.getByTestId("watched").locator("p").textContent())!.replaceAll("−", "-");
+  const [, before, after] = /log p of the response (-[\d.]+) before, (-[\d.]+) after/.exec(text)!;
+  return { before: Number(before), after: Number(after) };
+}
+
+async function update(page: Page): Promise<void> {
+  await page.keyboard.press("u");
+  await expect(page.getByTestId("running")).toBeVisible();
+  await expect(page.getByTestId("run-message")).toBeVisible({ timeout: 200_000 });
+}
+
+test("updates the student, saves it, opens it again and goes back", async ({ page }) => {
+  test.setTimeout(300_000);
+  await openOwn(page);
+  await expect(page.getByTestId("plan")).toContainText(
+    "1 vanilla step, then 1 graph-conditioned, over 1 episode",
+  );
+  await page.getByLabel("Learning rate").selectOption("1e-3");
+  await update(page);
+  await expect(page.getByTestId("run-message")).toContainText("Done: 2 steps.");
+  const { before, after } = await watched(page);
+  expect(after).not.toBe(before);
+  for (const title of ["Loss", "Gradient norm", "Σ w A log p", "clipped"]) {
+    await expect(
+      page.getByRole("img", { name: new RegExp(`${title}.*vanilla .*graph-conditioned`) }),
+    ).toBeVisible();
+  }
+  const student = page.getByTestId("model-student");
+  await expect(student).toContainText("updated here (2 steps)");
+
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Save as .zip" }).click();
+  const archive = await readFile(await (await download).path());
+  const files = unzipSync(archive);
+  expect(Object.keys(files).sort()).toEqual(
+    ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"].map(
+      (name) => `student/${name}`,
+    ),
+  );
+
+  await page.getByRole("button", { name: "Revert to the loaded student" }).click();
+  await expect(student).toContainText("the sample’s");
+  await page.getByLabel("Learning rate").selectOption("0");
+  await update(page);
+  const reverted = await watched(page);
+  // Reverted is as it was, and learning rate 0 changes nothing.
+  expect(reverted.before).toBeCloseTo(before, 2);
+  expect(reverted.after).toBeCloseTo(reverted.before, 3);
+
+  await page.getByTestId("pick-student-zip").setInputFiles([upload("student.zip", archive)]);
+  await expect(student).toContainText("your own");
+  await update(page);
+  expect((await watched(page)).before, "the saved student is the updated one").toBeCloseTo(after, 2);
+});
+
+test("stops after a step, and keeps what was learnt", async ({ page }) => {
+  test.setTimeout(300_000);
+  await openOwn(page);
+  await page.getByLabel("Vanilla passes").fill("50");
+  await page.keyboard.press("Tab");
+  await page.getByRole("button", { name: "Update" }).click();
+  await expect(page.getByTestId("running")).toContainText("Step 2 of 51", { timeout: 120_000 });
+  await page.getByRole("button", { name: "Stop after this step" }).click();
+  await expect(page.getByTestId("run-message")).toContainText(/Stopped after \d+ of 51 steps/, {
+    timeout: 120_000,
+  });
+  await expect(page.getByTestId("model-student")).toContainText("updated here");
+});
+
+test("a model that does not fit is refused in one line, and the one before stays", async ({ page }) => {
+  await openOwn(page);
+  const config = JSON.stringify({ model_type: "bert" });
+  await dropFiles(page, [upload("config.json", Buffer.from(config))]);
+  await page.getByRole("button", { name: "The student" }).click();
+  await expect(page.getByTestId("notice")).toContainText("model folder/config.json, model_type");
+  await expect(page.getByTestId("model-student")).toContainText("the sample’s");
+});

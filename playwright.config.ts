@@ -1,0 +1,40 @@
+/** The built page in a real Chromium, served by the real worker; WebGPU on a software adapter. `npm run build` first. */
+import { defineConfig, devices } from "@playwright/test";
+import { findChromium } from "./scripts/browser.mjs";
+
+const executablePath = await findChromium();
+
+const QUIET = [
+  "--no-sandbox",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+const chromium = (args: string[]) => ({
+  ...devices["Desktop Chrome"],
+  viewport: { width: 1280, height: 800 },
+  launchOptions: { executablePath, args: [...QUIET, ...args] },
+});
+
+/** Without the first flag there is no adapter at all on a machine without a GPU. */
+const WEBGPU = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
+
+export default defineConfig({
+  testDir: "e2e",
+  outputDir: "test-results",
+  // One software GPU: two tests at once would only wait for each other.
+  workers: 1,
+  retries: 0,
+  forbidOnly: true,
+  timeout: 120_000,
+  expect: { timeout: 15_000 },
+  reporter: "list",
+  use: { trace: "retain-on-failure", screenshot: "only-on-failure" },
+  projects: [
+    { name: "page", use: chromium(WEBGPU), testIgnore: /(no-webgpu|goldens)\.spec\.ts/ },
+    { name: "no-webgpu", use: chromium(["--disable-gpu"]), testMatch: /no-webgpu\.spec\.ts/ },
+    { name: "goldens", use: chromium(WEBGPU), testMatch: /goldens\.spec\.ts/ },
+  ],
+});

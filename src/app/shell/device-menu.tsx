@@ -1,0 +1,24 @@
+/** What models are computed on, and the other choice. */
+import { chooseDevice } from "../session/models.ts";
+import { useUi } from "../state/store.ts";
+
+export function DeviceMenu() {
+  const device = useUi((ui) => ui.device);
+  const busy = useUi((ui) => ui.training.status !== "idle" || ui.scoring.status === "running");
+  if (device.kind === "unknown") return null;
+  return (
+    <label className="device" title={`Computed on ${device.adapter}`}>
+      <span className="hidden-visually">Device</span>
+      <select
+        value={device.kind}
+        disabled={busy}
+        data-testid="device"
+        onChange={(event) => void chooseDevice(event.target.value === "cpu" ? "cpu" : "webgpu")}
+      >
+        <option value="webgpu">◆ WebGPU</option>
+        <option value="cpu">◇ CPU reference</option>
+      </select>
+      <span className="muted adapter">{device.adapter}</span>
+    </label>
+  );
+}
