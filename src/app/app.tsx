@@ -11,6 +11,7 @@ import { Header } from "./shell/header.tsx";
 import { HelpDialog } from "./shell/help-dialog.tsx";
 import { useTheme } from "./shell/theme.ts";
 import { useKeys } from "./shell/use-keys.ts";
+import { useTitle } from "./shell/use-title.ts";
 import { useUi } from "./state/store.ts";
 import { LibraryView } from "./views/library/library-view.tsx";
 import { TaskView } from "./views/task/task-view.tsx";
@@ -28,6 +29,7 @@ export function App() {
   const view = useUi((ui) => ui.place.view);
   useTheme();
   useKeys();
+  useTitle();
   useEffect(() => {
     const leaveUrl = followUrl();
     const leavePlace = followPlace();

@@ -3,9 +3,11 @@
  * opened on a device and can be ended and started anew at any time.
  */
 import * as Comlink from "comlink";
+import { InputError } from "../../core/errors.ts";
 import type { TokenizerTexts } from "../../text/index.ts";
 import type { FolderFiles } from "../library/blob-folder.ts";
 import { tokenizerTexts } from "../library/model-folder.ts";
+import { isComputing } from "../state/computing.ts";
 import { getUi, type ModelOrigin, type Role, setUi } from "../state/store.ts";
 import { type ComputeClient, libraryWorker, startComputeWorker } from "../workers/clients.ts";
 import { sampleModel, sampleTokenizer } from "../workers/sample.ts";
@@ -50,6 +52,8 @@ export function computeWorker(): Promise<ComputeClient> {
 export function endComputeWorker(): void {
   const ended = compute;
   compute = null;
+  // What the ended worker was asked for never answers.
+  queue = Promise.resolve();
   setUi({ models: { teacher: null, student: null }, modelLoading: {} });
   void ended?.then((client) => client.end());
 }
@@ -82,18 +86,27 @@ async function spreadTokenizer(texts: TokenizerTexts): Promise<void> {
   setUi({ place: { ...getUi().place }, scores: {} });
 }
 
+/** Models are opened one after the other: the worker does one thing at a time. */
+let queue: Promise<unknown> = Promise.resolve();
+
 /** Opens the role's model on the device if it is not there yet. */
-export async function ensureModel(role: Role): Promise<ComputeClient> {
+export function ensureModel(role: Role): Promise<ComputeClient> {
+  const opening = queue.then(() => openIfNeeded(role));
+  queue = opening.catch(() => undefined);
+  return opening;
+}
+
+async function openIfNeeded(role: Role): Promise<ComputeClient> {
   await ensureTokenizer();
   const client = await computeWorker();
   if (getUi().models[role] !== null) return client;
-  const loading = (done: number, total: number): void =>
-    setUi((ui) => ({
-      modelLoading: {
-        ...ui.modelLoading,
-        [role]: { label: `Opening the ${role}`, done, total, unit: "parameters" },
-      },
-    }));
+  let underWay = true;
+  const loading = (done: number, total: number): void => {
+    // The last words of a worker may arrive after its answer.
+    if (!underWay) return;
+    const shown = { label: `Opening the ${role}`, done, total, unit: "parameters" };
+    setUi((ui) => ({ modelLoading: { ...ui.modelLoading, [role]: shown } }));
+  };
   loading(0, 0);
   try {
     const opened = folders[role] ?? {
@@ -111,6 +124,7 @@ export async function ensureModel(role: Role): Promise<ComputeClient> {
     setUi((ui) => ({ models: { ...ui.models, [role]: { info, origin: opened.origin, steps } } }));
     return client;
   } finally {
+    underWay = false;
     setUi((ui) => ({ modelLoading: { ...ui.modelLoading, [role]: undefined } }));
   }
 }
@@ -120,6 +134,7 @@ export async function openModel(role: Role, folder: FolderFiles): Promise<void> 
   const before = folders[role];
   const tokenizerBefore = tokenizer;
   try {
+    if (isComputing()) throw new InputError("a model is at work: stop it, then open another one");
     const texts = await tokenizerTexts(folder);
     const other = folders[role === "teacher" ? "student" : "teacher"];
     if (texts !== null) {

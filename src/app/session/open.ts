@@ -18,8 +18,11 @@ async function open(
   place: Partial<Place>,
 ): Promise<void> {
   if (getUi().opening !== null) return;
-  const show = (text: string, done: number): void =>
-    setUi({ opening: { label: text, done, total: 0, unit: "records" } });
+  let underWay = true;
+  const show = (text: string, done: number): void => {
+    // The last words of a worker may arrive after its answer.
+    if (underWay) setUi({ opening: { label: text, done, total: 0, unit: "records" } });
+  };
   show(label, 0);
   try {
     const library = await read(
@@ -32,6 +35,7 @@ async function open(
   } catch (error) {
     setUi({ notice: faultNotice(error) });
   } finally {
+    underWay = false;
     setUi({ opening: null });
   }
 }

@@ -36,23 +36,32 @@ export function downloadStudent(options: { optimizer: boolean }): Promise<void> 
   });
 }
 
-/** Each file is written beside its final name by the browser and swapped in when it is whole. */
+/** The first of student, student-2, student-3, … that is not there yet: nothing of the user's is overwritten. */
+async function freeName(parent: FileSystemDirectoryHandle, name: string): Promise<string> {
+  const taken = new Set<string>();
+  for await (const key of parent.keys()) taken.add(key);
+  let free = name;
+  for (let n = 2; taken.has(free); n++) free = `${name}-${n}`;
+  return free;
+}
+
+/** Writes a new folder into the one that the user picks. A folder that could not be written whole is taken away. */
 export function saveStudentFolder(options: { optimizer: boolean }): Promise<void> {
   return saved(async () => {
     const parent = await window.showDirectoryPicker!({ mode: "readwrite", id: "gcopd-student" });
     const folder = await studentFolder(options);
     if (folder === null) throw new Error("no student is open");
-    const target = await parent.getDirectoryHandle(folder.name, { create: true });
-    for (const [name, blob] of folder.files) {
-      const writable = await (await target.getFileHandle(name, { create: true })).createWritable();
-      try {
-        await writable.write(blob);
-        await writable.close();
-      } catch (error) {
-        await writable.abort().catch(() => undefined);
-        throw error;
+    const target = await freeName(parent, folder.name);
+    const directory = await parent.getDirectoryHandle(target, { create: true });
+    try {
+      for (const [name, blob] of folder.files) {
+        const writable = await (await directory.getFileHandle(name, { create: true })).createWritable();
+        await blob.stream().pipeTo(writable);
       }
+    } catch (error) {
+      await parent.removeEntry(target, { recursive: true });
+      throw error;
     }
-    return `Saved ${[...folder.files.keys()].join(", ")} in ${parent.name}/${folder.name}.`;
+    return `Saved ${[...folder.files.keys()].join(", ")} in ${parent.name}/${target}.`;
   });
 }

@@ -1,6 +1,7 @@
 /** Scoring one decision: the teacher without and with evidence on the same response ids, and the student. */
 import * as Comlink from "comlink";
 import type { DecisionModel } from "../model.ts";
+import { isComputing } from "../state/computing.ts";
 import { getUi, type Role, setUi } from "../state/store.ts";
 import { libraryWorker } from "../workers/clients.ts";
 import { remaining } from "./eta.ts";
@@ -12,12 +13,6 @@ export function scoreKey(
   decision: Pick<DecisionModel, "environment" | "task" | "episode" | "decision">,
 ): string {
   return JSON.stringify([decision.environment, decision.task, decision.episode, decision.decision]);
-}
-
-/** True while any model is at work: there is one device. */
-export function isComputing(): boolean {
-  const { scoring, training } = getUi();
-  return scoring.status === "running" || scoring.status === "cancelling" || training.status !== "idle";
 }
 
 /** Cancelled runs end their worker, and what it was asked for never answers: each run knows if it is still the one. */

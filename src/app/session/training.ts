@@ -4,12 +4,12 @@ import { InputError } from "../../core/errors.ts";
 import { METHODS, type Method } from "../../core/method/index.ts";
 import { PAPER_SETTINGS } from "../../core/ports.ts";
 import type { TaskRef } from "../model.ts";
+import { isComputing } from "../state/computing.ts";
 import { getUi, IDLE_TRAINING, type StepPoint, setUi } from "../state/store.ts";
 import { libraryWorker } from "../workers/clients.ts";
 import type { RunEvent, TrainingPlan } from "../workers/training-run.ts";
 import { describeFault, isAbort } from "./faults.ts";
 import { computeWorker, endComputeWorker, ensureModel, studentLost, studentTrained } from "./models.ts";
-import { isComputing } from "./score.ts";
 import { trainingForm } from "./training-form.ts";
 
 type EpisodeRef = TaskRef & { episode: string };

@@ -57,7 +57,6 @@ export class LibraryService {
     const tasks: TaskSummary[] = [];
     for (const ref of index.tasks) {
       const { sources, episodes } = await index.task(ref);
-      environmentRules(ref.environment);
       tasks.push(taskSummary(taskGraph(sources), ref, episodes));
     }
     this.#index = index;
