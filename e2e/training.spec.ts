@@ -69,6 +69,33 @@ test("updates the student, saves it, opens it again and goes back", async ({ pag
   expect((await watched(page)).before, "the saved student is the updated one").toBeCloseTo(after, 2);
 });
 
+test("saves into a folder, beside what is there", async ({ page }) => {
+  await openOwn(page);
+  await page.getByLabel("Graph-conditioned passes").fill("0");
+  await page.getByRole("button", { name: "Update" }).click();
+  await expect(page.getByTestId("run-message")).toContainText("Done: 1 step.", { timeout: 100_000 });
+  // The picker itself cannot be driven; the browser's private file system gives a real folder.
+  await page.evaluate(() => {
+    window.showDirectoryPicker = () => navigator.storage.getDirectory();
+  });
+  await page.getByLabel("with optimizer state").check();
+  for (const folder of ["student", "student-2"]) {
+    await page.getByRole("button", { name: "Save to a folder…" }).click();
+    await expect(page.getByTestId("notice")).toContainText(`/${folder}.`);
+    const sizes = await page.evaluate(async (name) => {
+      const saved = await (await navigator.storage.getDirectory()).getDirectoryHandle(name);
+      const found: Record<string, number> = {};
+      for await (const handle of saved.values()) {
+        if (handle.kind === "file")
+          found[handle.name] = (await (handle as FileSystemFileHandle).getFile()).size;
+      }
+      return found;
+    }, folder);
+    expect(sizes["optimizer.safetensors"]).toBeGreaterThan(1.9 * sizes["model.safetensors"]!);
+    expect(sizes["config.json"]).toBeGreaterThan(100);
+  }
+});
+
 test("stops after a step, and keeps what was learnt", async ({ page }) => {
   test.setTimeout(300_000);
   await openOwn(page);

@@ -4,6 +4,7 @@ import { InputError } from "../../core/errors.ts";
 import { METHODS, type Method } from "../../core/method/index.ts";
 import { PAPER_SETTINGS } from "../../core/ports.ts";
 import type { TaskRef } from "../model.ts";
+import { countOf } from "../shell/plural.ts";
 import { isComputing } from "../state/computing.ts";
 import { getUi, IDLE_TRAINING, type StepPoint, setUi } from "../state/store.ts";
 import { libraryWorker } from "../workers/clients.ts";
@@ -97,8 +98,8 @@ export async function startTraining(): Promise<void> {
       message: {
         kind: "info",
         text: result.finished
-          ? `Done: ${done} steps. The student has ${result.steps} optimizer steps now.`
-          : `Stopped after ${done} of ${total} steps. The student has ${result.steps} optimizer steps now.`,
+          ? `Done: ${countOf(done, "step")}. The student has ${countOf(result.steps, "optimizer step")} now.`
+          : `Stopped after ${done} of ${total} steps. The student has ${countOf(result.steps, "optimizer step")} now.`,
       },
     });
     // What was scored with the student before is of the student before.

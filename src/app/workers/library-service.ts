@@ -161,7 +161,7 @@ export class LibraryService {
       ...evidenceInput(prepared, episode, retrieval),
       limit: environmentRules(episode.environment).limits.evidenceTokens,
       countTokens: (text) => {
-        ids = tokenizer.encode(evidenceInsert(text));
+        ids = tokenizer.encode(evidenceInsert(text), { special: false });
         return vanillaIds.length + ids.length;
       },
     });

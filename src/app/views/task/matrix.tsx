@@ -15,7 +15,7 @@ interface Focus {
   column: number;
 }
 
-export function Matrix({
+export const Matrix = memo(function Matrix({
   task,
   episode,
   decision,
@@ -133,7 +133,7 @@ export function Matrix({
       </p>
     </section>
   );
-}
+});
 
 const HeadRow = memo(function HeadRow({ columns, current }: { columns: number; current: number }) {
   return (

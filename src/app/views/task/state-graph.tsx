@@ -15,7 +15,7 @@ import { useSize } from "./use-size.ts";
 
 const AXIS_TITLES: Record<Axis, string> = { step: "first visit", cost: "remaining cost" };
 
-export function StateGraph({
+export const StateGraph = memo(function StateGraph({
   task,
   episode,
   decision,
@@ -85,7 +85,7 @@ export function StateGraph({
       </Scroller>
     </section>
   );
-}
+});
 
 function AxisMarks({ axis, columns, place }: { axis: Axis; columns: number; place: Geometry }) {
   const every = columns > 60 ? 10 : 5;

@@ -1,5 +1,5 @@
 /** One task: its executions and its graph on the left, the decision's retrieval and evidence on the right. */
-import { useMemo } from "react";
+import { useDeferredValue, useMemo } from "react";
 import { episodeAt } from "../../session/follow-place.ts";
 import { useUi } from "../../state/store.ts";
 import { NeedsTask } from "../needs-task.tsx";
@@ -10,27 +10,31 @@ import { StateGraph } from "./state-graph.tsx";
 import { StepBar } from "./step-bar.tsx";
 
 export function TaskView() {
-  const task = useUi((ui) => ui.task);
-  const decision = useUi((ui) => ui.decision);
   const place = useUi((ui) => ui.place);
-  // Until the next decision is there, the last one's marks would be wrong: they are shown for what they belong to only.
-  const here = decision !== null && decision.decision === place.decision ? decision : null;
+  const opened = useUi((ui) => ui.task);
+  // Deferred: hundreds of cells and nodes are drawn in slices, and a key pressed meanwhile is heard at once.
+  const task = useDeferredValue(opened, null);
+  const decision = useDeferredValue(useUi((ui) => ui.decision));
+  const episode = task === null ? null : episodeAt(task, place);
+  // The last decision's marks stay until the next one's are there; they name the decision that they belong to.
+  const here =
+    decision !== null && decision.task === task?.task && decision.episode === episode?.id ? decision : null;
+  const shown = here?.decision ?? place.decision;
   const marks = useMemo(
     () => (here === null ? null : visitMarks(here.retrieval, here.decision, place.visit)),
     [here, place.visit],
   );
-  if (task === null) return <NeedsTask />;
-  const episode = episodeAt(task, place);
+  if (task === null || opened === null) return <NeedsTask />;
   return (
     <div className="task-view">
       <StepBar task={task} />
       <div className="task-panes">
         <div className="task-left">
-          <Matrix task={task} episode={episode} decision={place.decision} marks={marks} />
+          <Matrix task={task} episode={episode} decision={shown} marks={marks} />
           <StateGraph
             task={task}
             episode={episode}
-            decision={place.decision}
+            decision={shown}
             retrieval={here?.retrieval ?? null}
             axis={place.axis}
           />

@@ -1,4 +1,5 @@
 /** One decision in the algorithm's order: what matched, what was eligible, what won, what the teacher reads. */
+import { memo } from "react";
 import type { DecisionModel, TaskModel } from "../../../model.ts";
 import { navigate } from "../../../place/navigate.ts";
 import { Scroller } from "../../../shell/scroller.tsx";
@@ -18,7 +19,13 @@ const CASES: Record<DecisionModel["retrieval"]["record"]["case"], string> = {
   unmatched_failure: "Not matched, the student did not succeed",
 };
 
-export function Inspector({ task, decision }: { task: TaskModel; decision: DecisionModel | null }) {
+export const Inspector = memo(function Inspector({
+  task,
+  decision,
+}: {
+  task: TaskModel;
+  decision: DecisionModel | null;
+}) {
   const problem = useUi((ui) => ui.viewProblem);
   const pinned = useUi((ui) => ui.place.visit);
   if (decision === null) {
@@ -63,4 +70,4 @@ export function Inspector({ task, decision }: { task: TaskModel; decision: Decis
       <EvidenceSection decision={decision} />
     </Scroller>
   );
-}
+});
