@@ -10,6 +10,7 @@ import { existsSync } from "node:fs";
 import { cpus } from "node:os";
 import { create } from "webgpu";
 import { uniforms } from "../src/core/seeded.ts";
+import { DAWN_FEATURES } from "../src/engine/webgpu/node.ts";
 import { openFolder } from "../src/engine/webgpu/node-folder.ts";
 import {
   AdamW,
@@ -181,7 +182,11 @@ async function modelSpeeds(backend: Backend, name: string, load: Load, label: st
 }
 
 async function openAdapter(): Promise<{ gpu: GPU; backend: WebGpuBackend }> {
-  const best = create(process.platform === "linux" ? ["backend=vulkan"] : []);
+  const toggles = process.env[DAWN_FEATURES];
+  const best = create([
+    ...(process.platform === "linux" ? ["backend=vulkan"] : []),
+    ...(toggles ? [`enable-dawn-features=${toggles}`] : []),
+  ]);
   const gpu = (await best.requestAdapter()) ? best : await openGpu();
   return { gpu, backend: await createWebGpuBackend(gpu) };
 }

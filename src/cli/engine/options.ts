@@ -9,22 +9,19 @@ export interface EngineOptions {
   progress: ProgressFormat;
 }
 
-/** `--device` and `--progress`. */
-export function engineOptions(command: Command): Command {
-  return command
-    .addOption(
-      new Option(
-        "--device <name>",
-        "where to compute: auto takes WebGPU on a real GPU, else plain TypeScript",
-      )
-        .choices(DEVICE_CHOICES)
-        .default("auto"),
-    )
-    .addOption(
-      new Option("--progress <format>", "text on standard error, or events as JSON lines on standard output")
-        .choices(["text", "json"])
-        .default("text"),
-    );
+/** `--device`, and `--progress` unless the command has nothing that a program would follow. */
+export function engineOptions(command: Command, { progress = true } = {}): Command {
+  command.addOption(
+    new Option("--device <name>", "where to compute: auto takes WebGPU on a real GPU, else plain TypeScript")
+      .choices(DEVICE_CHOICES)
+      .default("auto"),
+  );
+  if (!progress) return command;
+  return command.addOption(
+    new Option("--progress <format>", "text on standard error, or events as JSON lines on standard output")
+      .choices(["text", "json"])
+      .default("text"),
+  );
 }
 
 /** A number of at least `minimum` (or above it, when `exclusive`) for commander. */

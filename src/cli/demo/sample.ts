@@ -1,0 +1,82 @@
+/** The sample as a folder: manifest, library, episodes, tokenizer, tiny teacher and student. */
+import { join } from "node:path";
+import { z } from "zod";
+import { environmentRules } from "../../core/environment/environment.ts";
+import { InputError } from "../../core/errors.ts";
+import { libraryContexts, type TeacherContexts, type TextCodec } from "../../core/loop/index.ts";
+import { describeIssue, type Library, readEpisodes, readLibrary } from "../../core/record/index.ts";
+import type { Episode } from "../../core/record/schema.ts";
+import { type PreparedTask, prepareTask } from "../../core/retrieval/prepare.ts";
+import { openFolder } from "../../engine/webgpu/node-folder.ts";
+import { openTokenizer, type Tokenizer, textCodec } from "../../text/index.ts";
+import { openBytes, readText } from "../io.ts";
+
+const manifestSchema = z.looseObject({
+  title: z.string(),
+  sources: z.string(),
+  episodes: z.string(),
+  tokenizer: z.string(),
+  teacher: z.string(),
+  student: z.string(),
+  kept_out_tasks: z.array(z.string()),
+});
+
+export interface Sample {
+  title: string;
+  library: Library;
+  episodes: Episode[];
+  /** Tasks that neither model was trained on. */
+  keptOutTasks: string[];
+  tokenizer: Tokenizer;
+  codec: TextCodec;
+  teacherFolder: string;
+  studentFolder: string;
+  contexts: TeacherContexts;
+  /** One task, prepared for retrieval. */
+  prepared(task: string): PreparedTask;
+}
+
+/** Opens a sample folder. Every fault is an `InputError` that names the file. */
+export async function openSample(folder: string): Promise<Sample> {
+  const file = join(folder, "manifest.json");
+  const text = await readText(file);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new InputError(`not JSON: ${error instanceof Error ? error.message : String(error)}`, { file });
+  }
+  const parsed = manifestSchema.safeParse(value);
+  if (!parsed.success) {
+    const { key, message } = describeIssue(parsed.error.issues[0]!, value);
+    throw new InputError(message, { file, key });
+  }
+  const manifest = parsed.data;
+  const path = (name: string) => join(folder, name);
+  const library = await readLibrary(openBytes(path(manifest.sources)), { file: path(manifest.sources) });
+  const episodes = await readEpisodes(openBytes(path(manifest.episodes)), { file: path(manifest.episodes) });
+  const tokenizer = await openTokenizer(openFolder(path(manifest.tokenizer)));
+  const codec = textCodec(tokenizer);
+  const sourcesOf = (task: string) => library.tasks.find((entry) => entry.task === task)?.sources ?? [];
+  const tasks = new Map<string, PreparedTask>();
+  return {
+    title: manifest.title,
+    library,
+    episodes,
+    keptOutTasks: manifest.kept_out_tasks,
+    tokenizer,
+    codec,
+    teacherFolder: path(manifest.teacher),
+    studentFolder: path(manifest.student),
+    contexts: libraryContexts({ sources: async (_, task) => sourcesOf(task), codec }),
+    prepared(task) {
+      let found = tasks.get(task);
+      if (found === undefined) {
+        const sources = sourcesOf(task);
+        found = prepareTask(sources, environmentRules(sources[0]?.environment ?? "scienceworld"));
+        tasks.set(task, found);
+      }
+      return found;
+    },
+  };
+}
