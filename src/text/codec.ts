@@ -9,7 +9,7 @@ export function textCodec(tokenizer: Tokenizer): TextCodec {
   if (endOfTurnId === null)
     throw new InputError("has no <|im_end|> and no eos_token to end a turn with", { file });
   return {
-    encode: (text) => tokenizer.encode(text),
+    encode: (text) => tokenizer.encode(text, { special: false }),
     decode: (ids) => tokenizer.decode(ids),
     endOfTurnId,
     promptIds: (decision, place) => decisionPromptIds(decision, tokenizer, place),

@@ -1,4 +1,7 @@
-/** Token ids of an episode's decision: what was recorded, or else what the recorded texts encode to. */
+/**
+ * Token ids of an episode's decision: what was recorded, or else what the recorded texts encode to. A special token that
+ * a recorded text spells out is text: only the chat template opens and closes turns.
+ */
 import { InputError } from "../core/errors.ts";
 import type { EpisodeDecision } from "../core/record/schema.ts";
 import type { Tokenizer } from "./tokenizer.ts";
@@ -41,15 +44,16 @@ export function decisionPromptIds(
   if (decision.prompt === undefined) {
     throw inputError("missing; expected `prompt` or `prompt_ids` to score this decision", place, "prompt");
   }
-  return tokenizer.encode(
-    tokenizer.applyChatTemplate([{ role: "user", content: decision.prompt }], {
-      addGenerationPrompt: true,
-      enableThinking: false,
-    }),
-  );
+  return tokenizer.chatIds([{ role: "user", content: decision.prompt }], {
+    addGenerationPrompt: true,
+    enableThinking: false,
+  });
 }
 
-/** Ids of the response y_t: `response_ids` if recorded, else the response text as it stands, with no end token added. */
+/**
+ * Ids of the response y_t: `response_ids` if recorded, else the response text as it stands, with no end token added. A
+ * response that ended with an end-of-turn token keeps it only in `response_ids`.
+ */
 export function decisionResponseIds(
   decision: Pick<EpisodeDecision, "response" | "response_ids">,
   tokenizer: Tokenizer,
@@ -64,5 +68,5 @@ export function decisionResponseIds(
       "response",
     );
   }
-  return tokenizer.encode(decision.response);
+  return tokenizer.encode(decision.response, { special: false });
 }

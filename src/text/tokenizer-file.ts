@@ -8,6 +8,8 @@ const addedTokenSchema = z.looseObject({
   id: z.int().nonnegative(),
   content: z.string().min(1),
   special: z.boolean(),
+  lstrip: z.boolean().optional(),
+  rstrip: z.boolean().optional(),
 });
 
 const fileSchema = z.looseObject({

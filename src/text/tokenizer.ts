@@ -2,6 +2,7 @@
 import { Tokenizer as LibraryTokenizer } from "@huggingface/tokenizers";
 import { InputError } from "../core/errors.ts";
 import { scanUtf8, showBytes, tokenBytes } from "./byte-level.ts";
+import { chatIds } from "./chat-ids.ts";
 import {
   type ChatMessage,
   type ChatOptions,
@@ -10,7 +11,7 @@ import {
   compileChatTemplate,
   specialToken,
 } from "./chat-template.ts";
-import { parseJsonFile, readTokenizerFile, type TokenizerFile } from "./tokenizer-file.ts";
+import { type AddedToken, parseJsonFile, readTokenizerFile, type TokenizerFile } from "./tokenizer-file.ts";
 
 /** One token for a person. */
 export interface TokenPiece {
@@ -33,6 +34,10 @@ const END_OF_TURN = "<|im_end|>";
 
 export class Tokenizer {
   readonly #library: LibraryTokenizer;
+  readonly #json: Record<string, unknown>;
+  readonly #added: readonly AddedToken[];
+  /** The same tokenizer without its special tokens, built when a text first spells one out. */
+  #plain: LibraryTokenizer | null = null;
   readonly #tokens: readonly (string | undefined)[];
   readonly #bytes: (Uint8Array | undefined)[] = [];
   readonly #ids = new Map<string, number>();
@@ -56,6 +61,8 @@ export class Tokenizer {
       );
     }
     this.file = name;
+    this.#json = file.json;
+    this.#added = file.added;
     this.#tokens = file.tokens;
     file.tokens.forEach((token, id) => {
       if (token !== undefined) this.#ids.set(token, id);
@@ -67,9 +74,32 @@ export class Tokenizer {
       this.idOf(END_OF_TURN) ?? (eosToken === undefined ? null : (this.idOf(eosToken) ?? null));
   }
 
-  /** Ids of a text as it stands: nothing is added, and special tokens written out in it become their ids. */
-  encode(text: string): number[] {
-    return text === "" ? [] : this.#library.encode(text, { add_special_tokens: false }).ids;
+  /**
+   * Ids of a text as it stands; nothing is added. Special tokens written out in it become their ids, or, with `special`
+   * false, are text like any other (`encode_special_tokens` of the reference library): so recorded text is encoded,
+   * which must not end a turn or begin one. Added tokens that are not special (`<tool_call>`) become their ids in both.
+   */
+  encode(text: string, { special = true }: { special?: boolean } = {}): number[] {
+    if (text === "") return [];
+    const { ids } = this.#library.encode(text, { add_special_tokens: false });
+    if (special || !ids.some((id) => this.#special.has(id))) return ids;
+    this.#plain ??= new LibraryTokenizer(
+      { ...this.#json, added_tokens: this.#added.filter((token) => !token.special) },
+      {},
+    );
+    return this.#plain.encode(text, { add_special_tokens: false }).ids;
+  }
+
+  /**
+   * Ids of the chat that the model sees for these messages. Special tokens are those of the template; the ones that a
+   * message's content spells out are text, where `encode(applyChatTemplate(…))` would let them end the turn.
+   */
+  chatIds(messages: readonly ChatMessage[], options: ChatOptions): number[] {
+    return chatIds(messages, {
+      special: this.#added.filter((token) => token.special),
+      render: (list) => this.applyChatTemplate(list, options),
+      encode: (text, how) => this.encode(text, how),
+    });
   }
 
   /**

@@ -97,7 +97,8 @@ async function run(options: Options): Promise<void> {
     const fitted = fitEvidence({
       ...input,
       limit,
-      countTokens: (text) => (prompt ?? 0) + tokenizer.encode(evidenceInsert(text)).length,
+      countTokens: (text) =>
+        (prompt ?? 0) + tokenizer.encode(evidenceInsert(text), { special: false }).length,
     });
     evidence = fitted;
     tokens = { evidence: fitted.tokens - (prompt ?? 0), prompt, limit };

@@ -7,7 +7,7 @@ export interface DecisionPlace {
 
 /** Text to ids and back, as the loop needs it: tokenizer and chat template behind one small port. */
 export interface TextCodec {
-  /** Ids of plain text, no token added. */
+  /** Ids of recorded text: no token added, and special tokens that it spells out are text, never their ids. */
   encode(text: string): number[];
   decode(ids: readonly number[]): string;
   /** Id that ends a chat turn (`<|im_end|>`): evidence goes in before its last occurrence, and sampling stops there. */
