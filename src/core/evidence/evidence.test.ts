@@ -4,7 +4,7 @@ import { library, rules, studentEpisode } from "../../../test/support/arbitrary-
 import { byTask, fixtureEpisodes, fixtureSources } from "../../../test/support/scienceworld.ts";
 import { environmentRules } from "../environment/environment.ts";
 import { InputError } from "../errors.ts";
-import type { Episode, Source } from "../record/schema.ts";
+import { type Attempt, attemptsAfterLast, type Episode, type Source } from "../record/schema.ts";
 import { prepareTask } from "../retrieval/prepare.ts";
 import { retrieve, retrieveEpisode } from "../retrieval/retrieve.ts";
 import { backReferences } from "./back-references.ts";
@@ -166,6 +166,29 @@ Final outcome: success; score 100; ended by the environment after 2 decisions`,
     });
   });
 
+  it("prints attempts after the last decision before the outcome, labelled, and ignores what is none", () => {
+    const tries: Attempt[] = [
+      { action: "open sky", reason: "rejected", feedback: "No such thing." },
+      { action: null, reason: "format", feedback: "Unreadable." },
+    ];
+    const { text, spans } = renderEvidence(inputFor([{ ...SOURCE, attempts_after_last: tries }], EPISODE, 1));
+    expect(text).toContain(`Actual feedback: You take the orange.
+Source event [2]
+Noncommitted attempt (rejected, not part of the execution): open sky
+Attempt feedback: No such thing.
+Noncommitted attempt (unreadable, not part of the execution): none (the response held no executable action)
+Attempt feedback: Unreadable.
+Recorded action: none (the execution ends in this state)
+Final outcome: success; score 100; ended by the environment after 2 decisions`);
+    expect(spans.find((span) => span.kind === "success" && span.position === 2)?.part).toBe("event");
+    const plain = renderEvidence(inputFor([SOURCE], EPISODE, 1)).text;
+    for (const other of [[], null, "none", [{ action: 3 }]]) {
+      expect(renderEvidence(inputFor([{ ...SOURCE, attempts_after_last: other }], EPISODE, 1)).text).toBe(
+        plain,
+      );
+    }
+  });
+
   it("puts the successful record before the failed one", () => {
     const lost: Source = {
       ...SOURCE,
@@ -203,6 +226,10 @@ Final outcome: success; score 100; ended by the environment after 2 decisions`,
   });
 });
 
+function afterLast(execution: Episode | Source): readonly Attempt[] {
+  return execution.format === "gcopd.source.v1" ? attemptsAfterLast(execution) : [];
+}
+
 /** Every recorded text of an execution that the evidence must hold, in order. */
 function recordedTexts(execution: Episode | Source): string[] {
   return [
@@ -215,6 +242,10 @@ function recordedTexts(execution: Episode | Source): string[] {
       event.action === "" ? "(blank)" : (event.action ?? "none (the response held no executable action)"),
       event.binding === null ? "" : `(stood for: ${event.binding})`,
       event.feedback,
+    ]),
+    ...afterLast(execution).flatMap((a) => [
+      a.action ?? "none (the response held no executable action)",
+      a.feedback,
     ]),
   ];
 }
@@ -244,13 +275,17 @@ function checkSpans(evidence: Evidence, input: EvidenceInput): void {
     const events = spans.filter((span) => span.kind === kind && span.part === "event");
     const positions = events.map((span) => span.position);
     const expected = (execution?.decisions ?? []).map((_, j) => j);
-    expect(positions.slice(0, expected.length)).toEqual(expected);
+    const end = expected.length;
+    const at =
+      kind === "student"
+        ? input.decision
+        : (input.retrieval[kind] as { position: number | null } | null)?.position;
+    if (execution !== null && (at === end || afterLast(execution).length > 0)) expected.push(end);
+    expect(positions).toEqual(expected);
     for (const span of events) {
       const marked = /^[^\n]*\[(CURRENT SCORED DECISION|MATCHED STATE)\]$/m.test(
         text.slice(span.start).split("\n", 1)[0]!,
       );
-      const at =
-        kind === "student" ? input.decision : (input.retrieval[kind] as { position: number | null }).position;
       expect(marked).toBe(span.position === at);
     }
   }
@@ -330,7 +365,11 @@ describe("properties of rendering", () => {
       });
       return { ...execution, initial_observation, decisions };
     };
-    return { sources: sources.map(retext), episode: retext(episode), by };
+    const tries = (source: Source): Source =>
+      source.repetition % 2 === 0
+        ? source
+        : { ...source, attempts_after_last: [{ action: next(), reason: "rejected", feedback: next() }] };
+    return { sources: sources.map(retext).map(tries), episode: retext(episode), by };
   });
 
   it("keeps spans true and back-references reversible, whatever the texts look like", () => {
@@ -355,6 +394,7 @@ describe("properties of rendering", () => {
                 const attempts = "attempts" in d ? (d.attempts as { feedback: string }[]) : [];
                 return [...own, ...attempts.map((a) => a.feedback), d.feedback];
               }),
+              ...afterLast(execution).map((a) => a.feedback),
             ];
           });
           expect(expand(short.text, recorded, plain.text)).toBe(plain.text);

@@ -4,7 +4,14 @@
  * and outcome are all there; locators (which no agent sees) and historical thoughts never are.
  */
 import { InputError } from "../errors.ts";
-import type { Attempt, Episode, Reference, RetrievalRecord, Source } from "../record/schema.ts";
+import {
+  type Attempt,
+  attemptsAfterLast,
+  type Episode,
+  type Reference,
+  type RetrievalRecord,
+  type Source,
+} from "../record/schema.ts";
 import type { Control } from "../retrieval/types.ts";
 import { type BackReferences, backReferences } from "./back-references.ts";
 import { actionText, outcomeText, statusText, verificationText } from "./phrases.ts";
@@ -133,7 +140,7 @@ function writeSource(
     name: "Source",
     marked: reference.position,
     mark: MATCHED_MARK,
-    attempts: (position) => source.decisions[position]!.attempts,
+    attempts: (position) => source.decisions[position]?.attempts ?? attemptsAfterLast(source),
   });
 }
 
@@ -161,6 +168,7 @@ interface EventPlace {
   /** Position of the marked event; its length marks the end of the execution, null marks none. */
   marked: number | null;
   mark: string;
+  /** Noncommitted attempts before the decision at a position; at the end, those after the last decision. */
   attempts: (position: number) => readonly Attempt[];
 }
 
@@ -171,27 +179,30 @@ function writeEvents(writer: EvidenceWriter, execution: Episode | Source, place:
     writer.begin({ kind, part: "event", source, position });
     writer.line(`${name} event [${position}]${position === marked ? ` ${mark}` : ""}`);
   };
+  const attempts = (position: number) => {
+    for (const { action, reason, feedback } of place.attempts(position)) {
+      const why = reason === "format" ? "unreadable" : "rejected";
+      writer.line(`Noncommitted attempt (${why}, not part of the execution): ${actionText(action, null)}`);
+      writer.recorded("Attempt feedback", feedback);
+    }
+  };
   writer.recorded("Initial observation", execution.initial_observation);
   let before = execution.initial_observation;
   execution.decisions.forEach((event, position) => {
     begin(position);
     if (event.gap_before) writer.line("Recording gap: not continuous from the previous event");
     if (event.observation !== before) writer.recorded("Observation", event.observation);
-    for (const attempt of place.attempts(position)) {
-      const reason = attempt.reason === "format" ? "unreadable" : "rejected";
-      writer.line(
-        `Noncommitted attempt (${reason}, not part of the execution): ${actionText(attempt.action, null)}`,
-      );
-      writer.recorded("Attempt feedback", attempt.feedback);
-    }
+    attempts(position);
     writer.line(`Recorded action: ${actionText(event.action, event.binding)}`);
     const status = statusText(event.status);
     if (status !== null) writer.line(`Status: ${status}`);
     writer.recorded("Actual feedback", event.feedback);
     before = event.feedback;
   });
-  if (marked === execution.decisions.length) {
-    begin(marked);
+  const end = execution.decisions.length;
+  if (marked === end || place.attempts(end).length > 0) {
+    begin(end);
+    attempts(end);
     writer.line("Recorded action: none (the execution ends in this state)");
   }
   writer.begin({ kind, part: "outcome", source, position: null });

@@ -126,6 +126,15 @@ export const stepInputSchema = z.looseObject({
   rollout_logprobs: z.array(z.number()),
 });
 
+/**
+ * The noncommitted tries after the last committed decision, which some recorders keep under `attempts_after_last` of a
+ * source. The format does not define that key: anything but an array of attempts is passed through and means nothing.
+ */
+export function attemptsAfterLast(source: Source): readonly Attempt[] {
+  if (source.attempts_after_last === undefined) return [];
+  return z.array(attemptSchema).safeParse(source.attempts_after_last).data ?? [];
+}
+
 export type State = z.infer<typeof stateSchema>;
 export type Attempt = z.infer<typeof attemptSchema>;
 export type Status = z.infer<typeof statusSchema>;
