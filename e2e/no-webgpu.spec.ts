@@ -15,4 +15,7 @@ test("without WebGPU the page says so, says how to turn it on, and computes on t
   await page.keyboard.press("s");
   await expect(page.getByRole("listbox", { name: "Response tokens" })).toBeVisible({ timeout: 100_000 });
   await expect(page.getByLabel("Measured on")).toContainText("CPU reference");
+  expect(
+    await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth),
+  ).toBeLessThanOrEqual(0);
 });

@@ -11,3 +11,13 @@ test("the browser of these tests has a WebGPU adapter, and the page takes it", a
   await expect(page.getByTestId("device")).toHaveValue("webgpu");
   await expect(page.getByTestId("no-webgpu")).toHaveCount(0);
 });
+
+test("the user may choose the CPU, and go back", async ({ page }) => {
+  await visit(page);
+  const device = page.getByTestId("device");
+  await device.selectOption("cpu");
+  await expect(page.getByText("plain TypeScript")).toBeVisible();
+  await expect(page.getByTestId("no-webgpu"), "nothing is missing").toHaveCount(0);
+  await device.selectOption("webgpu");
+  await expect(page.getByText("swiftshader")).toBeVisible();
+});

@@ -65,7 +65,7 @@ function PendingFolder() {
 
 function WithoutGpu() {
   const device = useUi((ui) => ui.device);
-  if (device.kind !== "cpu") return null;
+  if (device.reason === null) return null;
   return (
     <div className="banner warn" role="status" data-testid="no-webgpu">
       <details>

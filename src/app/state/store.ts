@@ -26,7 +26,7 @@ export interface Progress {
 export interface DeviceState {
   kind: "unknown" | "webgpu" | "cpu";
   adapter: string;
-  /** Why WebGPU is not used, when it is not. */
+  /** Why WebGPU is not used, when it was asked for and is not there. */
   reason: string | null;
 }
 

@@ -26,7 +26,7 @@ export class ComputeService {
   /** Opens the device: WebGPU where any adapter is, else the reference, with the reason. */
   async start(choice: Exclude<DeviceChoice, "auto">): Promise<DeviceState> {
     this.#release();
-    let reason: string | null = choice === "cpu" ? "The CPU was chosen." : null;
+    let reason: string | null = null;
     try {
       this.#backend = await createBrowserBackend(choice);
     } catch (error) {
@@ -35,7 +35,7 @@ export class ComputeService {
       this.#backend = await createBrowserBackend("cpu");
     }
     const { kind, description } = this.#backend;
-    return { kind, adapter: description, reason: kind === "cpu" ? reason : null };
+    return { kind, adapter: description, reason };
   }
 
   /** Opens a model folder in a role; what had the role before is closed only when the new one is whole. */

@@ -8,6 +8,11 @@ import { nats, visibleToken } from "./format.ts";
 /** Thickest underline, in pixels. */
 const UNDERLINE = 5;
 
+/** What moves or scrolls with the arrow keys itself. */
+function usesArrows(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest("input, select, section[tabindex]") !== null;
+}
+
 export function TokenStrip({
   scores,
   deltas,
@@ -36,9 +41,9 @@ export function TokenStrip({
     event.preventDefault();
   };
   useEffect(() => {
-    // Arrows work at once: nothing else on this view wants them.
+    // Arrows work at once, wherever the focus is, but where something else wants them.
     const press = (event: globalThis.KeyboardEvent): void => {
-      if (event.defaultPrevented || document.activeElement !== document.body) return;
+      if (event.defaultPrevented || usesArrows(event.target)) return;
       if (event.key === "ArrowRight" || event.key === "ArrowLeft") {
         event.preventDefault();
         const by = event.key === "ArrowRight" ? 1 : -1;

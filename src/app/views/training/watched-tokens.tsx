@@ -18,6 +18,8 @@ export function WatchedTokens({ watch }: { watch: NonNullable<TrainingState["wat
       </p>
       <ol className="watched-tokens">
         {watch.pieces.map((piece, i) => {
+          const change = last.logprobs[i]! - first.logprobs[i]!;
+          const direction = Math.abs(change) < 0.005 ? "same" : change > 0 ? "up" : "down";
           const [before, now] = [Math.exp(first.logprobs[i]!), Math.exp(last.logprobs[i]!)];
           return (
             <li
@@ -27,17 +29,11 @@ export function WatchedTokens({ watch }: { watch: NonNullable<TrainingState["wat
             >
               <svg width="18" height={HEIGHT} aria-hidden="true">
                 <rect className="room" x="2" width="14" height={HEIGHT} />
-                <rect
-                  className={now >= before ? "up" : "down"}
-                  x="2"
-                  width="14"
-                  y={HEIGHT * (1 - now)}
-                  height={HEIGHT * now}
-                />
+                <rect className={direction} x="2" width="14" y={HEIGHT * (1 - now)} height={HEIGHT * now} />
                 <line x1="0" x2="18" y1={HEIGHT * (1 - before)} y2={HEIGHT * (1 - before)} />
               </svg>
               <span className="change" aria-hidden="true">
-                {nats(last.logprobs[i]! - first.logprobs[i]!, true).slice(0, -1)}
+                {direction === "same" ? "=" : nats(change, true).slice(0, -1)}
               </span>
               <code>{visibleToken(piece)}</code>
               <span className="hidden-visually">
