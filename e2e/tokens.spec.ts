@@ -42,6 +42,19 @@ test("scores a decision of the sample under both contexts, and goes through its 
   await expect(card).toHaveCount(0);
 });
 
+test("takes a teacher of the user's own from a folder, and scores with it", async ({ page }) => {
+  await visit(page);
+  await dropFiles(page, OWN_FILES);
+  await page.getByRole("button", { name: TASK }).click();
+  await decisionShown(page, 0);
+  await page.keyboard.press("t");
+  await page.getByTestId("pick-teacher-folder").setInputFiles("test/fixtures/models/qwen3-a");
+  await expect(page.getByTestId("model-teacher")).toContainText("qwen3-a, your own");
+  await page.keyboard.press("s");
+  await expect(page.getByRole("listbox")).toBeVisible({ timeout: 100_000 });
+  await expect(page.getByLabel("Measured on")).toContainText("qwen3-a");
+});
+
 test("cancels: requested, then confirmed, and the page goes on", async ({ page }) => {
   await visit(page, sampleHash("tokens", "melt|12|easy", { decision: 20 }));
   await page.getByRole("button", { name: "Score" }).click();

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { unzipSync } from "fflate";
 import { dropFiles, OWN_FILES, TASK, upload } from "./own-files.ts";
-import { decisionShown, expect, type Page, test, visit } from "./site.ts";
+import { decisionShown, expect, type Page, sampleHash, test, visit } from "./site.ts";
 
 async function openOwn(page: Page): Promise<void> {
   await visit(page);
@@ -67,6 +67,18 @@ test("updates the student, saves it, opens it again and goes back", async ({ pag
   await expect(student).toContainText("your own");
   await update(page);
   expect((await watched(page)).before, "the saved student is the updated one").toBeCloseTo(after, 2);
+});
+
+test("updates the sample's student on one of its episodes", async ({ page }) => {
+  test.setTimeout(400_000);
+  await visit(page, sampleHash("training", "lifespan-shortest-lived|51|easy", { decision: 3 }));
+  await expect(page.getByRole("button", { name: "Update" })).toBeEnabled();
+  await page.keyboard.press("u");
+  await expect(page.getByTestId("running")).toContainText("of 2", { timeout: 60_000 });
+  await expect(page.getByTestId("run-message")).toContainText("Done: 2 steps.", { timeout: 380_000 });
+  const { before, after } = await watched(page);
+  expect(after).not.toBe(before);
+  await expect(page.getByLabel("Measured on")).toContainText("WebGPU");
 });
 
 test("saves into a folder, beside what is there", async ({ page }) => {
