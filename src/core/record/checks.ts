@@ -2,7 +2,8 @@
 import { InputError } from "../errors.ts";
 import type { RecordKind, RecordKinds } from "./kinds.ts";
 
-type Where = { file: string; line: number };
+type Where = { file: string; line?: number };
+type Lined = { file: string; line: number };
 
 function sameLength(
   first: readonly unknown[],
@@ -41,7 +42,7 @@ export class UniqueIds {
   readonly #lines = new Map<string, number>();
 
   /** `InputError` that names both lines when the record's id was there before. */
-  check<K extends RecordKind>(kind: K, record: RecordKinds[K], where: Where): void {
+  check<K extends RecordKind>(kind: K, record: RecordKinds[K], where: Lined): void {
     const identity = identityOf(kind, record);
     if (identity === undefined) return;
     const key = JSON.stringify([kind, ...identity.parts]);

@@ -22,7 +22,7 @@ export interface RecordLine<T> extends Line {
   record: T;
 }
 
-type Where = { file: string; line: number };
+type Where = { file: string; line?: number };
 
 /** The JSON object of one line. */
 function parseObject(text: string, where: Where): Record<string, unknown> {

@@ -1,0 +1,54 @@
+/** The report in lines for people. */
+import type { ImportReport } from "./report.ts";
+
+function count(number: number, one: string, many = `${one}s`): string {
+  return `${number} ${number === 1 ? one : many}`;
+}
+
+/** Every line of the report: what came in, how it stands, what is unaligned, each file left out, each warning. */
+export function describeReport(report: ImportReport): string[] {
+  const parts: string[] = [];
+  if (report.sources > 0) parts.push(count(report.sources, "source"));
+  if (report.episodes > 0) parts.push(count(report.episodes, "episode"));
+  if (report.sources + report.episodes > 0) {
+    parts.push(`${count(report.decisions, "decision")} of ${count(report.tasks, "task")}`);
+  }
+  if (report.scores > 0) parts.push(count(report.scores, "scored decision"));
+  const place = report.environments.length === 0 ? "" : ` (${report.environments.join(", ")})`;
+  const lines = [`${report.format}: ${parts.join(", ")}${place}`];
+  const { standing, states, unaligned } = report;
+  if (report.sources > 0) {
+    const standings: [number, string][] = [
+      [standing.trusted_success, "verified successes"],
+      [standing.trusted_failure, "verified failures"],
+      [standing.unconfirmed, "claimed successes that replay did not confirm"],
+      [standing.unverified, "unverified"],
+    ];
+    lines.push(
+      `sources: ${standings
+        .filter(([number]) => number > 0)
+        .map(([number, words]) => `${number} ${words}`)
+        .join(", ")}`,
+    );
+  }
+  if (states.absent > 0)
+    lines.push(`states: ${states.absent} of ${states.visits} visits have no usable state`);
+  if (report.outcome_unknown > 0) {
+    lines.push(
+      `outcome unknown: ${count(report.outcome_unknown, "record")}; use as success or failure only once someone says which`,
+    );
+  }
+  if (unaligned.sources + unaligned.episodes > 0) {
+    const records: string[] = [];
+    if (unaligned.sources > 0) records.push(count(unaligned.sources, "source"));
+    if (unaligned.episodes > 0) records.push(count(unaligned.episodes, "episode"));
+    const why = unaligned.reasons.length === 0 ? "no state keys recorded" : unaligned.reasons.join("; ");
+    lines.push(`unaligned: ${records.join(" and ")} (${count(unaligned.decisions, "decision")}): ${why}`);
+  }
+  lines.push(`files: ${report.files.used} of ${report.files.found} used`);
+  for (const { file, reason } of report.skipped) lines.push(`not used: ${file}: ${reason}`);
+  for (const { file, key, message } of report.warnings) {
+    lines.push(`warning: ${file}${key === undefined ? "" : `, ${key}`}: ${message}`);
+  }
+  return lines;
+}
