@@ -5,32 +5,15 @@ import { open, readFile, realpath, rename, stat, unlink } from "node:fs/promises
 import { basename, dirname, join } from "node:path";
 import { InputError } from "../core/errors.ts";
 import { gzip, recordLine } from "../core/record/write.ts";
+import { fileError, onFile } from "../engine/webgpu/file-error.ts";
 
 /** `-` and, for `--out`, nothing at all stand for the standard streams. */
 const STANDARD = "-";
+const STANDARD_OUTPUT = "standard output";
 
 /** How a path is called in messages. */
 export function fileLabel(path: string): string {
   return path === STANDARD ? "standard input" : path;
-}
-
-/** A file system error as bad input, in words. */
-function fileError(error: unknown, path: string, doing: "read" | "write"): unknown {
-  const code = (error as NodeJS.ErrnoException).code;
-  const reasons: Record<string, string> = {
-    ENOENT: doing === "read" ? "no such file" : "the folder to write into does not exist",
-    EISDIR: "is a folder; expected a file",
-    ENOTDIR: "a part of the path is not a folder",
-    EACCES: `may not be ${doing === "read" ? "read" : "written"} (permission denied)`,
-    EPERM: `may not be ${doing === "read" ? "read" : "written"} (permission denied)`,
-    ENOSPC: "no space left on the device",
-    EROFS: "the file system is read-only",
-    ENAMETOOLONG: "the name is too long",
-  };
-  if (code === undefined) return error;
-  return new InputError(reasons[code] ?? `cannot be ${doing === "read" ? "read" : "written"} (${code})`, {
-    file: path,
-  });
 }
 
 /** Bytes of a file, or of standard input for `-`. `InputError` when there is no such file, or it is a folder. */
@@ -48,12 +31,7 @@ export async function* openBytes(path: string): AsyncGenerator<Uint8Array> {
 
 /** A whole small text file (a config, a tokenizer). `InputError` when it is not there or not UTF-8. */
 export async function readText(path: string): Promise<string> {
-  let bytes: Uint8Array;
-  try {
-    bytes = await readFile(path);
-  } catch (error) {
-    throw fileError(error, path, "read");
-  }
+  const bytes = await onFile(path, "read", readFile(path));
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
@@ -95,8 +73,37 @@ async function* encoded(chunks: Chunks): AsyncGenerator<Uint8Array<ArrayBuffer>>
   }
 }
 
+/** How many writes of `writeStandardOutput` are under way: they tell of their own faults. */
+let ownFaults = 0;
+let watched = false;
+/** Whether the user knows that standard output takes nothing more. */
+let told = false;
+
+/**
+ * Faults of the standard streams that no write under way tells of. A reader that goes away (`| head`) ends the output,
+ * not the work; any other fault of standard output is one line, and exit code 1.
+ */
+export function watchStandardStreams(): void {
+  if (watched) return;
+  watched = true;
+  process.stderr.on("error", () => undefined);
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE" || ownFaults > 0 || told) return;
+    told = true;
+    const fault = fileError(error, STANDARD_OUTPUT, "write");
+    progress(`gcopd: ${fault instanceof Error ? fault.message : String(fault)}`);
+    process.exitCode = 1;
+  });
+}
+
+/** Prints a line on standard output. */
+export function printLine(text = ""): void {
+  process.stdout.write(`${text}\n`);
+}
+
 /** A reader that goes away (`| head`) ends the writing quietly; any other fault of standard output is an error. */
 async function writeStandardOutput(chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  ownFaults++;
   let failure: NodeJS.ErrnoException | undefined;
   let wake: (() => void) | undefined;
   const onError = (error: NodeJS.ErrnoException) => {
@@ -118,10 +125,13 @@ async function writeStandardOutput(chunks: AsyncIterable<Uint8Array>): Promise<v
     if (failure === undefined)
       await new Promise<void>((resolve) => process.stdout.write("", () => resolve()));
   } finally {
+    ownFaults--;
     process.stdout.removeListener("drain", onDrain);
     if (failure === undefined) process.stdout.removeListener("error", onError);
   }
-  if (failure !== undefined && failure.code !== "EPIPE") throw fileError(failure, "standard output", "write");
+  if (failure === undefined || failure.code === "EPIPE") return;
+  told = true;
+  throw fileError(failure, STANDARD_OUTPUT, "write");
 }
 
 /** The path that a write lands on: through symbolic links; `special` for devices and pipes, which are written directly. */
@@ -149,13 +159,7 @@ export async function writeOut(path: string | undefined, chunks: Chunks): Promis
   }
   const bytes = path.endsWith(".gz") ? gzip(encoded(chunks)) : encoded(chunks);
   // An error of the chunks' own making must stay what it is: only file operations are reworded.
-  const file = async <T>(work: Promise<T>): Promise<T> => {
-    try {
-      return await work;
-    } catch (error) {
-      throw fileError(error, path, "write");
-    }
-  };
+  const file = <T>(work: Promise<T>): Promise<T> => onFile(path, "write", work);
   const { target, special } = await file(resolveTarget(path));
   if (special) {
     const handle = await file(open(target, "w"));

@@ -4,6 +4,7 @@
  */
 import { Command, CommanderError } from "commander";
 import { InputError } from "../core/errors.ts";
+import { fileError, isSystemError } from "../engine/webgpu/file-error.ts";
 import { type Register, UsageError } from "./command.ts";
 import { register as demo } from "./commands/demo.ts";
 import { register as evidence } from "./commands/evidence.ts";
@@ -17,6 +18,7 @@ import { register as tokenize } from "./commands/tokenize.ts";
 import { register as train } from "./commands/train.ts";
 import { register as validate } from "./commands/validate.ts";
 import { register as worker } from "./commands/worker.ts";
+import { watchStandardStreams } from "./io.ts";
 
 const COMMANDS: Register[] = [
   validate,
@@ -35,6 +37,7 @@ const COMMANDS: Register[] = [
 
 /** Runs one command line and returns its exit code. */
 export async function main(args: string[]): Promise<number> {
+  watchStandardStreams();
   const program = new Command("gcopd")
     .description("Graph-conditioned on-policy distillation: retrieval, evidence, scoring and training.")
     .showHelpAfterError("(add --help for the options)")
@@ -44,7 +47,11 @@ export async function main(args: string[]): Promise<number> {
   try {
     await program.parseAsync(args, { from: "user" });
     return process.exitCode === undefined ? 0 : Number(process.exitCode);
-  } catch (error) {
+  } catch (caught) {
+    // A file system error that nobody reworded still names its file.
+    const error = isSystemError(caught)
+      ? fileError(caught, caught.path ?? caught.syscall ?? "", "write")
+      : caught;
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (error instanceof UsageError) {
       process.stderr.write(`gcopd: ${error.message}\n`);

@@ -1,20 +1,27 @@
 /** At most one process on a folder. The system gives the lock back however the worker ends, `kill -9` too. */
 import Database from "libsql";
-import type { InputError } from "../core/errors.ts";
+import { InputError } from "../core/errors.ts";
 
-/** @throws `busy` when another process holds the lock file. Returns the way to give it back. */
+/**
+ * Returns the way to give the lock back.
+ *
+ * @throws `busy` when another process holds the lock file, another InputError when there can be no lock file here
+ */
 export function lockFolder(file: string, busy: InputError): () => void {
-  const db = new Database(file);
+  let db: Database.Database | undefined;
   try {
+    db = new Database(file);
     db.exec("BEGIN EXCLUSIVE");
   } catch (error) {
-    db.close();
-    if ((error as { code?: string }).code !== "SQLITE_BUSY") throw error;
-    throw busy;
+    db?.close();
+    if ((error as { code?: string }).code === "SQLITE_BUSY") throw busy;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new InputError(`cannot be used to keep other processes out: ${reason}`, { file });
   }
+  const held = db;
   return () => {
     // The connection may live on until it is collected; its lock must not.
-    db.exec("ROLLBACK");
-    db.close();
+    held.exec("ROLLBACK");
+    held.close();
   };
 }

@@ -15,35 +15,33 @@ export interface CliResult {
   err: string;
 }
 
-/** Runs one command line in this process. */
-export async function runCli(...args: string[]): Promise<CliResult> {
-  let out = "";
-  let err = "";
-  const into = (keep: (text: string) => void) =>
+/** Keeps what this process writes on its standard streams, until `release`. */
+export function keepStreams(): { out: string; err: string; release: () => void } {
+  const into = (name: "out" | "err") =>
     ((chunk: Uint8Array | string, ...rest: unknown[]) => {
-      keep(typeof chunk === "string" ? chunk : new TextDecoder().decode(chunk));
+      kept[name] += typeof chunk === "string" ? chunk : new TextDecoder().decode(chunk);
       const done = rest.at(-1);
       if (typeof done === "function") done();
       return true;
     }) as typeof process.stdout.write;
   const spies = [
-    vi.spyOn(process.stdout, "write").mockImplementation(
-      into((text) => {
-        out += text;
-      }),
-    ),
-    vi.spyOn(process.stderr, "write").mockImplementation(
-      into((text) => {
-        err += text;
-      }),
-    ),
+    vi.spyOn(process.stdout, "write").mockImplementation(into("out")),
+    vi.spyOn(process.stderr, "write").mockImplementation(into("err")),
   ];
+  const kept = { out: "", err: "", release: () => spies.forEach((spy) => void spy.mockRestore()) };
+  return kept;
+}
+
+/** Runs one command line in this process. */
+export async function runCli(...args: string[]): Promise<CliResult> {
+  const streams = keepStreams();
   const before = process.exitCode;
   try {
-    return { code: await main(args), out, err };
+    const code = await main(args);
+    return { code, out: streams.out, err: streams.err };
   } finally {
     process.exitCode = before;
-    for (const spy of spies) spy.mockRestore();
+    streams.release();
   }
 }
 

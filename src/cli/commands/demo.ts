@@ -13,7 +13,7 @@ import { percent, plain, signed, table } from "../demo/table.ts";
 import { updateStudent } from "../demo/update.ts";
 import { interruptible } from "../engine/interrupt.ts";
 import { type EngineOptions, engineOptions, number } from "../engine/options.ts";
-import { progress } from "../io.ts";
+import { printLine, progress } from "../io.ts";
 
 interface Options extends Omit<EngineOptions, "progress"> {
   sample: string;
@@ -52,7 +52,7 @@ async function run(options: Options): Promise<void> {
   if (options.all && options.decisions !== undefined)
     throw new UsageError("give --all or --decisions, not both");
   await interruptible(async (signal) => {
-    const print = (text = "") => process.stdout.write(`${text}\n`);
+    const print = printLine;
     const sample = await openSample(options.sample);
     const backend = await createNodeBackend(options.device, { onNote: progress });
     try {

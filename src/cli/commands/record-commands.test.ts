@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { main } from "../main.ts";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { runCli } from "../../../test/support/cli.ts";
 
 const SCIENCEWORLD = fileURLToPath(new URL("../../../test/fixtures/scienceworld", import.meta.url));
 const TOKENIZER = fileURLToPath(new URL("../../../test/fixtures/models/tokenizer", import.meta.url));
@@ -14,29 +14,8 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "gcopd-commands-"));
 });
 afterEach(async () => {
-  vi.restoreAllMocks();
   await rm(folder, { recursive: true });
 });
-
-/** Runs a command line with its streams kept. */
-async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  let out = "";
-  let err = "";
-  const keep = (add: (text: string) => void) =>
-    ((chunk: string | Uint8Array, done?: unknown) => {
-      add(typeof chunk === "string" ? chunk : new TextDecoder().decode(chunk));
-      if (typeof done === "function") done();
-      return true;
-    }) as typeof process.stdout.write;
-  const stdout = vi.spyOn(process.stdout, "write").mockImplementation(keep((text) => (out += text)));
-  const stderr = vi.spyOn(process.stderr, "write").mockImplementation(keep((text) => (err += text)));
-  try {
-    return { code: await main(args), out, err };
-  } finally {
-    stdout.mockRestore();
-    stderr.mockRestore();
-  }
-}
 
 function parseLines(text: string): Record<string, unknown>[] {
   return text
@@ -50,7 +29,7 @@ describe("validate", () => {
     const files = ["sources", "episodes", "retrieval-expected"].map((name) =>
       join(SCIENCEWORLD, `${name}.jsonl.gz`),
     );
-    const { code, out, err } = await run("validate", ...files);
+    const { code, out, err } = await runCli("validate", ...files);
     expect([code, err]).toEqual([0, ""]);
     expect(out.trimEnd().split("\n")).toEqual([
       `${files[0]}: valid: 195 sources, 11 tasks, 3554 decisions`,
@@ -68,7 +47,7 @@ describe("validate", () => {
     await writeFile(cut, bytes.subarray(0, bytes.length / 2));
     await writeFile(twice, `${first}\n${first}\n`);
     await writeFile(good, `${first}\n`);
-    const { code, out, err } = await run("validate", cut, twice, join(folder, "none"), good);
+    const { code, out, err } = await runCli("validate", cut, twice, join(folder, "none"), good);
     expect(code).toBe(1);
     expect(out).toBe(`${good}: valid: 1 source, 1 task, ${JSON.parse(first!).decisions.length} decisions\n`);
     expect(err.trimEnd().split("\n")).toEqual([
@@ -80,11 +59,11 @@ describe("validate", () => {
 
   test("an empty file holds no records, and no file at all is bad usage", async () => {
     await writeFile(join(folder, "empty"), "");
-    expect(await run("validate", join(folder, "empty"))).toMatchObject({
+    expect(await runCli("validate", join(folder, "empty"))).toMatchObject({
       code: 1,
       err: `gcopd: ${join(folder, "empty")}: holds no records\n`,
     });
-    expect((await run("validate")).code).toBe(2);
+    expect((await runCli("validate")).code).toBe(2);
   });
 });
 
@@ -93,7 +72,7 @@ describe("locate", () => {
 
   test("reproduces every recorded key and state, in order", async () => {
     const out = join(folder, "located.jsonl");
-    const result = await run("locate", "--environment", "scienceworld", "--in", cases, "--out", out);
+    const result = await runCli("locate", "--environment", "scienceworld", "--in", cases, "--out", out);
     expect(result).toEqual({ code: 0, out: "", err: "35 captures, 4 of them cannot match\n" });
     const expected = parseLines(gunzipSync(await readFile(cases)).toString()).map((entry) => {
       const { key, state } = entry.expected as { key: string; state: unknown };
@@ -103,7 +82,7 @@ describe("locate", () => {
   });
 
   test("an environment without rules, and a capture that is none", async () => {
-    expect(await run("locate", "--environment", "alfworld", "--in", cases)).toMatchObject({
+    expect(await runCli("locate", "--environment", "alfworld", "--in", cases)).toMatchObject({
       code: 1,
       err: 'gcopd: --environment: no rules for environment "alfworld": this version has scienceworld\n',
     });
@@ -113,7 +92,7 @@ describe("locate", () => {
       '{"case":"x","object_tree":"{","goal_progress":"","history":[{"feedback":"","stepped":true}]}',
     );
     const out = join(folder, "located.jsonl");
-    expect(await run("locate", "--environment", "scienceworld", "--in", bad, "--out", out)).toMatchObject({
+    expect(await runCli("locate", "--environment", "scienceworld", "--in", bad, "--out", out)).toMatchObject({
       code: 1,
       err: `gcopd: ${bad}, line 1, object_tree: not an object tree: expected a key, but the text ends\n`,
     });
@@ -129,7 +108,7 @@ describe("tokenize", () => {
       texts,
       cases.map(({ text }, id) => `${JSON.stringify({ id: `${id}`, text })}\n`).join(""),
     );
-    const encoded = await run("tokenize", "--tokenizer", TOKENIZER, "--in", texts);
+    const encoded = await runCli("tokenize", "--tokenizer", TOKENIZER, "--in", texts);
     expect(encoded.code).toBe(0);
     expect(parseLines(encoded.out)).toEqual(cases.map(({ ids }, id) => ({ id: `${id}`, ids })));
 
@@ -137,7 +116,7 @@ describe("tokenize", () => {
     const out = join(folder, "decoded.jsonl.gz");
     await writeFile(idsFile, encoded.out);
     expect(
-      (await run("tokenize", "--tokenizer", TOKENIZER, "--in", idsFile, "--out", out, "--decode")).code,
+      (await runCli("tokenize", "--tokenizer", TOKENIZER, "--in", idsFile, "--out", out, "--decode")).code,
     ).toBe(0);
     expect(parseLines(gunzipSync(await readFile(out)).toString())).toEqual(
       cases.map(({ decoded }, id) => ({ id: `${id}`, text: decoded })),
@@ -147,27 +126,27 @@ describe("tokenize", () => {
   test("a folder without a tokenizer, a broken one, and ids that have no token", async () => {
     const lines = join(folder, "ids.jsonl");
     await writeFile(lines, '{"id":"a","ids":[1]}\n{"id":"b","ids":[2,1865]}\n');
-    expect(await run("tokenize", "--tokenizer", folder, "--in", lines, "--decode")).toMatchObject({
+    expect(await runCli("tokenize", "--tokenizer", folder, "--in", lines, "--decode")).toMatchObject({
       code: 1,
-      err: `gcopd: ${folder}/tokenizer.json: no such file\n`,
+      err: `gcopd: ${folder}: no tokenizer.json in this folder\n`,
     });
-    expect(await run("tokenize", "--tokenizer", TOKENIZER, "--in", lines, "--decode")).toMatchObject({
+    expect(await runCli("tokenize", "--tokenizer", TOKENIZER, "--in", lines, "--decode")).toMatchObject({
       code: 1,
       err: `gcopd: ${lines}, line 2, ids[1]: id 1865 has no token in ${TOKENIZER}\n`,
     });
-    expect(await run("tokenize", "--tokenizer", TOKENIZER, "--in", lines)).toMatchObject({
+    expect(await runCli("tokenize", "--tokenizer", TOKENIZER, "--in", lines)).toMatchObject({
       code: 1,
       err: `gcopd: ${lines}, line 1, text: missing; expected string\n`,
     });
     await copyFile(lines, join(folder, "tokenizer.json"));
-    expect((await run("tokenize", "--tokenizer", folder, "--in", lines)).err).toContain(
+    expect((await runCli("tokenize", "--tokenizer", folder, "--in", lines)).err).toContain(
       `gcopd: ${folder}/tokenizer.json: not JSON: `,
     );
   });
 });
 
 test.each(["validate", "locate", "tokenize"])("%s --help", async (name) => {
-  const { code, out } = await run(name, "--help");
+  const { code, out } = await runCli(name, "--help");
   expect(code).toBe(0);
   expect(out).toContain(`Usage: gcopd ${name}`);
 });

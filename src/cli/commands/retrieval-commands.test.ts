@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { Command } from "commander";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { keepStreams } from "../../../test/support/cli.ts";
 import { fixtureEpisodes, fixtureRetrievals, fixtureSources } from "../../../test/support/scienceworld.ts";
 import { InputError } from "../../core/errors.ts";
 import { UsageError } from "../command.ts";
@@ -19,26 +20,15 @@ const BOTH = ["--library", LIBRARY, "--episodes", EPISODES];
 const expected = fixtureRetrievals();
 
 let folder: string;
-let out: string;
-let err: string;
+let streams: ReturnType<typeof keepStreams>;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "gcopd-"));
-  out = "";
-  err = "";
-  const into = (keep: (text: string) => void) =>
-    ((chunk: Uint8Array | string, ...rest: unknown[]) => {
-      keep(typeof chunk === "string" ? chunk : new TextDecoder().decode(chunk));
-      const done = rest.at(-1);
-      if (typeof done === "function") done();
-      return true;
-    }) as typeof process.stdout.write;
-  vi.spyOn(process.stdout, "write").mockImplementation(into((text) => (out += text)));
-  vi.spyOn(process.stderr, "write").mockImplementation(into((text) => (err += text)));
+  streams = keepStreams();
 });
 
 afterEach(() => {
-  vi.restoreAllMocks();
+  streams.release();
   rmSync(folder, { recursive: true });
 });
 
@@ -67,8 +57,8 @@ describe("gcopd retrieve", () => {
     const path = join(folder, "retrieval.jsonl");
     await gcopd("retrieve", ...BOTH, "--out", path);
     expect(lines(readFileSync(path, "utf8"))).toStrictEqual(expected);
-    expect(out).toBe("");
-    expect(err).toBe("1699 decisions of 73 episodes over 195 sources of 11 tasks\n");
+    expect(streams.out).toBe("");
+    expect(streams.err).toBe("1699 decisions of 73 episodes over 195 sources of 11 tasks\n");
   });
 
   it("adds explanations on request, applies a control, and compresses", async () => {
@@ -85,7 +75,7 @@ describe("gcopd retrieve", () => {
   it("writes to standard output without --out", async () => {
     const episode = fixtureEpisodes()[0]!;
     await gcopd("retrieve", "--library", LIBRARY, "--episodes", write("e.jsonl", [episode]));
-    expect(lines(out)).toStrictEqual(expected.slice(0, episode.decisions.length));
+    expect(lines(streams.out)).toStrictEqual(expected.slice(0, episode.decisions.length));
   });
 
   it("retrieves nothing, with one warning, for a task that the library lacks", async () => {
@@ -95,10 +85,12 @@ describe("gcopd retrieve", () => {
       fixtureSources().filter((source) => source.task !== first!.task),
     );
     await gcopd("retrieve", "--library", library, "--episodes", write("e.jsonl", [first!, second!]));
-    for (const record of lines(out)) {
+    for (const record of lines(streams.out)) {
       expect(record).toMatchObject({ matched_visits: 0, success: null, failure: null });
     }
-    expect(err.match(/warning: .* has no source of task "find-non-living-thing\|36\|easy"/g)).toHaveLength(1);
+    expect(
+      streams.err.match(/warning: .* has no source of task "find-non-living-thing\|36\|easy"/g),
+    ).toHaveLength(1);
   });
 
   it("refuses bad input with one line and leaves nothing behind", async () => {
@@ -122,25 +114,25 @@ describe("gcopd evidence", () => {
 
   it("prints R_t alone on standard output and asks for a tokenizer to count with", async () => {
     await gcopd("evidence", ...BOTH, ...one);
-    expect(out).toMatch(/^STUDENT'S COMPLETE ACTUAL ACTION\/OBSERVATION EXECUTION\n/);
-    expect(out).toContain("Student event [2] [CURRENT SCORED DECISION]\n");
-    expect(out).toMatch(/Final outcome: .*\n$/);
-    expect(err).toContain("the token count needs --tokenizer");
+    expect(streams.out).toMatch(/^STUDENT'S COMPLETE ACTUAL ACTION\/OBSERVATION EXECUTION\n/);
+    expect(streams.out).toContain("Student event [2] [CURRENT SCORED DECISION]\n");
+    expect(streams.out).toMatch(/Final outcome: .*\n$/);
+    expect(streams.err).toContain("the token count needs --tokenizer");
   });
 
   it("counts tokens, and uses back-references over the limit", async () => {
     const tokenizer = ["--tokenizer", fixture("models/tokenizer")];
     await gcopd("evidence", ...BOTH, ...one, ...tokenizer, "--json");
-    const plain = JSON.parse(out);
+    const plain = JSON.parse(streams.out);
     expect(plain).toMatchObject({ back_references: false, retrieval: { decision: 2 } });
     expect(plain.tokens).toBeGreaterThan(200);
-    expect(err).toContain(
+    expect(streams.err).toContain(
       `${plain.tokens} tokens of evidence, ${plain.tokens + plain.prompt_tokens} with the prompt`,
     );
-    out = "";
+    streams.out = "";
     const limit = ["--limit", String(plain.tokens + plain.prompt_tokens - 1)];
     await gcopd("evidence", ...BOTH, ...one, ...tokenizer, ...limit, "--json");
-    const short = JSON.parse(out);
+    const short = JSON.parse(streams.out);
     expect(short.back_references).toBe(true);
     expect(short.tokens).toBeLessThan(plain.tokens);
     expect(short.text).toContain("[OBS1] ");
@@ -151,8 +143,8 @@ describe("gcopd evidence", () => {
 
   it("prints hindsight alone under the control", async () => {
     await gcopd("evidence", ...BOTH, ...one, "--control", "hindsight-only");
-    expect(out).toMatch(/^<student_hindsight>\n[\s\S]*\n<\/student_hindsight>\n$/);
-    expect(out).not.toContain("COMPLETE SOURCE");
+    expect(streams.out).toMatch(/^<student_hindsight>\n[\s\S]*\n<\/student_hindsight>\n$/);
+    expect(streams.out).not.toContain("COMPLETE SOURCE");
   });
 
   it("names what is not there", async () => {
@@ -172,7 +164,7 @@ describe("gcopd evidence", () => {
 describe("gcopd graph", () => {
   it("prints a table of all tasks with totals", async () => {
     await gcopd("graph", "--library", LIBRARY);
-    const rows = out.trimEnd().split("\n");
+    const rows = streams.out.trimEnd().split("\n");
     expect(rows).toHaveLength(13);
     expect(rows[0]).toMatch(/^task +sources +won +lost/);
     expect(rows.at(-1)).toMatch(/^total +195 +105 +/);
@@ -181,11 +173,11 @@ describe("gcopd graph", () => {
   it("prints one task's states and edges, as text and as JSON", async () => {
     const task = "find-plant|3|easy";
     await gcopd("graph", "--library", LIBRARY, "--task", task);
-    expect(out).toMatch(/\nstate +sources +visits/);
-    expect(out).toMatch(/\nedge +sources +traversals/);
-    out = "";
+    expect(streams.out).toMatch(/\nstate +sources +visits/);
+    expect(streams.out).toMatch(/\nedge +sources +traversals/);
+    streams.out = "";
     await gcopd("graph", "--library", LIBRARY, "--task", task, "--json");
-    const { tasks } = JSON.parse(out);
+    const { tasks } = JSON.parse(streams.out);
     expect(tasks).toHaveLength(1);
     const { statistics, states, edges } = tasks[0];
     expect(statistics).toMatchObject({

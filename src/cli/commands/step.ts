@@ -9,6 +9,7 @@ import { createNodeBackend } from "../../engine/webgpu/node.ts";
 import { openFolder } from "../../engine/webgpu/node-folder.ts";
 import { checkIds } from "../engine/check-ids.ts";
 import { interruptible } from "../engine/interrupt.ts";
+import { printJsonLine } from "../engine/json-lines.ts";
 import { betas, type EngineOptions, engineOptions, number } from "../engine/options.ts";
 import { checkNewFolder, saveModel } from "../engine/save-model.ts";
 import { fileLabel, openBytes, progress } from "../io.ts";
@@ -75,7 +76,7 @@ async function run(options: Options): Promise<void> {
       };
       const report = await trainer.step(items, settings, { signal });
       await saveModel(trainer, options.out, { optimizer: true, companionsFrom: [options.model] });
-      process.stdout.write(`${JSON.stringify(printed(report, trainer, options.out))}\n`);
+      printJsonLine(printed(report, trainer, options.out));
     } finally {
       backend.dispose();
     }

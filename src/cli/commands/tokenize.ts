@@ -2,9 +2,9 @@ import type { Command } from "commander";
 import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
 import { readWithSchema } from "../../core/record/read.ts";
-import type { Tokenizer } from "../../text/tokenizer.ts";
+import { openFolder } from "../../engine/webgpu/node-folder.ts";
+import { openTokenizer, type Tokenizer } from "../../text/index.ts";
 import { fileLabel, openBytes, progress, writeRecordsOut } from "../io.ts";
-import { readTokenizerFolder } from "../tokenizer-folder.ts";
 
 interface Options {
   tokenizer: string;
@@ -31,7 +31,7 @@ export function register(program: Command): void {
 }
 
 async function run(options: Options): Promise<void> {
-  const tokenizer = await readTokenizerFolder(options.tokenizer);
+  const tokenizer = await openTokenizer(openFolder(options.tokenizer));
   const file = fileLabel(options.in);
   const bytes = openBytes(options.in);
   const counts = { lines: 0, tokens: 0 };

@@ -3,7 +3,7 @@ import { environmentNames } from "../../core/environment/environment.ts";
 import { InputError } from "../../core/errors.ts";
 import type { RecordKind } from "../../core/record/kinds.ts";
 import { readAnyRecords } from "../../core/record/read.ts";
-import { fileLabel, openBytes, progress } from "../io.ts";
+import { fileLabel, openBytes, printLine, progress } from "../io.ts";
 
 export function register(program: Command): void {
   program
@@ -21,7 +21,7 @@ async function run(files: string[]): Promise<void> {
   let fault: InputError | undefined;
   for (const path of files) {
     try {
-      process.stdout.write(`${fileLabel(path)}: ${await summarize(path)}\n`);
+      printLine(`${fileLabel(path)}: ${await summarize(path)}`);
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
       if (fault !== undefined) progress(`gcopd: ${fault.message}`);

@@ -1,16 +1,9 @@
 /** Events as JSON lines on standard output. */
+import { printLine } from "../io.ts";
 
-let listening = false;
-
-/** Prints one line. A reader that goes away (`| head`) ends the lines, not the work. */
+/** Prints one line. */
 export function printJsonLine(value: object): void {
-  if (!listening) {
-    listening = true;
-    process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") throw error;
-    });
-  }
-  process.stdout.write(`${JSON.stringify(value)}\n`);
+  printLine(JSON.stringify(value));
 }
 
 /** Lets a call through at most once every `milliseconds`; the others are dropped. */

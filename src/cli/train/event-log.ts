@@ -1,6 +1,7 @@
 /** events.jsonl and metrics.jsonl of a run: each step once, whatever happened between. */
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import type { TrainEvent } from "../../core/loop/events.ts";
+import { fileError } from "../../engine/webgpu/file-error.ts";
 
 /** An append-only JSON Lines file that can be cut back to a step. */
 class StepLines {
@@ -14,6 +15,23 @@ class StepLines {
 
   /** Keeps the lines of steps up to `step`, in one atomic move; lines cut short by a kill are dropped. */
   open(step: number): void {
+    this.#reworded(() => this.#open(step));
+  }
+
+  append(value: object): void {
+    const handle = this.#handle;
+    if (handle !== null) this.#reworded(() => writeSync(handle, `${JSON.stringify(value)}\n`));
+  }
+
+  #reworded(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      throw fileError(error, this.path, "write");
+    }
+  }
+
+  #open(step: number): void {
     const kept = readLines(this.path).filter((value) => this.stepOf(value) <= step);
     const temporary = `${this.path}.part`;
     const handle = openSync(temporary, "w");
@@ -22,10 +40,6 @@ class StepLines {
     closeSync(handle);
     renameSync(temporary, this.path);
     this.#handle = openSync(this.path, "a");
-  }
-
-  append(value: object): void {
-    if (this.#handle !== null) writeSync(this.#handle, `${JSON.stringify(value)}\n`);
   }
 
   close(): void {

@@ -1,6 +1,6 @@
 /** One training job of the command line: files, devices and checkpoints around the loop of `src/core/loop`. */
 import { existsSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { environmentRules } from "../../core/environment/environment.ts";
 import { InputError } from "../../core/errors.ts";
@@ -23,14 +23,14 @@ import { taskKey } from "../../core/record/library.ts";
 import { readRecords } from "../../core/record/read.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";
 import { sha256Hex } from "../../core/seeded.ts";
+import { onFile } from "../../engine/webgpu/file-error.ts";
 import { ModelScorer, ModelTrainer } from "../../engine/webgpu/index.ts";
 import { createNodeBackend } from "../../engine/webgpu/node.ts";
 import { openFolder } from "../../engine/webgpu/node-folder.ts";
-import { checkSameTokenizer, checkTokenizerFits, textCodec } from "../../text/index.ts";
+import { checkSameTokenizer, checkTokenizerFits, openTokenizer, textCodec } from "../../text/index.ts";
 import { lockFolder } from "../../worker/lock.ts";
 import { saveModel } from "../engine/save-model.ts";
 import { openBytes, writeOut } from "../io.ts";
-import { readTokenizerFolder } from "../tokenizer-folder.ts";
 import { DiskCheckpoints } from "./checkpoints.ts";
 import { EventLog } from "./event-log.ts";
 import { fileDigest, modelDigest } from "./fingerprint.ts";
@@ -61,11 +61,11 @@ export async function runTraining(run: TrainingRun): Promise<boolean> {
   const { config, out } = run;
   const method = configuredMethod(config);
   const episodes = await readLimitedEpisodes(config);
-  const codec = await openTokenizer(run);
+  const codec = await runTokenizer(run);
   const sources = await readSources(config, episodes);
-  await mkdir(out, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
-    throw new InputError(`cannot be made a folder (${error.code})`, { file: out });
-  });
+  // The outermost folder that this run makes: taken away again when the run fails before its first event.
+  const made = await onFile(out, "write", mkdir(out, { recursive: true }));
+  let started = false;
   const unlock = lockFolder(
     join(out, "lock.sqlite"),
     new InputError("another run works in this folder: wait for it or choose another --out", { file: out }),
@@ -92,6 +92,7 @@ export async function runTraining(run: TrainingRun): Promise<boolean> {
           evidence_tokens: sha256Hex(String(config.evidence_tokens ?? "")),
         },
         onEvent: (event) => {
+          started = true;
           log.write(event);
           run.onEvent(event);
         },
@@ -104,6 +105,7 @@ export async function runTraining(run: TrainingRun): Promise<boolean> {
   } finally {
     log.close();
     unlock();
+    if (made !== undefined && !started) await rm(made, { recursive: true, force: true });
   }
 }
 
@@ -170,14 +172,14 @@ function trainingData(config: TrainConfig, episodes: readonly Episode[]): Traini
   });
 }
 
-interface OpenTokenizer {
+interface RunTokenizer {
   codec: TextCodec;
   /** Refuses a model whose vocabulary is smaller than the tokenizer's. */
   fits(model: { name: string; vocabulary: number }): void;
 }
 
 /** The tokenizer that both models read; tokenizers in the model folders must agree with it. */
-async function openTokenizer({ config, configFile }: TrainingRun): Promise<OpenTokenizer> {
+async function runTokenizer({ config, configFile }: TrainingRun): Promise<RunTokenizer> {
   const has = (folder: string) => existsSync(join(folder, "tokenizer.json"));
   const folder = config.tokenizer ?? config.student;
   if (!has(folder)) {
@@ -188,9 +190,9 @@ async function openTokenizer({ config, configFile }: TrainingRun): Promise<OpenT
       { file: configFile, key: "tokenizer" },
     );
   }
-  const tokenizer = await readTokenizerFolder(folder);
+  const tokenizer = await openTokenizer(openFolder(folder));
   for (const other of [config.student, config.teacher]) {
-    if (other !== folder && has(other)) checkSameTokenizer(await readTokenizerFolder(other), tokenizer);
+    if (other !== folder && has(other)) checkSameTokenizer(await openTokenizer(openFolder(other)), tokenizer);
   }
   return { codec: textCodec(tokenizer), fits: (model) => checkTokenizerFits(tokenizer, model) };
 }
@@ -204,7 +206,7 @@ interface Models {
 /** Opens the device and the teacher, and frees both whatever happens. */
 async function withModels<R>(
   { config, onNote, signal }: TrainingRun,
-  tokenizer: OpenTokenizer,
+  tokenizer: RunTokenizer,
   work: (models: Models) => Promise<R>,
 ): Promise<R> {
   const [teacherFolder, studentFolder] = [openFolder(config.teacher), openFolder(config.student)];

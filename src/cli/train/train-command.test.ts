@@ -311,6 +311,6 @@ describe("refusals in one line", () => {
   it("an output that is a file", async () => {
     mkdirSync(join(folder, "x"));
     writeFileSync(join(folder, "x", "out"), "");
-    await refused(writeConfig(), /x\/out: cannot be made a folder/, "x/out");
+    await refused(writeConfig(), /x\/out: is there already, as a file; expected a folder/, "x/out");
   });
 });

@@ -1,15 +1,21 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, statSync } from "node:fs";
+import { existsSync, type Stats, statSync } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { InputError } from "../../core/errors.ts";
 import type { FolderReader, FolderWriter } from "../../core/ports.ts";
+import { fileError, onFile } from "./file-error.ts";
 
 /** A folder on disk as a FolderReader. An InputError when it is not there or is not a folder. */
 export function openFolder(path: string): FolderReader {
-  if (!existsSync(path)) throw new InputError("no such folder", { file: path });
-  if (!statSync(path).isDirectory())
-    throw new InputError("expected a folder, this is a file", { file: path });
+  let found: Stats | undefined;
+  try {
+    found = statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw fileError(error, path, "read");
+  }
+  if (found === undefined) throw new InputError("no such folder", { file: path });
+  if (!found.isDirectory()) throw new InputError("expected a folder, this is a file", { file: path });
   return new DiskFolder(path);
 }
 
@@ -17,7 +23,7 @@ class DiskFolder implements FolderReader {
   constructor(readonly name: string) {}
 
   async list(): Promise<string[]> {
-    const entries = await readdir(this.name, { withFileTypes: true });
+    const entries = await onFile(this.name, "read", readdir(this.name, { withFileTypes: true }));
     // A link counts as what it points to: downloaded models often consist of links.
     const files = entries.map(async (entry) => {
       const isFile = entry.isSymbolicLink() ? await this.#leadsToFile(entry.name) : entry.isFile();
@@ -55,13 +61,9 @@ class DiskFolder implements FolderReader {
 
   async #use<R>(file: string, work: (handle: FileHandle) => Promise<R>): Promise<R> {
     const path = join(this.name, file);
-    const handle = await open(path, "r").catch((error: NodeJS.ErrnoException) => {
-      throw new InputError(error.code === "ENOENT" ? "no such file" : `cannot be read (${error.code})`, {
-        file: path,
-      });
-    });
+    const handle = await onFile(path, "read", open(path, "r"));
     try {
-      return await work(handle);
+      return await onFile(path, "read", work(handle));
     } finally {
       await handle.close();
     }
@@ -91,13 +93,16 @@ class DiskFolderWriter implements FolderWriter {
     if (name !== basename(name) || name === "" || name === "." || name === "..")
       throw new Error(`not a plain file name: ${name}`);
     await this.#begin();
-    const handle = await open(join(this.#temporary, name), "wx");
+    // An error of the chunks' own making must stay what it is: only file operations are reworded.
+    const path = join(this.path, name);
+    const handle = await onFile(path, "write", open(join(this.#temporary, name), "wx"));
     try {
       for await (const chunk of chunks) {
         let done = 0;
-        while (done < chunk.length) done += (await handle.write(chunk, done)).bytesWritten;
+        while (done < chunk.length)
+          done += (await onFile(path, "write", handle.write(chunk, done))).bytesWritten;
       }
-      await handle.sync();
+      await onFile(path, "write", handle.sync());
     } finally {
       await handle.close();
     }
@@ -108,8 +113,8 @@ class DiskFolderWriter implements FolderWriter {
     await this.#checkTarget();
     const old = `${this.#temporary}.old`;
     const replaced = existsSync(this.path);
-    if (replaced) await rename(this.path, old);
-    await rename(this.#temporary, this.path);
+    if (replaced) await onFile(this.path, "write", rename(this.path, old));
+    await onFile(this.path, "write", rename(this.#temporary, this.path));
     if (replaced) await rm(old, { recursive: true });
     this.#state = "done";
   }
@@ -123,8 +128,9 @@ class DiskFolderWriter implements FolderWriter {
     if (this.#state === "done") throw new Error(`${this.path}: already committed or aborted`);
     if (this.#state === "writing") return;
     await this.#checkTarget();
-    await mkdir(dirname(this.path), { recursive: true });
-    await mkdir(this.#temporary);
+    const parent = dirname(this.path);
+    await onFile(parent, "write", mkdir(parent, { recursive: true }));
+    await onFile(this.path, "write", mkdir(this.#temporary));
     this.#state = "writing";
   }
 
