@@ -99,6 +99,8 @@ export interface GraphLayout {
   row: number[];
   columns: number;
   rows: number;
+  /** By cost: leading columns that hold the states from which no verified success is recorded. By step: 0. */
+  lead: number;
 }
 
 export interface EdgeModel {
@@ -114,7 +116,7 @@ export interface TaskModel extends TaskRef {
   description: string;
   states: StateModel[];
   edges: EdgeModel[];
-  /** By step of the first visit: column = step. By cost: the last column is cost 0, the first one is "none succeeds". */
+  /** By step of the first visit: column = step. By cost: the last column is cost 0. */
   layouts: { step: GraphLayout; cost: GraphLayout };
   sources: Execution[];
   episodes: Execution[];

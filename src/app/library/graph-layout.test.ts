@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { layoutColumns } from "./graph-layout.ts";
+import { costColumns, layoutColumns } from "./graph-layout.ts";
 
 it("orders a column by its neighbours, so that parallel paths do not cross", () => {
   // 0 → 3 → 5 and 1 → 2 → 4, with the middle column listed the wrong way round.
@@ -17,7 +17,7 @@ it("orders a column by its neighbours, so that parallel paths do not cross", () 
 });
 
 it("takes empty columns, self-loops and no state at all", () => {
-  expect(layoutColumns([], [])).toEqual({ column: [], row: [], columns: 0, rows: 1 });
+  expect(layoutColumns([], [])).toEqual({ column: [], row: [], columns: 0, rows: 1, lead: 0 });
   const { columns, rows, row } = layoutColumns([0, 5], [{ from: 1, to: 1 }]);
   expect([columns, rows, row]).toEqual([6, 1, [0, 0]]);
 });
@@ -28,4 +28,15 @@ it("lays 500 states with 1,000 edges out in well under a frame's patience", () =
   const began = performance.now();
   layoutColumns(column, edges);
   expect(performance.now() - began).toBeLessThan(500);
+});
+
+it("spreads states without a success over leading columns, by step", () => {
+  const states = Array.from({ length: 40 }, (_, i) => ({ cost: null, step: 40 - i }));
+  const { column, lead } = costColumns([{ cost: 0, step: 3 }, { cost: 2, step: 0 }, ...states]);
+  expect(lead).toBe(5);
+  expect(column.slice(0, 2)).toEqual([7, 5]);
+  const spread = column.slice(2);
+  expect(Math.max(...spread)).toBe(4);
+  expect(spread).toEqual([...spread].sort((a, b) => b - a));
+  expect(costColumns([])).toEqual({ column: [], lead: 0 });
 });

@@ -11,6 +11,7 @@ const SWEEPS = 6;
 export function layoutColumns(
   column: readonly number[],
   edges: readonly { from: number; to: number }[],
+  lead = 0,
 ): GraphLayout {
   const columns = column.reduce((most, c) => Math.max(most, c + 1), 0);
   const members: number[][] = Array.from({ length: columns }, () => []);
@@ -47,5 +48,28 @@ export function layoutColumns(
       place(list);
     }
   }
-  return { column: [...column], row, columns, rows };
+  return { column: [...column], row, columns, rows, lead };
+}
+
+/**
+ * Columns by least remaining cost, cost 0 last. States without one are many and would make one very tall column: they
+ * are spread by step over as many leading columns as keep the drawing as low as the rest of it.
+ */
+export function costColumns(states: readonly { cost: number | null; step: number }[]): {
+  column: number[];
+  lead: number;
+} {
+  const none = states.map((_, i) => i).filter((i) => states[i]!.cost === null);
+  const sizes = new Map<number, number>();
+  for (const { cost } of states) if (cost !== null) sizes.set(cost, (sizes.get(cost) ?? 0) + 1);
+  const rows = Math.max(8, ...sizes.values());
+  const lead = Math.ceil(none.length / rows);
+  const largest = Math.max(-1, ...sizes.keys());
+  const column = states.map(({ cost }) => (cost === null ? 0 : lead + largest - cost));
+  none
+    .sort((a, b) => states[a]!.step - states[b]!.step)
+    .forEach((state, i) => {
+      column[state] = Math.floor((i * lead) / none.length);
+    });
+  return { column, lead };
 }

@@ -2,7 +2,6 @@
  * An index of record files by task: each line is read and checked once, then only its place is kept, so that a library
  * of any size is never parsed whole. One task is read back at a time.
  */
-import { environmentRules } from "../../core/environment/environment.ts";
 import { InputError } from "../../core/errors.ts";
 import { taskKey } from "../../core/record/library.ts";
 import { readAnyRecords } from "../../core/record/read.ts";
@@ -70,7 +69,6 @@ export class RecordIndex {
         throw new InputError(`a ${kind} record; the workbench opens sources and episodes`, where);
       }
       const { environment, task } = record as Source | Episode;
-      environmentRules(environment, { ...where, key: "environment" });
       const key = taskKey(environment, task);
       const id = kind === "source" ? [key, (record as Source).source] : [(record as Episode).episode];
       this.#unique(JSON.stringify([kind, ...id]), `${kind} ${id.at(-1)}`, where);

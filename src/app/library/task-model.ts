@@ -3,7 +3,7 @@ import { nodeAt, stateAt, type TaskGraph } from "../../core/graph/index.ts";
 import type { Episode, Source, State } from "../../core/record/schema.ts";
 import { isTrustedSuccess } from "../../core/record/standing.ts";
 import type { Cell, Execution, StateModel, TaskModel } from "../model.ts";
-import { layoutColumns } from "./graph-layout.ts";
+import { costColumns, layoutColumns } from "./graph-layout.ts";
 import { letters } from "./letters.ts";
 
 type Recorded = Source | Episode;
@@ -87,7 +87,7 @@ export function taskModel(
     transitions: edge.transitions.length,
     executions: edge.sources.length,
   }));
-  const largest = states.reduce((most, state) => Math.max(most, state.cost ?? 0), 0);
+  const byCost = costColumns(states);
   return {
     environment: ref.environment,
     task: ref.task,
@@ -99,10 +99,7 @@ export function taskModel(
         states.map((state) => state.step),
         edges,
       ),
-      cost: layoutColumns(
-        states.map((state) => (state.cost === null ? 0 : largest + 1 - state.cost)),
-        edges,
-      ),
+      cost: layoutColumns(byCost.column, edges, byCost.lead),
     },
     sources: graph.sources.map((source) => ({
       id: source.source,

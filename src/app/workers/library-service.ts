@@ -56,6 +56,7 @@ export class LibraryService {
     const index = await RecordIndex.read(files, onProgress);
     const tasks: TaskSummary[] = [];
     for (const ref of index.tasks) {
+      environmentRules(ref.environment);
       const { sources, episodes } = await index.task(ref);
       tasks.push(taskSummary(taskGraph(sources), ref, episodes));
     }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Execution, TaskModel } from "../../model.ts";
 import { executionPath, geometry, pathThrough } from "./graph-geometry.ts";
 
-const layout = { column: [0, 1, 2], row: [0, 0, 0], columns: 3, rows: 1 };
+const layout = { column: [0, 1, 2], row: [0, 0, 0], columns: 3, rows: 1, lead: 0 };
 const state = { letter: "", mode: "normal", options: [], visits: 1, executions: 1, cost: null, step: 0 };
 const task = { states: [state, state, state] } as unknown as TaskModel;
 const cell = (at: number | null, located = true) => ({

@@ -65,7 +65,7 @@ export const StateGraph = memo(function StateGraph({
             onMouseOver={(event) => hoverState(event.target)}
             onMouseLeave={() => hoverState(null)}
           >
-            <AxisMarks axis={axis} columns={layout.columns} place={place} />
+            <AxisMarks axis={axis} columns={layout.columns} lead={layout.lead} place={place} />
             <Edges task={task} place={place} />
             <References task={task} retrieval={retrieval} axis={axis} place={place} />
             {episode && <StudentPath episode={episode} task={task} axis={axis} place={place} />}
@@ -87,14 +87,26 @@ export const StateGraph = memo(function StateGraph({
   );
 });
 
-function AxisMarks({ axis, columns, place }: { axis: Axis; columns: number; place: Geometry }) {
+function AxisMarks({
+  axis,
+  columns,
+  lead,
+  place,
+}: {
+  axis: Axis;
+  columns: number;
+  lead: number;
+  place: Geometry;
+}) {
   const every = columns > 60 ? 10 : 5;
   const ticks = Array.from({ length: columns }, (_, column) => column).filter((column) =>
-    axis === "step" ? column % every === 0 : column === 0 || (columns - 1 - column) % every === 0,
+    axis === "step"
+      ? column % every === 0
+      : (column === 0 && lead > 0) || (column >= lead && (columns - 1 - column) % every === 0),
   );
   const name = (column: number): string => {
     if (axis === "step") return column === 0 ? "step 0" : String(column);
-    if (column === 0) return "no success";
+    if (column < lead) return "no verified success";
     return columns - 1 - column === 0 ? "cost 0" : String(columns - 1 - column);
   };
   return (

@@ -1,6 +1,7 @@
 /** The successful reference where the current state has none: the historical anchor, or a fallback. */
 import type { Retrieval } from "../../../../core/retrieval/types.ts";
 import { goToDecision } from "../../../place/navigate.ts";
+import { countOf } from "../../../shell/plural.ts";
 import { ReferenceLine } from "./reference-line.tsx";
 
 export function AnchorSection({ retrieval: { record, explanation } }: { retrieval: Retrieval }) {
@@ -20,8 +21,8 @@ export function AnchorSection({ retrieval: { record, explanation } }: { retrieva
           <button type="button" className="plain link" onClick={() => goToDecision(anchor.studentPosition)}>
             decision {anchor.studentPosition}
           </button>
-          , where {anchor.candidates.length} visits are eligible; the cheapest needs{" "}
-          {anchor.candidates[0]?.cost ?? "–"} more decisions.
+          , where {countOf(anchor.candidates.length, "visit")} can be followed to a success; the cheapest
+          needs {anchor.candidates[0]?.cost ?? "–"} more decisions.
         </p>
       )}
     </section>

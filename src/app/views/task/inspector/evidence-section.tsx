@@ -1,43 +1,8 @@
 /** R_t exactly as the teacher reads it, coloured by where each part comes from. */
 import { useMemo, useRef, useState } from "react";
-import type { Evidence } from "../../../../core/evidence/types.ts";
 import type { DecisionModel } from "../../../model.ts";
 import { Scroller } from "../../../shell/scroller.tsx";
-
-const KINDS = {
-  student: "student’s execution",
-  success: "successful record",
-  failure: "failed record",
-} as const;
-
-interface Piece {
-  text: string;
-  kind: keyof typeof KINDS | null;
-  heading: boolean;
-  start: number;
-}
-
-/** The text in order, cut at the spans; what lies between spans has no kind. */
-export function evidencePieces({ text, spans }: Evidence): Piece[] {
-  const pieces: Piece[] = [];
-  let at = 0;
-  for (const span of [...spans].sort((a, b) => a.start - b.start)) {
-    if (span.start > at) {
-      pieces.push({ text: text.slice(at, span.start), kind: null, heading: false, start: at });
-    }
-    const start = Math.max(at, span.start);
-    if (span.end <= start) continue;
-    pieces.push({
-      text: text.slice(start, span.end),
-      kind: span.kind,
-      heading: span.part === "heading",
-      start,
-    });
-    at = span.end;
-  }
-  if (at < text.length) pieces.push({ text: text.slice(at), kind: null, heading: false, start: at });
-  return pieces;
-}
+import { evidencePieces, KINDS } from "./evidence-pieces.ts";
 
 export function EvidenceSection({ decision }: { decision: DecisionModel }) {
   const { evidence, counts, countsProblem } = decision;
