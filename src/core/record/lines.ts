@@ -1,6 +1,16 @@
 /** Lines of a UTF-8 byte stream, of any length, with their numbers and byte offsets. */
 import { InputError } from "../errors.ts";
 
+/** One line as bytes, blank ones included. */
+export interface ByteLine {
+  /** Without the line feed. Valid only until the next line is asked for. */
+  bytes: Uint8Array;
+  /** From 1. */
+  line: number;
+  /** Byte offset of the line's start in the (decompressed) stream. */
+  offset: number;
+}
+
 export interface Line {
   text: string;
   /** From 1. */
@@ -13,72 +23,107 @@ export interface Line {
 
 const LINE_FEED = 0x0a;
 
-/**
- * Splits at line feeds and decodes strictly: a byte-order mark and malformed UTF-8 are an `InputError`. White lines are
- * passed over at the end of the stream only; one with a record after it is an `InputError`, since it usually means a
- * damaged file.
- */
-export async function* readLines(chunks: AsyncIterable<Uint8Array>, file: string): AsyncGenerator<Line> {
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  let number = 0;
-  let offset = 0;
-  let firstBlank: number | undefined;
+/** Splits a byte stream at line feeds, chunk by chunk. */
+export class LineSplitter {
+  #number = 0;
+  #offset = 0;
   /** Pieces of a line that began in earlier chunks. */
-  let pending: Uint8Array[] = [];
-  let pendingBytes = 0;
+  #pending: Uint8Array[] = [];
+  #pendingBytes = 0;
 
-  const finish = (last: Uint8Array): Line | undefined => {
-    number++;
+  /** The lines that end in this chunk. The chunk must not be written to before the line after its last is taken. */
+  *lines(chunk: Uint8Array): Generator<ByteLine> {
+    let start = 0;
+    for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, start)) {
+      yield this.#finish(chunk.subarray(start, end));
+      start = end + 1;
+    }
+    if (start < chunk.length) {
+      this.#pending.push(chunk.subarray(start));
+      this.#pendingBytes += chunk.length - start;
+    }
+  }
+
+  /** The last line, when the stream does not end with a line feed. */
+  *rest(): Generator<ByteLine> {
+    if (this.#pendingBytes > 0) yield this.#finish(new Uint8Array(0));
+  }
+
+  #finish(last: Uint8Array): ByteLine {
     let bytes = last;
-    if (pendingBytes > 0) {
-      bytes = new Uint8Array(pendingBytes + last.length);
+    if (this.#pendingBytes > 0) {
+      bytes = new Uint8Array(this.#pendingBytes + last.length);
       let at = 0;
-      for (const piece of pending) {
+      for (const piece of this.#pending) {
         bytes.set(piece, at);
         at += piece.length;
       }
       bytes.set(last, at);
-      pending = [];
-      pendingBytes = 0;
+      this.#pending = [];
+      this.#pendingBytes = 0;
     }
-    const start = offset;
-    offset += bytes.length + 1;
-    if (number === 1 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
-      throw new InputError("begins with a byte-order mark; expected UTF-8 without one", { file, line: 1 });
+    this.#number++;
+    const offset = this.#offset;
+    this.#offset += bytes.length + 1;
+    return { bytes, line: this.#number, offset };
+  }
+}
+
+/**
+ * Decodes lines strictly: a byte-order mark and malformed UTF-8 are an `InputError`. White lines are passed over at the
+ * end of the stream only; one with a record after it is an `InputError`, since it usually means a damaged file.
+ */
+export class LineDecoder {
+  readonly #decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  readonly #file: string;
+  #firstBlank: number | undefined;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  /** The line's text, or undefined for a white line. Lines must come in order, those known not to be white may not. */
+  decode({ bytes, line }: ByteLine): string | undefined {
+    if (line === 1 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
+      throw new InputError("begins with a byte-order mark; expected UTF-8 without one", {
+        file: this.#file,
+        line: 1,
+      });
     }
     let text: string;
     try {
-      text = decoder.decode(bytes);
+      text = this.#decoder.decode(bytes);
     } catch {
-      throw new InputError("not valid UTF-8", { file, line: number });
+      throw new InputError("not valid UTF-8", { file: this.#file, line });
     }
     if (text.trim() === "") {
-      firstBlank ??= number;
+      this.#firstBlank ??= line;
       return undefined;
     }
-    if (firstBlank !== undefined) {
-      throw new InputError("blank line between records; expected one JSON object a line", {
-        file,
-        line: firstBlank,
-      });
-    }
-    return { text, line: number, offset: start, bytes: bytes.length };
-  };
+    this.noteRecord();
+    return text;
+  }
 
-  for await (const chunk of chunks) {
-    let start = 0;
-    for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, start)) {
-      const line = finish(chunk.subarray(start, end));
-      if (line !== undefined) yield line;
-      start = end + 1;
-    }
-    if (start < chunk.length) {
-      pending.push(chunk.subarray(start));
-      pendingBytes += chunk.length - start;
+  /** Says that a line with something on it was read without `decode`. */
+  noteRecord(): void {
+    if (this.#firstBlank === undefined) return;
+    throw new InputError("blank line between records; expected one JSON object a line", {
+      file: this.#file,
+      line: this.#firstBlank,
+    });
+  }
+}
+
+/** Lines with text on them, decoded; see `LineDecoder` for what is refused. */
+export async function* readLines(chunks: AsyncIterable<Uint8Array>, file: string): AsyncGenerator<Line> {
+  const splitter = new LineSplitter();
+  const decoder = new LineDecoder(file);
+  function* decoded(lines: Iterable<ByteLine>): Generator<Line> {
+    for (const line of lines) {
+      const text = decoder.decode(line);
+      if (text !== undefined) yield { text, line: line.line, offset: line.offset, bytes: line.bytes.length };
     }
   }
-  if (pendingBytes > 0) {
-    const line = finish(new Uint8Array(0));
-    if (line !== undefined) yield line;
-  }
+  for await (const chunk of chunks) yield* decoded(splitter.lines(chunk));
+  yield* decoded(splitter.rest());
 }

@@ -24,8 +24,8 @@ export interface RecordLine<T> extends Line {
 
 type Where = { file: string; line?: number };
 
-/** The JSON object of one line. */
-function parseObject(text: string, where: Where): Record<string, unknown> {
+/** The JSON object of one line. `InputError` when it is none. */
+export function parseObject(text: string, where: Where): Record<string, unknown> {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -118,6 +118,25 @@ export async function* readWithSchema<T>(
   }
 }
 
+/** One parsed line checked as the kind that it says it is, ids that must be unique in a file excepted. */
+export function checkAnyRecord(
+  value: Record<string, unknown>,
+  where: Where,
+): { kind: RecordKind; record: RecordKinds[RecordKind] } {
+  const kind = detectKind(value);
+  if (kind === undefined) {
+    throw new InputError(
+      "format" in value
+        ? `unknown value ${JSON.stringify(value.format)}; expected ${Object.values(FORMATS)
+            .map((format) => JSON.stringify(format))
+            .join(" or ")}`
+        : "missing, and the keys are not those of a scoring or step record",
+      { ...where, key: "format" },
+    );
+  }
+  return { kind, record: checkRecord(kind, value, where) };
+}
+
 /** Records of whatever kinds the file holds, each line checked as the kind that it says it is. */
 export async function* readAnyRecords(
   bytes: ByteSource,
@@ -126,18 +145,7 @@ export async function* readAnyRecords(
   const ids = new UniqueIds();
   for await (const { record: value, ...line } of readObjects(bytes, options)) {
     const where = { file: options.file, line: line.line };
-    const kind = detectKind(value);
-    if (kind === undefined) {
-      throw new InputError(
-        "format" in value
-          ? `unknown value ${JSON.stringify(value.format)}; expected ${Object.values(FORMATS)
-              .map((format) => JSON.stringify(format))
-              .join(" or ")}`
-          : "missing, and the keys are not those of a scoring or step record",
-        { ...where, key: "format" },
-      );
-    }
-    const record = checkRecord(kind, value, where);
+    const { kind, record } = checkAnyRecord(value, where);
     ids.check(kind, record, where);
     yield { ...line, kind, record };
   }

@@ -1,0 +1,117 @@
+/** One streaming pass over a file of sources or episodes that keeps where each record is and what it says of itself. */
+import { InputError } from "../../errors.ts";
+import { type ByteSource, byteChunks } from "../bytes.ts";
+import { FORMATS } from "../kinds.ts";
+import { taskKey } from "../library.ts";
+import { type ByteLine, LineDecoder, LineSplitter } from "../lines.ts";
+import { checkAnyRecord, parseObject, type ReadOptions } from "../read.ts";
+import type { Episode, Source } from "../schema.ts";
+import { Scanner } from "./scan.ts";
+import type { LibraryIndex, Outline, RecordEntry, TaskEntry } from "./types.ts";
+
+export interface BuildIndexOptions extends ReadOptions {
+  /** Refuse records of the other kind. Both are taken when absent. */
+  kind?: Outline["kind"];
+  onProgress?: (progress: { bytes: number; records: number }) => void;
+}
+
+/** The same outline as `Scanner` gives, from a checked record. */
+export function outlineOf(record: Source | Episode): Outline {
+  const { complete, success, verified, score, ended, reported_success } = record.outcome;
+  const shared = {
+    environment: record.environment,
+    task: record.task,
+    description: record.task_description,
+    decisions: record.decisions.length,
+    complete,
+    success,
+    verified,
+    ...(reported_success === undefined ? {} : { reported_success }),
+    score,
+    ended,
+  };
+  if (record.format === "gcopd.episode.v1") return { kind: "episode", id: record.episode, ...shared };
+  const { source, repetition, origin } = record;
+  return { kind: "source", id: source, ...shared, repetition, origin: origin.kind };
+}
+
+/**
+ * Indexes the lines of an uncompressed file. Only the top level of each record is looked at here; a record is checked
+ * in full whenever it is read through the index. What the byte scanner cannot vouch for goes through the full reader, so
+ * that faults are worded as everywhere: `InputError` for a line that is no source or episode, and for a repeated id.
+ */
+export async function buildIndex(bytes: ByteSource, options: BuildIndexOptions): Promise<LibraryIndex> {
+  const builder = new IndexBuilder(options);
+  const splitter = new LineSplitter();
+  let size = 0;
+  for await (const chunk of byteChunks(bytes)) {
+    options.signal?.throwIfAborted();
+    for (const line of splitter.lines(chunk)) builder.add(line);
+    size += chunk.length;
+    options.onProgress?.({ bytes: size, records: builder.records });
+  }
+  for (const line of splitter.rest()) builder.add(line);
+  return { bytes: size, tasks: builder.tasks };
+}
+
+class IndexBuilder {
+  readonly tasks: TaskEntry[] = [];
+  records = 0;
+  readonly #options: BuildIndexOptions;
+  readonly #scanner = new Scanner();
+  readonly #decoder: LineDecoder;
+  readonly #byKey = new Map<string, { entry: TaskEntry; sources: Map<string, number> }>();
+  readonly #episodes = new Map<string, number>();
+
+  constructor(options: BuildIndexOptions) {
+    this.#options = options;
+    this.#decoder = new LineDecoder(options.file);
+  }
+
+  add(line: ByteLine): void {
+    let outline = this.#scanner.outline(line.bytes);
+    if (outline !== null) this.#decoder.noteRecord();
+    else {
+      const text = this.#decoder.decode(line);
+      if (text === undefined) return;
+      outline = this.#readInFull(text, line.line);
+    }
+    const { kind, environment, task, description, ...rest } = outline;
+    const where = { file: this.#options.file, line: line.line };
+    if (this.#options.kind !== undefined && kind !== this.#options.kind) {
+      throw new InputError(
+        `this is a record of kind ${kind}; expected ${JSON.stringify(FORMATS[this.#options.kind])}`,
+        { ...where, key: "format" },
+      );
+    }
+    const key = taskKey(environment, task);
+    let known = this.#byKey.get(key);
+    if (known === undefined) {
+      known = { entry: { environment, task, description, sources: [], episodes: [] }, sources: new Map() };
+      this.#byKey.set(key, known);
+      this.tasks.push(known.entry);
+    }
+    const ids = kind === "source" ? known.sources : this.#episodes;
+    const earlier = ids.get(rest.id);
+    if (earlier !== undefined) {
+      const name = `${kind} ${JSON.stringify(rest.id)}${kind === "source" ? ` of task ${JSON.stringify(task)}` : ""}`;
+      throw new InputError(`${name} is already on line ${earlier}; ids must be unique`, {
+        ...where,
+        key: kind,
+      });
+    }
+    ids.set(rest.id, line.line);
+    const entry: RecordEntry = { offset: line.offset, bytes: line.bytes.length, line: line.line, ...rest };
+    (kind === "source" ? known.entry.sources : known.entry.episodes).push(entry);
+    this.records++;
+  }
+
+  #readInFull(text: string, line: number): Outline {
+    const where = { file: this.#options.file, line };
+    const { kind, record } = checkAnyRecord(parseObject(text, where), where);
+    if (kind !== "source" && kind !== "episode") {
+      throw new InputError(`a ${kind} record; expected a source or an episode`, { ...where, key: "format" });
+    }
+    return outlineOf(record as Source | Episode);
+  }
+}
