@@ -4,19 +4,9 @@ import { InputError } from "../core/errors.ts";
 import { indexTasks, readLibrary, taskKey } from "../core/record/library.ts";
 import type { Episode } from "../core/record/schema.ts";
 import { type PreparedTask, prepareTask } from "../core/retrieval/prepare.ts";
-import type { Control } from "../core/retrieval/types.ts";
+import { type SourceSelection, selectSources } from "../core/retrieval/selection.ts";
 import { UsageError } from "./command.ts";
 import { fileLabel, openBytes, progress } from "./io.ts";
-
-export const CONTROLS = ["graph", "success-only", "hindsight-only", "minimum-prefix"] as const;
-
-/** Refuses the control that this version does not have. */
-export function checkControl(control: Control): Control {
-  if (control === "minimum-prefix") {
-    throw new UsageError("--control minimum-prefix is not built yet: use success-only or hindsight-only");
-  }
-  return control;
-}
 
 /** Two options that name the same standard stream cannot both be read. */
 export function checkStandardInput(...paths: string[]): void {
@@ -35,9 +25,16 @@ export interface PreparedLibrary {
   taskOf(episode: Episode, where: { file: string; line?: number }): PreparedTask;
 }
 
-/** Reads a whole library. Throws `InputError` for bad records and for an environment without rules. */
-export async function readPreparedLibrary(path: string): Promise<PreparedLibrary> {
+/**
+ * Reads a whole library, and keeps the sources that the selection lets take part. Throws `InputError` for bad records
+ * and for an environment without rules.
+ */
+export async function readPreparedLibrary(
+  path: string,
+  selection: SourceSelection = {},
+): Promise<PreparedLibrary> {
   const library = await readLibrary(openBytes(path), { file: fileLabel(path) });
+  for (const entry of library.tasks) entry.sources = [...selectSources(entry.sources, selection)];
   const tasks = indexTasks(library);
   const prepared = new Map<string, PreparedTask>();
   return {

@@ -1,30 +1,23 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { environmentRules } from "../../core/environment/environment.ts";
 import { InputError } from "../../core/errors.ts";
 import { evidenceInput, evidenceInsert, fitEvidence, renderEvidence } from "../../core/evidence/index.ts";
 import { readEpisodes } from "../../core/record/library.ts";
 import { retrieve } from "../../core/retrieval/retrieve.ts";
-import type { Control } from "../../core/retrieval/types.ts";
 import { openFolder } from "../../engine/webgpu/node-folder.ts";
 import { decisionPromptIds, openTokenizer } from "../../text/index.ts";
 import { UsageError } from "../command.ts";
 import { fileLabel, openBytes, progress, writeOut } from "../io.ts";
-import {
-  CONTROLS,
-  checkControl,
-  checkStandardInput,
-  findEpisode,
-  readPreparedLibrary,
-} from "../prepared-library.ts";
+import { checkStandardInput, findEpisode, readPreparedLibrary } from "../prepared-library.ts";
+import { addSelectionOptions, type SelectionOptions, selectionOf } from "../selection-options.ts";
 
-interface Options {
+interface Options extends SelectionOptions {
   library: string;
   episodes: string;
   episode: string;
   decision: number;
   tokenizer?: string;
   limit?: number;
-  control: Control;
   json?: boolean;
 }
 
@@ -34,7 +27,7 @@ function wholeNumber(text: string): number {
 }
 
 export function register(program: Command): void {
-  program
+  const command = program
     .command("evidence")
     .description(
       "Prints the evidence R_t of one decision exactly as the teacher reads it (standard output) and, with a " +
@@ -54,22 +47,20 @@ export function register(program: Command): void {
       "most tokens of prompt and evidence together (the environment's limit if absent; needs --tokenizer)",
       wholeNumber,
     )
-    .addOption(
-      new Option("--control <name>", "one of the paper's ablations").choices([...CONTROLS]).default("graph"),
-    )
     .option("--json", "print JSON: text, tokens, spans, retrieval record and sentence")
     .action(run);
+  addSelectionOptions(command);
 }
 
 async function run(options: Options): Promise<void> {
-  const control = checkControl(options.control);
+  const selection = selectionOf(options);
   checkStandardInput(options.library, options.episodes);
   if (options.limit !== undefined && options.tokenizer === undefined) {
     throw new UsageError("--limit counts tokens: it needs --tokenizer");
   }
   const tokenizer =
     options.tokenizer === undefined ? null : await openTokenizer(openFolder(options.tokenizer));
-  const library = await readPreparedLibrary(options.library);
+  const library = await readPreparedLibrary(options.library, selection);
   const file = fileLabel(options.episodes);
   const episode = findEpisode(
     await readEpisodes(openBytes(options.episodes), { file }),
@@ -85,8 +76,8 @@ async function run(options: Options): Promise<void> {
     );
   }
   const task = library.taskOf(episode, { file });
-  const { record, explanation } = retrieve(task, episode, t, { control });
-  const input = evidenceInput(task, episode, record, control);
+  const { record, explanation } = retrieve(task, episode, t, selection);
+  const input = evidenceInput(task, episode, record, selection.control);
 
   let tokens: { evidence: number; prompt: number | null; limit: number } | null = null;
   let evidence = renderEvidence(input);

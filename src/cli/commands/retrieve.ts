@@ -1,21 +1,20 @@
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import { readRecords } from "../../core/record/read.ts";
 import { retrieveEpisode } from "../../core/retrieval/retrieve.ts";
-import type { Control } from "../../core/retrieval/types.ts";
 import { explanationRecord } from "../explanation-record.ts";
 import { fileLabel, openBytes, progress, writeRecordsOut } from "../io.ts";
-import { CONTROLS, checkControl, checkStandardInput, readPreparedLibrary } from "../prepared-library.ts";
+import { checkStandardInput, readPreparedLibrary } from "../prepared-library.ts";
+import { addSelectionOptions, type SelectionOptions, selectionOf } from "../selection-options.ts";
 
-interface Options {
+interface Options extends SelectionOptions {
   library: string;
   episodes: string;
   out?: string;
-  control: Control;
   explain?: boolean;
 }
 
 export function register(program: Command): void {
-  program
+  const command = program
     .command("retrieve")
     .description(
       "For every decision of every episode, in order: matched visits, ranked candidates, the winner, and the " +
@@ -25,17 +24,15 @@ export function register(program: Command): void {
     .requiredOption("--library <file>", "source records (.jsonl, .jsonl.gz, or - for standard input)")
     .requiredOption("--episodes <file>", "student episodes (.jsonl, .jsonl.gz, or -)")
     .option("--out <file>", "where to write (.gz is compressed); standard output if absent")
-    .addOption(
-      new Option("--control <name>", "one of the paper's ablations").choices([...CONTROLS]).default("graph"),
-    )
     .option("--explain", "add the explanation of each decision under the key `explanation`")
     .action(run);
+  addSelectionOptions(command);
 }
 
 async function run(options: Options): Promise<void> {
-  const control = checkControl(options.control);
+  const selection = selectionOf(options);
   checkStandardInput(options.library, options.episodes);
-  const library = await readPreparedLibrary(options.library);
+  const library = await readPreparedLibrary(options.library, selection);
   const file = fileLabel(options.episodes);
   let episodes = 0;
   let decisions = 0;
@@ -43,7 +40,7 @@ async function run(options: Options): Promise<void> {
     const lines = readRecords(openBytes(options.episodes), { file, kind: "episode" });
     for await (const { record: episode, line } of lines) {
       const task = library.taskOf(episode, { file, line });
-      for (const { record, explanation } of retrieveEpisode(task, episode, { control })) {
+      for (const { record, explanation } of retrieveEpisode(task, episode, selection)) {
         yield options.explain ? { ...record, explanation: explanationRecord(explanation) } : record;
         decisions++;
       }

@@ -56,3 +56,16 @@ function successText(execution: Episode | Source): string {
   if (reportsSuccess(execution)) return "reported as a success, not confirmed";
   return complete && verified ? "failure" : "no success reported, not confirmed";
 }
+
+/** The terminal-failure note: what the episode's last decision led to, and how far that statement goes. */
+export function terminalFailureText({ decisions, outcome }: Episode): string {
+  const last = decisions.length - 1;
+  const { action = null, binding = null } = decisions[last] ?? {};
+  return [
+    "NOTE ON THE SCORED DECISION: it ended this episode.",
+    `Recorded action of student event [${last}]: ${actionText(action, binding)}`,
+    `On this action the environment itself ended the episode as a failure with score ${outcome.score}. ` +
+      "No decision limit and no technical fault stopped it, and no decision followed.",
+    "This is what the action led to here. It says nothing of the same action in another state, nor of the decisions before it.",
+  ].join("\n");
+}

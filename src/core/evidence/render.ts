@@ -12,9 +12,10 @@ import {
   type RetrievalRecord,
   type Source,
 } from "../record/schema.ts";
+import { isTerminalFailure } from "../retrieval/terminal-failure.ts";
 import type { Control } from "../retrieval/types.ts";
 import { type BackReferences, backReferences } from "./back-references.ts";
-import { actionText, outcomeText, statusText, verificationText } from "./phrases.ts";
+import { actionText, outcomeText, statusText, terminalFailureText, verificationText } from "./phrases.ts";
 import type { Evidence, EvidenceSpan } from "./types.ts";
 import { EvidenceWriter } from "./writer.ts";
 
@@ -72,6 +73,12 @@ function check({ episode, decision, retrieval, success, failure }: EvidenceInput
       `the retrieval record is of decision ${retrieval.decision} of episode ${retrieval.episode}, expected ${of}`,
     );
   }
+  if (retrieval.terminal_failure_note === true && !isTerminalFailure(episode, decision)) {
+    throw new InputError(
+      `the retrieval record asks for the terminal-failure note, and ${of} is not one that ended its episode by ` +
+        "itself with a negative score",
+    );
+  }
   for (const [kind, reference, source] of [
     ["successful", retrieval.success, success],
     ["failed", retrieval.failure, failure],
@@ -96,6 +103,11 @@ function write(input: EvidenceInput, references: BackReferences | null) {
   const { episode, decision, retrieval, success, failure } = input;
   const writer = new EvidenceWriter(references);
   const tagged = input.control === "hindsight-only";
+  if (retrieval.terminal_failure_note === true) {
+    writer.begin({ kind: "student", part: "note", source: null, position: decision });
+    writer.line(terminalFailureText(episode));
+    writer.end();
+  }
   if (tagged) writer.line("<student_hindsight>");
   writer.begin({ kind: "student", part: "heading", source: null, position: null });
   writer.line(STUDENT_HEADING);

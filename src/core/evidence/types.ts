@@ -4,7 +4,8 @@ export interface EvidenceSpan {
   start: number;
   end: number;
   kind: "student" | "success" | "failure";
-  part: "heading" | "event" | "outcome";
+  /** A `note` is one on the scored decision itself, before everything else. */
+  part: "note" | "heading" | "event" | "outcome";
   /** Source id; null for the student's own execution. */
   source: string | null;
   /** Event position j, or null for headings and outcomes. */

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { toyCodec } from "../../../test/support/toy-model.ts";
 import { type Library, readEpisodes, readLibrary } from "../record/library.ts";
 import type { Episode } from "../record/schema.ts";
+import type { SourceSelection } from "../retrieval/selection.ts";
 import { libraryContexts } from "./teacher-contexts.ts";
 
 const FIXTURES = resolve(import.meta.dirname, "../../../test/fixtures/scienceworld");
@@ -51,11 +52,14 @@ describe("teacher contexts from a library", () => {
   });
 
   it("tells which references are there, as the control retains them", async () => {
-    const count = async (control: "graph" | "hindsight-only" | "success-only") => {
+    const count = async (
+      control: "graph" | "hindsight-only" | "success-only" | "minimum-prefix",
+      options: SourceSelection = {},
+    ) => {
       let success = 0;
       let failure = 0;
       for (const episode of episodes.slice(0, 30)) {
-        const at = await contexts(1e9)(episode, { kind: "graph-conditioned", control });
+        const at = await contexts(1e9)(episode, { kind: "graph-conditioned", control, ...options });
         for (const [t] of episode.decisions.entries()) {
           const context = at(t, prompt);
           success += context.successReference ? 1 : 0;
@@ -69,6 +73,22 @@ describe("teacher contexts from a library", () => {
     expect(graph.failure).toBeGreaterThan(0);
     expect(await count("success-only")).toEqual({ ...graph, failure: 0 });
     expect(await count("hindsight-only")).toEqual({ success: 0, failure: 0 });
+    expect(await count("minimum-prefix")).not.toEqual(graph);
+    expect((await count("graph", { sourcesPerTask: 1, augmentation: false })).success).toBeLessThan(
+      graph.success,
+    );
+  });
+
+  it("keeps apart what one library is under two selections", async () => {
+    const both = contexts(1e9);
+    const episode = episodes.find((entry) => entry.episode === "melt|12|easy#1")!;
+    const at = async (options: SourceSelection) => {
+      const context = await both(episode, { ...GRAPH, ...options });
+      return episode.decisions.map((_, t) => context(t, prompt));
+    };
+    const all = await at({});
+    expect(await at({ sourcesPerTask: 1, augmentation: false })).not.toEqual(all);
+    expect(await at({})).toEqual(all);
   });
 
   it("refuses evidence that does not fit, whole prompt counted", async () => {

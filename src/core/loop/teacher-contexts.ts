@@ -5,6 +5,7 @@ import { taskKey } from "../record/library.ts";
 import type { Source } from "../record/schema.ts";
 import { type PreparedTask, prepareTask } from "../retrieval/prepare.ts";
 import { retrieveEpisode } from "../retrieval/retrieve.ts";
+import { type SourceSelection, selectSources } from "../retrieval/selection.ts";
 import type { TextCodec } from "./codec.ts";
 import type { TeacherContexts } from "./train.ts";
 
@@ -29,11 +30,17 @@ export function libraryContexts(options: LibraryContextsOptions): TeacherContext
   const { codec } = options;
   const tasks = new Map<string, PreparedTask>();
 
-  async function prepared(environment: string, task: string): Promise<PreparedTask> {
-    const key = taskKey(environment, task);
+  async function prepared(
+    environment: string,
+    task: string,
+    selection: SourceSelection,
+  ): Promise<PreparedTask> {
+    const { sourcesPerTask, augmentation } = selection;
+    const key = JSON.stringify([taskKey(environment, task), sourcesPerTask, augmentation]);
     let found = tasks.get(key);
     if (found === undefined) {
-      found = prepareTask(await options.sources(environment, task), environmentRules(environment));
+      const sources = selectSources(await options.sources(environment, task), selection);
+      found = prepareTask(sources, environmentRules(environment));
       if (tasks.size >= KEPT_TASKS) tasks.delete(tasks.keys().next().value!);
       tasks.set(key, found);
     }
@@ -50,9 +57,9 @@ export function libraryContexts(options: LibraryContextsOptions): TeacherContext
       });
     }
     const { control } = evidence;
-    const task = await prepared(episode.environment, episode.task);
+    const task = await prepared(episode.environment, episode.task, evidence);
     const limit = options.limit ?? environmentRules(episode.environment).limits.evidenceTokens;
-    const retrievals = retrieveEpisode(task, episode, { control });
+    const retrievals = retrieveEpisode(task, episode, evidence);
     return (decision, promptIds) => {
       const { record } = retrievals[decision]!;
       let ids: number[] = [];

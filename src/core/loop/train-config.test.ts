@@ -44,6 +44,28 @@ describe("train config", () => {
     });
   });
 
+  it("takes the options of the ablations for all stages or for one, and leaves out what is absent", () => {
+    const keys = { sources_per_task: 4, augmentation: false, terminal_failure_note: true };
+    const names = { sourcesPerTask: 4, augmentation: false, terminalFailureNote: true };
+    const evidence = (config: object) =>
+      configuredMethod(trainConfigSchema.parse({ ...REQUIRED, ...config })).stages.at(-1)!.evidence;
+    expect(evidence({ method: "minimum-prefix", ...keys })).toStrictEqual({
+      kind: "graph-conditioned",
+      control: "minimum-prefix",
+      ...names,
+    });
+    const stage = (...more: object[]) => ({
+      stages: [{ name: "mine", epochs: 1, evidence: Object.assign({ kind: "graph-conditioned" }, ...more) }],
+    });
+    expect(evidence(stage(keys))).toStrictEqual({ kind: "graph-conditioned", control: "graph", ...names });
+    expect(evidence({ ...stage(keys), sources_per_task: 1 })).toMatchObject({ ...names, sourcesPerTask: 1 });
+    // What is absent stays absent: the fingerprint of a run without these options does not change.
+    expect(evidence(stage())).toStrictEqual({ kind: "graph-conditioned", control: "graph" });
+    for (const bad of [{ sources_per_task: 0 }, { sources_per_task: 1.5 }, { augmentation: "on" }]) {
+      expect(trainConfigSchema.safeParse({ ...REQUIRED, ...bad }).success).toBe(false);
+    }
+  });
+
   it("refuses epochs that do not fit the stages", () => {
     for (const epochs of [
       [1, 1, 1],

@@ -1,21 +1,42 @@
 /** The JSON that describes a training job (docs/training.md). The schema in docs/ is made from this one. */
 import { z } from "zod";
 import { InputError } from "../errors.ts";
-import { METHOD_IDS, METHODS, type Method, withControl } from "../method/method.ts";
+import { METHOD_IDS, METHODS, type Method, type Stage, withSelection } from "../method/method.ts";
 import { PAPER_SETTINGS, type StepSettings } from "../ports.ts";
+import { CONTROLS, type Selection } from "../retrieval/selection.ts";
 
 const path = z.string().min(1);
 const positive = z.number().positive();
 const unit = z.number().min(0).max(1);
 
-export const controlSchema = z.enum(["graph", "success-only", "hindsight-only"]);
+export const controlSchema = z.enum(CONTROLS);
+
+/** The options of the ablations beside `control`: one shape for a stage and for the whole schedule. */
+const selectionShape = {
+  sources_per_task: z
+    .int()
+    .min(1)
+    .optional()
+    .describe("Source budget K: sampled records with a repetition below it take part; all when absent."),
+  augmentation: z.boolean().optional().describe("Planner and oracle records take part; true when absent."),
+  terminal_failure_note: z
+    .boolean()
+    .optional()
+    .describe(
+      "Note on the final response of an episode that ended by itself with a negative score; false when absent.",
+    ),
+};
 
 const stageSchema = z.strictObject({
   name: z.string().min(1),
   epochs: z.int().min(1),
   evidence: z.discriminatedUnion("kind", [
     z.strictObject({ kind: z.literal("none") }),
-    z.strictObject({ kind: z.literal("graph-conditioned"), control: controlSchema.default("graph") }),
+    z.strictObject({
+      kind: z.literal("graph-conditioned"),
+      control: controlSchema.default("graph"),
+      ...selectionShape,
+    }),
   ]),
 });
 
@@ -47,6 +68,7 @@ export const trainConfigSchema = z.strictObject({
   control: controlSchema
     .optional()
     .describe("What graph-conditioned stages retain, in place of the method's."),
+  ...selectionShape,
   batch_size: z.int().min(1).default(32).describe("Tasks or episodes a step; the last batch may be smaller."),
   settings: settingsSchema.prefault({}),
   sample: z
@@ -78,9 +100,9 @@ export type TrainConfig = z.infer<typeof trainConfigSchema>;
  */
 export function configuredMethod(config: TrainConfig): Method {
   const chosen: Method = config.stages
-    ? { id: "custom", description: "Stages of the config.", stages: config.stages }
+    ? { id: "custom", description: "Stages of the config.", stages: config.stages.map(configuredStage) }
     : METHODS[config.method];
-  const controlled = config.control === undefined ? chosen : withControl(chosen, config.control);
+  const controlled = withSelection(chosen, configuredSelection(config));
   const { epochs } = config;
   if (epochs === undefined) return controlled;
   if (epochs.length > controlled.stages.length) {
@@ -92,6 +114,25 @@ export function configuredMethod(config: TrainConfig): Method {
   const kept = stages.filter((stage) => stage.epochs > 0);
   if (kept.length === 0) throw new InputError("at least one stage needs an epoch", { key: "epochs" });
   return { ...controlled, stages: kept };
+}
+
+function configuredStage({ evidence, ...stage }: z.infer<typeof stageSchema>): Stage {
+  if (evidence.kind === "none") return { ...stage, evidence };
+  const { kind, control } = evidence;
+  return { ...stage, evidence: { kind, ...configuredSelection(evidence), control } };
+}
+
+type SelectionKeys = { control?: Selection["control"] } & z.infer<z.ZodObject<typeof selectionShape>>;
+
+/** The options that are there, under the names of the core. */
+function configuredSelection(given: SelectionKeys): Selection {
+  const { control, sources_per_task, augmentation, terminal_failure_note } = given;
+  return {
+    ...(control === undefined ? {} : { control }),
+    ...(sources_per_task === undefined ? {} : { sourcesPerTask: sources_per_task }),
+    ...(augmentation === undefined ? {} : { augmentation }),
+    ...(terminal_failure_note === undefined ? {} : { terminalFailureNote: terminal_failure_note }),
+  };
 }
 
 /** The step settings of a config, under the names of the ports. */

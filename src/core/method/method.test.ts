@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { METHOD_IDS, METHODS, withControl } from "./index.ts";
+import { METHOD_IDS, METHODS, withSelection } from "./index.ts";
 
 describe("methods", () => {
   it("all spend the paper's two epochs, and all but OPD continue from the same vanilla epoch", () => {
@@ -12,12 +12,17 @@ describe("methods", () => {
     }
   });
 
-  it("withControl touches only the graph-conditioned stages", () => {
-    const changed = withControl(METHODS["gc-opd"], "success-only");
-    expect(changed.stages.map((stage) => stage.evidence)).toEqual([
+  it("withSelection touches only the graph-conditioned stages, and only what it is given", () => {
+    const changed = withSelection(METHODS["gc-opd"], { control: "success-only", sourcesPerTask: undefined });
+    expect(changed.stages.map((stage) => stage.evidence)).toStrictEqual([
       { kind: "none" },
       { kind: "graph-conditioned", control: "success-only" },
     ]);
+    expect(withSelection(changed, { sourcesPerTask: 4 }).stages[1]!.evidence).toStrictEqual({
+      kind: "graph-conditioned",
+      control: "success-only",
+      sourcesPerTask: 4,
+    });
     expect(METHODS["gc-opd"].stages[1]!.evidence).toEqual({ kind: "graph-conditioned", control: "graph" });
   });
 });

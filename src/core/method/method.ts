@@ -1,12 +1,19 @@
 /** A method is a schedule: stages of epochs, each with what its teacher is shown. Nothing else tells them apart. */
+import type { Selection } from "../retrieval/selection.ts";
 import type { Control } from "../retrieval/types.ts";
 
 /** What the teacher reads beside the student's own context h_t. */
 export type StageEvidence =
   /** Vanilla OPD: R = ∅, Eq. (1). */
   | { kind: "none" }
-  /** R_t of Section 3.3: student hindsight and what the control retains of the retrieved records, Eq. (8). */
-  | { kind: "graph-conditioned"; control: Control };
+  /** R_t of Section 3.3: student hindsight and what the selection retains of the retrieved records, Eq. (8). */
+  | GraphEvidence;
+
+/** Graph-conditioned evidence, with the options of the ablations. */
+export interface GraphEvidence extends Selection {
+  kind: "graph-conditioned";
+  control: Control;
+}
 
 export interface Stage {
   /** Shown to users. */
@@ -53,18 +60,29 @@ export const METHODS = {
     description: "One vanilla epoch, then one with student hindsight and successful records only.",
     stages: continued("success-only", "success-only"),
   },
+  "minimum-prefix": {
+    id: "minimum-prefix",
+    description:
+      "One vanilla epoch, then one with student hindsight and a fixed pair of records that share the fewest first " +
+      "actions with the student.",
+    stages: continued("minimum-prefix", "minimum-prefix"),
+  },
 } as const satisfies Record<string, Method>;
 
 export type MethodId = keyof typeof METHODS;
 
 export const METHOD_IDS = Object.keys(METHODS) as [MethodId, ...MethodId[]];
 
-/** The same method with another control in its graph-conditioned stages: for ablations of a schedule. */
-export function withControl(method: Method, control: Control): Method {
+/**
+ * The same method with other options in its graph-conditioned stages: for ablations of a schedule. Options that are
+ * absent stay as they are.
+ */
+export function withSelection(method: Method, selection: Selection): Method {
+  const given = Object.fromEntries(Object.entries(selection).filter(([, value]) => value !== undefined));
   return {
     ...method,
     stages: method.stages.map((stage) =>
-      stage.evidence.kind === "none" ? stage : { ...stage, evidence: { ...stage.evidence, control } },
+      stage.evidence.kind === "none" ? stage : { ...stage, evidence: { ...stage.evidence, ...given } },
     ),
   };
 }

@@ -86,6 +86,8 @@ export const referenceSchema = z.looseObject({
   position: z.int().nullable(),
   student_position: z.int().nullable(),
   relation: relationSchema,
+  /** Under the minimum-prefix control: how many first actions of the record are the student's. */
+  shared_prefix: z.int().nonnegative().optional(),
 });
 
 export const candidateSchema = z.looseObject({ source: z.string(), position: z.int(), cost: z.int() });
@@ -107,6 +109,8 @@ export const retrievalSchema = z.looseObject({
     .nullable(),
   success: referenceSchema.nullable(),
   failure: referenceSchema.nullable(),
+  /** True where the evidence carries the terminal-failure note; absent elsewhere. */
+  terminal_failure_note: z.boolean().optional(),
 });
 
 export const scoreInputSchema = z.looseObject({

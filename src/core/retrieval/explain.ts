@@ -172,8 +172,24 @@ function sentence(
   if (control === "hindsight-only" && (found.success !== null || found.failure !== null)) {
     parts.push("the hindsight-only control leaves external records out");
   }
+  if (control === "minimum-prefix") {
+    parts.push(
+      "the minimum-prefix control retains the same pair at every decision of the episode instead: " +
+        `successful record ${prefixText(record.success)}, failed record ${prefixText(record.failure)}`,
+    );
+  }
+  if (record.terminal_failure_note === true) {
+    parts.push("the evidence notes that this decision ended the episode in failure");
+  }
   const text = parts.join("; ");
   return `${text[0]!.toUpperCase()}${text.slice(1)}.`;
+}
+
+/** A reference of the minimum-prefix control. */
+function prefixText(reference: Reference | null): string {
+  if (reference === null) return "none";
+  const { source, shared_prefix: length = 0 } = reference;
+  return `${source} (${length === 0 ? "no first action" : plural(length, "first action")} in common with the student)`;
 }
 
 function referenceText(reference: Reference | null): string {

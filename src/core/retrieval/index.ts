@@ -1,5 +1,8 @@
 export * from "./eligibility.ts";
 export { REASON_TEXT } from "./explain.ts";
+export * from "./minimum-prefix.ts";
 export * from "./prepare.ts";
-export { type RetrieveOptions, retrieve, retrieveEpisode } from "./retrieve.ts";
+export { retrieve, retrieveEpisode } from "./retrieve.ts";
+export * from "./selection.ts";
+export * from "./terminal-failure.ts";
 export type * from "./types.ts";

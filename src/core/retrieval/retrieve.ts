@@ -7,13 +7,11 @@ import { matchingKey } from "../graph/matching-key.ts";
 import type { Episode, Reference, RetrievalRecord } from "../record/schema.ts";
 import { suffixCost } from "./eligibility.ts";
 import { byCloseness, explain } from "./explain.ts";
+import { type MinimumPrefixPair, minimumPrefixPair } from "./minimum-prefix.ts";
 import type { FailedVisit, Fallback, PreparedState, PreparedTask } from "./prepare.ts";
-import type { Control, Retrieval } from "./types.ts";
-
-export interface RetrieveOptions {
-  /** One of the paper's ablations; `graph`, the full method, when absent. */
-  control?: Control;
-}
+import type { RetrieveOptions } from "./selection.ts";
+import { isTerminalFailure } from "./terminal-failure.ts";
+import type { Retrieval } from "./types.ts";
 
 /** A student execution looked up in a prepared task. */
 export interface LocatedEpisode {
@@ -27,6 +25,8 @@ export interface LocatedEpisode {
   latestFailure: number[];
   /** The failed visits at a position that was asked for, best first. */
   failedAt: Map<number, FailedVisit[]>;
+  /** The pair of the minimum-prefix control, once it was asked for. */
+  minimumPrefix: MinimumPrefixPair | null;
 }
 
 /** Looks up positions 0 … `until` of an episode. Throws `InputError` when the episode is of another task. */
@@ -52,7 +52,15 @@ function locateEpisode(prepared: PreparedTask, episode: Episode, until: number):
     latestSuccess.push(state !== null && state.candidates.length > 0 ? u : (latestSuccess[u - 1] ?? -1));
     latestFailure.push(state !== null && state.failures.length > 0 ? u : (latestFailure[u - 1] ?? -1));
   }
-  return { prepared, episode, states, latestSuccess, latestFailure, failedAt: new Map() };
+  return {
+    prepared,
+    episode,
+    states,
+    latestSuccess,
+    latestFailure,
+    failedAt: new Map(),
+    minimumPrefix: null,
+  };
 }
 
 /**
@@ -73,7 +81,7 @@ export function retrieve(
           : `they go from 0 to ${episode.decisions.length - 1}`),
     );
   }
-  return decide(locateEpisode(prepared, episode, decision), decision, options.control ?? "graph");
+  return decide(locateEpisode(prepared, episode, decision), decision, options);
 }
 
 /** Retrieval for every decision of an episode, in order; the positions are looked up once. */
@@ -83,16 +91,11 @@ export function retrieveEpisode(
   options: RetrieveOptions = {},
 ): Retrieval[] {
   const located = locateEpisode(prepared, episode, episode.decisions.length - 1);
-  return episode.decisions.map((_, decision) => decide(located, decision, options.control ?? "graph"));
+  return episode.decisions.map((_, decision) => decide(located, decision, options));
 }
 
 /** The per-decision procedure and Retain_env. */
-function decide(located: LocatedEpisode, t: number, control: Control): Retrieval {
-  if (control === "minimum-prefix") {
-    throw new InputError(
-      "control minimum-prefix is not built yet: use graph, success-only or hindsight-only",
-    );
-  }
+function decide(located: LocatedEpisode, t: number, options: RetrieveOptions): Retrieval {
   const { episode } = located;
   const state = located.states[t]!;
   const best = state?.candidates[0];
@@ -131,9 +134,23 @@ function decide(located: LocatedEpisode, t: number, control: Control): Retrieval
     record.failure = failedReference(located, t);
   }
   const found = { success: record.success, failure: record.failure };
+  applyControl(located, record, options);
+  if (options.terminalFailureNote === true && isTerminalFailure(episode, t)) {
+    record.terminal_failure_note = true;
+  }
+  return { record, explanation: explain(located, t, record, found, options.control ?? "graph") };
+}
+
+/** What a control retains in place of what the rules found; the rest of the record stays as found. */
+function applyControl(located: LocatedEpisode, record: RetrievalRecord, { control }: RetrieveOptions): void {
+  if (control === "minimum-prefix") {
+    const { prepared, episode } = located;
+    located.minimumPrefix ??= minimumPrefixPair(prepared.graph.sources, episode);
+    record.success = located.minimumPrefix.success;
+    record.failure = located.minimumPrefix.failure;
+  }
   if (control === "hindsight-only") record.success = null;
-  if (control !== "graph") record.failure = null;
-  return { record, explanation: explain(located, t, record, found, control) };
+  if (control === "success-only" || control === "hindsight-only") record.failure = null;
 }
 
 /** v_t^+ where A_t^+ = ∅: the best candidate at the historical anchor α_t of Eq. (6), else FallbackSuccess. */

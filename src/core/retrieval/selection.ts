@@ -1,0 +1,64 @@
+/**
+ * The controls of the paper's ablations (Section "Ablation and Analysis") as one set of options. Which sources there
+ * are (`SourceSelection`) is decided before `prepareTask`; what is retained of them (`RetrieveOptions`) is decided for
+ * each decision by `retrieve`.
+ */
+import { InputError } from "../errors.ts";
+import type { Source } from "../record/schema.ts";
+import type { Control } from "./types.ts";
+
+/** All controls; `graph` is the full method. */
+export const CONTROLS = [
+  "graph",
+  "success-only",
+  "hindsight-only",
+  "minimum-prefix",
+] as const satisfies readonly Control[];
+
+/** The nested source budgets K of the paper (Figure "Source budget and student performance"). */
+export const SOURCE_BUDGETS = [1, 4, 8, 16] as const;
+
+/** Which records of a task's library take part. Everything takes part when both are absent. */
+export interface SourceSelection {
+  /** Source budget K, from 1: of the sampled records, those with a repetition below K. No limit when absent. */
+  sourcesPerTask?: number;
+  /** Graph augmentation: planner and oracle records take part. True when absent. */
+  augmentation?: boolean;
+}
+
+/** What is retained of the retrieved records. */
+export interface RetrieveOptions {
+  /** One of the paper's ablations; `graph`, the full method, when absent. */
+  control?: Control;
+  /**
+   * The final decision of an episode that ended by itself with a negative score carries a note that says so (appendix,
+   * "Planner and oracle executions"). False when absent.
+   */
+  terminalFailureNote?: boolean;
+}
+
+/** All options of an ablation. */
+export interface Selection extends SourceSelection, RetrieveOptions {}
+
+/** A record that graph augmentation adds to the sampled ones: an executed plan or oracle. */
+export function isAugmentation(source: Source): boolean {
+  return source.origin.kind === "planner" || source.origin.kind === "oracle";
+}
+
+/**
+ * The records of a library that a selection lets take part, in their order. Budgets are nested: what K keeps, every
+ * larger K keeps. They count every record that is not augmentation by its repetition, from 0; a repetition that was
+ * never recorded is not made up for by a later one.
+ *
+ * @throws InputError when K is not a whole number from 1
+ */
+export function selectSources(sources: readonly Source[], selection: SourceSelection): readonly Source[] {
+  const { sourcesPerTask: budget, augmentation = true } = selection;
+  if (budget !== undefined && !(Number.isInteger(budget) && budget >= 1)) {
+    throw new InputError(`expected a source budget that is a whole number from 1, received ${budget}`);
+  }
+  if (budget === undefined && augmentation) return sources;
+  return sources.filter((source) =>
+    isAugmentation(source) ? augmentation : budget === undefined || source.repetition < budget,
+  );
+}
