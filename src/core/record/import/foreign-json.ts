@@ -1,0 +1,110 @@
+/** Reading other programs' JSON: whole small files, gzip or not, with faults named by file and key. */
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
+import type { z } from "zod";
+import { InputError } from "../../errors.ts";
+import { describeIssue, jsonType } from "../describe-issue.ts";
+import { gunzip, isGzip } from "../gunzip.ts";
+import { type ImportFiles, label } from "./files.ts";
+
+async function concat(
+  chunks: AsyncIterable<Uint8Array>,
+  limit = Number.POSITIVE_INFINITY,
+): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of chunks) {
+    parts.push(chunk);
+    size += chunk.length;
+    if (size >= limit) break;
+  }
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return size > limit ? whole.subarray(0, limit) : whole;
+}
+
+/** A listed file, whole, as stored. */
+export async function readBytes(files: ImportFiles, path: string): Promise<Uint8Array> {
+  return concat(files.open(path));
+}
+
+/** All bytes of a stream. */
+export const gather: (chunks: AsyncIterable<Uint8Array>) => Promise<Uint8Array> = (chunks) => concat(chunks);
+
+/**
+ * The first `limit` characters, about, of a listed file as text, decompressed if it is gzip. For detection: damaged
+ * content gives what could be read of it, never an error.
+ */
+export async function headText(files: ImportFiles, path: string, limit = 1 << 16): Promise<string> {
+  try {
+    const head = await concat(files.open(path), limit);
+    if (!isGzip(head)) return new TextDecoder().decode(head);
+    let text = new Uint8Array(0);
+    try {
+      for await (const chunk of gunzip(one(head), path)) {
+        text = (await concat(both(text, chunk), limit)) as Uint8Array<ArrayBuffer>;
+        if (text.length >= limit) break;
+      }
+    } catch {
+      // Cut at `limit`, or damaged: what came before is enough to tell the format.
+    }
+    return new TextDecoder().decode(text);
+  } catch (error) {
+    if (error instanceof InputError) return "";
+    throw error;
+  }
+}
+
+async function* one(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield chunk;
+}
+
+async function* both(first: Uint8Array, second: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield first;
+  yield second;
+}
+
+/** SHA-256 of stored bytes, lower-case hexadecimal. WebCrypto where there is one (not on a page of plain http). */
+export async function sha256Bytes(bytes: Uint8Array): Promise<string> {
+  const subtle = globalThis.crypto?.subtle;
+  if (subtle === undefined) return bytesToHex(sha256(bytes));
+  return bytesToHex(new Uint8Array(await subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>)));
+}
+
+/** Bytes as one JSON value, decompressed if gzip. `InputError` names `file`. */
+export async function parseJson(bytes: Uint8Array, file: string): Promise<unknown> {
+  const plain = isGzip(bytes) ? await concat(gunzip(one(bytes), file)) : bytes;
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(plain);
+  } catch (error) {
+    const tooLong = error instanceof RangeError || plain.length > 0x1fffffe8;
+    throw new InputError(tooLong ? "too large to be read as one JSON value" : "not valid UTF-8", { file });
+  }
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new InputError(`not JSON: ${error instanceof Error ? error.message : String(error)}`, { file });
+  }
+}
+
+/** A value checked against what of a foreign format is read. `InputError` names file and key. */
+export function checkForeign<T>(schema: z.ZodType<T>, value: unknown, file: string): T {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new InputError(`expected a JSON object, received ${jsonType(value)}`, { file });
+  }
+  const result = schema.safeParse(value);
+  if (result.success) return value as T;
+  const { key, message } = describeIssue(result.error.issues[0]!, value);
+  throw new InputError(message, key === "" ? { file } : { file, key });
+}
+
+/** A listed file as a checked JSON object. */
+export async function readForeign<T>(files: ImportFiles, path: string, schema: z.ZodType<T>): Promise<T> {
+  const file = label(files, path);
+  return checkForeign(schema, await parseJson(await readBytes(files, path), file), file);
+}
