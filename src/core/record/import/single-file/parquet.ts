@@ -1,0 +1,119 @@
+/** Rows of Parquet files, a row group at a time, as plain JSON values. */
+import {
+  type AsyncBuffer,
+  type FileMetaData,
+  parquetMetadataAsync,
+  parquetReadObjects,
+} from "hyparquet/src/index.js";
+import { compressors } from "hyparquet-compressors";
+import { InputError } from "../../../errors.ts";
+import type { ImportFiles } from "../files.ts";
+
+/** Rows decoded at once. */
+const BATCH = 4096;
+
+/** True for the beginning of a Parquet file, decoded as text. */
+export function isParquet(head: string): boolean {
+  return head.startsWith("PAR1");
+}
+
+/** A listed file as what the Parquet reader reads ranges from. */
+export function parquetFile(files: ImportFiles, path: string, size: number): AsyncBuffer {
+  return {
+    byteLength: size,
+    async slice(start, end = size) {
+      const first = start < 0 ? Math.max(0, size + start) : Math.min(start, size);
+      const wanted = Math.max(0, Math.min(end, size) - first);
+      const bytes = new Uint8Array(wanted);
+      let filled = 0;
+      if (wanted === 0) return bytes.buffer;
+      for await (const chunk of files.open(path, first)) {
+        const part = chunk.subarray(0, wanted - filled);
+        bytes.set(part, filled);
+        filled += part.length;
+        if (filled === wanted) break;
+      }
+      if (filled < wanted) throw new InputError("ends before it should", { file: path });
+      return bytes.buffer;
+    },
+  };
+}
+
+/** Parquet's values as JSON has them; integers that a number cannot hold become text. */
+function plain(value: unknown): unknown {
+  if (typeof value === "bigint")
+    return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
+  if (ArrayBuffer.isView(value)) return Array.from(value as unknown as Iterable<unknown>, plain);
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== "object" || value === null) return value === undefined ? null : value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plain(inner)]));
+}
+
+/** Every fault inside the reader is a fault of the file: its checks are sparse, so damage can surface as anything. */
+async function guarded<T>(file: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof InputError) throw error;
+    throw new InputError(
+      `not a readable Parquet file: ${error instanceof Error ? error.message : String(error)}`,
+      { file },
+    );
+  }
+}
+
+/** The footer says how much memory a read takes: a damaged one must not ask for more than a file can hold. */
+function checkMetadata(metadata: FileMetaData, size: number, file: string): number {
+  let rows = 0;
+  for (const [g, group] of metadata.row_groups.entries()) {
+    const count = Number(group.num_rows);
+    const key = `row_groups[${g}]`;
+    if (!(count >= 0) || !Number.isSafeInteger(count)) {
+      throw new InputError(`expected a number of rows, received ${count}`, { file, key });
+    }
+    for (const { meta_data } of group.columns) {
+      if (meta_data === undefined) throw new InputError("a column without metadata", { file, key });
+      const start = Number(meta_data.dictionary_page_offset ?? meta_data.data_page_offset);
+      const stored = Number(meta_data.total_compressed_size);
+      const values = Number(meta_data.num_values);
+      if (!(start >= 0) || !(stored >= 0) || start + stored > size || !(values >= 0)) {
+        throw new InputError("a column lies outside the file", { file, key });
+      }
+      // Runs and dictionaries pack many values into few bytes, but not without limit.
+      if (
+        values > count + stored * 4096 ||
+        Number(meta_data.total_uncompressed_size) > stored * 4096 + 4096
+      ) {
+        throw new InputError("a column claims more values than its bytes can hold", { file, key });
+      }
+    }
+    rows += count;
+  }
+  return rows;
+}
+
+/** The rows in order, or the first `most` of them. `InputError` for anything that cannot be read. */
+export async function* readParquetRows(
+  buffer: AsyncBuffer,
+  file: string,
+  most = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Record<string, unknown>> {
+  const metadata = await guarded(file, () => parquetMetadataAsync(buffer));
+  const total = Math.min(checkMetadata(metadata, buffer.byteLength, file), most);
+  for (let start = 0; start < total; start += BATCH) {
+    const rows = await guarded(file, () =>
+      parquetReadObjects({
+        file: buffer,
+        metadata,
+        compressors,
+        rowStart: start,
+        rowEnd: Math.min(start + BATCH, total),
+      }),
+    );
+    if (rows.length !== Math.min(BATCH, total - start)) {
+      throw new InputError(`expected ${total} rows, found ${start + rows.length}`, { file });
+    }
+    for (const row of rows) yield plain(row) as Record<string, unknown>;
+  }
+}
