@@ -1,9 +1,8 @@
 // Runs one benchmark: `npm run bench -- NAME` runs bench/NAME.ts and prints its table.
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { bundle } from "./run.mjs";
+import { run } from "./run.mjs";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const names = readdirSync(join(root, "bench"))
@@ -17,17 +16,4 @@ if (name === undefined || !names.includes(name)) {
   process.exit(2);
 }
 
-// Beside the installed packages, so that imports resolve as they do for the repository's own files.
-const folder = mkdtempSync(join(root, "node_modules", ".bench-"));
-let status = 1;
-try {
-  const program = join(folder, `${name}.mjs`);
-  await bundle(`bench/${name}.ts`, program);
-  ({ status } = spawnSync(process.execPath, ["--expose-gc", "--enable-source-maps", program, ...rest], {
-    stdio: "inherit",
-    cwd: root,
-  }));
-} finally {
-  rmSync(folder, { recursive: true });
-}
-process.exitCode = status ?? 1;
+process.exitCode = await run(`bench/${name}.ts`, rest, ["--expose-gc"]);

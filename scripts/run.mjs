@@ -1,6 +1,6 @@
 // Runs a TypeScript program of this repository in Node: `node scripts/run.mjs scripts/sample/library.ts [arguments]`.
 import { spawnSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as esbuild from "esbuild";
@@ -30,19 +30,34 @@ export async function bundle(entry, outfile, { standalone = false } = {}) {
   });
 }
 
+/**
+ * Bundles one program, runs it in the root of the repository, and takes the bundle away. Returns its exit status.
+ * @param {string} entry
+ * @param {readonly string[]} programArguments
+ * @param {readonly string[]} [nodeOptions]
+ */
+export async function run(entry, programArguments, nodeOptions = []) {
+  // Inside node_modules, so that packages resolve as they do for the repository's own files.
+  const folder = mkdtempSync(join(root, "node_modules", ".run-"));
+  try {
+    const program = join(folder, `${basename(entry, ".ts")}.mjs`);
+    await bundle(entry, program);
+    const { status } = spawnSync(
+      process.execPath,
+      ["--enable-source-maps", ...nodeOptions, program, ...programArguments],
+      { stdio: "inherit", cwd: root },
+    );
+    return status ?? 1;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
 if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const [entry, ...rest] = process.argv.slice(2);
   if (!entry) {
     console.error("usage: node scripts/run.mjs PROGRAM.ts [arguments]");
     process.exit(2);
   }
-  // Inside node_modules, so that packages resolve as they do for the repository's own files.
-  const folder = join(root, "node_modules/.cache/gcopd");
-  mkdirSync(folder, { recursive: true });
-  const outfile = join(folder, `${basename(entry, ".ts")}.mjs`);
-  await bundle(entry, outfile);
-  const { status } = spawnSync(process.execPath, ["--enable-source-maps", outfile, ...rest], {
-    stdio: "inherit",
-  });
-  process.exit(status ?? 1);
+  process.exitCode = await run(entry, rest);
 }

@@ -134,7 +134,7 @@ describe("records", () => {
     }
   });
 
-  it("episodes: an id twice, no such episode, no such decision, an environment without rules", async () => {
+  it("episodes: an id twice, no such episode, no such decision, an environment that is no name", async () => {
     const evidence = (episode: string, decision: string) => [
       ...["evidence", "--library", at("sources.jsonl"), "--episodes", at("episodes.jsonl")],
       ...["--episode", episode, "--decision", decision],
@@ -143,7 +143,7 @@ describe("records", () => {
     expect(await refused(evidence(String(episodes[0].episode), "99"))).toContain("there is no 99");
     writeFileSync(at("episodes.jsonl"), lines([episodes[0], episodes[0]]));
     expect(await refused(retrieve())).toContain("episodes.jsonl, line 2, episode");
-    writeFileSync(at("episodes.jsonl"), lines([{ ...episodes[0], environment: "chess" }]));
+    writeFileSync(at("episodes.jsonl"), lines([{ ...episodes[0], environment: 3 }]));
     expect(await refused(retrieve())).toContain("episodes.jsonl, line 1, environment");
   });
 

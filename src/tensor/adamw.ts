@@ -1,5 +1,5 @@
 import { InputError } from "../core/errors.ts";
-import type { FolderReader, FolderWriter } from "../core/ports.ts";
+import type { FolderReader, FolderWriter, StepSettings } from "../core/ports.ts";
 import type { Tensor } from "./backend.ts";
 import { Checkpoint } from "./checkpoint.ts";
 import { encodeFloats } from "./number-format.ts";
@@ -8,16 +8,8 @@ import { readSafetensorsHeader, writeSafetensors } from "./safetensors.ts";
 
 const FILE = "optimizer.safetensors";
 
-export interface AdamWSettings {
-  learningRate: number;
-  beta1: number;
-  beta2: number;
-  /** Epsilon in the denominator. */
-  adamEpsilon: number;
-  weightDecay: number;
-  /** Largest global L2 norm; larger gradients are scaled down to it. */
-  maxGradNorm: number;
-}
+/** What a step needs beside gradients; clipping the surrogate is the loss's matter. */
+export type AdamWSettings = Omit<StepSettings, "clip">;
 
 /** AdamW with decoupled decay as torch writes it, over all parameters of a model, after global-norm clipping. */
 export class AdamW {

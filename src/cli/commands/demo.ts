@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Command } from "commander";
+import { InputError } from "../../core/errors.ts";
 import { PAPER_SETTINGS } from "../../core/ports.ts";
 import { retrieveEpisode } from "../../core/retrieval/index.ts";
 import { ModelScorer, ModelTrainer } from "../../engine/webgpu/index.ts";
@@ -132,7 +133,9 @@ function decisionToShow(sample: Sample) {
       }
     }
   }
-  throw new Error("the sample has no decision at which a successful source and the student differ");
+  throw new InputError("has no decision at which a successful source and the student differ", {
+    file: sample.folder,
+  });
 }
 
 async function tokenTable(
@@ -146,8 +149,6 @@ async function tokenTable(
   const place = { episode: episode.episode, decision };
   const promptIds = codec.promptIds(episode.decisions[decision]!, place);
   const responseIds = codec.responseIds(episode.decisions[decision]!, place);
-  if (promptIds === null || responseIds === null)
-    throw new Error("the sample's decisions carry prompt and response");
   const context = await sample.contexts(episode, { kind: "graph-conditioned", control: "graph" });
   const [vanilla, graph] = await teacher.score(
     [

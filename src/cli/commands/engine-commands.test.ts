@@ -49,6 +49,12 @@ const QWEN_A = modelFixture("qwen3-a");
 const QWEN_B = modelFixture("qwen3-b");
 const CPU = ["--device", "cpu"];
 
+/** Arguments of a command on the smaller model, from a file to `out`. */
+const onQwenA = (input: string) => [
+  ...["--model", QWEN_A, "--in", input, "--out", join(folder, "out")],
+  ...CPU,
+];
+
 describe("score", () => {
   it("gives the golden log-probabilities in the order of the lines", async () => {
     const golden = readGolden("qwen3-b/forward.safetensors");
@@ -103,16 +109,7 @@ describe("score", () => {
     [{ id: "a", prompt_ids: [], response_ids: [3] }, /in\.jsonl, line 1, prompt_ids: /],
   ])("refuses %#, by file, line and key, and leaves nothing behind", async (record, message) => {
     const input = write("in.jsonl", [record]);
-    const result = await runCli(
-      "score",
-      "--model",
-      QWEN_A,
-      "--in",
-      input,
-      "--out",
-      join(folder, "out"),
-      ...CPU,
-    );
+    const result = await runCli("score", ...onQwenA(input));
     expect(result.code).toBe(1);
     expect(result.err.trimEnd().split("\n").at(-1)).toMatch(message);
     expect(readdirSync(folder)).toEqual(["in.jsonl"]);
@@ -274,16 +271,7 @@ describe("step", () => {
       rollout_logprobs: [-1, -1],
     };
     const input = write("batch.jsonl", [good, { ...good, ...fault }]);
-    const result = await runCli(
-      "step",
-      "--model",
-      QWEN_A,
-      "--in",
-      input,
-      "--out",
-      join(folder, "out"),
-      ...CPU,
-    );
+    const result = await runCli("step", ...onQwenA(input));
     expect(result.code).toBe(1);
     expect(result.err).toContain(`batch.jsonl, ${message}`);
     expect(readdirSync(folder)).toEqual(["batch.jsonl"]);

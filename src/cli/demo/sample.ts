@@ -22,6 +22,8 @@ const manifestSchema = z.looseObject({
 });
 
 export interface Sample {
+  /** Shown in messages. */
+  folder: string;
   title: string;
   library: Library;
   episodes: Episode[];
@@ -60,6 +62,7 @@ export async function openSample(folder: string): Promise<Sample> {
   const sourcesOf = (task: string) => library.tasks.find((entry) => entry.task === task)?.sources ?? [];
   const tasks = new Map<string, PreparedTask>();
   return {
+    folder,
     title: manifest.title,
     library,
     episodes,

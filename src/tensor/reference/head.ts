@@ -11,23 +11,11 @@ export function headOperations(
 ): Pick<Backend<HostTensor>, "headLogprobs" | "headBackward"> {
   return {
     headLogprobs(h, w, targets) {
-      const { rows, vocabulary, width } = checkHead("headLogprobs", h, w, targets);
+      const { rows, vocabulary } = checkHead("headLogprobs", h, w, targets);
       const logprobs = memory.zeros([rows]);
       const lse = memory.zeros([rows]);
       const target = targets.u32;
-      const logits = new Float32Array(Math.min(ROWS, rows) * vocabulary);
-      for (let from = 0; from < rows; from += ROWS) {
-        const count = Math.min(ROWS, rows - from);
-        const hidden = matrix(h.f32, width, from * width);
-        multiply(
-          matrix(logits, vocabulary),
-          hidden,
-          transposed(matrix(w.f32, width)),
-          count,
-          vocabulary,
-          width,
-          false,
-        );
+      for (const { from, count, logits } of logitTiles(h, w)) {
         for (let r = 0; r < count; r++) {
           const id = target[from + r]!;
           if (id >= vocabulary) throw new Error(`headLogprobs: target ${id} of ${vocabulary}`);
@@ -41,22 +29,10 @@ export function headOperations(
     },
 
     headBackward(dw, h, w, targets, lse, c) {
-      const { rows, vocabulary, width } = checkHeadBackward(dw, h, w, targets, lse, c);
+      const { vocabulary, width } = checkHeadBackward(dw, h, w, targets, lse, c);
       const dh = memory.zeros(h.shape);
       const [target, sums, coefficients] = [targets.u32, lse.f32, c.f32];
-      const logits = new Float32Array(Math.min(ROWS, rows) * vocabulary);
-      for (let from = 0; from < rows; from += ROWS) {
-        const count = Math.min(ROWS, rows - from);
-        const hidden = matrix(h.f32, width, from * width);
-        multiply(
-          matrix(logits, vocabulary),
-          hidden,
-          transposed(matrix(w.f32, width)),
-          count,
-          vocabulary,
-          width,
-          false,
-        );
+      for (const { from, count, hidden, logits } of logitTiles(h, w)) {
         for (let r = 0; r < count; r++) {
           const id = target[from + r]!;
           if (id >= vocabulary) throw new Error(`headBackward: target ${id} of ${vocabulary}`);
@@ -75,6 +51,20 @@ export function headOperations(
       return dh;
     },
   };
+}
+
+/** x·wᵀ of at most `ROWS` rows at a time: the next tile overwrites the logits of the one before. */
+function* logitTiles(h: HostTensor, w: HostTensor) {
+  const [rows, width] = h.shape as [number, number];
+  const vocabulary = w.shape[0]!;
+  const logits = new Float32Array(Math.min(ROWS, rows) * vocabulary);
+  const weights = transposed(matrix(w.f32, width));
+  for (let from = 0; from < rows; from += ROWS) {
+    const count = Math.min(ROWS, rows - from);
+    const hidden = matrix(h.f32, width, from * width);
+    multiply(matrix(logits, vocabulary), hidden, weights, count, vocabulary, width, false);
+    yield { from, count, hidden, logits };
+  }
 }
 
 /** Natural logarithm of Σ exp(x). */
