@@ -6,6 +6,7 @@ import type { Episode } from "../core/record/schema.ts";
 import { type PreparedTask, prepareTask } from "../core/retrieval/prepare.ts";
 import { type SourceSelection, selectSources } from "../core/retrieval/selection.ts";
 import { UsageError } from "./command.ts";
+import { EnvironmentNotes } from "./environment-notes.ts";
 import { fileLabel, openBytes, progress } from "./io.ts";
 
 /** Two options that name the same standard stream cannot both be read. */
@@ -26,8 +27,8 @@ export interface PreparedLibrary {
 }
 
 /**
- * Reads a whole library, and keeps the sources that the selection lets take part. Throws `InputError` for bad records
- * and for an environment without rules.
+ * Reads a whole library, and keeps the sources that the selection lets take part. Throws `InputError` for bad records.
+ * Says which environments are custom, and what stays out of the library.
  */
 export async function readPreparedLibrary(
   path: string,
@@ -35,16 +36,19 @@ export async function readPreparedLibrary(
 ): Promise<PreparedLibrary> {
   const library = await readLibrary(openBytes(path), { file: fileLabel(path) });
   for (const entry of library.tasks) entry.sources = [...selectSources(entry.sources, selection)];
+  const notes = new EnvironmentNotes();
+  notes.library(library.tasks, fileLabel(path));
   const tasks = indexTasks(library);
   const prepared = new Map<string, PreparedTask>();
   return {
     tasks: library.tasks.length,
     sources: library.tasks.reduce((count, task) => count + task.sources.length, 0),
-    taskOf(episode, where) {
+    taskOf(episode, { file }) {
       const key = taskKey(episode.environment, episode.task);
       const known = prepared.get(key);
       if (known !== undefined) return known;
-      const rules = environmentRules(episode.environment, { ...where, key: "environment" });
+      notes.environment(episode.environment, file);
+      const rules = environmentRules(episode.environment);
       const entry = tasks.get(key);
       if (entry === undefined) {
         progress(

@@ -130,7 +130,9 @@ export const studentEpisode: fc.Arbitrary<Episode> = execution
   }));
 
 export const rules = fc.record({
+  trustedSourcesOnly: fc.boolean(),
   admitsTerminalEntry: fc.boolean(),
   checksContinuity: fc.boolean(),
+  testsUnalignedEntry: fc.boolean(),
   unverifiedFallback: fc.boolean(),
 });

@@ -6,8 +6,10 @@
 import type { Episode, Reference, RetrievalRecord, Source, State } from "../../src/core/record/schema.ts";
 
 export interface BruteForceRules {
+  trustedSourcesOnly: boolean;
   admitsTerminalEntry: boolean;
   checksContinuity: boolean;
+  testsUnalignedEntry: boolean;
   unverifiedFallback: boolean;
 }
 
@@ -88,11 +90,12 @@ const failed = (s: Source) => trusted(s) && !s.outcome.success && !claims(s);
 
 /** The record for decision t, by search alone. */
 export function bruteForceRetrieve(
-  sources: readonly Source[],
+  recorded: readonly Source[],
   episode: Episode,
   t: number,
   rules: BruteForceRules,
 ): RetrievalRecord {
+  const sources = rules.trustedSourcesOnly ? recorded.filter(trusted) : recorded;
   const matched = matches(sources, episode.decisions[t]!.state);
   let left = matched.filter((found) => eligible(found, rules));
   const candidates: Found[] = [];
@@ -160,7 +163,13 @@ function success(
       };
     }
   }
-  const wholes = sources.map((source) => ({ source, position: 0 })).filter((found) => eligible(found, rules));
+  const wholes = sources
+    .map((source) => ({ source, position: 0 }))
+    .filter((found) =>
+      rules.testsUnalignedEntry
+        ? eligible(found, rules)
+        : trusted(found.source) && found.source.outcome.success,
+    );
   const whole = best(wholes, (f) => [costOf(f), f.source.repetition, f.source.source]);
   if (whole) return fallback(whole.source, "unaligned");
   if (!rules.unverifiedFallback || sources.some((s) => trusted(s) && s.outcome.success)) return null;

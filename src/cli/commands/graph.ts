@@ -1,8 +1,11 @@
 import type { Command } from "commander";
+import { environmentRules } from "../../core/environment/environment.ts";
 import { InputError } from "../../core/errors.ts";
 import { type GraphStatistics, graphStatistics } from "../../core/graph/statistics.ts";
 import { type TaskGraph, taskGraph } from "../../core/graph/task-graph.ts";
 import { readLibrary, type TaskLibrary } from "../../core/record/library.ts";
+import { admittedSources } from "../../core/retrieval/prepare.ts";
+import { EnvironmentNotes } from "../environment-notes.ts";
 import { fileLabel, openBytes, writeOut } from "../io.ts";
 
 interface Options {
@@ -35,14 +38,20 @@ async function run(options: Options): Promise<void> {
       { file },
     );
   }
+  new EnvironmentNotes().library(chosen, file);
   await writeOut(undefined, options.json ? json(chosen) : text(chosen, options.task !== undefined));
+}
+
+/** The graph of what the environment's library holds; it keeps its names where that is nothing. */
+function libraryGraph({ environment, task, sources }: TaskLibrary): TaskGraph {
+  return { ...taskGraph(admittedSources(sources, environmentRules(environment))), environment, task };
 }
 
 function* json(tasks: readonly TaskLibrary[]): Generator<string> {
   yield '{"tasks":[';
   let separator = "\n";
-  for (const { sources } of tasks) {
-    yield `${separator}${JSON.stringify(graphRecord(taskGraph(sources)))}`;
+  for (const entry of tasks) {
+    yield `${separator}${JSON.stringify(graphRecord(libraryGraph(entry)))}`;
     separator = ",\n";
   }
   yield "\n]}\n";
@@ -97,7 +106,7 @@ const COLUMNS: [string, keyof Omit<GraphStatistics, "environment" | "task">][] =
 ];
 
 function* text(tasks: readonly TaskLibrary[], detailed: boolean): Generator<string> {
-  const graphs = tasks.map(({ sources }) => taskGraph(sources));
+  const graphs = tasks.map(libraryGraph);
   const statistics = graphs.map(graphStatistics);
   const rows = statistics.map((counts) => [counts.task, ...COLUMNS.map(([, key]) => String(counts[key]))]);
   if (rows.length > 1) {

@@ -81,11 +81,41 @@ describe("locate", () => {
     expect(parseLines(await readFile(out, "utf8"))).toEqual(expected);
   });
 
-  test("an environment without rules, and a capture that is none", async () => {
-    expect(await runCli("locate", "--environment", "alfworld", "--in", cases)).toMatchObject({
-      code: 1,
-      err: 'gcopd: --environment: no rules for environment "alfworld": this version has scienceworld\n',
-    });
+  test("WebShop pages, by address", async () => {
+    const file = join(SCIENCEWORLD, "../webshop/url-cases.jsonl");
+    const result = await runCli("locate", "--environment", "webshop", "--in", file);
+    expect(result).toMatchObject({ code: 0, err: "24 captures, 0 of them cannot match\n" });
+    expect(parseLines(result.out)).toEqual(
+      parseLines(await readFile(file, "utf8")).map(({ id, key }) => ({
+        id,
+        key,
+        state: { key, mode: "normal", options: {} },
+      })),
+    );
+  });
+
+  test("ALFWorld states, traces of the engine as they are", async () => {
+    const file = join(SCIENCEWORLD, "../alfworld/engine-traces.jsonl.gz");
+    const result = await runCli("locate", "--environment", "alfworld", "--in", file);
+    expect(result).toMatchObject({ code: 0, err: "282 captures, 0 of them cannot match\n" });
+    expect(parseLines(result.out)).toEqual(
+      parseLines(gunzipSync(await readFile(file)).toString()).map(({ key }) => ({
+        key,
+        state: { key, mode: "normal", options: {} },
+      })),
+    );
+  });
+
+  test("an environment without a locator, and a capture that is none", async () => {
+    for (const name of ["custom", "marsworld"]) {
+      expect(await runCli("locate", "--environment", name, "--in", cases)).toEqual({
+        code: 1,
+        out: "",
+        err:
+          `gcopd: --environment: no locator for "${name}": expected scienceworld, alfworld, webshop; ` +
+          "a custom environment brings its keys in its records\n",
+      });
+    }
     const bad = join(folder, "bad.jsonl");
     await writeFile(
       bad,

@@ -6,6 +6,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { Command } from "commander";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { keepStreams } from "../../../test/support/cli.ts";
+import { environmentFixture, fixtureFolder } from "../../../test/support/environment-fixture.ts";
 import { fixtureEpisodes, fixtureRetrievals, fixtureSources } from "../../../test/support/scienceworld.ts";
 import { InputError } from "../../core/errors.ts";
 import { UsageError } from "../command.ts";
@@ -61,6 +62,33 @@ describe("gcopd retrieve", () => {
     expect(streams.err).toBe("1699 decisions of 73 episodes over 195 sources of 11 tasks\n");
   });
 
+  it.each([
+    [
+      "alfworld",
+      "gcopd: note: %: 2 sources of alfworld left out: its library holds complete, replay-checked records only\n" +
+        "495 decisions of 30 episodes over 87 sources of 5 tasks\n",
+    ],
+    ["webshop", "262 decisions of 24 episodes over 65 sources of 4 tasks\n"],
+  ])("writes the expected records of the %s fixture", async (environment, said) => {
+    const library = join(fixtureFolder(environment), "sources.jsonl.gz");
+    const episodes = join(fixtureFolder(environment), "episodes.jsonl.gz");
+    await gcopd("retrieve", "--library", library, "--episodes", episodes);
+    expect(lines(streams.out)).toStrictEqual(environmentFixture(environment).expected);
+    expect(streams.err).toBe(said.replace("%", library));
+  });
+
+  it("treats an environment without rules as custom, and says so once", async () => {
+    const custom = <T extends object>(record: T) => ({ ...record, environment: "marsworld" });
+    const library = write("s.jsonl", fixtureSources().map(custom));
+    const path = write("e.jsonl", fixtureEpisodes().map(custom));
+    await gcopd("retrieve", "--library", library, "--episodes", path);
+    // The default rules are ScienceWorld's.
+    expect(lines(streams.out)).toStrictEqual(expected.map(custom));
+    expect(streams.err).toMatch(
+      /^gcopd: note: [^\n]*s\.jsonl: environment "marsworld" is custom: [^\n]*\n1699 decisions/,
+    );
+  });
+
   it("adds explanations on request, applies a control, and compresses", async () => {
     const path = join(folder, "retrieval.jsonl.gz");
     await gcopd("retrieve", ...BOTH, "--out", path, "--control", "success-only", "--explain");
@@ -95,10 +123,10 @@ describe("gcopd retrieve", () => {
 
   it("refuses bad input with one line and leaves nothing behind", async () => {
     const episode = fixtureEpisodes()[0]!;
-    const bad = write("bad.jsonl", [episode, { ...episode, episode: "other", environment: "marsworld" }]);
+    const bad = write("bad.jsonl", [episode, { ...episode, episode: "other", environment: 3 }]);
     const path = join(folder, "out.jsonl");
     await expect(gcopd("retrieve", "--library", LIBRARY, "--episodes", bad, "--out", path)).rejects.toThrow(
-      /bad\.jsonl, line 2, environment: no rules for environment "marsworld"/,
+      /bad\.jsonl, line 2, environment: expected string, received number/,
     );
     expect(readdirSync(folder)).toEqual(["bad.jsonl"]);
     await expect(gcopd("retrieve", "--library", "-", "--episodes", "-")).rejects.toThrow(UsageError);

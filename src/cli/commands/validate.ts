@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { environmentNames } from "../../core/environment/environment.ts";
+import { customEnvironmentNote, isCustomEnvironment } from "../../core/environment/environment.ts";
 import { InputError } from "../../core/errors.ts";
 import type { RecordKind } from "../../core/record/kinds.ts";
 import { readAnyRecords } from "../../core/record/read.ts";
@@ -49,20 +49,18 @@ async function summarize(path: string): Promise<string> {
   const file = fileLabel(path);
   const kinds = new Map<RecordKind, number>();
   const tasks = new Set<string>();
-  const foreign = new Set<string>();
+  const custom = new Set<string>();
   let decisions = 0;
   for await (const { kind, record } of readAnyRecords(openBytes(path), { file })) {
     kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
     if ("environment" in record) {
       tasks.add(JSON.stringify([record.environment, record.task]));
-      if (!environmentNames().includes(String(record.environment))) foreign.add(String(record.environment));
+      if (isCustomEnvironment(String(record.environment))) custom.add(String(record.environment));
     }
     if ("decisions" in record && Array.isArray(record.decisions)) decisions += record.decisions.length;
   }
   if (kinds.size === 0) throw new InputError("holds no records", { file });
-  for (const name of foreign) {
-    progress(`${file}: note: this version has no rules for environment ${JSON.stringify(name)}`);
-  }
+  for (const name of custom) progress(`${file}: note: ${customEnvironmentNote(name)}`);
   const parts = [...kinds].map(([kind, number]) => count(number, PLURALS[kind]));
   if (tasks.size > 0) parts.push(count(tasks.size, ["task", "tasks"]));
   if (decisions > 0) parts.push(count(decisions, ["decision", "decisions"]));

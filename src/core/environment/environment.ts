@@ -3,9 +3,12 @@
  * retained when nothing trusted is there, the limits of the protocol, the locator and the response parser. Retrieval,
  * evidence and the loop read these rules and never ask for an environment by name.
  */
-import { InputError } from "../errors.ts";
 import type { State } from "../record/schema.ts";
+import { ALFWORLD } from "./alfworld/rules.ts";
+import { customRules } from "./custom/rules.ts";
+import type { PromptRules } from "./prompt/rules.ts";
 import { SCIENCEWORLD } from "./scienceworld/rules.ts";
+import { WEBSHOP } from "./webshop/rules.ts";
 
 /** Limits of one environment (Table "Environment-specific interaction settings"). Token counts are per decision. */
 export interface EnvironmentLimits {
@@ -35,8 +38,8 @@ export interface ParsedResponse {
 
 /** The locator of one raw captured state. `state` is null where the visit cannot match anything (⊥). */
 export interface Located {
-  /** The raw case's own name, under the key that the input line used. */
-  id: { key: "case" | "id"; value: string };
+  /** The raw case's own name, under the key that the input line used; null for a line that has none. */
+  id: { key: "case" | "id"; value: string } | null;
   key: string;
   state: State | null;
 }
@@ -46,36 +49,53 @@ export interface EnvironmentRules {
   /** As records write it. */
   readonly name: string;
   readonly limits: EnvironmentLimits;
+  /** Only complete, replay-checked sources enter the library; the others give no visit at all (ALFWorld). */
+  readonly trustedSourcesOnly: boolean;
   /** A successful source's terminal visit is an eligible entry with an empty suffix (ScienceWorld, WebShop). */
   readonly admitsTerminalEntry: boolean;
   /** A suffix is eligible only without a gap and when each feedback is the next observation (ScienceWorld, WebShop). */
   readonly checksContinuity: boolean;
+  /**
+   * The unaligned success must be eligible from its first visit on. Where false (ALFWorld) the shortest trusted success
+   * is taken, whatever its first decision.
+   */
+  readonly testsUnalignedEntry: boolean;
   /** Raw records may be retained, labelled unverified, where no trusted reference exists (ScienceWorld, WebShop). */
   readonly unverifiedFallback: boolean;
-  /** Locator of one parsed line of raw captured states. Throws `InputError` with `where` and the key at fault. */
-  locate(raw: unknown, where?: { file?: string; line?: number }): Located;
+  /**
+   * Locator of one parsed line of raw captured states. Throws `InputError` with `where` and the key at fault. Null for
+   * a custom environment: its records bring their own keys.
+   */
+  readonly locate: ((raw: unknown, where?: { file?: string; line?: number }) => Located) | null;
   /** Reads a student response that answers `observation` (Appendix "Prompt and parser adaptations"). */
   parseResponse(response: string, observation: string): ParsedResponse;
+  /** How the student's user message is built. */
+  readonly prompt: PromptRules;
 }
 
-const ENVIRONMENTS: ReadonlyMap<string, EnvironmentRules> = new Map([[SCIENCEWORLD.name, SCIENCEWORLD]]);
+const ENVIRONMENTS: ReadonlyMap<string, EnvironmentRules> = new Map(
+  [SCIENCEWORLD, ALFWORLD, WEBSHOP].map((rules) => [rules.name, rules]),
+);
 
-/** Names of the environments that this version has rules for. */
+/** Names of the environments that have rules of their own. Every other name is a custom environment. */
 export function environmentNames(): string[] {
   return [...ENVIRONMENTS.keys()];
 }
 
-/** The rules of the environment that records call `name`; `InputError` (with `where`) when this version has none. */
-export function environmentRules(
-  name: string,
-  where: { file?: string; line?: number; key?: string } = {},
-): EnvironmentRules {
-  const rules = ENVIRONMENTS.get(name);
-  if (rules === undefined) {
-    throw new InputError(
-      `no rules for environment ${JSON.stringify(name)}: this version has ${environmentNames().join(", ")}`,
-      where,
-    );
-  }
-  return rules;
+/** True for an environment without rules of its own: its records bring their keys, the default rules apply. */
+export function isCustomEnvironment(name: string): boolean {
+  return !ENVIRONMENTS.has(name);
+}
+
+/** One line for a person that says how records of a custom environment are treated. */
+export function customEnvironmentNote(name: string): string {
+  return (
+    `environment ${JSON.stringify(name)} is custom: its state keys are taken as recorded, ` +
+    "with the default rules (terminal entries admitted, continuity checked, unverified fallback)"
+  );
+}
+
+/** The rules of the environment that records call `name`; those of a custom environment for any other name. */
+export function environmentRules(name: string): EnvironmentRules {
+  return ENVIRONMENTS.get(name) ?? customRules(name);
 }

@@ -7,7 +7,11 @@ import type { IneligibleReason } from "./types.ts";
 /** The part of an environment's rules that selection and retention read. */
 export type RetrievalRules = Pick<
   EnvironmentRules,
-  "admitsTerminalEntry" | "checksContinuity" | "unverifiedFallback"
+  | "trustedSourcesOnly"
+  | "admitsTerminalEntry"
+  | "checksContinuity"
+  | "testsUnalignedEntry"
+  | "unverifiedFallback"
 >;
 
 /**

@@ -1,27 +1,27 @@
 import { describe, expect, it } from "vitest";
 import { bruteForceRetrieve } from "../../../test/support/brute-force-retrieval.ts";
-import {
-  byTask,
-  fixtureEpisodes,
-  fixtureRetrievals,
-  fixtureSources,
-} from "../../../test/support/scienceworld.ts";
+import { environmentFixture } from "../../../test/support/environment-fixture.ts";
+import { byTask } from "../../../test/support/scienceworld.ts";
 import { environmentRules } from "../environment/environment.ts";
 import { prepareTask } from "./prepare.ts";
 import { retrieve, retrieveEpisode } from "./retrieve.ts";
 
-const rules = environmentRules("scienceworld");
-const sources = byTask(fixtureSources());
-const prepared = new Map([...sources].map(([task, records]) => [task, prepareTask(records, rules)]));
-const episodes = fixtureEpisodes();
-const expected = fixtureRetrievals();
+describe.each([
+  ["scienceworld", 1699],
+  ["alfworld", 495],
+  ["webshop", 262],
+])("the %s fixture", (environment, decisions) => {
+  const rules = environmentRules(environment);
+  const fixture = environmentFixture(environment);
+  const { episodes, expected } = fixture;
+  const sources = byTask(fixture.sources);
+  const prepared = new Map([...sources].map(([task, records]) => [task, prepareTask(records, rules)]));
 
-describe("the ScienceWorld fixture", () => {
   it("gives every field of every expected record, in order", () => {
     const records = episodes.flatMap((episode) =>
       retrieveEpisode(prepared.get(episode.task)!, episode).map(({ record }) => record),
     );
-    expect(records.length).toBe(1699);
+    expect(records.length).toBe(decisions);
     // Records one by one: a failing one is named, and key sets are compared exactly.
     records.forEach((record, i) => {
       expect(record, `${record.episode} decision ${record.decision}`).toStrictEqual(expected[i]);

@@ -62,6 +62,8 @@ export interface Fallback {
 export interface PreparedTask {
   graph: TaskGraph;
   rules: RetrievalRules;
+  /** Sources that the environment keeps out of the library: they give no visit and are never retained. */
+  leftOut: readonly Source[];
   /** By place in `graph.nodes`. */
   states: readonly PreparedState[];
   /** FallbackSuccess(D_x), or the unverified record where that is permitted. */
@@ -85,11 +87,20 @@ export function compareRanked(a: RankedVisit, b: RankedVisit): number {
   );
 }
 
+/** D_x: the sources that the environment's library holds. ALFWorld's holds complete, replay-checked ones only. */
+export function admittedSources(
+  sources: readonly Source[],
+  rules: Pick<RetrievalRules, "trustedSourcesOnly">,
+): readonly Source[] {
+  return rules.trustedSourcesOnly ? sources.filter(isTrusted) : sources;
+}
+
 /**
  * Builds the graph of one task and prepares every state of it. Linear in the visits but for sorting each state's.
  * Throws `InputError` when the sources are not of one task. No source at all is fine: nothing ever matches then.
  */
-export function prepareTask(sources: readonly Source[], rules: RetrievalRules): PreparedTask {
+export function prepareTask(recorded: readonly Source[], rules: RetrievalRules): PreparedTask {
+  const sources = admittedSources(recorded, rules);
   const graph = taskGraph(sources);
   const breaks = sources.map(continuity);
   const byId = new Map(sources.map((source) => [source.source, source]));
@@ -121,6 +132,7 @@ export function prepareTask(sources: readonly Source[], rules: RetrievalRules): 
   return {
     graph,
     rules,
+    leftOut: rules.trustedSourcesOnly ? recorded.filter((source) => !isTrusted(source)) : [],
     states,
     fallbackSuccess: fallbackSuccess(sources, breaks, rules),
     fallbackFailure: fallbackFailure(sources, rules),
@@ -129,15 +141,20 @@ export function prepareTask(sources: readonly Source[], rules: RetrievalRules): 
 }
 
 /**
- * FallbackSuccess(D_x): the eligible whole source of least cost, labelled unaligned. Only where the task has no trusted
- * success at all, and the environment permits it, a raw record that reports success: the one with the fewest tries.
+ * FallbackSuccess(D_x): the eligible whole source of least cost, labelled unaligned; where the environment does not test
+ * its entry (ALFWorld), the trusted success of least cost. Only where the task has no trusted success at all, and the
+ * environment permits it, a raw record that reports success: the one with the fewest tries.
  */
 function fallbackSuccess(
   sources: readonly Source[],
   breaks: readonly Continuity[],
   rules: RetrievalRules,
 ): Fallback | null {
-  const whole = sources.filter((source, r) => ineligibleReasons(source, 0, breaks[r]!, rules).length === 0);
+  const whole = sources.filter((source, r) =>
+    rules.testsUnalignedEntry
+      ? ineligibleReasons(source, 0, breaks[r]!, rules).length === 0
+      : isTrustedSuccess(source),
+  );
   const unaligned = least(whole, (source) => suffixCost(source, 0));
   if (unaligned !== null) return { source: unaligned.source, relation: "unaligned" };
   if (!rules.unverifiedFallback || sources.some(isTrustedSuccess)) return null;

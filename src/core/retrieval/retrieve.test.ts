@@ -2,14 +2,16 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { library, rules, studentEpisode } from "../../../test/support/arbitrary-records.ts";
 import { bruteForceRetrieve } from "../../../test/support/brute-force-retrieval.ts";
+import { environmentRules } from "../environment/environment.ts";
 import { InputError } from "../errors.ts";
 import { visitsAt } from "../graph/task-graph.ts";
 import type { Episode, Source } from "../record/schema.ts";
+import type { RetrievalRules } from "./eligibility.ts";
 import { prepareTask } from "./prepare.ts";
 import { retrieve, retrieveEpisode } from "./retrieve.ts";
 
-const SCIENCEWORLD = { admitsTerminalEntry: true, checksContinuity: true, unverifiedFallback: true };
-const ALFWORLD = { admitsTerminalEntry: false, checksContinuity: false, unverifiedFallback: false };
+const SCIENCEWORLD: RetrievalRules = environmentRules("scienceworld");
+const ALFWORLD: RetrievalRules = environmentRules("alfworld");
 
 type Changes = {
   repetition?: number;
@@ -343,6 +345,37 @@ describe("retention", () => {
     });
   });
 
+  it("takes the shortest trusted success as unaligned, whatever its start, where the environment says so", () => {
+    const sources = [
+      source("long", "ABCDE"),
+      source("refused start", "ABCD", { repetition: 4, decisions: { 0: { status: "rejected" } } }),
+      source("later", "ABCD", { repetition: 5 }),
+      source("unchecked", "AB", { outcome: { verified: false } }),
+    ];
+    const unaligned = (by: RetrievalRules) => find(sources, student("X-", false), 0, by).record.success;
+    expect(unaligned(ALFWORLD)).toMatchObject({ source: "refused start", relation: "unaligned" });
+    expect(unaligned(SCIENCEWORLD)).toMatchObject({ source: "later", relation: "unaligned" });
+  });
+
+  it("gives untrusted records no visit where the library holds trusted ones only", () => {
+    const sources = [
+      source("unchecked", "ABC", { outcome: { verified: false } }),
+      source("cut", "AB", { outcome: { complete: false, success: false } }),
+      failed("lost", "AD", 3),
+    ];
+    const at = (by: RetrievalRules) => find(sources, student("AX", false), 0, by).record;
+    expect(at(SCIENCEWORLD).matched_visits).toBe(3);
+    expect(at(ALFWORLD)).toMatchObject({
+      matched_visits: 1,
+      case: "matched_no_success",
+      success: null,
+      failure: { source: "lost", relation: "current" },
+    });
+    const prepared = prepareTask(sources, ALFWORLD);
+    expect(prepared.leftOut.map((left) => left.source)).toEqual(["unchecked", "cut"]);
+    expect(prepared.source("cut")).toBeUndefined();
+  });
+
   it("retains raw records only where no trusted one exists", () => {
     const raw = source("raw", "ABC", { outcome: { verified: false } });
     const rawLost = source("raw lost", "ABC", {
@@ -387,13 +420,12 @@ describe("retention", () => {
 });
 
 describe("bad input", () => {
-  it("refuses a decision that is not there, another task, and a control of a later version", () => {
+  it("refuses a decision that is not there and another task", () => {
     const task = prepareTask([source("s", "AB")], SCIENCEWORLD);
     const episode = student("AB", false);
     expect(() => retrieve(task, episode, 1)).toThrow(/no decision 1: they go from 0 to 0/);
     expect(() => retrieve(task, episode, 0.5)).toThrow(InputError);
     expect(() => retrieve(task, { ...episode, task: "u" }, 0)).toThrow(/is of task scienceworld\/u/);
-    expect(() => retrieve(task, episode, 0, { control: "minimum-prefix" })).toThrow(/not built yet/);
   });
 });
 

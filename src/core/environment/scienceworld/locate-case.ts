@@ -1,7 +1,7 @@
 /** Raw ScienceWorld captures to locators: what `gcopd locate` and importers call. */
 import { z } from "zod";
 import { InputError } from "../../errors.ts";
-import { describeIssue } from "../../record/describe-issue.ts";
+import { checkCapture, requireName } from "../capture.ts";
 import type { Located } from "../environment.ts";
 import { foldFocus, orderedGoalFlags, physicalHash, stateKey } from "./locator.ts";
 import { foldParserState } from "./parser-mode.ts";
@@ -19,15 +19,8 @@ const captureSchema = z.looseObject({
 
 /** Locator of one raw capture; `state` is null in an unknown parser mode, which cannot match anything. */
 export function locateCase(raw: unknown, where: { file?: string; line?: number } = {}): Located {
-  const checked = captureSchema.safeParse(raw);
-  if (!checked.success) {
-    const { key, message } = describeIssue(checked.error.issues[0]!, raw);
-    throw new InputError(message, { ...where, key });
-  }
-  const capture = checked.data;
-  const name = capture.case ?? capture.id;
-  if (name === undefined)
-    throw new InputError("missing; expected string (or an `id`)", { ...where, key: "case" });
+  const { capture, id } = checkCapture(captureSchema, raw, where);
+  const name = requireName(id, where);
   let physical: string;
   try {
     physical = physicalHash(capture.object_tree);
@@ -38,9 +31,5 @@ export function locateCase(raw: unknown, where: { file?: string; line?: number }
   const control = { focus: foldFocus(capture.history), goalFlags: orderedGoalFlags(capture.goal_progress) };
   const key = stateKey(physical, control);
   const { mode, options } = foldParserState(capture.history);
-  return {
-    id: { key: capture.case === undefined ? "id" : "case", value: name },
-    key,
-    state: mode === "unknown" ? null : { key, mode, options },
-  };
+  return { id: name, key, state: mode === "unknown" ? null : { key, mode, options } };
 }

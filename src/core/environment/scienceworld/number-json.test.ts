@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { compareCodePoints } from "../canonical-text.ts";
 import {
-  compareCodePoints,
   Double,
   type NumberJson,
   parseNumberJson,

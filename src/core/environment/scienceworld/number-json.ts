@@ -3,6 +3,8 @@
  * exceed what a double holds. `JSON.parse` forgets both. And the one serialization that state keys are hashed over.
  */
 
+import { asciiString, compareCodePoints } from "../canonical-text.ts";
+
 /** A number that was written with a point or an exponent. */
 export class Double {
   constructor(readonly value: number) {}
@@ -132,39 +134,6 @@ export function parseNumberJson(text: string): NumberJson {
   return result;
 }
 
-/** Orders strings by code point (JavaScript's `<` orders by UTF-16 unit, which differs beyond U+FFFF). */
-export function compareCodePoints(a: string, b: string): number {
-  const length = Math.min(a.length, b.length);
-  for (let i = 0; i < length; i++) {
-    const x = a.charCodeAt(i);
-    const y = b.charCodeAt(i);
-    if (x === y) continue;
-    const xSurrogate = x >= 0xd800 && x <= 0xdfff;
-    const ySurrogate = y >= 0xd800 && y <= 0xdfff;
-    if (xSurrogate === ySurrogate) return x - y;
-    // Of a surrogate and another unit, the surrogate belongs to a code point beyond U+FFFF, unless it stands alone.
-    return a.codePointAt(i)! - b.codePointAt(i)!;
-  }
-  return a.length - b.length;
-}
-
-const SHORT_ESCAPES: Readonly<Record<string, string>> = {
-  '"': '\\"',
-  "\\": "\\\\",
-  "\n": "\\n",
-  "\r": "\\r",
-  "\t": "\\t",
-  "\b": "\\b",
-  "\f": "\\f",
-};
-
-function serializeString(text: string): string {
-  return `"${text.replace(
-    /["\\]|[^ -~]/g,
-    (unit) => SHORT_ESCAPES[unit] ?? `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  )}"`;
-}
-
 /** Shortest digits that read back as the same double; plain notation for decimal exponents -4 … 15. */
 export function serializeDouble(value: number): string {
   if (!Number.isFinite(value)) throw new RangeError("a number is beyond the range of a double");
@@ -191,13 +160,13 @@ export function serializeNumberJson(value: NumberJson): string {
     case "bigint":
       return String(value);
     case "string":
-      return serializeString(value);
+      return asciiString(value);
     default:
   }
   if (value instanceof Double) return serializeDouble(value.value);
   if (Array.isArray(value)) return `[${value.map(serializeNumberJson).join(", ")}]`;
   return `{${[...value.entries()]
     .sort(([a], [b]) => compareCodePoints(a, b))
-    .map(([key, inner]) => `${serializeString(key)}: ${serializeNumberJson(inner)}`)
+    .map(([key, inner]) => `${asciiString(key)}: ${serializeNumberJson(inner)}`)
     .join(", ")}}`;
 }

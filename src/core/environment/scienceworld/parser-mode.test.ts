@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { readLibrary } from "../../record/library.ts";
-import { environmentRules } from "../environment.ts";
 import { foldParserState, isRejection, menuOptions } from "./parser-mode.ts";
 
 const MENU =
@@ -74,29 +73,4 @@ describe("mode", () => {
   });
 
   test("numbered lines elsewhere are no menu", () => expect(menuOptions("0:\tlook")).toEqual({}));
-});
-
-describe("rules", () => {
-  test("ScienceWorld's are the paper's", () => {
-    const rules = environmentRules("scienceworld");
-    expect(rules.limits).toEqual({
-      historyPairs: 5,
-      decisions: 30,
-      promptTokens: 10_240,
-      responseTokens: 512,
-      teacherContextTokens: 40_513,
-      evidenceTokens: 40_000,
-    });
-    expect([rules.admitsTerminalEntry, rules.checksContinuity, rules.unverifiedFallback]).toEqual([
-      true,
-      true,
-      true,
-    ]);
-  });
-
-  test("an environment without rules says which ones there are", () => {
-    expect(() => environmentRules("webshop", { file: "s.jsonl", line: 3, key: "environment" })).toThrow(
-      's.jsonl, line 3, environment: no rules for environment "webshop": this version has scienceworld',
-    );
-  });
 });

@@ -1,6 +1,7 @@
 /** ScienceWorld's rules, gathered from the files beside this one. */
 import type { EnvironmentRules } from "../environment.ts";
 import { locateCase } from "./locate-case.ts";
+import { SCIENCEWORLD_PROMPT } from "./prompt.ts";
 import { parseResponse } from "./response.ts";
 
 export const SCIENCEWORLD: EnvironmentRules = {
@@ -13,9 +14,12 @@ export const SCIENCEWORLD: EnvironmentRules = {
     teacherContextTokens: 40_513,
     evidenceTokens: 40_000,
   },
+  trustedSourcesOnly: false,
   admitsTerminalEntry: true,
   checksContinuity: true,
+  testsUnalignedEntry: true,
   unverifiedFallback: true,
   locate: locateCase,
   parseResponse,
+  prompt: SCIENCEWORLD_PROMPT,
 };

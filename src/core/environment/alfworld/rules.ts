@@ -1,0 +1,28 @@
+/**
+ * ALFWorld's rules. Its library is a replay-checked catalog, so records that are not complete and verified stay out of
+ * it altogether, nothing is ever retained unverified, and continuity need not be tested again.
+ */
+import type { EnvironmentRules } from "../environment.ts";
+import { parseNonblankResponse } from "../tagged-response.ts";
+import { locateFacts } from "./locator.ts";
+import { ALFWORLD_PROMPT } from "./prompt.ts";
+
+export const ALFWORLD: EnvironmentRules = {
+  name: "alfworld",
+  limits: {
+    historyPairs: 5,
+    decisions: 30,
+    promptTokens: 10_240,
+    responseTokens: 512,
+    teacherContextTokens: 40_513,
+    evidenceTokens: 40_000,
+  },
+  trustedSourcesOnly: true,
+  admitsTerminalEntry: false,
+  checksContinuity: false,
+  testsUnalignedEntry: false,
+  unverifiedFallback: false,
+  locate: locateFacts,
+  parseResponse: parseNonblankResponse,
+  prompt: ALFWORLD_PROMPT,
+};

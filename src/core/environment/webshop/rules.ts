@@ -1,0 +1,25 @@
+/** WebShop's rules: retrieval as in ScienceWorld, other limits, and pages for states. */
+import type { EnvironmentRules } from "../environment.ts";
+import { parseNonblankResponse } from "../tagged-response.ts";
+import { locatePage } from "./locate-page.ts";
+import { WEBSHOP_PROMPT } from "./prompt.ts";
+
+export const WEBSHOP: EnvironmentRules = {
+  name: "webshop",
+  limits: {
+    historyPairs: 2,
+    decisions: 15,
+    promptTokens: 63_488,
+    responseTokens: 2_048,
+    teacherContextTokens: 262_144,
+    evidenceTokens: 260_095,
+  },
+  trustedSourcesOnly: false,
+  admitsTerminalEntry: true,
+  checksContinuity: true,
+  testsUnalignedEntry: true,
+  unverifiedFallback: true,
+  locate: locatePage,
+  parseResponse: parseNonblankResponse,
+  prompt: WEBSHOP_PROMPT,
+};
