@@ -5,8 +5,31 @@ function count(number: number, one: string, many = `${one}s`): string {
   return `${number} ${number === 1 ? one : many}`;
 }
 
-/** Every line of the report: what came in, how it stands, what is unaligned, each file left out, each warning. */
-export function describeReport(report: ImportReport): string[] {
+/** So many lines of the same words are shown before the rest is counted. */
+const SAME = 8;
+
+/** Lines that differ in their file only, the rest of many counted. */
+function grouped(entries: readonly { file: string; text: string }[], kind: string, full: boolean): string[] {
+  const shown = new Map<string, number>();
+  const lines: string[] = [];
+  for (const { file, text } of entries) {
+    const number = (shown.get(text) ?? 0) + 1;
+    shown.set(text, number);
+    if (full || number <= SAME) lines.push(`${kind}: ${file}: ${text}`);
+  }
+  if (full) return lines;
+  for (const [text, number] of shown) {
+    if (number > SAME) lines.push(`${kind}: ${number - SAME} more: ${text} (--report names each)`);
+  }
+  return lines;
+}
+
+/**
+ * The report in lines: what came in, how it stands, what is unaligned, each file left out, each warning. Where more
+ * than a few have the same words the rest is counted, unless `full`.
+ */
+export function describeReport(report: ImportReport, options: { full?: boolean } = {}): string[] {
+  const full = options.full === true;
   const parts: string[] = [];
   if (report.sources > 0) parts.push(count(report.sources, "source"));
   if (report.episodes > 0) parts.push(count(report.episodes, "episode"));
@@ -46,9 +69,20 @@ export function describeReport(report: ImportReport): string[] {
     lines.push(`unaligned: ${records.join(" and ")} (${count(unaligned.decisions, "decision")}): ${why}`);
   }
   lines.push(`files: ${report.files.used} of ${report.files.found} used`);
-  for (const { file, reason } of report.skipped) lines.push(`not used: ${file}: ${reason}`);
-  for (const { file, key, message } of report.warnings) {
-    lines.push(`warning: ${file}${key === undefined ? "" : `, ${key}`}: ${message}`);
-  }
+  lines.push(
+    ...grouped(
+      report.skipped.map(({ file, reason }) => ({ file, text: reason })),
+      "not used",
+      full,
+    ),
+    ...grouped(
+      report.warnings.map(({ file, key, message }) => ({
+        file: key === undefined ? file : `${file}, ${key}`,
+        text: message,
+      })),
+      "warning",
+      full,
+    ),
+  );
   return lines;
 }
