@@ -13,6 +13,7 @@ import { register as importCommand } from "./commands/import.ts";
 import { register as locate } from "./commands/locate.ts";
 import { register as retrieve } from "./commands/retrieve.ts";
 import { register as score } from "./commands/score.ts";
+import { register as stats } from "./commands/stats.ts";
 import { register as step } from "./commands/step.ts";
 import { register as tokenize } from "./commands/tokenize.ts";
 import { register as train } from "./commands/train.ts";
@@ -26,6 +27,7 @@ const COMMANDS: Register[] = [
   graph,
   retrieve,
   evidence,
+  stats,
   locate,
   tokenize,
   score,

@@ -11,3 +11,4 @@ export * from "./record/index.ts";
 export * from "./record/standing.ts";
 export * from "./retrieval/index.ts";
 export * from "./seeded.ts";
+export * from "./statistics/index.ts";

@@ -1,0 +1,164 @@
+/** The command `stats`, and the options of the ablations on `retrieve` and `evidence`, as the command line runs them. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { runCli } from "../../../test/support/cli.ts";
+import { fixtureEpisodes, fixtureRetrievals, fixtureSources } from "../../../test/support/scienceworld.ts";
+
+const fixture = (name: string) => resolve(import.meta.dirname, "../../../test/fixtures", name);
+const LIBRARY = ["--library", fixture("scienceworld/sources.jsonl.gz")];
+const BOTH = [...LIBRARY, "--episodes", fixture("scienceworld/episodes.jsonl.gz")];
+const TASK = "use-thermometer|3|easy";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "gcopd-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function write(name: string, records: readonly object[]): string {
+  const path = join(folder, name);
+  writeFileSync(path, records.map((record) => `${JSON.stringify(record)}\n`).join(""));
+  return path;
+}
+
+/** Sources and two episodes of one task, and the arguments that name them. */
+function small() {
+  const sources = fixtureSources().filter(({ task }) => task === TASK);
+  const episodes = fixtureEpisodes().filter(({ task }) => task === TASK);
+  const args = ["--library", write("s.jsonl", sources), "--episodes", write("e.jsonl", episodes.slice(0, 2))];
+  return { sources, episodes: episodes.slice(0, 2), args };
+}
+
+const lines = (text: string) =>
+  text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+
+describe("gcopd stats", () => {
+  it("prints the tables in the paper's order", async () => {
+    const { code, out } = await runCli("stats", ...BOTH);
+    expect(code).toBe(0);
+    expect(out).toMatch(
+      /^195 of 195 sources over 11 tasks; control graph, no source budget, augmentation on\n/,
+    );
+    expect(out).toMatch(/\| 1699 decisions of 73 episodes \(33 won\) +\| count \| +share \|/);
+    expect(out).toMatch(/\| locator matches an indexed visit +\| +763 \| +44\.91% \|/);
+    expect(out).toMatch(/\| successful reference: current state +\| +506 \| +29\.78% \|/);
+    const titles = [
+      "locator matches",
+      "no record",
+      "source budget K",
+      "self-loops",
+      "evidence in characters",
+    ];
+    const places = titles.map((title) => out.indexOf(title));
+    expect(places.every((place) => place > 0)).toBe(true);
+    expect(places).toEqual([...places].sort((a, b) => a - b));
+  });
+
+  it("prints JSON, of the library alone too, with budgets of one's own", async () => {
+    const { out } = await runCli("stats", ...LIBRARY, "--json", "--budgets", "8, 2");
+    expect(JSON.parse(out)).toMatchObject({
+      tasks: 11,
+      recorded: 195,
+      coverage: [{ sources_per_task: 2 }, { sources_per_task: 8 }, { sources_per_task: null }],
+      graph: { sources: 195, located_visits: 3702 },
+      decisions: null,
+      evidence: null,
+    });
+  });
+
+  it("counts tokens against the environment's limit, and tasks without sources", async () => {
+    const { episodes, args } = small();
+    const tokenizer = ["--tokenizer", fixture("models/tokenizer"), "--json"];
+    const found = JSON.parse((await runCli("stats", ...args, ...tokenizer)).out);
+    const decisions = episodes.reduce((sum, episode) => sum + episode.decisions.length, 0);
+    expect(found.evidence).toMatchObject({
+      unit: "tokens",
+      decisions,
+      budget: { over: 0, refused: 0, without_prompt: 0 },
+    });
+    const one = ["--episode", episodes[0]!.episode, "--decision", "0"];
+    const { out } = await runCli(
+      "evidence",
+      ...args,
+      ...one,
+      "--json",
+      "--tokenizer",
+      fixture("models/tokenizer"),
+    );
+    expect(found.evidence.max).toBeGreaterThanOrEqual(JSON.parse(out).tokens);
+    expect(found.evidence).not.toHaveProperty("values");
+
+    const empty = write("none.jsonl", []);
+    const none = await runCli("stats", "--library", empty, ...args.slice(2), "--json");
+    expect(JSON.parse(none.out)).toMatchObject({
+      tasks: 1,
+      tasks_without_sources: 1,
+      decisions: { decisions, matched: 0, outcomes: { none: decisions } },
+    });
+  });
+
+  it("refuses bad usage with exit code 2 and bad input with 1", async () => {
+    expect((await runCli("stats", ...LIBRARY, "--budgets", "4,0")).code).toBe(2);
+    expect((await runCli("stats", ...LIBRARY, "--budgets", "4,4")).code).toBe(2);
+    expect((await runCli("stats", ...LIBRARY, "--tokenizer", fixture("models/tokenizer"))).code).toBe(2);
+    expect((await runCli("stats", "--library", "-", "--episodes", "-")).code).toBe(2);
+    expect((await runCli("stats", ...LIBRARY, "--sources-per-task", "0")).code).toBe(2);
+    const swapped = await runCli("stats", "--library", fixture("scienceworld/episodes.jsonl.gz"));
+    expect([swapped.code, swapped.out]).toEqual([1, ""]);
+    expect(swapped.err).toMatch(/record of kind episode/);
+  });
+});
+
+describe("options of the ablations", () => {
+  it("retrieve: budgets and augmentation take records out before retrieval", async () => {
+    const { sources, args } = small();
+    const kept = sources.filter(({ repetition, origin }) => repetition < 4 && origin.kind !== "planner");
+    const options = ["--sources-per-task", "4", "--augmentation", "off"];
+    const { out, err } = await runCli("retrieve", ...args, ...options);
+    expect(err).toContain(`over ${kept.length} sources`);
+    const alone = write("kept.jsonl", kept);
+    expect(out).toBe((await runCli("retrieve", "--library", alone, ...args.slice(2))).out);
+  });
+
+  it("retrieve: minimum-prefix has one pair an episode, the rest of the record as without it", async () => {
+    const { episodes, args } = small();
+    const records = lines((await runCli("retrieve", ...args, "--control", "minimum-prefix")).out);
+    const expected = fixtureRetrievals();
+    for (const { episode } of episodes) {
+      const own = records.filter((record) => record.episode === episode);
+      const pairs = new Set(own.map(({ success, failure }) => JSON.stringify([success, failure])));
+      expect(pairs.size).toBe(1);
+      expect(own[0].success).toMatchObject({ relation: "unaligned", position: null });
+      expect(own.map(({ success: _, failure: __, ...rest }) => rest)).toEqual(
+        expected
+          .filter((record) => record.episode === episode)
+          .map(({ success: _, failure: __, ...rest }) => rest),
+      );
+    }
+  });
+
+  it("evidence: the terminal-failure note comes first, on the final decision only", async () => {
+    const { episodes, args } = small();
+    const lost = episodes.find(({ outcome }) => outcome.score !== null && outcome.score < 0)!;
+    const at = (decision: number) => [
+      ...args,
+      "--episode",
+      lost.episode,
+      "--decision",
+      String(decision),
+      "--terminal-failure-note",
+    ];
+    const last = lost.decisions.length - 1;
+    expect((await runCli("evidence", ...at(last))).out).toMatch(/^NOTE ON THE SCORED DECISION/);
+    expect((await runCli("evidence", ...at(last - 1))).out).toMatch(/^STUDENT'S COMPLETE/);
+    const marked = lines((await runCli("retrieve", ...args, "--terminal-failure-note")).out).filter(
+      (record) => record.terminal_failure_note,
+    );
+    expect(marked.map(({ episode, decision }) => [episode, decision])).toEqual([[lost.episode, last]]);
+  });
+});

@@ -1,0 +1,6 @@
+/** The figures of the paper, for any library and episode set. */
+export * from "./coverage.ts";
+export * from "./decision-statistics.ts";
+export * from "./evidence-sizes.ts";
+export * from "./graph-totals.ts";
+export * from "./library-statistics.ts";
