@@ -77,6 +77,28 @@ describe("gcopd retrieve", () => {
     expect(streams.err).toBe(said.replace("%", library));
   });
 
+  it("leaves what the environment's library leaves out also out of the graph, and says so", async () => {
+    const sources = environmentFixture("alfworld").sources.slice(0, 3);
+    const unchecked = sources.map((source) => ({
+      ...source,
+      task: "other",
+      outcome: { ...source.outcome, verified: false },
+    }));
+    const library = write("s.jsonl", [...sources, ...unchecked]);
+    await gcopd("graph", "--library", library, "--json");
+    expect(
+      JSON.parse(streams.out).tasks.map(({ environment, task, statistics }: Record<string, unknown>) => [
+        environment,
+        task,
+        (statistics as { sources: number }).sources,
+      ]),
+    ).toEqual([
+      ["alfworld", sources[0]!.task, 3],
+      ["alfworld", "other", 0],
+    ]);
+    expect(streams.err).toMatch(/^gcopd: note: [^\n]*s\.jsonl: 3 sources of alfworld left out: [^\n]*\n$/);
+  });
+
   it("treats an environment without rules as custom, and says so once", async () => {
     const custom = <T extends object>(record: T) => ({ ...record, environment: "marsworld" });
     const library = write("s.jsonl", fixtureSources().map(custom));

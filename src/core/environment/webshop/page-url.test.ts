@@ -218,3 +218,43 @@ describe("bad captures", () => {
     expect(() => locatePage(raw, where)).toThrow(/^raw\.jsonl, line 4[^\n]*$/);
   });
 });
+
+describe("any text", () => {
+  const piece = fc.oneof(
+    fc.constantFrom(
+      ..."/ /1/ /1/{ {} } [ ] ' \" \\ : , + % %5B %7B %27 %ff done item_page item_sub_page search_results s".split(
+        " ",
+      ),
+      "http://h:1/",
+    ),
+    fc.string({ unit: "binary", maxLength: 3 }),
+  );
+
+  test("is a page or a SyntaxError", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom("", "/done/s/B0/", "/item_page/s/B0/", "/item_sub_page/s/B0/", "/search_results/s/"),
+        fc.array(piece, { maxLength: 12 }),
+        fc.constantFrom<UrlDialect[]>("flask", "text_env"),
+        (start, pieces, dialect) => {
+          try {
+            expect(pageKey(pageOfUrl(start + pieces.join(""), dialect))).toMatch(/^[0-9a-f]{64}$/);
+          } catch (error) {
+            expect(error).toBeInstanceOf(SyntaxError);
+          }
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+
+  test("is read in bounded time, however often it looks like the end of the keywords", () => {
+    const started = performance.now();
+    for (const tail of ["/1/{", "/1/{'a': '", '/1/{"a": "']) {
+      for (const dialect of ["flask", "text_env"] as const) {
+        expect(() => pageOfUrl(`/item_page/s/B0/a${tail.repeat(5_000)}`, dialect)).toThrow(SyntaxError);
+      }
+    }
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+});
