@@ -4,8 +4,7 @@ import {
   environmentRules,
   isCustomEnvironment,
 } from "../core/environment/environment.ts";
-import type { TaskLibrary } from "../core/record/library.ts";
-import { admittedSources } from "../core/retrieval/prepare.ts";
+import type { TaskEntry } from "../core/record/indexed/index.ts";
 import { progress } from "./io.ts";
 
 /** Says once for each name that an environment is custom. Keep one for each command. */
@@ -20,11 +19,12 @@ export class EnvironmentNotes {
   }
 
   /** A library: its custom environments, and how many records the environments' rules leave out of it. */
-  library(tasks: readonly TaskLibrary[], file: string): void {
+  library(tasks: readonly Pick<TaskEntry, "environment" | "sources">[], file: string): void {
     const leftOut = new Map<string, number>();
     for (const { environment, sources } of tasks) {
       this.environment(environment, file);
-      const count = sources.length - admittedSources(sources, environmentRules(environment)).length;
+      if (!environmentRules(environment).trustedSourcesOnly) continue;
+      const count = sources.filter(({ complete, verified }) => !(complete && verified)).length;
       if (count > 0) leftOut.set(environment, (leftOut.get(environment) ?? 0) + count);
     }
     for (const [environment, count] of leftOut) {

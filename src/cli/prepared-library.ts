@@ -1,13 +1,14 @@
 /** A library file, prepared for retrieval task by task as episodes ask for them. */
 import { environmentRules } from "../core/environment/environment.ts";
 import { InputError } from "../core/errors.ts";
-import { indexTasks, readLibrary, taskKey } from "../core/record/library.ts";
+import { taskKey } from "../core/record/library.ts";
 import type { Episode } from "../core/record/schema.ts";
 import { type PreparedTask, prepareTask } from "../core/retrieval/prepare.ts";
 import { type SourceSelection, selectSources } from "../core/retrieval/selection.ts";
 import { UsageError } from "./command.ts";
 import { EnvironmentNotes } from "./environment-notes.ts";
-import { fileLabel, openBytes, progress } from "./io.ts";
+import { openIndexedFile } from "./indexed-file.ts";
+import { fileLabel, progress } from "./io.ts";
 
 /** Two options that name the same standard stream cannot both be read. */
 export function checkStandardInput(...paths: string[]): void {
@@ -18,60 +19,94 @@ export function checkStandardInput(...paths: string[]): void {
 
 export interface PreparedLibrary {
   tasks: number;
+  /** Those that the selection lets take part. */
   sources: number;
   /**
-   * The task of an episode. One that the library does not have is retrieved over no sources, after a warning: such
-   * tasks stay in training, with the student's hindsight as the whole evidence.
+   * The task of an episode, read and prepared now unless it was lately. One that the library does not have is retrieved
+   * over no sources, after a warning: such tasks stay in training, with the student's hindsight as the whole evidence.
    */
-  taskOf(episode: Episode, where: { file: string; line?: number }): PreparedTask;
+  taskOf(episode: Episode, where: { file: string; line?: number }): Promise<PreparedTask>;
+  close(): Promise<void>;
 }
 
+/** Bytes of records whose prepared tasks are kept: about 400 tasks of 16 executions. */
+const KEPT_BYTES = 64 << 20;
+
 /**
- * Reads a whole library, and keeps the sources that the selection lets take part. Throws `InputError` for bad records.
- * Says which environments are custom, and what stays out of the library.
+ * Opens a library, of whose sources those take part that the selection lets. A task is read when an episode asks for it,
+ * and checked then. Throws `InputError` for a file that is no library. Says which environments are custom, and what
+ * stays out of the library.
  */
-export async function readPreparedLibrary(
+export async function openPreparedLibrary(
   path: string,
   selection: SourceSelection = {},
 ): Promise<PreparedLibrary> {
-  const library = await readLibrary(openBytes(path), { file: fileLabel(path) });
-  for (const entry of library.tasks) entry.sources = [...selectSources(entry.sources, selection)];
+  const { library, close } = await openIndexedFile(path, { kind: "source" });
+  const selected = library.tasks.map(({ environment, sources }) => ({
+    environment,
+    sources: selectSources(
+      sources.map((entry) => ({ ...entry, repetition: entry.repetition!, origin: { kind: entry.origin! } })),
+      selection,
+    ).map(({ origin, ...entry }) => ({ ...entry, origin: origin.kind })),
+  }));
   const notes = new EnvironmentNotes();
-  notes.library(library.tasks, fileLabel(path));
-  const tasks = indexTasks(library);
-  const prepared = new Map<string, PreparedTask>();
+  notes.library(selected, fileLabel(path));
+  const warned = new Set<string>();
+  /** Latest last. */
+  const kept = new Map<string, { task: PreparedTask; bytes: number }>();
+  let keptBytes = 0;
   return {
-    tasks: library.tasks.length,
-    sources: library.tasks.reduce((count, task) => count + task.sources.length, 0),
-    taskOf(episode, { file }) {
+    tasks: library.counts.tasks,
+    sources: selected.reduce((count, { sources }) => count + sources.length, 0),
+    close,
+    async taskOf(episode, { file }) {
       const key = taskKey(episode.environment, episode.task);
-      const known = prepared.get(key);
-      if (known !== undefined) return known;
+      const known = kept.get(key);
+      if (known !== undefined) {
+        kept.delete(key);
+        kept.set(key, known);
+        return known.task;
+      }
       notes.environment(episode.environment, file);
-      const rules = environmentRules(episode.environment);
-      const entry = tasks.get(key);
-      if (entry === undefined) {
+      const place = library.find(episode.environment, episode.task);
+      if (place === undefined && !warned.has(key)) {
+        warned.add(key);
         progress(
           `gcopd: warning: ${fileLabel(path)} has no source of task ${JSON.stringify(episode.task)}: ` +
             "nothing can be retrieved for it",
         );
       }
-      const task = prepareTask(entry?.sources ?? [], rules);
-      prepared.set(key, task);
+      const sources = place === undefined ? [] : await library.readTask(place);
+      const task = prepareTask(selectSources(sources, selection), environmentRules(episode.environment));
+      const bytes =
+        place === undefined ? 0 : library.tasks[place]!.sources.reduce((sum, entry) => sum + entry.bytes, 0);
+      kept.set(key, { task, bytes });
+      keptBytes += bytes;
+      for (const [oldest, entry] of kept) {
+        if (keptBytes <= KEPT_BYTES || oldest === key) break;
+        kept.delete(oldest);
+        keptBytes -= entry.bytes;
+      }
       return task;
     },
   };
 }
 
 /** One episode of a file by its id. `InputError` when the file has none of that id. */
-export function findEpisode(episodes: readonly Episode[], id: string, file: string): Episode {
-  const found = episodes.find((episode) => episode.episode === id);
-  if (found !== undefined) return found;
-  const some = episodes.slice(0, 3).map((episode) => JSON.stringify(episode.episode));
-  throw new InputError(
-    episodes.length === 0
-      ? "the file has no episodes"
-      : `no episode ${JSON.stringify(id)} among ${episodes.length}: ${some.join(", ")}${episodes.length > 3 ? ", …" : ""}`,
-    { file },
-  );
+export async function readEpisodeOf(path: string, id: string): Promise<Episode> {
+  const { library, close } = await openIndexedFile(path, { kind: "episode" });
+  try {
+    const found = await library.readEpisode(id);
+    if (found !== undefined) return found.episode;
+    const ids = library.episodeIds();
+    const some = ids.slice(0, 3).map((other) => JSON.stringify(other));
+    throw new InputError(
+      ids.length === 0
+        ? "the file has no episodes"
+        : `no episode ${JSON.stringify(id)} among ${ids.length}: ${some.join(", ")}${ids.length > 3 ? ", …" : ""}`,
+      { file: fileLabel(path) },
+    );
+  } finally {
+    await close();
+  }
 }

@@ -2,13 +2,12 @@ import { type Command, InvalidArgumentError } from "commander";
 import { environmentRules } from "../../core/environment/environment.ts";
 import { InputError } from "../../core/errors.ts";
 import { evidenceInput, evidenceInsert, fitEvidence, renderEvidence } from "../../core/evidence/index.ts";
-import { readEpisodes } from "../../core/record/library.ts";
 import { retrieve } from "../../core/retrieval/retrieve.ts";
 import { openFolder } from "../../engine/webgpu/node-folder.ts";
 import { decisionPromptIds, openTokenizer } from "../../text/index.ts";
 import { UsageError } from "../command.ts";
-import { fileLabel, openBytes, progress, writeOut } from "../io.ts";
-import { checkStandardInput, findEpisode, readPreparedLibrary } from "../prepared-library.ts";
+import { fileLabel, progress, writeOut } from "../io.ts";
+import { checkStandardInput, openPreparedLibrary, readEpisodeOf } from "../prepared-library.ts";
 import { addSelectionOptions, type SelectionOptions, selectionOf } from "../selection-options.ts";
 
 interface Options extends SelectionOptions {
@@ -60,13 +59,8 @@ async function run(options: Options): Promise<void> {
   }
   const tokenizer =
     options.tokenizer === undefined ? null : await openTokenizer(openFolder(options.tokenizer));
-  const library = await readPreparedLibrary(options.library, selection);
   const file = fileLabel(options.episodes);
-  const episode = findEpisode(
-    await readEpisodes(openBytes(options.episodes), { file }),
-    options.episode,
-    file,
-  );
+  const episode = await readEpisodeOf(options.episodes, options.episode);
   const t = options.decision;
   const decision = episode.decisions[t];
   if (decision === undefined) {
@@ -75,7 +69,8 @@ async function run(options: Options): Promise<void> {
       { file },
     );
   }
-  const task = library.taskOf(episode, { file });
+  const library = await openPreparedLibrary(options.library, selection);
+  const task = await library.taskOf(episode, { file }).finally(() => library.close());
   const { record, explanation } = retrieve(task, episode, t, selection);
   const input = evidenceInput(task, episode, record, selection.control);
 

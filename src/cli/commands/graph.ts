@@ -3,10 +3,11 @@ import { environmentRules } from "../../core/environment/environment.ts";
 import { InputError } from "../../core/errors.ts";
 import { type GraphStatistics, graphStatistics } from "../../core/graph/statistics.ts";
 import { type TaskGraph, taskGraph } from "../../core/graph/task-graph.ts";
-import { readLibrary, type TaskLibrary } from "../../core/record/library.ts";
+import type { IndexedLibrary } from "../../core/record/indexed/index.ts";
 import { admittedSources } from "../../core/retrieval/prepare.ts";
 import { EnvironmentNotes } from "../environment-notes.ts";
-import { fileLabel, openBytes, writeOut } from "../io.ts";
+import { openIndexedFile } from "../indexed-file.ts";
+import { fileLabel, writeOut } from "../io.ts";
 
 interface Options {
   library: string;
@@ -29,29 +30,43 @@ export function register(program: Command): void {
 
 async function run(options: Options): Promise<void> {
   const file = fileLabel(options.library);
-  const library = await readLibrary(openBytes(options.library), { file });
-  const chosen = library.tasks.filter(({ task }) => options.task === undefined || task === options.task);
-  if (options.task !== undefined && chosen.length === 0) {
-    const some = library.tasks.slice(0, 3).map(({ task }) => JSON.stringify(task));
-    throw new InputError(
-      `no task ${JSON.stringify(options.task)} among ${library.tasks.length}${some.length > 0 ? `: ${some.join(", ")}` : ""}${library.tasks.length > 3 ? ", …" : ""}`,
-      { file },
+  const { library, close } = await openIndexedFile(options.library, { kind: "source" });
+  try {
+    const chosen = library.tasks.flatMap(({ task }, place) =>
+      options.task === undefined || task === options.task ? [place] : [],
     );
+    if (options.task !== undefined && chosen.length === 0) {
+      const some = library.tasks.slice(0, 3).map(({ task }) => JSON.stringify(task));
+      throw new InputError(
+        `no task ${JSON.stringify(options.task)} among ${library.tasks.length}${some.length > 0 ? `: ${some.join(", ")}` : ""}${library.tasks.length > 3 ? ", …" : ""}`,
+        { file },
+      );
+    }
+    new EnvironmentNotes().library(
+      chosen.map((place) => library.tasks[place]!),
+      file,
+    );
+    const graphs = taskGraphs(library, chosen);
+    await writeOut(undefined, options.json ? json(graphs) : text(graphs, options.task !== undefined));
+  } finally {
+    await close();
   }
-  new EnvironmentNotes().library(chosen, file);
-  await writeOut(undefined, options.json ? json(chosen) : text(chosen, options.task !== undefined));
 }
 
-/** The graph of what the environment's library holds; it keeps its names where that is nothing. */
-function libraryGraph({ environment, task, sources }: TaskLibrary): TaskGraph {
-  return { ...taskGraph(admittedSources(sources, environmentRules(environment))), environment, task };
+/** The graphs of what the environments' libraries hold, one at a time; they keep their names where that is nothing. */
+async function* taskGraphs(library: IndexedLibrary, places: readonly number[]): AsyncGenerator<TaskGraph> {
+  for (const place of places) {
+    const { environment, task } = library.tasks[place]!;
+    const sources = admittedSources(await library.readTask(place), environmentRules(environment));
+    yield { ...taskGraph(sources), environment, task };
+  }
 }
 
-function* json(tasks: readonly TaskLibrary[]): Generator<string> {
+async function* json(graphs: AsyncIterable<TaskGraph>): AsyncGenerator<string> {
   yield '{"tasks":[';
   let separator = "\n";
-  for (const entry of tasks) {
-    yield `${separator}${JSON.stringify(graphRecord(libraryGraph(entry)))}`;
+  for await (const graph of graphs) {
+    yield `${separator}${JSON.stringify(graphRecord(graph))}`;
     separator = ",\n";
   }
   yield "\n]}\n";
@@ -105,16 +120,20 @@ const COLUMNS: [string, keyof Omit<GraphStatistics, "environment" | "task">][] =
   ["self-loops", "selfLoops"],
 ];
 
-function* text(tasks: readonly TaskLibrary[], detailed: boolean): Generator<string> {
-  const graphs = tasks.map(libraryGraph);
-  const statistics = graphs.map(graphStatistics);
+async function* text(tasks: AsyncIterable<TaskGraph>, detailed: boolean): AsyncGenerator<string> {
+  const statistics: GraphStatistics[] = [];
+  /** Of the tasks chosen by name: one, or one of each environment that has it. */
+  const graphs: TaskGraph[] = [];
+  for await (const graph of tasks) {
+    statistics.push(graphStatistics(graph));
+    if (detailed) graphs.push(graph);
+  }
   const rows = statistics.map((counts) => [counts.task, ...COLUMNS.map(([, key]) => String(counts[key]))]);
   if (rows.length > 1) {
     const total = COLUMNS.map(([, key]) => String(statistics.reduce((sum, counts) => sum + counts[key], 0)));
     rows.push(["total", ...total]);
   }
   yield table(["task", ...COLUMNS.map(([name]) => name)], rows);
-  if (!detailed) return;
   for (const graph of graphs) {
     const states = [...graph.nodes].sort((a, b) => b.sources.length - a.sources.length);
     yield `\n${table(

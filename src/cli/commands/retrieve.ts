@@ -3,7 +3,7 @@ import { readRecords } from "../../core/record/read.ts";
 import { retrieveEpisode } from "../../core/retrieval/retrieve.ts";
 import { explanationRecord } from "../explanation-record.ts";
 import { fileLabel, openBytes, progress, writeRecordsOut } from "../io.ts";
-import { checkStandardInput, readPreparedLibrary } from "../prepared-library.ts";
+import { checkStandardInput, openPreparedLibrary } from "../prepared-library.ts";
 import { addSelectionOptions, type SelectionOptions, selectionOf } from "../selection-options.ts";
 
 interface Options extends SelectionOptions {
@@ -32,14 +32,14 @@ export function register(program: Command): void {
 async function run(options: Options): Promise<void> {
   const selection = selectionOf(options);
   checkStandardInput(options.library, options.episodes);
-  const library = await readPreparedLibrary(options.library, selection);
+  const library = await openPreparedLibrary(options.library, selection);
   const file = fileLabel(options.episodes);
   let episodes = 0;
   let decisions = 0;
   async function* records(): AsyncGenerator<object> {
     const lines = readRecords(openBytes(options.episodes), { file, kind: "episode" });
     for await (const { record: episode, line } of lines) {
-      const task = library.taskOf(episode, { file, line });
+      const task = await library.taskOf(episode, { file, line });
       for (const { record, explanation } of retrieveEpisode(task, episode, selection)) {
         yield options.explain ? { ...record, explanation: explanationRecord(explanation) } : record;
         decisions++;
@@ -47,7 +47,11 @@ async function run(options: Options): Promise<void> {
       episodes++;
     }
   }
-  await writeRecordsOut(options.out, records());
+  try {
+    await writeRecordsOut(options.out, records());
+  } finally {
+    await library.close();
+  }
   progress(
     `${decisions} decisions of ${episodes} episodes over ${library.sources} sources of ${library.tasks} tasks`,
   );

@@ -30,6 +30,7 @@ import { openFolder } from "../../engine/webgpu/node-folder.ts";
 import { checkSameTokenizer, checkTokenizerFits, openTokenizer, textCodec } from "../../text/index.ts";
 import { lockFolder } from "../../worker/lock.ts";
 import { saveModel } from "../engine/save-model.ts";
+import { openIndexedFile } from "../indexed-file.ts";
 import { openBytes, writeOut } from "../io.ts";
 import { DiskCheckpoints } from "./checkpoints.ts";
 import { EventLog } from "./event-log.ts";
@@ -58,11 +59,31 @@ export interface TrainingRun {
  * @throws InputError for bad input, for an output folder that is in use, and for checkpoints of another run
  */
 export async function runTraining(run: TrainingRun): Promise<boolean> {
-  const { config, out } = run;
+  const { config } = run;
   const method = configuredMethod(config);
   const episodes = await readLimitedEpisodes(config);
   const codec = await runTokenizer(run);
-  const sources = await readSources(config, episodes);
+  const sources = await openSources(config, episodes);
+  try {
+    return await trainInFolder(run, { method, episodes, codec, sources: sources.read });
+  } finally {
+    await sources.close();
+  }
+}
+
+interface TrainingInputs {
+  method: ReturnType<typeof configuredMethod>;
+  episodes: readonly Episode[];
+  codec: RunTokenizer;
+  sources: TaskSources["read"];
+}
+
+/** The run itself, once everything that it reads is open. */
+async function trainInFolder(
+  run: TrainingRun,
+  { method, episodes, codec, sources }: TrainingInputs,
+): Promise<boolean> {
+  const { config, out } = run;
   // The outermost folder that this run makes: taken away again when the run fails before its first event.
   const made = await onFile(out, "write", mkdir(out, { recursive: true }));
   let started = false;
@@ -134,20 +155,35 @@ async function readLimitedEpisodes({ episodes: file, limit }: TrainConfig): Prom
   return episodes;
 }
 
-/** The sources of the tasks that the episodes are of; the rest of the library is read and let go. */
-async function readSources(
-  { library }: TrainConfig,
+interface TaskSources {
+  read(environment: string, task: string): Promise<readonly Source[]>;
+  close(): Promise<void>;
+}
+
+/**
+ * The sources of the tasks that the episodes are of, read from the library a task at a time. All of them are read once
+ * now, so that a bad record ends the run before it starts.
+ */
+async function openSources(
+  { library: file }: TrainConfig,
   episodes: readonly Episode[],
-): Promise<(environment: string, task: string) => Promise<readonly Source[]>> {
-  const tasks = new Map<string, Source[]>(
-    episodes.map(({ environment, task }) => [taskKey(environment, task), []]),
-  );
-  if (library !== undefined) {
-    for await (const { record } of readRecords(openBytes(library), { file: library, kind: "source" })) {
-      tasks.get(taskKey(record.environment, record.task))?.push(record);
-    }
+): Promise<TaskSources> {
+  if (file === undefined) return { read: async () => [], close: async () => undefined };
+  const { library, close } = await openIndexedFile(file, { kind: "source" });
+  const read = async (environment: string, task: string) => {
+    const place = library.find(environment, task);
+    return place === undefined ? [] : library.readTask(place);
+  };
+  try {
+    const tasks = new Map(
+      episodes.map(({ environment, task }) => [taskKey(environment, task), { environment, task }]),
+    );
+    for (const { environment, task } of tasks.values()) await read(environment, task);
+  } catch (error) {
+    await close();
+    throw error;
   }
-  return async (environment, task) => tasks.get(taskKey(environment, task)) ?? [];
+  return { read, close };
 }
 
 function trainingData(config: TrainConfig, episodes: readonly Episode[]): TrainingData {

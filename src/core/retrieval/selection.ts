@@ -4,7 +4,6 @@
  * each decision by `retrieve`.
  */
 import { InputError } from "../errors.ts";
-import type { Source } from "../record/schema.ts";
 import type { Control } from "./types.ts";
 
 /** All controls; `graph` is the full method. */
@@ -40,8 +39,14 @@ export interface RetrieveOptions {
 /** All options of an ablation. */
 export interface Selection extends SourceSelection, RetrieveOptions {}
 
+/** What a selection looks at: a record, or as much of it as an index keeps. */
+export interface SelectedBy {
+  repetition: number;
+  origin: { kind: string };
+}
+
 /** A record that graph augmentation adds to the sampled ones: an executed plan or oracle. */
-export function isAugmentation(source: Source): boolean {
+export function isAugmentation(source: SelectedBy): boolean {
   return source.origin.kind === "planner" || source.origin.kind === "oracle";
 }
 
@@ -52,7 +57,10 @@ export function isAugmentation(source: Source): boolean {
  *
  * @throws InputError when K is not a whole number from 1
  */
-export function selectSources(sources: readonly Source[], selection: SourceSelection): readonly Source[] {
+export function selectSources<T extends SelectedBy>(
+  sources: readonly T[],
+  selection: SourceSelection,
+): readonly T[] {
   const { sourcesPerTask: budget, augmentation = true } = selection;
   if (budget !== undefined && !(Number.isInteger(budget) && budget >= 1)) {
     throw new InputError(`expected a source budget that is a whole number from 1, received ${budget}`);
