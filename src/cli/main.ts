@@ -10,11 +10,13 @@ import { register as demo } from "./commands/demo.ts";
 import { register as evidence } from "./commands/evidence.ts";
 import { register as graph } from "./commands/graph.ts";
 import { register as importCommand } from "./commands/import.ts";
+import { register as indexFile } from "./commands/index-file.ts";
 import { register as locate } from "./commands/locate.ts";
 import { register as retrieve } from "./commands/retrieve.ts";
 import { register as score } from "./commands/score.ts";
 import { register as stats } from "./commands/stats.ts";
 import { register as step } from "./commands/step.ts";
+import { register as synth } from "./commands/synth.ts";
 import { register as tokenize } from "./commands/tokenize.ts";
 import { register as train } from "./commands/train.ts";
 import { register as validate } from "./commands/validate.ts";
@@ -24,11 +26,13 @@ import { watchStandardStreams } from "./io.ts";
 const COMMANDS: Register[] = [
   validate,
   importCommand,
+  indexFile,
   graph,
   retrieve,
   evidence,
   stats,
   locate,
+  synth,
   tokenize,
   score,
   step,
