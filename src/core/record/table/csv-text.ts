@@ -36,7 +36,10 @@ export async function* csvOf(rows: AsyncIterable<TableRow>): AsyncGenerator<stri
 /** The columns of a text that begins as such a table; undefined for any other text. */
 export function firstRecordColumns(head: string): string[] | undefined {
   const line = head.slice(0, head.search(/\r?\n|$/));
-  const names = line.split(",").map((name) => name.replace(/^"(.*)"$/, "$1"));
+  const names = line
+    .replace(/^\ufeff/, "")
+    .split(",")
+    .map((name) => name.replace(/^"(.*)"$/, "$1"));
   return isTable(names) ? names : undefined;
 }
 

@@ -1,4 +1,6 @@
 /** Rows of Parquet files, a row group at a time, as plain JSON values. */
+
+import { DEFAULT_PARSERS } from "hyparquet/src/convert.js";
 import {
   type AsyncBuffer,
   type FileMetaData,
@@ -16,6 +18,15 @@ const BATCH = 4096;
 export function isParquet(head: string): boolean {
   return head.startsWith("PAR1");
 }
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** Text is decoded strictly and whole; the reader's own decoder would drop a byte-order mark and mend what is not UTF-8. */
+const parsers = {
+  ...DEFAULT_PARSERS,
+  stringFromBytes: (bytes: Uint8Array | undefined) =>
+    bytes === undefined ? undefined : decoder.decode(bytes),
+};
 
 /** A listed file as what the Parquet reader reads ranges from. */
 export function parquetFile(files: ImportFiles, path: string, size: number): AsyncBuffer {
@@ -107,6 +118,7 @@ export async function* readParquetRows(
         file: buffer,
         metadata,
         compressors,
+        parsers,
         rowStart: start,
         rowEnd: Math.min(start + BATCH, total),
       }),

@@ -199,7 +199,7 @@ describe("WebShop sessions", () => {
         line("index", "/s1"),
       ].join("\n"),
     );
-    expect((record.decisions as { action: string }[]).map(({ action }) => action)).toEqual([
+    expect((record.decisions as unknown as { action: string }[]).map(({ action }) => action)).toEqual([
       "search[lamp]",
       "click[next >]",
       "click[b01]",

@@ -1,0 +1,79 @@
+import type { Command } from "commander";
+import { InputError } from "../../core/errors.ts";
+import { readAnyRecords } from "../../core/record/read.ts";
+import type { Episode, Source } from "../../core/record/schema.ts";
+import type { TableRow } from "../../core/record/table/columns.ts";
+import { csvOf } from "../../core/record/table/csv-text.ts";
+import { parquetOf } from "../../core/record/table/parquet-bytes.ts";
+import { rowsOf } from "../../core/record/table/to-rows.ts";
+import { UsageError } from "../command.ts";
+import { fileLabel, openBytes, progress, writeOut, writeRecordsOut } from "../io.ts";
+
+const FORMATS = ["jsonl", "csv", "parquet"] as const;
+type Format = (typeof FORMATS)[number];
+
+interface Options {
+  out: string;
+  format?: string;
+}
+
+export function register(program: Command): void {
+  program
+    .command("export")
+    .description(
+      "Write sources or episodes as records (.jsonl, .jsonl.gz), CSV (.csv, .csv.gz) or Parquet (.parquet). Tables have " +
+        "one row a visit; `gcopd import` turns them back into equal records. docs/importing.md names the columns.",
+    )
+    .argument("<library>", "source or episode records (.jsonl, .jsonl.gz, or - for standard input)")
+    .requiredOption("--out <file>", "file to write (- for standard output, with --format)")
+    .option("--format <format>", `${FORMATS.join(", ")}; told by the name of --out when absent`)
+    .action(run);
+}
+
+function formatOf({ out, format }: Options): Format {
+  const named = /\.(jsonl|csv|parquet)(\.gz)?$/i.exec(out);
+  const wanted = format ?? named?.[1]?.toLowerCase();
+  const found = FORMATS.find((name) => name === wanted);
+  if (found === undefined) {
+    throw new UsageError(
+      format === undefined
+        ? `--out ${out}: expected a name that ends in ${FORMATS.map((name) => `.${name}`).join(", ")}, or --format`
+        : `--format ${format}: expected ${FORMATS.join(", ")}`,
+    );
+  }
+  if (found === "parquet" && out.endsWith(".gz")) {
+    throw new UsageError(`--out ${out}: Parquet is compressed inside; leave out .gz`);
+  }
+  return found;
+}
+
+async function run(library: string, options: Options): Promise<void> {
+  const format = formatOf(options);
+  const count = { records: 0, rows: 0 };
+  async function* records(): AsyncGenerator<Source | Episode> {
+    const file = fileLabel(library);
+    for await (const { kind, record, line } of readAnyRecords(openBytes(library), { file })) {
+      if (kind !== "source" && kind !== "episode") {
+        throw new InputError(`expected sources or episodes, received a record of kind ${kind}`, {
+          file,
+          line,
+        });
+      }
+      count.records++;
+      yield record as Source | Episode;
+    }
+    if (count.records === 0) throw new InputError("holds no records", { file });
+  }
+  async function* rows(): AsyncGenerator<TableRow> {
+    for await (const record of records()) {
+      for (const row of rowsOf(record)) {
+        count.rows++;
+        yield row;
+      }
+    }
+  }
+  if (format === "jsonl") await writeRecordsOut(options.out, records());
+  else await writeOut(options.out, format === "csv" ? csvOf(rows()) : parquetOf(rows()));
+  const what = `${count.records} ${count.records === 1 ? "record" : "records"}`;
+  progress(`${options.out}: ${what}${format === "jsonl" ? "" : ` in ${count.rows} rows`}`);
+}
