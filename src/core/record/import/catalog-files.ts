@@ -1,5 +1,5 @@
 /** The files that a catalog's manifest names: found, read, and checked against their SHA-256. */
-import { type ImportFiles, label } from "./files.ts";
+import { type ImportFiles, isAbsolute, label } from "./files.ts";
 import { gather, readBytes, sha256Bytes } from "./foreign-json.ts";
 import type { ImportContext } from "./importer.ts";
 
@@ -7,10 +7,6 @@ import type { ImportContext } from "./importer.ts";
 export type Named =
   | { found: true; path: string; file: string; bytes: Uint8Array; sha256: string }
   | { found: false; path: string; reason: string };
-
-function isAbsolute(path: string): boolean {
-  return path.startsWith("/") || /^[A-Za-z]:[\\/]/.test(path);
-}
 
 /** `a/./b/../c` → `a/c`; undefined when it leads out of the catalog. */
 function normalize(path: string): string | undefined {

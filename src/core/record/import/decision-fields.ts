@@ -6,6 +6,7 @@ import type { Outcome, State, Status } from "../schema.ts";
 /** What of an authors' state is read. */
 export const foreignStateSchema = z.looseObject({
   key: z.string().nullish(),
+  node_key: z.string().nullish(),
   interaction: z
     .looseObject({ mode: z.string(), options: z.record(z.string(), z.string()).nullish() })
     .nullish(),
@@ -74,7 +75,8 @@ export function gapBefore(step: {
 /** Locator of a visit in ScienceWorld and WebShop files; null when the capture cannot be matched. */
 export function stateOf(state: ForeignState | null | undefined): State | null {
   if (state === null || state === undefined) return null;
-  if (typeof state.key !== "string" || state.capture_ok !== true || state.matchable !== true) return null;
+  const key = state.key ?? state.node_key;
+  if (typeof key !== "string" || state.capture_ok !== true || state.matchable !== true) return null;
   const { interaction } = state;
   if (interaction === null || interaction === undefined) return null;
   const options = interaction.options ?? {};
@@ -85,7 +87,7 @@ export function stateOf(state: ForeignState | null | undefined): State | null {
   ) {
     return null;
   }
-  return { key: state.key, mode: interaction.mode, options: { ...options } };
+  return { key, mode: interaction.mode, options: { ...options } };
 }
 
 /** Locator of a visit in ALFWorld files, whose states have no parser control. */

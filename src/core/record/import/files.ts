@@ -27,10 +27,15 @@ export interface ImportFiles {
   absolute?(path: string): Promise<{ size: number; open(): AsyncIterable<Uint8Array> } | undefined>;
 }
 
-/** How a file is called in messages. */
+/** How a file is called in messages. An absolute path, as a manifest may give one, stays what it is. */
 export function label(files: ImportFiles, path: string): string {
-  if (files.name === "") return path;
+  if (files.name === "" || isAbsolute(path)) return path;
   return path === "" ? files.name : `${files.name}/${path}`;
+}
+
+/** True for absolute paths of Unix and Windows. */
+export function isAbsolute(path: string): boolean {
+  return path.startsWith("/") || /^[A-Za-z]:[\\/]/.test(path);
 }
 
 function byPath(a: ImportFile, b: ImportFile): number {

@@ -41,7 +41,11 @@ export function attemptsOfOriginal(original: Original, decisions: number): Place
 }
 
 /** From the graph's branches: each belongs before the first step of its repetition that was taken later. */
-export function attemptsOfBranches(branches: readonly Branch[], trajectory: Trajectory): PlacedAttempts {
+export function attemptsOfBranches(
+  branches: readonly Branch[],
+  trajectory: Trajectory,
+  decisions: number,
+): PlacedAttempts {
   const indices = trajectory.steps.map((step) => step.decision_index ?? Number.NEGATIVE_INFINITY);
   const found: { at: number; attempt: Attempt }[] = [];
   for (const branch of branches) {
@@ -51,9 +55,10 @@ export function attemptsOfBranches(branches: readonly Branch[], trajectory: Traj
     const feedback =
       format && isSet(branch.format_error) ? String(branch.format_error) : (branch.feedback ?? "");
     found.push({
+      // Those after the graph's last step stand before the decision that follows it, if the original has one.
       at: next === -1 ? indices.length : next,
       attempt: { action: format ? null : branch.action, reason: format ? "format" : "rejected", feedback },
     });
   }
-  return place(indices.length, found);
+  return place(decisions, found);
 }

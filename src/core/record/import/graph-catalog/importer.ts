@@ -175,8 +175,11 @@ class Catalog {
       return undefined;
     }
     const rest = trajectory === undefined ? "nothing else holds this source" : "the graph alone is used";
-    const { original, path } = await this.#original(task, row, rest);
+    const { original, path } = await this.#original(task, row, trajectory, rest);
     if (trajectory === undefined && original === undefined) return undefined;
+    if (trajectory === undefined) {
+      this.#context.unaligned("recorded files that no graph holds carry no states");
+    }
     const instruction =
       task.instruction ?? taskGraph?.graph.instruction ?? original?.instruction ?? undefined;
     const record = sourceRecord({
@@ -196,6 +199,7 @@ class Catalog {
   async #original(
     task: ManifestTask,
     row: ManifestRow,
+    trajectory: Trajectory | undefined,
     rest: string,
   ): Promise<{ original?: Original; path?: string }> {
     if (typeof row.path !== "string") return {};
@@ -204,11 +208,12 @@ class Catalog {
       this.#context.skip(named.path, `${named.reason}; ${rest}`);
       return {};
     }
-    if (typeof row.sha256 === "string" && row.sha256.toLowerCase() !== named.sha256) {
+    const expected = row.sha256 ?? trajectory?.source_sha256;
+    if (typeof expected === "string" && expected.toLowerCase() !== named.sha256) {
       this.#context.skip(named.path, `its SHA-256 differs from the manifest's; ${rest}`);
       return {};
     }
-    if (typeof row.sha256 !== "string") {
+    if (typeof expected !== "string") {
       this.#context.warn(named.path, "the manifest has no SHA-256 for it: used unchecked");
     }
     const value = await parseJson(named.bytes, named.file);

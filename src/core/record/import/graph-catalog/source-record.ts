@@ -110,12 +110,11 @@ export function sourceRecord(parts: SourceParts): Source {
   checkPrefix(parts, steps);
   const states = trajectory === undefined ? [] : trajectoryStates(trajectory, parts.graphFile);
   const scores = steps.map((step) => (environment === "webshop" ? step.reward : step.score) ?? null);
-  const attempts: PlacedAttempts =
-    original !== undefined
-      ? attemptsOfOriginal(original, steps.length)
-      : trajectory !== undefined
-        ? attemptsOfBranches(parts.branches, trajectory)
-        : { before: [], after: [] };
+  const attempts: PlacedAttempts = original?.attempts
+    ? attemptsOfOriginal(original, steps.length)
+    : trajectory !== undefined
+      ? attemptsOfBranches(parts.branches, trajectory, steps.length)
+      : { before: [], after: [] };
   const decisions = steps.map((step, j): SourceDecision => {
     // The original does not mark refusals and gaps; where replay followed it, the graph does.
     const marks = { ...step, ...marksOf(trajectory?.steps[j]) };
@@ -134,9 +133,12 @@ export function sourceRecord(parts: SourceParts): Source {
       attempts: attempts.before[j] ?? [],
     };
   });
-  const kind = originKind(row.rep, row.source_kind ?? trajectory?.source_kind);
+  const sourceKind =
+    environment === "webshop"
+      ? (trajectory?.source_kind ?? row.source_kind ?? original?.source_kind)
+      : (row.source_kind ?? trajectory?.source_kind ?? original?.source_kind);
+  const kind = originKind(row.rep, sourceKind);
   const model = environment === "scienceworld" ? original?.sampling_protocol?.model_id : undefined;
-  const sourceKind = row.source_kind ?? trajectory?.source_kind;
   return {
     format: "gcopd.source.v1",
     environment,
