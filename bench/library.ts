@@ -28,7 +28,7 @@ import { retrieveEpisode } from "../src/core/retrieval/retrieve.ts";
 const { values } = parseArgs({
   options: {
     tasks: { type: "string", default: "3017" },
-    "peer-tasks": { type: "string", default: "200" },
+    "peer-tasks": { type: "string", default: "600" },
     phase: { type: "string" },
     folder: { type: "string" },
   },

@@ -13,8 +13,15 @@ export function byCodeUnit(a: string, b: string): number {
  */
 export function matchingKey(state: State | null): string | null {
   if (state === null) return null;
+  if (hasNoOptions(state.options)) return `${state.mode.length} ${state.mode}${state.key}`;
   const options = Object.entries(state.options)
     .map(([name, value]) => [foldWhiteSpace(name), foldWhiteSpace(value)] as const)
     .sort((a, b) => byCodeUnit(a[0], b[0]) || byCodeUnit(a[1], b[1]));
   return JSON.stringify([state.key, state.mode, options]);
+}
+
+/** Nearly all states: their key is put together without JSON, and never equals one of a state with options. */
+function hasNoOptions(options: State["options"]): boolean {
+  for (const name in options) if (Object.hasOwn(options, name)) return false;
+  return true;
 }
