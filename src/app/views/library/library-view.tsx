@@ -1,5 +1,6 @@
 /** The library: its tasks as a table, or, when nothing is open, what can be opened and what then happens. */
-import type { TaskSummary } from "../../model.ts";
+import { memo } from "react";
+import type { LibrarySummary, TaskSummary } from "../../model.ts";
 import { useUi } from "../../state/store.ts";
 import { OpenButtons } from "./open-panel.tsx";
 import { TaskTable } from "./task-table.tsx";
@@ -8,6 +9,11 @@ export function LibraryView() {
   const library = useUi((ui) => ui.library);
   const wanted = useUi((ui) => ui.place.library);
   if (library === null) return <NothingOpen own={wanted === "own"} />;
+  return <OpenLibrary library={library} />;
+}
+
+/** The present library; it does not follow the place, so that typing into the filter draws the table only. */
+const OpenLibrary = memo(function OpenLibrary({ library }: { library: LibrarySummary }) {
   const { tasks } = library;
   const count = (pick: (task: TaskSummary) => number): number =>
     tasks.reduce((sum, task) => sum + pick(task), 0);
@@ -32,7 +38,7 @@ export function LibraryView() {
       </p>
     </section>
   );
-}
+});
 
 function NothingOpen({ own }: { own: boolean }) {
   return (

@@ -1,10 +1,16 @@
 /** The tasks, sortable and filtered; a row opens its task. */
+import { memo, useMemo, useRef } from "react";
 import type { TaskSummary } from "../../model.ts";
 import { goToTask, navigate } from "../../place/navigate.ts";
 import type { SortKey } from "../../place/place.ts";
 import { Mark } from "../../shell/mark.tsx";
+import { Scroller } from "../../shell/scroller.tsx";
 import { useUi } from "../../state/store.ts";
 import { matchedShare, visibleTasks } from "./sort-tasks.ts";
+import { useRowWindow } from "./use-row-window.ts";
+
+/** Height of every row, in CSS pixels; library.css says the same. */
+const ROW_HEIGHT = 52;
 
 const COLUMNS: { key: SortKey; title: string; numeric: boolean }[] = [
   { key: "task", title: "Task", numeric: false },
@@ -19,9 +25,15 @@ const COLUMNS: { key: SortKey; title: string; numeric: boolean }[] = [
 
 export function TaskTable({ tasks }: { tasks: TaskSummary[] }) {
   const place = useUi((ui) => ui.place);
-  const shown = visibleTasks(tasks, place);
+  const { filter, sort, descending } = place;
+  const shown = useMemo(
+    () => visibleTasks(tasks, { filter, sort, descending }),
+    [tasks, filter, sort, descending],
+  );
+  const scroller = useRef<HTMLElement>(null);
+  const { first, end, before, after } = useRowWindow(scroller, shown, ROW_HEIGHT);
   return (
-    <div className="panel">
+    <div className="panel task-panel">
       <div className="panel-head">
         <label className="filter">
           Filter <span className="key">/</span>
@@ -39,10 +51,11 @@ export function TaskTable({ tasks }: { tasks: TaskSummary[] }) {
             : `${shown.length} of ${tasks.length} tasks`}
         </span>
       </div>
-      <div className="table-scroll">
-        <table className="tasks">
+      <Scroller className="table-scroll" label="Tasks" ref={scroller}>
+        {/* Only the rows in sight are in the document; the counts are those of all. */}
+        <table className="tasks" aria-rowcount={shown.length + 1}>
           <thead>
-            <tr>
+            <tr aria-rowindex={1}>
               {COLUMNS.map(({ key, title, numeric }) => {
                 const active = place.sort === key;
                 return (
@@ -68,12 +81,14 @@ export function TaskTable({ tasks }: { tasks: TaskSummary[] }) {
             </tr>
           </thead>
           <tbody>
-            {shown.map((task) => (
-              <TaskRow key={`${task.environment} ${task.task}`} task={task} />
+            {before > 0 && <Spacer height={before} />}
+            {shown.slice(first, end).map((task, i) => (
+              <TaskRow key={`${task.environment} ${task.task}`} task={task} row={first + i + 2} />
             ))}
+            {after > 0 && <Spacer height={after} />}
           </tbody>
         </table>
-      </div>
+      </Scroller>
       {shown.length === 0 && (
         <p className="nothing">
           No task has all of these words.{" "}
@@ -86,12 +101,23 @@ export function TaskTable({ tasks }: { tasks: TaskSummary[] }) {
   );
 }
 
-function TaskRow({ task }: { task: TaskSummary }) {
+/** In place of rows that are out of sight. */
+function Spacer({ height }: { height: number }) {
+  return (
+    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a table row without tabindex takes no focus
+    <tr aria-hidden="true" className="spacer">
+      <td colSpan={COLUMNS.length} style={{ height }} />
+    </tr>
+  );
+}
+
+/** `row` counts from 1, the head included. */
+const TaskRow = memo(function TaskRow({ task, row }: { task: TaskSummary; row: number }) {
   const share = matchedShare(task);
   const open = (): void => goToTask(task.task, task.environment);
   return (
     // The link inside does the same for the keyboard; the row is a larger target for the mouse.
-    <tr onClick={open}>
+    <tr onClick={open} aria-rowindex={row}>
       <th scope="row">
         <button
           type="button"
@@ -133,4 +159,4 @@ function TaskRow({ task }: { task: TaskSummary }) {
       </td>
     </tr>
   );
-}
+});

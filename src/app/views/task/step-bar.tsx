@@ -1,5 +1,6 @@
 /** Which task, which episode, which decision: shared by the task, tokens and training views. */
-import type { TaskModel } from "../../model.ts";
+import { useMemo } from "react";
+import type { TaskModel, TaskSummary } from "../../model.ts";
 import { goToDecision, goToTask, navigate } from "../../place/navigate.ts";
 import { episodeAt } from "../../session/follow-place.ts";
 import { Mark } from "../../shell/mark.tsx";
@@ -12,27 +13,9 @@ export function StepBar({ task }: { task: TaskModel }) {
   const episode = episodeAt(task, place);
   const last = episode === null ? -1 : episode.decisions - 1;
   const current = episode?.cells[place.decision];
-  const tasks = visibleTasks(library?.tasks ?? [], { ...place, filter: "" });
   return (
     <div className="step-bar panel">
-      <label>
-        <span className="caption">
-          Task <span className="key">[</span> <span className="key">]</span>
-        </span>
-        <select
-          value={tasks.findIndex((each) => each.task === task.task && each.environment === task.environment)}
-          onChange={(event) => {
-            const next = tasks[Number(event.target.value)];
-            if (next) goToTask(next.task, next.environment);
-          }}
-        >
-          {tasks.map((each, i) => (
-            <option key={`${each.environment} ${each.task}`} value={i}>
-              {each.task}
-            </option>
-          ))}
-        </select>
-      </label>
+      <TaskMenu task={task} tasks={library?.tasks ?? NONE} />
       <label>
         <span className="caption">Student episode</span>
         <select
@@ -100,5 +83,44 @@ export function StepBar({ task }: { task: TaskModel }) {
         </p>
       )}
     </div>
+  );
+}
+
+const NONE: readonly TaskSummary[] = [];
+
+/** A menu of more lines than this would take longer to open than the library's table. */
+const MOST_LINES = 300;
+
+/** The tasks in the library's order; of very many, those around the present one. */
+function TaskMenu({ task, tasks: all }: { task: TaskModel; tasks: readonly TaskSummary[] }) {
+  const sort = useUi((ui) => ui.place.sort);
+  const descending = useUi((ui) => ui.place.descending);
+  const tasks = useMemo(() => visibleTasks(all, { filter: "", sort, descending }), [all, sort, descending]);
+  const at = tasks.findIndex((each) => each.task === task.task && each.environment === task.environment);
+  const first = Math.max(0, Math.min(at - MOST_LINES / 2, tasks.length - MOST_LINES));
+  const shown = tasks.slice(first, first + MOST_LINES);
+  const before = first;
+  const after = tasks.length - first - shown.length;
+  return (
+    <label>
+      <span className="caption">
+        Task <span className="key">[</span> <span className="key">]</span>
+      </span>
+      <select
+        value={at}
+        onChange={(event) => {
+          const next = tasks[Number(event.target.value)];
+          if (next) goToTask(next.task, next.environment);
+        }}
+      >
+        {before > 0 && <option disabled>… {before} before: see the library</option>}
+        {shown.map((each, i) => (
+          <option key={`${each.environment} ${each.task}`} value={first + i}>
+            {each.task}
+          </option>
+        ))}
+        {after > 0 && <option disabled>… {after} after: see the library</option>}
+      </select>
+    </label>
   );
 }

@@ -1,0 +1,33 @@
+/** Follows a scrolling element and says which rows of the list in it are to be drawn. */
+import { type RefObject, useLayoutEffect, useState } from "react";
+import { type RowWindow, rowWindow, type Scrolled } from "./row-window.ts";
+
+/** Rows of `rowHeight` CSS pixels each. Goes back to the top when `list` is another one. */
+export function useRowWindow(
+  scroller: RefObject<HTMLElement | null>,
+  list: readonly unknown[],
+  rowHeight: number,
+): RowWindow {
+  const [scrolled, setScrolled] = useState<Scrolled>({ top: 0, height: 1000 });
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (element === null) return;
+    const look = (): void => {
+      const [top, height] = [element.scrollTop, element.clientHeight];
+      setScrolled((before) => (before.height === height && before.top === top ? before : { top, height }));
+    };
+    look();
+    element.addEventListener("scroll", look, { passive: true });
+    const observer = new ResizeObserver(look);
+    observer.observe(element);
+    return () => {
+      element.removeEventListener("scroll", look);
+      observer.disconnect();
+    };
+  }, [scroller]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another list starts at its top
+  useLayoutEffect(() => {
+    scroller.current?.scrollTo({ top: 0 });
+  }, [scroller, list]);
+  return rowWindow(list.length, rowHeight, scrolled);
+}
