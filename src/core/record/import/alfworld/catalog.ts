@@ -56,6 +56,7 @@ async function catalogFolders(files: ImportFiles): Promise<string[]> {
     const place = subfolder(files, folder);
     const head = await headText(place, MANIFEST);
     const taskFiles = (await place.list()).some(({ path }) => /^[0-9a-f]{64}\.json$/.test(path));
+    if (head.includes('"source_files"')) continue;
     if (head.includes('"catalog"') || head.includes('"alf_pddl') || taskFiles) found.push(folder);
   }
   return found;
