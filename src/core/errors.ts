@@ -11,6 +11,17 @@ export class InputError extends Error {
     const place = [where.file, where.line === undefined ? undefined : `line ${where.line}`, where.key]
       .filter((part) => part !== undefined && part !== "")
       .join(", ");
-    super((place === "" ? message : `${place}: ${message}`).replace(/\s*\n\s*/g, " "));
+    super(oneLine(place === "" ? message : `${place}: ${message}`));
   }
+}
+
+/** Characters of a message; ids and keys of a damaged file can be as long as the file. */
+const LONGEST = 1000;
+
+/** Messages quote what files hold: line ends become spaces, and no control character reaches a terminal as it is. */
+function oneLine(text: string): string {
+  const short = text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 300)} ... ${text.slice(-295)}`;
+  return short
+    .replace(/\s*[\n\r\u2028\u2029]\s*/g, " ")
+    .replace(/\p{Cc}/gu, (control) => `\\x${control.charCodeAt(0).toString(16).padStart(2, "0")}`);
 }

@@ -30,7 +30,10 @@ function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
   return value;
 }
 
-function shown(value: unknown): string {
+/** A value as messages quote it: whole when short, cut with `...` when long, named when it is an object. */
+export function shown(value: unknown): string {
+  // What is long or deep is named, not written out: a file may nest deeper than a stack is high.
+  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "array" : "object";
   const text = JSON.stringify(value) ?? "nothing";
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }

@@ -402,7 +402,7 @@ describe("writing", () => {
 
   test("a number that JSON cannot hold is refused", async () => {
     await expect(bytesOf(writeRecords([{ id: "a", logprobs: [-1, -Infinity] }]))).rejects.toThrow(
-      "logprobs[1] is not a finite number",
+      "logprobs[1]: cannot be written as JSON: not a finite number",
     );
   });
 });

@@ -6,7 +6,7 @@ import type { z } from "zod";
 import { InputError } from "../errors.ts";
 import { type ByteSource, byteChunks } from "./bytes.ts";
 import { checkLengths, UniqueIds } from "./checks.ts";
-import { describeIssue, jsonType } from "./describe-issue.ts";
+import { describeIssue, jsonType, shown } from "./describe-issue.ts";
 import { maybeGunzip } from "./gunzip.ts";
 import { detectKind, FORMATS, kindOfFormat, type RecordKind, type RecordKinds, SCHEMAS } from "./kinds.ts";
 import { type Line, readLines } from "./lines.ts";
@@ -57,7 +57,7 @@ function checkFormat(value: Record<string, unknown>, kind: RecordKind, where: Wh
     ? "missing;"
     : other !== undefined
       ? `this is a record of kind ${other};`
-      : `unknown value ${JSON.stringify(value.format)};`;
+      : `unknown value ${shown(value.format)};`;
   throw new InputError(`${received} expected ${JSON.stringify(expected)}`, { ...where, key: "format" });
 }
 
@@ -127,7 +127,7 @@ export function checkAnyRecord(
   if (kind === undefined) {
     throw new InputError(
       "format" in value
-        ? `unknown value ${JSON.stringify(value.format)}; expected ${Object.values(FORMATS)
+        ? `unknown value ${shown(value.format)}; expected ${Object.values(FORMATS)
             .map((format) => JSON.stringify(format))
             .join(" or ")}`
         : "missing, and the keys are not those of a scoring or step record",

@@ -1,5 +1,6 @@
 /** Streaming writer of JSON Lines, gzip-compressed if asked. */
 
+import { InputError } from "../errors.ts";
 import { keyPath } from "./describe-issue.ts";
 
 /** Bytes gathered before they are handed on. */
@@ -16,16 +17,30 @@ function findNonFinite(value: unknown): PropertyKey[] | undefined {
   return undefined;
 }
 
-/** One record as its line, line feed included. Throws `RangeError` for a number that JSON cannot hold. */
-export function recordLine(record: object): string {
-  const text = JSON.stringify(record);
+/**
+ * A value as JSON text. `InputError` for what that text cannot hold: files can nest deeper than can be written, and name
+ * numbers beyond every double.
+ */
+export function jsonText(value: object): string {
+  let text: string;
+  try {
+    text = JSON.stringify(value);
+  } catch (error) {
+    if (error instanceof RangeError) throw new InputError("nests too deeply, or is too long, to be written");
+    throw error;
+  }
   if (text.includes("null")) {
-    const found = findNonFinite(record);
+    const found = findNonFinite(value);
     if (found !== undefined) {
-      throw new RangeError(`cannot write a record as JSON: ${keyPath(found)} is not a finite number`);
+      throw new InputError("cannot be written as JSON: not a finite number", { key: keyPath(found) });
     }
   }
-  return `${text}\n`;
+  return text;
+}
+
+/** One record as its line, line feed included. `InputError` as in `jsonText`. */
+export function recordLine(record: object): string {
+  return `${jsonText(record)}\n`;
 }
 
 async function* plain(

@@ -2,6 +2,7 @@
 import { InputError } from "../../errors.ts";
 import { jsonType } from "../describe-issue.ts";
 import type { Episode, Source } from "../schema.ts";
+import { jsonText } from "../write.ts";
 import { type Cell, DECISION_COLUMNS, type TableRow } from "./columns.ts";
 import { sameValue } from "./same-value.ts";
 
@@ -19,7 +20,7 @@ function textCell(value: unknown): Cell {
 }
 
 function jsonCell(value: unknown): Cell {
-  return value === undefined || (Array.isArray(value) && value.length === 0) ? null : JSON.stringify(value);
+  return Array.isArray(value) && value.length > 0 ? jsonText(value) : null;
 }
 
 function cellOf(type: string, value: unknown): Cell {
@@ -121,7 +122,7 @@ function restOf(wanted: Keys, said: Keys): Cell {
     set(rest, key, value);
     some = true;
   }
-  return some ? JSON.stringify(rest) : null;
+  return some ? jsonText(rest) : null;
 }
 
 function withRest(said: Keys, row: TableRow, place: RowPlace): Keys {

@@ -6,10 +6,14 @@ import {
   type FileMetaData,
   parquetMetadataAsync,
   parquetReadObjects,
+  parquetSchema,
+  type RowGroup,
 } from "hyparquet/src/index.js";
+import { getTreePath } from "hyparquet/src/schema.js";
 import { compressors } from "hyparquet-compressors";
 import { InputError } from "../../../errors.ts";
 import type { ImportFiles } from "../files.ts";
+import { checkPageSize, checkPages } from "./parquet-pages.ts";
 
 /** Rows decoded at once. */
 const BATCH = 4096;
@@ -74,9 +78,49 @@ async function guarded<T>(file: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
+interface SchemaNode {
+  element: { name: string };
+  children: readonly SchemaNode[];
+  path: readonly string[];
+}
+
+function* leaves(node: SchemaNode): Generator<string> {
+  if (node.children.length === 0) yield JSON.stringify(node.path);
+  for (const child of node.children) yield* leaves(child);
+}
+
+/**
+ * Each row group must hold each column of the schema once, in its order. (The reader does not look; a column that it
+ * reads and then has no place for fails where nobody can catch it.)
+ */
+function checkColumns(metadata: FileMetaData, file: string): void {
+  const tree: SchemaNode = parquetSchema(metadata);
+  const columns = [...leaves(tree)];
+  const names = tree.children.map(({ element }) => element.name);
+  if (new Set(names).size < names.length || new Set(columns).size < columns.length) {
+    throw new InputError("two columns have the same name", { file });
+  }
+  for (const [g, group] of metadata.row_groups.entries()) {
+    const found = group.columns.map(({ meta_data }) => JSON.stringify(meta_data?.path_in_schema));
+    if (found.length !== columns.length || found.some((path, n) => path !== columns[n])) {
+      throw new InputError("its columns are not those of the schema", { file, key: `row_groups[${g}]` });
+    }
+  }
+}
+
+/** A page must not ask for more memory than its bytes can stand for. */
+const guardedCompressors = Object.fromEntries(
+  Object.entries(compressors).map(([codec, decompress]) => [
+    codec,
+    (input: Uint8Array, length: number) => {
+      checkPageSize(input.length, length);
+      return decompress(input, length);
+    },
+  ]),
+) as typeof compressors;
+
 /** The footer says how much memory a read takes: a damaged one must not ask for more than a file can hold. */
-function checkMetadata(metadata: FileMetaData, size: number, file: string): number {
-  let rows = 0;
+function checkMetadata(metadata: FileMetaData, size: number, file: string): void {
   for (const [g, group] of metadata.row_groups.entries()) {
     const count = Number(group.num_rows);
     const key = `row_groups[${g}]`;
@@ -99,9 +143,19 @@ function checkMetadata(metadata: FileMetaData, size: number, file: string): numb
         throw new InputError("a column claims more values than its bytes can hold", { file, key });
       }
     }
-    rows += count;
   }
-  return rows;
+}
+
+/** Holds every page of a row group against its bytes, see `checkPages`. */
+async function checkGroup(buffer: AsyncBuffer, metadata: FileMetaData, group: RowGroup): Promise<void> {
+  const tree = parquetSchema(metadata);
+  for (const { meta_data } of group.columns) {
+    if (meta_data === undefined) continue;
+    const start = Number(meta_data.dictionary_page_offset ?? meta_data.data_page_offset);
+    const chunk = new Uint8Array(await buffer.slice(start, start + Number(meta_data.total_compressed_size)));
+    const path = getTreePath(tree, meta_data.path_in_schema);
+    checkPages(chunk, meta_data, path, guardedCompressors[meta_data.codec]);
+  }
 }
 
 /** The rows in order, or the first `most` of them. `InputError` for anything that cannot be read. */
@@ -110,22 +164,34 @@ export async function* readParquetRows(
   file: string,
   most = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<Record<string, unknown>> {
-  const metadata = await guarded(file, () => parquetMetadataAsync(buffer));
-  const total = Math.min(checkMetadata(metadata, buffer.byteLength, file), most);
-  for (let start = 0; start < total; start += BATCH) {
-    const rows = await guarded(file, () =>
-      parquetReadObjects({
-        file: buffer,
-        metadata,
-        compressors,
-        parsers,
-        rowStart: start,
-        rowEnd: Math.min(start + BATCH, total),
-      }),
-    );
-    if (rows.length !== Math.min(BATCH, total - start)) {
-      throw new InputError(`expected ${total} rows, found ${start + rows.length}`, { file });
+  const metadata = await guarded(file, async () => {
+    const metadata = await parquetMetadataAsync(buffer);
+    checkColumns(metadata, file);
+    checkMetadata(metadata, buffer.byteLength, file);
+    return metadata;
+  });
+  let first = 0;
+  for (const group of metadata.row_groups) {
+    const end = Math.min(first + Number(group.num_rows), most);
+    if (first >= end) break;
+    await guarded(file, () => checkGroup(buffer, metadata, group));
+    for (let start = first; start < end; start += BATCH) {
+      const rowEnd = Math.min(start + BATCH, end);
+      const rows = await guarded(file, () =>
+        parquetReadObjects({
+          file: buffer,
+          metadata,
+          compressors: guardedCompressors,
+          parsers,
+          rowStart: start,
+          rowEnd,
+        }),
+      );
+      if (rows.length !== rowEnd - start) {
+        throw new InputError(`expected ${rowEnd} rows, found ${start + rows.length}`, { file });
+      }
+      for (const row of rows) yield plain(row) as Record<string, unknown>;
     }
-    for (const row of rows) yield plain(row) as Record<string, unknown>;
+    first += Number(group.num_rows);
   }
 }
