@@ -8,6 +8,7 @@ import { fileError, isSystemError } from "../engine/webgpu/file-error.ts";
 import { type Register, UsageError } from "./command.ts";
 import { register as demo } from "./commands/demo.ts";
 import { register as evidence } from "./commands/evidence.ts";
+import { register as exportCommand } from "./commands/export.ts";
 import { register as graph } from "./commands/graph.ts";
 import { register as importCommand } from "./commands/import.ts";
 import { register as indexFile } from "./commands/index-file.ts";
@@ -26,6 +27,7 @@ import { watchStandardStreams } from "./io.ts";
 const COMMANDS: Register[] = [
   validate,
   importCommand,
+  exportCommand,
   indexFile,
   graph,
   retrieve,
