@@ -52,7 +52,11 @@ test.describe("bad files give one line, and what was open stays", () => {
       upload("d.jsonl", jsonLines([{ ...SOURCES[0], final_state: undefined }])),
       "d.jsonl, line 1, final_state: missing; 3 decisions have 3 states and need 4",
     ],
-    ["something else", upload("notes.txt", Buffer.from("hello")), "notes.txt: expected sources and episodes"],
+    [
+      "something else",
+      upload("notes.txt", Buffer.from("hello")),
+      "notes.txt: not in any format that can be imported",
+    ],
   ] as const) {
     test(what, async ({ page }) => {
       await openSample(page);

@@ -39,7 +39,16 @@ function madeUp(count: number): TaskSummary[] {
 
 const count = Number(new URLSearchParams(window.location.search).get("tasks"));
 followUrl();
-setUi({ library: { title: `${count} tasks`, origin: "own", files: [], tasks: madeUp(count) } });
+setUi({
+  library: {
+    title: `${count} tasks`,
+    origin: "own",
+    files: [],
+    tasks: madeUp(count),
+    imported: null,
+    environmentNotes: [],
+  },
+});
 createRoot(document.getElementById("root")!).render(
   <div className="app">
     <main className="main main-library">

@@ -4,6 +4,7 @@
  * (distinct sources).
  */
 import type { Evidence } from "../core/evidence/types.ts";
+import type { ImportReport } from "../core/record/import/index.ts";
 import type { Status } from "../core/record/schema.ts";
 import type { Retrieval } from "../core/retrieval/types.ts";
 
@@ -45,6 +46,10 @@ export interface LibrarySummary {
   origin: "sample" | "own";
   files: FileSummary[];
   tasks: TaskSummary[];
+  /** What an import of other programs' recordings gave and left out; null for files in the workbench's own format. */
+  imported: ImportReport | null;
+  /** One line for each environment that has no rules of its own. */
+  environmentNotes: string[];
 }
 
 /** One visit (r, j) as a cell of the matrix. */

@@ -3,6 +3,7 @@
  * of any size is never parsed whole. One task is read back at a time.
  */
 import { InputError } from "../../core/errors.ts";
+import type { ImportedRecord } from "../../core/record/import/importer.ts";
 import { taskKey } from "../../core/record/library.ts";
 import { readAnyRecords } from "../../core/record/read.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";
@@ -49,13 +50,65 @@ export class RecordIndex {
   ): Promise<RecordIndex> {
     const index = new RecordIndex();
     for (const file of files) await index.#add(file, onProgress);
-    index.#store.seal();
-    if (index.#tasks.size === 0) {
+    return index.#whole(files.map((file) => file.name).join(", "));
+  }
+
+  /**
+   * Takes the records of an import, which were checked on the way; `name` stands for the files. Scores have no place
+   * in a library and are passed over: the import's report counts them. Throws `InputError` when there is neither a
+   * source nor an episode.
+   */
+  static async fromImport(
+    name: string,
+    records: AsyncIterable<ImportedRecord>,
+    onProgress: (progress: IndexProgress) => void = () => {},
+  ): Promise<RecordIndex> {
+    const index = new RecordIndex();
+    const encoder = new TextEncoder();
+    const counts = { sources: 0, episodes: 0 };
+    let count = 0;
+    for await (const imported of records) {
+      if (imported.kind === "score") continue;
+      const text = JSON.stringify(imported.record);
+      index.#keep(imported.kind, imported.record, text, encoder.encode(text).length);
+      counts[imported.kind === "source" ? "sources" : "episodes"] += 1;
+      count += 1;
+      if (count % 16 === 0) onProgress({ file: name, records: count });
+    }
+    index.#summarize(name, counts, 0);
+    onProgress({ file: name, records: count });
+    return index.#whole(name);
+  }
+
+  #whole(name: string): this {
+    this.#store.seal();
+    if (this.#tasks.size === 0) {
       throw new InputError("no record in it: expected lines of gcopd.source.v1 or gcopd.episode.v1", {
-        file: files.map((file) => file.name).join(", "),
+        file: name,
       });
     }
-    return index;
+    return this;
+  }
+
+  #summarize(name: string, counts: { sources: number; episodes: number }, bytes: number): void {
+    for (const kind of ["sources", "episodes"] as const) {
+      if (counts[kind] > 0) this.files.push({ name, kind, records: counts[kind], bytes });
+    }
+  }
+
+  #keep(
+    kind: "source" | "episode",
+    { environment, task }: Source | Episode,
+    text: string,
+    bytes: number,
+  ): void {
+    const key = taskKey(environment, task);
+    let entry = this.#tasks.get(key);
+    if (entry === undefined) {
+      entry = { environment, task, sources: [], episodes: [] };
+      this.#tasks.set(key, entry);
+    }
+    entry[kind === "source" ? "sources" : "episodes"].push(this.#store.append(text, bytes));
   }
 
   async #add(file: RecordFile, onProgress: (progress: IndexProgress) => void): Promise<void> {
@@ -72,21 +125,12 @@ export class RecordIndex {
       const key = taskKey(environment, task);
       const id = kind === "source" ? [key, (record as Source).source] : [(record as Episode).episode];
       this.#unique(JSON.stringify([kind, ...id]), `${kind} ${id.at(-1)}`, where);
-      let entry = this.#tasks.get(key);
-      if (entry === undefined) {
-        entry = { environment, task, sources: [], episodes: [] };
-        this.#tasks.set(key, entry);
-      }
-      const list = kind === "source" ? "sources" : "episodes";
-      entry[list].push(this.#store.append(text, bytes));
-      counts[list] += 1;
+      this.#keep(kind, record as Source | Episode, text, bytes);
+      counts[kind === "source" ? "sources" : "episodes"] += 1;
       records += 1;
       if (records % 64 === 0) onProgress({ file: file.name, records });
     }
-    for (const kind of ["sources", "episodes"] as const) {
-      if (counts[kind] > 0)
-        this.files.push({ name: file.name, kind, records: counts[kind], bytes: file.bytes });
-    }
+    this.#summarize(file.name, counts, file.bytes);
     onProgress({ file: file.name, records });
   }
 

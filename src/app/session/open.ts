@@ -1,7 +1,9 @@
 /** Opening a library: the sample, picked or dropped files. What was open before stays until the new one is read. */
 import * as Comlink from "comlink";
 import { InputError } from "../../core/errors.ts";
+import type { FolderFiles } from "../library/blob-folder.ts";
 import { modelFolders } from "../library/model-folder.ts";
+import { isForeign } from "../library/path-files.ts";
 import type { LibrarySummary } from "../model.ts";
 import { navigate } from "../place/navigate.ts";
 import { HOME, type Place } from "../place/place.ts";
@@ -54,25 +56,44 @@ function isRecordFile({ path }: PathFile): boolean {
   return /\.(jsonl|ndjson)(\.gz)?$/i.test(path);
 }
 
-/** Records make a library; folders with a config.json (or a .zip of one) make models. Both may come at once. */
+/** Whether a folder has weights in it: then it is a model; otherwise its config.json may be anybody's. */
+const hasWeights = ({ files }: FolderFiles): boolean =>
+  [...files.keys()].some((name) => name.endsWith(".safetensors"));
+
+const names = (files: readonly PathFile[]): string => {
+  const shown = files.slice(0, 3).map(({ path }) => path);
+  return files.length > 3 ? `${shown.join(", ")} and ${files.length - 3} more` : shown.join(", ");
+};
+
+/**
+ * Records make a library; folders with a config.json and weights (or a .zip of one) make models; both may come at once.
+ * All that is neither is imported, as `gcopd import` does, when no records came with it.
+ */
 export async function openDropped(files: PathFile[]): Promise<void> {
-  const records = files.filter(isRecordFile).map(({ file }) => file);
-  const others = files.filter((file) => !isRecordFile(file));
   try {
-    const models = await modelFolders(others);
-    if (records.length === 0 && models.length === 0 && files.length > 0) {
-      const names = files
-        .map(({ path }) => path)
-        .slice(0, 3)
-        .join(", ");
-      throw new InputError(
-        "expected sources and episodes (.jsonl or .jsonl.gz), or a model folder with config.json",
-        { file: files.length > 3 ? `${names} and ${files.length - 3} more` : names },
-      );
+    const records: PathFile[] = [];
+    const others: PathFile[] = [];
+    for (const file of files) {
+      (isRecordFile(file) && !(await isForeign(file)) ? records : others).push(file);
     }
+    const models = (await modelFolders(others)).filter(hasWeights);
+    const ofModels = new Set<Blob>(models.flatMap((folder) => [...folder.files.values()]));
+    const rest = others.filter(({ path, file }) => !ofModels.has(file) && !/\.zip$/i.test(path));
     if (records.length > 0) {
-      await open("Opening your files…", (onProgress) => libraryWorker().openFiles(records, onProgress), {
+      const own = records.map(({ file }) => file);
+      await open("Opening your files…", (onProgress) => libraryWorker().openFiles(own, onProgress), {
         ...HOME,
+      });
+      if (rest.length > 0 && getUi().notice === null) {
+        setUi({ notice: { kind: "info", text: `Not used beside the records: ${names(rest)}.` } });
+      }
+    } else if (rest.length > 0 && models.length === 0) {
+      await open("Looking at your files…", (onProgress) => libraryWorker().import(rest, onProgress), {
+        ...HOME,
+      });
+    } else if (models.length === 0 && files.length > 0) {
+      throw new InputError("expected a model folder with config.json and weights in it", {
+        file: names(files),
       });
     }
     for (const folder of models) {

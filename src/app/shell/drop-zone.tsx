@@ -45,7 +45,7 @@ export function DropZone({ children }: { children: ReactNode }) {
       {children}
       {dragging && (
         <div className="drop-overlay" aria-hidden="true">
-          Drop sources and episodes (.jsonl, .jsonl.gz), or a model folder
+          Drop sources and episodes, recordings to import, or a model folder
         </div>
       )}
     </>

@@ -2,7 +2,11 @@
  * Records, retrieval and evidence, off the drawing thread. One library is open at a time; it is replaced only when the
  * next one has been read whole without a fault.
  */
-import { environmentRules } from "../../core/environment/environment.ts";
+import {
+  customEnvironmentNote,
+  environmentRules,
+  isCustomEnvironment,
+} from "../../core/environment/environment.ts";
 import { InputError } from "../../core/errors.ts";
 import {
   evidenceInput,
@@ -12,6 +16,7 @@ import {
   renderEvidence,
 } from "../../core/evidence/index.ts";
 import { taskGraph } from "../../core/graph/index.ts";
+import { blobFiles, runImport } from "../../core/record/import/index.ts";
 import { taskKey } from "../../core/record/library.ts";
 import type { Episode, Source, SourceDecision } from "../../core/record/schema.ts";
 import { type PreparedTask, prepareTask, retrieve } from "../../core/retrieval/index.ts";
@@ -22,6 +27,7 @@ import {
   type Tokenizer,
   type TokenizerTexts,
 } from "../../text/index.ts";
+import { withoutCommonFolder } from "../library/path-files.ts";
 import {
   type IndexProgress,
   type RecordFile,
@@ -53,16 +59,42 @@ export class LibraryService {
     about: { title: string; origin: LibrarySummary["origin"] },
     onProgress: (progress: IndexProgress) => void,
   ): Promise<LibrarySummary> {
-    const index = await RecordIndex.read(files, onProgress);
+    return this.#replace(await RecordIndex.read(files, onProgress), { ...about, imported: null });
+  }
+
+  /**
+   * Reads other programs' recordings, as `gcopd import` does, and makes them the open library. Throws `InputError` when
+   * the format is not known or the first fault is met; what was open before then stays open.
+   */
+  async import(
+    entries: readonly { path: string; file: Blob }[],
+    onProgress: (progress: IndexProgress) => void,
+  ): Promise<LibrarySummary> {
+    const { folder, files } = withoutCommonFolder(entries);
+    const { importer, records, report } = await runImport(blobFiles(files));
+    const name = folder !== "" ? folder : files.length === 1 ? files[0]!.path : `${files.length} files`;
+    const index = await RecordIndex.fromImport(name, records, onProgress);
+    return this.#replace(index, {
+      title: `${name} (${importer.name})`,
+      origin: "own",
+      imported: report,
+    });
+  }
+
+  async #replace(
+    index: RecordIndex,
+    about: Pick<LibrarySummary, "title" | "origin" | "imported">,
+  ): Promise<LibrarySummary> {
     const tasks: TaskSummary[] = [];
     for (const ref of index.tasks) {
-      environmentRules(ref.environment);
       const { sources, episodes } = await index.task(ref);
       tasks.push(taskSummary(taskGraph(sources), ref, episodes));
     }
     this.#index = index;
     this.#open = new Map();
-    return { ...about, files: index.files, tasks };
+    const environments = new Set(index.tasks.map(({ environment }) => environment));
+    const environmentNotes = [...environments].filter(isCustomEnvironment).map(customEnvironmentNote);
+    return { ...about, files: index.files, tasks, environmentNotes };
   }
 
   /** The task view's data. */

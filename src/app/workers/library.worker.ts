@@ -30,6 +30,10 @@ const api = {
     return service.open(records, { title, origin: "own" }, onProgress);
   },
 
+  /** Other programs' recordings: any format that `gcopd import` reads. */
+  import: (entries: { path: string; file: File }[], onProgress: OnProgress): Promise<LibrarySummary> =>
+    service.import(entries, onProgress),
+
   /** The tokenizer that counts and scores from now on. Throws `InputError` for files that make none. */
   setTokenizer: service.setTokenizer.bind(service),
 

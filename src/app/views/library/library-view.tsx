@@ -2,6 +2,7 @@
 import { memo } from "react";
 import type { LibrarySummary, TaskSummary } from "../../model.ts";
 import { useUi } from "../../state/store.ts";
+import { ImportReport } from "./import-report.tsx";
 import { OpenButtons } from "./open-panel.tsx";
 import { TaskTable } from "./task-table.tsx";
 
@@ -29,6 +30,12 @@ const OpenLibrary = memo(function OpenLibrary({ library }: { library: LibrarySum
         </div>
         <OpenButtons />
       </div>
+      {library.imported && <ImportReport report={library.imported} />}
+      {library.environmentNotes.map((note) => (
+        <p key={note} className="note" data-testid="environment-note">
+          Note: {note}.
+        </p>
+      ))}
       <TaskTable tasks={tasks} />
       <p className="note">
         <strong>States</strong> are distinct locators over all executions of a task; <strong>shared</strong>{" "}
@@ -58,7 +65,9 @@ function NothingOpen({ own }: { own: boolean }) {
       <p className="note">
         The sample is ten ScienceWorld tasks with a tiny teacher and a tiny student. Your own files:{" "}
         <code>sources.jsonl</code> and <code>episodes.jsonl</code>, plain or gzip, dropped anywhere on this
-        page together. Nothing leaves this machine.
+        page together. Recordings in other formats (the authors’ catalogs and student runs, verl dumps,
+        ShareGPT and OpenAI chats, ATIF, Parquet) are imported when their folder or file is dropped. Nothing
+        leaves this machine.
       </p>
       <ol className="steps">
         <li>

@@ -7,6 +7,12 @@ import { useUi } from "../../state/store.ts";
 export function OpenButtons({ primary = false }: { primary?: boolean }) {
   const busy = useUi((ui) => ui.opening !== null);
   const files = useRef<HTMLInputElement>(null);
+  const folder = useRef<HTMLInputElement>(null);
+  const take = (input: HTMLInputElement): void => {
+    const picked = pickedFiles(input.files ?? []);
+    input.value = "";
+    if (picked.length > 0) void openDropped(picked);
+  };
   return (
     <div className="open-buttons">
       <button
@@ -26,13 +32,23 @@ export function OpenButtons({ primary = false }: { primary?: boolean }) {
         multiple
         hidden
         aria-label="Sources and episodes"
-        accept=".jsonl,.ndjson,.gz,.zip"
+        accept=".jsonl,.ndjson,.json,.gz,.parquet,.zip"
         data-testid="pick-files"
-        onChange={(event) => {
-          const picked = pickedFiles(event.target.files ?? []);
-          event.target.value = "";
-          if (picked.length > 0) void openDropped(picked);
+        onChange={(event) => take(event.target)}
+      />
+      <button type="button" disabled={busy} onClick={() => folder.current?.click()}>
+        Open a folder…
+      </button>
+      <input
+        ref={(input) => {
+          folder.current = input;
+          if (input !== null) input.webkitdirectory = true;
         }}
+        type="file"
+        hidden
+        aria-label="A folder of recordings, or a model"
+        data-testid="pick-folder"
+        onChange={(event) => take(event.target)}
       />
     </div>
   );
