@@ -13,7 +13,10 @@ export const UNKNOWN_ENVIRONMENT = "custom";
 
 const WEBSHOP_ACTION = /^(search|click)\[[^\]]*\]$/;
 
-const MARKS: [string, RegExp][] = [
+type Mark = readonly [name: string, mark: RegExp];
+
+/** Phrases that only one environment has. */
+const MARKS: readonly Mark[] = [
   ["alfworld", /TextWorld, ALFRED|Looking quickly around you, you see/],
   ["webshop", /\[button\]|\[button_\]|\bWebShop\b|\[SEP\] *Instruction:/],
   [
@@ -22,12 +25,30 @@ const MARKS: [string, RegExp][] = [
   ],
 ];
 
-/** The environment whose fixed phrases the texts, or the form of the actions, show; undefined when none do. */
+/** Turns of phrase that show an environment where none of the above does: a later decision without its history. */
+const HINTS: readonly Mark[] = [
+  [
+    "scienceworld",
+    /a substance called |\(that is (?:open|closed)\)|\(containing nothing\)|, which is turned (?:on|off)\b/,
+  ],
+  [
+    "alfworld",
+    /You arrive at [a-z]+ \d+\.|You are facing the [a-z]+ \d+\.|\bput some [a-z]+ (?:on|in) [a-z]+\./,
+  ],
+];
+
+function marked(texts: readonly string[], marks: readonly Mark[]): string | undefined {
+  for (const text of texts) for (const [name, mark] of marks) if (mark.test(text)) return name;
+  return undefined;
+}
+
+/** The environment whose phrases the texts, or the form of the actions, show; undefined when none do. */
 export function recogniseEnvironment(
-  texts: Iterable<string>,
+  texts: readonly string[],
   actions: Iterable<string | null> = [],
 ): string | undefined {
-  for (const text of texts) for (const [name, mark] of MARKS) if (mark.test(text)) return name;
+  const sure = marked(texts, MARKS);
+  if (sure !== undefined) return sure;
   for (const action of actions) if (action !== null && WEBSHOP_ACTION.test(action)) return "webshop";
-  return undefined;
+  return marked(texts, HINTS);
 }

@@ -280,6 +280,39 @@ describe("ScienceWorld histories", () => {
   });
 });
 
+describe("verl rollouts", () => {
+  it("takes the environment that any row shows, and keeps other keys", async () => {
+    const row = (input: string, output: string, rest: object = {}) =>
+      JSON.stringify({ input, output, score: 0, ...rest });
+    const { records, report } = await only(
+      "12.jsonl",
+      [
+        row("Decision 4. You see: Nothing.", "<action>look</action>", {
+          step: 12,
+          reward_model: "rule",
+          gts: null,
+        }),
+        row(
+          "Decision 5. You see: You arrive at desk 1. On the desk 1, you see a pen 1.",
+          "<action>a</action> <action>b</action>",
+        ),
+        row("?", "<action>go to desk 1</action>", { score: 55 }),
+      ].join("\n"),
+    );
+    expect(records).toMatchObject([
+      {
+        episode: "12:0",
+        environment: "alfworld",
+        decisions: [{ action: "look" }],
+        verl: { reward_model: "rule" },
+      },
+      { episode: "12:1", environment: "alfworld", decisions: [{ action: null, status: "malformed" }] },
+      { episode: "12:2", environment: "alfworld", outcome: { success: false, score: 55 } },
+    ]);
+    expect(report.warnings).toHaveLength(1);
+  });
+});
+
 describe("other forms", () => {
   it("reads expert plans", async () => {
     const { record } = await only("train_expert.jsonl", {

@@ -3,8 +3,8 @@ import { z } from "zod";
 import type { Episode } from "../../schema.ts";
 import { recogniseEnvironment, UNKNOWN_ENVIRONMENT } from "./environment-of.ts";
 import { fileImporter } from "./file-importer.ts";
-import { responseAction } from "./reply.ts";
-import { check } from "./rows.ts";
+import { responseAction, taggedAction } from "./reply.ts";
+import { check, type Row, type Where } from "./rows.ts";
 
 const rowSchema = z.looseObject({
   input: z.string(),
@@ -18,6 +18,31 @@ const KNOWN = new Set(["input", "output", "score", "step"]);
 /** Scores from 0 to 1; what lies above can only be a percentage, as ScienceWorld counts. */
 function isSuccess(score: number): boolean {
   return score >= 100 || (score <= 1 && score >= 1 - 1e-9);
+}
+
+interface Known {
+  row: z.infer<typeof rowSchema>;
+  value: Record<string, unknown>;
+  where: Where;
+  environment: string;
+}
+
+/** Rows held back while no row has shown the environment: a dump is of one. */
+const HELD_BACK = 256;
+
+/** Rows with their environment: what a row shows, else what the rows before it do, else the first that shows one. */
+async function* withEnvironment(rows: AsyncIterable<Row>): AsyncGenerator<Known> {
+  let held: Omit<Known, "environment">[] = [];
+  let last: string | undefined;
+  for await (const { value, where } of rows) {
+    const row = check(rowSchema, value, where);
+    last = recogniseEnvironment([row.input, row.output], [taggedAction(row.output, "")]) ?? last;
+    held.push({ row, value, where });
+    if (last === undefined && held.length < HELD_BACK) continue;
+    for (const known of held) yield { ...known, environment: last ?? UNKNOWN_ENVIRONMENT };
+    held = [];
+  }
+  for (const known of held) yield { ...known, environment: UNKNOWN_ENVIRONMENT };
 }
 
 /** `7` of `7.jsonl`, with the folder it lies in: rows of other steps or folders never share an id. */
@@ -35,12 +60,7 @@ export const verlRollouts = fileImporter({
   head: /^\s*\[?\s*\{\s*"input"\s*:\s*"/,
   async *records(rows, scope) {
     let n = 0;
-    let last: string | undefined;
-    for await (const { value, where } of rows) {
-      const row = check(rowSchema, value, where);
-      const environment: string =
-        recogniseEnvironment([row.input, row.output]) ?? last ?? UNKNOWN_ENVIRONMENT;
-      last = environment;
+    for await (const { row, value, where, environment } of withEnvironment(rows)) {
       const score = row.score ?? null;
       if (score !== null && score > 1) {
         scope.context.warn(scope.path, `row ${n}: score ${score} is above 1; taken as a percentage`, "score");
