@@ -29,8 +29,8 @@ export interface PreparedLibrary {
   close(): Promise<void>;
 }
 
-/** Bytes of records whose prepared tasks are kept: about 400 tasks of 16 executions. */
-const KEPT_BYTES = 64 << 20;
+/** Bytes of records whose prepared tasks are kept: about 90 tasks of 16 executions. */
+const KEPT_BYTES = 16 << 20;
 
 /**
  * Opens a library, of whose sources those take part that the selection lets. A task is read when an episode asks for it,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { State } from "../record/schema.ts";
 import { matchingKey } from "./matching-key.ts";
 
 const menu = (options: Record<string, string>, mode = "pending_menu", key = "k") =>
@@ -25,6 +26,17 @@ describe("matchingKey", () => {
     ]) {
       expect(other).not.toBe(base);
     }
+  });
+
+  it("differs for any two states, whatever their descriptors begin with", () => {
+    const descriptors = ["", "k", "[", "#", "#6 normalk", '["k","normal",[]]', "6 normalk", "normalk"];
+    const states = descriptors.flatMap((key) =>
+      ["normal", "normalk", "pending_menu", ""].flatMap((mode): State[] => [
+        { key, mode, options: {} },
+        { key, mode, options: { "0": "x" } },
+      ]),
+    );
+    expect(new Set(states.map(matchingKey)).size).toBe(states.length);
   });
 
   it("cannot be forged by text that holds separators", () => {

@@ -6,6 +6,10 @@ export function byCodeUnit(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+/** First characters of the keys of states with options (JSON's bracket) and of those in another mode. */
+const OPTIONS_MARK = 0x5b;
+const MODE_MARK = 0x23;
+
 /**
  * The locator z as one string: two visits match exactly when their matching keys are equal, that is when descriptor,
  * parser mode and options (as sorted pairs, white space folded) are all equal (Appendix "State descriptors and
@@ -13,14 +17,19 @@ export function byCodeUnit(a: string, b: string): number {
  */
 export function matchingKey(state: State | null): string | null {
   if (state === null) return null;
-  if (hasNoOptions(state.options)) return `${state.mode.length} ${state.mode}${state.key}`;
+  if (hasNoOptions(state.options)) {
+    const first = state.key.charCodeAt(0);
+    // Nearly all states: the descriptor itself, which no other form can equal.
+    return state.mode === "normal" && first !== OPTIONS_MARK && first !== MODE_MARK
+      ? state.key
+      : `#${state.mode.length} ${state.mode}${state.key}`;
+  }
   const options = Object.entries(state.options)
     .map(([name, value]) => [foldWhiteSpace(name), foldWhiteSpace(value)] as const)
     .sort((a, b) => byCodeUnit(a[0], b[0]) || byCodeUnit(a[1], b[1]));
   return JSON.stringify([state.key, state.mode, options]);
 }
 
-/** Nearly all states: their key is put together without JSON, and never equals one of a state with options. */
 function hasNoOptions(options: State["options"]): boolean {
   for (const name in options) if (Object.hasOwn(options, name)) return false;
   return true;

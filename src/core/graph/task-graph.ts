@@ -85,7 +85,8 @@ export function taskGraph(sources: readonly Source[]): TaskGraph {
   const nodes: GraphNode[] = [];
   const edges: GraphEdge[] = [];
   const index = new Map<string, number>();
-  /** By from · 2^26 + to, which is exact: 2^26 nodes would not fit in memory. */
+  /** No task has more nodes than visits, so from · stride + to names an edge. */
+  const stride = sources.reduce((count, source) => count + source.decisions.length + 1, 0);
   const edgeIndex = new Map<number, number>();
 
   const nodeOf = (state: State | null): number | null => {
@@ -120,7 +121,7 @@ export function taskGraph(sources: readonly Source[]): TaskGraph {
       if (entry.sources.at(-1) !== r) entry.sources.push(r);
       const from = position === 0 ? null : visits[visit - 1]!.node;
       if (from === null) continue;
-      const name = from * 2 ** 26 + node;
+      const name = from * stride + node;
       let edge = edgeIndex.get(name);
       if (edge === undefined) {
         edge = edges.length;

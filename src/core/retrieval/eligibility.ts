@@ -77,5 +77,8 @@ export function ineligibleReasons(
 }
 
 function isBlank(text: string | null): boolean {
-  return text === null || foldWhiteSpace(text) === "";
+  if (text === null) return true;
+  const first = text.charCodeAt(0);
+  // A visible ASCII character to begin with, as nearly every action has, settles it.
+  return !(first > 0x20 && first < 0x7f) && foldWhiteSpace(text) === "";
 }

@@ -4,7 +4,7 @@
  * looking its locator up.
  */
 import { byCodeUnit } from "../graph/matching-key.ts";
-import { type TaskGraph, taskGraph } from "../graph/task-graph.ts";
+import { type GraphNode, type TaskGraph, taskGraph } from "../graph/task-graph.ts";
 import type { Source } from "../record/schema.ts";
 import { isTrusted, isTrustedFailure, isTrustedSuccess, reportsSuccess } from "../record/standing.ts";
 import {
@@ -64,8 +64,8 @@ export interface PreparedTask {
   rules: RetrievalRules;
   /** Sources that the environment keeps out of the library: they give no visit and are never retained. */
   leftOut: readonly Source[];
-  /** By place in `graph.nodes`. */
-  states: readonly PreparedState[];
+  /** The state at a place in `graph.nodes`, prepared when first asked for: students come to few of a task's states. */
+  state(node: number): PreparedState;
   /** FallbackSuccess(D_x), or the unverified record where that is permitted. */
   fallbackSuccess: Fallback | null;
   /** The failed record where no position is shared. */
@@ -96,7 +96,8 @@ export function admittedSources(
 }
 
 /**
- * Builds the graph of one task and prepares every state of it. Linear in the visits but for sorting each state's.
+ * Builds the graph of one task, from which each state is prepared when it is asked for. Linear in the visits but for
+ * sorting each state's.
  * Throws `InputError` when the sources are not of one task. No source at all is fine: nothing ever matches then.
  */
 export function prepareTask(recorded: readonly Source[], rules: RetrievalRules): PreparedTask {
@@ -104,7 +105,8 @@ export function prepareTask(recorded: readonly Source[], rules: RetrievalRules):
   const graph = taskGraph(sources);
   const breaks = sources.map(continuity);
   const byId = new Map(sources.map((source) => [source.source, source]));
-  const states = graph.nodes.map((node): PreparedState => {
+  const states: (PreparedState | undefined)[] = new Array(graph.nodes.length);
+  const prepareState = (node: GraphNode): PreparedState => {
     const failures: FailedVisit[] = [];
     const visits = node.visits.map((place): PreparedVisit => {
       const { source: r, position, terminal } = graph.visits[place]!;
@@ -128,12 +130,12 @@ export function prepareTask(recorded: readonly Source[], rules: RetrievalRules):
       cost,
     }));
     return { visits, candidates, failures };
-  });
+  };
   return {
     graph,
     rules,
     leftOut: rules.trustedSourcesOnly ? recorded.filter((source) => !isTrusted(source)) : [],
-    states,
+    state: (node) => (states[node] ??= prepareState(graph.nodes[node]!)),
     fallbackSuccess: fallbackSuccess(sources, breaks, rules),
     fallbackFailure: fallbackFailure(sources, rules),
     source: (id) => byId.get(id),

@@ -464,8 +464,8 @@ describe("properties", () => {
         const small = prepareTask(sources.slice(0, kept), by);
         const large = prepareTask(sources, by);
         small.graph.nodes.forEach((node, n) => {
-          const before = small.states[n]!.candidates;
-          const after = large.states[large.graph.index.get(node.key)!]!.candidates;
+          const before = small.state(n).candidates;
+          const after = large.state(large.graph.index.get(node.key)!).candidates;
           expect(after).toEqual(expect.arrayContaining([...before]));
           if (before.length > 0) expect(after[0]!.cost).toBeLessThanOrEqual(before[0]!.cost);
         });

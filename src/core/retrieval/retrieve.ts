@@ -11,7 +11,7 @@ import { type MinimumPrefixPair, minimumPrefixPair } from "./minimum-prefix.ts";
 import type { FailedVisit, Fallback, PreparedState, PreparedTask } from "./prepare.ts";
 import type { RetrieveOptions } from "./selection.ts";
 import { isTerminalFailure } from "./terminal-failure.ts";
-import type { Retrieval } from "./types.ts";
+import type { Explanation, Retrieval } from "./types.ts";
 
 /** A student execution looked up in a prepared task. */
 export interface LocatedEpisode {
@@ -47,7 +47,7 @@ function locateEpisode(prepared: PreparedTask, episode: Episode, until: number):
   for (let u = 0; u <= until; u++) {
     const key = matchingKey(episode.decisions[u]!.state);
     const node = key === null ? undefined : graph.index.get(key);
-    const state = node === undefined ? null : prepared.states[node]!;
+    const state = node === undefined ? null : prepared.state(node);
     states.push(state);
     latestSuccess.push(state !== null && state.candidates.length > 0 ? u : (latestSuccess[u - 1] ?? -1));
     latestFailure.push(state !== null && state.failures.length > 0 ? u : (latestFailure[u - 1] ?? -1));
@@ -138,7 +138,15 @@ function decide(located: LocatedEpisode, t: number, options: RetrieveOptions): R
   if (options.terminalFailureNote === true && isTerminalFailure(episode, t)) {
     record.terminal_failure_note = true;
   }
-  return { record, explanation: explain(located, t, record, found, options.control ?? "graph") };
+  let explanation: Explanation | undefined;
+  return {
+    record,
+    // Made when first looked at: a file of retrieval records needs none.
+    get explanation() {
+      explanation ??= explain(located, t, record, found, options.control ?? "graph");
+      return explanation;
+    },
+  };
 }
 
 /** What a control retains in place of what the rules found; the rest of the record stays as found. */
