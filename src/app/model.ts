@@ -6,6 +6,7 @@
 import type { Evidence } from "../core/evidence/types.ts";
 import type { ImportReport } from "../core/record/import/index.ts";
 import type { Status } from "../core/record/schema.ts";
+import type { Selection, SourceSelection } from "../core/retrieval/selection.ts";
 import type { Retrieval } from "../core/retrieval/types.ts";
 
 /** What a task, an episode and a decision are called. */
@@ -119,6 +120,10 @@ export interface EdgeModel {
 
 export interface TaskModel extends TaskRef {
   description: string;
+  /** Which of the recorded executions take part: those of `sources`. */
+  selection: SourceSelection;
+  /** Recorded executions that do not, by the selection or by the environment's rules. */
+  leftOut: number;
   states: StateModel[];
   edges: EdgeModel[];
   /** By step of the first visit: column = step. By cost: the last column is cost 0. */
@@ -131,6 +136,8 @@ export interface TaskModel extends TaskRef {
 export interface DecisionModel extends TaskRef {
   episode: string;
   decision: number;
+  /** What retrieval and evidence were asked for; nothing for the full method. */
+  selection: Selection;
   retrieval: Retrieval;
   observation: string;
   action: string | null;

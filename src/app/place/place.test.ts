@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { CONTROLS, SOURCE_BUDGETS } from "../../core/retrieval/selection.ts";
 import { AXES, formatPlace, HOME, type Place, parsePlace, SORT_KEYS, VIEWS } from "./place.ts";
 
 const name = fc.string({ minLength: 1, unit: "grapheme" });
@@ -14,6 +15,10 @@ const places: fc.Arbitrary<Place> = fc.record({
   visit: fc.option(fc.record({ source: name, position: count })),
   token: fc.option(count),
   axis: fc.constantFrom(...AXES),
+  control: fc.constantFrom(...CONTROLS),
+  budget: fc.constantFrom(null, ...SOURCE_BUDGETS),
+  augmentation: fc.boolean(),
+  terminalNote: fc.boolean(),
   filter: fc.string({ unit: "grapheme" }),
   sort: fc.constantFrom(...SORT_KEYS),
   descending: fc.boolean(),
@@ -60,6 +65,10 @@ describe("place", () => {
     ["#/library?sort=size", "one of task"],
     ["#/library?library=theirs", "sample or own"],
     ["#/library?constructor=1", "unknown part “constructor”"],
+    ["#/task/a?control=magic", "one of graph, success-only"],
+    ["#/task/a?sources=3", "one of 1, 4, 8, 16"],
+    ["#/task/a?augmentation=maybe", "expected off"],
+    ["#/task/a?terminal-note=1", "expected on"],
     ["#/task/a?episode=", "expected a name"],
   ])("says what is wrong with %s", (hash, message) => {
     const { problems } = parsePlace(hash);

@@ -3,6 +3,10 @@
  * a task or an episode of that name exists is checked later, against the library); nonsense gives a sentence, not a
  * crash. `formatPlace` writes the shortest hash that `parsePlace` reads back as the same place.
  */
+import { CONTROLS, SOURCE_BUDGETS } from "../../core/retrieval/selection.ts";
+import type { Control } from "../../core/retrieval/types.ts";
+import { type Budget, NO_WHAT_IF } from "./what-if.ts";
+
 export const VIEWS = ["library", "task", "tokens", "training"] as const;
 export type View = (typeof VIEWS)[number];
 
@@ -41,6 +45,14 @@ export interface Place {
   /** Index of the pinned response token. */
   token: number | null;
   axis: Axis;
+  /** The paper's ablations: `graph` is the full method. */
+  control: Control;
+  /** Source budget K; null takes every recorded execution. */
+  budget: Budget;
+  /** Planner and oracle records take part. */
+  augmentation: boolean;
+  /** The last decision of an episode that failed by itself says so. */
+  terminalNote: boolean;
   filter: string;
   sort: SortKey;
   descending: boolean;
@@ -56,6 +68,7 @@ export const HOME: Place = {
   visit: null,
   token: null,
   axis: "step",
+  ...NO_WHAT_IF,
   filter: "",
   sort: "task",
   descending: false,
@@ -146,6 +159,24 @@ export function parsePlace(hash: string): ParsedPlace {
       place.axis = value;
       return true;
     },
+    control: (value) => {
+      if (!isOneOf(CONTROLS, value)) return false;
+      place.control = value;
+      return true;
+    },
+    sources: (value) => {
+      const budget = SOURCE_BUDGETS.find((k) => String(k) === value);
+      if (budget !== undefined) place.budget = budget;
+      return budget !== undefined;
+    },
+    augmentation: (value) => {
+      place.augmentation = value !== "off";
+      return value === "off";
+    },
+    "terminal-note": (value) => {
+      place.terminalNote = value === "on";
+      return value === "on";
+    },
     filter: (value) => {
       place.filter = value;
       return true;
@@ -164,6 +195,10 @@ export function parsePlace(hash: string): ParsedPlace {
     token: "a whole number from 0",
     visit: "source@position",
     axis: AXES.join(" or "),
+    control: `one of ${CONTROLS.join(", ")}`,
+    sources: `one of ${SOURCE_BUDGETS.join(", ")}`,
+    augmentation: "off",
+    "terminal-note": "on",
     sort: `one of ${SORT_KEYS.join(", ")}, with - before it for descending`,
   };
   for (const [key, value] of parameters) {
@@ -189,6 +224,10 @@ export function formatPlace(place: Place): string {
   set("visit", place.visit && `${place.visit.source}@${place.visit.position}`);
   set("token", place.token === null ? null : String(place.token));
   set("axis", place.axis, HOME.axis);
+  set("control", place.control, HOME.control);
+  set("sources", place.budget === null ? null : String(place.budget));
+  set("augmentation", place.augmentation ? null : "off");
+  set("terminal-note", place.terminalNote ? "on" : null);
   set("filter", place.filter);
   set("sort", `${place.descending ? "-" : ""}${place.sort}`, HOME.sort);
   const task = place.task === null ? "" : `/${encodeURIComponent(place.task)}`;

@@ -3,6 +3,7 @@ import { InputError } from "../../core/errors.ts";
 import type { LibrarySummary, TaskModel, TaskSummary } from "../model.ts";
 import { navigate } from "../place/navigate.ts";
 import type { Place } from "../place/place.ts";
+import { selectionOf, sourcesKey } from "../place/what-if.ts";
 import { getUi, setUi, useUi } from "../state/store.ts";
 import { libraryWorker } from "../workers/clients.ts";
 import { describeFault } from "./faults.ts";
@@ -55,9 +56,15 @@ async function load(place: Place, library: LibrarySummary, mine: number): Promis
     const ref = taskAt(library, place);
     if (ref === null) throw new InputError(`This library has no task “${place.task}”.`);
     const shown = getUi().task;
+    const selection = selectionOf(place);
     let task = shown;
-    if (shown === null || shown.task !== ref.task || shown.environment !== ref.environment) {
-      task = await libraryWorker().task({ environment: ref.environment, task: ref.task });
+    if (
+      shown === null ||
+      shown.task !== ref.task ||
+      shown.environment !== ref.environment ||
+      sourcesKey(shown.selection) !== sourcesKey(selection)
+    ) {
+      task = await libraryWorker().task({ environment: ref.environment, task: ref.task }, selection);
       if (!current()) return;
       setUi({ task, decision: null });
     }
@@ -84,6 +91,7 @@ async function load(place: Place, library: LibrarySummary, mine: number): Promis
       { environment: ref.environment, task: ref.task },
       episode.id,
       place.decision,
+      selection,
     );
     if (current()) setUi({ decision: model, viewProblem: null });
   } catch (error) {

@@ -8,11 +8,12 @@ import { remaining } from "./eta.ts";
 import { describeFault, isAbort } from "./faults.ts";
 import { computeWorker, endComputeWorker, ensureModel } from "./models.ts";
 
-/** One name for a decision of the open library. */
+/** One name for a decision of the open library and the evidence that was asked for. */
 export function scoreKey(
-  decision: Pick<DecisionModel, "environment" | "task" | "episode" | "decision">,
+  decision: Pick<DecisionModel, "environment" | "task" | "episode" | "decision" | "selection">,
 ): string {
-  return JSON.stringify([decision.environment, decision.task, decision.episode, decision.decision]);
+  const { environment, task, episode, selection } = decision;
+  return JSON.stringify([environment, task, episode, decision.decision, selection]);
 }
 
 /** Cancelled runs end their worker, and what it was asked for never answers: each run knows if it is still the one. */
@@ -38,7 +39,12 @@ export async function scoreDecision(): Promise<void> {
     if (mine !== run) return;
     show("Opening the student", 0, [], 0);
     const { api } = await ensureModel("student");
-    const pair = await libraryWorker().pair(decision, decision.episode, decision.decision);
+    const pair = await libraryWorker().pair(
+      decision,
+      decision.episode,
+      decision.decision,
+      decision.selection,
+    );
     if (mine !== run) return;
     const { responseIds, vanillaIds, graphIds, pieces } = pair;
     const passes: { role: Role; label: string; promptIds: number[] }[] = [

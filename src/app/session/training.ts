@@ -1,9 +1,11 @@
 /** Updating the student: the core's loop in the compute worker, drawn as it goes. */
 import * as Comlink from "comlink";
 import { InputError } from "../../core/errors.ts";
-import { METHODS, type Method } from "../../core/method/index.ts";
+import { METHODS, type Method, withSelection } from "../../core/method/index.ts";
 import { PAPER_SETTINGS } from "../../core/ports.ts";
+import type { Selection } from "../../core/retrieval/selection.ts";
 import type { TaskRef } from "../model.ts";
+import { selectionOf } from "../place/what-if.ts";
 import { countOf } from "../shell/plural.ts";
 import { isComputing } from "../state/computing.ts";
 import { getUi, IDLE_TRAINING, type StepPoint, setUi } from "../state/store.ts";
@@ -35,14 +37,14 @@ async function chosenEpisodes(scope: "episode" | "task" | "library"): Promise<Ep
   return all;
 }
 
-/** GC-OPD with the passes that were asked for; a stage of no pass is left out. */
-function method(vanilla: number, graph: number): Method {
+/** GC-OPD with the passes and the evidence that were asked for; a stage of no pass is left out. */
+function method(vanilla: number, graph: number, selection: Selection): Method {
   const passes = [vanilla, graph];
   const stages = METHODS["gc-opd"].stages
     .map((stage, i) => ({ ...stage, epochs: passes[i] ?? 0 }))
     .filter(({ epochs }) => epochs > 0);
   if (stages.length === 0) throw new InputError("nothing to do: both stages have no pass");
-  return { ...METHODS["gc-opd"], stages };
+  return withSelection({ ...METHODS["gc-opd"], stages }, selection);
 }
 
 let run = 0;
@@ -56,7 +58,7 @@ export async function startTraining(): Promise<void> {
   setUi({ training: { ...IDLE_TRAINING, status: "running" } });
   try {
     const episodes = await chosenEpisodes(form.scope);
-    const chosen = method(form.vanillaPasses, form.graphPasses);
+    const chosen = method(form.vanillaPasses, form.graphPasses, selectionOf(getUi().place));
     progress("Opening the models", 0, 0);
     await ensureModel("teacher");
     const { api } = await ensureModel("student");

@@ -2,6 +2,7 @@
 import { goHome } from "../place/navigate.ts";
 import { openModel } from "../session/models.ts";
 import { type Role, setUi, useUi } from "../state/store.ts";
+import { WhatIfBadge } from "./what-if-badge.tsx";
 
 export function Banners() {
   const problems = useUi((ui) => ui.placeProblems);
@@ -29,6 +30,7 @@ export function Banners() {
           </button>
         </div>
       )}
+      <WhatIfBadge />
       <PendingFolder />
       <WithoutGpu />
       {opening && (

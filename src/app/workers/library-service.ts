@@ -20,6 +20,7 @@ import { blobFiles, runImport } from "../../core/record/import/index.ts";
 import { taskKey } from "../../core/record/library.ts";
 import type { Episode, Source, SourceDecision } from "../../core/record/schema.ts";
 import { type PreparedTask, prepareTask, retrieve } from "../../core/retrieval/index.ts";
+import { type Selection, type SourceSelection, selectSources } from "../../core/retrieval/selection.ts";
 import {
   decisionPromptIds,
   decisionResponseIds,
@@ -37,6 +38,7 @@ import {
 import { taskModel } from "../library/task-model.ts";
 import { taskSummary } from "../library/task-summary.ts";
 import type { DecisionModel, LibrarySummary, ScorePair, TaskModel, TaskRef, TaskSummary } from "../model.ts";
+import { sourcesKey } from "../place/what-if.ts";
 import { describeFault } from "../session/faults.ts";
 
 /** One task read back and prepared. */
@@ -97,23 +99,34 @@ export class LibraryService {
     return { ...about, files: index.files, tasks, environmentNotes };
   }
 
-  /** The task view's data. */
-  async task(ref: TaskRef): Promise<TaskModel> {
-    const { records, prepared } = await this.#task(ref);
-    return taskModel(prepared.graph, ref, records.episodes);
+  /** The task view's data, of the executions that take part. */
+  async task(ref: TaskRef, { sourcesPerTask, augmentation }: SourceSelection = {}): Promise<TaskModel> {
+    const selection = { sourcesPerTask, augmentation };
+    const { records, prepared } = await this.#task(ref, selection);
+    return {
+      ...taskModel(prepared.graph, ref, records.episodes),
+      selection,
+      leftOut: records.sources.length - prepared.graph.sources.length,
+    };
   }
 
   /** Retrieval and evidence for one decision. Throws `InputError` when there is none of that name. */
-  async decision(ref: TaskRef, episodeId: string, decision: number): Promise<DecisionModel> {
-    const { records, prepared } = await this.#task(ref);
+  async decision(
+    ref: TaskRef,
+    episodeId: string,
+    decision: number,
+    selection: Selection = {},
+  ): Promise<DecisionModel> {
+    const { records, prepared } = await this.#task(ref, selection);
     const episode = findEpisode(records, episodeId);
-    const retrieval = retrieve(prepared, episode, decision);
-    const input = evidenceInput(prepared, episode, retrieval.record);
+    const retrieval = retrieve(prepared, episode, decision, selection);
+    const input = evidenceInput(prepared, episode, retrieval.record, selection.control);
     const { observation, action, status, feedback, prompt, response } = episode.decisions[decision]!;
     const model: DecisionModel = {
       ...ref,
       episode: episodeId,
       decision,
+      selection,
       retrieval,
       observation,
       action,
@@ -126,7 +139,12 @@ export class LibraryService {
       countsProblem: null,
     };
     try {
-      const { evidence, pair, evidenceTokens } = this.#teacherContexts(prepared, episode, decision);
+      const { evidence, pair, evidenceTokens } = this.#teacherContexts(
+        prepared,
+        episode,
+        decision,
+        selection,
+      );
       const counts = {
         vanilla: pair.vanillaIds.length,
         graph: pair.graphIds.length,
@@ -140,15 +158,20 @@ export class LibraryService {
   }
 
   /** The two teacher contexts of one decision and the response that both score. */
-  async pair(ref: TaskRef, episodeId: string, decision: number): Promise<ScorePair> {
-    const { records, prepared } = await this.#task(ref);
-    return this.#teacherContexts(prepared, findEpisode(records, episodeId), decision).pair;
+  async pair(
+    ref: TaskRef,
+    episodeId: string,
+    decision: number,
+    selection: Selection = {},
+  ): Promise<ScorePair> {
+    const { records, prepared } = await this.#task(ref, selection);
+    return this.#teacherContexts(prepared, findEpisode(records, episodeId), decision, selection).pair;
   }
 
   /** Decision j of a source; null for its terminal visit. Throws `InputError` when there is no such visit. */
   async visit(ref: TaskRef, sourceId: string, position: number): Promise<SourceDecision | null> {
-    const { prepared } = await this.#task(ref);
-    const source = prepared.source(sourceId);
+    const { records } = await this.#task(ref);
+    const source = records.sources.find((each) => each.source === sourceId);
     if (source === undefined) throw new InputError(`Task ${ref.task} has no execution ${sourceId}.`);
     const { length } = source.decisions;
     if (position > length) {
@@ -178,7 +201,7 @@ export class LibraryService {
     this.#tokenizer = loadTokenizer(texts);
   }
 
-  #teacherContexts(prepared: PreparedTask, episode: Episode, decision: number) {
+  #teacherContexts(prepared: PreparedTask, episode: Episode, decision: number, selection: Selection) {
     const tokenizer = this.#tokenizer;
     if (tokenizer === null) throw new InputError("no tokenizer is open");
     if (tokenizer.endOfTurnId === null) {
@@ -188,10 +211,10 @@ export class LibraryService {
     const recorded = episode.decisions[decision]!;
     const vanillaIds = decisionPromptIds(recorded, tokenizer, place);
     const responseIds = decisionResponseIds(recorded, tokenizer, place);
-    const retrieval = retrieve(prepared, episode, decision).record;
+    const retrieval = retrieve(prepared, episode, decision, selection).record;
     let ids: number[] = [];
     const evidence = fitEvidence({
-      ...evidenceInput(prepared, episode, retrieval),
+      ...evidenceInput(prepared, episode, retrieval, selection.control),
       limit: environmentRules(episode.environment).limits.evidenceTokens,
       countTokens: (text) => {
         ids = tokenizer.encode(evidenceInsert(text), { special: false });
@@ -207,17 +230,17 @@ export class LibraryService {
     return { evidence, pair, evidenceTokens: ids.length };
   }
 
-  async #task(ref: TaskRef): Promise<OpenTask> {
+  async #task(ref: TaskRef, selection: SourceSelection = {}): Promise<OpenTask> {
     const index = this.#index;
     if (index === null) throw new InputError("no library is open");
-    const key = taskKey(ref.environment, ref.task);
+    const key = JSON.stringify([taskKey(ref.environment, ref.task), sourcesKey(selection)]);
     const known = this.#open.get(key);
     this.#open.delete(key);
     const task =
       known ??
       index.task(ref).then((records) => ({
         records,
-        prepared: prepareTask(records.sources, environmentRules(ref.environment)),
+        prepared: prepareTask(selectSources(records.sources, selection), environmentRules(ref.environment)),
       }));
     this.#open.set(key, task);
     if (this.#open.size > KEPT_TASKS) this.#open.delete(this.#open.keys().next().value!);

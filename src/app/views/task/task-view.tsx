@@ -8,6 +8,7 @@ import { visitMarks } from "./marks.ts";
 import { Matrix } from "./matrix.tsx";
 import { StateGraph } from "./state-graph.tsx";
 import { StepBar } from "./step-bar.tsx";
+import { WhatIfControls } from "./what-if-controls.tsx";
 
 export function TaskView() {
   const place = useUi((ui) => ui.place);
@@ -28,6 +29,7 @@ export function TaskView() {
   return (
     <div className="task-view">
       <StepBar task={task} />
+      <WhatIfControls leftOut={task.leftOut} />
       <div className="task-panes">
         <div className="task-left">
           <Matrix task={task} episode={episode} decision={shown} marks={marks} />
