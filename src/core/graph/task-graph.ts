@@ -83,11 +83,7 @@ export function taskGraph(sources: readonly Source[]): TaskGraph {
   const visits: Visit[] = [];
   const offsets: number[] = [];
   const nodes: GraphNode[] = [];
-  const edges: GraphEdge[] = [];
   const index = new Map<string, number>();
-  /** No task has more nodes than visits, so from · stride + to names an edge. */
-  const stride = sources.reduce((count, source) => count + source.decisions.length + 1, 0);
-  const edgeIndex = new Map<number, number>();
 
   const nodeOf = (state: State | null): number | null => {
     const key = matchingKey(state);
@@ -119,21 +115,46 @@ export function taskGraph(sources: readonly Source[]): TaskGraph {
       const entry = nodes[node]!;
       entry.visits.push(visit);
       if (entry.sources.at(-1) !== r) entry.sources.push(r);
-      const from = position === 0 ? null : visits[visit - 1]!.node;
-      if (from === null) continue;
-      const name = from * stride + node;
-      let edge = edgeIndex.get(name);
-      if (edge === undefined) {
-        edge = edges.length;
-        edgeIndex.set(name, edge);
-        edges.push({ id: `E${edge}`, from, to: node, transitions: [], sources: [] });
-      }
-      const projected = edges[edge]!;
-      projected.transitions.push(visit - 1);
-      if (projected.sources.at(-1) !== r) projected.sources.push(r);
     }
   });
-  return { environment, task, sources, visits, offsets, nodes, edges, index };
+  let edges: GraphEdge[] | undefined;
+  return {
+    environment,
+    task,
+    sources,
+    visits,
+    offsets,
+    nodes,
+    // Retrieval goes by the nodes alone: the edges are put together when somebody looks at them.
+    get edges() {
+      edges ??= projectedEdges(visits, nodes.length);
+      return edges;
+    },
+    index,
+  };
+}
+
+/** E_x of Eq. (2): the temporal edges whose two ends have a reliable locator, by the pair of their nodes. */
+function projectedEdges(visits: readonly Visit[], nodes: number): GraphEdge[] {
+  const edges: GraphEdge[] = [];
+  /** By from · nodes + to. */
+  const places = new Map<number, number>();
+  for (let visit = 1; visit < visits.length; visit++) {
+    const { source, position, node: to } = visits[visit]!;
+    const from = position === 0 ? null : visits[visit - 1]!.node;
+    if (from === null || to === null) continue;
+    const pair = from * nodes + to;
+    let place = places.get(pair);
+    if (place === undefined) {
+      place = edges.length;
+      places.set(pair, place);
+      edges.push({ id: `E${place}`, from, to, transitions: [], sources: [] });
+    }
+    const edge = edges[place]!;
+    edge.transitions.push(visit - 1);
+    if (edge.sources.at(-1) !== source) edge.sources.push(source);
+  }
+  return edges;
 }
 
 /** I_x(z) of Eq. (3): the visits that share the locator, empty for ⊥ and for a locator that no source visited. */
