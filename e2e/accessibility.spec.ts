@@ -38,6 +38,14 @@ for (const theme of ["light", "dark"] as const) {
       await expect(page.getByRole("heading", { name: "teacher:0, visit 1" })).toBeVisible();
       await check(page, "task");
 
+      await page.getByRole("combobox", { name: "Evidence" }).selectOption("success-only");
+      await expect(page.getByTestId("what-if")).toBeVisible();
+      await check(page, "task, what if");
+      await page.getByRole("button", { name: "Reset to the full method" }).click();
+      await page.keyboard.press("5");
+      await expect(page.getByTestId("statistics-scope")).toBeVisible();
+      await check(page, "statistics");
+
       await page.keyboard.press("3");
       await check(page, "tokens, before scoring");
       await page.keyboard.press("s");

@@ -12,6 +12,7 @@ for (const [width, height] of [
       test.use({ viewport: { width, height }, colorScheme: theme });
 
       test("no view is wider than the window", async ({ page }) => {
+        test.setTimeout(300_000);
         const look = async (name: string): Promise<void> => {
           await page.screenshot({ path: `test-results/screenshots/${name}-${width}-${theme}.png` });
           const wide = await page.evaluate(() =>
@@ -40,6 +41,9 @@ for (const [width, height] of [
         await page.keyboard.press("4");
         await expect(page.getByRole("button", { name: "Update" })).toBeEnabled();
         await look("training");
+        await page.keyboard.press("5");
+        await expect(page.getByTestId("statistics-scope")).toBeVisible({ timeout: 100_000 });
+        await look("statistics");
       });
     });
   }

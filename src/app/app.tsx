@@ -14,6 +14,7 @@ import { useKeys } from "./shell/use-keys.ts";
 import { useTitle } from "./shell/use-title.ts";
 import { useUi } from "./state/store.ts";
 import { LibraryView } from "./views/library/library-view.tsx";
+import { StatisticsView } from "./views/statistics/statistics-view.tsx";
 import { TaskView } from "./views/task/task-view.tsx";
 import { TokensView } from "./views/tokens/tokens-view.tsx";
 import { TrainingView } from "./views/training/training-view.tsx";
@@ -23,6 +24,7 @@ const VIEWS: Record<View, ComponentType> = {
   task: TaskView,
   tokens: TokensView,
   training: TrainingView,
+  statistics: StatisticsView,
 };
 
 export function App() {

@@ -12,6 +12,7 @@ import "./styles/matrix.css";
 import "./styles/graph.css";
 import "./styles/tokens.css";
 import "./styles/training.css";
+import "./styles/statistics.css";
 
 setUi({ theme: rememberedTheme() });
 createRoot(document.getElementById("root")!).render(

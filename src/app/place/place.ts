@@ -7,7 +7,7 @@ import { CONTROLS, SOURCE_BUDGETS } from "../../core/retrieval/selection.ts";
 import type { Control } from "../../core/retrieval/types.ts";
 import { type Budget, NO_WHAT_IF } from "./what-if.ts";
 
-export const VIEWS = ["library", "task", "tokens", "training"] as const;
+export const VIEWS = ["library", "task", "tokens", "training", "statistics"] as const;
 export type View = (typeof VIEWS)[number];
 
 export const SORT_KEYS = [

@@ -11,6 +11,7 @@ const TITLES: Record<View, string> = {
   task: "Task",
   tokens: "Tokens",
   training: "Training",
+  statistics: "Statistics",
 };
 
 export function Header() {

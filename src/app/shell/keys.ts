@@ -1,6 +1,6 @@
 /** The keyboard: one table that the handler and the help sheet both read. */
 export const KEYS = [
-  { keys: ["1", "2", "3", "4"], does: "library, task, tokens, training" },
+  { keys: ["1", "2", "3", "4", "5"], does: "library, task, tokens, training, statistics" },
   { keys: ["j", "k"], does: "next, previous decision" },
   { keys: ["]", "["], does: "next, previous task" },
   { keys: ["t"], does: "tokens of this decision" },
@@ -17,6 +17,7 @@ export type Command =
   | "task"
   | "tokens"
   | "training"
+  | "statistics"
   | "next-decision"
   | "previous-decision"
   | "next-task"
@@ -32,6 +33,7 @@ const COMMANDS: Record<string, Command> = {
   "2": "task",
   "3": "tokens",
   "4": "training",
+  "5": "statistics",
   j: "next-decision",
   k: "previous-decision",
   "]": "next-task",

@@ -40,6 +40,7 @@ function run(command: Command): boolean {
     case "task":
     case "tokens":
     case "training":
+    case "statistics":
       navigate({ view: command }, "push");
       return true;
     case "next-decision":

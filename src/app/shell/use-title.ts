@@ -6,7 +6,8 @@ export function useTitle(): void {
   const place = useUi((ui) => ui.place);
   const { view, task, decision } = place;
   useEffect(() => {
-    const here = view === "library" || task === null ? [] : [task, `decision ${decision}`];
+    const here =
+      view === "library" || view === "statistics" || task === null ? [] : [task, `decision ${decision}`];
     document.title = [...here, "GC-OPD Workbench"].join(" · ");
   }, [view, task, decision]);
 }

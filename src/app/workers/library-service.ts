@@ -22,6 +22,12 @@ import type { Episode, Source, SourceDecision } from "../../core/record/schema.t
 import { type PreparedTask, prepareTask, retrieve } from "../../core/retrieval/index.ts";
 import { type Selection, type SourceSelection, selectSources } from "../../core/retrieval/selection.ts";
 import {
+  CHARACTERS,
+  type EvidenceMeter,
+  type LibraryStatistics,
+  StatisticsCollector,
+} from "../../core/statistics/index.ts";
+import {
   decisionPromptIds,
   decisionResponseIds,
   loadTokenizer,
@@ -54,6 +60,8 @@ export class LibraryService {
   #index: RecordIndex | null = null;
   #open = new Map<string, Promise<OpenTask>>();
   #tokenizer: Tokenizer | null = null;
+  /** Number of the counting that is under way. */
+  #counting = 0;
 
   /** Reads files and makes them the open library. Throws `InputError`; what was open before then stays open. */
   async open(
@@ -196,6 +204,33 @@ export class LibraryService {
     return (await this.#task(ref)).records.sources;
   }
 
+  /**
+   * The paper's figures of the whole library, under a selection; evidence in tokens when a tokenizer is open. Another
+   * call, another library and `stopStatistics` end it with an AbortError.
+   */
+  async statistics(selection: Selection, onProgress: (tasks: number) => void): Promise<LibraryStatistics> {
+    const index = this.#index;
+    if (index === null) throw new InputError("no library is open");
+    this.#counting += 1;
+    const mine = this.#counting;
+    const meter = this.#tokenizer === null ? CHARACTERS : tokenMeter(this.#tokenizer);
+    const collector = new StatisticsCollector({ selection, meter });
+    for (const [done, ref] of index.tasks.entries()) {
+      onProgress(done);
+      collector.add(await index.task(ref));
+      // Other questions to this worker are answered in between.
+      await new Promise((resolve) => setTimeout(resolve));
+      if (mine !== this.#counting || index !== this.#index) {
+        throw new DOMException("the counting was stopped", "AbortError");
+      }
+    }
+    return collector.result();
+  }
+
+  stopStatistics(): void {
+    this.#counting += 1;
+  }
+
   /** The tokenizer that counts and scores from now on. Throws `InputError` for files that make none. */
   setTokenizer(texts: TokenizerTexts): void {
     this.#tokenizer = loadTokenizer(texts);
@@ -246,6 +281,23 @@ export class LibraryService {
     if (this.#open.size > KEPT_TASKS) this.#open.delete(this.#open.keys().next().value!);
     return task;
   }
+}
+
+/** Tokens of the evidence as it is inserted, against the environment's limit for prompt and evidence together. */
+function tokenMeter(tokenizer: Tokenizer): EvidenceMeter {
+  return {
+    unit: "tokens",
+    size: (text) => tokenizer.encode(evidenceInsert(text), { special: false }).length,
+    budget: (episode, t) => {
+      const decision = episode.decisions[t]!;
+      const recorded = decision.prompt !== undefined || decision.prompt_ids !== undefined;
+      const place = { episode: episode.episode, decision: t };
+      return {
+        limit: environmentRules(episode.environment).limits.evidenceTokens,
+        prompt: recorded ? decisionPromptIds(decision, tokenizer, place).length : null,
+      };
+    },
+  };
 }
 
 function findEpisode(records: TaskRecords, id: string): Episode {

@@ -49,6 +49,8 @@ const api = {
   episode: service.episode.bind(service),
   episodeIds: service.episodeIds.bind(service),
   sources: service.sources.bind(service),
+  statistics: service.statistics.bind(service),
+  stopStatistics: service.stopStatistics.bind(service),
 
   /** Lets another worker call this one directly. */
   connect(port: MessagePort): void {

@@ -81,6 +81,10 @@ function NothingOpen({ own }: { own: boolean }) {
           <span className="key">4</span> <strong>Training</strong>: steps on the student, vanilla first, then
           with evidence.
         </li>
+        <li>
+          <span className="key">5</span> <strong>Statistics</strong>: coverage, references, outcomes, graphs,
+          as the paper prints them.
+        </li>
       </ol>
     </section>
   );
