@@ -89,7 +89,7 @@ describe("writing", () => {
 
   test("a number that JSON cannot hold is refused, not written as null", async () => {
     await expect(writeRecordsOut(join(folder, "o"), [{ logprobs: [0, Number.NaN] }])).rejects.toThrow(
-      "logprobs[1] is not a finite number",
+      /logprobs\[1\].*not a finite number/,
     );
     expect(await readdir(folder)).toEqual([]);
   });
