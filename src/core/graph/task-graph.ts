@@ -21,7 +21,7 @@ export interface Visit {
 /** z ∈ V_x: one locator and the visits that share it. */
 export interface GraphNode {
   /** `N0`, `N1`, … in order of first appearance. */
-  id: string;
+  readonly id: string;
   /** The matching key (see `matchingKey`). */
   key: string;
   /** The locator as the first of its visits recorded it. */
@@ -29,7 +29,7 @@ export interface GraphNode {
   /** I_x(z), places in `TaskGraph.visits`, in the order of the sources and of their positions. */
   visits: number[];
   /** Distinct sources among them, places in `TaskGraph.sources`. A state is shared when there are two or more. */
-  sources: number[];
+  readonly sources: number[];
 }
 
 /** An element of E_x: every recorded transition from one locator to another (or to itself). */
@@ -52,13 +52,13 @@ export interface TaskGraph {
   task: string;
   sources: readonly Source[];
   /** W_x: all visits, those of one source next to each other and in order of position. */
-  visits: Visit[];
+  readonly visits: Visit[];
   /** Place in `visits` of (r, 0) for each source r. Visit (r, j) is `visits[offsets[r] + j]`. */
   offsets: number[];
   /** V_x. */
   nodes: GraphNode[];
   /** E_x. */
-  edges: GraphEdge[];
+  readonly edges: GraphEdge[];
   /** Matching key → place in `nodes`: the index I_x. */
   index: ReadonlyMap<string, number>;
 }
@@ -80,24 +80,9 @@ export function taskGraph(sources: readonly Source[]): TaskGraph {
   const environment = sources[0]?.environment ?? "";
   const task = sources[0]?.task ?? "";
   const ids = new Set<string>();
-  const visits: Visit[] = [];
   const offsets: number[] = [];
-  const nodes: GraphNode[] = [];
-  const index = new Map<string, number>();
-
-  const nodeOf = (state: State | null): number | null => {
-    const key = matchingKey(state);
-    if (key === null || state === null) return null;
-    let node = index.get(key);
-    if (node === undefined) {
-      node = nodes.length;
-      index.set(key, node);
-      nodes.push({ id: `N${node}`, key, state, visits: [], sources: [] });
-    }
-    return node;
-  };
-
-  sources.forEach((source, r) => {
+  let count = 0;
+  for (const source of sources) {
     if (source.environment !== environment || source.task !== task) {
       throw new InputError(
         `source ${source.source} is of task ${source.environment}/${source.task}, expected ${environment}/${task}`,
@@ -105,33 +90,104 @@ export function taskGraph(sources: readonly Source[]): TaskGraph {
     }
     if (ids.has(source.source)) throw new InputError(`task ${task} has two sources named ${source.source}`);
     ids.add(source.source);
-    offsets.push(visits.length);
-    const length = source.decisions.length;
-    for (let position = 0; position <= length; position++) {
-      const node = nodeOf(stateAt(source, position));
-      const visit = visits.length;
-      visits.push({ source: r, position, terminal: position === length, node });
-      if (node === null) continue;
-      const entry = nodes[node]!;
-      entry.visits.push(visit);
-      if (entry.sources.at(-1) !== r) entry.sources.push(r);
+    offsets.push(count);
+    count += source.decisions.length + 1;
+  }
+
+  const nodes: LocatedNode[] = [];
+  const index = new Map<string, number>();
+  /** By visit: the place of its node, or -1 for ⊥. */
+  const projection = new Int32Array(count).fill(-1);
+  let visit = 0;
+  const project = (state: State | null): void => {
+    const key = matchingKey(state);
+    if (key !== null && state !== null) {
+      let node = index.get(key);
+      if (node === undefined) {
+        node = nodes.length;
+        index.set(key, node);
+        nodes.push(new LocatedNode(node, key, state, offsets));
+      }
+      projection[visit] = node;
+      nodes[node]!.visits.push(visit);
     }
-  });
+    visit++;
+  };
+  for (const { decisions, final_state } of sources) {
+    for (const { state } of decisions) project(state);
+    project(final_state);
+  }
+
+  // Retrieval goes by the nodes alone: visits and edges are put together when somebody looks at them.
+  let visits: Visit[] | undefined;
   let edges: GraphEdge[] | undefined;
   return {
     environment,
     task,
     sources,
-    visits,
+    get visits() {
+      visits ??= allVisits(sources, projection);
+      return visits;
+    },
     offsets,
     nodes,
-    // Retrieval goes by the nodes alone: the edges are put together when somebody looks at them.
     get edges() {
-      edges ??= projectedEdges(visits, nodes.length);
+      edges ??= projectedEdges(this.visits, nodes.length);
       return edges;
     },
     index,
   };
+}
+
+/** A node that tells its id and its sources when it is asked. */
+class LocatedNode implements GraphNode {
+  readonly visits: number[] = [];
+  #sources: number[] | undefined;
+
+  constructor(
+    readonly place: number,
+    readonly key: string,
+    readonly state: State,
+    readonly offsets: readonly number[],
+  ) {}
+
+  get id(): string {
+    return `N${this.place}`;
+  }
+
+  get sources(): number[] {
+    this.#sources ??= [...new Set(placesOf(this.visits, this.offsets, (source) => source))];
+    return this.#sources;
+  }
+}
+
+/** Maps visits, given in order, to what their source and position say. */
+export function placesOf<T>(
+  visits: readonly number[],
+  offsets: readonly number[],
+  of: (source: number, position: number) => T,
+): T[] {
+  let source = 0;
+  return visits.map((visit) => {
+    while (source + 1 < offsets.length && offsets[source + 1]! <= visit) source++;
+    return of(source, visit - offsets[source]!);
+  });
+}
+
+function allVisits(sources: readonly Source[], projection: Int32Array): Visit[] {
+  const visits: Visit[] = [];
+  sources.forEach(({ decisions }, source) => {
+    for (let position = 0; position <= decisions.length; position++) {
+      const node = projection[visits.length]!;
+      visits.push({
+        source,
+        position,
+        terminal: position === decisions.length,
+        node: node < 0 ? null : node,
+      });
+    }
+  });
+  return visits;
 }
 
 /** E_x of Eq. (2): the temporal edges whose two ends have a reliable locator, by the pair of their nodes. */

@@ -4,7 +4,7 @@
  * looking its locator up.
  */
 import { byCodeUnit } from "../graph/matching-key.ts";
-import { type GraphNode, type TaskGraph, taskGraph } from "../graph/task-graph.ts";
+import { type GraphNode, placesOf, type TaskGraph, taskGraph } from "../graph/task-graph.ts";
 import type { Source } from "../record/schema.ts";
 import { isTrusted, isTrustedFailure, isTrustedSuccess, reportsSuccess } from "../record/standing.ts";
 import {
@@ -108,9 +108,9 @@ export function prepareTask(recorded: readonly Source[], rules: RetrievalRules):
   const states: (PreparedState | undefined)[] = new Array(graph.nodes.length);
   const prepareState = (node: GraphNode): PreparedState => {
     const failures: FailedVisit[] = [];
-    const visits = node.visits.map((place): PreparedVisit => {
-      const { source: r, position, terminal } = graph.visits[place]!;
+    const visits = placesOf(node.visits, graph.offsets, (r, position): PreparedVisit => {
       const source = sources[r]!;
+      const terminal = position === source.decisions.length;
       const { source: id, repetition } = source;
       if (isTrustedFailure(source)) {
         failures.push({ source: id, repetition, position, wholeCost: suffixCost(source, 0) });
