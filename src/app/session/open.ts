@@ -56,9 +56,12 @@ function isRecordFile({ path }: PathFile): boolean {
   return /\.(jsonl|ndjson)(\.gz)?$/i.test(path);
 }
 
-/** Whether a folder has weights in it: then it is a model; otherwise its config.json may be anybody's. */
-const hasWeights = ({ files }: FolderFiles): boolean =>
-  [...files.keys()].some((name) => name.endsWith(".safetensors"));
+/** Whether a folder is a model: it has weights, or a config.json that speaks of one (others may be anybody's). */
+async function isModel({ files }: FolderFiles): Promise<boolean> {
+  if ([...files.keys()].some((name) => name.endsWith(".safetensors"))) return true;
+  const config = await files.get("config.json")?.text();
+  return /"(model_type|architectures)"\s*:/.test(config ?? "");
+}
 
 const names = (files: readonly PathFile[]): string => {
   const shown = files.slice(0, 3).map(({ path }) => path);
@@ -76,7 +79,8 @@ export async function openDropped(files: PathFile[]): Promise<void> {
     for (const file of files) {
       (isRecordFile(file) && !(await isForeign(file)) ? records : others).push(file);
     }
-    const models = (await modelFolders(others)).filter(hasWeights);
+    const models: FolderFiles[] = [];
+    for (const folder of await modelFolders(others)) if (await isModel(folder)) models.push(folder);
     const ofModels = new Set<Blob>(models.flatMap((folder) => [...folder.files.values()]));
     const rest = others.filter(({ path, file }) => !ofModels.has(file) && !/\.zip$/i.test(path));
     if (records.length > 0) {
