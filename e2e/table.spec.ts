@@ -1,4 +1,5 @@
 /** The task table at a hundred thousand tasks: the page's own component and state, built as for users. */
+import { cpus, loadavg } from "node:os";
 import { resolve } from "node:path";
 import { expect, type Page, test } from "@playwright/test";
 import { build, type PreviewServer, preview } from "vite";
@@ -59,9 +60,7 @@ test("more tasks than an element can be high are reached from the first to the l
   await expect(rows(page).last()).toBeInViewport();
 });
 
-test("scrolling stays within a frame's budget; searching and sorting take under 200 ms of the main thread", async ({
-  page,
-}) => {
+test("scrolling makes no long task; searching and sorting take under 200 ms", async ({ page }) => {
   await open(page, TASKS);
   const scroll = () =>
     page.evaluate(async () => {
@@ -89,8 +88,8 @@ test("scrolling stays within a frame's budget; searching and sorting take under 
       observer.disconnect();
       return { long, frames, seen: seen.size };
     });
-  // Thread time is the page's own, whatever else the machine does: that is what is held to. The clock's times, which
-  // grow where cores are shared, are printed beside it.
+  // Thread time is the page's own, whatever else the machine does, and is always held to. The clock's times grow where
+  // cores are shared: they are always printed, and held to where a core is free.
   const devtools = await page.context().newCDPSession(page);
   await devtools.send("Performance.enable", { timeDomain: "threadTicks" });
   const spent = async (): Promise<number> => {
@@ -98,9 +97,14 @@ test("scrolling stays within a frame's budget; searching and sorting take under 
     return 1000 * metrics.find(({ name }) => name === "TaskDuration")!.value;
   };
   const before = await spent();
-  const { long, frames, seen } = await scroll();
+  const { long: first, frames, seen } = await scroll();
   const perFrame = ((await spent()) - before) / frames;
+  // A long task of the page's own comes back every time; one that the machine made does not.
+  const free = loadavg()[0]! <= cpus().length;
+  let long = first;
+  for (let again = 0; free && long.length > 0 && again < 2; again++) ({ long } = await scroll());
   console.log(`scrolling: ${perFrame.toFixed(1)} ms of the main thread a frame; long tasks: [${long}]`);
+  if (free) expect(long, "milliseconds of long tasks").toEqual([]);
   expect(perFrame, "milliseconds of the main thread's own time a frame").toBeLessThan(1000 / 60);
   test.info().annotations.push({ type: "frames in 4 s", description: String(frames) });
   expect(seen).toBeGreaterThan(20);
@@ -138,12 +142,14 @@ test("scrolling stays within a frame's budget; searching and sorting take under 
     const took = await timed({ click: column });
     note(`sort by ${column}`, took);
     expect(took.ms, column).toBeLessThan(200);
+    if (free) expect(took.wall, column).toBeLessThan(200);
     await expect(page.getByRole("columnheader", { name: column })).toHaveAttribute("aria-sort", /ending/);
   }
   for (const words of ["gallium", "gallium foundry", "zzzz", ""]) {
     const { first, ...took } = await timed({ type: words });
     note(`search for “${words}”`, took);
     expect(took.ms, words).toBeLessThan(200);
+    if (free) expect(took.wall, words).toBeLessThan(200);
     for (const word of first === "" ? [] : words.split(" ")) expect(first).toContain(word);
   }
   await expect(page.getByRole("status")).toHaveText(`${TASKS} tasks`);
