@@ -4,25 +4,14 @@
  * record is never ranked on trust alone and raw records are always labelled unverified.
  */
 import type { EnvironmentRules } from "../environment.ts";
+import { SCIENCEWORLD } from "../scienceworld/rules.ts";
 import { parseNonblankResponse } from "../tagged-response.ts";
 import { CUSTOM_PROMPT } from "./prompt.ts";
 
 export function customRules(name: string): EnvironmentRules {
   return {
+    ...SCIENCEWORLD,
     name,
-    limits: {
-      historyPairs: 5,
-      decisions: 30,
-      promptTokens: 10_240,
-      responseTokens: 512,
-      teacherContextTokens: 40_513,
-      evidenceTokens: 40_000,
-    },
-    trustedSourcesOnly: false,
-    admitsTerminalEntry: true,
-    checksContinuity: true,
-    testsUnalignedEntry: true,
-    unverifiedFallback: true,
     locate: null,
     parseResponse: parseNonblankResponse,
     prompt: CUSTOM_PROMPT,
