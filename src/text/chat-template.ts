@@ -53,6 +53,11 @@ function templateText(config: TokenizerConfig): string | undefined {
   return template.find(({ name }) => name === "default")?.template;
 }
 
+/** The template that is used: `chatTemplate` (the text of a chat_template.jinja) if given, else the config's. */
+export function chatTemplateText(config: TokenizerConfig, chatTemplate?: string): string | undefined {
+  return chatTemplate ?? templateText(config);
+}
+
 /** Messages → text. */
 export type ChatTemplate = (messages: readonly ChatMessage[], options: ChatOptions) => string;
 
@@ -65,7 +70,7 @@ export function compileChatTemplate(
   chatTemplate: string | undefined,
   file: string,
 ): ChatTemplate {
-  const text = chatTemplate ?? templateText(config);
+  const text = chatTemplateText(config, chatTemplate);
   const where = { file, key: "chat_template" };
   if (text === undefined) {
     return () => {

@@ -3,6 +3,7 @@ export type { ChatMessage, ChatOptions } from "./chat-template.ts";
 export { checkSameTokenizer, textCodec } from "./codec.ts";
 export { type DecisionPlace, decisionPromptIds, decisionResponseIds } from "./decision-ids.ts";
 export { openTokenizer } from "./folder.ts";
+export { hashTokenizer, type TokenizerHashes } from "./hashes.ts";
 export {
   checkTokenizerFits,
   loadTokenizer,

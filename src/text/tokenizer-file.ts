@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { InputError } from "../core/errors.ts";
 import { describeIssue } from "../core/record/describe-issue.ts";
+import { encodesLineByLine } from "./line-cache.ts";
 import { spellOutCase } from "./pattern.ts";
 
 const addedTokenSchema = z.looseObject({
@@ -10,6 +11,7 @@ const addedTokenSchema = z.looseObject({
   special: z.boolean(),
   lstrip: z.boolean().optional(),
   rstrip: z.boolean().optional(),
+  single_word: z.boolean().optional(),
 });
 
 const fileSchema = z.looseObject({
@@ -29,6 +31,8 @@ export interface TokenizerFile {
   /** Vocabulary strings by id; holes are undefined. Added tokens are among them. */
   tokens: (string | undefined)[];
   added: AddedToken[];
+  /** See `encodesLineByLine`. */
+  lineByLine: boolean;
 }
 
 function fail(message: string, file: string, key?: string): never {
@@ -131,6 +135,7 @@ export function readTokenizerFile(text: string, file: string): TokenizerFile {
     }
     tokens[id] = content;
   });
+  const lineByLine = encodesLineByLine(checked.data, added);
   rewritePatterns((json as Record<string, unknown>).pre_tokenizer);
-  return { json: json as Record<string, unknown>, tokens, added };
+  return { json: json as Record<string, unknown>, tokens, added, lineByLine };
 }

@@ -11,6 +11,7 @@ import {
   compileChatTemplate,
   specialToken,
 } from "./chat-template.ts";
+import { LineCache } from "./line-cache.ts";
 import { type AddedToken, parseJsonFile, readTokenizerFile, type TokenizerFile } from "./tokenizer-file.ts";
 
 /** One token for a person. */
@@ -43,6 +44,8 @@ export class Tokenizer {
   readonly #ids = new Map<string, number>();
   readonly #special: ReadonlySet<number>;
   readonly #chat: ChatTemplate;
+  /** Of texts with their special tokens, and of texts in which these are text; null where lines are not independent. */
+  readonly #lines: { special: LineCache; text: LineCache } | null;
   /** Shown in messages. */
   readonly file: string;
   /** Highest id + 1: the fewest vocabulary rows a model must have. */
@@ -69,6 +72,12 @@ export class Tokenizer {
     });
     this.#special = new Set(file.added.filter(({ special }) => special).map(({ id }) => id));
     this.#chat = chat;
+    this.#lines = file.lineByLine
+      ? {
+          special: new LineCache((text) => this.#encodeWhole(text, true)),
+          text: new LineCache((text) => this.#encodeWhole(text, false)),
+        }
+      : null;
     this.vocabularySize = file.tokens.length;
     this.endOfTurnId =
       this.idOf(END_OF_TURN) ?? (eosToken === undefined ? null : (this.idOf(eosToken) ?? null));
@@ -80,6 +89,15 @@ export class Tokenizer {
    * which must not end a turn or begin one. Added tokens that are not special (`<tool_call>`) become their ids in both.
    */
   encode(text: string, { special = true }: { special?: boolean } = {}): number[] {
+    return this.#lines?.[special ? "special" : "text"].encode(text) ?? this.#encodeWhole(text, special);
+  }
+
+  /** How many ids `encode` gives; in much less time where the text's lines were encoded lately. */
+  count(text: string, { special = true }: { special?: boolean } = {}): number {
+    return this.#lines?.[special ? "special" : "text"].count(text) ?? this.#encodeWhole(text, special).length;
+  }
+
+  #encodeWhole(text: string, special: boolean): number[] {
     if (text === "") return [];
     const { ids } = this.#library.encode(text, { add_special_tokens: false });
     if (special || !ids.some((id) => this.#special.has(id))) return ids;
