@@ -46,34 +46,74 @@ export function suffixCost(execution: { decisions: readonly unknown[] }, positio
   return execution.decisions.length - position;
 }
 
+/** The tests of b⁺ in the order of `IneligibleReason`. Test i is bit i of a set of failed tests. */
+const TESTS = [
+  "incomplete_record",
+  "unverified_record",
+  "not_successful",
+  "gap_in_suffix",
+  "feedback_mismatch",
+  "entry_rejected",
+  "entry_malformed",
+  "entry_rolled_back",
+  "entry_without_action",
+  "terminal_entry",
+] as const satisfies readonly IneligibleReason[];
+
+/** A set of failed tests; 0 where b⁺ = 1. */
+export type FailedTests = number;
+
+function bit(test: IneligibleReason): FailedTests {
+  return 1 << TESTS.indexOf(test);
+}
+
+const INCOMPLETE = bit("incomplete_record");
+const UNVERIFIED = bit("unverified_record");
+const NOT_SUCCESSFUL = bit("not_successful");
+const GAP = bit("gap_in_suffix");
+const MISMATCH = bit("feedback_mismatch");
+const TERMINAL = bit("terminal_entry");
+const REJECTED = bit("entry_rejected");
+const MALFORMED = bit("entry_malformed");
+const ROLLED_BACK = bit("entry_rolled_back");
+const NO_ACTION = bit("entry_without_action");
+
+/** The tests of b⁺ that every visit of a source fails. */
+export function failedByRecord({ outcome }: Source): FailedTests {
+  return (
+    (outcome.complete ? 0 : INCOMPLETE) |
+    (outcome.verified ? 0 : UNVERIFIED) |
+    (outcome.success ? 0 : NOT_SUCCESSFUL)
+  );
+}
+
 /**
- * The tests of b⁺ that a visit fails, in the order of `IneligibleReason`; eligible when there are none. The tests on
- * the decision apply to the entry only, not to the rest of the suffix.
+ * The other tests of b⁺, those of the visit at a position and of the suffix from there. The tests on the decision apply
+ * to the entry only, not to the rest of the suffix.
  */
-export function ineligibleReasons(
+export function failedByVisit(
   source: Source,
   position: number,
   breaks: Continuity,
   rules: RetrievalRules,
-): IneligibleReason[] {
-  const reasons: IneligibleReason[] = [];
-  if (!source.outcome.complete) reasons.push("incomplete_record");
-  if (!source.outcome.verified) reasons.push("unverified_record");
-  if (!source.outcome.success) reasons.push("not_successful");
+): FailedTests {
+  let failed = 0;
   if (rules.checksContinuity) {
-    if (position < breaks.gapFreeFrom) reasons.push("gap_in_suffix");
-    if (position < breaks.agreeingFrom) reasons.push("feedback_mismatch");
+    if (position < breaks.gapFreeFrom) failed |= GAP;
+    if (position < breaks.agreeingFrom) failed |= MISMATCH;
   }
   const entry = source.decisions[position];
-  if (entry === undefined) {
-    if (!rules.admitsTerminalEntry) reasons.push("terminal_entry");
-    return reasons;
-  }
-  if (entry.status === "rejected") reasons.push("entry_rejected");
-  if (entry.status === "malformed") reasons.push("entry_malformed");
-  if (entry.status === "rolled_back") reasons.push("entry_rolled_back");
-  if (isBlank(entry.action) && isBlank(entry.binding)) reasons.push("entry_without_action");
-  return reasons;
+  if (entry === undefined) return rules.admitsTerminalEntry ? failed : failed | TERMINAL;
+  if (entry.status === "rejected") failed |= REJECTED;
+  else if (entry.status === "malformed") failed |= MALFORMED;
+  else if (entry.status === "rolled_back") failed |= ROLLED_BACK;
+  if (isBlank(entry.action) && isBlank(entry.binding)) failed |= NO_ACTION;
+  return failed;
+}
+
+/** The failed tests by name, in the order of `IneligibleReason`. */
+export function reasonsOf(failed: FailedTests): IneligibleReason[] {
+  return TESTS.filter((_, test) => (failed & (1 << test)) !== 0);
 }
 
 function isBlank(text: string | null): boolean {

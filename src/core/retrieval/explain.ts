@@ -4,7 +4,8 @@ import type { Reference, RetrievalRecord } from "../record/schema.ts";
 import { suffixCost } from "./eligibility.ts";
 import type { FailedVisit, RankedVisit } from "./prepare.ts";
 import type { LocatedEpisode } from "./retrieve.ts";
-import type { Control, Explanation, IneligibleReason, MatchedVisit } from "./types.ts";
+import type { RetrieveOptions } from "./selection.ts";
+import type { Explanation, IneligibleReason, MatchedVisit } from "./types.ts";
 
 /** What each reason means, to be read after "because". */
 export const REASON_TEXT: Record<IneligibleReason, string> = {
@@ -20,30 +21,23 @@ export const REASON_TEXT: Record<IneligibleReason, string> = {
   terminal_entry: "it is the source's last visit",
 };
 
-/** The failed visits at student position u by (|j-u|, d(r,0), repetition, j), then source id; best first. */
-export function byCloseness(located: LocatedEpisode, u: number): FailedVisit[] {
-  let visits = located.failedAt.get(u);
-  if (visits === undefined) {
-    visits = [...(located.states[u]?.failures ?? [])].sort(
-      (a, b) =>
-        Math.abs(a.position - u) - Math.abs(b.position - u) ||
-        a.wholeCost - b.wholeCost ||
-        a.repetition - b.repetition ||
-        a.position - b.position ||
-        byCodeUnit(a.source, b.source),
-    );
-    located.failedAt.set(u, visits);
-  }
-  return visits;
+/** Orders the failed visits at student position u by (|j-u|, d(r,0), repetition, j), then source id; best first. */
+export function byCloseness(u: number): (a: FailedVisit, b: FailedVisit) => number {
+  return (a, b) =>
+    Math.abs(a.position - u) - Math.abs(b.position - u) ||
+    a.wholeCost - b.wholeCost ||
+    a.repetition - b.repetition ||
+    a.position - b.position ||
+    byCodeUnit(a.source, b.source);
 }
 
-/** `found` is what the rules retain before the control takes anything away. */
+/** `found` is what the rules, or a choice by hand, retain before the control takes anything away. */
 export function explain(
   located: LocatedEpisode,
   t: number,
   record: RetrievalRecord,
   found: { success: Reference | null; failure: Reference | null },
-  control: Control,
+  options: RetrieveOptions,
 ): Explanation {
   const { episode } = located;
   const state = located.states[t]!;
@@ -52,7 +46,7 @@ export function explain(
   const studentCost = ranked ? suffixCost(episode, t) : null;
   const ahead =
     studentCost === null ? candidates.length : candidates.filter((c) => c.cost <= studentCost).length;
-  const matched = (state?.visits ?? []).map(
+  const matched = (state?.visits() ?? []).map(
     (visit): MatchedVisit => ({
       source: visit.source,
       repetition: visit.repetition,
@@ -89,20 +83,39 @@ export function explain(
         ? null
         : {
             studentPosition: shared < 0 ? null : shared,
-            candidates: (shared < 0 ? [] : byCloseness(located, shared)).map((visit) => ({
-              source: visit.source,
-              position: visit.position,
-              distance: Math.abs(visit.position - shared),
-              wholeCost: visit.wholeCost,
-              repetition: visit.repetition,
-            })),
+            candidates: [...(located.states[shared]?.failures ?? [])]
+              .sort(byCloseness(shared))
+              .map((visit) => ({
+                source: visit.source,
+                position: visit.position,
+                distance: Math.abs(visit.position - shared),
+                wholeCost: visit.wholeCost,
+                repetition: visit.repetition,
+              })),
           },
-    sentence: sentence(record, matched, found, control, {
+    sentence: sentence(record, matched, found, options, {
       unlocated: episode.decisions[t]!.state === null,
       studentCost,
       tie,
+      anchor: anchor < 0 ? [] : located.states[anchor]!.candidates,
+      failed: shared < 0 ? [] : located.states[shared]!.failures,
+      decisions: (source) =>
+        located.prepared.graph.sources.find((each) => each.source === source)?.decisions.length ?? null,
     }),
   };
+}
+
+/** What the sentence counts, beside what the record says. */
+interface Facts {
+  unlocated: boolean;
+  studentCost: number | null;
+  tie: Explanation["tie"];
+  /** A⁺ at the historical anchor, best first. */
+  anchor: readonly RankedVisit[];
+  /** The failed visits at the shared position. */
+  failed: readonly FailedVisit[];
+  /** Decisions of a source. */
+  decisions(source: string): number | null;
 }
 
 /** What decided between the first and the second of the ranking when their costs are equal. */
@@ -127,8 +140,8 @@ function sentence(
   record: RetrievalRecord,
   matched: readonly MatchedVisit[],
   found: { success: Reference | null; failure: Reference | null },
-  control: Control,
-  facts: { unlocated: boolean; studentCost: number | null; tie: Explanation["tie"] },
+  { control = "graph", pin, pinFailure }: RetrieveOptions,
+  facts: Facts,
 ): string {
   const parts: string[] = [];
   const count = record.candidates.length;
@@ -140,12 +153,14 @@ function sentence(
     if (record.winner.kind === "student") {
       parts.push(
         `the student's own continuation wins with ${plural(record.winner.cost, "decision")} left, fewer than ` +
-          `${best.cost} from ${best.source}, so no external record is retained`,
+          `${best.cost} from ${best.source}${pin === undefined ? ", so no external record is retained" : ""}`,
       );
     } else {
       const own =
         facts.studentCost === null ? "" : ` (the student's own continuation takes ${facts.studentCost})`;
-      const tie = facts.tie === null ? "" : `; ${TIE_TEXT[facts.tie]}`;
+      const least = record.candidates.filter(({ cost }) => cost === best.cost).length;
+      const tied = facts.tie === null || least < 2 ? "" : `${least} recorded visits tie at this cost: `;
+      const tie = facts.tie === null ? "" : `; ${tied}${TIE_TEXT[facts.tie]}`;
       parts.push(
         `${best.source} wins from its position ${best.position} with ${plural(best.cost, "decision")} left${own}${tie}`,
       );
@@ -162,9 +177,15 @@ function sentence(
     if (record.case === "unmatched_success") {
       parts.push("the student succeeded, so its own execution is used alone");
     } else {
-      parts.push(`successful record: ${referenceText(found.success)}`);
-      parts.push(`failed record: ${referenceText(found.failure)}`);
+      if (pin === undefined) parts.push(`successful record: ${successText(found.success, facts)}`);
+      if (pinFailure === undefined) parts.push(`failed record: ${failureText(found.failure, facts)}`);
     }
+  }
+  if (pin !== undefined) {
+    parts.push(`chosen by hand as successful record: ${referenceText(found.success, true)}`);
+  }
+  if (pinFailure !== undefined) {
+    parts.push(`chosen by hand as failed record: ${referenceText(found.failure, true)}`);
   }
   if (control === "success-only" && found.failure !== null) {
     parts.push("the success-only control leaves the failed record out");
@@ -192,7 +213,38 @@ function prefixText(reference: Reference | null): string {
   return `${source} (${length === 0 ? "no first action" : plural(length, "first action")} in common with the student)`;
 }
 
-function referenceText(reference: Reference | null): string {
+/** v_t^+ where no visit of this state is eligible: at the anchor, or the fallback and why. */
+function successText(reference: Reference | null, facts: Facts): string {
+  if (reference?.relation !== "historical")
+    return fallbackText(reference, facts, "no earlier decision has one");
+  const [best, ...rest] = facts.anchor;
+  const count =
+    rest.length === 0
+      ? "the only eligible visit there"
+      : `the first of ${rest.length + 1} eligible visits there`;
+  return `${referenceText(reference)} (${count}, ${plural(best!.cost, "decision")} from its success)`;
+}
+
+/** The failed reference: the closest visit at the latest shared state, or the fallback and why. */
+function failureText(reference: Reference | null, facts: Facts): string {
+  if (reference === null || reference.position === null) {
+    return fallbackText(reference, facts, "no decision so far shares a state with a failed record");
+  }
+  const apart = Math.abs(reference.position - (reference.student_position ?? 0));
+  const of =
+    facts.failed.length === 1
+      ? "the only failed visit there"
+      : `the closest of ${facts.failed.length} failed visits there`;
+  return `${referenceText(reference)} (${of}, ${apart === 0 ? "at the same position" : `${plural(apart, "position")} apart`})`;
+}
+
+function fallbackText(reference: Reference | null, facts: Facts, why: string): string {
+  if (reference === null) return `none available (${why}, and the task has no record to fall back on)`;
+  const length = facts.decisions(reference.source);
+  return `${referenceText(reference)} (${why}${length === null ? "" : `; it has ${plural(length, "decision")}`})`;
+}
+
+function referenceText(reference: Reference | null, chosen = false): string {
   if (reference === null) return "none available";
   const { source, position, student_position: u } = reference;
   switch (reference.relation) {
@@ -201,7 +253,7 @@ function referenceText(reference: Reference | null): string {
     case "historical":
       return `${source}, whose position ${position} shares the state of the student's earlier decision ${u}`;
     case "unaligned":
-      return `${source}, the shortest of the task, not aligned with the student`;
+      return `${source}${chosen ? "" : ", the shortest of the task"}, not aligned with the student`;
     case "unverified":
       return `${source}, a raw record that replay did not check, not aligned with the student`;
   }

@@ -1,6 +1,7 @@
 export * from "./eligibility.ts";
 export { REASON_TEXT } from "./explain.ts";
 export * from "./minimum-prefix.ts";
+export { formatPin, type PinKind, parsePin, pinName } from "./pin.ts";
 export * from "./prepare.ts";
 export { retrieve, retrieveEpisode } from "./retrieve.ts";
 export * from "./selection.ts";

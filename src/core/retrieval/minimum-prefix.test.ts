@@ -158,7 +158,9 @@ describe("the minimum-prefix control", () => {
           found.map(({ record }) => record),
         );
         const last = episode.decisions.length - 1;
-        expect(retrieve(prepareTask(sources, by), episode, last, control)).toStrictEqual(found[last]);
+        const { record, explanation } = retrieve(prepareTask(sources, by), episode, last, control);
+        expect(record).toStrictEqual(found[last]!.record);
+        expect(explanation).toStrictEqual(found[last]!.explanation);
       }),
     );
   });

@@ -4,14 +4,17 @@
  * looking its locator up.
  */
 import { byCodeUnit } from "../graph/matching-key.ts";
-import { type GraphNode, placesOf, type TaskGraph, taskGraph } from "../graph/task-graph.ts";
+import { type TaskGraph, taskGraph } from "../graph/task-graph.ts";
 import type { Source } from "../record/schema.ts";
 import { isTrusted, isTrustedFailure, isTrustedSuccess, reportsSuccess } from "../record/standing.ts";
 import {
   type Continuity,
   continuity,
-  ineligibleReasons,
+  type FailedTests,
+  failedByRecord,
+  failedByVisit,
   type RetrievalRules,
+  reasonsOf,
   suffixCost,
 } from "./eligibility.ts";
 import type { IneligibleReason } from "./types.ts";
@@ -44,12 +47,14 @@ export interface FailedVisit {
 
 /** One state z. */
 export interface PreparedState {
-  /** I_x(z), in the order of the sources and of their positions. */
-  visits: readonly PreparedVisit[];
+  /** |I_x(z)|. */
+  readonly matched: number;
+  /** I_x(z), in the order of the sources and of their positions. Worked out on each call, for explanations. */
+  visits(): PreparedVisit[];
   /** A⁺(z) of Eq. (4), in rank order. */
-  candidates: readonly RankedVisit[];
+  readonly candidates: readonly RankedVisit[];
   /** Visits of failed records among them, unordered: their order depends on the student's position. */
-  failures: readonly FailedVisit[];
+  readonly failures: readonly FailedVisit[];
 }
 
 /** A fallback record, retained where no state is shared. */
@@ -60,18 +65,20 @@ export interface Fallback {
 
 /** One task's library, ready for `retrieve`. */
 export interface PreparedTask {
-  graph: TaskGraph;
-  rules: RetrievalRules;
+  readonly graph: TaskGraph;
+  readonly rules: RetrievalRules;
   /** Sources that the environment keeps out of the library: they give no visit and are never retained. */
-  leftOut: readonly Source[];
+  readonly leftOut: readonly Source[];
   /** The state at a place in `graph.nodes`, prepared when first asked for: students come to few of a task's states. */
   state(node: number): PreparedState;
   /** FallbackSuccess(D_x), or the unverified record where that is permitted. */
-  fallbackSuccess: Fallback | null;
+  readonly fallbackSuccess: Fallback | null;
   /** The failed record where no position is shared. */
-  fallbackFailure: Fallback | null;
+  readonly fallbackFailure: Fallback | null;
   /** The record of a source id; undefined for an unknown one. */
   source(id: string): Source | undefined;
+  /** Every test of b⁺ that visit (r, j) fails, in their order; empty where it is eligible. */
+  reasons(source: Source, position: number): IneligibleReason[];
 }
 
 /**
@@ -101,84 +108,180 @@ export function admittedSources(
  * Throws `InputError` when the sources are not of one task. No source at all is fine: nothing ever matches then.
  */
 export function prepareTask(recorded: readonly Source[], rules: RetrievalRules): PreparedTask {
-  const sources = admittedSources(recorded, rules);
-  const graph = taskGraph(sources);
-  const breaks = sources.map(continuity);
-  const byId = new Map(sources.map((source) => [source.source, source]));
-  const states: (PreparedState | undefined)[] = new Array(graph.nodes.length);
-  const prepareState = (node: GraphNode): PreparedState => {
+  return new GraphedTask(recorded, rules);
+}
+
+/** One record with what retrieval asks about it, each answer worked out once. */
+class Standing {
+  readonly failed: boolean;
+  readonly #failedByRecord: FailedTests;
+  #breaks: Continuity | undefined;
+
+  constructor(
+    readonly source: Source,
+    readonly rules: RetrievalRules,
+  ) {
+    this.failed = isTrustedFailure(source);
+    this.#failedByRecord = failedByRecord(source);
+  }
+
+  /** All tests of b⁺ that the visit at a position fails. */
+  failedTests(position: number): FailedTests {
+    return this.#failedByRecord | this.#failedByVisit(position);
+  }
+
+  /** b⁺(r, j) of Eq. (4). A record that is out of the question is not searched for breaks. */
+  isEligible(position: number): boolean {
+    return this.#failedByRecord === 0 && this.#failedByVisit(position) === 0;
+  }
+
+  #failedByVisit(position: number): FailedTests {
+    this.#breaks ??= continuity(this.source);
+    return failedByVisit(this.source, position, this.#breaks, this.rules);
+  }
+}
+
+/** A `PreparedTask` that works out each part of it when it is first asked for. */
+class GraphedTask implements PreparedTask {
+  readonly graph: TaskGraph;
+  readonly leftOut: readonly Source[];
+  readonly #standings: readonly Standing[];
+  readonly #states = new Map<number, PreparedState>();
+  #byId: ReadonlyMap<string, Source> | undefined;
+  #success: Fallback | null | undefined;
+  #failure: Fallback | null | undefined;
+
+  constructor(
+    recorded: readonly Source[],
+    readonly rules: RetrievalRules,
+  ) {
+    const sources = admittedSources(recorded, rules);
+    this.graph = taskGraph(sources);
+    this.leftOut = sources.length === recorded.length ? [] : recorded.filter((source) => !isTrusted(source));
+    this.#standings = sources.map((source) => new Standing(source, rules));
+  }
+
+  state(node: number): PreparedState {
+    let state = this.#states.get(node);
+    if (state === undefined) {
+      state = new GraphedState(this.graph, node, this.#standings);
+      this.#states.set(node, state);
+    }
+    return state;
+  }
+
+  /**
+   * FallbackSuccess(D_x): the eligible whole source of least cost, labelled unaligned; where the environment does not
+   * test its entry (ALFWorld), the trusted success of least cost. Only where the task has no trusted success at all, and
+   * the environment permits it, a raw record that reports success: the one with the fewest tries.
+   */
+  get fallbackSuccess(): Fallback | null {
+    if (this.#success !== undefined) return this.#success;
+    const { sources } = this.graph;
+    const whole = sources.filter((source, r) =>
+      this.rules.testsUnalignedEntry ? this.#standings[r]!.isEligible(0) : isTrustedSuccess(source),
+    );
+    this.#success =
+      unaligned(whole) ??
+      (this.rules.unverifiedFallback && !sources.some(isTrustedSuccess)
+        ? unverified(sources.filter(reportsSuccess), triesOf)
+        : null);
+    return this.#success;
+  }
+
+  /**
+   * The failed record of least whole cost, labelled unaligned. Only where the task has no trusted failure, and the
+   * environment permits it, the raw record of least repetition that reports failure.
+   */
+  get fallbackFailure(): Fallback | null {
+    if (this.#failure !== undefined) return this.#failure;
+    const { sources } = this.graph;
+    this.#failure =
+      unaligned(sources.filter(isTrustedFailure)) ??
+      (this.rules.unverifiedFallback
+        ? unverified(
+            sources.filter((source) => !isTrusted(source) && !reportsSuccess(source)),
+            () => 0,
+          )
+        : null);
+    return this.#failure;
+  }
+
+  source(id: string): Source | undefined {
+    this.#byId ??= new Map(this.graph.sources.map((source) => [source.source, source]));
+    return this.#byId.get(id);
+  }
+
+  reasons(source: Source, position: number): IneligibleReason[] {
+    return reasonsOf(new Standing(source, this.rules).failedTests(position));
+  }
+}
+
+class GraphedState implements PreparedState {
+  readonly candidates: readonly RankedVisit[];
+  readonly failures: readonly FailedVisit[];
+  readonly matched: number;
+  readonly #graph: TaskGraph;
+  readonly #node: number;
+  readonly #standings: readonly Standing[];
+
+  constructor(graph: TaskGraph, node: number, standings: readonly Standing[]) {
+    this.#graph = graph;
+    this.#node = node;
+    this.#standings = standings;
+    const candidates: RankedVisit[] = [];
     const failures: FailedVisit[] = [];
-    const visits = placesOf(node.visits, graph.offsets, (r, position): PreparedVisit => {
-      const source = sources[r]!;
-      const terminal = position === source.decisions.length;
-      const { source: id, repetition } = source;
-      if (isTrustedFailure(source)) {
+    let matched = 0;
+    graph.forEachVisit(node, (r, position) => {
+      matched++;
+      const standing = standings[r]!;
+      const { source } = standing;
+      if (standing.isEligible(position)) candidates.push(rankedVisit(source, position));
+      else if (standing.failed) {
+        const { source: id, repetition } = source;
         failures.push({ source: id, repetition, position, wholeCost: suffixCost(source, 0) });
       }
-      const reasons = ineligibleReasons(source, position, breaks[r]!, rules);
-      const cost = suffixCost(source, position);
-      return { source: id, repetition, position, cost, terminal, reasons, rank: null };
     });
-    const ranked = visits.filter((visit) => visit.reasons.length === 0).sort(compareRanked);
+    this.matched = matched;
+    this.candidates = candidates.length > 1 ? candidates.sort(compareRanked) : candidates;
+    this.failures = failures;
+  }
+
+  visits(): PreparedVisit[] {
+    const visits: PreparedVisit[] = [];
+    this.#graph.forEachVisit(this.#node, (r, position) => {
+      const standing = this.#standings[r]!;
+      const failed = standing.failedTests(position);
+      const { source } = standing;
+      const terminal = position === source.decisions.length;
+      visits.push({ ...rankedVisit(source, position), terminal, reasons: reasonsOf(failed), rank: null });
+    });
+    const ranked = visits.filter(({ reasons }) => reasons.length === 0).sort(compareRanked);
     ranked.forEach((visit, place) => {
       visit.rank = place + 1;
     });
-    const candidates = ranked.map(({ source, repetition, position, cost }) => ({
-      source,
-      repetition,
-      position,
-      cost,
-    }));
-    return { visits, candidates, failures };
-  };
-  return {
-    graph,
-    rules,
-    leftOut: rules.trustedSourcesOnly ? recorded.filter((source) => !isTrusted(source)) : [],
-    state: (node) => (states[node] ??= prepareState(graph.nodes[node]!)),
-    fallbackSuccess: fallbackSuccess(sources, breaks, rules),
-    fallbackFailure: fallbackFailure(sources, rules),
-    source: (id) => byId.get(id),
-  };
+    return visits;
+  }
 }
 
-/**
- * FallbackSuccess(D_x): the eligible whole source of least cost, labelled unaligned; where the environment does not test
- * its entry (ALFWorld), the trusted success of least cost. Only where the task has no trusted success at all, and the
- * environment permits it, a raw record that reports success: the one with the fewest tries.
- */
-function fallbackSuccess(
-  sources: readonly Source[],
-  breaks: readonly Continuity[],
-  rules: RetrievalRules,
-): Fallback | null {
-  const whole = sources.filter((source, r) =>
-    rules.testsUnalignedEntry
-      ? ineligibleReasons(source, 0, breaks[r]!, rules).length === 0
-      : isTrustedSuccess(source),
-  );
-  const unaligned = least(whole, (source) => suffixCost(source, 0));
-  if (unaligned !== null) return { source: unaligned.source, relation: "unaligned" };
-  if (!rules.unverifiedFallback || sources.some(isTrustedSuccess)) return null;
-  const raw = least(sources.filter(reportsSuccess), (source) =>
-    source.decisions.reduce((tries, decision) => tries + 1 + decision.attempts.length, 0),
-  );
-  return raw === null ? null : { source: raw.source, relation: "unverified" };
+function rankedVisit(source: Source, position: number): RankedVisit {
+  const { source: id, repetition } = source;
+  return { source: id, repetition, position, cost: suffixCost(source, position) };
 }
 
-/**
- * The failed record of least whole cost, labelled unaligned. Only where the task has no trusted failure, and the
- * environment permits it, the raw record of least repetition that reports failure.
- */
-function fallbackFailure(sources: readonly Source[], rules: RetrievalRules): Fallback | null {
-  const unaligned = least(sources.filter(isTrustedFailure), (source) => suffixCost(source, 0));
-  if (unaligned !== null) return { source: unaligned.source, relation: "unaligned" };
-  if (!rules.unverifiedFallback) return null;
-  const raw = least(
-    sources.filter((source) => !isTrusted(source) && !reportsSuccess(source)),
-    () => 0,
-  );
-  return raw === null ? null : { source: raw.source, relation: "unverified" };
+function unaligned(sources: readonly Source[]): Fallback | null {
+  const found = least(sources, (source) => suffixCost(source, 0));
+  return found === null ? null : { source: found.source, relation: "unaligned" };
+}
+
+function unverified(sources: readonly Source[], cost: (source: Source) => number): Fallback | null {
+  const found = least(sources, cost);
+  return found === null ? null : { source: found.source, relation: "unverified" };
+}
+
+/** Tries of a raw record: its decisions and its noncommitted attempts. */
+function triesOf({ decisions }: Source): number {
+  return decisions.reduce((tries, decision) => tries + 1 + decision.attempts.length, 0);
 }
 
 /** The source of least cost, then repetition, then id; null when there is none. */

@@ -8,6 +8,7 @@ import type { Episode, Reference, RetrievalRecord } from "../record/schema.ts";
 import { suffixCost } from "./eligibility.ts";
 import { byCloseness, explain } from "./explain.ts";
 import { type MinimumPrefixPair, minimumPrefixPair } from "./minimum-prefix.ts";
+import { pinnedReference } from "./pin.ts";
 import type { FailedVisit, Fallback, PreparedState, PreparedTask } from "./prepare.ts";
 import type { RetrieveOptions } from "./selection.ts";
 import { isTerminalFailure } from "./terminal-failure.ts";
@@ -23,8 +24,8 @@ export interface LocatedEpisode {
   latestSuccess: number[];
   /** By u: the latest position ≤ u shared with a failed record, or -1. */
   latestFailure: number[];
-  /** The failed visits at a position that was asked for, best first. */
-  failedAt: Map<number, FailedVisit[]>;
+  /** The best failed visit at a position that was asked for. */
+  failedAt: Map<number, FailedVisit>;
   /** The pair of the minimum-prefix control, once it was asked for. */
   minimumPrefix: MinimumPrefixPair | null;
 }
@@ -65,7 +66,8 @@ function locateEpisode(prepared: PreparedTask, episode: Episode, until: number):
 
 /**
  * Retrieval for decision t of a completed student episode. `decision` counts from 0. Throws `InputError` when the
- * episode has no such decision or is of another task than the sources.
+ * episode has no such decision or is of another task than the sources, or when a reference that was chosen by hand
+ * cannot be one there.
  */
 export function retrieve(
   prepared: PreparedTask,
@@ -84,7 +86,10 @@ export function retrieve(
   return decide(locateEpisode(prepared, episode, decision), decision, options);
 }
 
-/** Retrieval for every decision of an episode, in order; the positions are looked up once. */
+/**
+ * Retrieval for every decision of an episode, in order; the positions are looked up once. A reference chosen by hand
+ * must be possible at every one of them.
+ */
 export function retrieveEpisode(
   prepared: PreparedTask,
   episode: Episode,
@@ -114,7 +119,7 @@ function decide(located: LocatedEpisode, t: number, options: RetrieveOptions): R
           : won
             ? "unmatched_success"
             : "unmatched_failure",
-    matched_visits: state?.visits.length ?? 0,
+    matched_visits: state?.matched ?? 0,
     candidates: (state?.candidates ?? []).map(({ source, position, cost }) => ({ source, position, cost })),
     winner: null,
     success: null,
@@ -133,20 +138,45 @@ function decide(located: LocatedEpisode, t: number, options: RetrieveOptions): R
     record.success = successReference(located, t);
     record.failure = failedReference(located, t);
   }
+  const { pin, pinFailure } = options;
+  if (pin !== undefined) record.success = pinnedReference(located, t, "success", pin);
+  if (pinFailure !== undefined) record.failure = pinnedReference(located, t, "failure", pinFailure);
   const found = { success: record.success, failure: record.failure };
   applyControl(located, record, options);
   if (options.terminalFailureNote === true && isTerminalFailure(episode, t)) {
     record.terminal_failure_note = true;
   }
-  let explanation: Explanation | undefined;
-  return {
-    record,
-    // Made when first looked at: a file of retrieval records needs none.
-    get explanation() {
-      explanation ??= explain(located, t, record, found, options.control ?? "graph");
-      return explanation;
-    },
-  };
+  return new Decided(located, t, record, found, options);
+}
+
+/**
+ * A retrieval whose explanation is made when it is first looked at: a file of retrieval records needs none. A class,
+ * because a getter on each of many objects would keep all that it closes over until a full garbage collection.
+ */
+class Decided implements Retrieval {
+  readonly #located: LocatedEpisode;
+  readonly #decision: number;
+  readonly #found: { success: Reference | null; failure: Reference | null };
+  readonly #options: RetrieveOptions;
+  #explanation: Explanation | undefined;
+
+  constructor(
+    located: LocatedEpisode,
+    decision: number,
+    readonly record: RetrievalRecord,
+    found: { success: Reference | null; failure: Reference | null },
+    options: RetrieveOptions,
+  ) {
+    this.#located = located;
+    this.#decision = decision;
+    this.#found = found;
+    this.#options = options;
+  }
+
+  get explanation(): Explanation {
+    this.#explanation ??= explain(this.#located, this.#decision, this.record, this.#found, this.#options);
+    return this.#explanation;
+  }
 }
 
 /** What a control retains in place of what the rules found; the rest of the record stays as found. */
@@ -173,8 +203,18 @@ function successReference(located: LocatedEpisode, t: number): Reference | null 
 function failedReference(located: LocatedEpisode, t: number): Reference | null {
   const shared = located.latestFailure[t]!;
   if (shared < 0) return fallbackReference(located.prepared.fallbackFailure);
-  const { source, position } = byCloseness(located, shared)[0]!;
+  const { source, position } = closestFailure(located, shared);
   return { source, position, student_position: shared, relation: shared === t ? "current" : "historical" };
+}
+
+function closestFailure(located: LocatedEpisode, u: number): FailedVisit {
+  let best = located.failedAt.get(u);
+  if (best === undefined) {
+    const closer = byCloseness(u);
+    best = located.states[u]!.failures.reduce((a, b) => (closer(b, a) < 0 ? b : a));
+    located.failedAt.set(u, best);
+  }
+  return best;
 }
 
 function fallbackReference(fallback: Fallback | null): Reference | null {

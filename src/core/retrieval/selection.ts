@@ -1,10 +1,11 @@
 /**
- * The controls of the paper's ablations (Section "Ablation and Analysis") as one set of options. Which sources there
- * are (`SourceSelection`) is decided before `prepareTask`; what is retained of them (`RetrieveOptions`) is decided for
- * each decision by `retrieve`.
+ * The controls of the paper's ablations (Section "Ablation and Analysis") as one set of options, and with them what
+ * only a what-if asks for: sources switched off, and references chosen by hand. Which sources there are
+ * (`SourceSelection`) is decided before `prepareTask`; what is retained of them (`RetrieveOptions`) is decided for each
+ * decision by `retrieve`.
  */
 import { InputError } from "../errors.ts";
-import type { Control } from "./types.ts";
+import type { Control, Pin } from "./types.ts";
 
 /** All controls; `graph` is the full method. */
 export const CONTROLS = [
@@ -17,12 +18,14 @@ export const CONTROLS = [
 /** The nested source budgets K of the paper (Figure "Source budget and student performance"). */
 export const SOURCE_BUDGETS = [1, 4, 8, 16] as const;
 
-/** Which records of a task's library take part. Everything takes part when both are absent. */
+/** Which records of a task's library take part. Everything takes part when all are absent. */
 export interface SourceSelection {
   /** Source budget K, from 1: of the sampled records, those with a repetition below K. No limit when absent. */
   sourcesPerTask?: number;
   /** Graph augmentation: planner and oracle records take part. True when absent. */
   augmentation?: boolean;
+  /** Ids of sources that are switched off (not in the paper): nothing is looked up, ranked or retained of them. */
+  without?: readonly string[];
 }
 
 /** What is retained of the retrieved records. */
@@ -34,6 +37,10 @@ export interface RetrieveOptions {
    * "Planner and oracle executions"). False when absent.
    */
   terminalFailureNote?: boolean;
+  /** The successful reference chosen by hand (not in the paper); see `pinnedReference`. */
+  pin?: Pin;
+  /** The failed reference chosen by hand (not in the paper). */
+  pinFailure?: Pin;
 }
 
 /** All options of an ablation. */
@@ -41,19 +48,22 @@ export interface Selection extends SourceSelection, RetrieveOptions {}
 
 /** What a selection looks at: a record, or as much of it as an index keeps. */
 export interface SelectedBy {
+  /** Source id. */
+  source: string;
   repetition: number;
   origin: { kind: string };
 }
 
 /** A record that graph augmentation adds to the sampled ones: an executed plan or oracle. */
-export function isAugmentation(source: SelectedBy): boolean {
+export function isAugmentation(source: Pick<SelectedBy, "origin">): boolean {
   return source.origin.kind === "planner" || source.origin.kind === "oracle";
 }
 
 /**
  * The records of a library that a selection lets take part, in their order. Budgets are nested: what K keeps, every
  * larger K keeps. They count every record that is not augmentation by its repetition, from 0; a repetition that was
- * never recorded is not made up for by a later one.
+ * never recorded is not made up for by a later one, nor is one that is switched off. A switched-off id that no record
+ * has is no error here: ids are a task's own, and a library has many tasks.
  *
  * @throws InputError when K is not a whole number from 1
  */
@@ -61,12 +71,15 @@ export function selectSources<T extends SelectedBy>(
   sources: readonly T[],
   selection: SourceSelection,
 ): readonly T[] {
-  const { sourcesPerTask: budget, augmentation = true } = selection;
+  const { sourcesPerTask: budget, augmentation = true, without = [] } = selection;
   if (budget !== undefined && !(Number.isInteger(budget) && budget >= 1)) {
     throw new InputError(`expected a source budget that is a whole number from 1, received ${budget}`);
   }
-  if (budget === undefined && augmentation) return sources;
-  return sources.filter((source) =>
-    isAugmentation(source) ? augmentation : budget === undefined || source.repetition < budget,
+  if (budget === undefined && augmentation && without.length === 0) return sources;
+  const off = new Set(without);
+  return sources.filter(
+    (source) =>
+      !off.has(source.source) &&
+      (isAugmentation(source) ? augmentation : budget === undefined || source.repetition < budget),
   );
 }

@@ -32,6 +32,12 @@ export interface MatchedVisit {
   rank: number | null;
 }
 
+/** A reference chosen by hand: the visit (r, j), or with `position` null the whole record r, not aligned. */
+export interface Pin {
+  source: string;
+  position: number | null;
+}
+
 /** How the failed reference was found. */
 export interface FailedReferenceExplanation {
   /** Latest student position u shared with a failed record, or null. */
@@ -61,8 +67,9 @@ export interface Explanation {
 }
 
 export interface Retrieval {
-  record: RetrievalRecord;
-  explanation: Explanation;
+  readonly record: RetrievalRecord;
+  /** Not a property of the object's own: name it where a retrieval is copied or posted. */
+  readonly explanation: Explanation;
 }
 
 /** The paper's ablation controls. `graph` is the full method. */

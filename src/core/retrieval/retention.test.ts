@@ -1,0 +1,114 @@
+import { describe, expect, it } from "vitest";
+import { ALFWORLD, failed, find, SCIENCEWORLD, source, student } from "../../../test/support/path-records.ts";
+import type { Source } from "../record/schema.ts";
+import type { RetrievalRules } from "./eligibility.ts";
+import { prepareTask } from "./prepare.ts";
+
+describe("retention", () => {
+  it("leaves a successful student without a match alone", () => {
+    const { record, explanation } = find(
+      [source("won", "AB"), failed("lost", "AC")],
+      student("AXB", true),
+      1,
+    );
+    expect(record).toMatchObject({ case: "unmatched_success", success: null, failure: null });
+    expect(explanation.anchor).toMatchObject({ studentPosition: 0 });
+    expect(explanation.sentence).toContain("used alone");
+  });
+
+  it("gives a failed student without a match both references", () => {
+    const { record } = find([source("won", "AB"), failed("lost", "AC")], student("X-", false), 0);
+    expect(record).toMatchObject({
+      case: "unmatched_failure",
+      success: { source: "won", position: null, student_position: null, relation: "unaligned" },
+      failure: { source: "lost", position: null, student_position: null, relation: "unaligned" },
+    });
+  });
+
+  it("takes the cheapest eligible whole source as unaligned, skipping one with a bad start or a gap", () => {
+    const sources = [
+      source("gap", "AB", { decisions: { 0: { status: "rejected" } } }),
+      source("long", "ABCDE"),
+      source("later", "ABCD", { repetition: 4 }),
+      source("first", "ABCD", { repetition: 3 }),
+      source("broken", "ABC", { decisions: { 1: { gap_before: true } } }),
+    ];
+    expect(find(sources, student("X-", false), 0).record.success).toMatchObject({
+      source: "first",
+      relation: "unaligned",
+    });
+  });
+
+  it("takes the shortest trusted success as unaligned, whatever its start, where the environment says so", () => {
+    const sources = [
+      source("long", "ABCDE"),
+      source("refused start", "ABCD", { repetition: 4, decisions: { 0: { status: "rejected" } } }),
+      source("later", "ABCD", { repetition: 5 }),
+      source("unchecked", "AB", { outcome: { verified: false } }),
+    ];
+    const unaligned = (by: RetrievalRules) => find(sources, student("X-", false), 0, by).record.success;
+    expect(unaligned(ALFWORLD)).toMatchObject({ source: "refused start", relation: "unaligned" });
+    expect(unaligned(SCIENCEWORLD)).toMatchObject({ source: "later", relation: "unaligned" });
+  });
+
+  it("gives untrusted records no visit where the library holds trusted ones only", () => {
+    const sources = [
+      source("unchecked", "ABC", { outcome: { verified: false } }),
+      source("cut", "AB", { outcome: { complete: false, success: false } }),
+      failed("lost", "AD", 3),
+    ];
+    const at = (by: RetrievalRules) => find(sources, student("AX", false), 0, by).record;
+    expect(at(SCIENCEWORLD).matched_visits).toBe(3);
+    expect(at(ALFWORLD)).toMatchObject({
+      matched_visits: 1,
+      case: "matched_no_success",
+      success: null,
+      failure: { source: "lost", relation: "current" },
+    });
+    const prepared = prepareTask(sources, ALFWORLD);
+    expect(prepared.leftOut.map((left) => left.source)).toEqual(["unchecked", "cut"]);
+    expect(prepared.source("cut")).toBeUndefined();
+  });
+
+  it("retains raw records only where no trusted one exists", () => {
+    const raw = source("raw", "ABC", { outcome: { verified: false } });
+    const rawLost = source("raw lost", "ABC", {
+      repetition: 1,
+      outcome: { success: false, verified: false },
+    });
+    const cutLost = source("cut lost", "A", { repetition: 2, outcome: { success: false, complete: false } });
+    const none = student("X-", false);
+    expect(find([raw, cutLost, rawLost], none, 0).record).toMatchObject({
+      success: { source: "raw", relation: "unverified", position: null },
+      failure: { source: "raw lost", relation: "unverified", position: null },
+    });
+    expect(find([raw, rawLost], none, 0, ALFWORLD).record).toMatchObject({ success: null, failure: null });
+    // A trusted success that no rule admits as a whole still stands in the way of a raw one.
+    const broken = source("broken", "ABC", { decisions: { 1: { gap_before: true } } });
+    expect(find([raw, broken], none, 0).record.success).toBeNull();
+    expect(find([rawLost, failed("lost", "QQ")], none, 0).record.failure).toMatchObject({ source: "lost" });
+  });
+
+  it("takes the raw success with the fewest tries, attempts counted", () => {
+    const attempt = { action: null, reason: "format" as const, feedback: "" };
+    const raw = (id: string, path: string, attempts: number, repetition: number) =>
+      source(id, path, {
+        repetition,
+        outcome: { verified: false },
+        decisions: { 0: { attempts: Array(attempts).fill(attempt) } },
+      });
+    const pick = (...sources: Source[]) => find(sources, student("X-", false), 0).record.success!.source;
+    expect(pick(raw("short", "AB", 3, 0), raw("long", "ABC", 0, 1))).toBe("long");
+    expect(pick(raw("late", "AB", 1, 1), raw("early", "ABC", 0, 0))).toBe("early");
+  });
+
+  it("works over an empty library: hindsight alone", () => {
+    const { record } = find([], student("AB", false), 0);
+    expect(record).toMatchObject({
+      case: "unmatched_failure",
+      matched_visits: 0,
+      success: null,
+      failure: null,
+    });
+  });
+});
