@@ -20,7 +20,7 @@ export interface ControlPart {
   goalFlags: [string, string][];
 }
 
-interface PhysicalObject {
+export interface PhysicalObject {
   name: NumberJson;
   parent: string | null;
   properties: NumberJsonObject;
@@ -85,7 +85,7 @@ function uuidOf(node: NumberJsonObject): string {
 }
 
 /** Objects by uuid, depth first; a later registration of a uuid replaces the earlier one. */
-function registerObjects(root: NumberJson): Map<string, PhysicalObject> {
+export function registerObjects(root: NumberJson): Map<string, PhysicalObject> {
   const objects = new Map<string, PhysicalObject>();
   const register = (node: NumberJson, parent: string | null): void => {
     if (!(node instanceof Map)) throw new SyntaxError("an entry of the tree that is not an object");
