@@ -1,6 +1,7 @@
 export * from "./budget.ts";
 export { evidenceInput } from "./evidence-input.ts";
 export * from "./insert.ts";
+export * from "./leave-out.ts";
 export {
   CURRENT_MARK,
   type EvidenceInput,
@@ -11,3 +12,5 @@ export {
   STUDENT_HEADING,
 } from "./render.ts";
 export type * from "./types.ts";
+export * from "./what-if.ts";
+export * from "./what-if-record.ts";

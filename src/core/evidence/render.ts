@@ -15,6 +15,7 @@ import {
 import { isTerminalFailure } from "../retrieval/terminal-failure.ts";
 import type { Control } from "../retrieval/types.ts";
 import { type BackReferences, backReferences } from "./back-references.ts";
+import type { EvidencePart } from "./leave-out.ts";
 import { actionText, outcomeText, statusText, terminalFailureText, verificationText } from "./phrases.ts";
 import type { Evidence, EvidenceSpan } from "./types.ts";
 import { EvidenceWriter } from "./writer.ts";
@@ -29,6 +30,13 @@ export interface EvidenceInput {
   success: Source | null;
   /** The complete record that `retrieval.failure` names; null when it names none. */
   failure: Source | null;
+  /**
+   * Parts that are not printed (see `withoutPart`): the student's execution or single events. What is printed of the
+   * others stays as it was.
+   */
+  leftOut?: readonly EvidencePart[];
+  /** R_t written by hand (not in the paper): it stands in place of everything that would be rendered. */
+  text?: string;
   /** `hindsight-only` puts the student's execution in `<student_hindsight>` tags. `graph` when absent. */
   control?: Control;
 }
@@ -57,6 +65,7 @@ const READING_RULE =
  */
 export function renderEvidence(input: EvidenceInput, options: RenderOptions = {}): Evidence {
   check(input);
+  if (input.text !== undefined) return { text: input.text, spans: [], backReferences: false };
   const plain = write(input, null);
   if (options.backReferences !== true) return { text: plain.text, spans: plain.spans, backReferences: false };
   const { text, spans } = write(input, backReferences(plain.recorded, plain.text));
@@ -100,33 +109,42 @@ function check({ episode, decision, retrieval, success, failure }: EvidenceInput
 }
 
 function write(input: EvidenceInput, references: BackReferences | null) {
-  const { episode, decision, retrieval, success, failure } = input;
+  const { episode, decision, retrieval, success, failure, leftOut = [] } = input;
   const writer = new EvidenceWriter(references);
+  const skipped = (kind: EvidenceSpan["kind"]): Skipped =>
+    new Set(leftOut.flatMap(({ record, event }) => (record === kind && event !== null ? [event] : [])));
+  const student = !leftOut.some(({ record, event }) => record === "student" && event === null);
   const tagged = input.control === "hindsight-only";
   if (retrieval.terminal_failure_note === true) {
     writer.begin({ kind: "student", part: "note", source: null, position: decision });
     writer.line(terminalFailureText(episode));
     writer.end();
   }
+  // Only the note is left: there is nothing to say how to read.
+  if (!student && (tagged || (success === null && failure === null))) return writer.finish();
   if (tagged) writer.line("<student_hindsight>");
   writer.begin({ kind: "student", part: "heading", source: null, position: null });
-  writer.line(STUDENT_HEADING);
+  if (student) writer.line(STUDENT_HEADING);
   writer.line(READING_RULE);
   if (references !== null) {
     const name = `[${references.prefix}k]`;
     writer.line(`${name} before a text names that text; ${name} alone stands for it.`);
   }
-  writeEvents(writer, episode, {
-    kind: "student",
-    source: null,
-    name: "Student",
-    marked: decision,
-    mark: CURRENT_MARK,
-    attempts: () => [],
-  });
+  if (student) {
+    writeEvents(writer, episode, {
+      kind: "student",
+      source: null,
+      name: "Student",
+      marked: decision,
+      mark: CURRENT_MARK,
+      attempts: () => [],
+      skipped: skipped("student"),
+    });
+  }
   if (!tagged) {
-    if (success !== null) writeSource(writer, "success", success, retrieval.success!, decision);
-    if (failure !== null) writeSource(writer, "failure", failure, retrieval.failure!, decision);
+    const place = (kind: "success" | "failure") => ({ kind, decision, skipped: skipped(kind) });
+    if (success !== null) writeSource(writer, success, retrieval.success!, place("success"));
+    if (failure !== null) writeSource(writer, failure, retrieval.failure!, place("failure"));
   }
   writer.end();
   if (tagged) writer.line("</student_hindsight>");
@@ -135,10 +153,9 @@ function write(input: EvidenceInput, references: BackReferences | null) {
 
 function writeSource(
   writer: EvidenceWriter,
-  kind: "success" | "failure",
   source: Source,
   reference: Reference,
-  decision: number,
+  { kind, decision, skipped }: { kind: "success" | "failure"; decision: number; skipped: Skipped },
 ): void {
   writer.begin({ kind, part: "heading", source: source.source, position: null });
   writer.line(`${SOURCE_HEADING}: ${source.source}`);
@@ -153,6 +170,7 @@ function writeSource(
     marked: reference.position,
     mark: MATCHED_MARK,
     attempts: (position) => source.decisions[position]?.attempts ?? attemptsAfterLast(source),
+    skipped,
   });
 }
 
@@ -182,11 +200,15 @@ interface EventPlace {
   mark: string;
   /** Noncommitted attempts before the decision at a position; at the end, those after the last decision. */
   attempts: (position: number) => readonly Attempt[];
+  skipped: Skipped;
 }
+
+/** Positions of the events that are left out. */
+type Skipped = ReadonlySet<number>;
 
 /** The initial observation, every event in order, and the final outcome. */
 function writeEvents(writer: EvidenceWriter, execution: Episode | Source, place: EventPlace): void {
-  const { kind, source, name, marked, mark } = place;
+  const { kind, source, name, marked, mark, skipped } = place;
   const begin = (position: number) => {
     writer.begin({ kind, part: "event", source, position });
     writer.line(`${name} event [${position}]${position === marked ? ` ${mark}` : ""}`);
@@ -201,6 +223,11 @@ function writeEvents(writer: EvidenceWriter, execution: Episode | Source, place:
   writer.recorded("Initial observation", execution.initial_observation);
   let before = execution.initial_observation;
   execution.decisions.forEach((event, position) => {
+    if (skipped.has(position)) {
+      // The next event prints what it would have printed after this one: what is left out does not come back there.
+      before = event.feedback;
+      return;
+    }
     begin(position);
     if (event.gap_before) writer.line("Recording gap: not continuous from the previous event");
     if (event.observation !== before) writer.recorded("Observation", event.observation);
@@ -212,7 +239,7 @@ function writeEvents(writer: EvidenceWriter, execution: Episode | Source, place:
     before = event.feedback;
   });
   const end = execution.decisions.length;
-  if (marked === end || place.attempts(end).length > 0) {
+  if (!skipped.has(end) && (marked === end || place.attempts(end).length > 0)) {
     begin(end);
     attempts(end);
     writer.line("Recorded action: none (the execution ends in this state)");
