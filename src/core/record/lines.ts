@@ -1,5 +1,6 @@
 /** Lines of a UTF-8 byte stream, of any length, with their numbers and byte offsets. */
 import { InputError } from "../errors.ts";
+import { findByte, viewOf } from "./find-byte.ts";
 
 /** One line as bytes, blank ones included. */
 export interface ByteLine {
@@ -31,15 +32,17 @@ export class LineSplitter {
   #pending: Uint8Array[] = [];
   #pendingBytes = 0;
 
-  /** The lines that end in this chunk. The chunk must not be written to before the line after its last is taken. */
+  /** The lines that end in this chunk, which may be written to once they are all taken. */
   *lines(chunk: Uint8Array): Generator<ByteLine> {
+    const view = viewOf(chunk);
+    const find = (from: number) => findByte(view, chunk.length, LINE_FEED, from);
     let start = 0;
-    for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, start)) {
+    for (let end = find(0); end !== -1; end = find(start)) {
       yield this.#finish(chunk.subarray(start, end));
       start = end + 1;
     }
     if (start < chunk.length) {
-      this.#pending.push(chunk.subarray(start));
+      this.#pending.push(new Uint8Array(chunk.subarray(start)));
       this.#pendingBytes += chunk.length - start;
     }
   }

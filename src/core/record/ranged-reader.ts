@@ -10,9 +10,10 @@ export interface RangedReader {
   readonly modified: number | null;
   /**
    * Bytes [start, end) with 0 ≤ start ≤ end ≤ size, exactly that many. The array is the caller's: it is not written
-   * to afterwards. Rejects with an `InputError` when the file has become shorter or cannot be read.
+   * to afterwards. Where `room` is given, which has room for them all, they may be written to its start, and the result
+   * is then a view of it. Rejects with an `InputError` when the file has become shorter or cannot be read.
    */
-  read(start: number, end: number): Promise<Uint8Array>;
+  read(start: number, end: number, room?: Uint8Array): Promise<Uint8Array>;
 }
 
 /** A ranged reader over bytes in memory. */
@@ -21,8 +22,13 @@ export function rangedBytes(bytes: Uint8Array, name: string): RangedReader {
 }
 
 /** A reader that is asked for a range reads exactly that range, or the file has changed under it. */
-export async function readExactly(reader: RangedReader, start: number, end: number): Promise<Uint8Array> {
-  const bytes = await reader.read(start, end);
+export async function readExactly(
+  reader: RangedReader,
+  start: number,
+  end: number,
+  room?: Uint8Array,
+): Promise<Uint8Array> {
+  const bytes = await reader.read(start, end, room);
   if (bytes.length !== end - start) {
     throw new InputError(
       `has become shorter while it was read: bytes ${start} to ${end} of ${reader.size} give ${bytes.length}`,
@@ -35,9 +41,14 @@ export async function readExactly(reader: RangedReader, start: number, end: numb
 /** Bytes asked for at once when a whole file is read. */
 const CHUNK = 1 << 20;
 
-/** All bytes in order. One chunk is read ahead, so that reading and the work on what was read overlap. */
+/**
+ * All bytes in order; a chunk is valid until the next one is asked for. One is read ahead, so that reading and the work
+ * on what was read overlap: two buffers take turns, since new memory for every chunk costs more than reading it does.
+ */
 export async function* rangedChunks(reader: RangedReader, chunk = CHUNK): AsyncGenerator<Uint8Array> {
-  const fetch = (start: number) => readExactly(reader, start, Math.min(reader.size, start + chunk));
+  const rooms = [0, 1].map(() => new Uint8Array(Math.min(chunk, reader.size)));
+  const fetch = (start: number) =>
+    readExactly(reader, start, Math.min(reader.size, start + chunk), rooms[(start / chunk) % 2]);
   if (reader.size === 0) return;
   let next: Promise<Uint8Array> | null = fetch(0);
   // A rejection is taken up by the await below; this only keeps one of a loop that ended early from being unhandled.

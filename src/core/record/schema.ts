@@ -119,7 +119,13 @@ export const scoreInputSchema = z.looseObject({
   response_ids: z.array(z.int().nonnegative()),
 });
 
-export const scoreOutputSchema = z.looseObject({ id: z.string(), logprobs: z.array(z.number()) });
+export const scoreOutputSchema = z.looseObject({
+  id: z.string(),
+  logprobs: z.array(z.number()),
+  entropy: z.array(z.number()).optional(),
+  top_ids: z.array(z.array(z.int().nonnegative())).optional(),
+  top_logprobs: z.array(z.array(z.number())).optional(),
+});
 
 /** One line of `gcopd step`'s batch file. */
 export const stepInputSchema = z.looseObject({

@@ -20,6 +20,11 @@ export interface Detection {
 /** What an importer tells while it works. Counting of records is done for it. */
 export interface ImportContext {
   signal?: AbortSignal;
+  /**
+   * The environment that the user says the recordings are of. An importer takes it where its format does not say one;
+   * records of another are refused for all formats alike.
+   */
+  readonly environment?: string;
   /** A file (path in the folder) whose content is used. Files neither used nor skipped are reported as not used. */
   used(path: string): void;
   /** A file, or something that a file names, that gives no record, and why. */

@@ -4,9 +4,11 @@ import { checkRecord } from "../read.ts";
 import type { Episode, Source, State } from "../schema.ts";
 import { isTrusted, isTrustedFailure, isTrustedSuccess } from "../standing.ts";
 import { type ImportFiles, label } from "./files.ts";
+import { looseSources } from "./graph-catalog/loose-sources.ts";
 import type { Detection, ImportContext, ImportedRecord, Importer } from "./importer.ts";
 import { IMPORTERS } from "./importers.ts";
 import { emptyReport, type ImportReport } from "./report.ts";
+import { environmentName } from "./single-file/environment-of.ts";
 
 /** Every importer that takes these files for its own, the surest first. */
 export async function detectImporters(
@@ -40,6 +42,8 @@ export async function chooseImporter(
   if (all.length === 0) throw new InputError("holds no files", { file: label(files, "") });
   const [best, second] = await detectImporters(files, importers);
   if (best === undefined) {
+    const loose = await looseSources(files);
+    if (loose !== undefined) throw new InputError(loose);
     throw new InputError(`not in any format that can be imported; known are ${names}`, {
       file: label(files, all.length === 1 ? all[0]!.path : ""),
     });
@@ -67,17 +71,25 @@ export interface Import {
 /** Starts an import. `InputError` as in `chooseImporter`. */
 export async function runImport(
   files: ImportFiles,
-  options: { format?: string; signal?: AbortSignal; importers?: readonly Importer[] } = {},
+  options: {
+    format?: string;
+    /** For formats that do not say it; a recording that says or shows another one is an `InputError`. */
+    environment?: string;
+    signal?: AbortSignal;
+    importers?: readonly Importer[];
+  } = {},
 ): Promise<Import> {
+  const environment = givenEnvironment(options.environment);
   const importer = await chooseImporter(files, options.format, options.importers);
   const report = emptyReport(importer.name);
-  return { importer, report, records: checked(files, importer, report, options.signal) };
+  return { importer, report, records: checked(files, importer, report, environment, options.signal) };
 }
 
 async function* checked(
   files: ImportFiles,
   importer: Importer,
   report: ImportReport,
+  environment: string | undefined,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<ImportedRecord> {
   const all = await files.list();
@@ -86,6 +98,7 @@ async function* checked(
   const skipped = new Set<string>();
   const context: ImportContext = {
     ...(signal === undefined ? {} : { signal }),
+    ...(environment === undefined ? {} : { environment }),
     used: (path) => void used.add(path),
     skip(path, reason) {
       skipped.add(path);
@@ -101,6 +114,7 @@ async function* checked(
   const tally = new Tally(report);
   for await (const imported of importer.records(files, context)) {
     signal?.throwIfAborted();
+    if (environment !== undefined && imported.kind !== "score") refuseOther(imported, environment, files);
     tally.add(imported, label(files, imported.file));
     yield imported;
   }
@@ -118,6 +132,27 @@ async function* checked(
       { file: label(files, "") },
     );
   }
+}
+
+/** The name as records write it. `InputError` for none. */
+function givenEnvironment(given: string | undefined): string | undefined {
+  if (given === undefined) return undefined;
+  const name = environmentName(given.trim());
+  if (name === "") throw new InputError("expected the name of an environment", { key: "--environment" });
+  return name;
+}
+
+/** What a recording says of itself, or shows by an environment's own phrases, is not overruled. */
+function refuseOther(
+  { record, file, line }: Exclude<ImportedRecord, { kind: "score" }>,
+  environment: string,
+  files: ImportFiles,
+): void {
+  if (record.environment === environment) return;
+  throw new InputError(
+    `is a recording of ${JSON.stringify(record.environment)}, not of ${JSON.stringify(environment)} as given`,
+    { file: label(files, file), ...(line === undefined ? {} : { line }), key: "environment" },
+  );
 }
 
 /** Checks every record against library format 1, finds repeated ids, and counts. */

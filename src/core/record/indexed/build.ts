@@ -54,13 +54,42 @@ export async function buildIndex(bytes: ByteSource, options: BuildIndexOptions):
   return { bytes: size, tasks: builder.tasks };
 }
 
+/** Key by key: on every line of a large file, copying what is left of an outline would show. */
+function entryOf(outline: Outline, { offset, bytes, line }: ByteLine): RecordEntry {
+  const { id, decisions, complete, success, verified, score, ended } = outline;
+  const { reported_success, repetition, origin } = outline;
+  const entry: RecordEntry = {
+    offset,
+    bytes: bytes.length,
+    line,
+    id,
+    decisions,
+    complete,
+    success,
+    verified,
+    score,
+    ended,
+  };
+  if (reported_success !== undefined) entry.reported_success = reported_success;
+  if (repetition !== undefined) entry.repetition = repetition;
+  if (origin !== undefined) entry.origin = origin;
+  return entry;
+}
+
+interface KnownTask {
+  entry: TaskEntry;
+  /** Line by id. */
+  sources: Map<string, number>;
+}
+
 class IndexBuilder {
   readonly tasks: TaskEntry[] = [];
   records = 0;
   readonly #options: BuildIndexOptions;
   readonly #scanner = new Scanner();
   readonly #decoder: LineDecoder;
-  readonly #byKey = new Map<string, { entry: TaskEntry; sources: Map<string, number> }>();
+  readonly #byKey = new Map<string, KnownTask>();
+  #lastTask: KnownTask | undefined;
   readonly #episodes = new Map<string, number>();
 
   constructor(options: BuildIndexOptions) {
@@ -76,13 +105,34 @@ class IndexBuilder {
       if (text === undefined) return;
       outline = this.#readInFull(text, line.line);
     }
-    const { kind, environment, task, description, ...rest } = outline;
+    const { kind, environment, task, description, id } = outline;
     const where = { file: this.#options.file, line: line.line };
     if (this.#options.kind !== undefined && kind !== this.#options.kind) {
       throw new InputError(
         `this is a record of kind ${kind}; expected ${JSON.stringify(FORMATS[this.#options.kind])}`,
         { ...where, key: "format" },
       );
+    }
+    const known = this.#taskOf(environment, task, description);
+    const ids = kind === "source" ? known.sources : this.#episodes;
+    const earlier = ids.get(id);
+    if (earlier !== undefined) {
+      const name = `${kind} ${JSON.stringify(id)}${kind === "source" ? ` of task ${JSON.stringify(task)}` : ""}`;
+      throw new InputError(`${name} is already on line ${earlier}; ids must be unique`, {
+        ...where,
+        key: kind,
+      });
+    }
+    ids.set(id, line.line);
+    const entry = entryOf(outline, line);
+    (kind === "source" ? known.entry.sources : known.entry.episodes).push(entry);
+    this.records++;
+  }
+
+  #taskOf(environment: string, task: string, description: string): KnownTask {
+    const last = this.#lastTask?.entry;
+    if (this.#lastTask !== undefined && last?.task === task && last.environment === environment) {
+      return this.#lastTask;
     }
     const key = taskKey(environment, task);
     let known = this.#byKey.get(key);
@@ -91,19 +141,8 @@ class IndexBuilder {
       this.#byKey.set(key, known);
       this.tasks.push(known.entry);
     }
-    const ids = kind === "source" ? known.sources : this.#episodes;
-    const earlier = ids.get(rest.id);
-    if (earlier !== undefined) {
-      const name = `${kind} ${JSON.stringify(rest.id)}${kind === "source" ? ` of task ${JSON.stringify(task)}` : ""}`;
-      throw new InputError(`${name} is already on line ${earlier}; ids must be unique`, {
-        ...where,
-        key: kind,
-      });
-    }
-    ids.set(rest.id, line.line);
-    const entry: RecordEntry = { offset: line.offset, bytes: line.bytes.length, line: line.line, ...rest };
-    (kind === "source" ? known.entry.sources : known.entry.episodes).push(entry);
-    this.records++;
+    this.#lastTask = known;
+    return known;
   }
 
   #readInFull(text: string, line: number): Outline {

@@ -3,6 +3,7 @@
  * top level and passes over everything inside. It vouches for what it returns and for nothing else; whatever it is not
  * sure of (an escaped key, odd structure, a value of the wrong type) it leaves to the full reader by returning null.
  */
+import { findByte, viewOf } from "../find-byte.ts";
 import type { Outcome, Source } from "../schema.ts";
 import type { Outline } from "./types.ts";
 
@@ -36,14 +37,12 @@ const DECISIONS = KEYS.indexOf("decisions");
 const ORIGINS: ReadonlySet<unknown> = new Set(["teacher", "planner", "oracle", "human", "other"]);
 const ENDS: ReadonlySet<unknown> = new Set(["environment", "horizon", "technical"]);
 
-/** Longest text that is put together character by character; longer ones go through `TextDecoder`. */
-const SHORT = 96;
-
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 export class Scanner {
   readonly #starts = new Int32Array(KEYS.length);
   readonly #ends = new Int32Array(KEYS.length);
+  readonly #memory = KEYS.map(() => new Remembered());
   /** Arrays or objects directly inside the value that `#pass` went over last. */
   #inside = 0;
   #decisions = 0;
@@ -62,6 +61,7 @@ export class Scanner {
   /** Finds the values of the wanted keys; of a key that comes twice the last counts, as in `JSON.parse`. */
   #scan(bytes: Uint8Array): boolean {
     const { length } = bytes;
+    const view = viewOf(bytes);
     this.#starts.fill(-1);
     let at = skipSpace(bytes, 0);
     if (bytes[at] !== OPEN_BRACE) return false;
@@ -78,7 +78,7 @@ export class Scanner {
       at = skipSpace(bytes, at + 1);
       if (bytes[at] !== COLON) return false;
       const start = skipSpace(bytes, at + 1);
-      const end = this.#pass(bytes, start);
+      const end = this.#pass(bytes, view, start);
       if (end < 0) return false;
       if (key >= 0) {
         this.#starts[key] = start;
@@ -93,7 +93,7 @@ export class Scanner {
   }
 
   /** The end of the value that starts at `start`, or -1. This loop sees every byte of the file. */
-  #pass(bytes: Uint8Array, start: number): number {
+  #pass(bytes: Uint8Array, view: DataView, start: number): number {
     const { length } = bytes;
     let at = start;
     let depth = 0;
@@ -101,8 +101,16 @@ export class Scanner {
     while (at < length) {
       const byte = bytes[at]!;
       if (byte === QUOTE) {
-        at = stringEnd(bytes, at + 1);
-        if (at < 0) return -1;
+        // To the quote that closes the string: one with an even number of backslashes before it.
+        const content = at + 1;
+        for (at = content; ; at++) {
+          at = findByte(view, length, QUOTE, at);
+          if (at < 0) return -1;
+          let backslashes = at;
+          while (backslashes > content && bytes[backslashes - 1] === BACKSLASH) backslashes--;
+          if (((at - backslashes) & 1) === 0) break;
+        }
+        at++;
         if (depth === 0) return at;
       } else if (byte >= OPEN_BRACKET) {
         const bracket = byte | BRACE_BIT;
@@ -166,11 +174,11 @@ export class Scanner {
     return outline;
   }
 
+  /** Not to be written to: an equal value of a later line may be the same object. */
   #value(bytes: Uint8Array, key: Key): unknown {
     const place = KEYS.indexOf(key);
     const start = this.#starts[place]!;
-    if (start < 0) return undefined;
-    return JSON.parse(decoder.decode(bytes.subarray(start, this.#ends[place]!)));
+    return start < 0 ? undefined : this.#memory[place]!.parse(bytes, start, this.#ends[place]!);
   }
 
   /** The value of a key when it is a string, else undefined. */
@@ -179,18 +187,30 @@ export class Scanner {
     const start = this.#starts[place]!;
     const end = this.#ends[place]!;
     if (start < 0 || bytes[start] !== QUOTE) return undefined;
-    if (end - start <= SHORT) {
-      // Plain ASCII without escapes, as nearly all ids are: cheaper than a decoder's call.
-      let text = "";
-      let at = start + 1;
-      for (; at < end - 1; at++) {
-        const byte = bytes[at]!;
-        if (byte === BACKSLASH || byte < 0x20 || byte > 0x7e) break;
-        text += String.fromCharCode(byte);
-      }
-      if (at === end - 1) return text;
+    return this.#memory[place]!.parse(bytes, start, end) as string;
+  }
+}
+
+/** Parses the values of one key. Lines of one task follow each other and repeat most of them: the last one is kept. */
+class Remembered {
+  #bytes = new Uint8Array(0);
+  #value: unknown;
+
+  /** The JSON value in bytes [start, end), at least one. Throws where it is none, or no UTF-8. */
+  parse(bytes: Uint8Array, start: number, end: number): unknown {
+    if (!this.#isLast(bytes, start, end)) {
+      const own = bytes.slice(start, end);
+      this.#value = JSON.parse(decoder.decode(own));
+      this.#bytes = own;
     }
-    return JSON.parse(decoder.decode(bytes.subarray(start, end))) as string;
+    return this.#value;
+  }
+
+  #isLast(bytes: Uint8Array, start: number, end: number): boolean {
+    const last = this.#bytes;
+    if (last.length !== end - start) return false;
+    for (let i = 0; i < last.length; i++) if (bytes[start + i] !== last[i]) return false;
+    return true;
   }
 }
 
@@ -210,28 +230,6 @@ function isOutcome(value: unknown): value is Outcome {
 
 function isOrigin(value: unknown): value is Source["origin"] {
   return typeof value === "object" && value !== null && ORIGINS.has((value as { kind?: unknown }).kind);
-}
-
-/** Bytes of a string that are looked at one by one before the search for its end is worth a native call. */
-const NEAR = 24;
-
-/** The place after the closing quote of the string whose content starts at `at`, or -1. */
-function stringEnd(bytes: Uint8Array, at: number): number {
-  const near = Math.min(bytes.length, at + NEAR);
-  while (at < near) {
-    const byte = bytes[at]!;
-    if (byte === QUOTE) return at + 1;
-    at += byte === BACKSLASH ? 2 : 1;
-  }
-  const from = at;
-  for (;;) {
-    const quote = bytes.indexOf(QUOTE, at);
-    if (quote < 0) return -1;
-    let backslashes = quote;
-    while (backslashes > from && bytes[backslashes - 1] === BACKSLASH) backslashes--;
-    if (((quote - backslashes) & 1) === 0) return quote + 1;
-    at = quote + 1;
-  }
 }
 
 function skipSpace(bytes: Uint8Array, at: number): number {

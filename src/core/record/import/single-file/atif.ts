@@ -1,6 +1,6 @@
 /** ATIF, the Agent Trajectory Interchange Format: one trajectory a document. */
 import { z } from "zod";
-import { environmentName, recogniseEnvironment, UNKNOWN_ENVIRONMENT } from "./environment-of.ts";
+import { environmentName, UNKNOWN_ENVIRONMENT, untoldEnvironment } from "./environment-of.ts";
 import { alfworldTask, otherSource, type Turn } from "./execution.ts";
 import { fileImporter } from "./file-importer.ts";
 import { replyAction, toolAction } from "./reply.ts";
@@ -95,7 +95,8 @@ export const atif = fileImporter({
       const named = trajectory.extra?.environment;
       const environment =
         named == null
-          ? (recogniseEnvironment(
+          ? (untoldEnvironment(
+              scope.context.environment,
               trajectory.steps.flatMap((step) => [plainText(step.message), answer(step)]),
               turns.map(({ action }) => action),
             ) ?? UNKNOWN_ENVIRONMENT)

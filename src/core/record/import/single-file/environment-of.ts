@@ -42,13 +42,21 @@ function marked(texts: readonly string[], marks: readonly Mark[]): string | unde
   return undefined;
 }
 
-/** The environment whose phrases the texts, or the form of the actions, show; undefined when none do. */
-export function recogniseEnvironment(
+/**
+ * The environment of a recording whose format does not name it: what an environment's own phrases or actions show, else
+ * the one that was given for the import, else what turns of phrase suggest. Undefined where nothing tells.
+ */
+export function untoldEnvironment(
+  given: string | undefined,
   texts: readonly string[],
   actions: Iterable<string | null> = [],
 ): string | undefined {
+  return surelyRecognised(texts, actions) ?? given ?? marked(texts, HINTS);
+}
+
+function surelyRecognised(texts: readonly string[], actions: Iterable<string | null>): string | undefined {
   const sure = marked(texts, MARKS);
   if (sure !== undefined) return sure;
   for (const action of actions) if (action !== null && WEBSHOP_ACTION.test(action)) return "webshop";
-  return marked(texts, HINTS);
+  return undefined;
 }

@@ -1,7 +1,7 @@
 /** OpenAI chat JSONL: `{messages: [{role, content}]}`, the action in `<action>`, after `Action:` or in a tool call. */
 import { z } from "zod";
 import { type Message, turnsOf } from "./dialogue.ts";
-import { environmentName, recogniseEnvironment, UNKNOWN_ENVIRONMENT } from "./environment-of.ts";
+import { environmentName, UNKNOWN_ENVIRONMENT, untoldEnvironment } from "./environment-of.ts";
 import { alfworldTask, otherSource } from "./execution.ts";
 import { fileImporter } from "./file-importer.ts";
 import { replyAction, toolAction } from "./reply.ts";
@@ -70,7 +70,8 @@ export const openaiChat = fileImporter({
       const { initial, turns } = turnsOf(messages, replyAction);
       const environment =
         row.environment == null
-          ? (recogniseEnvironment(
+          ? (untoldEnvironment(
+              scope.context.environment,
               messages.map(({ text }) => text),
               turns.map(({ action }) => action),
             ) ?? UNKNOWN_ENVIRONMENT)

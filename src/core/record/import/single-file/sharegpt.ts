@@ -1,8 +1,9 @@
 /** ShareGPT-style conversations: ETO and AgentBank (`id`), AgentGym (`item_id`, with `loss` marks). */
 import { z } from "zod";
+import { isCustomEnvironment } from "../../../environment/environment.ts";
 import { InputError } from "../../../errors.ts";
 import { type Message, turnsOf } from "./dialogue.ts";
-import { environmentName, recogniseEnvironment, UNKNOWN_ENVIRONMENT } from "./environment-of.ts";
+import { environmentName, UNKNOWN_ENVIRONMENT, untoldEnvironment } from "./environment-of.ts";
 import { alfworldTask, otherSource } from "./execution.ts";
 import { fileImporter } from "./file-importer.ts";
 import { actionAfterLabel, replyAction } from "./reply.ts";
@@ -49,10 +50,14 @@ function withoutInstruction(talk: readonly Talk[]): readonly Talk[] {
   return acts ? talk : talk.slice(2);
 }
 
-/** The environment is the id without its number. */
-function environmentOf(id: string, texts: string[]): string {
-  const name = /^(.+?)[_-]\d+$/.exec(id)?.[1] ?? (/^\d*$/.test(id) ? "" : id);
-  return name === "" ? (recogniseEnvironment(texts) ?? UNKNOWN_ENVIRONMENT) : environmentName(name);
+/**
+ * The environment is the id without its number. Where one was given for the import, an id says something only when it
+ * names an environment that has rules: others are anybody's ("train_17").
+ */
+function environmentOf(id: string, texts: string[], given: string | undefined): string {
+  const name = environmentName(/^(.+?)[_-]\d+$/.exec(id)?.[1] ?? (/^\d*$/.test(id) ? "" : id));
+  if (name !== "" && (given === undefined || !isCustomEnvironment(name))) return name;
+  return untoldEnvironment(given, texts) ?? UNKNOWN_ENVIRONMENT;
 }
 
 export const sharegpt = fileImporter({
@@ -83,6 +88,7 @@ export const sharegpt = fileImporter({
       const environment = environmentOf(
         id,
         row.conversations.map((message) => message.value),
+        scope.context.environment,
       );
       const { initial, turns } = turnsOf(messages, replyAction);
       yield {

@@ -339,3 +339,86 @@ describe("other forms", () => {
     await expect(imported(memoryFiles({ "a.parquet": bytes }), "sharegpt")).rejects.toThrow(InputError);
   });
 });
+
+describe("a given environment", () => {
+  const sources = async (
+    contents: Record<string, string>,
+    options: { environment?: string } = {},
+  ): Promise<{ environment: string; statuses: string[] }[]> => {
+    const { records } = await runImport(memoryFiles(contents), options);
+    const found: { environment: string; statuses: string[] }[] = [];
+    for await (const imported of records) {
+      if (imported.kind === "score") continue;
+      const { environment, decisions } = imported.record;
+      found.push({ environment, statuses: decisions.map(({ status }) => status) });
+    }
+    return found;
+  };
+  const chat = (...texts: string[]) =>
+    `${JSON.stringify({
+      messages: texts.map((content, i) => ({ role: i % 2 === 0 ? "user" : "assistant", content })),
+    })}\n`;
+  const plain = chat(
+    "You see a box.",
+    "<action>open box</action>",
+    "Nothing happens.",
+    "<action>wait</action>",
+  );
+  const shopped = chat(
+    "Find a shirt.",
+    "<action>search[shirt]</action>",
+    "results",
+    "<action>click[a]</action>",
+  );
+
+  it("is taken where nothing tells, with its rules", async () => {
+    expect(await sources({ "a.jsonl": plain })).toEqual([
+      { environment: "custom", statuses: ["executed", "executed"] },
+    ]);
+    expect(await sources({ "a.jsonl": plain }, { environment: "alfred" })).toEqual([
+      { environment: "alfworld", statuses: ["rejected", "executed"] },
+    ]);
+    const row = { input: "Go on.", output: "<thought>x</thought><action> </action>" };
+    expect(await sources({ "7.jsonl": `${JSON.stringify(row)}\n` }, { environment: "scienceworld" })).toEqual(
+      [{ environment: "scienceworld", statuses: ["malformed"] }],
+    );
+    const talk = {
+      id: "train_17",
+      conversations: [
+        { from: "human", value: "Hi" },
+        { from: "gpt", value: "ok" },
+      ],
+    };
+    expect(await sources({ "t.json": JSON.stringify([talk]) }, { environment: "webshop" })).toEqual([
+      { environment: "webshop", statuses: [] },
+    ]);
+  });
+
+  it.each([
+    [
+      "what the actions show",
+      { "a.jsonl": shopped },
+      'a.jsonl, line 1, environment: is a recording of "webshop"',
+    ],
+    [
+      "an id that names another",
+      { "t.json": JSON.stringify([{ id: "alfworld_3", conversations: [{ from: "human", value: "Hi" }] }]) },
+      'is a recording of "alfworld", not of "scienceworld" as given',
+    ],
+    [
+      "a format that says it",
+      {
+        "p.jsonl": `${JSON.stringify({ environment: "webshop", messages: [{ role: "user", content: "Hi" }] })}\n`,
+      },
+      'is a recording of "webshop"',
+    ],
+  ])("is refused by %s", async (_, contents, message) => {
+    await expect(
+      sources(contents as Record<string, string>, { environment: "scienceworld" }),
+    ).rejects.toThrow(message);
+  });
+
+  it("must be a name", async () => {
+    await expect(sources({ "a.jsonl": plain }, { environment: " " })).rejects.toThrow("--environment");
+  });
+});

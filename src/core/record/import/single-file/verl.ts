@@ -1,7 +1,7 @@
 /** verl rollout dumps: one file a step, one decision a row, so each row is an episode of one decision. */
 import { z } from "zod";
 import type { Episode } from "../../schema.ts";
-import { recogniseEnvironment, UNKNOWN_ENVIRONMENT } from "./environment-of.ts";
+import { UNKNOWN_ENVIRONMENT, untoldEnvironment } from "./environment-of.ts";
 import { fileImporter } from "./file-importer.ts";
 import { responseAction, taggedAction } from "./reply.ts";
 import { check, type Row, type Where } from "./rows.ts";
@@ -31,12 +31,12 @@ interface Known {
 const HELD_BACK = 256;
 
 /** Rows with their environment: what a row shows, else what the rows before it do, else the first that shows one. */
-async function* withEnvironment(rows: AsyncIterable<Row>): AsyncGenerator<Known> {
+async function* withEnvironment(rows: AsyncIterable<Row>, given: string | undefined): AsyncGenerator<Known> {
   let held: Omit<Known, "environment">[] = [];
   let last: string | undefined;
   for await (const { value, where } of rows) {
     const row = check(rowSchema, value, where);
-    last = recogniseEnvironment([row.input, row.output], [taggedAction(row.output, "")]) ?? last;
+    last = untoldEnvironment(given, [row.input, row.output], [taggedAction(row.output, "")]) ?? last;
     held.push({ row, value, where });
     if (last === undefined && held.length < HELD_BACK) continue;
     for (const known of held) yield { ...known, environment: last ?? UNKNOWN_ENVIRONMENT };
@@ -60,7 +60,7 @@ export const verlRollouts = fileImporter({
   head: /^\s*\[?\s*\{\s*"input"\s*:\s*"/,
   async *records(rows, scope) {
     let n = 0;
-    for await (const { row, value, where, environment } of withEnvironment(rows)) {
+    for await (const { row, value, where, environment } of withEnvironment(rows, scope.context.environment)) {
       const score = row.score ?? null;
       if (score !== null && score > 1) {
         scope.context.warn(scope.path, `row ${n}: score ${score} is above 1; taken as a percentage`, "score");
