@@ -21,7 +21,7 @@ export interface Visit {
 /** z ∈ V_x: one locator and the visits that share it. */
 export interface GraphNode {
   /** `N0`, `N1`, … in order of first appearance. */
-  readonly id: string;
+  id: string;
   /** The matching key (see `matchingKey`). */
   key: string;
   /** The locator as the first of its visits recorded it. */
@@ -29,7 +29,7 @@ export interface GraphNode {
   /** I_x(z), places in `TaskGraph.visits`, in the order of the sources and of their positions. */
   visits: number[];
   /** Distinct sources among them, places in `TaskGraph.sources`. A state is shared when there are two or more. */
-  readonly sources: number[];
+  sources: number[];
 }
 
 /** An element of E_x: every recorded transition from one locator to another (or to itself). */
@@ -47,20 +47,22 @@ export interface GraphEdge {
 
 /** H_x, G_x and I_x of one task. */
 export interface TaskGraph {
-  /** Both empty strings when there is no source. */
-  environment: string;
-  task: string;
-  sources: readonly Source[];
+  /** Both empty strings when there is no source and none was named. */
+  readonly environment: string;
+  readonly task: string;
+  readonly sources: readonly Source[];
   /** W_x: all visits, those of one source next to each other and in order of position. */
-  readonly visits: Visit[];
+  readonly visits: readonly Visit[];
   /** Place in `visits` of (r, 0) for each source r. Visit (r, j) is `visits[offsets[r] + j]`. */
-  offsets: number[];
+  readonly offsets: readonly number[];
   /** V_x. */
-  nodes: GraphNode[];
+  readonly nodes: readonly GraphNode[];
   /** E_x. */
-  readonly edges: GraphEdge[];
+  readonly edges: readonly GraphEdge[];
   /** Matching key → place in `nodes`: the index I_x. */
-  index: ReadonlyMap<string, number>;
+  readonly index: ReadonlyMap<string, number>;
+  /** Goes through I_x(z) of the node at a place, in order, without making `nodes` or `visits`. */
+  forEachVisit(node: number, each: (source: number, position: number) => void): void;
 }
 
 /** The locator before decision j of an execution, or of its end (j = L_r). */
@@ -73,12 +75,14 @@ export function stateAt(
 }
 
 /**
- * Builds H_x, G_x and I_x from the sources of one task, in time linear in their decisions.
- * Throws `InputError` when the sources are not of one task or two carry the same id.
+ * Builds H_x, G_x and I_x from the sources of one task, in time linear in their decisions. `named` is the task where
+ * there may be no source to say it. Throws `InputError` when the sources are not of one task or two carry the same id.
  */
-export function taskGraph(sources: readonly Source[]): TaskGraph {
-  const environment = sources[0]?.environment ?? "";
-  const task = sources[0]?.task ?? "";
+export function taskGraph(
+  sources: readonly Source[],
+  named?: { environment: string; task: string },
+): TaskGraph {
+  const { environment = "", task = "" } = named ?? sources[0] ?? {};
   const ids = new Set<string>();
   const offsets: number[] = [];
   let count = 0;
@@ -93,101 +97,107 @@ export function taskGraph(sources: readonly Source[]): TaskGraph {
     offsets.push(count);
     count += source.decisions.length + 1;
   }
-
-  const nodes: LocatedNode[] = [];
-  const index = new Map<string, number>();
-  /** By visit: the place of its node, or -1 for ⊥. */
-  const projection = new Int32Array(count).fill(-1);
-  let visit = 0;
-  const project = (state: State | null): void => {
-    const key = matchingKey(state);
-    if (key !== null && state !== null) {
-      let node = index.get(key);
-      if (node === undefined) {
-        node = nodes.length;
-        index.set(key, node);
-        nodes.push(new LocatedNode(node, key, state, offsets));
-      }
-      projection[visit] = node;
-      nodes[node]!.visits.push(visit);
-    }
-    visit++;
-  };
-  for (const { decisions, final_state } of sources) {
-    for (const { state } of decisions) project(state);
-    project(final_state);
-  }
-
-  // Retrieval goes by the nodes alone: visits and edges are put together when somebody looks at them.
-  let visits: Visit[] | undefined;
-  let edges: GraphEdge[] | undefined;
-  return {
-    environment,
-    task,
-    sources,
-    get visits() {
-      visits ??= allVisits(sources, projection);
-      return visits;
-    },
-    offsets,
-    nodes,
-    get edges() {
-      edges ??= projectedEdges(this.visits, nodes.length);
-      return edges;
-    },
-    index,
-  };
+  return new LinkedGraph(environment, task, sources, offsets, count);
 }
 
-/** A node that tells its id and its sources when it is asked. */
-class LocatedNode implements GraphNode {
-  readonly visits: number[] = [];
-  #sources: number[] | undefined;
+/** No node (⊥), or no further visit. */
+const NONE = -1;
+
+/**
+ * Retrieval asks for the visits of a few nodes, out of all those of a library: the visits of each node are a linked list
+ * in typed arrays. Visits, nodes and edges as objects are put together when somebody looks at them.
+ */
+class LinkedGraph implements TaskGraph {
+  readonly index = new Map<string, number>();
+  /** By visit: its source. */
+  readonly #sourceOf: Int32Array;
+  /** π_x by visit: the place of its node, or NONE for ⊥. */
+  readonly #projection: Int32Array;
+  /** By visit: the next visit of the same node. */
+  readonly #next: Int32Array;
+  /** By node: its first visit. */
+  readonly #first: number[] = [];
+  #visits: Visit[] | undefined;
+  #nodes: GraphNode[] | undefined;
+  #edges: GraphEdge[] | undefined;
 
   constructor(
-    readonly place: number,
-    readonly key: string,
-    readonly state: State,
+    readonly environment: string,
+    readonly task: string,
+    readonly sources: readonly Source[],
     readonly offsets: readonly number[],
-  ) {}
-
-  get id(): string {
-    return `N${this.place}`;
-  }
-
-  get sources(): number[] {
-    this.#sources ??= [...new Set(placesOf(this.visits, this.offsets, (source) => source))];
-    return this.#sources;
-  }
-}
-
-/** Maps visits, given in order, to what their source and position say. */
-export function placesOf<T>(
-  visits: readonly number[],
-  offsets: readonly number[],
-  of: (source: number, position: number) => T,
-): T[] {
-  let source = 0;
-  return visits.map((visit) => {
-    while (source + 1 < offsets.length && offsets[source + 1]! <= visit) source++;
-    return of(source, visit - offsets[source]!);
-  });
-}
-
-function allVisits(sources: readonly Source[], projection: Int32Array): Visit[] {
-  const visits: Visit[] = [];
-  sources.forEach(({ decisions }, source) => {
-    for (let position = 0; position <= decisions.length; position++) {
-      const node = projection[visits.length]!;
-      visits.push({
-        source,
-        position,
-        terminal: position === decisions.length,
-        node: node < 0 ? null : node,
-      });
+    count: number,
+  ) {
+    this.#sourceOf = new Int32Array(count);
+    this.#projection = new Int32Array(count);
+    this.#next = new Int32Array(count);
+    /** By node: the last of its visits so far. */
+    const last: number[] = [];
+    let visit = 0;
+    for (let r = 0; r < sources.length; r++) {
+      const { decisions, final_state } = sources[r]!;
+      for (let j = 0; j < decisions.length; j++) this.#project(r, visit++, decisions[j]!.state, last);
+      this.#project(r, visit++, final_state, last);
     }
-  });
-  return visits;
+  }
+
+  #project(source: number, visit: number, state: State | null, last: number[]): void {
+    this.#sourceOf[visit] = source;
+    this.#next[visit] = NONE;
+    const key = matchingKey(state);
+    if (key === null) {
+      this.#projection[visit] = NONE;
+      return;
+    }
+    const node = this.index.get(key);
+    if (node === undefined) {
+      this.#projection[visit] = last.length;
+      this.index.set(key, last.length);
+      this.#first.push(visit);
+      last.push(visit);
+    } else {
+      this.#projection[visit] = node;
+      this.#next[last[node]!] = visit;
+      last[node] = visit;
+    }
+  }
+
+  forEachVisit(node: number, each: (source: number, position: number) => void): void {
+    for (let visit = this.#first[node] ?? NONE; visit !== NONE; visit = this.#next[visit]!) {
+      const source = this.#sourceOf[visit]!;
+      each(source, visit - this.offsets[source]!);
+    }
+  }
+
+  get visits(): readonly Visit[] {
+    this.#visits ??= Array.from(this.#projection, (node, visit): Visit => {
+      const source = this.#sourceOf[visit]!;
+      const position = visit - this.offsets[source]!;
+      const terminal = position === this.sources[source]!.decisions.length;
+      return { source, position, terminal, node: node === NONE ? null : node };
+    });
+    return this.#visits;
+  }
+
+  get nodes(): readonly GraphNode[] {
+    this.#nodes ??= Array.from(this.index, ([key, place]): GraphNode => {
+      const visits: number[] = [];
+      const sources: number[] = [];
+      let state: State | null = null;
+      this.forEachVisit(place, (source, position) => {
+        state ??= stateAt(this.sources[source]!, position);
+        visits.push(this.offsets[source]! + position);
+        if (sources.at(-1) !== source) sources.push(source);
+      });
+      return { id: `N${place}`, key, state: state!, visits, sources };
+    });
+    return this.#nodes;
+  }
+
+  get edges(): readonly GraphEdge[] {
+    this.#edges ??= projectedEdges(this.visits, this.index.size);
+    return this.#edges;
+  }
 }
 
 /** E_x of Eq. (2): the temporal edges whose two ends have a reliable locator, by the pair of their nodes. */
