@@ -4,6 +4,8 @@
  */
 export class InputError extends Error {
   override readonly name = "InputError";
+  /** The message without its place. */
+  readonly reason: string;
   constructor(
     message: string,
     readonly where: { file?: string; line?: number; key?: string } = {},
@@ -12,6 +14,27 @@ export class InputError extends Error {
       .filter((part) => part !== undefined && part !== "")
       .join(", ");
     super(oneLine(place === "" ? message : `${place}: ${message}`));
+    this.reason = oneLine(message);
+  }
+}
+
+/**
+ * What went wrong on the device that computes: `lost`: it is gone with everything on it; `memory`: an allocation failed;
+ * `operation`: it refused an operation.
+ */
+export type DeviceFault = "lost" | "memory" | "operation";
+
+/**
+ * The device failed, not the input: one line. Results of the work at hand are lost; the same work can be tried again on
+ * a device that is opened anew.
+ */
+export class DeviceError extends Error {
+  override readonly name = "DeviceError";
+  constructor(
+    message: string,
+    readonly fault: DeviceFault,
+  ) {
+    super(oneLine(message));
   }
 }
 

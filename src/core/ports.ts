@@ -16,32 +16,50 @@ export interface ScoreResult {
   id: string;
   /** [response tokens] f32 */
   logprobs: Float32Array;
+  /** [response tokens] in nats, of the distribution that each token was drawn from; where it was asked for. */
+  entropy?: Float32Array;
+  /** [response tokens · topK] ids of the most probable tokens in each place, the most probable first; where asked for. */
+  topIds?: Uint32Array;
+  /** Their log-probabilities. */
+  topLogprobs?: Float32Array;
 }
 
 /** Work that can take long: it reports how far it is and stops when asked. */
 export interface WorkOptions {
   signal?: AbortSignal;
   onProgress?: (progress: { done: number; total: number; unit: string }) => void;
+  /** Tokens given so far and those computed for them, which are fewer where sequences share their first tokens. */
+  onComputed?: (tokens: { given: number; computed: number }) => void;
+}
+
+/** What to tell of every response token beside its log-probability; a scorer that cannot tell refuses. */
+export interface ScoreOptions extends WorkOptions {
+  /** Most probable tokens in its place, from 1 to 64. */
+  topK?: number;
+  entropy?: boolean;
 }
 
 /** What was computed on: shown beside every figure that a user sees. */
 export interface EngineInfo {
   /** Folder or name of the model. */
   model: string;
+  /** `qwen3`, `qwen3_5`, …; absent where the files do not say it (exports to ONNX). */
+  architecture?: string;
   /** `webgpu` or `cpu` (the plain TypeScript reference). */
   device: "webgpu" | "cpu";
   /** Adapter as reported, for example `google swiftshader`. */
   adapter: string;
-  /** Number format of the arithmetic. */
+  /** Number format of weights and arithmetic: `f32`, or `bf16 weights, f32 products`. */
   dtype: string;
-  parameters: number;
+  /** Null where the files do not say it (exports to ONNX). */
+  parameters: number | null;
   vocabulary: number;
 }
 
 /** A frozen model that gives log-probabilities: q_T of Eq. (1) and Eq. (8). */
 export interface Scorer {
   readonly info: EngineInfo;
-  score(requests: readonly ScoreRequest[], options?: WorkOptions): Promise<ScoreResult[]>;
+  score(requests: readonly ScoreRequest[], options?: ScoreOptions): Promise<ScoreResult[]>;
   dispose(): void;
 }
 

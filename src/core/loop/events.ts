@@ -1,4 +1,5 @@
 /** What a training run tells while it goes: plain data, one JSON object an event, in order. Seconds are wall clock. */
+import type { DeviceFault } from "../errors.ts";
 import type { StageEvidence } from "../method/method.ts";
 import type { EngineInfo } from "../ports.ts";
 import type { StepMetrics } from "./metrics.ts";
@@ -62,6 +63,18 @@ export type TrainEvent =
     } & At)
   | ({ type: "updated"; metrics: StepMetrics; seconds: number; tokensPerSecond: number } & At)
   | ({ type: "checkpoint" } & At)
+  /**
+   * The device failed inside a step. The run goes on after `step`, its last checkpoint, on a device opened anew: a
+   * `start` event follows. `attempt` counts the faults since the last step, of `attempts` that are tolerated.
+   */
+  | {
+      type: "fault";
+      step: number;
+      fault: DeviceFault;
+      message: string;
+      attempt: number;
+      attempts: number;
+    }
   /** Stopped on request after a whole step; the run can be continued. */
   | { type: "stopped"; step: number; steps: number; seconds: number }
   | { type: "done"; step: number; seconds: number };

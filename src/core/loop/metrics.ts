@@ -10,6 +10,8 @@ export interface StepMetrics {
   decisions: number;
   /** Response tokens. */
   tokens: number;
+  /** Tokens that the student read: prompts and responses. */
+  sequenceTokens: number;
   /** Share of tokens in [0, 1] whose clipped branch was taken. */
   clipFraction: number;
   /** Mean of A over tokens; its negative estimates KL(p_θ ‖ q^R) on the student's own samples. Nats a token. */
@@ -29,6 +31,7 @@ export interface StepMetrics {
 /** Totals over all tokens of a step. Means are 0 when there is no token. */
 export function stepMetrics(items: readonly TrainItem[], report: StepReport): StepMetrics {
   let tokens = 0;
+  let sequenceTokens = 0;
   let clipped = 0;
   let advantageSum = 0;
   let absoluteSum = 0;
@@ -37,8 +40,9 @@ export function stepMetrics(items: readonly TrainItem[], report: StepReport): St
   let alignment = 0;
   let kl = 0;
   report.items.forEach((item, n) => {
-    const { weight, teacherLogprobs } = items[n]!;
+    const { weight, teacherLogprobs, promptIds, responseIds } = items[n]!;
     tokens += item.logprobs.length;
+    sequenceTokens += promptIds.length + responseIds.length;
     for (let i = 0; i < item.logprobs.length; i += 1) {
       const logprob = item.logprobs[i]!;
       const tokenAdvantage = item.advantage[i]!;
@@ -59,6 +63,7 @@ export function stepMetrics(items: readonly TrainItem[], report: StepReport): St
     episodes: new Set(items.map((item) => item.episode)).size,
     decisions: items.length,
     tokens,
+    sequenceTokens,
     clipFraction: mean(clipped),
     meanAdvantage: mean(advantageSum),
     meanAbsoluteAdvantage: mean(absoluteSum),

@@ -35,8 +35,8 @@ export function libraryContexts(options: LibraryContextsOptions): TeacherContext
     task: string,
     selection: SourceSelection,
   ): Promise<PreparedTask> {
-    const { sourcesPerTask, augmentation } = selection;
-    const key = JSON.stringify([taskKey(environment, task), sourcesPerTask, augmentation]);
+    const { sourcesPerTask, augmentation, without } = selection;
+    const key = JSON.stringify([taskKey(environment, task), sourcesPerTask, augmentation, without]);
     let found = tasks.get(key);
     if (found === undefined) {
       const sources = selectSources(await options.sources(environment, task), selection);

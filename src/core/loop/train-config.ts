@@ -3,6 +3,7 @@ import { z } from "zod";
 import { InputError } from "../errors.ts";
 import { METHOD_IDS, METHODS, type Method, type Stage, withSelection } from "../method/method.ts";
 import { PAPER_SETTINGS, type StepSettings } from "../ports.ts";
+import type { Episode } from "../record/schema.ts";
 import { CONTROLS, type Selection } from "../retrieval/selection.ts";
 
 const path = z.string().min(1);
@@ -54,8 +55,14 @@ export const trainConfigSchema = z.strictObject({
   $schema: z.string().optional(),
   library: path.optional().describe("Sources (JSON Lines, gzip or not). Needed by graph-conditioned stages."),
   episodes: path.describe("Recorded student episodes (JSON Lines, gzip or not)."),
-  teacher: path.describe("Model folder of the frozen teacher."),
-  student: path.describe("Model folder of the student as it starts; it is not changed."),
+  teacher: path.describe("Model folder of the frozen teacher, or hub:OWNER/NAME[@REVISION]."),
+  teacher_dtype: z
+    .enum(["auto", "f32", "f16", "bf16", "int8", "int4"])
+    .default("f32")
+    .describe("How the teacher's weights are kept on the device; auto: as in its folder."),
+  student: path.describe(
+    "Model folder of the student as it starts, or hub:OWNER/NAME[@REVISION]; it is not changed.",
+  ),
   tokenizer: path
     .optional()
     .describe("Folder with tokenizer.json and tokenizer_config.json; the student's folder when absent."),
@@ -86,6 +93,24 @@ export const trainConfigSchema = z.strictObject({
     .describe("Longest teacher prompt with its evidence; the environment's limit when absent."),
   seed: z.int().min(0).default(42),
   device: z.enum(["auto", "webgpu", "cpu"]).default("auto"),
+  compute: z
+    .enum(["f32", "f16"])
+    .default("f32")
+    .describe("Operands of matrix products, of teacher and student; sums, gradients and weights stay f32."),
+  cards: z
+    .union([z.int().min(1), z.array(z.int().min(0)).min(1)])
+    .optional()
+    .describe("Several cards of the host: how many, or their numbers. One device when absent."),
+  memory_limit_gib: positive
+    .optional()
+    .describe(
+      "GiB that the run may take of each device: passes are made shorter, and what still needs more is refused.",
+    ),
+  episode_ids: z
+    .array(z.string().min(1))
+    .min(1)
+    .optional()
+    .describe("Train on the episodes of these ids only, in the file's order; all when absent."),
   limit: z.int().min(1).optional().describe("Train on the first so many episodes only."),
   checkpoint_every: z.int().min(1).default(1).describe("Steps between checkpoints."),
   keep_checkpoints: z.int().min(1).default(2),
@@ -114,6 +139,45 @@ export function configuredMethod(config: TrainConfig): Method {
   const kept = stages.filter((stage) => stage.epochs > 0);
   if (kept.length === 0) throw new InputError("at least one stage needs an epoch", { key: "epochs" });
   return { ...controlled, stages: kept };
+}
+
+/**
+ * What a schema alone cannot say of a config: graph-conditioned stages need a library, and ids are named once.
+ *
+ * @throws InputError with the key
+ */
+export function checkTrainConfig(config: TrainConfig): void {
+  const { stages } = configuredMethod(config);
+  if (config.library === undefined && stages.some(({ evidence }) => evidence.kind !== "none")) {
+    throw new InputError("missing: graph-conditioned stages retrieve from it", { key: "library" });
+  }
+  const twice = config.episode_ids?.find((id, n, all) => all.indexOf(id) < n);
+  if (twice !== undefined) {
+    throw new InputError(`${JSON.stringify(twice)} is named twice`, { key: "episode_ids" });
+  }
+}
+
+/**
+ * The episodes that a config trains on, of all that its file has.
+ *
+ * @throws InputError naming the ids that the file does not have
+ */
+export async function* chosenEpisodes(
+  { episode_ids: ids, limit }: Pick<TrainConfig, "episode_ids" | "limit">,
+  all: Iterable<Episode> | AsyncIterable<Episode>,
+): AsyncGenerator<Episode> {
+  const wanted = ids === undefined ? null : new Set(ids);
+  let taken = 0;
+  for await (const episode of all) {
+    if (wanted !== null && !wanted.delete(episode.episode)) continue;
+    yield episode;
+    taken += 1;
+    if (taken === limit || wanted?.size === 0) return;
+  }
+  if (wanted !== null && wanted.size > 0) {
+    const missing = [...wanted].map((id) => JSON.stringify(id)).join(", ");
+    throw new InputError(`the episodes file has no episode ${missing}`, { key: "episode_ids" });
+  }
 }
 
 function configuredStage({ evidence, ...stage }: z.infer<typeof stageSchema>): Stage {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { MemoryStore, ToyModel, toyCodec } from "../../../test/support/toy-model.ts";
+import { DeviceError, InputError } from "../errors.ts";
 import { METHODS } from "../method/index.ts";
 import { PAPER_SETTINGS } from "../ports.ts";
 import type { Episode } from "../record/schema.ts";
@@ -300,5 +301,86 @@ describe("bad input", () => {
   it("no episode, and two of one name", () => {
     expect(() => recordedData([])).toThrow("nothing to train on");
     expect(() => recordedData([EPISODES[0]!, EPISODES[0]!])).toThrow("two episodes are named a");
+  });
+});
+
+describe("a device that fails inside a step", () => {
+  const lost = () => new DeviceError("The WebGPU device was lost (unknown).", "lost");
+
+  /** The toy student; steps whose number is in `failing` fail that many times, after having changed it. */
+  function failing(times: Record<number, number>) {
+    const store = new MemoryStore();
+    const opened: (number | null)[] = [];
+    class Failing extends ToyModel {
+      override async step(...args: Parameters<ToyModel["step"]>) {
+        const report = await super.step(...args);
+        if ((times[report.step] ?? 0) > 0) {
+          times[report.step]! -= 1;
+          throw lost();
+        }
+        return report;
+      }
+    }
+    const run = options({
+      checkpoints: store,
+      openStudent: async (folder) => {
+        const from = folder === null ? new ToyModel(2) : await ToyModel.open(folder);
+        const student = new Failing(0);
+        student.logits.set(from.logits);
+        student.momentum.set(from.momentum);
+        student.steps = from.steps;
+        opened.push(folder === null ? null : from.steps);
+        return student;
+      },
+      reopen: async () => new ToyModel(1, "teacher"),
+    });
+    return { run, opened };
+  }
+
+  it("goes on from its last checkpoint, loses no step and ends at the same numbers", async () => {
+    const whole = await train(options());
+    const { run, opened } = failing({ 1: 1, 4: 2 });
+    const { student, step, finished } = await train(run);
+    expect({ step, finished }).toEqual({ step: 6, finished: true });
+    expect(opened).toEqual([null, null, 3, 3]);
+    expect((student as ToyModel).logits).toEqual((whole.student as ToyModel).logits);
+    expect(of(run.events, "updated").map(({ step }) => step)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(of(run.events, "fault").map(({ step, attempt }) => [step, attempt])).toEqual([
+      [0, 1],
+      [3, 1],
+      [3, 2],
+    ]);
+    expect(of(run.events, "start").map(({ resumedFrom }) => resumedFrom)).toEqual([null, null, 3, 3]);
+  });
+
+  it("ends the run when the fault keeps coming back, also with steps taken again between", async () => {
+    const { run, opened } = failing({ 3: 99 });
+    await expect(train({ ...run, checkpointEvery: 4 })).rejects.toThrow("The WebGPU device was lost");
+    expect(opened).toEqual([null, null, null, null]);
+    expect(of(run.events, "fault").map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
+  });
+
+  it("counts a device that does not open as one more attempt", async () => {
+    const { run } = failing({ 2: 1 });
+    let times = 0;
+    const reopen = async () => {
+      times += 1;
+      if (times < 3) throw new InputError("no WebGPU device: no adapter was found");
+      return new ToyModel(1, "teacher");
+    };
+    const { step } = await train({ ...run, reopen });
+    expect(step).toBe(6);
+    expect(of(run.events, "fault").map(({ message }) => message.slice(0, 10))).toEqual([
+      "The WebGPU",
+      "no WebGPU ",
+      "no WebGPU ",
+    ]);
+  });
+
+  it("ends the run where nothing is kept to go on from", async () => {
+    const { run } = failing({ 2: 1 });
+    await expect(train({ ...run, checkpoints: null })).rejects.toBeInstanceOf(DeviceError);
+    const { run: again } = failing({ 2: 1 });
+    await expect(train({ ...again, reopen: undefined })).rejects.toBeInstanceOf(DeviceError);
   });
 });

@@ -2,11 +2,12 @@
  * The loop of Algorithm 1, lines 3–16, over the ports: rollout → retrieve → render → score → update, a checkpoint
  * after each step. It knows nothing of files, devices or processes.
  */
-import { InputError } from "../errors.ts";
+import { DeviceError, InputError } from "../errors.ts";
 import type { Method, Stage, StageEvidence } from "../method/method.ts";
 import type { FolderReader, Scorer, StepSettings, Trainer, TrainItem } from "../ports.ts";
 import type { Episode } from "../record/schema.ts";
 import { sha256Hex } from "../seeded.ts";
+import { type BatchTokens, batchTokens } from "./batch-tokens.ts";
 import { epochBatches, type Position } from "./batches.ts";
 import { CHECKPOINT_FORMAT, type CheckpointStore, checkFingerprint } from "./checkpoint.ts";
 import type { TextCodec } from "./codec.ts";
@@ -49,6 +50,13 @@ export interface TrainOptions {
   teacher: Scorer;
   /** Opens the student as it starts (null) or as a checkpoint folder holds it, optimizer state included. */
   openStudent(checkpoint: FolderReader | null): Promise<Trainer>;
+  /**
+   * Opens the device and the teacher anew after the device failed; the student, disposed by then, is opened after it from
+   * the last checkpoint. Absent, or without checkpoints: such a failure ends the run. `attempt` counts from 1.
+   */
+  reopen?(fault: DeviceError, attempt: number): Promise<Scorer>;
+  /** Failures of the device since the last finished step that the run gets over. 3 when absent. */
+  attempts?: number;
   contexts: TeacherContexts;
   /** Null keeps nothing: the run cannot be continued. */
   checkpoints: CheckpointStore | null;
@@ -57,6 +65,8 @@ export interface TrainOptions {
   /** What else decides the numbers (models, library, limits): name → SHA-256. Kept with each checkpoint. */
   fingerprint: Readonly<Record<string, string>>;
   onEvent?: (event: TrainEvent) => void | Promise<void>;
+  /** The tokens of each step, before its `updated` event. */
+  onBatch?: (batch: BatchTokens) => void | Promise<void>;
   /** How far the present step is, often: for progress bars. Never kept. */
   onWork?: (work: StepWork) => void;
   /** Aborts at once, inside a step; the step is lost. */
@@ -90,8 +100,13 @@ class Run {
   readonly #fingerprint: Record<string, string>;
   readonly #batchesPerEpoch: number;
   readonly #steps: number;
+  #teacher: Scorer;
   #student!: Trainer;
   #step = 0;
+  /** The last step that was finished, also when it was lost again. */
+  #furthest = 0;
+  /** Failures of the device since then, and since the last checkpoint. */
+  #faults = 0;
   #savedStep = 0;
 
   constructor(options: TrainOptions) {
@@ -100,6 +115,7 @@ class Run {
       throw new InputError(`expected a batch size of at least 1, received ${batchSize}`);
     }
     this.#options = options;
+    this.#teacher = options.teacher;
     this.#fingerprint = {
       ...fingerprint,
       data: data.fingerprint,
@@ -110,12 +126,50 @@ class Run {
     this.#steps = method.stages.reduce((sum, { epochs }) => sum + epochs, 0) * this.#batchesPerEpoch;
   }
 
+  /** From the newest checkpoint to the end, over failures of the device. */
   async go(): Promise<TrainResult> {
-    const { method, checkpoints, data, batchSize, teacher } = this.#options;
+    let outcome = await this.#fromCheckpoint();
+    while (outcome instanceof DeviceError) {
+      await this.#recover(outcome);
+      outcome = await this.#fromCheckpoint();
+    }
+    return outcome;
+  }
+
+  /** @throws the fault itself when the run cannot go on */
+  async #recover(fault: DeviceError): Promise<void> {
+    const { reopen, checkpoints, attempts = 3, signal } = this.#options;
+    for (let error: unknown = fault; ; ) {
+      signal?.throwIfAborted();
+      // Without a device, opening one fails as bad input does: that is one more attempt.
+      if (reopen === undefined || checkpoints === null || this.#faults === attempts) throw error;
+      this.#faults += 1;
+      await this.#emit({
+        type: "fault",
+        step: this.#savedStep,
+        fault: fault.fault,
+        message: error instanceof Error ? error.message : String(error),
+        attempt: this.#faults,
+        attempts,
+      });
+      try {
+        this.#teacher = await reopen(fault, this.#faults);
+        return;
+      } catch (again) {
+        error = again;
+      }
+    }
+  }
+
+  /** @returns the fault when the device failed */
+  async #fromCheckpoint(): Promise<TrainResult | DeviceError> {
+    const { method, checkpoints, data, batchSize } = this.#options;
     const checkpoint = (await checkpoints?.latest()) ?? null;
     if (checkpoint !== null) checkFingerprint(checkpoint, this.#fingerprint);
-    this.#student = await this.#options.openStudent(checkpoint?.folder ?? null);
+    let opened = false;
     try {
+      this.#student = await this.#options.openStudent(checkpoint?.folder ?? null);
+      opened = true;
       let position: Position = checkpoint?.state.position ?? { stage: 0, epoch: 0, batch: 0 };
       this.#step = checkpoint?.state.step ?? 0;
       this.#savedStep = this.#step;
@@ -126,7 +180,7 @@ class Run {
         unit: data.unit,
         batchSize,
         steps: this.#steps,
-        teacher: teacher.info,
+        teacher: this.#teacher.info,
         student: this.#student.info,
         resumedFrom: checkpoint === null ? null : this.#step,
       });
@@ -138,7 +192,8 @@ class Run {
       await this.#emit({ type: "done", step: this.#step, seconds: this.#seconds() });
       return { student: this.#student, step: this.#step, finished: true };
     } catch (error) {
-      this.#student.dispose();
+      if (opened) this.#student.dispose();
+      if (error instanceof DeviceError) return error;
       throw error;
     }
   }
@@ -192,7 +247,11 @@ class Run {
       onProgress: (progress) => this.#work("student", progress),
     });
     this.#step += 1;
+    // Steps that are only taken again do not count: a fault that comes back at one step must end the run.
+    if (this.#step > this.#furthest) this.#faults = 0;
+    this.#furthest = Math.max(this.#furthest, this.#step);
     const metrics = stepMetrics(items, report);
+    await this.#options.onBatch?.(batchTokens(this.#step, items, report));
     const seconds = (performance.now() - began) / 1000;
     await this.#emit({
       type: "updated",
@@ -254,8 +313,8 @@ class Run {
   }
 
   async #scoreRows(rows: readonly Row[], contexts: readonly TeacherContext[]): Promise<TrainItem[]> {
-    const { teacher, signal } = this.#options;
-    const results = await teacher.score(
+    const { signal } = this.#options;
+    const results = await this.#teacher.score(
       rows.map((row, n) => ({
         id: `${row.episode.episode}#${row.decision}`,
         promptIds: contexts[n]!.promptIds,
@@ -298,6 +357,8 @@ class Run {
     } as const;
     await checkpoints.save(state, (writer) => this.#student.save(writer, { optimizer: true }));
     this.#savedStep = this.#step;
+    // What is kept is never lost again: the run has come further.
+    this.#faults = 0;
     await this.#emit({
       type: "checkpoint",
       step: this.#step,

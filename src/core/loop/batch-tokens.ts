@@ -1,0 +1,47 @@
+/** The tokens of one step as it saw them, for a person to look at: what each one pulled, and whether it was clipped. */
+import type { StepReport, TrainItem } from "../ports.ts";
+
+/** One decision of a step. Arrays are [response tokens]; log-probabilities in nats, of the student BEFORE the update. */
+export interface DecisionTokens {
+  episode: string;
+  decision: number;
+  /** w = 1/(N·L_e), the same for each token of an episode. */
+  weight: number;
+  ids: number[];
+  /** log p_θ. */
+  logprobs: Float32Array;
+  /** log q^R, of the teacher. */
+  teacherLogprobs: Float32Array;
+  /** ρ = p_θ / p_old. */
+  ratio: Float32Array;
+  /** A = log q^R − log p_θ. */
+  advantage: Float32Array;
+  /** 1 where the clipped branch was taken and the token gives no gradient. */
+  clipped: Uint8Array;
+}
+
+export interface BatchTokens {
+  /** Optimizer step, from 1. */
+  step: number;
+  decisions: DecisionTokens[];
+}
+
+export function batchTokens(step: number, items: readonly TrainItem[], report: StepReport): BatchTokens {
+  return {
+    step,
+    decisions: report.items.map(({ episode, decision, logprobs, ratio, advantage, clipped }, n) => {
+      const { weight, responseIds, teacherLogprobs } = items[n]!;
+      return {
+        episode,
+        decision,
+        weight,
+        ids: [...responseIds],
+        logprobs,
+        teacherLogprobs: Float32Array.from(teacherLogprobs),
+        ratio,
+        advantage,
+        clipped,
+      };
+    }),
+  };
+}
