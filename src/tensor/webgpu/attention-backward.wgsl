@@ -17,9 +17,9 @@ struct Params {
 @group(0) @binding(2) var<storage, read> lse: array<f32>;
 @group(0) @binding(3) var<storage, read_write> new_stats: array<vec2f>;
 // attention_dq
-@group(0) @binding(6) var<storage, read> start: array<u32>;
-@group(0) @binding(7) var<storage, read> end: array<u32>;
-@group(0) @binding(8) var<storage, read_write> dq: array<vec4f>;
+// A query row each: (start, end) of its prefix's keys, and of its own.
+@group(0) @binding(6) var<storage, read> ranges: array<vec4u>;
+@group(0) @binding(7) var<storage, read_write> dq: array<vec4f>;
 // attention_dkv
 @group(0) @binding(6) var<storage, read> query_end: array<u32>;
 @group(0) @binding(7) var<storage, read_write> dk: array<vec4f>;
@@ -54,14 +54,9 @@ fn attention_dq(
   if (head >= P.heads) { return; }
   let row = thread % tiles * R;
   let kv_head = head / (P.heads / P.groups);
-  var first = P.keys;
-  var last = 0u;
   // @for r in R
   let t${r} = min(row + ${r}u, P.queries - 1u);
-  let start${r} = start[t${r}];
-  let end${r} = min(end[t${r}], P.keys);
-  first = min(first, start${r});
-  last = max(last, end${r});
+  let range${r} = ranges[t${r}];
   let at${r} = (t${r} * P.heads + head) * D4;
   let stat${r} = stats[t${r} * P.heads + head];
   // @for i in D4
@@ -70,32 +65,42 @@ fn attention_dq(
   var dq${r}_${i} = vec4f();
   // @end
   // @end
-  for (var j = first; j < last; j++) {
-    let key = (j * P.groups + kv_head) * D4;
-    // Sums as single expressions: on a software adapter each assignment to a variable costs a masked store.
-    // @for i in D4
-    let k${i} = k[key + ${i}u];
-    let v${i} = v[key + ${i}u];
-    // @end
+  for (var piece = 0u; piece < 2u; piece++) {
+    var first = P.keys;
+    var last = 0u;
     // @for r in R
-    let s${r} = 0.0
-    // @for i in D4
-      + dot(q${r}_${i}, k${i})
+    let start${r} = select(range${r}.x, range${r}.z, piece == 1u);
+    let end${r} = min(select(range${r}.y, range${r}.w, piece == 1u), P.keys);
+    first = select(first, min(first, start${r}), start${r} < end${r});
+    last = select(last, max(last, end${r}), start${r} < end${r});
     // @end
-    ;
-    let dp${r} = 0.0
-    // @for i in D4
-      + dot(do${r}_${i}, v${i})
-    // @end
-    ;
-    // @end
-    // @for r in R
-    let p${r} = select(0.0, exp(s${r} - stat${r}.x), j >= start${r} && j < end${r});
-    let ds${r} = p${r} * (dp${r} - stat${r}.y);
-    // @for i in D4
-    dq${r}_${i} += ds${r} * k${i};
-    // @end
-    // @end
+    for (var j = first; j < last; j++) {
+      let key = (j * P.groups + kv_head) * D4;
+      // Sums as single expressions: on a software adapter each assignment to a variable costs a masked store.
+      // @for i in D4
+      let k${i} = k[key + ${i}u];
+      let v${i} = v[key + ${i}u];
+      // @end
+      // @for r in R
+      let s${r} = 0.0
+      // @for i in D4
+        + dot(q${r}_${i}, k${i})
+      // @end
+      ;
+      let dp${r} = 0.0
+      // @for i in D4
+        + dot(do${r}_${i}, v${i})
+      // @end
+      ;
+      // @end
+      // @for r in R
+      let p${r} = select(0.0, exp(s${r} - stat${r}.x), j >= start${r} && j < end${r});
+      let ds${r} = p${r} * (dp${r} - stat${r}.y);
+      // @for i in D4
+      dq${r}_${i} += ds${r} * k${i};
+      // @end
+      // @end
+    }
   }
   // @for r in R
   if (row + ${r}u < P.queries) {

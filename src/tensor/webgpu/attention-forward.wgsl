@@ -1,4 +1,4 @@
-// o = softmax(q · kᵀ / √D) · v over the keys start … end − 1 of each query row, in one walk over the keys with a running
+// o = softmax(q · kᵀ / √D) · v over the keys of each query row's ranges, in one walk over the keys with a running
 // maximum. A thread holds ${R} neighbouring query rows of one head, so that a key is loaded once for all of them; rows
 // that do not see it give it no weight. Keys go by fours: one rescaling for each.
 // Where there are few query rows, the keys are cut into parts with a result each, which attention_merge joins.
@@ -12,10 +12,10 @@ struct Params {
 @group(0) @binding(1) var<storage, read> q: array<vec4f>;
 @group(0) @binding(2) var<storage, read> k: array<vec4f>;
 @group(0) @binding(3) var<storage, read> v: array<vec4f>;
-@group(0) @binding(4) var<storage, read> start: array<u32>;
-@group(0) @binding(5) var<storage, read> end: array<u32>;
-@group(0) @binding(6) var<storage, read_write> o: array<vec4f>;
-@group(0) @binding(7) var<storage, read_write> lse: array<f32>;
+// A query row each: (start, end) of its prefix's keys, and of its own.
+@group(0) @binding(4) var<storage, read> ranges: array<vec4u>;
+@group(0) @binding(5) var<storage, read_write> o: array<vec4f>;
+@group(0) @binding(6) var<storage, read_write> lse: array<f32>;
 // attention_merge
 @group(0) @binding(1) var<storage, read> part_o: array<vec4f>;
 @group(0) @binding(2) var<storage, read> part_lse: array<f32>;
@@ -40,14 +40,9 @@ fn attention_forward(
   if (part >= P.parts) { return; }
   let row = thread % tiles * R;
   let kv_head = head / (P.heads / P.groups);
-  var first = P.keys;
-  var last = 0u;
   // @for r in R
   let t${r} = min(row + ${r}u, P.queries - 1u);
-  let start${r} = start[t${r}];
-  let end${r} = min(end[t${r}], P.keys);
-  first = min(first, start${r});
-  last = max(last, end${r});
+  let range${r} = ranges[t${r}];
   let at${r} = (t${r} * P.heads + head) * D4;
   var top${r} = LOWEST;
   var sum${r} = 0.0;
@@ -56,43 +51,53 @@ fn attention_forward(
   var o${r}_${i} = vec4f();
   // @end
   // @end
-  first = max(first, part * P.part);
-  last = min(last, (part + 1u) * P.part);
-  for (var j = first; j < last; j += 4u) {
-    // Sums as single expressions: on a software adapter each assignment to a variable costs a masked store.
-    // @for b in 4
-    let key${b} = (min(j + ${b}u, last - 1u) * P.groups + kv_head) * D4;
-    // @for i in D4
-    let k${b}_${i} = k[key${b} + ${i}u];
-    // @end
+  for (var piece = 0u; piece < 2u; piece++) {
+    var first = P.keys;
+    var last = 0u;
     // @for r in R
-    let s${r}_${b} = 0.0
-    // @for i in D4
-      + dot(q${r}_${i}, k${b}_${i})
+    let start${r} = select(range${r}.x, range${r}.z, piece == 1u);
+    let end${r} = min(select(range${r}.y, range${r}.w, piece == 1u), P.keys);
+    first = select(first, min(first, start${r}), start${r} < end${r});
+    last = select(last, max(last, end${r}), start${r} < end${r});
     // @end
-    ;
-    // @end
-    // @end
-    let js = vec4u(j, j + 1u, j + 2u, j + 3u);
-    // @for r in R
-    let seen${r} = (js >= vec4u(start${r})) & (js < vec4u(min(end${r}, last)));
-    let s${r} = select(vec4f(LOWEST), vec4f(s${r}_0, s${r}_1, s${r}_2, s${r}_3), seen${r});
-    let new_top${r} = max(top${r}, max(max(s${r}.x, s${r}.y), max(s${r}.z, s${r}.w)));
-    let fade${r} = exp(top${r} - new_top${r});
-    let p${r} = select(vec4f(), exp(s${r} - new_top${r}), seen${r});
-    top${r} = new_top${r};
-    sum${r} = sum${r} * fade${r} + dot(p${r}, vec4f(1.0));
-    // @end
-    // @for i in D4
-    {
+    first = max(first, part * P.part);
+    last = min(last, (part + 1u) * P.part);
+    for (var j = first; j < last; j += 4u) {
+      // Sums as single expressions: on a software adapter each assignment to a variable costs a masked store.
       // @for b in 4
-      let v${b} = v[key${b} + ${i}u];
+      let key${b} = (min(j + ${b}u, last - 1u) * P.groups + kv_head) * D4;
+      // @for i in D4
+      let k${b}_${i} = k[key${b} + ${i}u];
       // @end
       // @for r in R
-      o${r}_${i} = o${r}_${i} * fade${r} + p${r}.x * v0 + p${r}.y * v1 + p${r}.z * v2 + p${r}.w * v3;
+      let s${r}_${b} = 0.0
+      // @for i in D4
+        + dot(q${r}_${i}, k${b}_${i})
+      // @end
+      ;
+      // @end
+      // @end
+      let js = vec4u(j, j + 1u, j + 2u, j + 3u);
+      // @for r in R
+      let seen${r} = (js >= vec4u(start${r})) & (js < vec4u(min(end${r}, last)));
+      let s${r} = select(vec4f(LOWEST), vec4f(s${r}_0, s${r}_1, s${r}_2, s${r}_3), seen${r});
+      let new_top${r} = max(top${r}, max(max(s${r}.x, s${r}.y), max(s${r}.z, s${r}.w)));
+      let fade${r} = exp(top${r} - new_top${r});
+      let p${r} = select(vec4f(), exp(s${r} - new_top${r}), seen${r});
+      top${r} = new_top${r};
+      sum${r} = sum${r} * fade${r} + dot(p${r}, vec4f(1.0));
+      // @end
+      // @for i in D4
+      {
+        // @for b in 4
+        let v${b} = v[key${b} + ${i}u];
+        // @end
+        // @for r in R
+        o${r}_${i} = o${r}_${i} * fade${r} + p${r}.x * v0 + p${r}.y * v1 + p${r}.z * v2 + p${r}.w * v3;
+        // @end
+      }
       // @end
     }
-    // @end
   }
   // @for r in R
   if (row + ${r}u < P.queries) {

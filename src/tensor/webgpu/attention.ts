@@ -1,15 +1,34 @@
-import type { Backend } from "../backend.ts";
+import type { Backend, KeyRange } from "../backend.ts";
 import { type AttentionSizes, checkAttention, checkAttentionBackward } from "../shapes.ts";
 import backward from "./attention-backward.wgsl?raw";
 import forward from "./attention-forward.wgsl?raw";
+import {
+  attendByMatrices,
+  dkvByMatrices,
+  dqByMatrices,
+  type MatrixPass,
+  type MatrixTiles,
+  matrixTiles,
+  rowsOf,
+} from "./attention-matrix.ts";
+import pack from "./attention-ranges.wgsl?raw";
+import { runShared, SHARED_ROWS } from "./attention-shared.ts";
 import { type Context, GROUP } from "./context.ts";
 import type { GpuTensor } from "./memory.ts";
 
 /** Keys that are worth a part of their own. */
 const SHORTEST_PART = 64;
+const SHORTEST_MATRIX_PART = 512;
+/** Workgroups of the matrix kernels that keep a large GPU busy. */
+const ENOUGH_BLOCKS = 256;
+/** The same for the kernels with f32 tiles, and query rows below which these would stand mostly empty. */
+const ENOUGH_TILES = 1024;
+const FEWEST_TILE_ROWS = 9;
 
+/** @param chosen tiles of the matrix kernels instead of those that suit, for measurements */
 export function attentionOperations(
   context: Context,
+  chosen: Partial<Record<MatrixPass, MatrixTiles>> = {},
 ): Pick<Backend<GpuTensor>, "attention" | "attentionBackward"> {
   const { memory, commands, software } = context;
   // A software adapter runs a workgroup a core at a time: small ones share the work out.
@@ -29,8 +48,9 @@ export function attentionOperations(
     parts: readonly number[] = [],
   ): void {
     const { queries, keys, heads, groups, size } = sizes;
+    const constants = { GROUP: group, R: rows, D4: size / 4 };
     commands.dispatch({
-      kernel: { source, entry, buffers: letters, constants: { GROUP: group, R: rows, D4: size / 4 } },
+      kernel: { source, entry, buffers: letters, constants },
       buffers,
       groups: Math.ceil(threads / group),
       uints: [queries, keys, heads, groups, ...parts],
@@ -39,25 +59,67 @@ export function attentionOperations(
     });
   }
 
+  /** The ranges as the kernels read them, [Tq, 4]; the caller frees it. */
+  function packRanges({ start, end, prefixStart, prefixEnd }: KeyRange<GpuTensor>): GpuTensor {
+    const ranges = memory.allocate([start.length, 4], "u32");
+    const prefix = prefixStart && prefixEnd ? [prefixStart, prefixEnd] : [];
+    const constants = { GROUP: group, PREFIX: prefix.length / 2 };
+    const buffers = [ranges, start, end, ...prefix];
+    commands.dispatch({
+      kernel: {
+        source: pack,
+        entry: "attention_ranges",
+        buffers: "wrrrr".slice(0, buffers.length),
+        constants,
+      },
+      buffers,
+      groups: Math.ceil(start.length / group),
+      uints: [start.length],
+      work: start.length,
+    });
+    return ranges;
+  }
+
   return {
     attention(q, k, v, keys) {
       const sizes = checkAttention("attention", q, k, v, keys);
       checkHeadSize(sizes.size);
       const { queries, heads, size } = sizes;
+      const ranges = packRanges(keys);
       const o = memory.allocate(q.shape, "f32");
       const lse = memory.allocate([queries, heads], "f32");
+      const matrices = chosen.forward ?? matrixTiles(context, "forward", sizes);
+      const byTiles = context.matmul === "shared" && queries >= FEWEST_TILE_ROWS;
       const rows = Math.max(1, Math.min(rowsAThread(software, size, false), queries));
       const threads = Math.ceil(queries / rows) * heads;
       const work = 4 * size * heads * seenKeys(sizes);
       const seen = Math.min(keys.end.largest, sizes.keys);
-      const parts = Math.min(Math.ceil(seen / SHORTEST_PART), Math.ceil(enough / Math.max(1, threads)));
+      const parts = matrices
+        ? Math.min(
+            Math.ceil(seen / SHORTEST_MATRIX_PART),
+            Math.ceil(ENOUGH_BLOCKS / (Math.ceil(queries / rowsOf(matrices)) * heads)),
+          )
+        : byTiles
+          ? Math.min(
+              Math.ceil(seen / SHORTEST_MATRIX_PART),
+              Math.ceil(ENOUGH_TILES / (Math.ceil(queries / SHARED_ROWS) * heads)),
+            )
+          : Math.min(Math.ceil(seen / SHORTEST_PART), Math.ceil(enough / Math.max(1, threads)));
       const attend = (to: GpuTensor, toLse: GpuTensor, cut: [number, number]) => {
-        const buffers = [q, k, v, keys.start, keys.end, to, toLse];
-        run(forward, "attention_forward", "rrrrrww", buffers, sizes, rows, threads * cut[0], work, cut);
+        if (matrices) {
+          attendByMatrices(context, matrices, sizes, { q, k, v, ranges, o: to, lse: toLse }, cut, work);
+          return;
+        }
+        if (byTiles) {
+          runShared(commands, "forward", [q, k, v, ranges, to, toLse], sizes, work, cut);
+          return;
+        }
+        const buffers = [q, k, v, ranges, to, toLse];
+        run(forward, "attention_forward", "rrrrww", buffers, sizes, rows, threads * cut[0], work, cut);
       };
       if (parts < 2) attend(o, lse, [1, sizes.keys]);
       else {
-        const part = Math.ceil(seen / parts / 4) * 4;
+        const part = Math.ceil(seen / parts / 32) * 32;
         const partO = memory.allocate([parts, queries, heads, size], "f32");
         const partLse = memory.allocate([parts, queries, heads], "f32");
         attend(partO, partLse, [parts, part]);
@@ -70,6 +132,7 @@ export function attentionOperations(
         memory.free(partO);
         memory.free(partLse);
       }
+      memory.free(ranges);
       return { o, lse };
     },
 
@@ -77,6 +140,7 @@ export function attentionOperations(
       const sizes = checkAttentionBackward(dout, q, k, v, o, lse, keys, queryEnd);
       checkHeadSize(sizes.size);
       const { queries, heads, groups, size } = sizes;
+      const ranges = packRanges(keys);
       const dq = memory.allocate(q.shape, "f32");
       const dk = memory.allocate(k.shape, "f32");
       const dv = memory.allocate(v.shape, "f32");
@@ -86,11 +150,19 @@ export function attentionOperations(
       run(backward, "attention_stats", "rrwr", [o, lse, stats, dout], sizes, 1, pairs, 2 * pairs * size);
       const rows = Math.max(1, Math.min(rowsAThread(software, size, true), queries));
       const tiles = Math.ceil(queries / rows);
-      const forQuery = [q, k, v, dout, stats, keys.start, keys.end, dq];
-      run(backward, "attention_dq", "rrrrrrrw", forQuery, sizes, rows, tiles * heads, 6 * work);
+      const inputs = { q, k, v, dout, stats };
+      const dqTiles = chosen.dq ?? matrixTiles(context, "dq", sizes);
+      const dkvTiles = chosen.dkv ?? matrixTiles(context, "dkv", sizes);
+      const forQuery = [q, k, v, dout, stats, ranges, dq];
+      if (dqTiles) dqByMatrices(context, dqTiles, sizes, inputs, ranges, dq, 6 * work);
+      else if (context.matmul === "shared") runShared(commands, "dq", forQuery, sizes, 6 * work);
+      else run(backward, "attention_dq", "rrrrrrw", forQuery, sizes, rows, tiles * heads, 6 * work);
       const forKey = [q, k, v, dout, stats, queryEnd, dk, dv];
-      run(backward, "attention_dkv", "rrrrrrww", forKey, sizes, rows, tiles * groups, 8 * work);
+      if (dkvTiles) dkvByMatrices(context, dkvTiles, sizes, inputs, queryEnd, dk, dv, 8 * work);
+      else if (context.matmul === "shared") runShared(commands, "dkv", forKey, sizes, 8 * work);
+      else run(backward, "attention_dkv", "rrrrrrww", forKey, sizes, rows, tiles * groups, 8 * work);
       memory.free(stats);
+      memory.free(ranges);
       return { dq, dk, dv };
     },
   };

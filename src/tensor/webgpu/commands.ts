@@ -1,7 +1,9 @@
+import { BindGroups } from "./bind-groups.ts";
 import common from "./common.wgsl?raw";
 import { type ComputeDevice, type DeviceHealth, STAGE_COMPUTE, USAGE } from "./device.ts";
-import type { GpuTensor } from "./memory.ts";
-import { specialise } from "./wgsl.ts";
+import { type GpuTensor, mebibytes } from "./memory.ts";
+import { Profile } from "./profile.ts";
+import { joinModules, specialise } from "./wgsl.ts";
 
 /**
  * A compute kernel: an entry point of a WGSL file. Binding 0 is its uniform `base: u32` (first workgroup of this
@@ -26,6 +28,8 @@ export interface Dispatch {
   readonly work: number;
 }
 
+/** Words. */
+const LONGEST_WRITE = 2 ** 24;
 const SLOT = 256;
 const SLOTS = 512;
 
@@ -46,16 +50,30 @@ export class Commands {
   private readonly layouts = new Map<string, { group: GPUBindGroupLayout; pipeline: GPUPipelineLayout }>();
   private readonly pipelines = new Map<string, GPUComputePipeline>();
   private readonly device: GPUDevice;
+  readonly limits: GPUSupportedLimits;
+  /** Times of kernels, when asked for. */
+  readonly profile: Profile;
   /** Operations after which a batch is submitted. */
   private readonly batchWork: number;
+  private readonly groups: BindGroups;
+  /** Errors that were known when the groups were made. */
+  private groupFaults = 0;
 
   constructor(
     compute: ComputeDevice,
     private readonly health: DeviceHealth,
+    /** Bytes that one binding may span. */
+    private readonly bindingLimit: number = compute.device.limits.maxStorageBufferBindingSize,
+    /** Bind groups that are kept; by default as many as pay. */
+    keptGroups?: number,
   ) {
+    this.groups = new BindGroups(keptGroups);
     this.device = compute.device;
-    // About a second on a software adapter, tens of milliseconds on a GPU.
-    this.batchWork = compute.software ? 0.3e9 : 100e9;
+    this.limits = compute.device.limits;
+    this.profile = new Profile(this.device);
+    // About a second on a software adapter, tens of milliseconds on a GPU with and without matrix units.
+    const fast = compute.features.matrices.length > 0;
+    this.batchWork = compute.software ? 0.3e9 : fast ? 4e12 : 100e9;
     this.uniformBuffer = this.device.createBuffer({
       size: SLOT * SLOTS,
       usage: USAGE.uniform | USAGE.copyDestination,
@@ -66,21 +84,27 @@ export class Commands {
     this.health.check();
     for (const tensor of buffers) checkAlive(tensor);
     if (groups === 0) return;
+    buffers.forEach((tensor, i) => {
+      if (kernel.buffers[i] !== "r") tensor.version++;
+    });
     const pipeline = this.pipeline(kernel);
     const most = this.device.limits.maxComputeWorkgroupsPerDimension;
     const pieces = Math.min(groups, Math.max(1, Math.ceil(work / this.batchWork)));
     const piece = Math.min(Math.ceil(groups / pieces), most * most);
     for (let base = 0; base < groups; base += piece) {
-      if (this.used === SLOTS || this.pendingWork >= this.batchWork) this.flush();
+      if (this.used === SLOTS || this.pendingWork >= this.batchWork || this.profile.full) this.flush();
       const slot = this.used++;
       let at = (slot * SLOT) / 4;
       this.uints[at++] = base;
       for (const value of uints) this.uints[at++] = value;
       for (const value of floats) this.floats[at++] = value;
-      const pass = this.openPass();
+      const count = Math.min(piece, groups - base);
+      const pass =
+        this.profile.recording === "dispatches"
+          ? this.timedPass(kernel.entry, (work * count) / groups)
+          : this.openPass();
       pass.setPipeline(pipeline);
       pass.setBindGroup(0, this.bind(kernel, buffers), [slot * SLOT]);
-      const count = Math.min(piece, groups - base);
       const x = Math.min(count, most);
       pass.dispatchWorkgroups(x, Math.ceil(count / x));
       for (const { pooled } of buffers) pooled.lastUse = this.submission;
@@ -92,9 +116,10 @@ export class Commands {
   copy(from: GpuTensor, fromByte: number, to: GpuTensor, toByte: number, bytes: number): void {
     checkAlive(from);
     checkAlive(to);
-    this.copyRaw(from.buffer, fromByte, to.buffer, toByte, bytes);
+    this.copyRaw(from.buffer, from.offset + fromByte, to.buffer, to.offset + toByte, bytes);
     from.pooled.lastUse = this.submission;
     to.pooled.lastUse = this.submission;
+    to.version++;
   }
 
   copyRaw(from: GPUBuffer, fromByte: number, to: GPUBuffer, toByte: number, bytes: number): void {
@@ -106,23 +131,30 @@ export class Commands {
   clear(tensor: GpuTensor): void {
     this.health.check();
     checkAlive(tensor);
-    this.openEncoder().clearBuffer(tensor.buffer, 0, tensor.bindingBytes);
+    this.openEncoder().clearBuffer(tensor.buffer, tensor.offset, tensor.bindingBytes);
+    tensor.version++;
     tensor.pooled.lastUse = this.submission;
   }
 
-  /** Writes from the host, after all commands that were encoded before. */
-  write(tensor: GpuTensor, data: Float32Array | Uint32Array): void {
+  /** Writes from the host at a word of the tensor, after all commands that were encoded before. */
+  write(tensor: GpuTensor, data: Float32Array | Uint32Array, word = 0): void {
     this.health.check();
     checkAlive(tensor);
     // The queue's writes overtake commands that are not submitted yet.
     if (tensor.pooled.lastUse === this.submission) this.flush();
-    if (data.length > 0) this.device.queue.writeBuffer(tensor.buffer, 0, data as BufferSource);
+    tensor.version++;
+    // In pieces: the queue copies each into memory of the driver before it returns.
+    for (let at = 0; at < data.length; at += LONGEST_WRITE) {
+      const piece = data.subarray(at, at + LONGEST_WRITE) as BufferSource;
+      this.device.queue.writeBuffer(tensor.buffer, tensor.offset + (word + at) * 4, piece);
+    }
   }
 
   flush(): void {
     this.health.check();
     if (!this.encoder) return;
     this.pass?.end();
+    this.profile.resolve(this.encoder);
     if (this.used > 0)
       this.device.queue.writeBuffer(this.uniformBuffer, 0, this.uniforms, 0, this.used * SLOT);
     this.device.queue.submit([this.encoder.finish()]);
@@ -142,16 +174,44 @@ export class Commands {
 
   private openPass(): GPUComputePassEncoder {
     this.encoder ??= this.device.createCommandEncoder();
-    this.pass ??= this.encoder.beginComputePass();
+    this.pass ??= this.encoder.beginComputePass(
+      this.profile.recording ? { timestampWrites: this.profile.next("pass", 0) } : undefined,
+    );
     return this.pass;
   }
 
+  /** A pass for one dispatch alone. */
+  private timedPass(entry: string, work: number): GPUComputePassEncoder {
+    this.pass = this.openEncoder().beginComputePass({ timestampWrites: this.profile.next(entry, work) });
+    return this.pass;
+  }
+
+  /** Call with the ids of buffers that are destroyed. */
+  forget(buffers: ReadonlySet<number>): void {
+    this.groups.forget(buffers);
+  }
+
   private bind(kernel: Kernel, buffers: readonly GpuTensor[]): GPUBindGroup {
+    // One that was refused for want of memory must not be found again.
+    if (this.health.faults !== this.groupFaults) {
+      this.groups.clear();
+      this.groupFaults = this.health.faults;
+    }
+    return this.groups.get(kernel.buffers, buffers, () => this.makeGroup(kernel, buffers));
+  }
+
+  private makeGroup(kernel: Kernel, buffers: readonly GpuTensor[]): GPUBindGroup {
     const entries: GPUBindGroupEntry[] = [
       { binding: 0, resource: { buffer: this.uniformBuffer, offset: 0, size: SLOT } },
     ];
     buffers.forEach((tensor, i) => {
-      entries.push({ binding: i + 1, resource: { buffer: tensor.buffer, size: tensor.bindingBytes } });
+      const { buffer, offset, bindingBytes: size } = tensor;
+      if (size > this.bindingLimit)
+        throw new Error(
+          `${kernel.entry}: a tensor [${tensor.shape.join(", ")}] takes ${mebibytes(size)} MiB in one binding, but this ` +
+            `WebGPU device binds at most ${mebibytes(this.bindingLimit)} MiB: use smaller packs or a smaller model.`,
+        );
+      entries.push({ binding: i + 1, resource: { buffer, offset, size } });
     });
     return this.device.createBindGroup({ layout: this.layout(kernel.buffers).group, entries });
   }
@@ -175,10 +235,12 @@ export class Commands {
 
   private pipeline(kernel: Kernel): GPUComputePipeline {
     const constants = kernel.constants ?? {};
-    const key = kernel.entry + JSON.stringify(constants);
+    // By hand: JSON takes several times as long, for every dispatch.
+    let key = kernel.entry;
+    for (const name in constants) key += ` ${name}=${constants[name]}`;
     let pipeline = this.pipelines.get(key);
     if (!pipeline) {
-      const code = `${common}\n${specialise(kernel.source, constants)}`;
+      const code = joinModules(common, specialise(kernel.source, constants));
       pipeline = this.device.createComputePipeline({
         label: key,
         layout: this.layout(kernel.buffers).pipeline,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { randomValues } from "../../../test/random.ts";
 import { openGpu } from "../../../test/webgpu.ts";
+import { noF16 } from "./device.ts";
 import { createWebGpuBackend, requestDevice, type WebGpuBackend } from "./index.ts";
 
 let gpu: GPU | null;
@@ -22,6 +23,18 @@ test("no adapter: one line that says how to turn WebGPU on", async () => {
   );
   expect(error.message).toMatch(/No WebGPU adapter was found\. In a browser: .*In Node: .*CPU device\./);
   expect(error.message).not.toContain("\n");
+});
+
+test("compute f16 is refused in one line where the adapter lacks it", async () => {
+  const adapter = await gpu!.requestAdapter();
+  expect(adapter!.features.has("shader-f16")).toBe(false);
+  await expect(createWebGpuBackend(gpu!, { compute: "f16" })).rejects.toThrow(
+    /^compute f16: the adapter [^\n]* lacks shader-f16; use compute f32$/,
+  );
+  const nvidia = { ...backend.features, vendor: "nvidia" };
+  expect(noF16("nvidia hopper", nvidia)).toMatch(
+    /lacks shader-f16; on NVIDIA, [^\n]*vulkan_enable_f16_on_nvidia[^\n]*allow_unsafe_apis[^\n]*; use compute f32$/,
+  );
 });
 
 test("the device has the adapter's limits, and a software adapter is known as one", async () => {
@@ -107,11 +120,11 @@ test("scopes free what was made in them, keep what is kept, and free all after a
   expect(() => backend.write(outer, new Float32Array(3))).toThrow("after it was freed");
 });
 
-test("a tensor larger than a binding is refused with its size and the limit", () => {
-  const limit = backend.device.limits.maxStorageBufferBindingSize;
+test("a tensor larger than a buffer is refused with its size and the limit", () => {
+  const limit = backend.device.limits.maxBufferSize;
   const rows = Math.floor(limit / 4096) + 1;
   expect(() => backend.zeros([rows, 1024])).toThrow(
-    /A tensor \[\d+, 1024\] needs \d+\.\d MiB in one buffer, but this WebGPU device binds at most \d+\.\d MiB/,
+    /A tensor f32 \[\d+, 1024\] needs \d+\.\d MiB in one buffer, but a buffer of this WebGPU device has at most \d+\.\d MiB/,
   );
 });
 
@@ -131,10 +144,34 @@ test("a lost device: every later call fails with one clear line", async () => {
   await pending.catch(() => {});
   const message = /^The WebGPU device was lost \(destroyed.*make a new backend\.$/;
   await expect(own.read(t)).rejects.toThrow(message);
+  await expect(own.read(t)).rejects.toMatchObject({ name: "DeviceError", fault: "lost" });
   await expect(own.sync()).rejects.toThrow(message);
   expect(() => own.linear(t, t)).toThrow(message);
   expect(() => own.zeros([1])).toThrow(message);
   expect(() => own.fromArray(new Float32Array(1), [1])).toThrow(message);
   own.dispose();
   await expect(own.read(t)).rejects.toThrow("The WebGPU backend was disposed");
+});
+
+test("memory that is refused to a read is told as that, once; the next read is right", async () => {
+  const own = await createWebGpuBackend(gpu!);
+  const t = own.fromArray(Float32Array.of(1, 2, 3, 4), [4]);
+  await own.sync();
+  const { createBuffer } = own.device;
+  const refuse = () => {
+    own.device.createBuffer = (descriptor) => {
+      own.device.createBuffer = createBuffer;
+      return createBuffer.call(own.device, { ...descriptor, size: own.device.limits.maxBufferSize });
+    };
+  };
+  for (const read of [
+    () => own.read(t),
+    () => own.pieces.read(t, 0, 4, async () => {}),
+    () => own.pieces.write(t, 0, 4, "add", async (bytes) => void bytes.fill(0)),
+  ]) {
+    refuse();
+    await expect(read()).rejects.toMatchObject({ name: "DeviceError", fault: "memory" });
+    expect([...(await own.read(t))]).toEqual([1, 2, 3, 4]);
+  }
+  own.dispose();
 });

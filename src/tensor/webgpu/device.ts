@@ -3,15 +3,19 @@
  * and with its loss and its errors kept, so that they surface where a caller waits (`sync`, `read`).
  */
 
+import { DeviceError } from "../../core/errors.ts";
+
 /** The WebGPU flags used here, as the specification numbers them: nothing depends on globals that Node lacks. */
 export const USAGE = {
   mapRead: 0x0001,
+  mapWrite: 0x0002,
   copySource: 0x0004,
   copyDestination: 0x0008,
   uniform: 0x0040,
   storage: 0x0080,
 } as const;
 export const MAP_READ = 0x0001;
+export const MAP_WRITE = 0x0002;
 export const STAGE_COMPUTE = 0x4;
 
 export const TURN_ON_WEBGPU =
@@ -32,6 +36,31 @@ export interface ComputeDevice {
   readonly description: string;
   /** True on adapters that compute on the processor (SwiftShader, lavapipe, WARP). */
   readonly software: boolean;
+  readonly features: ComputeFeatures;
+}
+
+/** A product of matrices that the threads of a subgroup hold together: [m, k] · [k, n] of f16, added up in f32. */
+export interface MatrixShape {
+  readonly m: number;
+  readonly n: number;
+  readonly k: number;
+}
+
+/** What the adapter offers beyond the universal kernels; the device has it on. */
+export interface ComputeFeatures {
+  /** `shader-f16`: f16 as a type of WGSL. */
+  readonly f16: boolean;
+  /** `subgroups`. */
+  readonly subgroups: boolean;
+  /** Threads of every subgroup, where there is only one answer; else undefined. */
+  readonly subgroupSize: number | undefined;
+  /** `timestamp-query`. */
+  readonly timestamps: boolean;
+  /** Shapes in which f16 matrices are multiplied with f32 sums; empty without `chromium-experimental-subgroup-matrix`. */
+  readonly matrices: readonly MatrixShape[];
+  /** Bytes of memory that a workgroup may share. */
+  readonly workgroupStorage: number;
+  readonly vendor: string;
 }
 
 /** Limits raised to what the adapter offers; the defaults are far below real devices. */
@@ -57,14 +86,64 @@ export async function requestDevice(gpu: GPU, options: DeviceOptions = {}): Prom
     const limit = adapter.limits[name];
     if (limit !== undefined) requiredLimits[name] = limit;
   }
-  const device = await adapter.requestDevice({ requiredLimits });
+  const wanted = [F16, SUBGROUPS, SUBGROUP_MATRIX, TIMESTAMPS].filter((name) => adapter.features.has(name));
+  const device = await adapter.requestDevice({
+    requiredLimits,
+    // TypeScript's list of features does not know the experimental one.
+    requiredFeatures: wanted as GPUFeatureName[],
+  });
   const { vendor, architecture, description, device: model } = adapter.info;
   return {
     gpu,
     device,
     description: [vendor, architecture, description || model].filter((part) => part !== "").join(" "),
     software: isSoftware(adapter),
+    features: featuresOf(adapter),
   };
+}
+
+const F16 = "shader-f16";
+const SUBGROUPS = "subgroups";
+const SUBGROUP_MATRIX = "chromium-experimental-subgroup-matrix";
+const TIMESTAMPS = "timestamp-query";
+
+/** What Dawn adds to `GPUAdapterInfo` for subgroup matrices. */
+interface MatrixConfig {
+  readonly componentType: string;
+  readonly resultComponentType: string;
+  readonly M: number;
+  readonly N: number;
+  readonly K: number;
+}
+
+function featuresOf({ features, info, limits }: GPUAdapter): ComputeFeatures {
+  const { subgroupMinSize, subgroupMaxSize } = info;
+  const configs =
+    (info as GPUAdapterInfo & { subgroupMatrixConfigs?: readonly MatrixConfig[] }).subgroupMatrixConfigs ??
+    [];
+  const f16 = features.has(F16);
+  const matrices = [...configs]
+    .filter((config) => config.componentType === "f16" && config.resultComponentType === "f32")
+    .map(({ M, N, K }) => ({ m: M, n: N, k: K }));
+  return {
+    f16,
+    subgroups: features.has(SUBGROUPS),
+    subgroupSize: subgroupMinSize === subgroupMaxSize ? subgroupMinSize : undefined,
+    timestamps: features.has(TIMESTAMPS),
+    matrices: f16 && features.has(SUBGROUP_MATRIX) ? matrices : [],
+    workgroupStorage: limits.maxComputeWorkgroupStorageSize,
+    vendor: info.vendor,
+  };
+}
+
+/** Why f16 products are refused on a device, and what turns them on. */
+export function noF16(description: string, features: ComputeFeatures): string {
+  const nvidia = /nvidia/i.test(`${features.vendor} ${description}`)
+    ? "; on NVIDIA, Dawn hides it unless its toggles vulkan_enable_f16_on_nvidia and, for the matrix units, " +
+      "allow_unsafe_apis are on (in Node: GCOPD_DAWN_FEATURES=allow_unsafe_apis,vulkan_enable_f16_on_nvidia; Chromium: " +
+      "--enable-dawn-features=allow_unsafe_apis,vulkan_enable_f16_on_nvidia)"
+    : "";
+  return `compute f16: the adapter ${description} lacks shader-f16${nvidia}; use compute f32`;
 }
 
 function isSoftware(adapter: GPUAdapter): boolean {
@@ -73,22 +152,29 @@ function isSoftware(adapter: GPUAdapter): boolean {
   return isFallbackAdapter === true || /swiftshader|llvmpipe|lavapipe|basic render|warp\b/.test(name);
 }
 
+const DISPOSED = "The WebGPU backend was disposed; make a new one.";
+
 /** Collects what goes wrong on a device, which WebGPU reports later and elsewhere. */
 export class DeviceHealth {
-  private lostMessage: string | undefined;
+  private lossError: Error | undefined;
   private disposed = false;
-  private uncaptured: string | undefined;
+  private uncaptured: DeviceError | undefined;
   private readonly lost: Promise<never>;
+  /** Errors found so far: what was made before the last one may be invalid. */
+  faults = 0;
 
   constructor(
     private readonly device: GPUDevice,
     private readonly describe: () => string,
   ) {
     this.lost = device.lost.then((info) => {
-      this.lostMessage ??= this.disposed
-        ? "The WebGPU backend was disposed; make a new one."
-        : `The WebGPU device was lost (${info.reason}${info.message ? `: ${oneLine(info.message)}` : ""}); its tensors are gone: make a new backend.`;
-      throw new Error(this.lostMessage);
+      this.lossError ??= this.disposed
+        ? new Error(DISPOSED)
+        : new DeviceError(
+            `The WebGPU device was lost (${info.reason}${info.message ? `: ${oneLine(info.message)}` : ""}); its tensors are gone: make a new backend.`,
+            "lost",
+          );
+      throw this.lossError;
     });
     this.lost.catch(() => {});
     device.onuncapturederror = (event) => {
@@ -98,10 +184,10 @@ export class DeviceHealth {
     this.open();
   }
 
-  /** @throws Error when the device is lost or the backend was disposed. */
+  /** @throws DeviceError when the device is lost, Error when the backend was disposed. */
   check(): void {
-    if (this.disposed) throw new Error("The WebGPU backend was disposed; make a new one.");
-    if (this.lostMessage !== undefined) throw new Error(this.lostMessage);
+    if (this.disposed) throw new Error(DISPOSED);
+    if (this.lossError !== undefined) throw this.lossError;
   }
 
   /** Rejects as soon as the device is lost, whatever `work` does then. */
@@ -115,15 +201,16 @@ export class DeviceHealth {
     }
   }
 
-  /** The first error since the last call, as one line, or undefined. */
-  async errors(): Promise<string | undefined> {
+  /** The first error since the last call, or undefined. */
+  async errors(): Promise<DeviceError | undefined> {
     const scopes = [this.device.popErrorScope(), this.device.popErrorScope()];
     this.open();
     const found = await this.until(Promise.all(scopes));
     const captured = found.find((error) => error !== null);
-    const message = this.uncaptured ?? (captured ? this.explain(captured) : undefined);
+    const error = this.uncaptured ?? (captured ? this.explain(captured) : undefined);
     this.uncaptured = undefined;
-    return message;
+    if (error) this.faults++;
+    return error;
   }
 
   dispose(): void {
@@ -135,12 +222,15 @@ export class DeviceHealth {
     this.device.pushErrorScope("out-of-memory");
   }
 
-  private explain(error: GPUError): string {
+  private explain(error: GPUError): DeviceError {
     const what = oneLine(error.message);
     const memory = /out.?of.?memory|allocat/i.test(`${error.constructor.name} ${what}`);
     return memory
-      ? `WebGPU ran out of memory with ${this.describe()}: use smaller packs or a smaller model (${what})`
-      : `A WebGPU operation failed: ${what}`;
+      ? new DeviceError(
+          `WebGPU ran out of memory with ${this.describe()}: use smaller packs or a smaller model (${what})`,
+          "memory",
+        )
+      : new DeviceError(`A WebGPU operation failed: ${what}`, "operation");
   }
 }
 

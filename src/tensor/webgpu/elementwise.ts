@@ -3,20 +3,32 @@ import { checkSame } from "../shapes.ts";
 import { type Context, groupsOf } from "./context.ts";
 import source from "./elementwise.wgsl?raw";
 import type { GpuTensor } from "./memory.ts";
+import { valueParts } from "./windows.ts";
 
-type Elementwise = "add" | "addInPlace" | "swiglu" | "swigluBackward" | "fill";
+type Elementwise =
+  | "add"
+  | "addInPlace"
+  | "swiglu"
+  | "swigluBackward"
+  | "sigmoidGate"
+  | "sigmoidGateBackward"
+  | "fill";
 
-export function elementwiseOperations({ memory, commands }: Context): Pick<Backend<GpuTensor>, Elementwise> {
+export function elementwiseOperations(context: Context): Pick<Backend<GpuTensor>, Elementwise> {
+  const { memory, commands } = context;
+
   function run(entry: string, letters: string, tensors: GpuTensor[], operations: number, value = 0): void {
-    const count = Math.ceil(tensors[0]!.length / 4);
-    commands.dispatch({
-      kernel: { source, entry, buffers: letters },
-      buffers: tensors,
-      groups: groupsOf(count),
-      uints: [count],
-      floats: [value],
-      work: operations * 4 * count,
-    });
+    for (const buffers of valueParts(context, tensors)) {
+      const count = Math.ceil(buffers[0]!.length / 4);
+      commands.dispatch({
+        kernel: { source, entry, buffers: letters },
+        buffers,
+        groups: groupsOf(count),
+        uints: [count],
+        floats: [value],
+        work: operations * 4 * count,
+      });
+    }
   }
 
   function addInPlace(a: GpuTensor, b: GpuTensor): void {
@@ -50,6 +62,19 @@ export function elementwiseOperations({ memory, commands }: Context): Pick<Backe
       const dup = memory.allocate(gate.shape, "f32");
       run("swiglu_backward", "rrrww", [gate, up, dy, dgate, dup], 30);
       return { dgate, dup };
+    },
+    sigmoidGate(x, gate) {
+      checkSame("sigmoidGate", x, gate);
+      const y = memory.allocate(x.shape, "f32");
+      run("sigmoid_gate", "rrw", [x, gate, y], 20);
+      return y;
+    },
+    sigmoidGateBackward(x, gate, dy) {
+      checkSame("sigmoidGateBackward", x, gate, dy);
+      const dx = memory.allocate(x.shape, "f32");
+      const dgate = memory.allocate(x.shape, "f32");
+      run("sigmoid_gate_backward", "rrrww", [x, gate, dy, dx, dgate], 25);
+      return { dx, dgate };
     },
     fill(t, value) {
       checkSame("fill", t);

@@ -2,13 +2,16 @@ import type { Backend } from "../backend.ts";
 import { checkHead, checkHeadBackward } from "../shapes.ts";
 import { type Context, checkIndices, groupsOf } from "./context.ts";
 import source from "./head.wgsl?raw";
-import { accumulateTN, multiplyNN, multiplyNT } from "./matmul.ts";
+import { accumulateTN, addParts, multiplyNN, multiplyNT } from "./matmul.ts";
 import type { GpuTensor } from "./memory.ts";
+import { gatherWeights, weightBlocks } from "./weights.ts";
+import { rowsOf } from "./windows.ts";
 
 /** Columns whose maximum and sum one thread finds. */
 const SEGMENT = 128;
-/** Columns of a block of logits in the forward pass; a multiple of SEGMENT. */
+/** Columns of a block of logits; a multiple of SEGMENT. */
 const BLOCK_COLUMNS = 16384;
+const BLOCKS = { most: BLOCK_COLUMNS, multiple: SEGMENT };
 
 export function headOperations(context: Context): Pick<Backend<GpuTensor>, "headLogprobs" | "headBackward"> {
   const { memory, commands } = context;
@@ -40,17 +43,17 @@ export function headOperations(context: Context): Pick<Backend<GpuTensor>, "head
       const lse = memory.allocate([rows], "f32");
       if (rows === 0) return { logprobs, lse };
       const blockColumns = Math.min(BLOCK_COLUMNS, vocabulary);
-      const blockRows = Math.min(rows, Math.ceil(blockValues / blockColumns));
+      const blockRows = Math.min(rows, Math.ceil(blockValues / blockColumns / 32) * 32);
       const segmentCount = Math.ceil(vocabulary / SEGMENT);
       const logits = memory.allocate([blockRows, blockColumns], "f32");
       const segments = memory.allocate([blockRows, segmentCount, 2], "f32");
+      const wanted = gatherWeights(context, w, targets);
       for (let at = 0; at < rows; at += blockRows) {
         const m = Math.min(blockRows, rows - at);
-        for (let first = 0; first < vocabulary; first += blockColumns) {
-          const n = Math.min(blockColumns, vocabulary - first);
+        for (const { tensor, first, rows: n } of weightBlocks(context, w, BLOCKS)) {
           multiplyNT(context, {
             a: { tensor: h, at: at * width, row: width },
-            b: { tensor: w, at: first * width, row: width },
+            b: { tensor, row: width },
             c: { tensor: logits, row: n },
             m,
             n,
@@ -61,8 +64,9 @@ export function headOperations(context: Context): Pick<Backend<GpuTensor>, "head
         }
         const uints = [m, 0, 0, 0, segmentCount, at, width];
         const work = m * (20 * segmentCount + 2 * width);
-        run("head_merge", "rrrrww", [segments, h, w, targets, logprobs, lse], m, uints, work);
+        run("head_merge", "rrrww", [segments, h, wanted, logprobs, lse], m, uints, work);
       }
+      memory.free(wanted);
       memory.free(logits);
       memory.free(segments);
       return { logprobs, lse };
@@ -73,45 +77,30 @@ export function headOperations(context: Context): Pick<Backend<GpuTensor>, "head
       checkIndices("headBackward", "target", targets, vocabulary);
       const dh = memory.allocate([rows, width], "f32");
       if (rows === 0) return dh;
+      const blockColumns = Math.min(BLOCK_COLUMNS, vocabulary);
+      // A multiple of 32, at which the matrix kernels may begin.
+      const blockRows = Math.min(rows, Math.ceil(blockValues / blockColumns / 32) * 32);
       // Whole vec4s a row; the padding is 0, which the product over the vocabulary needs.
-      const row = Math.ceil(vocabulary / 4) * 4;
-      const blockRows = Math.min(rows, Math.max(64, Math.floor(blockValues / row)));
-      const slopes = memory.allocate([blockRows, row], "f32");
+      const slopes = memory.allocate([blockRows, Math.ceil(blockColumns / 4) * 4], "f32");
       for (let at = 0; at < rows; at += blockRows) {
         const m = Math.min(blockRows, rows - at);
         const hidden = { tensor: h, at: at * width, row: width };
-        const block = { tensor: slopes, row };
-        multiplyNT(context, {
-          a: hidden,
-          b: { tensor: w, row: width },
-          c: block,
-          m,
-          n: vocabulary,
-          k: width,
-        });
-        const uints = [m, vocabulary, 0, row, 0, at, width];
-        run("head_slopes", "rrrw", [targets, lse, c, slopes], (m * row) / 4, uints, 15 * m * row);
-        multiplyNN(
-          context,
-          {
-            a: block,
-            b: { tensor: w, row: width },
-            c: { tensor: dh, at: at * width, row: width },
-            m,
-            n: width,
-            k: vocabulary,
-          },
-          true,
-        );
-        if (dw)
-          accumulateTN(context, {
-            a: block,
-            b: hidden,
-            c: { tensor: dw, row: width },
-            m: vocabulary,
-            n: width,
-            k: m,
-          });
+        const part = memory.allocate([m, width], "f32");
+        for (const { tensor, first, rows: n } of weightBlocks(context, w, BLOCKS)) {
+          const row = Math.ceil(n / 4) * 4;
+          const block = { tensor: slopes, row };
+          multiplyNT(context, { a: hidden, b: { tensor, row: width }, c: block, m, n, k: width });
+          const uints = [m, n, first, row, 0, at, width];
+          run("head_slopes", "rrrw", [targets, lse, c, slopes], (m * row) / 4, uints, 15 * m * row);
+          const sum = { tensor: part, row: width };
+          multiplyNN(context, { a: block, b: { tensor, row: width }, c: sum, m, n: width, k: n }, true);
+          addParts(context, part, 1, m * width, dh, at * width, first > 0);
+          if (dw) {
+            const gradient = { tensor: rowsOf(dw, { first, rows: n }), row: width };
+            accumulateTN(context, { a: block, b: hidden, c: gradient, m: n, n: width, k: m });
+          }
+        }
+        memory.free(part);
       }
       memory.free(slopes);
       return dh;

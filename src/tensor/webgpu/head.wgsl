@@ -8,7 +8,7 @@ struct Params {
   segments: u32,
   // Where the block's rows begin in targets, lse, c and logprobs.
   at: u32,
-  // Values of a row of h and w.
+  // Values of a row of h.
   width: u32,
 }
 @group(0) @binding(0) var<uniform> P: Params;
@@ -18,10 +18,10 @@ struct Params {
 // head_merge
 @group(0) @binding(1) var<storage, read> segments: array<vec2f>;
 @group(0) @binding(2) var<storage, read> h: array<f32>;
-@group(0) @binding(3) var<storage, read> w: array<f32>;
-@group(0) @binding(4) var<storage, read> targets: array<u32>;
-@group(0) @binding(5) var<storage, read_write> logprobs: array<f32>;
-@group(0) @binding(6) var<storage, read_write> new_lse: array<f32>;
+// The target's row of the head for each row of h.
+@group(0) @binding(3) var<storage, read> target_rows: array<f32>;
+@group(0) @binding(4) var<storage, read_write> logprobs: array<f32>;
+@group(0) @binding(5) var<storage, read_write> new_lse: array<f32>;
 // head_slopes
 @group(0) @binding(1) var<storage, read> wanted: array<u32>;
 @group(0) @binding(2) var<storage, read> lse: array<f32>;
@@ -60,7 +60,7 @@ fn head_merge(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) 
   let total = top + log(sum);
   var logit = 0.0;
   let row = P.at + r;
-  for (var i = 0u; i < P.width; i++) { logit += h[row * P.width + i] * w[targets[row] * P.width + i]; }
+  for (var i = 0u; i < P.width; i++) { logit += h[row * P.width + i] * target_rows[row * P.width + i]; }
   new_lse[row] = total;
   logprobs[row] = logit - total;
 }
@@ -73,7 +73,7 @@ fn head_slopes(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups)
   if (r >= P.rows) { return; }
   let column = vec4u(thread % (P.row / 4u) * 4u) + vec4u(0u, 1u, 2u, 3u);
   let row = P.at + r;
-  let chosen = select(vec4f(), vec4f(1.0), column == vec4u(wanted[row]));
+  let chosen = select(vec4f(), vec4f(1.0), column + vec4u(P.first) == vec4u(wanted[row]));
   let slope = c[row] * (chosen - exp(min(slopes[thread] - lse[row], vec4f(0.0))));
   slopes[thread] = select(vec4f(), slope, column < vec4u(P.columns));
 }

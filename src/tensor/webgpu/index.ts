@@ -1,20 +1,47 @@
 import type { Backend } from "../backend.ts";
 import { attentionOperations } from "./attention.ts";
+import type { MatrixPass, MatrixTiles } from "./attention-matrix.ts";
+import { causalConvOperations } from "./causal-conv.ts";
+import { columnOperations } from "./columns.ts";
 import { Commands } from "./commands.ts";
-import type { Context } from "./context.ts";
-import { type ComputeDevice, DeviceHealth, type DeviceOptions, requestDevice } from "./device.ts";
+import { type Context, matrixShape } from "./context.ts";
+import { deltaGateOperations } from "./delta-gates.ts";
+import { deltaRuleOperations } from "./delta-rule.ts";
+import {
+  type ComputeDevice,
+  type ComputeFeatures,
+  DeviceHealth,
+  type DeviceOptions,
+  noF16,
+  requestDevice,
+} from "./device.ts";
 import { elementwiseOperations } from "./elementwise.ts";
+import { createHalf } from "./half.ts";
 import { headOperations } from "./head.ts";
+import { headDistributionOperations } from "./head-distribution.ts";
 import { linearOperations } from "./linear.ts";
 import { type GpuTensor, Memory } from "./memory.ts";
 import { normOperations } from "./norm.ts";
 import { optimizerOperations } from "./optimizer.ts";
+import { gpuPieces } from "./pieces.ts";
+import type { KernelTime } from "./profile.ts";
 import { ropeOperations } from "./rope.ts";
 import { rowOperations } from "./rows.ts";
 import { transferOperations } from "./transfer.ts";
+import { createTuner, type TuningOptions } from "./tuner.ts";
+import { Tuning, type TuningEntries } from "./tuning.ts";
+import { expandWeight } from "./weights.ts";
 
-export { type ComputeDevice, type DeviceOptions, requestDevice, TURN_ON_WEBGPU } from "./device.ts";
+export {
+  type ComputeDevice,
+  type ComputeFeatures,
+  type DeviceOptions,
+  requestDevice,
+  TURN_ON_WEBGPU,
+} from "./device.ts";
 export type { GpuTensor } from "./memory.ts";
+export type { KernelTime } from "./profile.ts";
+export type { TuningOptions, TuningStore } from "./tuner.ts";
 
 export interface WebGpuOptions extends DeviceOptions {
   /**
@@ -22,6 +49,27 @@ export interface WebGpuOptions extends DeviceOptions {
    * for which barriers are dear). By default whichever suits the adapter.
    */
   matmul?: "tile" | "shared";
+  /**
+   * Format of the operands of linear layers, head and attention: `f32` (default), or `f16` scaled by powers of two, with
+   * sums, residual stream, norms, softmax, gradients and optimizer state in f32 all the same.
+   */
+  compute?: "f32" | "f16";
+  /**
+   * How f16 operands are multiplied: by `matrix` units, or `packed` (f16 in memory, f32 in registers), which every
+   * adapter can and tests ask for. By default what suits the adapter; one without `shader-f16` is refused then.
+   */
+  f16?: "matrix" | "packed";
+  /** Bytes that one binding may span, when less than the device allows: tests of tensors beyond it need no large ones. */
+  bindingLimit?: number;
+  /** Tiles of the matrix kernels of attention, in place of those that suit: for measurements. */
+  attentionTiles?: Partial<Record<MatrixPass, MatrixTiles>>;
+  /**
+   * How kernels are chosen by measuring (`Backend.tune`); false: by fixed rules alone. Choices may change the last digits
+   * of results, so a run that is to be repeated digit by digit on another start keeps its store or sets this to false.
+   */
+  tuning?: TuningOptions | false;
+  /** Bind groups that are kept for reuse, in place of as many as pay: for measurements. */
+  keptBindGroups?: number;
 }
 
 export interface WebGpuBackend extends Backend<GpuTensor> {
@@ -29,49 +77,131 @@ export interface WebGpuBackend extends Backend<GpuTensor> {
   readonly device: GPUDevice;
   /** The adapter computes on the processor. */
   readonly software: boolean;
+  /** Bytes of the largest buffer: no tensor is longer. */
+  readonly largestBuffer: number;
+  /** Format of the operands of matrix products. */
+  readonly compute: "f32" | "f16";
+  readonly features: ComputeFeatures;
+  /** What was measured to be best, by class of shape; empty where the fixed rules hold. */
+  readonly tuned: TuningEntries;
+  /** Times every kernel from now on, where the device has timestamps (`features.timestamps`). */
+  startProfile(): void;
+  /** What ran since `startProfile`, by kernel. */
+  stopProfile(): Promise<KernelTime[]>;
+  /** The most bytes that tensors took at one time since the last call. */
+  takePeak(): number;
 }
 
+/** Bytes; browsers and small cards offer at most 4 GiB. */
+const LARGE_BUFFERS = 2 ** 35;
+
 /**
- * Every operation as WGSL kernels in f32, without optional features, on the adapter that `gpu` offers
+ * Every operation as WGSL kernels, in f32 and without optional features unless `options` ask for more, on the adapter that `gpu` offers
  * (`navigator.gpu` in a browser, `create([])` of npm `webgpu` in Node), or on a device that `requestDevice` gave.
- * @throws Error, one line that says how to turn WebGPU on, when there is no adapter.
+ * @throws Error, one line: how to turn WebGPU on, when there is no adapter; what the adapter lacks, when it cannot
+ * compute in f16.
  */
 export async function createWebGpuBackend(
   gpu: GPU | ComputeDevice,
   options: WebGpuOptions = {},
 ): Promise<WebGpuBackend> {
   const compute = "device" in gpu ? gpu : await requestDevice(gpu, options);
-  const { device, software, description } = compute;
+  const { device, software, description, features } = compute;
+  const f16 = options.compute === "f16" ? (options.f16 ?? f16Kernels(features)) : undefined;
+  if (f16 === null) {
+    if (compute !== gpu) device.destroy();
+    throw new Error(noF16(description, features));
+  }
   // Held until `dispose`, and let go then, since it also keeps Node alive.
   const held = new Set([compute.gpu]);
   const memory = new Memory(device);
   const health = new DeviceHealth(device, () => memory.describe());
-  const commands = new Commands(compute, health);
+  const bindingLimit = Math.min(
+    options.bindingLimit ?? Number.POSITIVE_INFINITY,
+    device.limits.maxStorageBufferBindingSize,
+  );
+  const commands = new Commands(compute, health, bindingLimit, options.keptBindGroups);
   const context: Context = {
     memory,
     commands,
+    bindingLimit,
     software,
     matmul: options.matmul ?? (software ? "tile" : "shared"),
+    matmulFixed: options.matmul !== undefined,
+    tuning: new Tuning(),
+    features,
+    f16,
+    ...createHalf(memory, commands),
   };
+  const elementwise = elementwiseOperations(context);
+  const pieces = gpuPieces(device, memory, commands, health, elementwise.addInPlace);
+  const transfer = transferOperations(device, memory, commands, health, (t) => expandWeight(context, t));
+  const attention = attentionOperations(context, options.attentionTiles);
+  const tuner =
+    options.tuning === false
+      ? undefined
+      : createTuner({
+          context,
+          description,
+          operations: { ...transfer, ...attention },
+          options: options.tuning ?? {},
+        });
   return {
     kind: "webgpu",
     description,
+    // Where buffers may be this large the card is one of a datacenter.
+    packTokens: !software && device.limits.maxBufferSize >= LARGE_BUFFERS ? 16_384 : 4096,
     device,
     software,
-    ...transferOperations(device, memory, commands, health),
+    largestBuffer: device.limits.maxBufferSize,
+    compute: f16 ? "f16" : "f32",
+    features,
+    takePeak() {
+      const { peakBytes } = memory;
+      memory.peakBytes = 0;
+      return peakBytes;
+    },
+    ...transfer,
     ...linearOperations(context),
-    ...elementwiseOperations(context),
+    ...elementwise,
+    pieces,
     ...rowOperations(context),
+    ...columnOperations(context),
     ...normOperations(context),
     ...ropeOperations(context),
-    ...attentionOperations(context),
+    ...attention,
+    ...causalConvOperations(context),
+    ...deltaGateOperations(context),
+    ...deltaRuleOperations(context),
     ...headOperations(context),
+    ...headDistributionOperations(context),
     ...optimizerOperations(context),
+    get tuned() {
+      return context.tuning.entries;
+    },
+    async tune(shapes) {
+      await tuner?.(shapes);
+    },
+    startProfile() {
+      commands.flush();
+      commands.profile.start();
+    },
+    stopProfile() {
+      commands.flush();
+      return commands.profile.stop();
+    },
     dispose() {
       health.dispose();
+      pieces.release();
       memory.reset();
       device.destroy();
       held.clear();
     },
   };
+}
+
+/** The fastest f16 products of an adapter, or null when it has none. */
+function f16Kernels(features: ComputeFeatures): "matrix" | "packed" | null {
+  if (!features.f16) return null;
+  return matrixShape(features) ? "matrix" : "packed";
 }

@@ -56,3 +56,68 @@ test("a weight's gradient over many rows is summed in parts, the same way every 
   expect(first[6]).toBeCloseTo(expected, 3);
   backend.dispose();
 });
+
+/** Whole numbers of a few bits: products of f16 operands and their f32 sums are exact. */
+function wholeNumbers(count: number, seed: number): Float32Array {
+  return randomValues(count, seed, 8).map(Math.round);
+}
+
+describe.each(["tile", "shared"] as const)("products of f16 operands, packed, %s kernels", (matmul) => {
+  let backend: WebGpuBackend;
+  beforeAll(async () => {
+    backend = await createWebGpuBackend(await openGpu(), { matmul, compute: "f16", f16: "packed" });
+  });
+  afterAll(() => backend.dispose());
+
+  test.each(sizes)("%i×%i×%i: exact where f16 is", async (m, n, k) => {
+    await expectSameResults(
+      backend,
+      (b) => {
+        const x = b.fromArray(wholeNumbers(m * k, 1), [m, k]);
+        const w = b.fromArray(wholeNumbers(n * k, 2), [n, k]);
+        const dy = b.fromArray(wholeNumbers(m * n, 3), [m, n]);
+        const dw = b.fromArray(wholeNumbers(n * k, 4), [n, k]);
+        b.linearBackwardWeight(dw, dy, x);
+        return { y: b.linear(x, w), dx: b.linearBackwardInput(dy, w), dw };
+      },
+      1e-7,
+    );
+  });
+
+  test("activations past f16's range and gradients below it keep 11 bits", async () => {
+    await expectSameResults(
+      backend,
+      (b) => {
+        const x = b.fromArray(
+          randomValues(40 * 64, 1).map((v) => v * 3e6),
+          [40, 64],
+        );
+        const w = b.fromArray(randomValues(32 * 64, 2), [32, 64]);
+        const dy = b.fromArray(
+          randomValues(40 * 32, 3).map((v) => v * 1e-9),
+          [40, 32],
+        );
+        const dw = b.zeros([32, 64]);
+        b.linearBackwardWeight(dw, dy, x);
+        return { y: b.linear(x, w), dx: b.linearBackwardInput(dy, w), dw };
+      },
+      1e-3,
+    );
+  });
+
+  test("an operand that changes in between is cast anew", async () => {
+    await expectSameResults(
+      backend,
+      (b) => {
+        const x = b.fromArray(wholeNumbers(20 * 8, 1), [20, 8]);
+        const w = b.fromArray(wholeNumbers(12 * 8, 2), [12, 8]);
+        const before = b.linear(x, w);
+        b.addInPlace(x, x);
+        b.write(w, wholeNumbers(12 * 8, 5));
+        return { before, after: b.linear(x, w) };
+      },
+      1e-7,
+    );
+    expect(backend.live().tensors).toBe(0);
+  });
+});

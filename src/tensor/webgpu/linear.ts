@@ -1,8 +1,27 @@
 import type { Backend } from "../backend.ts";
 import { checkLinear, checkLinearBackwardInput, checkLinearBackwardWeight } from "../shapes.ts";
 import type { Context } from "./context.ts";
-import { accumulateTN, multiplyNN, multiplyNT } from "./matmul.ts";
+import { accumulateTN, addParts, multiplyNN, multiplyNT } from "./matmul.ts";
 import type { GpuTensor } from "./memory.ts";
+import { weightBlocks } from "./weights.ts";
+import { rowRanges, rowsOf } from "./windows.ts";
+
+/** c = what `multiply` writes into a tensor like c, or c += it. */
+export function addProduct(
+  context: Context,
+  c: GpuTensor,
+  accumulate: boolean,
+  multiply: (c: GpuTensor) => void,
+): void {
+  if (!accumulate) {
+    multiply(c);
+    return;
+  }
+  const part = context.memory.allocate(c.shape, "f32");
+  multiply(part);
+  addParts(context, part, 1, c.length, c, 0, true);
+  context.memory.free(part);
+}
 
 export function linearOperations(
   context: Context,
@@ -12,39 +31,47 @@ export function linearOperations(
     linear(x, w) {
       const { m, n, k } = checkLinear("linear", x, w);
       const y = memory.allocate([m, n], "f32");
-      multiplyNT(context, {
-        a: { tensor: x, row: k },
-        b: { tensor: w, row: k },
-        c: { tensor: y, row: n },
-        m,
-        n,
-        k,
-      });
+      for (const block of weightBlocks(context, w))
+        for (const rows of rowRanges(context, [x, y]))
+          multiplyNT(context, {
+            a: { tensor: rowsOf(x, rows), row: k },
+            b: { tensor: block.tensor, row: k },
+            c: { tensor: rowsOf(y, rows), at: block.first, row: n },
+            m: rows.rows,
+            n: block.rows,
+            k,
+          });
       return y;
     },
     linearBackwardInput(dy, w) {
       const { m, n, k } = checkLinearBackwardInput(dy, w);
       const dx = memory.allocate([m, k], "f32");
-      multiplyNN(context, {
-        a: { tensor: dy, row: n },
-        b: { tensor: w, row: k },
-        c: { tensor: dx, row: k },
-        m,
-        n: k,
-        k: n,
-      });
+      for (const block of weightBlocks(context, w))
+        for (const rows of rowRanges(context, [dy, dx]))
+          addProduct(context, rowsOf(dx, rows), block.first > 0, (c) =>
+            multiplyNN(context, {
+              a: { tensor: rowsOf(dy, rows), at: block.first, row: n },
+              b: { tensor: block.tensor, row: k },
+              c: { tensor: c, row: k },
+              m: rows.rows,
+              n: k,
+              k: block.rows,
+            }),
+          );
       return dx;
     },
     linearBackwardWeight(dw, dy, x) {
-      const { m, n, k } = checkLinearBackwardWeight(dw, dy, x);
-      accumulateTN(context, {
-        a: { tensor: dy, row: n },
-        b: { tensor: x, row: k },
-        c: { tensor: dw, row: k },
-        m: n,
-        n: k,
-        k: m,
-      });
+      const { n, k } = checkLinearBackwardWeight(dw, dy, x);
+      for (const { first, rows: count } of rowRanges(context, [dw]))
+        for (const rows of rowRanges(context, [dy, x]))
+          accumulateTN(context, {
+            a: { tensor: rowsOf(dy, rows), at: first, row: n },
+            b: { tensor: rowsOf(x, rows), row: k },
+            c: { tensor: rowsOf(dw, { first, rows: count }), row: k },
+            m: count,
+            n: k,
+            k: rows.rows,
+          });
     },
   };
 }

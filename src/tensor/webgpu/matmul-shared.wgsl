@@ -12,9 +12,6 @@ struct Params {
   part: u32, parts: u32,
 }
 @group(0) @binding(0) var<uniform> P: Params;
-@group(0) @binding(1) var<storage, read> A: array<vec4f>;
-@group(0) @binding(2) var<storage, read> B: array<vec4f>;
-@group(0) @binding(3) var<storage, read_write> C: array<f32>;
 
 const BM = ${BM}u;
 const BN = ${BN}u;
@@ -30,12 +27,12 @@ var<workgroup> tile_b: array<vec4f, BK * B_ROW>;
 
 fn load_a(row: u32, k4: u32, end: u32) -> vec4f {
   if (row >= P.M || k4 * 4u >= end) { return vec4f(); }
-  return A[P.a_at + row * P.a_row + k4];
+  return a_values(P.a_at + row * P.a_row + k4);
 }
 
 fn load_b(row: u32, k4: u32, end: u32) -> vec4f {
   if (row >= P.N || k4 * 4u >= end) { return vec4f(); }
-  return B[P.b_at + row * P.b_row + k4];
+  return b_values(P.b_at + row * P.b_row + k4);
 }
 
 @compute @workgroup_size(256)
@@ -63,6 +60,7 @@ fn matmul_shared(
   // @end
   let begin = s * P.part;
   let end = min(begin + P.part, P.K);
+  let scale = product_scale();
   for (var k0 = begin; k0 < end; k0 += BK) {
     if (A_K) {
       // A block of 4 rows by 4 values of k, transposed in registers.
@@ -84,7 +82,7 @@ fn matmul_shared(
         let k = at / (BM / 4u);
         let m4 = at % (BM / 4u);
         var value = vec4f();
-        if (k0 + k < end && m0 + m4 * 4u < P.M) { value = A[P.a_at + (k0 + k) * P.a_row + m0 / 4u + m4]; }
+        if (k0 + k < end && m0 + m4 * 4u < P.M) { value = a_values(P.a_at + (k0 + k) * P.a_row + m0 / 4u + m4); }
         tile_a[k * A_ROW + m4] = value;
       }
     }
@@ -108,7 +106,7 @@ fn matmul_shared(
         let k = at / (BN / 4u);
         let n4 = at % (BN / 4u);
         var value = vec4f();
-        if (k0 + k < end && n0 + n4 * 4u < P.N) { value = B[P.b_at + (k0 + k) * P.b_row + n0 / 4u + n4]; }
+        if (k0 + k < end && n0 + n4 * 4u < P.N) { value = b_values(P.b_at + (k0 + k) * P.b_row + n0 / 4u + n4); }
         tile_b[k * B_ROW + n4] = value;
       }
     }
@@ -139,7 +137,7 @@ fn matmul_shared(
       // @for r in 4
       {
         let n = n0 + (${j}u * 16u + tx) * 4u + ${r}u;
-        if (n < P.N) { C[row + n] = c${i}_${q}_${j}[${r}]; }
+        if (n < P.N) { C[row + n] = scale * c${i}_${q}_${j}[${r}]; }
       }
       // @end
       // @end

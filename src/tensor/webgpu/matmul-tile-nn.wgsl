@@ -10,9 +10,6 @@ struct Params {
   c_at: u32, c_row: u32,
 }
 @group(0) @binding(0) var<uniform> P: Params;
-@group(0) @binding(1) var<storage, read> A: array<vec4f>;
-@group(0) @binding(2) var<storage, read> B: array<vec4f>;
-@group(0) @binding(3) var<storage, read_write> C: array<f32>;
 
 const RM = ${RM}u;
 const RN4 = ${RN4}u;
@@ -35,15 +32,16 @@ fn matmul_tile_nn(
   var c${i}_${j} = vec4f();
   // @end
   // @end
+  let scale = product_scale();
   for (var k = 0u; k < P.K; k += 4u) {
     // @for i in RM
-    let a${i} = A[a_row${i} + k / 4u];
+    let a${i} = a_values(a_row${i} + k / 4u);
     // @end
     // @for s in 4
     {
       let b_row = P.b_at + min(k + ${s}u, P.K - 1u) * P.b_row;
       // @for j in RN4
-      let b${j} = B[b_row + min(n4 + ${j}u, last_n4)];
+      let b${j} = b_values(b_row + min(n4 + ${j}u, last_n4));
       // @for i in RM
       c${i}_${j} += a${i}[${s}] * b${j};
       // @end
@@ -56,7 +54,7 @@ fn matmul_tile_nn(
     let row = P.c_at + (m + ${i}u) * P.c_row;
     // @for j in RN4
     // @for s in 4
-    if ((n4 + ${j}u) * 4u + ${s}u < P.N) { C[row + (n4 + ${j}u) * 4u + ${s}u] = c${i}_${j}[${s}]; }
+    if ((n4 + ${j}u) * 4u + ${s}u < P.N) { C[row + (n4 + ${j}u) * 4u + ${s}u] = scale * c${i}_${j}[${s}]; }
     // @end
     // @end
   }

@@ -9,9 +9,6 @@ struct Params {
   c_at: u32, c_row: u32,
 }
 @group(0) @binding(0) var<uniform> P: Params;
-@group(0) @binding(1) var<storage, read> A: array<vec4f>;
-@group(0) @binding(2) var<storage, read> B: array<vec4f>;
-@group(0) @binding(3) var<storage, read_write> C: array<f32>;
 
 const RM = ${RM}u;
 const RN = ${RN}u;
@@ -39,12 +36,13 @@ fn matmul_tile_nt(
   var c${i}_${j} = 0.0;
   // @end
   // @end
+  let scale = product_scale();
   for (var k = 0u; k < P.K / 4u; k++) {
     // @for i in RM
-    let a${i} = A[a_row${i} + k];
+    let a${i} = a_values(a_row${i} + k);
     // @end
     // @for j in RN
-    let b${j} = B[b_row${j} + k];
+    let b${j} = b_values(b_row${j} + k);
     // @for i in RM
     c${i}_${j} += dot(a${i}, b${j});
     // @end
@@ -54,7 +52,7 @@ fn matmul_tile_nt(
   if (m + ${i}u < P.M) {
     let row = P.c_at + (m + ${i}u) * P.c_row + n;
     // @for j in RN
-    if (n + ${j}u < P.N) { C[row + ${j}u] = c${i}_${j}; }
+    if (n + ${j}u < P.N) { C[row + ${j}u] = scale * c${i}_${j}; }
     // @end
   }
   // @end

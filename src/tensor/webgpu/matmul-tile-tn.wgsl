@@ -11,9 +11,6 @@ struct Params {
   part: u32, parts: u32,
 }
 @group(0) @binding(0) var<uniform> P: Params;
-@group(0) @binding(1) var<storage, read> A: array<vec4f>;
-@group(0) @binding(2) var<storage, read> B: array<vec4f>;
-@group(0) @binding(3) var<storage, read_write> C: array<f32>;
 
 const RM4 = ${RM4}u;
 const RN4 = ${RN4}u;
@@ -47,12 +44,13 @@ fn matmul_tile_tn(
   // @end
   // @end
   let end = min((s + 1u) * P.part, P.K);
+  let scale = product_scale();
   for (var k = s * P.part; k < end; k++) {
     // @for i in RM4
-    let a${i} = A[a_at${i} + k * P.a_row];
+    let a${i} = a_values(a_at${i} + k * P.a_row);
     // @end
     // @for j in RN4
-    let b${j} = B[b_at${j} + k * P.b_row];
+    let b${j} = b_values(b_at${j} + k * P.b_row);
     // @for i in RM4
     // @for q in 4
     c${i}_${q}_${j} += a${i}[${q}] * b${j};
@@ -67,7 +65,7 @@ fn matmul_tile_tn(
     let row = c_at + ((m4 + ${i}u) * 4u + ${q}u) * P.c_row;
     // @for j in RN4
     // @for r in 4
-    if ((n4 + ${j}u) * 4u + ${r}u < P.N) { C[row + (n4 + ${j}u) * 4u + ${r}u] = c${i}_${q}_${j}[${r}]; }
+    if ((n4 + ${j}u) * 4u + ${r}u < P.N) { C[row + (n4 + ${j}u) * 4u + ${r}u] = scale * c${i}_${q}_${j}[${r}]; }
     // @end
     // @end
   }

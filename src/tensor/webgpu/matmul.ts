@@ -1,5 +1,8 @@
+import type { ProductForm, ProductShape } from "../tuning-shapes.ts";
 import type { Kernel } from "./commands.ts";
 import { type Context, GROUP, groupsOf } from "./context.ts";
+import { distinct, matrixCandidates, multiplyMatrix } from "./matmul-matrix.ts";
+import operandsSource from "./matmul-operands.wgsl?raw";
 import scalar from "./matmul-scalar.wgsl?raw";
 import shared from "./matmul-shared.wgsl?raw";
 import tileNN from "./matmul-tile-nn.wgsl?raw";
@@ -7,6 +10,10 @@ import tileNT from "./matmul-tile-nt.wgsl?raw";
 import tileTN from "./matmul-tile-tn.wgsl?raw";
 import type { GpuTensor } from "./memory.ts";
 import sumParts from "./sum-parts.wgsl?raw";
+import type { ProductChoice, ProductKernel, ProductUnit } from "./tuning.ts";
+
+/** The kernels of f32 arithmetic among which there is a choice. */
+export const PRODUCT_SOURCES: readonly string[] = [operandsSource, shared, tileNN, tileNT, tileTN, sumParts];
 
 /** A matrix inside a tensor: its first value, and the values from one row to the next. */
 export interface Operand {
@@ -22,6 +29,12 @@ export interface Product {
   readonly m: number;
   readonly n: number;
   readonly k: number;
+}
+
+/** How an operand is read: f32, or f16 packed two a u32 with its scale. */
+interface Source {
+  readonly tensor: GpuTensor;
+  readonly scale: GpuTensor | undefined;
 }
 
 /** Up to this many rows a GPU is better served by many small tiles than by a few shared ones. */
@@ -42,17 +55,16 @@ function vec4Parameters({ a, b, c, m, n, k }: Product): number[] {
 /** C[m,n] = Σ_k A[m,k] · B[n,k]. Rows of A and B have k contiguous. */
 export function multiplyNT(context: Context, product: Product): void {
   const { a, b, m, n, k } = product;
+  if (m > FEW_ROWS && multiplyMatrix(context, product, "nt")) return;
+  const sharedRows = rowsOfShared(choose(context, "nt", product));
   if (k % 4 !== 0 || !isVec4(a) || !isVec4(b)) {
     multiplyScalar(context, product, [a.row, 1], [b.row, 1], false);
-  } else if (context.matmul === "shared" && m > FEW_ROWS) {
-    multiplyShared(context, product, 1, 1, 1, k);
+  } else if (sharedRows > 0) {
+    multiplyShared(context, product, sharedRows, [1, 1], 1, k);
   } else {
     const [rm, rn] = tileSizes(context, m);
-    const constants = { GROUP: tileGroup(context), RM: rm, RN: rn };
-    dispatchTiles(context, product, { source: tileNT, entry: "matmul_tile_nt", buffers: "rrw", constants }, [
-      ceil(m, rm),
-      ceil(n, rn),
-    ]);
+    const constants = { RM: rm, RN: rn };
+    dispatchTiles(context, product, "matmul_tile_nt", tileNT, constants, [ceil(m, rm), ceil(n, rn)]);
   }
 }
 
@@ -62,18 +74,17 @@ export function multiplyNT(context: Context, product: Product): void {
  */
 export function multiplyNN(context: Context, product: Product, padded = false): void {
   const { a, b, m, n, k } = product;
+  if (m > FEW_ROWS && multiplyMatrix(context, product, "nn")) return;
+  const sharedRows = rowsOfShared(choose(context, "nn", product));
   if ((k % 4 !== 0 && !padded) || !isVec4(a) || !isVec4(b)) {
     multiplyScalar(context, product, [a.row, 1], [1, b.row], false);
-  } else if (context.matmul === "shared" && m > FEW_ROWS) {
-    multiplyShared(context, product, 1, 0, 1, ceil(k, 4) * 4);
+  } else if (sharedRows > 0) {
+    multiplyShared(context, product, sharedRows, [1, 0], 1, ceil(k, 4) * 4);
   } else {
     const [rm, rn] = tileSizes(context, m);
     const rn4 = ceil(rn, 4);
-    const constants = { GROUP: tileGroup(context), RM: rm, RN4: rn4 };
-    dispatchTiles(context, product, { source: tileNN, entry: "matmul_tile_nn", buffers: "rrw", constants }, [
-      ceil(m, rm),
-      ceil(n, 4 * rn4),
-    ]);
+    const constants = { RM: rm, RN4: rn4 };
+    dispatchTiles(context, product, "matmul_tile_nn", tileNN, constants, [ceil(m, rm), ceil(n, 4 * rn4)]);
   }
 }
 
@@ -81,36 +92,38 @@ export function multiplyNN(context: Context, product: Product, padded = false): 
 export function accumulateTN(context: Context, product: Product): void {
   const { a, b, c, m, n, k } = product;
   if (m * n === 0 || k === 0) return;
+  if (multiplyMatrix(context, product, "tn")) return;
   if (!isVec4(a) || !isVec4(b)) {
     multiplyScalar(context, product, [1, a.row], [1, b.row], true);
     return;
   }
   const { memory } = context;
-  const useShared = context.matmul === "shared";
-  const [bm, bn] = sharedSizes(m);
-  const tiles = useShared ? ceil(m, bm) * ceil(n, bn) : ceil(m, 8) * ceil(n, 8);
-  const wanted = useShared ? ceil(MANY_GROUPS, tiles) : ceil(context.software ? 256 : 32768, tiles);
-  const most = Math.max(1, Math.min(ceil(k, 128), Math.floor(MOST_PART_VALUES / (m * n))));
-  const parts = Math.max(Math.min(wanted, most), ceil(k, LONGEST_PART));
+  const choice = choose(context, "tn", product);
+  const sharedRows = rowsOfShared(choice);
+  const wanted = choice.parts ?? partsRule(context, choice.kernel, m, n);
+  const parts = Math.max(Math.min(wanted, mostParts(product)), ceil(k, LONGEST_PART));
   // Whole steps of 16, which is how far the shared kernel goes at a time.
   const part = ceil(ceil(k, parts), 16) * 16;
   const count = ceil(k, part);
   const partial = memory.allocate([count, m, n], "f32");
   const inner = { ...product, c: { tensor: partial, row: n } };
-  if (useShared) {
-    multiplyShared(context, inner, 0, 0, count, part);
+  if (sharedRows > 0) {
+    multiplyShared(context, inner, sharedRows, [0, 0], count, part);
   } else {
-    const constants = { GROUP: tileGroup(context), RM4: 2, RN4: 2 };
-    const kernel = { source: tileTN, entry: "matmul_tile_tn", buffers: "rrw", constants };
-    dispatchTiles(context, inner, kernel, [ceil(m, 8), ceil(n, 8), count], [part, count]);
+    const tile = [ceil(m, 8), ceil(n, 8), count];
+    dispatchTiles(context, inner, "matmul_tile_tn", tileTN, { RM4: 2, RN4: 2 }, tile, [part, count]);
   }
   addParts(context, partial, count, m * n, c.tensor, c.at ?? 0, true);
   memory.free(partial);
 }
 
+/** Parts that one thread adds up where there are few sums, each of many parts. */
+const MANY_PARTS = 64;
+const FEW_SUMS = 2 ** 15;
+
 /** y[at + i] (+)= Σ_s parts[s, i], i < count */
 export function addParts(
-  { commands }: Context,
+  context: Context,
   parts: GpuTensor,
   partCount: number,
   count: number,
@@ -118,13 +131,26 @@ export function addParts(
   at: number,
   accumulate: boolean,
 ): void {
-  commands.dispatch({
-    kernel: { source: sumParts, entry: "sum_parts", buffers: "rw" },
-    buffers: [parts, y],
-    groups: groupsOf(count),
-    uints: [count, partCount, accumulate ? 1 : 0, at],
-    work: partCount * count,
-  });
+  const { memory, commands } = context;
+  const add = (from: GpuTensor, many: number, to: GpuTensor, place: number, more: boolean, chunk: number) => {
+    const chunks = ceil(many, chunk);
+    commands.dispatch({
+      kernel: { source: sumParts, entry: "sum_parts", buffers: "rw" },
+      buffers: [from, to],
+      groups: groupsOf(count * chunks),
+      uints: [count, many, more ? 1 : 0, place, chunk, chunks],
+      work: many * count,
+    });
+  };
+  if (partCount <= 2 * MANY_PARTS || count >= FEW_SUMS) {
+    add(parts, partCount, y, at, accumulate, partCount);
+    return;
+  }
+  const chunks = ceil(partCount, MANY_PARTS);
+  const fewer = memory.allocate([chunks, count], "f32");
+  add(parts, partCount, fewer, 0, false, MANY_PARTS);
+  addParts(context, fewer, chunks, count, y, at, accumulate);
+  memory.free(fewer);
 }
 
 /** Rows and columns of C a thread: measured best on SwiftShader; on a GPU only for few rows. */
@@ -138,45 +164,140 @@ function tileGroup({ software }: Context): number {
   return software ? 16 : GROUP;
 }
 
+/** f32 operands stay so unless f16 was asked for, or they are stored in it. */
+function sourceOf({ half, f16 }: Context, { tensor }: Operand): Source {
+  if (tensor.dtype === "f32" && f16 !== "packed") return { tensor, scale: undefined };
+  const { values, scale } = half(tensor);
+  return { tensor: values, scale };
+}
+
+/** A kernel of f32 arithmetic on a product's operands as they are stored, and its buffers. */
+function withOperands(
+  context: Context,
+  { a, b, c }: Product,
+  entry: string,
+  source: string,
+  constants: Readonly<Record<string, number | string>>,
+): { kernel: Kernel; buffers: GpuTensor[] } {
+  const [from, by] = [sourceOf(context, a), sourceOf(context, b)];
+  const scales = [from.scale, by.scale].filter((scale) => scale !== undefined);
+  const factors = [...(from.scale ? ["scale_a[0]"] : []), ...(by.scale ? ["scale_b[0]"] : [])];
+  const type = (x: Source) => (x.scale ? "vec2u" : "vec4f");
+  const values = (x: Source, name: string) =>
+    x.scale ? `vec4f(unpack2x16float(${name}[i].x), unpack2x16float(${name}[i].y))` : `${name}[i]`;
+  return {
+    kernel: {
+      source: `${operandsSource}\n${source}`,
+      entry,
+      buffers: scales.length > 0 ? "rrwrr" : "rrw",
+      constants: {
+        ...constants,
+        HALF: scales.length > 0 ? 1 : 0,
+        A_TYPE: type(from),
+        B_TYPE: type(by),
+        A_VALUES: values(from, "A"),
+        B_VALUES: values(by, "B"),
+        SCALE: factors.length > 0 ? factors.join(" * ") : "1.0",
+      },
+    },
+    // Where only one operand has a scale, the other's is bound and not read.
+    buffers: [
+      from.tensor,
+      by.tensor,
+      c.tensor,
+      ...(scales.length > 0 ? [from.scale ?? scales[0]!, by.scale ?? scales[0]!] : []),
+    ],
+  };
+}
+
 function dispatchTiles(
   context: Context,
   product: Product,
-  kernel: Kernel,
+  entry: string,
+  source: string,
+  constants: Readonly<Record<string, number>>,
   tiles: readonly number[],
   more: readonly number[] = [],
 ): void {
   const threads = tiles.reduce((x, y) => x * y, 1);
+  const group = tileGroup(context);
   context.commands.dispatch({
-    kernel,
-    buffers: [product.a.tensor, product.b.tensor, product.c.tensor],
-    groups: ceil(threads, tileGroup(context)),
+    ...withOperands(context, product, entry, source, { ...constants, GROUP: group }),
+    groups: ceil(threads, group),
     uints: [...vec4Parameters(product), ...more],
     work: 2 * product.m * product.n * product.k,
   });
 }
 
-function sharedSizes(m: number): [number, number] {
-  return [m >= 512 ? 128 : 64, 64];
+/** Which operands a backend's products multiply. */
+export function unitOf({ f16 }: Pick<Context, "f16">): ProductUnit {
+  return f16 ?? "f32";
 }
 
+/** The kernels of f32 arithmetic serve f16 backends' other products too, as if for f32. */
+const f32Unit = ({ f16 }: Context): ProductUnit => (f16 === "packed" ? "packed" : "f32");
+
+function choose(context: Context, form: ProductForm, { m, n, k }: Product): ProductChoice {
+  // Few rows have a kernel of their own.
+  if (form !== "tn" && m <= FEW_ROWS) return { kernel: "tile" };
+  return context.tuning.product(f32Unit(context), form, m, n, k) ?? { kernel: kernelRule(context, m) };
+}
+
+function kernelRule({ matmul }: Context, m: number): ProductKernel {
+  if (matmul === "tile") return "tile";
+  return m >= 512 ? "shared-128" : "shared-64";
+}
+
+/** Of form `tn`. */
+function partsRule(context: Context, kernel: ProductKernel, m: number, n: number): number {
+  const rows = rowsOfShared({ kernel });
+  if (rows > 0) return ceil(MANY_GROUPS, ceil(m, rows) * ceil(n, SHARED_COLUMNS));
+  return ceil(context.software ? 256 : 32768, ceil(m, 8) * ceil(n, 8));
+}
+
+const mostParts = ({ m, n, k }: Pick<Product, "m" | "n" | "k">): number =>
+  Math.max(1, Math.min(ceil(k, 128), Math.floor(MOST_PART_VALUES / (m * n))));
+
+/** What may be measured against each other for a product, the rule's choice first; of few rows nothing. */
+export function productCandidates(context: Context, shape: ProductShape): ProductChoice[] {
+  const { form, m, n, k } = shape;
+  if ((form !== "tn" && m <= FEW_ROWS) || m * n * k === 0 || [m, n, k].some((size) => size % 4 !== 0))
+    return [];
+  if (context.f16 === "matrix") return matrixCandidates(context, shape);
+  const rule = kernelRule(context, m);
+  const kernels: ProductKernel[] = ["shared-128", "shared-64", "tile"];
+  const found: ProductChoice[] = [];
+  for (const kernel of [rule, ...kernels]) {
+    if (context.matmulFixed && (kernel === "tile") !== (rule === "tile")) continue;
+    if (form !== "tn") found.push({ kernel });
+    else
+      for (const factor of [1, 0.5, 2, 4])
+        found.push({ kernel, parts: Math.round(partsRule(context, kernel, m, n) * factor) });
+  }
+  return distinct(found, mostParts(shape));
+}
+
+/** Rows of C a workgroup of the shared kernel, or 0 for another kernel. */
+function rowsOfShared({ kernel }: ProductChoice): number {
+  return kernel === "shared-128" ? 128 : kernel === "shared-64" ? 64 : 0;
+}
+
+const SHARED_COLUMNS = 64;
+
+/** `bm`: rows of C a workgroup. `aK`, `bK`: 1 where k runs along the rows of A, of B. */
 function multiplyShared(
-  { commands }: Context,
+  context: Context,
   product: Product,
-  aK: number,
-  bK: number,
+  bm: number,
+  [aK, bK]: [number, number],
   parts: number,
   part: number,
 ): void {
-  const { a, b, c, m, n, k } = product;
-  const [bm, bn] = sharedSizes(m);
-  commands.dispatch({
-    kernel: {
-      source: shared,
-      entry: "matmul_shared",
-      buffers: "rrw",
-      constants: { BM: bm, BN: bn, TM4: bm / 64, TN4: bn / 64, A_K: aK, B_K: bK },
-    },
-    buffers: [a.tensor, b.tensor, c.tensor],
+  const { m, n, k } = product;
+  const bn = SHARED_COLUMNS;
+  const constants = { BM: bm, BN: bn, TM4: bm / 64, TN4: bn / 64, A_K: aK, B_K: bK };
+  context.commands.dispatch({
+    ...withOperands(context, product, "matmul_shared", shared, constants),
     groups: ceil(m, bm) * ceil(n, bn) * parts,
     uints: [...vec4Parameters(product), part, parts],
     work: 2 * m * n * k,
@@ -190,6 +311,9 @@ function multiplyScalar(
   [bN, bK]: [number, number],
   accumulate: boolean,
 ): void {
+  for (const { tensor } of [a, b])
+    if (tensor.dtype !== "f32")
+      throw new Error(`a ${tensor.dtype} operand of [${tensor.shape.join(",")}] needs rows of whole vec4s`);
   commands.dispatch({
     kernel: { source: scalar, entry: "matmul_scalar", buffers: "rrw" },
     buffers: [a.tensor, b.tensor, c.tensor],

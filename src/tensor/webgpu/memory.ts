@@ -1,38 +1,118 @@
-import type { Tensor } from "../backend.ts";
+import type { Tensor, WeightFormat } from "../backend.ts";
 import { elements } from "../shapes.ts";
+import { weightWords } from "../weight-format.ts";
 import { USAGE } from "./device.ts";
 
 const ALIGNMENT = 16;
+/** Bindings begin at multiples of 256 bytes on every device. */
+export const WINDOW_STEP = 64;
 /** A pooled buffer that no allocation wanted for this many allocations is given back to the driver. */
 const POOL_AGE = 4096;
+/** Idle buffers are kept up to this many bytes, and beyond it up to twice what is alive. */
+const POOL_SLACK = 2 ** 30;
 
-/** A tensor on the device. `bytes` is its data; the buffer behind it may be longer. */
+export type GpuType = WeightFormat | "u32";
+
+/** A tensor's values in another format, as its version `version` was. */
+interface KeptCopy {
+  readonly values: GpuTensor;
+  readonly scale: GpuTensor;
+  /** The scale is the tensor's own, and stays when the copy goes. */
+  readonly ownScale?: true;
+  version: number;
+}
+
+/** `rows` of a panel, for a matrix of `matrixRows` × `columns`. */
+interface KeptPanels extends KeptCopy {
+  readonly rows: number;
+  readonly matrixRows: number;
+  readonly columns: number;
+  readonly once: false;
+}
+
+/**
+ * A tensor on the device, or a window on a part of one. `bytes` is its data; the buffer behind it may be longer, and
+ * longer than what one binding may span: kernels then see it through windows.
+ */
 export class GpuTensor implements Tensor {
-  freed = false;
+  private isFreed = false;
+  private writes = 0;
+  /** Windows on it, by word and shape: each is made once, so that what is kept of its values is found again. */
+  readonly windows = new Map<string, GpuTensor>();
+  /** Words of 32 bits; of f32 and u32 one a value. */
+  readonly words: number;
+  /** Its values as f16 operands, kept for as long as it lives (see `half.ts`). */
+  half: KeptCopy | undefined;
+  /** The same as a matrix in panels. */
+  panels: KeptPanels | undefined;
+  /** Of a frozen weight: what its values are multiples of in f16. */
+  scaling: { scale: GpuTensor; version: number } | undefined;
   /** Of a u32 tensor: the largest value the host wrote, so that ids and rows out of range are refused. */
   largest = 0;
   constructor(
     public shape: readonly number[],
-    readonly dtype: "f32" | "u32",
+    readonly dtype: GpuType,
+    /** Values. */
     readonly length: number,
     readonly pooled: PooledBuffer,
-  ) {}
+    /** A copy that the backend keeps of another tensor's values: in no scope, and not among the live tensors. */
+    readonly copy = false,
+    /** Byte of the buffer where the data begin: above 0 for windows only. */
+    readonly offset = 0,
+    /** What a window looks at. */
+    private readonly owner: GpuTensor | null = null,
+  ) {
+    this.words = weightWords(dtype, shape);
+  }
+
+  /** Counts the commands that wrote to it: copies of its values in another format are stale when it has moved on. */
+  get version(): number {
+    return this.owner?.version ?? this.writes;
+  }
+  set version(value: number) {
+    if (this.owner) this.owner.version = value;
+    else this.writes = value;
+  }
+  get freed(): boolean {
+    return this.owner?.freed ?? this.isFreed;
+  }
+  markFreed(): void {
+    this.isFreed = true;
+  }
+  get isWindow(): boolean {
+    return this.owner !== null;
+  }
+  /** The words from `word` on (a multiple of `WINDOW_STEP`) as a tensor of its own; nothing is copied, nothing counted. */
+  window(word: number, shape: readonly number[]): GpuTensor {
+    if (this.owner) return this.owner.window((this.offset - this.owner.offset) / 4 + word, shape);
+    const key = `${word}:${shape.join()}`;
+    const found = this.windows.get(key);
+    if (found) return found;
+    const words = weightWords(this.dtype, shape);
+    if (word % WINDOW_STEP !== 0 || word < 0 || word + words > this.words)
+      throw new Error(`window of ${words} words at ${word} on a tensor of ${this.words}`);
+    const window = new GpuTensor(shape, this.dtype, elements(shape), this.pooled, false, word * 4, this);
+    this.windows.set(key, window);
+    return window;
+  }
 
   get buffer(): GPUBuffer {
     return this.pooled.buffer;
   }
-  /** Bytes of data, 4 a value. */
+  /** Bytes of data. */
   get bytes(): number {
-    return this.length * 4;
+    return this.words * 4;
   }
   /** Bytes bound in a kernel: whole vec4s, so that a kernel may read its last values as one. */
   get bindingBytes(): number {
-    return bindingBytes(this.length);
+    return bindingBytes(this.bytes);
   }
 }
 
 export interface PooledBuffer {
   readonly buffer: GPUBuffer;
+  /** No other buffer has had it. */
+  readonly id: number;
   readonly size: number;
   /** Which interval between two error checks it was made in. */
   readonly generation: number;
@@ -51,49 +131,87 @@ export class Memory {
   private clock = 0;
   private liveTensors = 0;
   private liveBytes = 0;
+  /** The most bytes that tensors and the copies kept of them took at one time; set it back to begin anew. */
+  peakBytes = 0;
+  private keptBytes = 0;
   private generation = 0;
   private distrusted = -1;
+  private made = 0;
   /** To be destroyed once no encoded command can name them. */
-  private readonly doomed: GPUBuffer[] = [];
+  private readonly doomed: PooledBuffer[] = [];
 
-  constructor(private readonly device: GPUDevice) {}
+  constructor(
+    private readonly device: GPUDevice,
+    /** Bytes of idle buffers that are kept whatever is alive. */
+    private readonly slack = POOL_SLACK,
+  ) {}
 
   /** Values are whatever the buffer held before: the caller writes all of them, or zeroes them first. */
-  allocate(shape: readonly number[], dtype: "f32" | "u32"): GpuTensor {
-    const length = elements(shape);
-    const size = roundUp(bindingBytes(length));
-    const { maxStorageBufferBindingSize, maxBufferSize } = this.device.limits;
-    const most = Math.min(maxStorageBufferBindingSize, maxBufferSize);
-    if (bindingBytes(length) > most) {
-      throw new Error(
-        `A tensor [${shape.join(", ")}] needs ${mebibytes(length * 4)} MiB in one buffer, but this WebGPU device ` +
-          `binds at most ${mebibytes(most)} MiB: use smaller packs or a smaller model.`,
-      );
-    }
-    const pooled = this.pool.get(size)?.pop() ?? this.create(Math.min(size, maxBufferSize), size);
-    this.clock++;
-    const tensor = new GpuTensor([...shape], dtype, length, pooled);
+  allocate(shape: readonly number[], dtype: GpuType): GpuTensor {
+    const tensor = this.create(shape, dtype, false);
     this.liveTensors++;
     this.liveBytes += tensor.bytes;
+    this.peakBytes = Math.max(this.peakBytes, this.liveBytes + this.keptBytes);
     this.scopes.at(-1)?.add(tensor);
     return tensor;
   }
 
+  /** A tensor for the backend's own use, which outlives scopes and is not among the live ones. */
+  allocateCopy(shape: readonly number[], dtype: GpuType): GpuTensor {
+    const tensor = this.create(shape, dtype, true);
+    this.keptBytes += tensor.bytes;
+    return tensor;
+  }
+
+  private create(shape: readonly number[], dtype: GpuType, copy: boolean): GpuTensor {
+    const length = elements(shape);
+    const bytes = bindingBytes(weightWords(dtype, shape) * 4);
+    const size = roundUp(bytes);
+    const { maxBufferSize } = this.device.limits;
+    if (bytes > maxBufferSize) {
+      throw new Error(
+        `A tensor ${dtype} [${shape.join(", ")}] needs ${mebibytes(bytes)} MiB in one buffer, but a buffer of this ` +
+          `WebGPU device has at most ${mebibytes(maxBufferSize)} MiB: use smaller packs or a smaller model.`,
+      );
+    }
+    const pooled = this.pool.get(size)?.pop() ?? this.createBuffer(Math.min(size, maxBufferSize), size);
+    this.clock++;
+    return new GpuTensor([...shape], dtype, length, pooled, copy);
+  }
+
   free(tensor: GpuTensor): void {
+    if (tensor.isWindow) throw new Error("a window on a tensor is not freed: its tensor is");
     if (tensor.freed) return;
-    tensor.freed = true;
-    this.liveTensors--;
-    this.liveBytes -= tensor.bytes;
+    tensor.markFreed();
+    for (const t of [tensor, ...tensor.windows.values()]) {
+      this.freeCopies(t, "half");
+      this.freeCopies(t, "panels");
+      if (t.scaling) this.free(t.scaling.scale);
+      t.scaling = undefined;
+    }
+    if (tensor.copy) this.keptBytes -= tensor.bytes;
+    else {
+      this.liveTensors--;
+      this.liveBytes -= tensor.bytes;
+    }
     for (const scope of this.scopes) scope.delete(tensor);
     const { pooled } = tensor;
     if (pooled.generation <= this.distrusted) {
-      this.doomed.push(pooled.buffer);
+      this.doomed.push(pooled);
       return;
     }
     pooled.releasedAt = this.clock;
     const list = this.pool.get(pooled.size);
     if (list) list.push(pooled);
     else this.pool.set(pooled.size, [pooled]);
+  }
+
+  freeCopies(tensor: GpuTensor, format: "half" | "panels"): void {
+    const kept = tensor[format];
+    if (!kept) return;
+    tensor[format] = undefined;
+    this.free(kept.values);
+    if (!kept.ownScale) this.free(kept.scale);
   }
 
   scope<R>(work: (keep: (t: GpuTensor) => GpuTensor) => R): R {
@@ -123,15 +241,22 @@ export class Memory {
     return { tensors: this.liveTensors, bytes: this.liveBytes };
   }
 
+  /** Bytes of the copies that the backend keeps of live tensors in another format. */
+  get copyBytes(): number {
+    return this.keptBytes;
+  }
+
   /** The device is gone, and every tensor with it. */
   reset(): void {
     this.pool.clear();
     this.liveTensors = 0;
     this.liveBytes = 0;
+    this.keptBytes = 0;
   }
 
   describe(): string {
-    return `${this.liveTensors} tensors of ${mebibytes(this.liveBytes)} MiB alive`;
+    const kept = this.keptBytes > 0 ? ` and ${mebibytes(this.keptBytes)} MiB of f16 copies` : "";
+    return `${this.liveTensors} tensors of ${mebibytes(this.liveBytes)} MiB alive${kept}`;
   }
 
   /** Begins a new interval of error checking; returns the one that ends. */
@@ -142,35 +267,58 @@ export class Memory {
   /** Buffers made up to that interval may be invalid (out of memory): they are never reused. */
   distrust(generation: number): void {
     this.distrusted = Math.max(this.distrusted, generation);
-    for (const list of this.pool.values()) for (const { buffer } of list) this.doomed.push(buffer);
+    for (const list of this.pool.values()) this.doomed.push(...list);
     this.pool.clear();
   }
 
-  /** Gives back buffers that have not been reused for long. Only right when no encoded command is pending. */
-  trim(): void {
-    for (const buffer of this.doomed.splice(0)) buffer.destroy();
+  /**
+   * Gives back buffers that have not been reused for long, and returns the ids of those that are gone. Only right when no
+   * encoded command is pending.
+   */
+  trim(): ReadonlySet<number> {
+    const gone = this.doomed.splice(0);
     for (const [size, list] of this.pool) {
       const young = list.filter((entry) => {
         const keep = this.clock - entry.releasedAt < POOL_AGE;
-        if (!keep) entry.buffer.destroy();
+        if (!keep) gone.push(entry);
         return keep;
       });
       if (young.length > 0) this.pool.set(size, young);
       else this.pool.delete(size);
     }
+    gone.push(...this.bound());
+    for (const { buffer } of gone) buffer.destroy();
+    return new Set(gone.map(({ id }) => id));
   }
 
-  private create(bytes: number, size: number): PooledBuffer {
+  /** Of a pool far larger than what is alive, the buffers released longest ago go: a closed model's, for instance. */
+  private bound(): PooledBuffer[] {
+    const idle = [...this.pool.values()].flat();
+    let bytes = idle.reduce((sum, { size }) => sum + size, 0);
+    const most = 2 * (this.liveBytes + this.keptBytes) + this.slack;
+    const gone: PooledBuffer[] = [];
+    if (bytes <= most) return gone;
+    for (const entry of idle.sort((a, b) => a.releasedAt - b.releasedAt)) {
+      if (bytes <= most) break;
+      bytes -= entry.size;
+      const list = this.pool.get(entry.size)!;
+      list.splice(list.indexOf(entry), 1);
+      gone.push(entry);
+    }
+    return gone;
+  }
+
+  private createBuffer(bytes: number, size: number): PooledBuffer {
     const buffer = this.device.createBuffer({
       size: bytes,
       usage: USAGE.storage | USAGE.copySource | USAGE.copyDestination,
     });
-    return { buffer, size, generation: this.generation, lastUse: -1, releasedAt: 0 };
+    return { buffer, id: this.made++, size, generation: this.generation, lastUse: -1, releasedAt: 0 };
   }
 }
 
-export function bindingBytes(length: number): number {
-  return Math.max(ALIGNMENT, Math.ceil((length * 4) / ALIGNMENT) * ALIGNMENT);
+export function bindingBytes(bytes: number): number {
+  return Math.max(ALIGNMENT, Math.ceil(bytes / ALIGNMENT) * ALIGNMENT);
 }
 
 /** Rounds up in eight steps an octave, so that packs of slightly different length share buffers (at most 12.5 % waste). */

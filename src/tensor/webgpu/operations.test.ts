@@ -4,7 +4,7 @@ import { expectSameResults } from "../../../test/support/same-results.ts";
 import { openGpu } from "../../../test/webgpu.ts";
 import { uniforms } from "../../core/seeded.ts";
 import type { AdamWStep } from "../backend.ts";
-import { createWebGpuBackend, type WebGpuBackend } from "./index.ts";
+import { createWebGpuBackend, requestDevice, type WebGpuBackend } from "./index.ts";
 
 let backend: WebGpuBackend;
 beforeAll(async () => {
@@ -30,16 +30,20 @@ describe("elementwise", () => {
         b.addInPlace(twice, c);
         b.addInPlace(twice, twice);
         b.fill(filled, 0.25);
-        return { sum, twice, filled, y: b.swiglu(a, c), ...b.swigluBackward(a, c, dy) };
+        const { dx, dgate: dsigmoid } = b.sigmoidGateBackward(a, c, dy);
+        const gated = { gated: b.sigmoidGate(a, c), dx, dsigmoid };
+        return { sum, twice, filled, y: b.swiglu(a, c), ...b.swigluBackward(a, c, dy), ...gated };
       });
     },
   );
 
-  test("SwiGLU of large values stays finite", async () => {
+  test("SwiGLU and the sigmoid gate of large values stay finite", async () => {
     await expectSameResults(backend, (b) => {
-      const gate = b.fromArray(Float32Array.of(-1000, -90, 90, 1000), [4]);
-      const up = b.fromArray(Float32Array.of(1, 2, 3, 4), [4]);
-      return { y: b.swiglu(gate, up), ...b.swigluBackward(gate, up, up) };
+      const gate = b.fromArray(Float32Array.of(-1000, -90, 0.5, 90, 1000), [5]);
+      const up = b.fromArray(Float32Array.of(1, 2, 3, 4, 5), [5]);
+      const { dx, dgate: dsigmoid } = b.sigmoidGateBackward(up, gate, up);
+      const gated = { gated: b.sigmoidGate(up, gate), dx, dsigmoid };
+      return { y: b.swiglu(gate, up), ...b.swigluBackward(gate, up, up), ...gated };
     });
   });
 });
@@ -88,8 +92,15 @@ describe("rows", () => {
   });
 });
 
-describe("normalisation and positions", () => {
-  test.each([[[5, 192]], [[64, 3, 32]], [[7, 5]], [[1, 4]], [[700, 16]]])(
+describe.each(["on the processor", "as on a GPU"])("normalisation and positions, %s", (kind) => {
+  let backend: WebGpuBackend;
+  beforeAll(async () => {
+    const device = await requestDevice(await openGpu());
+    backend = await createWebGpuBackend({ ...device, software: kind === "on the processor" });
+  });
+  afterAll(() => backend.dispose());
+
+  test.each([[[5, 192]], [[64, 3, 32]], [[7, 5]], [[1, 4]], [[700, 16]], [[3, 2100]]])(
     "RMS norm of %j and its gradients",
     async (shape) => {
       const n = shape.reduce((x, y) => x * y, 1);
@@ -100,107 +111,41 @@ describe("normalisation and positions", () => {
         const dy = b.fromArray(randomValues(n, 3), shape);
         const dw = b.fromArray(randomValues(width, 4), [width]);
         const { y, rstd } = b.rmsNorm(x, w, 1e-6);
-        return { y, rstd, dx: b.rmsNormBackward(dw, dy, x, w, rstd), dw };
+        const dx = b.rmsNormBackward(dw, dy, x, w, rstd);
+        const [past, added] = [b.rmsNormBackward(dw, dy, x, w, rstd, x), b.addRmsNorm(x, dy, w, 1e-6)];
+        const plain = { y, rstd, dx, dw, past, sum: added.sum, sumY: added.y, sumRstd: added.rstd };
+        const centredSum = b.addRmsNorm(x, dy, w, 1e-6, 1);
+        return {
+          ...plain,
+          centred: b.rmsNorm(x, w, 1e-6, 1).y,
+          centredSum: centredSum.y,
+          centredDx: b.rmsNormBackward(null, dy, x, w, rstd, null, 1),
+          centredPast: b.rmsNormBackward(b.zeros([width]), dy, x, w, rstd, x, 1),
+        };
       });
     },
   );
 
   test.each([
-    [9, 3, 16],
-    [4, 2, 6],
-  ])("rotary embedding of %i tokens, %i heads of %i, and back", async (tokens, heads, size) => {
+    [9, 3, 16, 16],
+    [4, 2, 6, 6],
+    [3, 2, 12, 12],
+    [7, 2, 24, 6],
+    [5, 1, 64, 16],
+  ])("rotary embedding of %i tokens, %i heads of %i, and back, %i numbers turning", async (...sizes) => {
+    const [tokens, heads, size, turning] = sizes;
     const places = ids(tokens, 20, 3);
     await expectSameResults(backend, (b) => {
       const x = b.fromArray(randomValues(tokens * heads * size, 1), [tokens, heads, size]);
-      const angles = randomValues(20 * (size / 2), 2, 3);
-      const cos = b.fromArray(angles.map(Math.cos), [20, size / 2]);
-      const sin = b.fromArray(angles.map(Math.sin), [20, size / 2]);
+      const angles = randomValues(20 * (turning / 2), 2, 3);
+      const cos = b.fromArray(angles.map(Math.cos), [20, turning / 2]);
+      const sin = b.fromArray(angles.map(Math.sin), [20, turning / 2]);
       const positions = b.fromArray(places, [tokens]);
       const y = b.rope(x, cos, sin, positions);
-      return { y, back: b.rope(y, cos, sin, positions, true) };
-    });
-  });
-});
-
-/** First row of its own sequence and end of the sequence, for each row of a pack of sequences of these lengths. */
-function pack(lengths: readonly number[]): { start: Uint32Array; end: Uint32Array; queryEnd: Uint32Array } {
-  const start: number[] = [];
-  const queryEnd: number[] = [];
-  for (const length of lengths) {
-    const first = start.length;
-    for (let i = 0; i < length; i++) {
-      start.push(first);
-      queryEnd.push(first + length);
-    }
-  }
-  return {
-    start: Uint32Array.from(start),
-    end: Uint32Array.from(start, (_, i) => i + 1),
-    queryEnd: Uint32Array.from(queryEnd),
-  };
-}
-
-describe("attention", () => {
-  test.each([
-    { lengths: [2], heads: 1, groups: 1, size: 4 },
-    { lengths: [5, 1, 17], heads: 6, groups: 3, size: 32 },
-    { lengths: [3, 3], heads: 4, groups: 2, size: 16 },
-    { lengths: [70, 2, 61], heads: 6, groups: 2, size: 32 },
-    { lengths: [9, 13], heads: 3, groups: 1, size: 24 },
-    { lengths: [11, 6], heads: 2, groups: 2, size: 64 },
-    { lengths: [6, 7], heads: 2, groups: 1, size: 128 },
-  ])("packed causal attention and its gradients, %j", async ({ lengths, heads, groups, size }) => {
-    const { start, end, queryEnd } = pack(lengths);
-    const n = start.length;
-    await expectSameResults(backend, (b) => {
-      const q = b.fromArray(randomValues(n * heads * size, 1, 3), [n, heads, size]);
-      const k = b.fromArray(randomValues(n * groups * size, 2), [n, groups, size]);
-      const v = b.fromArray(randomValues(n * groups * size, 3), [n, groups, size]);
-      const dout = b.fromArray(randomValues(n * heads * size, 4), [n, heads, size]);
-      const keys = { start: b.fromArray(start, [n]), end: b.fromArray(end, [n]) };
-      const { o, lse } = b.attention(q, k, v, keys);
-      const ends = b.fromArray(queryEnd, [n]);
-      return { o, lse, ...b.attentionBackward(dout, q, k, v, o, lse, keys, ends) };
-    });
-  });
-
-  test.each([
-    [1, 301, 4, 2, 32],
-    [2, 40, 6, 3, 16],
-    [1, 1, 2, 1, 64],
-    [1, 2500, 6, 3, 32],
-  ])("%i new queries over %i cached keys", async (queries, count, heads, groups, size) => {
-    await expectSameResults(backend, (b) => {
-      const q = b.fromArray(randomValues(queries * heads * size, 1, 3), [queries, heads, size]);
-      const k = b.fromArray(randomValues((count + 3) * groups * size, 2), [count + 3, groups, size]);
-      const v = b.fromArray(randomValues((count + 3) * groups * size, 3), [count + 3, groups, size]);
-      const ends = Uint32Array.from({ length: queries }, (_, i) => count - queries + 1 + i);
-      const keys = {
-        start: b.fromArray(new Uint32Array(queries), [queries]),
-        end: b.fromArray(ends, [queries]),
-      };
-      return b.attention(q, k, v, keys);
-    });
-  });
-
-  test("few queries that see nothing of some parts of the keys", async () => {
-    await expectSameResults(backend, (b) => {
-      const q = b.fromArray(randomValues(3 * 2 * 8, 1, 3), [3, 2, 8]);
-      const k = b.fromArray(randomValues(400 * 8, 2), [400, 1, 8]);
-      const v = b.fromArray(randomValues(400 * 8, 3), [400, 1, 8]);
-      const start = b.fromArray(Uint32Array.of(0, 251, 130), [3]);
-      const end = b.fromArray(Uint32Array.of(10, 399, 131), [3]);
-      return b.attention(q, k, v, { start, end });
-    });
-  });
-
-  test("scores far from zero", async () => {
-    const { start, end } = pack([9]);
-    await expectSameResults(backend, (b) => {
-      const q = b.fromArray(randomValues(9 * 8, 1, 60), [9, 1, 8]);
-      const k = b.fromArray(randomValues(9 * 8, 2, 60), [9, 1, 8]);
-      const keys = { start: b.fromArray(start, [9]), end: b.fromArray(end, [9]) };
-      return b.attention(q, k, k, keys);
+      const w = b.fromArray(randomValues(size, 5), [size]);
+      const { y: normed, rstd } = b.rmsNormRope(x, w, 1e-6, cos, sin, positions);
+      const centred = b.rmsNormRope(x, w, 1e-6, cos, sin, positions, 1).y;
+      return { y, back: b.rope(y, cos, sin, positions, true), normed, rstd, centred };
     });
   });
 });

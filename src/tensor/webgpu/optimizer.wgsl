@@ -12,7 +12,7 @@ struct Params {
   epsilon: f32,
 }
 @group(0) @binding(0) var<uniform> P: Params;
-@group(0) @binding(1) var<storage, read> x: array<f32>;
+@group(0) @binding(1) var<storage, read> x: array<vec4f>;
 @group(0) @binding(2) var<storage, read_write> parts: array<f32>;
 // adamw: vec4s; the last one may reach into the padding.
 @group(0) @binding(1) var<storage, read> g: array<vec4f>;
@@ -20,13 +20,17 @@ struct Params {
 @group(0) @binding(3) var<storage, read_write> m: array<vec4f>;
 @group(0) @binding(4) var<storage, read_write> v: array<vec4f>;
 
-// parts[at + t] = Σ x[i]², i = t, t + threads, …
+// parts[at + t] = Σ x[i]² over the vec4s t, t + threads, … What the last one has beyond `count` means nothing.
 @compute @workgroup_size(64)
 fn sum_squares(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) groups: vec3u, @builtin(local_invocation_index) local: u32) {
   let thread = group_number(P.base, workgroup, groups) * 64u + local;
   if (thread >= P.threads) { return; }
   var sum = 0.0;
-  for (var i = thread; i < P.count; i += P.threads) { sum += x[i] * x[i]; }
+  for (var i = thread; i < P.count / 4u; i += P.threads) { sum += dot(x[i], x[i]); }
+  if (thread == 0u && P.count % 4u != 0u) {
+    let last = x[P.count / 4u];
+    for (var i = 0u; i < P.count % 4u; i++) { sum += last[i] * last[i]; }
+  }
   parts[P.at + thread] = sum;
 }
 

@@ -7,15 +7,15 @@ import source from "./rope.wgsl?raw";
 export function ropeOperations({ memory, commands }: Context): Pick<Backend<GpuTensor>, "rope"> {
   return {
     rope(x, cos, sin, positions, inverse = false) {
-      const { tokens, heads, half } = checkRope(x, cos, sin, positions);
+      const { tokens, heads, size, half } = checkRope(x, cos, sin, positions);
       checkIndices("rope", "position", positions, cos.shape[0]!);
       const y = memory.allocate(x.shape, "f32");
-      const count = tokens * heads * half;
+      const count = (tokens * heads * size) / 2;
       commands.dispatch({
         kernel: { source, entry: "rope", buffers: "rrrrw" },
         buffers: [x, cos, sin, positions, y],
         groups: groupsOf(count),
-        uints: [count, heads, half],
+        uints: [count, heads, half, size],
         floats: [inverse ? -1 : 1],
         work: 10 * count,
       });

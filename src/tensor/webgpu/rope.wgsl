@@ -1,7 +1,8 @@
-// Rotary embedding: turns the pair (i, i + half) of every head by the angle of its position; a pair a thread.
+// Rotary embedding: turns the pair (i, i + half) of every head by the angle of its position; a pair a thread. What lies
+// beyond these pairs is copied, two neighbours a thread.
 struct Params {
   base: u32,
-  count: u32, heads: u32, half: u32,
+  count: u32, heads: u32, half: u32, size: u32,
   // −1 turns back.
   direction: f32,
 }
@@ -16,12 +17,18 @@ struct Params {
 fn rope(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) groups: vec3u, @builtin(local_invocation_index) local: u32) {
   let thread = group_number(P.base, workgroup, groups) * 64u + local;
   if (thread >= P.count) { return; }
-  let i = thread % P.half;
-  let row = thread / P.half;
+  let i = thread % (P.size / 2u);
+  let row = thread / (P.size / 2u);
+  if (i >= P.half) {
+    let at = row * P.size + 2u * i;
+    y[at] = x[at];
+    y[at + 1u] = x[at + 1u];
+    return;
+  }
   let angle = positions[row / P.heads] * P.half + i;
   let c = cosines[angle];
   let s = sines[angle] * P.direction;
-  let at = row * 2u * P.half + i;
+  let at = row * P.size + i;
   let a = x[at];
   let b = x[at + P.half];
   y[at] = a * c - b * s;

@@ -9,6 +9,8 @@ import {
 import { type Context, checkIndices, groupsOf } from "./context.ts";
 import type { GpuTensor } from "./memory.ts";
 import source from "./rows.wgsl?raw";
+import { gatherWeights } from "./weights.ts";
+import { type RowRange, rowRanges, rowsOf } from "./windows.ts";
 
 type Rows = "embedding" | "embeddingBackward" | "gatherRows" | "scatterRows" | "copyRows";
 
@@ -26,6 +28,7 @@ export function rowOperations(context: Context): Pick<Backend<GpuTensor>, Rows> 
     width: number,
     accumulate = 0,
     work = 1,
+    { first, rows: bound }: RowRange = { first: 0, rows },
   ): void {
     const vec4 = width % 4 === 0;
     const columns = vec4 ? width / 4 : width;
@@ -33,16 +36,9 @@ export function rowOperations(context: Context): Pick<Backend<GpuTensor>, Rows> 
       kernel: { source, entry, buffers: letters, constants: { TYPE: vec4 ? "vec4f" : "f32" } },
       buffers,
       groups: groupsOf(rows * columns),
-      uints: [rows, columns, accumulate],
+      uints: [rows, columns, accumulate, first, bound],
       work: work * rows * width,
     });
-  }
-
-  function gather(operation: string, x: GpuTensor, rows: GpuTensor, count: number, width: number): GpuTensor {
-    checkIndices(operation, operation === "embedding" ? "id" : "row", rows, x.shape[0]!);
-    const y = memory.allocate([count, width], "f32");
-    run("gather_rows", "rrw", [x, rows, y], count, width);
-    return y;
   }
 
   function upload(values: readonly number[]): GpuTensor {
@@ -53,8 +49,9 @@ export function rowOperations(context: Context): Pick<Backend<GpuTensor>, Rows> 
 
   return {
     embedding(table, ids) {
-      const { count, width } = checkEmbedding(table, ids);
-      return gather("embedding", table, ids, count, width);
+      checkEmbedding(table, ids);
+      checkIndices("embedding", "id", ids, table.shape[0]!);
+      return gatherWeights(context, table, ids);
     },
 
     embeddingBackward(dtable, ids, dy) {
@@ -68,14 +65,19 @@ export function rowOperations(context: Context): Pick<Backend<GpuTensor>, Rows> 
       const partial = memory.allocate([runCount, width], "f32");
       const average = ids.length / runCount;
       run("sum_rows", "rrrrw", [dy, index, runOffsets, runIndex, partial], runCount, width, 0, average);
-      const buffers = [partial, runIndex, groupOffsets, to, dtable];
-      run("sum_rows", "rrrrw", buffers, distinct.length, width, 1, runCount / distinct.length);
+      for (const range of rowRanges(context, [dtable])) {
+        const buffers = [partial, runIndex, groupOffsets, to, rowsOf(dtable, range)];
+        run("sum_rows", "rrrrw", buffers, distinct.length, width, 1, runCount / distinct.length, range);
+      }
       for (const t of [index, runOffsets, runIndex, groupOffsets, to, partial]) memory.free(t);
     },
 
     gatherRows(x, rows) {
       const { count, width } = checkRows("gatherRows", x, rows);
-      return gather("gatherRows", x, rows, count, width);
+      checkIndices("gatherRows", "row", rows, x.shape[0]!);
+      const y = memory.allocate([count, width], "f32");
+      run("gather_rows", "rrw", [x, rows, y], count, width);
+      return y;
     },
 
     scatterRows(dy, rows, total) {

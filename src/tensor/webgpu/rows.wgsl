@@ -2,6 +2,8 @@
 struct Params {
   base: u32,
   rows: u32, width: u32, accumulate: u32,
+  // sum_rows: the rows of `sums` that are bound.
+  first: u32, bound: u32,
 }
 @group(0) @binding(0) var<uniform> P: Params;
 @group(0) @binding(1) var<storage, read> x: array<${TYPE}>;
@@ -28,16 +30,16 @@ fn scatter_rows(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups
   if (r < P.rows) { y[index[r] * P.width + thread % P.width] = x[thread]; }
 }
 
-// sums[to[r]] (+)= Σ x[index[p]], p from offsets[r] to offsets[r + 1] − 1
+// sums[to[r]] (+)= Σ x[index[p]], p from offsets[r] to offsets[r + 1] − 1, for the rows to[r] that are bound
 @compute @workgroup_size(64)
 fn sum_rows(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) groups: vec3u, @builtin(local_invocation_index) local: u32) {
   let thread = group_number(P.base, workgroup, groups) * 64u + local;
   let r = thread / P.width;
-  if (r >= P.rows) { return; }
+  if (r >= P.rows || to[r] < P.first || to[r] - P.first >= P.bound) { return; }
   let column = thread % P.width;
   var sum = ${TYPE}();
   for (var p = offsets[r]; p < offsets[r + 1u]; p++) { sum += x[index[p] * P.width + column]; }
-  let at = to[r] * P.width + column;
+  let at = (to[r] - P.first) * P.width + column;
   if (P.accumulate == 1u) { sum += sums[at]; }
   sums[at] = sum;
 }

@@ -1,7 +1,10 @@
-// y[at + i] (+)= Σ_s parts[s, i]: adds what split reductions left, always in the same order.
+// y[at + i] (+)= Σ_s parts[s, i]: adds what split reductions left, always in the same order. With several chunks of parts
+// y[chunk, i] is the sum of one of them.
 struct Params {
   base: u32,
   count: u32, parts: u32, accumulate: u32, at: u32,
+  // Parts a chunk, and how many chunks.
+  chunk: u32, chunks: u32,
 }
 @group(0) @binding(0) var<uniform> P: Params;
 @group(0) @binding(1) var<storage, read> parts: array<f32>;
@@ -13,10 +16,12 @@ fn sum_parts(
   @builtin(num_workgroups) groups: vec3u,
   @builtin(local_invocation_index) local: u32,
 ) {
-  let i = group_number(P.base, workgroup, groups) * 64u + local;
-  if (i >= P.count) { return; }
+  let thread = group_number(P.base, workgroup, groups) * 64u + local;
+  if (thread >= P.count * P.chunks) { return; }
+  let i = thread % P.count;
+  let first = thread / P.count * P.chunk;
   var sum = 0.0;
-  for (var s = 0u; s < P.parts; s++) { sum += parts[s * P.count + i]; }
-  if (P.accumulate == 1u) { sum += y[P.at + i]; }
-  y[P.at + i] = sum;
+  for (var s = first; s < min(first + P.chunk, P.parts); s++) { sum += parts[s * P.count + i]; }
+  if (P.accumulate == 1u) { sum += y[P.at + thread]; }
+  y[P.at + thread] = sum;
 }

@@ -1,5 +1,6 @@
 import type { Backend } from "../backend.ts";
-import { elements } from "../shapes.ts";
+import { checkRange, elements } from "../shapes.ts";
+import { isFrozen } from "../weight-format.ts";
 import { type Commands, checkAlive } from "./commands.ts";
 import { type DeviceHealth, MAP_READ, USAGE } from "./device.ts";
 import type { GpuTensor, Memory } from "./memory.ts";
@@ -9,6 +10,8 @@ type Transfer =
   | "zeros"
   | "write"
   | "read"
+  | "allocateWeight"
+  | "writeWords"
   | "reshape"
   | "free"
   | "scope"
@@ -16,12 +19,17 @@ type Transfer =
   | "sync"
   | "flush";
 
+/** Values that are read at a time. */
+const LONGEST_READ = 2 ** 26;
+
 /** Tensors from the host and back, and waiting, which is where a device's errors come to light. */
 export function transferOperations(
   device: GPUDevice,
   memory: Memory,
   commands: Commands,
   health: DeviceHealth,
+  /** A frozen weight as f32, to be freed by the caller. */
+  expand: (t: GpuTensor) => GpuTensor,
 ): Pick<Backend<GpuTensor>, Transfer> {
   function upload(t: GpuTensor, data: Float32Array | Uint32Array): void {
     commands.write(t, data);
@@ -31,16 +39,38 @@ export function transferOperations(
   /** Submits, runs `wait`, and rejects with what went wrong since the last time. */
   async function settle<R>(wait: () => Promise<R>): Promise<R> {
     commands.flush();
-    memory.trim();
+    commands.forget(memory.trim());
     const generation = memory.endGeneration();
     const [errors, waited] = await Promise.allSettled([health.errors(), health.until(wait())]);
     if (errors.status === "rejected") throw errors.reason;
     if (errors.value !== undefined) {
       memory.distrust(generation);
-      throw new Error(errors.value);
+      // What failed next, such as mapping a buffer that was never made, has the same cause.
+      await health.errors();
+      throw errors.value;
     }
     if (waited.status === "rejected") throw waited.reason;
     return waited.value;
+  }
+
+  /** Through a staging buffer of bounded size, so that reading a large tensor takes no second one on the device. */
+  async function download(t: GpuTensor, from: number, count: number): Promise<Float32Array> {
+    const out = new Float32Array(count);
+    for (let at = 0; at < count; at += LONGEST_READ) {
+      const bytes = 4 * Math.min(LONGEST_READ, count - at);
+      checkAlive(t);
+      const staging = device.createBuffer({ size: bytes, usage: USAGE.copyDestination | USAGE.mapRead });
+      commands.copyRaw(t.buffer, t.offset + (from + at) * 4, staging, 0, bytes);
+      try {
+        await settle(async () => {
+          await staging.mapAsync(MAP_READ);
+          out.set(new Float32Array(staging.getMappedRange()), at);
+        });
+      } finally {
+        staging.destroy();
+      }
+    }
+    return out;
   }
 
   return {
@@ -62,31 +92,49 @@ export function transferOperations(
 
     write(t, data) {
       checkAlive(t);
-      if (data.length !== t.length || data instanceof Float32Array !== (t.dtype === "f32"))
+      if (
+        isFrozen(t.dtype) ||
+        data.length !== t.length ||
+        data instanceof Float32Array !== (t.dtype === "f32")
+      )
         throw new Error(`write: ${data.length} values do not fit ${t.dtype}[${t.shape.join(",")}]`);
       upload(t, data);
     },
 
-    async read(t) {
+    async read(t, range) {
       health.check();
       checkAlive(t);
-      if (t.dtype !== "f32") throw new Error("expected a tensor of f32, got u32");
-      if (t.length === 0) return new Float32Array(0);
-      const staging = device.createBuffer({ size: t.bytes, usage: USAGE.copyDestination | USAGE.mapRead });
-      commands.copyRaw(t.buffer, 0, staging, 0, t.bytes);
-      try {
-        return await settle(async () => {
-          await staging.mapAsync(MAP_READ);
-          return new Float32Array(staging.getMappedRange().slice(0));
-        });
-      } finally {
-        staging.destroy();
+      if (t.dtype === "u32") throw new Error("expected a tensor of f32, got u32");
+      checkRange(t, range);
+      const { at, count } = range ?? { at: 0, count: t.length };
+      if (isFrozen(t.dtype)) {
+        const expanded = expand(t);
+        try {
+          return await download(expanded, at, count);
+        } finally {
+          memory.free(expanded);
+        }
       }
+      return download(t, at, count);
+    },
+
+    allocateWeight(format, shape) {
+      health.check();
+      return memory.allocate(shape, format);
+    },
+
+    writeWords(t, at, words) {
+      checkAlive(t);
+      if (t.dtype === "u32" || at < 0 || at + words.length > t.words)
+        throw new Error(
+          `writeWords: ${words.length} words at ${at} do not fit ${t.dtype}[${t.shape.join(",")}]`,
+        );
+      commands.write(t, words, at);
     },
 
     reshape(t, shape) {
       checkAlive(t);
-      if (elements(shape) !== t.length)
+      if (isFrozen(t.dtype) || elements(shape) !== t.length)
         throw new Error(`reshape: [${t.shape.join(",")}] has not as many values as [${shape.join(",")}]`);
       t.shape = [...shape];
       return t;

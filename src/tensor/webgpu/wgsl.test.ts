@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { groupIds } from "./rows.ts";
-import { specialise } from "./wgsl.ts";
+import { joinModules, specialise } from "./wgsl.ts";
 
 test("constants are compiled in and blocks repeated, nested ones too", () => {
   const source = [
@@ -36,4 +36,12 @@ test("positions are grouped by id, in order, in runs of bounded length", () => {
   expect(order.slice(0, 5)).toEqual([0, 1, 2, 4, 5]);
   expect(order.at(-1)).toBe(3);
   expect([...order].sort((a, b) => a - b)).toEqual(Array.from({ length: 150 }, (_, i) => i));
+});
+
+test("directives of a kernel come before the common declarations", () => {
+  const source = "// Text.\nenable f16;\ndiagnostic(off, x.y);\nfn main() {\n  let enable_it = 1;\n}";
+  expect(joinModules("fn common() {}", source)).toBe(
+    "enable f16;\ndiagnostic(off, x.y);\nfn common() {}\n// Text.\n\n\nfn main() {\n  let enable_it = 1;\n}",
+  );
+  expect(joinModules("a", "b")).toBe("a\nb");
 });

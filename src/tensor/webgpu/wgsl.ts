@@ -16,7 +16,7 @@ export function specialise(source: string, constants: Readonly<Record<string, nu
       const line = lines[at]!;
       const loop = /^\s*\/\/ @for (\w+) in (\w+)\s*$/.exec(line);
       if (loop) {
-        const [, name, countName] = loop as unknown as [string, string, string];
+        const [, name = "", countName = ""] = loop;
         const count = Number(lookUp(countName, scope));
         if (!Number.isInteger(count) || count < 0) throw new Error(`kernel source: ${countName} = ${count}`);
         const body = at + 1;
@@ -37,6 +37,13 @@ export function specialise(source: string, constants: Readonly<Record<string, nu
   const text = block(constants, 0, true);
   if (at < lines.length) throw new Error(`kernel source, line ${at + 1}: "@end" without "@for"`);
   return text.join("\n");
+}
+
+/** Puts common declarations before a kernel's, behind its directives (`enable`, `diagnostic`), which WGSL wants first. */
+export function joinModules(common: string, source: string): string {
+  const directive = /^(?:enable|diagnostic|requires)\b.*$/gm;
+  const directives = source.match(directive) ?? [];
+  return [...directives, common, source.replace(directive, "")].join("\n");
 }
 
 function lookUp(name: string, scope: Readonly<Record<string, number | string>>): number | string {

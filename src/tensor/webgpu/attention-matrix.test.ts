@@ -1,0 +1,81 @@
+import { expect, test } from "vitest";
+import { create } from "webgpu";
+import {
+  MATRIX_HEAD_SIZES,
+  type MatrixPass,
+  matrixChoices,
+  matrixKernel,
+  matrixTiles,
+  rowsOf,
+} from "./attention-matrix.ts";
+import common from "./common.wgsl?raw";
+import type { Context } from "./context.ts";
+import { Tuning } from "./tuning.ts";
+import { joinModules, specialise } from "./wgsl.ts";
+
+const PASSES: readonly MatrixPass[] = ["forward", "dq", "dkv"];
+
+/** Dawn's null backend compiles WGSL for matrix units that are not there. */
+async function openNullDevice(): Promise<{ gpu: GPU; device: GPUDevice }> {
+  const gpu = create(["backend=null", "enable-dawn-features=allow_unsafe_apis,vulkan_enable_f16_on_nvidia"]);
+  const adapter = await gpu.requestAdapter();
+  if (!adapter) throw new Error("Dawn's null backend has no adapter");
+  const features = ["shader-f16", "subgroups", "chromium-experimental-subgroup-matrix"];
+  // Dawn crashes when its GPU object is collected before its devices.
+  return { gpu, device: await adapter.requestDevice({ requiredFeatures: features as GPUFeatureName[] }) };
+}
+
+test("every matrix kernel of attention compiles, for every head size and choice of tiles", async () => {
+  const { gpu, device } = await openNullDevice();
+  let count = 0;
+  for (const pass of PASSES)
+    for (const size of MATRIX_HEAD_SIZES)
+      for (const choice of matrixChoices(pass, size))
+        for (const gradients of pass === "dkv" ? (["both", "dk", "dv"] as const) : (["both"] as const)) {
+          const kernel = matrixKernel(pass, size, choice, gradients);
+          const code = joinModules(common, specialise(kernel.source, kernel.constants ?? {}));
+          const module = device.createShaderModule({ code });
+          const { messages } = await module.getCompilationInfo();
+          const label = `${kernel.entry} ${JSON.stringify(kernel.constants)}`;
+          expect(
+            messages.map((m) => `${m.lineNum}: ${m.message}`),
+            label,
+          ).toEqual([]);
+          // The null device has less workgroup memory and fewer bindings than kernels want, and subgroups up to 128, which it checks last.
+          const made = device.createComputePipelineAsync({
+            layout: "auto",
+            compute: { module, entryPoint: kernel.entry },
+          });
+          const error = await made.then(
+            () => "",
+            (reason: Error) => reason.message,
+          );
+          expect(error, label).toMatch(/^$|workgroup storage|storage buffers|maxSubgroupSize/);
+          if (pass !== "forward") {
+            count++;
+            continue;
+          }
+          expect(rowsOf(choice) * 4, "sixteen columns of O fit where the keys were").toBeLessThanOrEqual(
+            choice.columns * (size / 8 + 1),
+          );
+          count++;
+        }
+  expect(count).toBeGreaterThan(20);
+  device.destroy();
+  expect(gpu).toBeDefined();
+});
+
+test("a device that binds 8 buffers computes dK and dV without matrix units", () => {
+  const sizes = { queries: 512, keys: 512, heads: 4, groups: 2, size: 128 };
+  const context = (maxStorageBuffersPerShaderStage: number) =>
+    ({
+      f16: "matrix",
+      features: { subgroupSize: 32, matrices: [{ m: 16, n: 16, k: 16 }] },
+      tuning: new Tuning(),
+      commands: { limits: { maxComputeWorkgroupStorageSize: 49_152, maxStorageBuffersPerShaderStage } },
+    }) as unknown as Context;
+  const served = (buffers: number) =>
+    PASSES.filter((pass) => matrixTiles(context(buffers), pass, sizes) !== undefined);
+  expect(served(8)).toEqual(["forward", "dq"]);
+  expect(served(9)).toEqual(PASSES);
+});

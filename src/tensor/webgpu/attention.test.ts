@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, test } from "vitest";
+import { randomValues } from "../../../test/random.ts";
+import {
+  type PackedRanges,
+  packRanges,
+  packSequences,
+  randomPack,
+  rangeTensors,
+  type Shared,
+} from "../../../test/support/packs.ts";
+import { expectSameResults } from "../../../test/support/same-results.ts";
+import { openGpu } from "../../../test/webgpu.ts";
+import { createWebGpuBackend, type WebGpuBackend } from "./index.ts";
+
+let backend: WebGpuBackend;
+beforeAll(async () => {
+  backend = await createWebGpuBackend(await openGpu());
+});
+afterAll(() => backend.dispose());
+
+async function expectSameGradients(
+  on: WebGpuBackend,
+  ranges: PackedRanges,
+  heads: number,
+  groups: number,
+  size: number,
+): Promise<void> {
+  const n = ranges.start.length;
+  await expectSameResults(on, (b) => {
+    const q = b.fromArray(randomValues(n * heads * size, 1, 3), [n, heads, size]);
+    const k = b.fromArray(randomValues(n * groups * size, 2), [n, groups, size]);
+    const v = b.fromArray(randomValues(n * groups * size, 3), [n, groups, size]);
+    const dout = b.fromArray(randomValues(n * heads * size, 4), [n, heads, size]);
+    const { keys, queryEnd } = rangeTensors(b, ranges);
+    const { o, lse } = b.attention(q, k, v, keys);
+    return { o, lse, ...b.attentionBackward(dout, q, k, v, o, lse, keys, queryEnd) };
+  });
+}
+
+const plain = (...lengths: number[]): Shared[] => lengths.map((prefix) => ({ prefix, continuations: [] }));
+
+test.each([
+  { parts: plain(2), heads: 1, groups: 1, size: 4 },
+  { parts: plain(5, 1, 17), heads: 6, groups: 3, size: 32 },
+  { parts: plain(3, 3), heads: 4, groups: 2, size: 16 },
+  { parts: plain(70, 2, 61), heads: 6, groups: 2, size: 32 },
+  { parts: plain(9, 13), heads: 3, groups: 1, size: 24 },
+  { parts: plain(11, 6), heads: 2, groups: 2, size: 64 },
+  { parts: plain(6, 7), heads: 2, groups: 1, size: 128 },
+  { parts: [{ prefix: 1, continuations: [1, 1] }], heads: 2, groups: 1, size: 8 },
+  { parts: [{ prefix: 33, continuations: [5, 1, 20] }], heads: 4, groups: 2, size: 32 },
+  { parts: randomPack(60, 1), heads: 4, groups: 2, size: 16 },
+  { parts: randomPack(110, 2), heads: 3, groups: 1, size: 32 },
+  { parts: randomPack(50, 3), heads: 2, groups: 1, size: 128 },
+])("packed causal attention and its gradients, %j", async ({ parts, heads, groups, size }) => {
+  await expectSameGradients(backend, packRanges(parts), heads, groups, size);
+});
+
+test("continuations behind a cached prefix: the keys of two ranges cut into parts", async () => {
+  const [queries, cached, heads, groups, size] = [5, 900, 4, 2, 16];
+  await expectSameResults(backend, (b) => {
+    const count = cached + queries;
+    const q = b.fromArray(randomValues(queries * heads * size, 1, 3), [queries, heads, size]);
+    const k = b.fromArray(randomValues(count * groups * size, 2), [count, groups, size]);
+    const v = b.fromArray(randomValues(count * groups * size, 3), [count, groups, size]);
+    const rows = (...values: number[]) => b.fromArray(Uint32Array.from(values), [queries]);
+    return b.attention(q, k, v, {
+      start: rows(900, 900, 902, 902, 902),
+      end: rows(901, 902, 903, 904, 905),
+      prefixStart: rows(0, 0, 3, 3, 3),
+      prefixEnd: rows(700, 700, 899, 899, 899),
+    });
+  });
+});
+
+test.each([
+  [1, 301, 4, 2, 32],
+  [2, 40, 6, 3, 16],
+  [1, 1, 2, 1, 64],
+  [1, 2500, 6, 3, 32],
+])("%i new queries over %i cached keys", async (queries, count, heads, groups, size) => {
+  await expectSameResults(backend, (b) => {
+    const q = b.fromArray(randomValues(queries * heads * size, 1, 3), [queries, heads, size]);
+    const k = b.fromArray(randomValues((count + 3) * groups * size, 2), [count + 3, groups, size]);
+    const v = b.fromArray(randomValues((count + 3) * groups * size, 3), [count + 3, groups, size]);
+    const ends = Uint32Array.from({ length: queries }, (_, i) => count - queries + 1 + i);
+    const keys = {
+      start: b.fromArray(new Uint32Array(queries), [queries]),
+      end: b.fromArray(ends, [queries]),
+    };
+    return b.attention(q, k, v, keys);
+  });
+});
+
+test("few queries that see nothing of some parts of the keys", async () => {
+  await expectSameResults(backend, (b) => {
+    const q = b.fromArray(randomValues(3 * 2 * 8, 1, 3), [3, 2, 8]);
+    const k = b.fromArray(randomValues(400 * 8, 2), [400, 1, 8]);
+    const v = b.fromArray(randomValues(400 * 8, 3), [400, 1, 8]);
+    const start = b.fromArray(Uint32Array.of(0, 251, 130), [3]);
+    const end = b.fromArray(Uint32Array.of(10, 399, 131), [3]);
+    return b.attention(q, k, v, { start, end });
+  });
+});
+
+test("scores far from zero", async () => {
+  const ranges = packSequences([9]);
+  await expectSameResults(backend, (b) => {
+    const q = b.fromArray(randomValues(9 * 8, 1, 60), [9, 1, 8]);
+    const k = b.fromArray(randomValues(9 * 8, 2, 60), [9, 1, 8]);
+    return b.attention(q, k, k, rangeTensors(b, ranges).keys);
+  });
+});
+
+describe("attention and its gradients through tiles in workgroup memory", () => {
+  let own: WebGpuBackend;
+  beforeAll(async () => {
+    own = await createWebGpuBackend(await openGpu(), { matmul: "shared" });
+  });
+  afterAll(() => own.dispose());
+
+  test.each([
+    { parts: plain(40, 1, 37), heads: 4, groups: 2, size: 32 },
+    { parts: [{ prefix: 33, continuations: [5, 1, 20] }], heads: 4, groups: 2, size: 64 },
+    { parts: randomPack(110, 2), heads: 3, groups: 1, size: 36 },
+  ])("%j", async ({ parts, heads, groups, size }) => {
+    await expectSameGradients(own, packRanges(parts), heads, groups, size);
+  });
+
+  test("twelve queries over the keys of two ranges cut into parts", async () => {
+    const [queries, cached, heads, groups, size] = [12, 1100, 2, 1, 16];
+    await expectSameResults(own, (b) => {
+      const count = cached + queries;
+      const q = b.fromArray(randomValues(queries * heads * size, 1, 3), [queries, heads, size]);
+      const k = b.fromArray(randomValues(count * groups * size, 2), [count, groups, size]);
+      const v = b.fromArray(randomValues(count * groups * size, 3), [count, groups, size]);
+      const rows = (value: (i: number) => number) =>
+        b.fromArray(
+          Uint32Array.from({ length: queries }, (_, i) => value(i)),
+          [queries],
+        );
+      return b.attention(q, k, v, {
+        start: rows(() => cached),
+        end: rows((i) => cached + i + 1),
+        prefixStart: rows((i) => 10 * i),
+        prefixEnd: rows((i) => (i % 3 === 0 ? 400 : cached - i)),
+      });
+    });
+  });
+});
