@@ -3,7 +3,7 @@ import { MemoryFolder } from "../../test/memory-folder.ts";
 import { openModelFixture } from "../../test/model-fixtures.ts";
 import { AdamW } from "./adamw.ts";
 import { crossEntropyBackward } from "./cross-entropy.ts";
-import { Qwen3Model } from "./qwen3.ts";
+import { LanguageModel } from "./language-model.ts";
 import { createReferenceBackend } from "./reference/index.ts";
 
 const sequences = [
@@ -20,7 +20,7 @@ const settings = {
   maxGradNorm: 1,
 };
 
-async function train(model: Qwen3Model, optimizer: AdamW, steps: number): Promise<number[]> {
+async function train(model: LanguageModel, optimizer: AdamW, steps: number): Promise<number[]> {
   const losses: number[] = [];
   for (let i = 0; i < steps; i++) {
     model.zeroGradients();
@@ -31,7 +31,7 @@ async function train(model: Qwen3Model, optimizer: AdamW, steps: number): Promis
   return losses;
 }
 
-async function valuesOf(model: Qwen3Model): Promise<Float32Array[]> {
+async function valuesOf(model: LanguageModel): Promise<Float32Array[]> {
   return Promise.all([...model.parameters.values()].map((t) => model.backend.read(t)));
 }
 
@@ -42,7 +42,7 @@ function sameValues(a: Float32Array[], b: Float32Array[]): boolean {
 
 test("cross-entropy falls, and a saved run goes on to the same numbers bit for bit", async () => {
   const backend = createReferenceBackend();
-  const model = await Qwen3Model.load(backend, openModelFixture("qwen3-a"));
+  const model = await LanguageModel.load(backend, openModelFixture("qwen3-a"));
   const optimizer = new AdamW(model);
   const losses = await train(model, optimizer, 3);
   expect(losses[2]).toBeLessThan(losses[0]!);
@@ -51,7 +51,7 @@ test("cross-entropy falls, and a saved run goes on to the same numbers bit for b
   await optimizer.save(folder);
   await train(model, optimizer, 2);
 
-  const resumed = await Qwen3Model.load(backend, folder);
+  const resumed = await LanguageModel.load(backend, folder);
   const continued = new AdamW(resumed);
   await continued.load(folder);
   expect(continued.steps).toBe(3);
@@ -64,7 +64,7 @@ test("cross-entropy falls, and a saved run goes on to the same numbers bit for b
 
 test("a learning rate of 0 changes nothing; a gradient that is not finite is refused and changes nothing", async () => {
   const backend = createReferenceBackend();
-  const model = await Qwen3Model.load(backend, openModelFixture("qwen3-a"));
+  const model = await LanguageModel.load(backend, openModelFixture("qwen3-a"));
   const optimizer = new AdamW(model);
   await expect(optimizer.step(settings)).rejects.toThrow("no gradients");
   const before = await valuesOf(model);
@@ -79,12 +79,12 @@ test("a learning rate of 0 changes nothing; a gradient that is not finite is ref
 
 test("faults of a saved optimizer are named and leave a new optimizer", async () => {
   const backend = createReferenceBackend();
-  const model = await Qwen3Model.load(backend, openModelFixture("qwen3-a"));
+  const model = await LanguageModel.load(backend, openModelFixture("qwen3-a"));
   const optimizer = new AdamW(model);
   await expect(optimizer.load(new MemoryFolder("m"))).rejects.toThrow(
     "m/optimizer.safetensors: this file is missing",
   );
-  const other = await Qwen3Model.load(backend, openModelFixture("qwen3-b"));
+  const other = await LanguageModel.load(backend, openModelFixture("qwen3-b"));
   const folder = new MemoryFolder("m");
   await new AdamW(other).save(folder);
   await expect(optimizer.load(folder)).rejects.toThrow("the model has no such parameter");
@@ -96,7 +96,7 @@ test("faults of a saved optimizer are named and leave a new optimizer", async ()
 
 test("a moment that is not finite is refused, and no moment of that file stays", async () => {
   const backend = createReferenceBackend();
-  const model = await Qwen3Model.load(backend, openModelFixture("qwen3-a"));
+  const model = await LanguageModel.load(backend, openModelFixture("qwen3-a"));
   const optimizer = new AdamW(model);
   await train(model, optimizer, 1);
   const folder = new MemoryFolder("m");

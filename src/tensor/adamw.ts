@@ -2,8 +2,9 @@ import { InputError } from "../core/errors.ts";
 import type { FolderReader, FolderWriter, StepSettings } from "../core/ports.ts";
 import type { Tensor } from "./backend.ts";
 import { Checkpoint } from "./checkpoint.ts";
+import type { LanguageModel } from "./language-model.ts";
+import { WeightLoader } from "./load-weights.ts";
 import { encodeFloats } from "./number-format.ts";
-import type { Qwen3Model } from "./qwen3.ts";
 import { readSafetensorsHeader, writeSafetensors } from "./safetensors.ts";
 
 const FILE = "optimizer.safetensors";
@@ -17,7 +18,7 @@ export class AdamW {
   steps = 0;
   readonly #moments = new Map<string, { m: Tensor; v: Tensor }>();
 
-  constructor(private readonly model: Qwen3Model) {
+  constructor(private readonly model: LanguageModel) {
     const { backend } = model;
     for (const [name, { shape }] of model.parameters)
       this.#moments.set(name, { m: backend.zeros(shape), v: backend.zeros(shape) });
@@ -30,9 +31,7 @@ export class AdamW {
   async step(settings: AdamWSettings): Promise<{ gradNorm: number }> {
     const { backend, parameters, gradients } = this.model;
     if (gradients.size === 0) throw new Error("AdamW.step: no gradients; call backward first");
-    const squares = backend.sumSquares([...gradients.values()]);
-    const gradNorm = Math.sqrt((await backend.read(squares))[0]!);
-    backend.free(squares);
+    const gradNorm = Math.sqrt(await this.#squares());
     if (!Number.isFinite(gradNorm))
       throw new InputError(`the gradient norm is ${gradNorm}; no update was applied`, {
         file: this.model.name,
@@ -40,6 +39,7 @@ export class AdamW {
     const step = this.steps + 1;
     const { learningRate, beta1, beta2, adamEpsilon: epsilon, weightDecay, maxGradNorm } = settings;
     const gradScale = Math.min(1, maxGradNorm / (gradNorm + 1e-6));
+    this.model.forgetPrefixes();
     for (const [name, p] of parameters) {
       const { m, v } = this.#moments.get(name)!;
       const options = { learningRate, beta1, beta2, epsilon, weightDecay, step, gradScale };
@@ -49,6 +49,18 @@ export class AdamW {
     await backend.sync();
     this.steps = step;
     return { gradNorm };
+  }
+
+  /** Σ of squares over all gradients. */
+  async #squares(): Promise<number> {
+    const { backend, gradients } = this.model;
+    // In a scope: on a device that fails in between, nothing stays.
+    const squares = backend.scope((keep) => keep(backend.sumSquares([...gradients.values()])));
+    try {
+      return (await backend.read(squares))[0]!;
+    } finally {
+      backend.free(squares);
+    }
   }
 
   /** Writes optimizer.safetensors (moments in f32 as `m/<parameter>` and `v/<parameter>`). The caller commits. */
@@ -63,7 +75,7 @@ export class AdamW {
   }
 
   /**
-   * Takes over what `save` wrote: the next step is the one that would have followed. One tensor is in memory at a time.
+   * Takes over what `save` wrote, piece by piece: the next step is the one that would have followed.
    * After an InputError the optimizer is as new.
    */
   async load(folder: FolderReader): Promise<void> {
@@ -78,10 +90,11 @@ export class AdamW {
     for (const name of stored.tensors.keys())
       if (!expected.has(name)) throw new InputError("the model has no such parameter", { file, key: name });
     const { backend } = this.model;
+    const loader = new WeightLoader(backend, stored);
     try {
       for (const [name, { m, v }] of this.#moments) {
-        backend.write(m, await stored.read(`m/${name}`, m.shape));
-        backend.write(v, await stored.read(`v/${name}`, v.shape));
+        await loader.fill(m, `m/${name}`);
+        await loader.fill(v, `v/${name}`);
       }
       this.steps = steps;
     } catch (error) {

@@ -1,9 +1,13 @@
+import type { PieceTransfer } from "./pieces.ts";
+import type { TuningShapes } from "./tuning-shapes.ts";
+
 /**
  * The operations that the models are written in, once, for every device.
  *
  * A backend owns tensors and applies operations to them. `reference/` implements them in plain TypeScript and is the
  * truth that tests compare with; `webgpu/` implements them as WGSL kernels. A call encodes work and returns at once;
  * only `read` waits. All values are f32 (`u32` for indices), dense, row-major. Shapes are checked by every operation.
+ * Frozen weights may be stored in fewer bits (`FrozenFormat`); where one is accepted, the operation says so.
  *
  * Conventions: `T` tokens (several sequences packed one after the other, no padding), `d` hidden size, `H` query
  * heads, `G` key/value heads (G divides H), `D` head dimension, `V` vocabulary, `R` response rows. A weight of a
@@ -11,15 +15,27 @@
  */
 export interface Tensor {
   readonly shape: readonly number[];
-  readonly dtype: "f32" | "u32";
+  readonly dtype: WeightFormat | "u32";
 }
 
-/** Which keys each query row may see: rows start[i] … end[i]-1. Packed causal attention: start = first row of the sequence, end = i + 1. */
+/** Storage of weights that are not trained, [N,K]; see weight-format.ts. Values are computed with in f32 (or f16). */
+export type FrozenFormat = "f16" | "bf16" | "int8" | "int4";
+export type WeightFormat = "f32" | FrozenFormat;
+
+/**
+ * Which keys each query row may see: rows start[i] … end[i]-1. Packed causal attention: start = first row of the
+ * sequence, end = i + 1. With a prefix also the rows prefixStart[i] … prefixEnd[i]-1, which end before start[i] (equal
+ * numbers: none): what several continuations packed behind one shared context see of it.
+ */
 export interface KeyRange<T extends Tensor> {
   /** u32 [Tq] */
   start: T;
   /** u32 [Tq] */
   end: T;
+  /** u32 [Tq]; both or neither. */
+  prefixStart?: T | undefined;
+  /** u32 [Tq] */
+  prefixEnd?: T | undefined;
 }
 
 /** A method's type, so that a backend of its own tensor type may be passed where any `Backend` is expected. */
@@ -41,13 +57,22 @@ export interface Backend<T extends Tensor = Tensor> {
   readonly kind: "webgpu" | "cpu";
   /** Adapter or processor, as shown to users. */
   readonly description: string;
+  /** Format of the operands of matrix products. */
+  readonly compute: "f32" | "f16";
+  /** Tokens of one pass that fill the device and its memory well: the default size of packs. */
+  readonly packTokens: number;
 
   // --- memory ---------------------------------------------------------------------------------------------------
   fromArray(data: Float32Array | Uint32Array, shape: readonly number[]): T;
   zeros(shape: readonly number[], dtype?: "f32" | "u32"): T;
   /** Overwrites all values of an existing tensor. */
   write(t: T, data: Float32Array | Uint32Array): void;
-  read(t: T): Promise<Float32Array>;
+  /** The values, or `count` of them from `at` on; weights of a frozen format are expanded to f32. */
+  read(t: T, range?: { at: number; count: number }): Promise<Float32Array>;
+  /** A weight of any format, to be filled by `writeWords` piece by piece: its values are undefined until then. */
+  allocateWeight(format: WeightFormat, shape: readonly number[]): T;
+  /** Puts words of a weight's storage (`packRows`) at word `at` of it. */
+  writeWords(t: T, at: number, words: Uint32Array): void;
   /** Gives `t` itself another shape of as many values, and returns it; nothing is copied. [T, H·D] ⇄ [T, H, D] */
   reshape(t: T, shape: readonly number[]): T;
   free(...tensors: (T | null | undefined)[]): void;
@@ -55,16 +80,24 @@ export interface Backend<T extends Tensor = Tensor> {
   scope<R>(work: (keep: Keep<T>) => R): R;
   /** Number and bytes of live tensors: tests watch it for leaks. */
   live(): { tensors: number; bytes: number };
+  /** Parts of f32 tensors, to and from the host. */
+  readonly pieces: PieceTransfer<T>;
   /** Submits what was encoded so far (a no-op on the CPU); call between layers so that no submission runs long. */
   flush(): void;
   /** Resolves when all submitted work is done; rejects with one clear error when the device was lost or an operation failed. */
   sync(): Promise<void>;
+  /**
+   * Measures which kernels serve these shapes best, once for each class of shapes on each adapter, and takes them from
+   * then on. Absent, and doing nothing on software adapters, where fixed rules serve. Results may differ in the last
+   * digits from those by the rules.
+   */
+  tune?(shapes: TuningShapes): Promise<void>;
   dispose(): void;
 
   // --- linear algebra -------------------------------------------------------------------------------------------
-  /** y[M,N] = x[M,K] · w[N,K]ᵀ */
+  /** y[M,N] = x[M,K] · w[N,K]ᵀ; w in any format. */
   linear(x: T, w: T): T;
-  /** dx[M,K] = dy[M,N] · w[N,K] */
+  /** dx[M,K] = dy[M,N] · w[N,K]; w in any format. */
   linearBackwardInput(dy: T, w: T): T;
   /** dw[N,K] += dy[M,N]ᵀ · x[M,K] */
   linearBackwardWeight(dw: T, dy: T, x: T): void;
@@ -77,10 +110,13 @@ export interface Backend<T extends Tensor = Tensor> {
   /** silu(gate) · up, [T, f] each. */
   swiglu(gate: T, up: T): T;
   swigluBackward(gate: T, up: T, dy: T): { dgate: T; dup: T };
+  /** x ∘ sigmoid(gate), same shape. */
+  sigmoidGate(x: T, gate: T): T;
+  sigmoidGateBackward(x: T, gate: T, dy: T): { dx: T; dgate: T };
   fill(t: T, value: number): void;
 
   // --- rows -----------------------------------------------------------------------------------------------------
-  /** y[T,d] = table[ids[t]] */
+  /** y[T,d] = table[ids[t]]; table in any format. */
   embedding(table: T, ids: T): T;
   /** dtable[ids[t]] += dy[t]; `ids` on the host, since repeated ids are grouped there (no float atomics). */
   embeddingBackward(dtable: T, ids: Uint32Array, dy: T): void;
@@ -88,24 +124,39 @@ export interface Backend<T extends Tensor = Tensor> {
   gatherRows(x: T, rows: T): T;
   /** y[T,d], zero except y[rows[r]] = dy[r]; rows are distinct. */
   scatterRows(dy: T, rows: T, count: number): T;
+  /** Cuts the columns of x [R, Σ widths] into tensors [R, width]. */
+  splitColumns(x: T, widths: readonly number[]): T[];
+  /** Puts tensors [R, width] side by side: [R, Σ widths]. */
+  joinColumns(parts: readonly T[]): T;
   /** Copies src[n, …] into dst rows at, at+1, … (KV cache). */
   copyRows(dst: T, at: number, src: T): void;
 
   // --- normalisation and positions ------------------------------------------------------------------------------
-  /** Over the last dimension of size w.length: y = x · rstd · w, rstd = 1/√(mean(x²) + eps). x is [..., n]; rstd has one value a row. */
-  rmsNorm(x: T, w: T, eps: number): { y: T; rstd: T };
-  /** Returns dx; dw accumulates. */
-  rmsNormBackward(dw: T, dy: T, x: T, w: T, rstd: T): T;
   /**
-   * Rotary embedding of x [T, heads, D] by the angles of cos/sin [positions, D/2] at `positions` u32 [T], halves
-   * paired (i, i + D/2) as Qwen3 does. Tables are made on the host in f64. `inverse` rotates back: the backward pass.
+   * Over the last dimension of size w.length: y = x · rstd · (offset + w), rstd = 1/√(mean(x²) + eps). x is [..., n];
+   * rstd has one value a row. `offset` (default 0) is 1 for weights that are stored around zero.
+   */
+  rmsNorm(x: T, w: T, eps: number, offset?: number): { y: T; rstd: T };
+  /** sum = a + b and its rmsNorm, in one pass over the values. */
+  addRmsNorm(a: T, b: T, w: T, eps: number, offset?: number): { sum: T; y: T; rstd: T };
+  /** rope(rmsNorm(x)) of x [T, heads, D], w [D], in one pass. rstd [T·heads] */
+  rmsNormRope(x: T, w: T, eps: number, cos: T, sin: T, positions: T, offset?: number): { y: T; rstd: T };
+  /** Returns dx, with `plus` added to it (what came past the norm) if given; dw accumulates (null: w is a constant). */
+  rmsNormBackward(dw: T | null, dy: T, x: T, w: T, rstd: T, plus?: T | null, offset?: number): T;
+  /**
+   * Rotary embedding of the first r values of each head of x [T, heads, D] by the angles of cos/sin [positions, r/2] at
+   * `positions` u32 [T], halves paired (i, i + r/2) as Qwen3 does; the other D − r stay. Tables are made on the host in
+   * f64. `inverse` rotates back: the backward pass.
    */
   rope(x: T, cos: T, sin: T, positions: T, inverse?: boolean): T;
 
   // --- attention ------------------------------------------------------------------------------------------------
   /** Grouped-query softmax attention with scale 1/√D. q [Tq,H,D], k and v [Tk,G,D] → o [Tq,H,D], lse [Tq,H] (natural log). */
   attention(q: T, k: T, v: T, keys: KeyRange<T>): { o: T; lse: T };
-  /** Tq = Tk. queryEnd u32 [Tk]: key j is seen by query rows j … queryEnd[j]-1 (packed causal). */
+  /**
+   * Tq = Tk. queryEnd u32 [Tk]: key j is seen by query rows j … queryEnd[j]-1, all of them (packed causal). A shared
+   * prefix comes first and its continuations follow at once: queryEnd of its keys is the end of the last of them.
+   */
   attentionBackward(
     dout: T,
     q: T,
@@ -117,10 +168,53 @@ export interface Backend<T extends Tensor = Tensor> {
     queryEnd: T,
   ): { dq: T; dk: T; dv: T };
 
+  // --- linear attention (Gated DeltaNet) ----------------------------------------------------------------------------
+  /**
+   * Depthwise causal convolution over time and SiLU: y[t,c] = silu(Σ_j w[c,0,j] x[t−K+1+j, c]) for x [T,C], w [C,1,K].
+   * Rows before start[t] (u32 [T], the first row of its sequence) count as 0.
+   */
+  causalConv(x: T, w: T, start: T): T;
+  /** `end` u32 [T]: the row after the last of its sequence. Returns dx; dw accumulates. */
+  causalConvBackward(dw: T, dy: T, x: T, w: T, start: T, end: T): T;
+  /**
+   * The two gates of each value head, [T,N,2] from a, b [T,N] and aLog, bias [N]: first the logarithm of what is kept of
+   * the state, g = −exp(aLog) softplus(a + bias), then the step β = sigmoid(b).
+   */
+  deltaGates(a: T, b: T, aLog: T, bias: T): T;
+  /** daLog and dbias accumulate. */
+  deltaGatesBackward(daLog: T, dbias: T, dgates: T, a: T, b: T, aLog: T, bias: T): { da: T; db: T };
+  /**
+   * The gated delta rule. q and k [T,G,dk] (value head n uses key head ⌊n G/N⌋), v [T,N,dv], gates [T,N,2] as of
+   * `deltaGates`; `sequences` u32 [S+1] has the first row of each sequence and then T. Each value head has a state S
+   * [dk,dv], zero at the start of a sequence:
+   *
+   *     error_t = v_t − exp(g_t) S_{t−1}ᵀ k_t       S_t = exp(g_t) S_{t−1} + k_t (β_t error_t)ᵀ       o_t = S_tᵀ q_t
+   *
+   * `state` [S,N,dk,dv], where given, holds the states before the first rows and afterwards those after the last ones.
+   */
+  deltaRule(q: T, k: T, v: T, gates: T, sequences: T, state?: T): { o: T; errors: T };
+  /** For states that were zero at the starts. */
+  deltaRuleBackward(
+    dout: T,
+    q: T,
+    k: T,
+    v: T,
+    gates: T,
+    sequences: T,
+    o: T,
+    errors: T,
+  ): { dq: T; dk: T; dv: T; dgates: T };
+
   // --- vocabulary head ------------------------------------------------------------------------------------------
-  /** logprobs[r] = h[r]·w[targets[r]] − lse[r], lse over all V rows of w [V,d]. No [R,V] array is made. */
+  /** logprobs[r] = h[r]·w[targets[r]] − lse[r], lse over all V rows of w [V,d], in any format. No [R,V] array is made. */
   headLogprobs(h: T, w: T, targets: T): { logprobs: T; lse: T };
-  /** With c[r] = ∂L/∂logprobs[r]: dlogits = c (onehot − softmax), in tiles of rows. Returns dh; dw accumulates (null: w is frozen). */
+  /**
+   * Of the distribution after each row, with `lse` of `headLogprobs`: its entropy [R] in nats, and its `top` (0 to 64)
+   * most probable tokens, the most probable first and the lower id first among equals: log-probabilities and ids
+   * [R,top], ids as f32 (exact below 2²⁴). No [R,V] array is made.
+   */
+  headDistribution(h: T, w: T, lse: T, top: number): { entropy: T; topIds: T; topLogprobs: T };
+  /** With c[r] = ∂L/∂logprobs[r]: dlogits = c (onehot − softmax), in tiles of rows. Returns dh; dw accumulates (null: w is frozen, and may be of any format). */
   headBackward(dw: T | null, h: T, w: T, targets: T, lse: T, c: T): T;
 
   // --- optimizer ------------------------------------------------------------------------------------------------

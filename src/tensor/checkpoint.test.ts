@@ -3,7 +3,7 @@ import { MemoryFolder } from "../../test/memory-folder.ts";
 import { openModelFixture } from "../../test/model-fixtures.ts";
 import { InputError } from "../core/errors.ts";
 import { Checkpoint } from "./checkpoint.ts";
-import { Qwen3Model } from "./qwen3.ts";
+import { LanguageModel } from "./language-model.ts";
 import { createReferenceBackend } from "./reference/index.ts";
 import { readSafetensorsHeader, writeSafetensors } from "./safetensors.ts";
 
@@ -13,7 +13,7 @@ const SECOND = "model-00002-of-00002.safetensors";
 /** Loads the folder, expects it to fail with one line and nothing left on the device, and returns the line. */
 async function fault(folder: MemoryFolder): Promise<string> {
   const backend = createReferenceBackend();
-  const error: unknown = await Qwen3Model.load(backend, folder).catch((e: unknown) => e);
+  const error: unknown = await LanguageModel.load(backend, folder).catch((e: unknown) => e);
   expect(error).toBeInstanceOf(InputError);
   expect(backend.live().tensors).toBe(0);
   const { message } = error as InputError;
@@ -98,7 +98,7 @@ test("missing, unexpected and misshapen tensors, and dtypes that are no weights"
   await rewrite(larger, file, (tensor) =>
     tensor.name === "model.norm.weight" ? [tensor, { ...tensor, name: "model.layers.2.bias" }] : [tensor],
   );
-  expect(await fault(larger)).toContain("model.layers.2.bias: a Qwen3 model of this config.json has no such");
+  expect(await fault(larger)).toContain("model.layers.2.bias: a model of this config.json has no such");
 
   const reshaped = await copyOf("qwen3-a");
   await rewrite(reshaped, file, (tensor) => [
@@ -127,7 +127,7 @@ test.each([NaN, Infinity, -Infinity])("a weight of %d is refused", async (value)
 test("a tied model may carry the head again, but not another one", async () => {
   const folder = await copyOf("qwen3-a-bf16-sharded");
   const backend = createReferenceBackend();
-  const model = await Qwen3Model.load(backend, folder);
+  const model = await LanguageModel.load(backend, folder);
   expect(model.parameters.has("lm_head.weight")).toBe(false);
   await rewrite(folder, "model-00001-of-00002.safetensors", (tensor) => {
     if (tensor.name !== "lm_head.weight") return [tensor];
@@ -142,7 +142,7 @@ test("loading stops when asked to", async () => {
   const backend = createReferenceBackend();
   const stop = new AbortController();
   const folder = openModelFixture("qwen3-a");
-  const loading = Qwen3Model.load(backend, folder, {
+  const loading = LanguageModel.load(backend, folder, {
     signal: stop.signal,
     onProgress: () => stop.abort(),
   });

@@ -93,12 +93,8 @@ export class Checkpoint {
     }
   }
 
-  /** The values in runs of equal length whatever the format, so that tensors of two formats can be compared. */
-  private async *pieces(
-    name: string,
-    shape: readonly number[],
-    signal?: AbortSignal,
-  ): AsyncGenerator<{ at: number; values: Float32Array }, void> {
+  /** Where a tensor lies and in which format. Throws an InputError when it is missing or of another shape or kind. */
+  private find(name: string, shape: readonly number[]): { stored: StoredTensor; format: FloatFormat } {
     const where = this.where(name);
     const stored = this.tensors.get(name);
     if (stored === undefined) throw new InputError("this tensor is missing", where);
@@ -109,7 +105,50 @@ export class Checkpoint {
       );
     if (!isFloatFormat(stored.dtype))
       throw new InputError(`weights of dtype ${stored.dtype} cannot be read (only F32, F16 and BF16)`, where);
-    const width = FORMAT_BYTES[stored.dtype];
+    return { stored, format: stored.dtype };
+  }
+
+  /** The format that a tensor is stored in; the checks are those of `rows`. */
+  format(name: string, shape: readonly number[]): FloatFormat {
+    return this.find(name, shape).format;
+  }
+
+  /** Bytes that a tensor takes in its file. */
+  bytes(name: string): number {
+    const { start, end } = this.tensors.get(name)!;
+    return end - start;
+  }
+
+  /**
+   * A tensor's bytes as stored, in pieces of whole rows of its last dimension, an even number of them but in the last.
+   * Throws an InputError when it is missing or of another shape or kind; values are not looked at.
+   */
+  async *rows(
+    name: string,
+    shape: readonly number[],
+    signal?: AbortSignal,
+  ): AsyncGenerator<{ row: number; bytes: Uint8Array; format: FloatFormat }, void> {
+    const { stored, format } = this.find(name, shape);
+    const rowBytes = (shape.at(-1) ?? 1) * FORMAT_BYTES[format];
+    const step = Math.max(2, Math.floor(PIECE / rowBytes / 2) * 2);
+    const count = (stored.end - stored.start) / Math.max(1, rowBytes);
+    for (let row = 0; row < count; row += step) {
+      signal?.throwIfAborted();
+      const start = stored.start + row * rowBytes;
+      const end = Math.min(stored.end, start + step * rowBytes);
+      yield { row, bytes: await this.folder.read(stored.file, start, end), format };
+    }
+  }
+
+  /** The values in runs of equal length whatever the format, so that tensors of two formats can be compared. */
+  private async *pieces(
+    name: string,
+    shape: readonly number[],
+    signal?: AbortSignal,
+  ): AsyncGenerator<{ at: number; values: Float32Array }, void> {
+    const where = this.where(name);
+    const { stored, format } = this.find(name, shape);
+    const width = FORMAT_BYTES[format];
     const step = PIECE / 4;
     const count = elements(shape);
     for (let at = 0; at < count; at += step) {
@@ -118,7 +157,7 @@ export class Checkpoint {
       const start = stored.start + at * width;
       const bytes = await this.folder.read(stored.file, start, start + length * width);
       const values = new Float32Array(length);
-      decodeFloats(stored.dtype, bytes, values);
+      decodeFloats(format, bytes, values);
       const bad = values.findIndex((value) => !Number.isFinite(value));
       if (bad >= 0)
         throw new InputError(`value ${at + bad} is ${values[bad]}, expected finite weights`, where);

@@ -2,14 +2,14 @@ import { expect, test } from "vitest";
 import { openModelFixture } from "../../test/model-fixtures.ts";
 import { InputError } from "../core/errors.ts";
 import { readText } from "./checkpoint.ts";
-import { parseQwen3Config, qwen3ConfigJson } from "./config.ts";
+import { modelConfigJson, parseModelConfig } from "./config.ts";
 
 async function fixture(folder: string): Promise<Record<string, unknown>> {
   return JSON.parse(await readText(openModelFixture(folder), "config.json")) as Record<string, unknown>;
 }
 
 function parse(json: unknown) {
-  return parseQwen3Config(typeof json === "string" ? json : JSON.stringify(json), "m/config.json");
+  return parseModelConfig(typeof json === "string" ? json : JSON.stringify(json), "m/config.json");
 }
 
 test("the older and the newer form", async () => {
@@ -22,8 +22,14 @@ test("the older and the newer form", async () => {
 });
 
 test.each([
-  [{ model_type: "qwen3_5" }, 'model_type: "qwen3_5" is not a supported architecture (supported: qwen3)'],
-  [{ model_type: "llama" }, 'model_type: "llama" is not a supported architecture (supported: qwen3)'],
+  [
+    { model_type: "qwen3_moe" },
+    'model_type: "qwen3_moe" is not a supported architecture (supported: qwen3, qwen3_5, qwen3_5_text)',
+  ],
+  [
+    { model_type: "llama" },
+    'model_type: "llama" is not a supported architecture (supported: qwen3, qwen3_5, qwen3_5_text)',
+  ],
   [{ model_type: undefined }, "model_type: missing is not a supported architecture"],
   [{ architectures: ["Qwen3ForSequenceClassification"] }, "architectures: expected Qwen3ForCausalLM"],
   [{ rope_scaling: { rope_type: "yarn", factor: 4 } }, 'rope_scaling: rope type "yarn" is not supported'],
@@ -64,10 +70,10 @@ test("what is saved is what was read, but for the dtype; a new model's file read
     ["qwen3-b", "dtype"],
   ] as const) {
     const source = await fixture(folder);
-    const saved = JSON.parse(qwen3ConfigJson(parse(source), "bfloat16")) as Record<string, unknown>;
+    const saved = JSON.parse(modelConfigJson(parse(source), "bfloat16")) as Record<string, unknown>;
     expect(saved).toEqual({ ...source, [key]: "bfloat16" });
     const { source: _source, ...config } = parse(source);
-    const { source: _written, ...again } = parse(qwen3ConfigJson(config, "float32"));
+    const { source: _written, ...again } = parse(modelConfigJson(config, "float32"));
     expect(again).toEqual(config);
   }
 });

@@ -1,8 +1,15 @@
-import { InputError } from "../core/errors.ts";
 import { parseJsonObject } from "./checkpoint.ts";
+import { ConfigFields } from "./config-fields.ts";
+import {
+  parseQwen3_5Config,
+  parseQwen3_5TextConfig,
+  type Qwen3_5Config,
+  qwen3_5ConfigJson,
+} from "./qwen3-5-config.ts";
+import { parseQwen3Config, type Qwen3Config, qwen3ConfigJson } from "./qwen3-config.ts";
 
-/** Sizes and constants of a Qwen3 model, checked. */
-export interface Qwen3Config {
+/** Sizes and constants that every architecture has. */
+export interface CommonConfig {
   /** V: rows of the embedding; may exceed the tokenizer's tokens. */
   vocabularySize: number;
   /** d */
@@ -28,148 +35,73 @@ export interface Qwen3Config {
   source?: Readonly<Record<string, unknown>>;
 }
 
-export const SUPPORTED_MODEL_TYPES = ["qwen3"] as const;
+/** A language model's sizes and constants, checked; `architecture` says which equations it computes. */
+export type ModelConfig = Qwen3Config | Qwen3_5Config;
 
-/**
- * Reads a config.json of Qwen3, in the older form (`rope_theta`, `torch_dtype`) or the newer (`rope_parameters`,
- * `dtype`). Another architecture, a missing key or an option that would change the numbers is an InputError.
- */
-export function parseQwen3Config(text: string, file: string): Qwen3Config {
-  const json = parseJsonObject(text, file);
-  const fail = (key: string, message: string): never => {
-    throw new InputError(message, { file, key });
-  };
-  const shown = (key: string): string => JSON.stringify(json[key]) ?? "missing";
-  const whole = (key: string): number => {
-    const value = json[key];
-    if (!Number.isSafeInteger(value) || (value as number) <= 0)
-      fail(key, `expected a positive whole number, got ${shown(key)}`);
-    return value as number;
-  };
-  const positive = (key: string, value: unknown): number => {
-    if (typeof value !== "number" || !Number.isFinite(value) || value <= 0)
-      fail(key, `expected a positive number, got ${JSON.stringify(value) ?? "nothing"}`);
-    return value as number;
-  };
+/** How a layer mixes tokens: softmax attention over all before, or a Gated DeltaNet. */
+export type MixerType = "full_attention" | "linear_attention";
 
+export type SavedDtype = "float32" | "bfloat16" | "float16";
+
+/** The parsers by `model_type`. */
+const PARSERS: Readonly<Record<string, (fields: ConfigFields) => ModelConfig>> = {
+  qwen3: parseQwen3Config,
+  qwen3_5: parseQwen3_5Config,
+  qwen3_5_text: parseQwen3_5TextConfig,
+};
+
+export const SUPPORTED_MODEL_TYPES: readonly string[] = Object.keys(PARSERS);
+
+/** Reads a config.json. Another architecture, a missing key or an option that would change the numbers is an InputError. */
+export function parseModelConfig(text: string, file: string): ModelConfig {
+  const fields = new ConfigFields(parseJsonObject(text, file), file);
+  const type = fields.json["model_type"];
+  const parse = typeof type === "string" && Object.hasOwn(PARSERS, type) ? PARSERS[type] : undefined;
   const supported = SUPPORTED_MODEL_TYPES.join(", ");
-  if (!SUPPORTED_MODEL_TYPES.some((type) => type === json["model_type"]))
-    fail("model_type", `${shown("model_type")} is not a supported architecture (supported: ${supported})`);
-  const architectures = json["architectures"];
-  if (architectures !== undefined && architectures !== null) {
-    if (!Array.isArray(architectures) || !architectures.includes("Qwen3ForCausalLM"))
-      fail("architectures", `expected Qwen3ForCausalLM, got ${shown("architectures")}`);
-  }
-  refuseOptions(json, fail);
-
-  const config: Qwen3Config = {
-    vocabularySize: whole("vocab_size"),
-    hiddenSize: whole("hidden_size"),
-    intermediateSize: whole("intermediate_size"),
-    layers: whole("num_hidden_layers"),
-    heads: whole("num_attention_heads"),
-    keyValueHeads: whole("num_key_value_heads"),
-    headSize: whole("head_dim"),
-    ropeTheta: readRopeTheta(json, fail, positive),
-    normEpsilon: positive("rms_norm_eps", json["rms_norm_eps"]),
-    tied: json["tie_word_embeddings"] === true,
-    maxPositions: whole("max_position_embeddings"),
-    source: json,
-  };
-  if (typeof json["tie_word_embeddings"] !== "boolean")
-    fail("tie_word_embeddings", `expected true or false, got ${shown("tie_word_embeddings")}`);
-  if (config.heads % config.keyValueHeads !== 0)
-    fail("num_key_value_heads", `${config.keyValueHeads} does not divide the ${config.heads} query heads`);
-  if (config.headSize % 2 !== 0) fail("head_dim", `expected an even number, got ${config.headSize}`);
-  return config;
+  if (parse === undefined)
+    return fields.fail(
+      "model_type",
+      `${fields.shown("model_type")} is not a supported architecture (supported: ${supported})`,
+    );
+  return parse(fields);
 }
 
-type Fail = (key: string, message: string) => never;
-
-/** Options that change what the model computes and are not implemented: refused, never ignored. */
-function refuseOptions(json: Record<string, unknown>, fail: Fail): void {
-  const allowed: Record<string, readonly unknown[]> = {
-    attention_bias: [false],
-    hidden_act: ["silu"],
-    attention_dropout: [0],
-    use_sliding_window: [false],
-    quantization_config: [null],
-  };
-  for (const [key, values] of Object.entries(allowed)) {
-    const value = json[key];
-    if (value !== undefined && !values.includes(value))
-      fail(key, `${JSON.stringify(value)} is not supported (expected ${JSON.stringify(values[0])})`);
-  }
-  const types = json["layer_types"];
-  if (types !== undefined && types !== null) {
-    if (!Array.isArray(types) || types.length !== json["num_hidden_layers"])
-      fail("layer_types", "expected one entry a layer");
-    const other = (types as unknown[]).find((type) => type !== "full_attention");
-    if (other !== undefined)
-      fail("layer_types", `${JSON.stringify(other)} is not supported (expected "full_attention")`);
-  }
+/** config.json for saving: what was read, with the dtype of the saved weights, or what describes a new model. */
+export function modelConfigJson(config: ModelConfig, dtype: SavedDtype): string {
+  const json =
+    config.architecture === "qwen3" ? qwen3ConfigJson(config, dtype) : qwen3_5ConfigJson(config, dtype);
+  return `${JSON.stringify(json, null, 2)}\n`;
 }
 
-function readRopeTheta(
-  json: Record<string, unknown>,
-  fail: Fail,
-  positive: (key: string, value: unknown) => number,
-): number {
-  let theta = json["rope_theta"];
-  let key = "rope_theta";
-  for (const name of ["rope_parameters", "rope_scaling"]) {
-    const rope = json[name];
-    if (rope === undefined || rope === null) continue;
-    if (typeof rope !== "object" || Array.isArray(rope)) fail(name, "expected an object or null");
-    const options = rope as Record<string, unknown>;
-    const type = options["rope_type"] ?? options["type"];
-    if (type !== "default")
-      fail(name, `rope type ${JSON.stringify(type) ?? "missing"} is not supported (expected "default")`);
-    const partial = options["partial_rotary_factor"];
-    if (partial !== undefined && partial !== null && partial !== 1)
-      fail(name, `partial_rotary_factor ${JSON.stringify(partial)} is not supported (expected 1)`);
-    if (options["rope_theta"] !== undefined) {
-      if (theta !== undefined && theta !== options["rope_theta"])
-        fail(
-          name,
-          `rope_theta ${JSON.stringify(options["rope_theta"])} contradicts ${JSON.stringify(theta)}`,
-        );
-      theta = options["rope_theta"];
-      key = `${name}.rope_theta`;
-    }
-  }
-  return positive(key, theta);
+export function mixerType(config: ModelConfig, layer: number): MixerType {
+  return config.architecture === "qwen3" ? "full_attention" : config.mixers[layer]!;
+}
+
+/** Numbers at the beginning of each query and key head that turn with the position. */
+export function rotarySize(config: ModelConfig): number {
+  return config.architecture === "qwen3" ? config.headSize : config.rotarySize;
+}
+
+/** Full attention is followed by a sigmoid gate, whose rows lie in the query projection. */
+export function hasOutputGate(config: ModelConfig): boolean {
+  return config.architecture === "qwen3_5";
+}
+
+/** 1 where norm weights are stored around zero; that of a Gated DeltaNet's output never is. */
+export function normOffset(config: ModelConfig): 0 | 1 {
+  return config.architecture === "qwen3_5" ? 1 : 0;
 }
 
 /**
- * config.json for saving: what was read, with the dtype of the saved weights, or for a new model the older form,
- * which every version of transformers reads.
+ * Whether several continuations may follow one prefix in a pack: attention can skip rows between, a recurrent state
+ * cannot.
  */
-export function qwen3ConfigJson(config: Qwen3Config, dtype: "float32" | "bfloat16" | "float16"): string {
-  const source = config.source ?? {
-    architectures: ["Qwen3ForCausalLM"],
-    model_type: "qwen3",
-    vocab_size: config.vocabularySize,
-    hidden_size: config.hiddenSize,
-    intermediate_size: config.intermediateSize,
-    num_hidden_layers: config.layers,
-    num_attention_heads: config.heads,
-    num_key_value_heads: config.keyValueHeads,
-    head_dim: config.headSize,
-    hidden_act: "silu",
-    attention_bias: false,
-    attention_dropout: 0,
-    initializer_range: 0.02,
-    max_position_embeddings: config.maxPositions,
-    rms_norm_eps: config.normEpsilon,
-    rope_scaling: null,
-    rope_theta: config.ropeTheta,
-    sliding_window: null,
-    use_sliding_window: false,
-    tie_word_embeddings: config.tied,
-    torch_dtype: dtype,
-    use_cache: true,
-  };
-  const key = "dtype" in source ? "dtype" : "torch_dtype";
-  return `${JSON.stringify({ ...source, [key]: dtype }, null, 2)}\n`;
+export function supportsSharedPrefix(config: ModelConfig): boolean {
+  return config.architecture === "qwen3";
+}
+
+/** Bytes of the keys and values of one token in all layers, kept for calls to come; none where prefixes are not shared. */
+export function keyBytesPerToken(config: ModelConfig): number {
+  if (!supportsSharedPrefix(config)) return 0;
+  return 4 * config.layers * 2 * config.keyValueHeads * config.headSize;
 }

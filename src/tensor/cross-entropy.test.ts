@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { openModelFixture } from "../../test/model-fixtures.ts";
 import { crossEntropyBackward } from "./cross-entropy.ts";
-import { Qwen3Model } from "./qwen3.ts";
+import { LanguageModel } from "./language-model.ts";
 import { createReferenceBackend } from "./reference/index.ts";
 
 const sequences = [
@@ -11,7 +11,7 @@ const sequences = [
 
 test("the loss is the weighted mean of −log p, and its slope is −w / Σ w", async () => {
   const backend = createReferenceBackend();
-  const model = await Qwen3Model.load(backend, openModelFixture("qwen3-a"));
+  const model = await LanguageModel.load(backend, openModelFixture("qwen3-a"));
   const scored = await model.score(sequences);
   const weights = [[0.3, 1], [2]];
   const { loss, tokens, logprobs } = await crossEntropyBackward(model, sequences, (i) => weights[i]!);
@@ -29,7 +29,7 @@ test("the loss is the weighted mean of −log p, and its slope is −w / Σ w", 
 
 test("weights that do not fit are refused", async () => {
   const backend = createReferenceBackend();
-  const model = await Qwen3Model.load(backend, openModelFixture("qwen3-a"));
+  const model = await LanguageModel.load(backend, openModelFixture("qwen3-a"));
   await expect(crossEntropyBackward(model, sequences, () => [1])).rejects.toThrow(
     "1 weights for the 2 tokens",
   );

@@ -1,5 +1,5 @@
+import type { LanguageModel } from "./language-model.ts";
 import type { ModelWork, Sequence } from "./packing.ts";
-import type { Qwen3Model } from "./qwen3.ts";
 
 /**
  * Adds the gradient of the weighted mean next-token cross-entropy, −Σ w log p / Σ w over the response tokens of all
@@ -7,7 +7,7 @@ import type { Qwen3Model } from "./qwen3.ts";
  * and the rest as the response.
  */
 export async function crossEntropyBackward(
-  model: Qwen3Model,
+  model: LanguageModel,
   sequences: readonly Sequence[],
   weights?: (index: number) => ArrayLike<number>,
   work: ModelWork = {},

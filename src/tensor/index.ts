@@ -1,17 +1,41 @@
 export { AdamW, type AdamWSettings } from "./adamw.ts";
 export type { AdamWStep, Backend, KeyRange, Tensor } from "./backend.ts";
-export { parseQwen3Config, type Qwen3Config, SUPPORTED_MODEL_TYPES } from "./config.ts";
+export {
+  keyBytesPerToken,
+  type ModelConfig,
+  parseModelConfig,
+  SUPPORTED_MODEL_TYPES,
+  supportsSharedPrefix,
+} from "./config.ts";
 export { crossEntropyBackward } from "./cross-entropy.ts";
+export type { Generated, GenerateOptions } from "./generate.ts";
+export { LanguageModel, type SequenceScores, type WantedDistribution } from "./language-model.ts";
+export { keepsInputsOnly } from "./layer.ts";
+export { WEIGHT_CHOICES, type WeightChoice } from "./load-weights.ts";
+export {
+  checkPlan,
+  combinePlans,
+  describePlan,
+  fittingPack,
+  gibibytes,
+  type MemoryPlan,
+  type PlannedJob,
+  type PlanPart,
+  partBytes,
+  planMemory,
+} from "./memory-plan.ts";
+export { readModelHeader } from "./model-header.ts";
 export type { ModelWork, Sequence } from "./packing.ts";
-export { Qwen3Model } from "./qwen3.ts";
-export type { Generated, GenerateOptions } from "./qwen3-generate.ts";
 export { createReferenceBackend } from "./reference/index.ts";
 export {
   type ComputeDevice,
   createWebGpuBackend,
   type DeviceOptions,
+  type KernelTime,
   requestDevice,
   TURN_ON_WEBGPU,
+  type TuningOptions,
+  type TuningStore,
   type WebGpuBackend,
   type WebGpuOptions,
 } from "./webgpu/index.ts";

@@ -1,5 +1,14 @@
 import { InputError } from "../core/errors.ts";
-import type { Qwen3Config } from "./config.ts";
+import type { ModelConfig } from "./config.ts";
+import {
+  type Branch,
+  commonLength,
+  type Group,
+  groupAround,
+  groupByPrefix,
+  SHORTEST_PREFIX,
+  type Tokens,
+} from "./shared-prefix.ts";
 
 /** A context and the response after it, in token ids. The prompt has one token at least; the response may be empty. */
 export interface Sequence {
@@ -12,8 +21,12 @@ export interface ModelWork {
   signal?: AbortSignal;
   /** Called after each pack with the tokens done so far and all tokens. */
   onProgress?: (tokens: number, total: number) => void;
-  /** Bound on the tokens of one pass; a longer sequence is a pass of its own. Default: 4,096, on a CPU 1,024. */
+  /** The same in tokens of the sequences given and tokens computed, which are fewer where sequences share a prefix. */
+  onComputed?: (tokens: { given: number; computed: number }) => void;
+  /** Bound on the tokens of one pass; a longer sequence is a pass of its own. Default: the backend's `packTokens`. */
   maxTokensPerPack?: number;
+  /** Equal first tokens that are worth computing once; Infinity: every sequence is computed whole. Default: 32. */
+  shortestPrefix?: number;
   /** Keep only the input of each layer and compute the rest again on the way back. Default: when memory asks for it. */
   recompute?: boolean;
 }
@@ -27,28 +40,57 @@ export interface Segment {
 }
 
 /**
- * Several sequences one after the other, without padding. The last token of each is left out: nothing follows it.
- * Arrays are [T], those of rows [R].
+ * Several sequences one after the other, without padding. The last token of each is left out: nothing follows it. A
+ * sequence that shares its first tokens with another one has only the tokens after them here (a branch of that trunk).
+ *
+ * Keys are counted from the first of the `cached` rows that the pack takes from a prefix computed before; the pack's
+ * own row i is key cached + i. Arrays are [T], those of rows [R].
  */
 export interface Pack {
   ids: Uint32Array;
   /** From 0 within each sequence. */
   positions: Uint32Array;
-  /** Keys that a row sees: from the first row of its sequence to itself. */
+  /** Keys that a row sees: from the first own row of its sequence to itself … */
   start: Uint32Array;
   end: Uint32Array;
-  /** Rows that see a key: from itself to the last of its sequence. */
+  /** … and those of the tokens that its sequence shares with a trunk before it; null when no row has any. */
+  prefixStart: Uint32Array | null;
+  prefixEnd: Uint32Array | null;
+  /**
+   * Rows that see a row's key: from itself to the last of its sequence, or to the last row of the last branch that
+   * shares the token. Branches follow their trunk, the one that shares most first, so that these are all rows between.
+   */
   queryEnd: Uint32Array;
-  /** Row of the token before each response token, and that response token. */
+  /** Row of the token before each response token, and that response token. No row occurs twice. */
   rows: Uint32Array;
   targets: Uint32Array;
   segments: Segment[];
-  /** Prompt and response tokens, for progress. */
+  /** Prompt and response tokens of all its sequences, for progress; `ids` are those computed. */
   tokens: number;
+  /** Number of rows of a prefix computed before (in `from`) that the pack's rows see, 0 without one. */
+  cached: number;
+  from: StoredPrefix | null;
+  /** Rows whose keys and values a later pack, or a later call, will want. */
+  keep: { row: number; prefix: StoredPrefix } | null;
+}
+
+/** The first tokens of a trunk, whose keys and values outlive the pack that computes them. */
+export interface StoredPrefix {
+  ids: Uint32Array;
+}
+
+/** What may be shared among sequences. */
+export interface Sharing {
+  /** Fewer equal tokens are computed again; Infinity: nothing is shared. Default: SHORTEST_PREFIX. */
+  shortest?: number | undefined;
+  /** Keys and values of a trunk may be kept for other packs (scoring). Otherwise each pack has its own trunk. */
+  keep: boolean;
+  /** Prefixes kept from calls before; wanted: a shared prefix is to be kept for calls after this one. */
+  stored?: { prefixes: readonly StoredPrefix[]; wanted: boolean } | undefined;
 }
 
 /** Refuses ids that the model does not have, empty prompts, and sequences longer than the model's positions. */
-export function checkSequences(sequences: readonly Sequence[], config: Qwen3Config, model: string): void {
+export function checkSequences(sequences: readonly Sequence[], config: ModelConfig, model: string): void {
   for (const [index, { promptIds, responseIds }] of sequences.entries()) {
     if (promptIds.length === 0)
       throw new InputError(`sequence ${index + 1} has an empty prompt; one token is needed`, { file: model });
@@ -68,56 +110,182 @@ export function checkSequences(sequences: readonly Sequence[], config: Qwen3Conf
   }
 }
 
-/** Splits the sequences, in order, into packs of at most `maxTokens`. Those without a response need no pass. */
-export function makePacks(sequences: readonly Sequence[], maxTokens: number): Pack[] {
-  const groups: number[][] = [];
-  let size = Infinity;
-  for (const [index, { promptIds, responseIds }] of sequences.entries()) {
-    if (responseIds.length === 0) continue;
-    const length = promptIds.length + responseIds.length - 1;
-    if (size + length > maxTokens) {
-      groups.push([]);
-      size = 0;
-    }
-    groups.at(-1)!.push(index);
-    size += length;
-  }
-  return groups.map((group) => makePack(sequences, group));
+/** One sequence's place in a pack. */
+interface Placed {
+  index: number;
+  /** Tokens taken from the sequence or prefix before it. */
+  shared: number;
+  /** Whose they are: the trunk's place in the plan, or the pack's stored prefix. */
+  trunk: number | "stored" | null;
 }
 
-function makePack(sequences: readonly Sequence[], group: readonly number[]): Pack {
-  const lengthOf = ({ promptIds, responseIds }: Sequence) => promptIds.length + responseIds.length - 1;
-  const total = group.reduce((sum, index) => sum + lengthOf(sequences[index]!), 0);
-  const responses = group.reduce((sum, index) => sum + sequences[index]!.responseIds.length, 0);
+interface Plan {
+  placed: Placed[];
+  size: number;
+  from: StoredPrefix | null;
+  keep: { trunk: number; prefix: StoredPrefix } | null;
+}
+
+/**
+ * Splits the sequences into packs of at most `maxTokens` computed tokens, what they share computed once. Sequences
+ * without a response need no pass; groups stay in the order of their first sequence. A sequence whose own tokens are
+ * more is a pack of its own.
+ */
+export function makePacks(
+  sequences: readonly Sequence[],
+  maxTokens: number,
+  sharing: Sharing = { keep: false },
+): Pack[] {
+  const tokens = sequences.map(tokensOf);
+  const indices = sequences.flatMap(({ responseIds }, index) => (responseIds.length === 0 ? [] : [index]));
+  const shortest = sharing.shortest ?? SHORTEST_PREFIX;
+  const plans: Plan[] = [];
+  const room = () => (plans.length === 0 ? -1 : maxTokens - plans.at(-1)!.size);
+  const open = (from: StoredPrefix | null) => plans.push({ placed: [], size: 0, from, keep: null });
+  const place = (index: number, shared: number, trunk: Placed["trunk"]): number => {
+    const plan = plans.at(-1)!;
+    plan.size += tokens[index]!.ids.length - shared;
+    return plan.placed.push({ index, shared, trunk }) - 1;
+  };
+  /** Branches of a prefix that is there already, in as many packs as they need. */
+  const placeStored = (branches: readonly Branch[], prefix: StoredPrefix) => {
+    for (const { index, shared } of branches) {
+      const plan = plans.at(-1);
+      const fits = tokens[index]!.ids.length - shared <= room();
+      if (plan === undefined || !fits || (plan.from !== null && plan.from !== prefix)) open(prefix);
+      plans.at(-1)!.from = prefix;
+      place(index, shared, "stored");
+    }
+  };
+
+  let waiting = groupByPrefix(tokens, indices, shortest);
+  while (waiting.length > 0) {
+    const [group, ...rest] = waiting as [Group, ...Group[]];
+    waiting = rest;
+    const stored = bestStored(group, tokens, sharing, shortest);
+    if (stored !== null) {
+      placeStored(stored.branches, stored.prefix);
+      continue;
+    }
+    const { trunk, branches } = group;
+    const own = (index: number, shared: number) => tokens[index]!.ids.length - shared;
+    const size = branches.reduce((sum, { index, shared }) => sum + own(index, shared), own(trunk, 0));
+    // A group is not cut only to fill the last pack.
+    if (size > room()) open(null);
+    const plan = plans.at(-1)!;
+    const at = place(trunk, 0, null);
+    let next = 0;
+    while (next < branches.length) {
+      const { index, shared } = branches[next]!;
+      if (own(index, shared) > room()) break;
+      place(index, shared, at);
+      next++;
+    }
+    const left = branches.slice(next);
+    if (left.length > 0 && !sharing.keep) {
+      // The others need a trunk in their own pack.
+      const [first, ...others] = left.map(({ index }) => index);
+      waiting.unshift(groupAround(tokens, first!, others));
+      continue;
+    }
+    if (left.length === 0 && !(branches.length > 0 && sharing.stored?.wanted)) continue;
+    // A pack keeps one prefix at most: that of the last group that asks for it.
+    const prefix = { ids: tokens[trunk]!.ids.slice(0, (left[0] ?? branches[0]!).shared) };
+    plan.keep = { trunk: at, prefix };
+    placeStored(left, prefix);
+  }
+  return plans.map((plan) => makePack(sequences, tokens, plan));
+}
+
+/** The group as branches of the stored prefix that saves the most, if that is more than the group saves by itself. */
+function bestStored(
+  { trunk, branches }: Group,
+  tokens: readonly Tokens[],
+  sharing: Sharing,
+  shortest: number,
+): { branches: Branch[]; prefix: StoredPrefix } | null {
+  let most = branches.reduce((sum, { shared }) => sum + shared, 0);
+  let best: { branches: Branch[]; prefix: StoredPrefix } | null = null;
+  for (const prefix of sharing.stored?.prefixes ?? []) {
+    const all = [trunk, ...branches.map(({ index }) => index)].map((index) => ({
+      index,
+      shared: Math.min(commonLength(prefix.ids, tokens[index]!.ids), tokens[index]!.mostShared),
+    }));
+    const saved = all.reduce((sum, { shared }) => sum + shared, 0);
+    if (saved <= most || all.some(({ shared }) => shared < shortest)) continue;
+    most = saved;
+    best = { prefix, branches: all };
+  }
+  return best;
+}
+
+/** All tokens of a sequence that are computed, without its last. */
+function tokensOf({ promptIds, responseIds }: Sequence): Tokens {
+  const ids = new Uint32Array(promptIds.length + Math.max(0, responseIds.length - 1));
+  ids.set(promptIds);
+  if (responseIds.length > 1) ids.set(responseIds.slice(0, -1), promptIds.length);
+  return { ids, mostShared: promptIds.length - 1 };
+}
+
+function makePack(sequences: readonly Sequence[], tokens: readonly Tokens[], plan: Plan): Pack {
+  const { placed, size: total, from, keep } = plan;
+  const cached = from?.ids.length ?? 0;
+  const count = ({ index }: Placed) => sequences[index]!.responseIds.length;
+  const responses = placed.reduce((sum, entry) => sum + count(entry), 0);
+  const shares = placed.some(({ shared }) => shared > 0);
+  const firstRows: number[] = [];
   const pack: Pack = {
     ids: new Uint32Array(total),
     positions: new Uint32Array(total),
     start: new Uint32Array(total),
     end: new Uint32Array(total),
+    prefixStart: shares ? new Uint32Array(total) : null,
+    prefixEnd: shares ? new Uint32Array(total) : null,
     queryEnd: new Uint32Array(total),
     rows: new Uint32Array(responses),
     targets: new Uint32Array(responses),
     segments: [],
-    tokens: total + group.length,
+    tokens: 0,
+    cached,
+    from,
+    keep: null,
   };
-  let from = 0;
+  let at = 0;
   let row = 0;
-  for (const index of group) {
+  for (const entry of placed) {
+    const { index, shared, trunk } = entry;
     const { promptIds, responseIds } = sequences[index]!;
-    const length = promptIds.length + responseIds.length - 1;
-    pack.ids.set(promptIds, from);
-    pack.ids.set(responseIds.slice(0, -1), from + promptIds.length);
+    const ids = tokens[index]!.ids;
+    const length = ids.length - shared;
+    firstRows.push(at);
+    pack.ids.set(ids.subarray(shared), at);
     for (let i = 0; i < length; i++) {
-      pack.positions[from + i] = i;
-      pack.end[from + i] = from + i + 1;
+      pack.positions[at + i] = shared + i;
+      pack.end[at + i] = cached + at + i + 1;
     }
-    pack.start.fill(from, from, from + length);
-    pack.queryEnd.fill(from + length, from, from + length);
-    for (let j = 0; j < responseIds.length; j++) pack.rows[row + j] = from + promptIds.length - 1 + j;
+    pack.start.fill(cached + at, at, at + length);
+    pack.queryEnd.fill(at + length, at, at + length);
+    if (shared > 0) {
+      // The shared tokens' rows begin at the trunk's first row, or at the first key of all.
+      const first = trunk === "stored" ? 0 : cached + firstRows[trunk!]!;
+      pack.prefixStart!.fill(first, at, at + length);
+      pack.prefixEnd!.fill(first + shared, at, at + length);
+      if (trunk !== "stored") {
+        const trunkRow = firstRows[trunk!]!;
+        pack.queryEnd.fill(at + length, trunkRow, trunkRow + shared);
+      }
+    }
+    for (let j = 0; j < responseIds.length; j++) pack.rows[row + j] = at + promptIds.length - shared - 1 + j;
     pack.targets.set(responseIds, row);
     pack.segments.push({ index, row, count: responseIds.length });
-    from += length;
+    pack.tokens += promptIds.length + responseIds.length;
+    at += length;
     row += responseIds.length;
   }
+  if (keep !== null) pack.keep = { row: firstRows[keep.trunk]!, prefix: keep.prefix };
+  // Rows without a prefix have an empty one, just before their own keys.
+  if (pack.prefixStart !== null && pack.prefixEnd !== null)
+    for (let i = 0; i < total; i++)
+      if (pack.prefixEnd[i] === 0) pack.prefixStart[i] = pack.prefixEnd[i] = pack.start[i]!;
   return pack;
 }

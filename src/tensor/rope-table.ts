@@ -1,7 +1,7 @@
 import type { Backend, Tensor } from "./backend.ts";
 
 /**
- * cos and sin of position · theta^(−2i/D), [positions, D/2]. Made on the host in f64, since many devices have poor
+ * cos and sin of position · theta^(−2i/r), [positions, r/2], for the r numbers of a head that turn. Made on the host in f64, since many devices have poor
  * sines of large angles, and grown when a longer sequence comes.
  */
 export class RopeTable {
@@ -10,7 +10,7 @@ export class RopeTable {
 
   constructor(
     private readonly backend: Backend,
-    private readonly headSize: number,
+    private readonly rotarySize: number,
     private readonly theta: number,
     private readonly maxPositions: number,
   ) {}
@@ -20,7 +20,7 @@ export class RopeTable {
     if (this.#tables !== null && length <= this.#length) return this.#tables;
     this.dispose();
     this.#length = Math.max(length, Math.min(this.maxPositions, Math.max(256, 2 * length)));
-    const half = this.headSize / 2;
+    const half = this.rotarySize / 2;
     const cos = new Float32Array(this.#length * half);
     const sin = new Float32Array(this.#length * half);
     for (let i = 0; i < half; i++) {

@@ -15,16 +15,28 @@ function show(t: Tensor): string {
   return `${t.dtype}[${t.shape.join(",")}]`;
 }
 
-function fail(operation: string, expected: string, tensors: Tensor[]): never {
+export function fail(operation: string, expected: string, tensors: readonly Tensor[]): never {
   throw new Error(`${operation}: expected ${expected}, got ${tensors.map(show).join(", ")}`);
 }
 
-function isMatrix(t: Tensor): boolean {
+export function isMatrix(t: Tensor): boolean {
   return t.shape.length === 2 && t.dtype === "f32";
 }
 
-function isVector(t: Tensor, dtype: "f32" | "u32", size: number): boolean {
+/** A matrix in any format that weights are stored in. */
+function isWeight(t: Tensor): boolean {
+  return t.shape.length === 2 && t.dtype !== "u32";
+}
+
+export function isVector(t: Tensor, dtype: "f32" | "u32", size: number): boolean {
   return t.shape.length === 1 && t.dtype === dtype && t.shape[0] === size;
+}
+
+/** A part of a tensor's values. */
+export function checkRange(t: Tensor, range: { at: number; count: number } | undefined): void {
+  const total = elements(t.shape);
+  if (range && (range.at < 0 || range.count < 0 || range.at + range.count > total))
+    throw new Error(`read: ${range.count} values from ${range.at} on of ${total}`);
 }
 
 export function sameShape(a: Tensor, b: Tensor): boolean {
@@ -40,13 +52,13 @@ export function checkSame(operation: string, ...tensors: Tensor[]): number {
 
 /** x [M,K], w [N,K] */
 export function checkLinear(operation: string, x: Tensor, w: Tensor): { m: number; n: number; k: number } {
-  if (!isMatrix(x) || !isMatrix(w) || x.shape[1] !== w.shape[1]) fail(operation, "x [M,K], w [N,K]", [x, w]);
+  if (!isMatrix(x) || !isWeight(w) || x.shape[1] !== w.shape[1]) fail(operation, "x [M,K], w [N,K]", [x, w]);
   return { m: x.shape[0]!, n: w.shape[0]!, k: w.shape[1]! };
 }
 
 /** dy [M,N], w [N,K] */
 export function checkLinearBackwardInput(dy: Tensor, w: Tensor): { m: number; n: number; k: number } {
-  if (!isMatrix(dy) || !isMatrix(w) || dy.shape[1] !== w.shape[0])
+  if (!isMatrix(dy) || !isWeight(w) || dy.shape[1] !== w.shape[0])
     fail("linearBackwardInput", "dy [M,N], w [N,K]", [dy, w]);
   return { m: dy.shape[0]!, n: w.shape[0]!, k: w.shape[1]! };
 }
@@ -70,7 +82,7 @@ export function checkLinearBackwardWeight(
 
 /** table [V,d], ids u32 [T] */
 export function checkEmbedding(table: Tensor, ids: Tensor): { count: number; width: number } {
-  if (!isMatrix(table) || ids.dtype !== "u32" || ids.shape.length !== 1)
+  if (!isWeight(table) || ids.dtype !== "u32" || ids.shape.length !== 1)
     fail("embedding", "table [V,d], ids u32 [T]", [table, ids]);
   return { count: ids.shape[0]!, width: table.shape[1]! };
 }
@@ -105,6 +117,7 @@ export function checkCopyRows(dst: Tensor, at: number, src: Tensor): { rowSize: 
     dst.shape.length >= 1 &&
     dst.shape.length === src.shape.length &&
     dst.dtype === src.dtype &&
+    (dst.dtype === "f32" || dst.dtype === "u32") &&
     dst.shape.every((size, i) => i === 0 || size === src.shape[i]) &&
     at >= 0 &&
     at + src.shape[0]! <= dst.shape[0]!;
@@ -120,38 +133,64 @@ export function checkRmsNorm(operation: string, x: Tensor, w: Tensor): { rows: n
   return { rows: elements(x.shape) / width, width };
 }
 
-/** dw [n], dy and x [..., n], w [n], rstd with a value a row */
+/** a and b [..., n], w [n] */
+export function checkAddRmsNorm(a: Tensor, b: Tensor, w: Tensor): { rows: number; width: number } {
+  checkSame("addRmsNorm", a, b);
+  return checkRmsNorm("addRmsNorm", a, w);
+}
+
+/** x [T,heads,D], w [D], cos and sin [P,r/2], positions u32 [T] */
+export function checkRmsNormRope(
+  x: Tensor,
+  w: Tensor,
+  cos: Tensor,
+  sin: Tensor,
+  positions: Tensor,
+): { rows: number; width: number } {
+  checkRope(x, cos, sin, positions);
+  return checkRmsNorm("rmsNormRope", x, w);
+}
+
+/** dw [n], dy, x and plus [..., n], w [n], rstd with a value a row */
 export function checkRmsNormBackward(
-  dw: Tensor,
+  dw: Tensor | null,
   dy: Tensor,
   x: Tensor,
   w: Tensor,
   rstd: Tensor,
+  plus: Tensor | null,
 ): { rows: number; width: number } {
   const sizes = checkRmsNorm("rmsNormBackward", x, w);
-  if (!sameShape(dw, w) || !sameShape(dy, x) || elements(rstd.shape) !== sizes.rows)
-    fail("rmsNormBackward", "dw like w, dy like x, one rstd a row", [dw, dy, x, w, rstd]);
+  const like = plus === null ? [dy] : [dy, plus];
+  const weights = dw === null ? [w] : [dw, w];
+  const ok = weights.every((t) => sameShape(t, w)) && like.every((t) => sameShape(t, x));
+  if (!ok || elements(rstd.shape) !== sizes.rows)
+    fail("rmsNormBackward", "dw like w, dy and plus like x, one rstd a row", [...weights, ...like, x, rstd]);
   return sizes;
 }
 
-/** x [T,heads,D], cos and sin [P,D/2], positions u32 [T] */
+/** x [T,heads,D], cos and sin [P,r/2] with r ≤ D, positions u32 [T]. `half` is r/2. */
 export function checkRope(
   x: Tensor,
   cos: Tensor,
   sin: Tensor,
   positions: Tensor,
-): { tokens: number; heads: number; half: number } {
+): { tokens: number; heads: number; size: number; half: number } {
   const [tokens = 0, heads = 0, size = 0] = x.shape;
+  const half = cos.shape[1] ?? 0;
   const ok =
     x.shape.length === 3 &&
     x.dtype === "f32" &&
     size % 2 === 0 &&
     isMatrix(cos) &&
     sameShape(cos, sin) &&
-    cos.shape[1] === size / 2 &&
+    2 * half <= size &&
     isVector(positions, "u32", tokens);
-  if (!ok) fail("rope", "x [T,h,D], cos and sin [P,D/2], positions u32 [T]", [x, cos, sin, positions]);
-  return { tokens, heads, half: size / 2 };
+  if (!ok)
+    fail("rope", "x [T,h,D], cos and sin [P,r/2] with r ≤ D even, positions u32 [T]", [
+      ...[x, cos, sin, positions],
+    ]);
+  return { tokens, heads, size, half };
 }
 
 export interface AttentionSizes {
@@ -162,7 +201,7 @@ export interface AttentionSizes {
   size: number;
 }
 
-/** q [Tq,H,D], k and v [Tk,G,D], keys u32 [Tq] twice */
+/** q [Tq,H,D], k and v [Tk,G,D], keys u32 [Tq] twice, or four times with a prefix */
 export function checkAttention(
   operation: string,
   q: Tensor,
@@ -172,6 +211,8 @@ export function checkAttention(
 ): AttentionSizes {
   const [queries = 0, heads = 0, size = 0] = q.shape;
   const [count = 0, groups = 0] = k.shape;
+  const { start, end, prefixStart, prefixEnd } = keys;
+  const ranges = [start, end, prefixStart, prefixEnd].filter((t) => t !== undefined);
   const ok =
     q.shape.length === 3 &&
     k.shape.length === 3 &&
@@ -182,10 +223,9 @@ export function checkAttention(
     k.shape[2] === size &&
     groups > 0 &&
     heads % groups === 0 &&
-    isVector(keys.start, "u32", queries) &&
-    isVector(keys.end, "u32", queries);
-  if (!ok)
-    fail(operation, "q [Tq,H,D], k and v [Tk,G,D], start and end u32 [Tq]", [q, k, v, keys.start, keys.end]);
+    (prefixStart === undefined) === (prefixEnd === undefined) &&
+    ranges.every((t) => isVector(t, "u32", queries));
+  if (!ok) fail(operation, "q [Tq,H,D], k and v [Tk,G,D], ranges of keys u32 [Tq]", [q, k, v, ...ranges]);
   return { queries, keys: count, heads, groups, size };
 }
 
@@ -227,9 +267,29 @@ export function checkHead(
   w: Tensor,
   targets: Tensor,
 ): { rows: number; vocabulary: number; width: number } {
-  const ok = isMatrix(h) && isMatrix(w) && h.shape[1] === w.shape[1] && isVector(targets, "u32", h.shape[0]!);
+  const ok = isMatrix(h) && isWeight(w) && h.shape[1] === w.shape[1] && isVector(targets, "u32", h.shape[0]!);
   if (!ok) fail(operation, "h [R,d], w [V,d], targets u32 [R]", [h, w, targets]);
   return { rows: h.shape[0]!, vocabulary: w.shape[0]!, width: w.shape[1]! };
+}
+
+/** Most probable tokens that a row can be asked for. */
+export const MOST_TOP = 64;
+
+/** h [R,d], w [V,d], lse [R], top whole from 0 to V and 64 */
+export function checkHeadDistribution(
+  h: Tensor,
+  w: Tensor,
+  lse: Tensor,
+  top: number,
+): { rows: number; vocabulary: number; width: number } {
+  const ok = isMatrix(h) && isWeight(w) && h.shape[1] === w.shape[1] && isVector(lse, "f32", h.shape[0]!);
+  if (!ok) fail("headDistribution", "h [R,d], w [V,d], lse [R]", [h, w, lse]);
+  const vocabulary = w.shape[0]!;
+  if (!Number.isInteger(top) || top < 0 || top > Math.min(MOST_TOP, vocabulary))
+    throw new Error(
+      `headDistribution: the ${top} most probable tokens of ${vocabulary}; at most ${MOST_TOP}`,
+    );
+  return { rows: h.shape[0]!, vocabulary, width: w.shape[1]! };
 }
 
 export function checkHeadBackward(
@@ -242,7 +302,9 @@ export function checkHeadBackward(
 ): { rows: number; vocabulary: number; width: number } {
   const sizes = checkHead("headBackward", h, w, targets);
   const ok =
-    (dw === null || sameShape(dw, w)) && isVector(lse, "f32", sizes.rows) && isVector(c, "f32", sizes.rows);
+    (dw === null || (dw.dtype === "f32" && w.dtype === "f32" && sameShape(dw, w))) &&
+    isVector(lse, "f32", sizes.rows) &&
+    isVector(c, "f32", sizes.rows);
   if (!ok) fail("headBackward", "dw like w, lse and c [R]", [...(dw === null ? [] : [dw]), h, w, lse, c]);
   return sizes;
 }

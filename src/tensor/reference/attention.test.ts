@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { expectGradient } from "../../../test/finite-difference.ts";
 import { randomValues } from "../../../test/random.ts";
+import { type PackedRanges, packRanges, randomPack, rangeTensors } from "../../../test/support/packs.ts";
 import { createReferenceBackend } from "./index.ts";
 
 /** The equations, one query and one head at a time. */
@@ -8,8 +9,7 @@ function plainAttention(
   q: Float32Array,
   k: Float32Array,
   v: Float32Array,
-  start: Uint32Array,
-  end: Uint32Array,
+  { start, end, prefixStart, prefixEnd }: PackedRanges,
   heads: number,
   groups: number,
   size: number,
@@ -20,7 +20,10 @@ function plainAttention(
     for (let h = 0; h < heads; h++) {
       const g = Math.floor(h / (heads / groups));
       const scores: number[] = [];
-      for (let j = start[t]!; j < end[t]!; j++) {
+      const seen: number[] = [];
+      for (let j = prefixStart[t]!; j < prefixEnd[t]!; j++) seen.push(j);
+      for (let j = start[t]!; j < end[t]!; j++) seen.push(j);
+      for (const j of seen) {
         let s = 0;
         for (let i = 0; i < size; i++) s += q[(t * heads + h) * size + i]! * k[(j * groups + g) * size + i]!;
         scores.push(s / Math.sqrt(size));
@@ -30,7 +33,7 @@ function plainAttention(
       for (let i = 0; i < size; i++)
         o.push(
           scores.reduce(
-            (sum, s, j) => sum + (Math.exp(s) / total) * v[((start[t]! + j) * groups + g) * size + i]!,
+            (sum, s, j) => sum + (Math.exp(s) / total) * v[(seen[j]! * groups + g) * size + i]!,
             0,
           ),
         );
@@ -38,49 +41,34 @@ function plainAttention(
   return { o, lse };
 }
 
-/** Sequences of the given lengths, packed. */
-function packed(lengths: readonly number[]): { start: Uint32Array; end: Uint32Array; queryEnd: Uint32Array } {
-  const start: number[] = [];
-  const queryEnd: number[] = [];
-  let from = 0;
-  for (const length of lengths) {
-    for (let i = 0; i < length; i++) {
-      start.push(from);
-      queryEnd.push(from + length);
-    }
-    from += length;
-  }
-  return {
-    start: Uint32Array.from(start),
-    end: Uint32Array.from(start, (_, i) => i + 1),
-    queryEnd: Uint32Array.from(queryEnd),
-  };
-}
-
-test.each([[[5]], [[3, 1, 4]], [[70, 75]]])(
-  "packed causal attention over sequences of %j",
-  async (lengths) => {
-    const backend = createReferenceBackend();
-    const [heads, groups, size] = [4, 2, 6];
-    const { start, end } = packed(lengths);
-    const tokens = start.length;
-    const q = randomValues(tokens * heads * size, 1, 2);
-    const k = randomValues(tokens * groups * size, 2, 2);
-    const v = randomValues(tokens * groups * size, 3);
-    const { o, lse } = backend.attention(
-      backend.fromArray(q, [tokens, heads, size]),
-      backend.fromArray(k, [tokens, groups, size]),
-      backend.fromArray(v, [tokens, groups, size]),
-      { start: backend.fromArray(start, [tokens]), end: backend.fromArray(end, [tokens]) },
-    );
-    const expected = plainAttention(q, k, v, start, end, heads, groups, size);
-    const [actualO, actualLse] = [await backend.read(o), await backend.read(lse)];
-    for (let i = 0; i < expected.o.length; i++)
-      expect(Math.abs(actualO[i]! - expected.o[i]!)).toBeLessThan(2e-6);
-    for (let i = 0; i < expected.lse.length; i++)
-      expect(Math.abs(actualLse[i]! - expected.lse[i]!)).toBeLessThan(2e-6);
-  },
-);
+test.each([
+  { parts: [{ prefix: 5, continuations: [] }] },
+  { parts: [3, 1, 4].map((prefix) => ({ prefix, continuations: [] })) },
+  { parts: [70, 75].map((prefix) => ({ prefix, continuations: [] })) },
+  { parts: [{ prefix: 4, continuations: [1, 3, 2] }] },
+  { parts: randomPack(90, 1) },
+  { parts: randomPack(150, 2) },
+])("packed causal attention over $parts", async ({ parts }) => {
+  const backend = createReferenceBackend();
+  const [heads, groups, size] = [4, 2, 6];
+  const ranges = packRanges(parts);
+  const tokens = ranges.start.length;
+  const q = randomValues(tokens * heads * size, 1, 2);
+  const k = randomValues(tokens * groups * size, 2, 2);
+  const v = randomValues(tokens * groups * size, 3);
+  const { o, lse } = backend.attention(
+    backend.fromArray(q, [tokens, heads, size]),
+    backend.fromArray(k, [tokens, groups, size]),
+    backend.fromArray(v, [tokens, groups, size]),
+    rangeTensors(backend, ranges).keys,
+  );
+  const expected = plainAttention(q, k, v, ranges, heads, groups, size);
+  const [actualO, actualLse] = [await backend.read(o), await backend.read(lse)];
+  for (let i = 0; i < expected.o.length; i++)
+    expect(Math.abs(actualO[i]! - expected.o[i]!)).toBeLessThan(2e-6);
+  for (let i = 0; i < expected.lse.length; i++)
+    expect(Math.abs(actualLse[i]! - expected.lse[i]!)).toBeLessThan(2e-6);
+});
 
 test("one query against cached keys, and scores that would overflow exp", async () => {
   const backend = createReferenceBackend();
@@ -96,24 +84,35 @@ test("one query against cached keys, and scores that would overflow exp", async 
   expect((await backend.read(lse))[0]).toBeCloseTo(1000 / Math.SQRT2, 3);
   const empty = { start: range.start, end: range.start };
   expect(() => backend.attention(q, k, v, empty)).toThrow("keys 0 … 0 of 3");
+  const [one, two] = [range.end, backend.fromArray(Uint32Array.of(3), [1])];
+  const twice = { start: one, end: two, prefixStart: range.start, prefixEnd: two };
+  expect(() => backend.attention(q, k, v, twice)).toThrow("query 0 has prefix keys 0 … 3 and keys 2 … 3");
+  expect(() => backend.attention(q, k, v, { ...range, prefixStart: range.start })).toThrow(
+    "ranges of keys u32 [Tq]",
+  );
 });
 
-test.each([[[6]], [[2, 1, 4]]])("gradients of q, k and v over sequences of %j", async (lengths) => {
+test.each([
+  { parts: [{ prefix: 6, continuations: [] }] },
+  { parts: [2, 1, 4].map((prefix) => ({ prefix, continuations: [] })) },
+  {
+    parts: [
+      { prefix: 3, continuations: [1, 2] },
+      { prefix: 1, continuations: [2] },
+    ],
+  },
+])("gradients of q, k and v over $parts", async ({ parts }) => {
   const backend = createReferenceBackend();
   const [heads, groups, size] = [4, 2, 3];
-  const plan = packed(lengths);
-  const tokens = plan.start.length;
+  const ranges = packRanges(parts);
+  const tokens = ranges.start.length;
   const q = backend.fromArray(randomValues(tokens * heads * size, 1), [tokens, heads, size]);
   const k = backend.fromArray(randomValues(tokens * groups * size, 2), [tokens, groups, size]);
   const v = backend.fromArray(randomValues(tokens * groups * size, 3), [tokens, groups, size]);
   const slope = randomValues(tokens * heads * size, 4);
-  const keys = {
-    start: backend.fromArray(plan.start, [tokens]),
-    end: backend.fromArray(plan.end, [tokens]),
-  };
+  const { keys, queryEnd } = rangeTensors(backend, ranges);
   const { o, lse } = backend.attention(q, k, v, keys);
   const dout = backend.fromArray(slope, q.shape);
-  const queryEnd = backend.fromArray(plan.queryEnd, [tokens]);
   const { dq, dk, dv } = backend.attentionBackward(dout, q, k, v, o, lse, keys, queryEnd);
   const forward = () => backend.attention(q, k, v, keys).o;
   await expectGradient(backend, q, forward, slope, dq);

@@ -1,4 +1,4 @@
-import type { Backend } from "../backend.ts";
+import type { Backend, KeyRange } from "../backend.ts";
 import { type AttentionSizes, checkAttention, checkAttentionBackward } from "../shapes.ts";
 import { type MatrixView, matrix, multiply, transposed } from "./matmul.ts";
 import type { HostMemory, HostTensor } from "./memory.ts";
@@ -21,17 +21,41 @@ interface Block {
   keys: number;
 }
 
-function* blocks(sizes: AttentionSizes, start: Uint32Array, end: Uint32Array): Generator<Block> {
+/** The keys that query row t sees: from `from` on, before `to`, one or two pieces that do not overlap. */
+interface Span {
+  from: number;
+  to: number;
+}
+
+/** @throws Error when a row sees no key, keys that are not there, or one key twice. */
+function spansOf(keys: number, range: KeyRange<HostTensor>): (t: number) => Span[] {
+  const [start, end] = [range.start.u32, range.end.u32];
+  const [prefixStart, prefixEnd] = [range.prefixStart?.u32, range.prefixEnd?.u32];
+  return (t) => {
+    const own = { from: start[t]!, to: end[t]! };
+    if (own.from >= own.to || own.to > keys)
+      throw new Error(`attention: query ${t} has keys ${own.from} … ${own.to} of ${keys}`);
+    const prefix = { from: prefixStart?.[t] ?? 0, to: prefixEnd?.[t] ?? 0 };
+    if (prefix.from === prefix.to) return [own];
+    if (prefix.from > prefix.to || prefix.to > own.from)
+      throw new Error(
+        `attention: query ${t} has prefix keys ${prefix.from} … ${prefix.to} and keys ${own.from} … ${own.to}`,
+      );
+    return [prefix, own];
+  };
+}
+
+function* blocks(sizes: AttentionSizes, spans: (t: number) => Span[]): Generator<Block> {
   const { queries, keys, heads, groups } = sizes;
   for (let from = 0; from < queries; from += BLOCK) {
     const rows = Math.min(BLOCK, queries - from);
     let firstKey = keys;
     let endKey = 0;
     for (let t = from; t < from + rows; t++) {
-      const [a, b] = [start[t]!, end[t]!];
-      if (a >= b || b > keys) throw new Error(`attention: query ${t} has keys ${a} … ${b} of ${keys}`);
-      firstKey = Math.min(firstKey, a);
-      endKey = Math.max(endKey, b);
+      for (const { from: a, to: b } of spans(t)) {
+        firstKey = Math.min(firstKey, a);
+        endKey = Math.max(endKey, b);
+      }
     }
     for (let head = 0; head < heads; head++)
       yield {
@@ -54,17 +78,17 @@ export function attentionOperations(
       const { queries, heads, groups, size } = sizes;
       const o = memory.zeros(q.shape);
       const lse = memory.zeros([queries, heads]);
-      const [start, end] = [range.start.u32, range.end.u32];
+      const spans = spansOf(sizes.keys, range);
       const scale = 1 / Math.sqrt(size);
       const scratch = new Float32Array(Math.min(BLOCK, queries) * sizes.keys);
-      for (const { head, group, from, rows, firstKey, keys } of blocks(sizes, start, end)) {
+      for (const { head, group, from, rows, firstKey, keys } of blocks(sizes, spans)) {
         const weights = matrix(scratch, keys);
         const queryRows = headView(q, heads, head, size, from);
         const keyRows = headView(k, groups, group, size, firstKey);
         multiply(weights, queryRows, transposed(keyRows), rows, keys, size, false);
         for (let r = 0; r < rows; r++) {
           const row = scratch.subarray(r * keys, (r + 1) * keys);
-          const sum = softmax(row, start[from + r]! - firstKey, end[from + r]! - firstKey, scale);
+          const sum = softmax(row, spans(from + r), firstKey, scale);
           lse.f32[(from + r) * heads + head] = sum;
         }
         const valueRows = headView(v, groups, group, size, firstKey);
@@ -80,11 +104,11 @@ export function attentionOperations(
       const dq = memory.zeros(q.shape);
       const dk = memory.zeros(k.shape);
       const dv = memory.zeros(v.shape);
-      const [start, end] = [range.start.u32, range.end.u32];
+      const spans = spansOf(sizes.keys, range);
       const scale = 1 / Math.sqrt(size);
       const weightScratch = new Float32Array(Math.min(BLOCK, queries) * sizes.keys);
       const slopeScratch = new Float32Array(weightScratch.length);
-      for (const { head, group, from, rows, firstKey, keys } of blocks(sizes, start, end)) {
+      for (const { head, group, from, rows, firstKey, keys } of blocks(sizes, spans)) {
         const weights = matrix(weightScratch, keys);
         const slopes = matrix(slopeScratch, keys);
         const queryRows = headView(q, heads, head, size, from);
@@ -99,10 +123,11 @@ export function attentionOperations(
           let rowSum = 0;
           for (let i = 0; i < size; i++) rowSum += dout.f32[at + i]! * o.f32[at + i]!;
           const logSum = lse.f32[t * heads + head]!;
-          const [first, last] = [start[t]! - firstKey, end[t]! - firstKey];
+          const pieces = spans(t);
           for (let j = 0; j < keys; j++) {
             const to = r * keys + j;
-            const weight = j >= first && j < last ? Math.exp(scale * weightScratch[to]! - logSum) : 0;
+            const seen = pieces.some((piece) => j + firstKey >= piece.from && j + firstKey < piece.to);
+            const weight = seen ? Math.exp(scale * weightScratch[to]! - logSum) : 0;
             weightScratch[to] = weight;
             slopeScratch[to] = scale * weight * (slopeScratch[to]! - rowSum);
           }
@@ -118,18 +143,26 @@ export function attentionOperations(
   };
 }
 
-/** Turns scores into weights that add up to 1 over [first, last) and are 0 elsewhere. Returns log Σ exp(scale·score). */
-function softmax(row: Float32Array, first: number, last: number, scale: number): number {
+/**
+ * Turns the scores of keys firstKey … into weights that add up to 1 over the spans and are 0 elsewhere.
+ * Returns log Σ exp(scale·score).
+ */
+function softmax(row: Float32Array, spans: readonly Span[], firstKey: number, scale: number): number {
   let max = -Infinity;
-  for (let j = first; j < last; j++) if (row[j]! > max) max = row[j]!;
+  for (const { from, to } of spans)
+    for (let j = from - firstKey; j < to - firstKey; j++) if (row[j]! > max) max = row[j]!;
   let total = 0;
-  row.fill(0, 0, first);
-  for (let j = first; j < last; j++) {
-    const weight = Math.exp(scale * (row[j]! - max));
-    row[j] = weight;
-    total += weight;
+  let done = 0;
+  for (const { from, to } of spans) {
+    row.fill(0, done, from - firstKey);
+    done = to - firstKey;
+    for (let j = from - firstKey; j < done; j++) {
+      const weight = Math.exp(scale * (row[j]! - max));
+      row[j] = weight;
+      total += weight;
+    }
   }
-  for (let j = first; j < last; j++) row[j] = row[j]! / total;
-  row.fill(0, last);
+  row.fill(0, done);
+  for (let j = 0; j < done; j++) row[j] = row[j]! / total;
   return scale * max + Math.log(total);
 }

@@ -30,3 +30,13 @@ test("swiglu and its gradient", async () => {
   await expectGradient(backend, gate, () => backend.swiglu(gate, up), slope, dgate);
   await expectGradient(backend, up, () => backend.swiglu(gate, up), slope, dup);
 });
+
+test("the sigmoid gate and its gradient", async () => {
+  const backend = createReferenceBackend();
+  const x = backend.fromArray(randomValues(15, 1), [3, 5]);
+  const gate = backend.fromArray(randomValues(15, 2, 4), [3, 5]);
+  const slope = randomValues(15, 3);
+  const { dx, dgate } = backend.sigmoidGateBackward(x, gate, backend.fromArray(slope, [3, 5]));
+  await expectGradient(backend, x, () => backend.sigmoidGate(x, gate), slope, dx);
+  await expectGradient(backend, gate, () => backend.sigmoidGate(x, gate), slope, dgate);
+});

@@ -2,9 +2,16 @@ import type { Backend } from "../backend.ts";
 import { checkSame } from "../shapes.ts";
 import type { HostMemory, HostTensor } from "./memory.ts";
 
-export function elementwiseOperations(
-  memory: HostMemory,
-): Pick<Backend<HostTensor>, "add" | "addInPlace" | "swiglu" | "swigluBackward" | "fill"> {
+type Elementwise =
+  | "add"
+  | "addInPlace"
+  | "swiglu"
+  | "swigluBackward"
+  | "sigmoidGate"
+  | "sigmoidGateBackward"
+  | "fill";
+
+export function elementwiseOperations(memory: HostMemory): Pick<Backend<HostTensor>, Elementwise> {
   return {
     add(a, b) {
       const count = checkSame("add", a, b);
@@ -37,6 +44,26 @@ export function elementwiseOperations(
         dg[i] = d[i]! * u[i]! * sigmoid * (1 + g[i]! * (1 - sigmoid));
       }
       return { dgate, dup };
+    },
+    sigmoidGate(x, gate) {
+      const count = checkSame("sigmoidGate", x, gate);
+      const y = memory.zeros(x.shape);
+      const [input, g, out] = [x.f32, gate.f32, y.f32];
+      for (let i = 0; i < count; i++) out[i] = input[i]! / (1 + Math.exp(-g[i]!));
+      return y;
+    },
+    sigmoidGateBackward(x, gate, dy) {
+      const count = checkSame("sigmoidGateBackward", x, gate, dy);
+      const dx = memory.zeros(x.shape);
+      const dgate = memory.zeros(x.shape);
+      const [input, g, d] = [x.f32, gate.f32, dy.f32];
+      const [outX, outGate] = [dx.f32, dgate.f32];
+      for (let i = 0; i < count; i++) {
+        const sigmoid = 1 / (1 + Math.exp(-g[i]!));
+        outX[i] = d[i]! * sigmoid;
+        outGate[i] = d[i]! * input[i]! * sigmoid * (1 - sigmoid);
+      }
+      return { dx, dgate };
     },
     fill(t, value) {
       t.data.fill(value);

@@ -15,7 +15,7 @@ export function headOperations(
       const logprobs = memory.zeros([rows]);
       const lse = memory.zeros([rows]);
       const target = targets.u32;
-      for (const { from, count, logits } of logitTiles(h, w)) {
+      for (const { from, count, logits } of logitTiles(h, w.f32, vocabulary)) {
         for (let r = 0; r < count; r++) {
           const id = target[from + r]!;
           if (id >= vocabulary) throw new Error(`headLogprobs: target ${id} of ${vocabulary}`);
@@ -32,7 +32,8 @@ export function headOperations(
       const { vocabulary, width } = checkHeadBackward(dw, h, w, targets, lse, c);
       const dh = memory.zeros(h.shape);
       const [target, sums, coefficients] = [targets.u32, lse.f32, c.f32];
-      for (const { from, count, hidden, logits } of logitTiles(h, w)) {
+      const weights = w.f32;
+      for (const { from, count, hidden, logits } of logitTiles(h, weights, vocabulary)) {
         for (let r = 0; r < count; r++) {
           const id = target[from + r]!;
           if (id >= vocabulary) throw new Error(`headBackward: target ${id} of ${vocabulary}`);
@@ -44,7 +45,7 @@ export function headOperations(
         }
         const dlogits = matrix(logits, vocabulary);
         const dhidden = matrix(dh.f32, width, from * width);
-        multiply(dhidden, dlogits, matrix(w.f32, width), count, width, vocabulary, false);
+        multiply(dhidden, dlogits, matrix(weights, width), count, width, vocabulary, false);
         if (dw !== null)
           multiply(matrix(dw.f32, width), transposed(dlogits), hidden, vocabulary, width, count, true);
       }
@@ -54,11 +55,10 @@ export function headOperations(
 }
 
 /** x·wᵀ of at most `ROWS` rows at a time: the next tile overwrites the logits of the one before. */
-function* logitTiles(h: HostTensor, w: HostTensor) {
+export function* logitTiles(h: HostTensor, w: Float32Array, vocabulary: number) {
   const [rows, width] = h.shape as [number, number];
-  const vocabulary = w.shape[0]!;
   const logits = new Float32Array(Math.min(ROWS, rows) * vocabulary);
-  const weights = transposed(matrix(w.f32, width));
+  const weights = transposed(matrix(w, width));
   for (let from = 0; from < rows; from += ROWS) {
     const count = Math.min(ROWS, rows - from);
     const hidden = matrix(h.f32, width, from * width);

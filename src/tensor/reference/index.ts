@@ -1,11 +1,17 @@
 import type { Backend } from "../backend.ts";
 import { attentionOperations } from "./attention.ts";
+import { causalConvOperations } from "./causal-conv.ts";
+import { columnOperations } from "./columns.ts";
+import { deltaGateOperations } from "./delta-gates.ts";
+import { deltaRuleOperations } from "./delta-rule.ts";
 import { elementwiseOperations } from "./elementwise.ts";
 import { headOperations } from "./head.ts";
+import { headDistributionOperations } from "./head-distribution.ts";
 import { linearOperations } from "./linear.ts";
 import { HostMemory, type HostTensor } from "./memory.ts";
 import { normOperations } from "./norm.ts";
 import { optimizerOperations } from "./optimizer.ts";
+import { hostPieces } from "./pieces.ts";
 import { ropeOperations } from "./rope.ts";
 import { rowOperations } from "./rows.ts";
 
@@ -18,24 +24,34 @@ export function createReferenceBackend(): Backend {
   const backend: Backend<HostTensor> = {
     kind: "cpu",
     description: "plain TypeScript, one thread",
+    compute: "f32",
+    packTokens: 1024,
     fromArray: memory.fromArray,
     zeros: memory.zeros,
     write: memory.write,
     read: memory.read,
+    allocateWeight: memory.allocateWeight,
+    writeWords: memory.writeWords,
     reshape: memory.reshape,
     free: memory.free,
     scope: memory.scope,
     live: memory.live,
+    pieces: hostPieces(),
     flush() {},
     async sync() {},
     dispose: () => memory.dispose(),
     ...linearOperations(memory),
     ...elementwiseOperations(memory),
     ...rowOperations(memory),
+    ...columnOperations(memory),
     ...normOperations(memory),
     ...ropeOperations(memory),
     ...attentionOperations(memory),
+    ...causalConvOperations(memory),
+    ...deltaGateOperations(memory),
+    ...deltaRuleOperations(memory),
     ...headOperations(memory),
+    ...headDistributionOperations(memory),
     ...optimizerOperations(memory),
   };
   return backend;

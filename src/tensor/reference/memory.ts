@@ -1,5 +1,6 @@
-import type { Backend, Tensor } from "../backend.ts";
-import { elements } from "../shapes.ts";
+import type { Backend, Tensor, WeightFormat } from "../backend.ts";
+import { checkRange, elements } from "../shapes.ts";
+import { isFrozen, unpackRows, weightWords } from "../weight-format.ts";
 
 /** A tensor in ordinary memory. Its values are reachable until it is freed. */
 export class HostTensor implements Tensor {
@@ -8,7 +9,7 @@ export class HostTensor implements Tensor {
   constructor(
     data: Float32Array | Uint32Array,
     public shape: readonly number[],
-    readonly dtype: "f32" | "u32",
+    readonly dtype: WeightFormat | "u32",
   ) {
     this.#data = data;
   }
@@ -22,15 +23,27 @@ export class HostTensor implements Tensor {
     return this.#data;
   }
 
+  /** The values; of a frozen format an expanded copy, so that callers should ask once. */
   get f32(): Float32Array {
     const data = this.data;
+    if (isFrozen(this.dtype)) return this.rows(0, this.shape[0]!);
     if (!(data instanceof Float32Array)) throw new Error("expected a tensor of f32, got u32");
     return data;
   }
 
+  /** The values of rows `from` … `to` − 1 of a matrix in any format. */
+  rows(from: number, to: number): Float32Array {
+    const data = this.data;
+    const width = this.shape[1]!;
+    if (this.dtype === "u32") throw new Error("expected a tensor of f32, got u32");
+    if (data instanceof Float32Array) return data.subarray(from * width, to * width);
+    return unpackRows(this.dtype, width, data, from, to);
+  }
+
   get u32(): Uint32Array {
     const data = this.data;
-    if (!(data instanceof Uint32Array)) throw new Error("expected a tensor of u32, got f32");
+    if (this.dtype !== "u32" || !(data instanceof Uint32Array))
+      throw new Error("expected a tensor of u32, got f32");
     return data;
   }
 
@@ -41,7 +54,16 @@ export class HostTensor implements Tensor {
 
 type MemoryOperations = Pick<
   Backend<HostTensor>,
-  "fromArray" | "zeros" | "write" | "read" | "reshape" | "free" | "scope" | "live"
+  | "fromArray"
+  | "zeros"
+  | "write"
+  | "read"
+  | "allocateWeight"
+  | "writeWords"
+  | "reshape"
+  | "free"
+  | "scope"
+  | "live"
 >;
 
 /** Counts live tensors and frees those of a scope when it ends. */
@@ -54,9 +76,12 @@ export class HostMemory implements MemoryOperations {
   adopt(data: Float32Array | Uint32Array, shape: readonly number[]): HostTensor {
     if (data.length !== elements(shape))
       throw new Error(`${data.length} values do not fill the shape [${shape.join(",")}]`);
-    const t = new HostTensor(data, [...shape], data instanceof Float32Array ? "f32" : "u32");
+    return this.#add(new HostTensor(data, [...shape], data instanceof Float32Array ? "f32" : "u32"));
+  }
+
+  #add(t: HostTensor): HostTensor {
     this.#live.add(t);
-    this.#bytes += data.byteLength;
+    this.#bytes += t.data.byteLength;
     this.#scopes.at(-1)?.add(t);
     return t;
   }
@@ -68,15 +93,36 @@ export class HostMemory implements MemoryOperations {
     this.adopt(dtype === "f32" ? new Float32Array(elements(shape)) : new Uint32Array(elements(shape)), shape);
 
   write = (t: HostTensor, data: Float32Array | Uint32Array): void => {
-    if (data.length !== t.data.length || data instanceof Float32Array !== (t.dtype === "f32"))
+    if (
+      isFrozen(t.dtype) ||
+      data.length !== t.data.length ||
+      data instanceof Float32Array !== (t.dtype === "f32")
+    )
       throw new Error(`write: ${data.length} values do not fit ${t.dtype}[${t.shape.join(",")}]`);
     t.data.set(data);
   };
 
-  read = async (t: HostTensor): Promise<Float32Array> => t.f32.slice();
+  read = async (t: HostTensor, range?: { at: number; count: number }): Promise<Float32Array> => {
+    checkRange(t, range);
+    return range ? t.f32.slice(range.at, range.at + range.count) : t.f32.slice();
+  };
+
+  allocateWeight = (format: WeightFormat, shape: readonly number[]): HostTensor =>
+    format === "f32"
+      ? this.zeros(shape)
+      : this.#add(new HostTensor(new Uint32Array(weightWords(format, shape)), [...shape], format));
+
+  writeWords = (t: HostTensor, at: number, words: Uint32Array): void => {
+    const { data } = t;
+    if (t.dtype === "u32" || at < 0 || at + words.length > data.length)
+      throw new Error(
+        `writeWords: ${words.length} words at ${at} do not fit ${t.dtype}[${t.shape.join(",")}]`,
+      );
+    new Uint32Array(data.buffer, data.byteOffset, data.length).set(words, at);
+  };
 
   reshape = (t: HostTensor, shape: readonly number[]): HostTensor => {
-    if (elements(shape) !== t.data.length)
+    if (isFrozen(t.dtype) || elements(shape) !== t.data.length)
       throw new Error(`reshape: [${t.shape.join(",")}] has not as many values as [${shape.join(",")}]`);
     t.shape = [...shape];
     return t;

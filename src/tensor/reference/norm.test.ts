@@ -22,3 +22,26 @@ test("rmsNorm over the last dimension, and its gradients", async () => {
   await expectGradient(backend, x, forward, slope, dx);
   await expectGradient(backend, w, forward, slope, dw);
 });
+
+test("weights stored around zero, and a constant weight", async () => {
+  const backend = createReferenceBackend();
+  const x = backend.fromArray(randomValues(12, 1), [3, 4]);
+  const w = backend.fromArray(randomValues(4, 2), [4]);
+  const slope = randomValues(12, 3);
+  const plain = backend.fromArray(
+    (await backend.read(w)).map((value) => 1 + value),
+    [4],
+  );
+  const centred = await backend.read(backend.rmsNorm(x, w, 0.05, 1).y);
+  const expected = await backend.read(backend.rmsNorm(x, plain, 0.05).y);
+  for (const [i, value] of expected.entries()) expect(centred[i]).toBeCloseTo(value, 6);
+  const { rstd } = backend.rmsNorm(x, w, 0.05, 1);
+  const dw = backend.zeros([4]);
+  const dy = backend.fromArray(slope, [3, 4]);
+  const dx = backend.rmsNormBackward(dw, dy, x, w, rstd, null, 1);
+  const forward = () => backend.rmsNorm(x, w, 0.05, 1).y;
+  await expectGradient(backend, x, forward, slope, dx);
+  await expectGradient(backend, w, forward, slope, dw);
+  const constant = backend.rmsNormBackward(null, dy, x, w, rstd, null, 1);
+  expect([...(await backend.read(constant))]).toEqual([...(await backend.read(dx))]);
+});

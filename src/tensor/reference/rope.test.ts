@@ -21,3 +21,19 @@ test("rope turns the pair (i, i + D/2); the inverse is its gradient", async () =
   const far = backend.fromArray(Uint32Array.of(3, 0), [2]);
   expect(() => backend.rope(x, cos, sin, far)).toThrow("position 3 of 3");
 });
+
+test("narrower tables turn the first numbers of a head and leave the rest", async () => {
+  const backend = createReferenceBackend();
+  const angles = [0.3, 0.7];
+  const cos = backend.fromArray(Float32Array.from(angles, Math.cos), [2, 1]);
+  const sin = backend.fromArray(Float32Array.from(angles, Math.sin), [2, 1]);
+  const positions = backend.fromArray(Uint32Array.of(1), [1]);
+  const x = backend.fromArray(Float32Array.of(1, 2, 3, 4, 5, 6), [1, 1, 6]);
+  const [a, b, ...rest] = await backend.read(backend.rope(x, cos, sin, positions));
+  expect(a).toBeCloseTo(Math.cos(0.7) - 2 * Math.sin(0.7), 5);
+  expect(b).toBeCloseTo(2 * Math.cos(0.7) + Math.sin(0.7), 5);
+  expect(rest).toEqual([3, 4, 5, 6]);
+  const slope = randomValues(6, 2);
+  const gradient = backend.rope(backend.fromArray(slope, [1, 1, 6]), cos, sin, positions, true);
+  await expectGradient(backend, x, () => backend.rope(x, cos, sin, positions), slope, gradient);
+});

@@ -5,7 +5,7 @@ import type { HostMemory, HostTensor } from "./memory.ts";
 export function ropeOperations(memory: HostMemory): Pick<Backend<HostTensor>, "rope"> {
   return {
     rope(x, cos, sin, positions, inverse = false) {
-      const { tokens, heads, half } = checkRope(x, cos, sin, positions);
+      const { tokens, heads, size, half } = checkRope(x, cos, sin, positions);
       const y = memory.zeros(x.shape);
       const [input, out, c, s, position] = [x.f32, y.f32, cos.f32, sin.f32, positions.u32];
       const sign = inverse ? -1 : 1;
@@ -13,7 +13,7 @@ export function ropeOperations(memory: HostMemory): Pick<Backend<HostTensor>, "r
         const p = position[t]!;
         if (p >= cos.shape[0]!) throw new Error(`rope: position ${p} of ${cos.shape[0]} in the tables`);
         for (let h = 0; h < heads; h++) {
-          const at = (t * heads + h) * 2 * half;
+          const at = (t * heads + h) * size;
           for (let i = 0; i < half; i++) {
             const cosine = c[p * half + i]!;
             const sine = sign * s[p * half + i]!;
@@ -22,6 +22,7 @@ export function ropeOperations(memory: HostMemory): Pick<Backend<HostTensor>, "r
             out[at + i] = a * cosine - b * sine;
             out[at + half + i] = b * cosine + a * sine;
           }
+          for (let i = 2 * half; i < size; i++) out[at + i] = input[at + i]!;
         }
       }
       return y;

@@ -20,11 +20,11 @@ export function rowOperations(
     width: number,
   ): HostTensor {
     const y = memory.zeros([count, width]);
-    const [source, out] = [table.f32, y.f32];
+    const out = y.f32;
     for (let i = 0; i < count; i++) {
       const row = rows[i]!;
       if (row >= table.shape[0]!) throw new Error(`${operation}: row ${row} of ${table.shape[0]}`);
-      out.set(source.subarray(row * width, (row + 1) * width), i * width);
+      out.set(table.rows(row, row + 1), i * width);
     }
     return y;
   }

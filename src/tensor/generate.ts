@@ -1,10 +1,10 @@
 import { InputError } from "../core/errors.ts";
 import type { Backend, Tensor } from "./backend.ts";
-import type { Qwen3Config } from "./config.ts";
-import { KeyValueCache } from "./kv-cache.ts";
+import { type ModelConfig, normOffset } from "./config.ts";
+import { DecodingCache } from "./decoding-cache.ts";
+import { layerForward } from "./layer.ts";
 import { letMessagesIn } from "./let-messages-in.ts";
-import { layerForward } from "./qwen3-layer.ts";
-import type { ModelTensors } from "./qwen3-pass.ts";
+import type { ModelTensors } from "./passes.ts";
 import type { RopeTable } from "./rope-table.ts";
 import { drawGreedy, drawSample } from "./sampling.ts";
 
@@ -30,10 +30,10 @@ export interface Generated {
 /** Prompt tokens that go through the model at once. */
 const PREFILL = 1024;
 
-/** Continues a checked prompt token by token, with keys and values kept. */
+/** Continues a checked prompt token by token, with the state of the tokens before kept. */
 export async function generate(
   backend: Backend,
-  config: Qwen3Config,
+  config: ModelConfig,
   w: ModelTensors,
   rope: RopeTable,
   promptIds: readonly number[],
@@ -50,7 +50,7 @@ export async function generate(
     throw new InputError(`temperature ${temperature} is not a number from 0 on`);
   const ids: number[] = [];
   const logprobs: number[] = [];
-  const cache = new KeyValueCache(backend, config, promptIds.length + Math.min(maxTokens, 256));
+  const cache = new DecodingCache(backend, config, promptIds.length + Math.min(maxTokens, 256));
   try {
     let at = 0;
     let waiting: readonly number[] = promptIds;
@@ -84,10 +84,10 @@ export async function generate(
 /** Takes tokens at positions at, at+1, … into the cache; returns the logits [V] after the last one, if asked for. */
 function advance(
   backend: Backend,
-  config: Qwen3Config,
+  config: ModelConfig,
   w: ModelTensors,
   tables: { cos: Tensor; sin: Tensor },
-  cache: KeyValueCache,
+  cache: DecodingCache,
   ids: readonly number[],
   at: number,
   wanted: boolean,
@@ -102,7 +102,7 @@ function advance(
     for (const [i, layer] of w.layers.entries()) {
       const y = backend.scope((keepLayer) =>
         keepLayer(
-          layerForward(backend, config, layer, x, { ...tables, positions }, cache.attend(i, at, count)).y,
+          layerForward(backend, config, layer, x, { ...tables, positions }, cache.reach(i, at, count)).y,
         ),
       );
       backend.free(x);
@@ -111,7 +111,7 @@ function advance(
     }
     if (!wanted) return null;
     const last = backend.gatherRows(x, backend.fromArray(Uint32Array.of(count - 1), [1]));
-    const { y: normed } = backend.rmsNorm(last, w.finalNorm, config.normEpsilon);
+    const { y: normed } = backend.rmsNorm(last, w.finalNorm, config.normEpsilon, normOffset(config));
     return backend.reshape(keep(backend.linear(normed, w.head)), [config.vocabularySize]);
   });
 }

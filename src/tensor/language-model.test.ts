@@ -3,13 +3,14 @@ import { MemoryFolder } from "../../test/memory-folder.ts";
 import { openModelFixture } from "../../test/model-fixtures.ts";
 import { randomValues } from "../../test/random.ts";
 import { InputError } from "../core/errors.ts";
-import type { Qwen3Config } from "./config.ts";
+import { LanguageModel } from "./language-model.ts";
 import type { Sequence } from "./packing.ts";
-import { Qwen3Model } from "./qwen3.ts";
+import type { Qwen3Config } from "./qwen3-config.ts";
 import { createReferenceBackend } from "./reference/index.ts";
 import { elements } from "./shapes.ts";
 
 const config: Qwen3Config = {
+  architecture: "qwen3",
   vocabularySize: 23,
   hiddenSize: 8,
   intermediateSize: 12,
@@ -34,10 +35,10 @@ const slopes = (index: number, logprobs: Float32Array) => logprobs.map((_, j) =>
 
 function newModel(changes: Partial<Qwen3Config> = {}) {
   const backend = createReferenceBackend();
-  return { backend, model: Qwen3Model.create(backend, { ...config, ...changes }, 7) };
+  return { backend, model: LanguageModel.create(backend, { ...config, ...changes }, 7) };
 }
 
-async function gradientsOf(model: Qwen3Model): Promise<Map<string, Float32Array>> {
+async function gradientsOf(model: LanguageModel): Promise<Map<string, Float32Array>> {
   const all = new Map<string, Float32Array>();
   for (const [name, t] of model.gradients) all.set(name, await model.backend.read(t));
   return all;
@@ -235,8 +236,8 @@ test("generation grows its cache, stops at a stop id and repeats itself", async 
 
 test("a seed decides the new model", async () => {
   const { backend, model } = newModel({ vocabularySize: 2000 });
-  const again = Qwen3Model.create(backend, model.config, 7);
-  const other = Qwen3Model.create(backend, model.config, 8);
+  const again = LanguageModel.create(backend, model.config, 7);
+  const other = LanguageModel.create(backend, model.config, 8);
   const embedding = "model.embed_tokens.weight";
   const values = await backend.read(model.parameters.get(embedding)!);
   expect(sameValues(await backend.read(again.parameters.get(embedding)!), values)).toBe(true);
@@ -250,10 +251,10 @@ test("a seed decides the new model", async () => {
 
 test.each(["f32", "bf16", "f16"] as const)("a folder saved as %s loads again", async (dtype) => {
   const backend = createReferenceBackend();
-  const model = await Qwen3Model.load(backend, openModelFixture("qwen3-a-bf16"));
+  const model = await LanguageModel.load(backend, openModelFixture("qwen3-a-bf16"));
   const folder = new MemoryFolder();
   await model.save(folder, { dtype });
-  const copy = await Qwen3Model.load(backend, folder);
+  const copy = await LanguageModel.load(backend, folder);
   expect(copy.parameterCount).toBe(231_360);
   for (const [name, t] of model.parameters) {
     const [a, b] = [await backend.read(t), await backend.read(copy.parameters.get(name)!)];

@@ -1,0 +1,145 @@
+import { backwardProjections } from "./attention-mixer.ts";
+import type { Backend, Tensor } from "./backend.ts";
+import type { PackRows, Reach } from "./mixer.ts";
+import type { DeltaNetSizes, Qwen3_5Config } from "./qwen3-5-config.ts";
+import type { DeltaNetParameter } from "./weights.ts";
+
+/** The parameters of a Gated DeltaNet layer, or their gradients. */
+export type DeltaNetTensors = Readonly<Record<DeltaNetParameter, Tensor>>;
+
+/** What the backward pass needs of the forward pass; C = 2·G·dk + N·dv channels. */
+export interface DeltaNetActivations {
+  /** Before the convolution [T,C]. */
+  mixed: Tensor;
+  /** After it, before the unit norms [T,G,dk]. */
+  rawQ: Tensor;
+  rawK: Tensor;
+  rstdQ: Tensor;
+  rstdK: Tensor;
+  q: Tensor;
+  k: Tensor;
+  /** [T,N,dv] */
+  v: Tensor;
+  /** [T,N] */
+  a: Tensor;
+  b: Tensor;
+  /** [T,N,2] */
+  gates: Tensor;
+  /** Output and errors of the delta rule [T,N,dv]. */
+  o: Tensor;
+  errors: Tensor;
+  rstdO: Tensor;
+  /** o after its norm [T,N,dv]. */
+  normedO: Tensor;
+  z: Tensor;
+  /** [T, N·dv] */
+  gated: Tensor;
+}
+
+/** Stands inside the root of the unit norms, whatever the model's ε. */
+const UNIT_EPSILON = 1e-6;
+
+/** C: channels of the convolution. */
+export function convolutionChannels({ keyHeads, valueHeads, keySize, valueSize }: DeltaNetSizes): number {
+  return 2 * keyHeads * keySize + valueHeads * valueSize;
+}
+
+/** f32 values that DeltaNetActivations hold for one token. */
+export function deltaNetValuesPerToken({ deltaNet: sizes }: Qwen3_5Config): number {
+  const { keyHeads, valueHeads, keySize, valueSize } = sizes;
+  const heads = 2 * keyHeads + 5 * valueHeads;
+  return convolutionChannels(sizes) + 4 * keyHeads * keySize + 6 * valueHeads * valueSize + heads;
+}
+
+/**
+ * The unit norm x / √(Σx² + ε) · scale over heads of `size` numbers, as an RMS norm: the constant weight scale/√size and
+ * ε/size.
+ */
+function unitNorm(size: number, scale: number): { weight: Float32Array; epsilon: number } {
+  return {
+    weight: new Float32Array(size).fill(scale / Math.sqrt(size)),
+    epsilon: UNIT_EPSILON / size,
+  };
+}
+
+/** The mixer of a linear layer over normed rows x [T,d]; the equations of Gated DeltaNet. */
+export function deltaNetForward(
+  backend: Backend,
+  config: Qwen3_5Config,
+  w: DeltaNetTensors,
+  x: Tensor,
+  reach: Reach,
+): { y: Tensor; activations: DeltaNetActivations } {
+  const { keyHeads, valueHeads, keySize, valueSize } = config.deltaNet;
+  const tokens = x.shape[0]!;
+  const mixed = backend.linear(x, w.qkv);
+  const convolved = reach.convolve(mixed, w.conv);
+  const widths = [keyHeads * keySize, keyHeads * keySize, valueHeads * valueSize];
+  const [rawQ, rawK, v] = backend.splitColumns(convolved, widths) as [Tensor, Tensor, Tensor];
+  backend.free(convolved);
+  backend.reshape(v, [tokens, valueHeads, valueSize]);
+  const unit = (raw: Tensor, scale: number) => {
+    const { weight, epsilon } = unitNorm(keySize, scale);
+    backend.reshape(raw, [tokens, keyHeads, keySize]);
+    const constant = backend.fromArray(weight, [keySize]);
+    const result = backend.rmsNorm(raw, constant, epsilon);
+    backend.free(constant);
+    return result;
+  };
+  const { y: q, rstd: rstdQ } = unit(rawQ, 1 / Math.sqrt(keySize));
+  const { y: k, rstd: rstdK } = unit(rawK, 1);
+  const a = backend.linear(x, w.a);
+  const b = backend.linear(x, w.b);
+  const gates = backend.deltaGates(a, b, w.decay, w.timeBias);
+  const { o, errors } = reach.recur(q, k, v, gates);
+  const { y: normedO, rstd: rstdO } = backend.rmsNorm(o, w.norm, config.normEpsilon);
+  const z = backend.reshape(backend.linear(x, w.z), [tokens, valueHeads, valueSize]);
+  const gated = backend.reshape(backend.swiglu(z, normedO), [tokens, valueHeads * valueSize]);
+  const y = backend.linear(gated, w.output);
+  const activations = {
+    ...{ mixed, rawQ, rawK, rstdQ, rstdK, q, k, v, a, b, gates },
+    ...{ o, errors, rstdO, normedO, z, gated },
+  };
+  return { y, activations };
+}
+
+/** dL/dx of the mixer from dL/dy; the gradients of its parameters accumulate in `g`. */
+export function deltaNetBackward(
+  backend: Backend,
+  config: Qwen3_5Config,
+  w: DeltaNetTensors,
+  g: DeltaNetTensors,
+  act: DeltaNetActivations,
+  x: Tensor,
+  dy: Tensor,
+  { keys, queryEnd, sequences }: PackRows,
+): Tensor {
+  const { keySize } = config.deltaNet;
+  const tokens = x.shape[0]!;
+  backend.linearBackwardWeight(g.output, dy, act.gated);
+  const dGated = backend.reshape(backend.linearBackwardInput(dy, w.output), act.o.shape);
+  const { dgate: dz, dup: dNormedO } = backend.swigluBackward(act.z, act.normedO, dGated);
+  const dout = backend.rmsNormBackward(g.norm, dNormedO, act.o, w.norm, act.rstdO);
+  const { dq, dk, dv, dgates } = backend.deltaRuleBackward(
+    ...[dout, act.q, act.k, act.v, act.gates, sequences, act.o, act.errors],
+  );
+  const { da, db } = backend.deltaGatesBackward(
+    ...[g.decay, g.timeBias, dgates, act.a, act.b, w.decay, w.timeBias],
+  );
+  const fromUnit = (d: Tensor, raw: Tensor, rstd: Tensor, scale: number): Tensor => {
+    const constant = backend.fromArray(unitNorm(keySize, scale).weight, [keySize]);
+    const draw = backend.rmsNormBackward(null, d, raw, constant, rstd);
+    backend.free(constant);
+    return backend.reshape(draw, [tokens, draw.shape[1]! * keySize]);
+  };
+  const dRawQ = fromUnit(dq, act.rawQ, act.rstdQ, 1 / Math.sqrt(keySize));
+  const dRawK = fromUnit(dk, act.rawK, act.rstdK, 1);
+  const dConvolved = backend.joinColumns([dRawQ, dRawK, backend.reshape(dv, [tokens, w.z.shape[0]!])]);
+  const dMixed = backend.causalConvBackward(g.conv, dConvolved, act.mixed, w.conv, keys.start, queryEnd);
+  return backwardProjections(backend, x, [
+    [dMixed, w.qkv, g.qkv],
+    [dz, w.z, g.z],
+    [da, w.a, g.a],
+    [db, w.b, g.b],
+  ]);
+}

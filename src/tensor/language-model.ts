@@ -1,0 +1,381 @@
+import { InputError } from "../core/errors.ts";
+import type { FolderReader, FolderWriter } from "../core/ports.ts";
+import type { Backend, Tensor } from "./backend.ts";
+import { Checkpoint, readText } from "./checkpoint.ts";
+import {
+  type ModelConfig,
+  modelConfigJson,
+  parseModelConfig,
+  rotarySize,
+  supportsSharedPrefix,
+} from "./config.ts";
+import { type Generated, type GenerateOptions, generate } from "./generate.ts";
+import { letMessagesIn } from "./let-messages-in.ts";
+import { type WeightChoice, WeightLoader, weightFormat } from "./load-weights.ts";
+import { encodeFloats } from "./number-format.ts";
+import {
+  checkSequences,
+  type ModelWork,
+  makePacks,
+  type Pack,
+  type Sequence,
+  type Sharing,
+} from "./packing.ts";
+import { arrangeTensors, type ModelTensors, scorePass, TrainingPass } from "./passes.ts";
+import { PrefixStore } from "./prefix-store.ts";
+import { RopeTable } from "./rope-table.ts";
+import { writeSafetensors } from "./safetensors.ts";
+import { elements, MOST_TOP } from "./shapes.ts";
+import { modelShapes } from "./tuning-shapes.ts";
+import { isFrozen, LARGEST_F16 } from "./weight-format.ts";
+import { checkTensorNames, initialValues, parameterShapes, staysF32, storedNames } from "./weights.ts";
+
+const SAVED_FORMATS = {
+  f32: { format: "F32", dtype: "float32" },
+  bf16: { format: "BF16", dtype: "bfloat16" },
+  f16: { format: "F16", dtype: "float16" },
+} as const;
+
+/** What to tell of the distribution before each response token, beside the token's own log-probability. */
+export interface WantedDistribution {
+  /** Most probable tokens, from 0 to 64. */
+  topK?: number | undefined;
+  entropy?: boolean | undefined;
+}
+
+/** Of each response token of a sequence. */
+export interface SequenceScores {
+  /** [response tokens] natural logarithm */
+  logprobs: Float32Array;
+  /** [response tokens] in nats */
+  entropy?: Float32Array;
+  /** [response tokens · topK], the most probable first */
+  topIds?: Uint32Array;
+  topLogprobs?: Float32Array;
+}
+
+/** A language model on a backend: scored, sampled and saved, and trained where its parameters are f32. */
+export class LanguageModel {
+  readonly parameterCount: number;
+  readonly #tensors: ModelTensors;
+  readonly #rope: RopeTable;
+  readonly #gradients = new Map<string, Tensor>();
+  readonly #prefixes: PrefixStore;
+  #isTuned = false;
+
+  private constructor(
+    readonly backend: Backend,
+    readonly config: ModelConfig,
+    /** Names as in Hugging Face files, shapes [out, in]; a tied head has no entry of its own. */
+    readonly parameters: ReadonlyMap<string, Tensor>,
+    /** Folder of the model, for messages. */
+    readonly name: string,
+  ) {
+    this.#tensors = arrangeTensors(config, parameters);
+    this.#rope = new RopeTable(backend, rotarySize(config), config.ropeTheta, config.maxPositions);
+    this.#prefixes = new PrefixStore(backend, 0);
+    this.parameterCount = [...parameters.values()].reduce((sum, { shape }) => sum + elements(shape), 0);
+  }
+
+  /**
+   * Loads a Hugging Face folder: config.json and safetensors of F32, F16 or BF16, in one file or in shards, piece by
+   * piece. `weights` says how matrices are kept on the device (default f32); other formats than f32 cannot be trained.
+   * `onProgress` counts bytes of the files. Every fault of the folder is an InputError.
+   */
+  static async load(
+    backend: Backend,
+    folder: FolderReader,
+    work: Pick<ModelWork, "signal" | "onProgress"> & { weights?: WeightChoice } = {},
+  ): Promise<LanguageModel> {
+    const place = `${folder.name}/config.json`;
+    if (!(await folder.list()).includes("config.json"))
+      throw new InputError("this file is missing; expected a Hugging Face model folder", { file: place });
+    const config = parseModelConfig(await readText(folder, "config.json"), place);
+    const checkpoint = await Checkpoint.open(folder);
+    await checkTensorNames(checkpoint, config, work.signal);
+    const shapes = parameterShapes(config);
+    const storedName = storedNames(checkpoint, config);
+    const total = [...shapes.keys()].reduce((sum, name) => sum + checkpoint.bytes(storedName(name)), 0);
+    const parameters = new Map<string, Tensor>();
+    let done = 0;
+    const loader = new WeightLoader(backend, checkpoint, work.signal, (bytes) => {
+      done += bytes;
+      work.onProgress?.(done, total);
+    });
+    try {
+      for (const [name, shape] of shapes) {
+        const stored = storedName(name);
+        const format = weightFormat(work.weights ?? "f32", name, shape, checkpoint.format(stored, shape));
+        const t = backend.allocateWeight(format, shape);
+        parameters.set(name, t);
+        await loader.fill(t, stored);
+      }
+      await backend.sync();
+      await backend.tune?.(modelShapes(config, backend.packTokens, "forward"));
+      return new LanguageModel(backend, config, parameters, folder.name);
+    } catch (error) {
+      backend.free(...parameters.values());
+      throw error;
+    }
+  }
+
+  /** A model of parameters made elsewhere, by their names; `dispose` frees them. */
+  static of(
+    backend: Backend,
+    config: ModelConfig,
+    parameters: ReadonlyMap<string, Tensor>,
+    name: string,
+  ): LanguageModel {
+    return new LanguageModel(backend, config, parameters, name);
+  }
+
+  /** A new model to train from scratch: normal(0, 0.02) weights, norms of 1. The seed decides every value. */
+  static create(backend: Backend, config: ModelConfig, seed: number): LanguageModel {
+    const parameters = new Map<string, Tensor>();
+    for (const [name, shape] of parameterShapes(config))
+      parameters.set(name, backend.fromArray(initialValues(config, name, shape, seed), shape));
+    return new LanguageModel(backend, config, parameters, "new model");
+  }
+
+  /** Whether several continuations of one prefix may stand in one pack. */
+  get supportsSharedPrefix(): boolean {
+    return supportsSharedPrefix(this.config);
+  }
+
+  /** Formats that the weights are kept in, in the order of first use: one, but for the parts that stay finer. */
+  get formats(): string[] {
+    const matrices = [...this.parameters.values()].filter(({ shape }) => shape.length === 2);
+    return [...new Set(matrices.map(({ dtype }) => dtype))];
+  }
+
+  /** Gradients by parameter name; empty before the first `zeroGradients` or `backward`. */
+  get gradients(): ReadonlyMap<string, Tensor> {
+    return this.#gradients;
+  }
+
+  zeroGradients(): void {
+    const frozen = [...this.parameters.values()].find(({ dtype }) => isFrozen(dtype));
+    if (frozen) throw new Error(`weights in ${frozen.dtype} cannot be trained: load the model in f32`);
+    for (const [name, { shape }] of this.parameters) {
+      const gradient = this.#gradients.get(name);
+      if (gradient === undefined) this.#gradients.set(name, this.backend.zeros(shape));
+      else this.backend.fill(gradient, 0);
+    }
+  }
+
+  /**
+   * From now on `score` keeps the keys and values of what its sequences share, up to `bytes`, for calls to come. They are
+   * right as long as the parameters stay as they are: whoever changes them calls `forgetPrefixes`.
+   */
+  keepPrefixes(bytes: number): void {
+    this.#prefixes.budget = bytes;
+    this.#prefixes.trim();
+  }
+
+  /** The parameters have changed: what was kept of earlier calls no longer holds. */
+  forgetPrefixes(): void {
+    this.#prefixes.clear();
+  }
+
+  /**
+   * Natural-log probabilities of the response tokens of each sequence, at temperature 1, given all before them. What
+   * sequences have in common at their beginning is computed once.
+   * Throws an InputError for ids outside the vocabulary and for results that are not finite.
+   */
+  async score(sequences: readonly Sequence[], work: ModelWork = {}): Promise<Float32Array[]> {
+    const scores = await this.scoreDistributions(sequences, {}, work);
+    return scores.map(({ logprobs }) => logprobs);
+  }
+
+  /** As `score`, with what is asked for of the distribution that each response token was drawn from. */
+  async scoreDistributions(
+    sequences: readonly Sequence[],
+    wanted: WantedDistribution,
+    work: ModelWork = {},
+  ): Promise<SequenceScores[]> {
+    const { backend, config, name } = this;
+    const top = wanted.topK ?? 0;
+    if (!Number.isInteger(top) || top < 0 || top > Math.min(MOST_TOP, config.vocabularySize))
+      throw new InputError(
+        `expected from 0 to ${Math.min(MOST_TOP, config.vocabularySize)} most probable tokens, got ${top}`,
+        { file: name },
+      );
+    const prefixes = this.#prefixes;
+    const stored = { prefixes: prefixes.prefixes, wanted: prefixes.budget > 0 };
+    const scores = sequences.map((): SequenceScores => {
+      const none = () => new Float32Array(0);
+      return {
+        logprobs: none(),
+        ...(wanted.entropy ? { entropy: none() } : {}),
+        ...(top > 0 ? { topIds: new Uint32Array(0), topLogprobs: none() } : {}),
+      };
+    });
+    await this.#eachPack(sequences, work, { keep: true, stored }, async (pack, tables) => {
+      const layers = pack.from === null ? null : prefixes.layers(pack.from);
+      const asked = top > 0 || wanted.entropy ? top : null;
+      const pass = scorePass(backend, config, this.#tensors, tables, pack, layers, asked);
+      const { logprobs, distribution, kept } = pass;
+      if (pack.keep !== null) prefixes.add(pack.keep.prefix, kept);
+      try {
+        const values = await this.#readLogprobs(logprobs, pack);
+        const entropy = wanted.entropy ? await backend.read(distribution!.entropy) : null;
+        const ids = top > 0 ? await backend.read(distribution!.topIds) : null;
+        const most = top > 0 ? await backend.read(distribution!.topLogprobs) : null;
+        for (const { index, row, count } of pack.segments) {
+          const to = scores[index]!;
+          if (entropy !== null) to.entropy = entropy.slice(row, row + count);
+          if (ids !== null) to.topIds = Uint32Array.from(ids.subarray(row * top, (row + count) * top));
+          if (most !== null) to.topLogprobs = most.slice(row * top, (row + count) * top);
+        }
+        return values;
+      } finally {
+        backend.free(logprobs);
+        if (distribution !== null) backend.free(...Object.values<Tensor>({ ...distribution }));
+      }
+    }).then((logprobs) => {
+      for (const [i, values] of logprobs.entries()) scores[i]!.logprobs = values;
+    });
+    return scores;
+  }
+
+  /**
+   * Forward and backward. `coefficients(i, logprobs)` gives ∂L/∂log p of each response token of sequence i; gradients
+   * accumulate in `gradients`. After an error the gradients are incomplete: call `zeroGradients` before going on.
+   */
+  async backward(
+    sequences: readonly Sequence[],
+    coefficients: (index: number, logprobs: Float32Array) => Float32Array,
+    work: ModelWork = {},
+  ): Promise<Float32Array[]> {
+    if (this.#gradients.size === 0) this.zeroGradients();
+    await this.#tuneTraining();
+    const gradients = arrangeTensors(this.config, this.#gradients);
+    return this.#eachPack(sequences, work, { keep: false }, async (pack, tables) => {
+      const pass = new TrainingPass(this.backend, this.config, this.#tensors, tables, pack, work.recompute);
+      try {
+        const logprobs = await this.#readLogprobs(pass.logprobs, pack);
+        const slopes = new Float32Array(pack.rows.length);
+        for (const { index, row, count } of pack.segments) {
+          const given = coefficients(index, logprobs.slice(row, row + count));
+          if (given.length !== count)
+            throw new Error(`${given.length} coefficients for the ${count} tokens of sequence ${index + 1}`);
+          if (!given.every(Number.isFinite))
+            throw new InputError(`a coefficient of sequence ${index + 1} is not finite`, { file: this.name });
+          slopes.set(given, row);
+        }
+        // Where every token is clipped the gradient is exactly zero.
+        if (slopes.some((slope) => slope !== 0)) pass.backward(gradients, slopes);
+        return logprobs;
+      } finally {
+        pass.dispose();
+      }
+    });
+  }
+
+  /** Continues a prompt; what the layers need of the tokens before is kept from token to token. */
+  async generate(promptIds: readonly number[], options: GenerateOptions): Promise<Generated> {
+    checkSequences([{ promptIds, responseIds: [] }], this.config, this.name);
+    const room = this.config.maxPositions - promptIds.length;
+    if (options.maxTokens > room)
+      throw new InputError(
+        `${promptIds.length} prompt tokens and ${options.maxTokens} more exceed the ${this.config.maxPositions} positions of the model`,
+        { file: this.name },
+      );
+    return generate(this.backend, this.config, this.#tensors, this.#rope, promptIds, options, this.name);
+  }
+
+  /** Writes config.json and model.safetensors, a model that transformers opens as text alone. The caller adds other files and commits. */
+  async save(writer: FolderWriter, options: { dtype?: "f32" | "bf16" | "f16" } = {}): Promise<void> {
+    const { format, dtype } = SAVED_FORMATS[options.dtype ?? "f32"];
+    await writer.write("config.json", [new TextEncoder().encode(modelConfigJson(this.config, dtype))]);
+    const entries = [...this.parameters].map(([name, { shape }]) => ({
+      name,
+      dtype: staysF32(name) ? "F32" : format,
+      shape,
+    }));
+    const data = async (index: number): Promise<Uint8Array> => {
+      const { name } = entries[index]!;
+      const stored = staysF32(name) ? "F32" : format;
+      const values = await this.backend.read(this.parameters.get(name)!);
+      const limit = stored === "F16" ? LARGEST_F16 : Number.MAX_VALUE;
+      const bad = values.findIndex((value) => !(Math.abs(value) <= limit));
+      if (bad >= 0)
+        throw new InputError(`value ${bad} is ${values[bad]} and cannot be saved as ${stored}`, {
+          file: this.name,
+          key: name,
+        });
+      return encodeFloats(stored, values);
+    };
+    await writer.write("model.safetensors", writeSafetensors(entries, data));
+  }
+
+  dispose(): void {
+    this.backend.free(...this.parameters.values(), ...this.#gradients.values());
+    this.#gradients.clear();
+    this.#prefixes.clear();
+    this.#rope.dispose();
+  }
+
+  /** Runs `pass` on every pack and deals the rows out to the sequences. */
+  async #eachPack(
+    sequences: readonly Sequence[],
+    work: ModelWork,
+    sharing: Sharing,
+    pass: (pack: Pack, tables: { cos: Tensor; sin: Tensor }) => Promise<Float32Array>,
+  ): Promise<Float32Array[]> {
+    checkSequences(sequences, this.config, this.name);
+    const most =
+      work.maxTokensPerPack ?? (sharing.keep ? this.backend.packTokens : trainingTokens(this.backend));
+    // Layers with a recurrent state have none to take up in the middle of a sequence.
+    const shortest = this.supportsSharedPrefix ? work.shortestPrefix : Infinity;
+    const packs = makePacks(sequences, most, { ...sharing, shortest });
+    const total = packs.reduce((sum, { tokens }) => sum + tokens, 0);
+    const results = sequences.map(() => new Float32Array(0));
+    let [done, computed] = [0, 0];
+    const uses = packs.flatMap(({ from }) => (from === null ? [] : [from]));
+    this.#prefixes.pin(uses);
+    try {
+      for (const pack of packs) {
+        work.signal?.throwIfAborted();
+        const longest = pack.positions.reduce((max, position) => Math.max(max, position), 0) + 1;
+        const logprobs = await pass(pack, this.#rope.tables(longest));
+        for (const { index, row, count } of pack.segments) results[index] = logprobs.slice(row, row + count);
+        done += pack.tokens;
+        computed += pack.ids.length;
+        work.onProgress?.(done, total);
+        work.onComputed?.({ given: done, computed });
+        if (pack.from !== null) this.#prefixes.unpin(uses.splice(uses.indexOf(pack.from), 1));
+        this.#prefixes.trim();
+        await letMessagesIn(this.backend);
+      }
+      return results;
+    } finally {
+      this.#prefixes.unpin(uses);
+      this.#prefixes.trim();
+    }
+  }
+
+  async #tuneTraining(): Promise<void> {
+    if (this.#isTuned) return;
+    this.#isTuned = true;
+    const { backend, config } = this;
+    await backend.tune?.(modelShapes(config, backend.packTokens, "backward"));
+  }
+
+  async #readLogprobs(t: Tensor, pack: Pack): Promise<Float32Array> {
+    const logprobs = await this.backend.read(t);
+    for (const { index, row, count } of pack.segments)
+      for (let j = 0; j < count; j++)
+        if (!Number.isFinite(logprobs[row + j]))
+          throw new InputError(
+            `the log-probability of response token ${j + 1} of sequence ${index + 1} is ${logprobs[row + j]}`,
+            { file: this.name },
+          );
+    return logprobs;
+  }
+}
+
+/** Tokens of a training pass: activations of all layers are kept, so that large passes are halved. */
+function trainingTokens({ packTokens }: Backend): number {
+  return packTokens > 4096 ? packTokens / 2 : packTokens;
+}

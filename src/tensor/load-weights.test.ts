@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openModelFixture } from "../../test/model-fixtures.ts";
+import { openGpu } from "../../test/webgpu.ts";
+import type { FolderReader } from "../core/ports.ts";
+import type { Backend } from "./backend.ts";
+import { Checkpoint } from "./checkpoint.ts";
+import { LanguageModel } from "./language-model.ts";
+import { WEIGHT_CHOICES, type WeightChoice, weightFormat } from "./load-weights.ts";
+import { createReferenceBackend } from "./reference/index.ts";
+import { createWebGpuBackend } from "./webgpu/index.ts";
+
+const sequences = [7, 19].map((seed) => ({
+  promptIds: Array.from({ length: 24 }, (_, i) => (i * i * seed + 3) % 190),
+  responseIds: Array.from({ length: 12 }, (_, i) => (i * seed * 5 + 1) % 190),
+}));
+
+async function score(backend: Backend, folder: string, weights: WeightChoice): Promise<number[]> {
+  const model = await LanguageModel.load(backend, openModelFixture(folder), { weights });
+  const logprobs = await model.score(sequences);
+  model.dispose();
+  return logprobs.flatMap((values) => Array.from(values));
+}
+
+const largest = (a: readonly number[], b: readonly number[]): number =>
+  a.reduce((most, value, i) => Math.max(most, Math.abs(value - b[i]!)), 0);
+
+/**
+ * Largest deviation of a log-probability from the f32 weights': twice what was measured. These models are small and
+ * random, with large logits; docs/models.md has trained ones.
+ */
+const BOUNDS = { auto: 0, f32: 0, f16: 1e-2, bf16: 9e-2, int8: 0.2, int4: 3.3 } as const;
+
+describe("weights of every format", () => {
+  let gpu: Backend;
+  const cpu = createReferenceBackend();
+  const exact = new Map<string, number[]>();
+  beforeAll(async () => {
+    gpu = await createWebGpuBackend(await openGpu());
+    for (const folder of ["qwen3-a", "qwen3-b"]) exact.set(folder, await score(cpu, folder, "f32"));
+  });
+  afterAll(() => gpu.dispose());
+
+  test.each(
+    ["qwen3-a", "qwen3-b"].flatMap((folder) => WEIGHT_CHOICES.map((weights) => [folder, weights] as const)),
+  )("%s in %s: near the f32 weights, and the same on both devices", async (folder, weights) => {
+    const [onCpu, onGpu] = [await score(cpu, folder, weights), await score(gpu, folder, weights)];
+    expect(largest(onGpu, onCpu)).toBeLessThan(1e-4);
+    const deviation = largest(onCpu, exact.get(folder)!);
+    expect(deviation).toBeLessThanOrEqual(BOUNDS[weights]);
+    expect([gpu.live().bytes, cpu.live().bytes]).toEqual([0, 0]);
+  });
+
+  test("auto keeps what the files hold: bf16 in half the bytes", async () => {
+    const load = (weights: WeightChoice) =>
+      LanguageModel.load(gpu, openModelFixture("qwen3-a-bf16"), { weights });
+    const bytes: number[] = [];
+    for (const weights of ["f32", "auto", "int8"] as const) {
+      const model = await load(weights);
+      expect(model.formats).toEqual(weights === "auto" ? ["bf16"] : [weights]);
+      bytes.push(gpu.live().bytes);
+      model.dispose();
+    }
+    expect(bytes[1]! / bytes[0]!).toBeCloseTo(0.5, 1);
+    expect(bytes[2]! / bytes[0]!).toBeLessThan(0.3);
+  });
+
+  test("an int4 model keeps its embedding and its head in int8, and all of its norms in f32", () => {
+    expect(weightFormat("int4", "model.layers.0.mlp.up_proj.weight", [8, 8], "BF16")).toBe("int4");
+    expect(weightFormat("int4", "model.embed_tokens.weight", [8, 8], "BF16")).toBe("int8");
+    expect(weightFormat("int4", "lm_head.weight", [8, 8], "BF16")).toBe("int8");
+    expect(weightFormat("auto", "model.norm.weight", [8], "BF16")).toBe("f32");
+  });
+
+  test("a model that is not in f32 is not trained", async () => {
+    const model = await LanguageModel.load(cpu, openModelFixture("qwen3-a"), { weights: "int8" });
+    expect(() => model.zeroGradients()).toThrow("weights in int8 cannot be trained: load the model in f32");
+    model.dispose();
+  });
+});
+
+test("a tensor is read in pieces of at most 32 MiB, of an even number of rows", async () => {
+  const [rows, width] = [20_481, 1001];
+  const header = JSON.stringify({
+    w: { dtype: "BF16", shape: [rows, width], data_offsets: [0, rows * width * 2] },
+  });
+  const start = new Uint8Array(8 + header.length);
+  new DataView(start.buffer).setBigUint64(0, BigInt(header.length), true);
+  start.set(new TextEncoder().encode(header), 8);
+  const lengths: number[] = [];
+  const folder: FolderReader = {
+    name: "made",
+    list: async () => ["model.safetensors"],
+    size: async () => start.length + rows * width * 2,
+    async read(_file, from, to) {
+      lengths.push(to - from);
+      return from < start.length ? start.slice(from, to) : new Uint8Array(to - from);
+    },
+  };
+  const checkpoint = await Checkpoint.open(folder);
+  lengths.length = 0;
+  const begins: number[] = [];
+  for await (const { row } of checkpoint.rows("w", [rows, width])) begins.push(row);
+  expect(begins).toEqual([0, 16_760]);
+  expect(lengths).toEqual([16_760 * width * 2, (rows - 16_760) * width * 2]);
+  const abort = new AbortController();
+  await expect(async () => {
+    for await (const _ of checkpoint.rows("w", [rows, width], abort.signal))
+      abort.abort(new Error("stopped"));
+  }).rejects.toThrow("stopped");
+});

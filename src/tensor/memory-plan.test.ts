@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openGpu } from "../../test/webgpu.ts";
+import { AdamW } from "./adamw.ts";
+import { parseModelConfig } from "./config.ts";
+import { LanguageModel } from "./language-model.ts";
+import { checkPlan, describePlan, fittingPack, type PlannedJob, planMemory } from "./memory-plan.ts";
+import { createWebGpuBackend, type WebGpuBackend } from "./webgpu/index.ts";
+
+const sizes = (over: Record<string, unknown> = {}) =>
+  parseModelConfig(
+    JSON.stringify({
+      model_type: "qwen3",
+      hidden_act: "silu",
+      attention_bias: false,
+      vocab_size: 2048,
+      hidden_size: 64,
+      intermediate_size: 192,
+      num_hidden_layers: 3,
+      num_attention_heads: 4,
+      num_key_value_heads: 2,
+      head_dim: 16,
+      max_position_embeddings: 40_960,
+      rms_norm_eps: 1e-6,
+      rope_theta: 1e6,
+      tie_word_embeddings: true,
+      ...over,
+    }),
+    "config.json",
+  );
+const job: PlannedJob = {
+  kind: "score",
+  weights: "f32",
+  stored: "BF16",
+  longestSequence: 200,
+  packTokens: 200,
+  responseRows: 40,
+  compute: "f32",
+  software: true,
+};
+const sequence = {
+  promptIds: Array.from({ length: 161 }, (_, i) => (i * 7) % 2048),
+  responseIds: Array.from({ length: 40 }, (_, i) => (i * 11) % 2048),
+};
+
+let backend: WebGpuBackend;
+beforeAll(async () => {
+  backend = await createWebGpuBackend(await openGpu());
+});
+afterAll(() => backend.dispose());
+
+test.each(["score", "train", "recompute"] as const)(
+  "%s: the plan is within 10 % of what a job took",
+  async (kind) => {
+    const config = sizes();
+    const model = LanguageModel.create(backend, config, 1);
+    const optimizer = kind === "score" ? null : new AdamW(model);
+    if (optimizer) model.zeroGradients();
+    backend.takePeak();
+    if (optimizer)
+      await model.backward([sequence], (_, l) => l.map(() => 1), { recompute: kind === "recompute" });
+    else await model.score([sequence]);
+    const took = backend.takePeak();
+    optimizer?.dispose();
+    model.dispose();
+    const plan = planMemory(config, {
+      ...job,
+      kind: kind === "score" ? "score" : "train",
+      recompute: kind === "recompute",
+    });
+    expect(plan.total / took, describePlan(plan)).toBeGreaterThan(0.9);
+    expect(plan.total / took, describePlan(plan)).toBeLessThan(1.1);
+    expect(backend.live()).toEqual({ tensors: 0, bytes: 0 });
+  },
+);
+
+test("formats, limits and packs: numbers follow the sizes", () => {
+  const config = sizes({
+    vocab_size: 151_936,
+    hidden_size: 4096,
+    intermediate_size: 12_288,
+    num_hidden_layers: 36,
+    num_attention_heads: 32,
+    num_key_value_heads: 8,
+    head_dim: 128,
+    tie_word_embeddings: false,
+  });
+  const large = { ...job, packTokens: 4096, longestSequence: 4096, responseRows: 512, software: false };
+  const weights = (choice: PlannedJob["weights"]) =>
+    planMemory(config, { ...large, weights: choice }).items[0]!.bytes / 8_190_735_360;
+  // Bytes a parameter of Qwen3-8B.
+  expect(weights("f32")).toBeCloseTo(4, 2);
+  expect(weights("auto")).toBeCloseTo(2, 2);
+  expect(weights("int8")).toBeCloseTo(33 / 32, 2);
+  expect(weights("int4")).toBeGreaterThan(0.5625);
+  expect(weights("int4")).toBeLessThan(0.65);
+  const training = planMemory(config, { ...large, kind: "train" });
+  expect(training.total).toBeGreaterThan(16 * 8.19e9);
+  expect(() => checkPlan(training, 96 * 2 ** 30)).toThrow(
+    /needs more than the 96\.0 GiB that it may take: memory: about \d+\.\d GiB \(optimizer state 61\.0 GiB, /,
+  );
+  const frozen = { ...large, weights: "auto" as const, longestSequence: 1000 };
+  const whole = planMemory(config, { ...frozen, packTokens: 16_384 }).total;
+  const fitting = (limit: number) =>
+    fittingPack(config, (packTokens) => ({ ...frozen, packTokens }), limit, 16_384);
+  expect([whole, whole - 1, 0].map(fitting)).toEqual([16_384, 8192, 1000]);
+});

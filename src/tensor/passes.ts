@@ -1,0 +1,306 @@
+import type { Backend, KeyRange, Tensor } from "./backend.ts";
+import { type ModelConfig, mixerType, normOffset } from "./config.ts";
+import {
+  activationTensors,
+  type KeptActivations,
+  keepsInputsOnly,
+  keptActivations,
+  type LayerTensors,
+  layerBackward,
+  layerForward,
+} from "./layer.ts";
+import type { MixerTensors, Places, Reach } from "./mixer.ts";
+import type { Pack } from "./packing.ts";
+import type { LayerKeys } from "./prefix-store.ts";
+import {
+  ATTENTION_PARAMETERS,
+  BLOCK_PARAMETERS,
+  DELTA_NET_PARAMETERS,
+  EMBEDDING,
+  FINAL_NORM,
+  HEAD,
+  layerParameterName,
+} from "./weights.ts";
+
+/** The parameters of a model, or their gradients. A tied head is the same tensor as the embedding. */
+export interface ModelTensors {
+  embedding: Tensor;
+  layers: readonly LayerTensors[];
+  finalNorm: Tensor;
+  head: Tensor;
+}
+
+/** The flat map of tensors by name, as the layers use them. */
+export function arrangeTensors(config: ModelConfig, tensors: ReadonlyMap<string, Tensor>): ModelTensors {
+  const of = (name: string): Tensor => tensors.get(name)!;
+  const layers = Array.from({ length: config.layers }, (_, layer): LayerTensors => {
+    const all = <K extends string>(names: Readonly<Record<K, string>>): Record<K, Tensor> => {
+      const keys = Object.keys(names) as K[];
+      const entries = keys.map((key) => [key, of(layerParameterName(layer, names[key]))]);
+      return Object.fromEntries(entries) as Record<K, Tensor>;
+    };
+    const type = mixerType(config, layer);
+    const mixer: MixerTensors =
+      type === "full_attention"
+        ? { type, tensors: all(ATTENTION_PARAMETERS) }
+        : { type, tensors: all(DELTA_NET_PARAMETERS) };
+    return { ...all(BLOCK_PARAMETERS), mixer };
+  });
+  return {
+    embedding: of(EMBEDDING),
+    layers,
+    finalNorm: of(FINAL_NORM),
+    head: of(config.tied ? EMBEDDING : HEAD),
+  };
+}
+
+/** A pack on the device. */
+interface Inputs {
+  ids: Tensor;
+  places: Places;
+  keys: KeyRange<Tensor>;
+  /** u32 [S+1]: the first row of each sequence, then T. */
+  sequences: Tensor;
+  rows: Tensor;
+  targets: Tensor;
+}
+
+function upload(backend: Backend, pack: Pack, tables: { cos: Tensor; sin: Tensor }): Inputs {
+  const vector = (data: Uint32Array): Tensor => backend.fromArray(data, [data.length]);
+  const keys: KeyRange<Tensor> = { start: vector(pack.start), end: vector(pack.end) };
+  if (pack.prefixStart !== null && pack.prefixEnd !== null) {
+    keys.prefixStart = vector(pack.prefixStart);
+    keys.prefixEnd = vector(pack.prefixEnd);
+  }
+  return {
+    ids: vector(pack.ids),
+    places: { ...tables, positions: vector(pack.positions) },
+    keys,
+    sequences: vector(sequenceOffsets(pack.positions)),
+    rows: vector(pack.rows),
+    targets: vector(pack.targets),
+  };
+}
+
+/** The rows at position 0, then the number of rows. */
+function sequenceOffsets(positions: Uint32Array): Uint32Array {
+  const offsets: number[] = [];
+  for (const [row, position] of positions.entries()) if (position === 0) offsets.push(row);
+  return Uint32Array.from([...offsets, positions.length]);
+}
+
+/** Rows reach rows of the pack alone. */
+export function reachInPack(
+  backend: Backend,
+  { keys, sequences }: { keys: KeyRange<Tensor>; sequences: Tensor },
+): Reach {
+  return {
+    attend: (q, k, v) => backend.attention(q, k, v, keys),
+    convolve: (x, w) => backend.causalConv(x, w, keys.start),
+    recur: (q, k, v, gates) => backend.deltaRule(q, k, v, gates, sequences),
+  };
+}
+
+/** The hidden rows before each response token, normalised [R,d], ready for the head. */
+function responseRows(
+  backend: Backend,
+  config: ModelConfig,
+  w: ModelTensors,
+  hidden: Tensor,
+  rows: Tensor,
+): { picked: Tensor; normed: Tensor; rstd: Tensor } {
+  const picked = backend.gatherRows(hidden, rows);
+  const { y, rstd } = backend.rmsNorm(picked, w.finalNorm, config.normEpsilon, normOffset(config));
+  return { picked, normed: y, rstd };
+}
+
+/** What `headDistribution` tells of each response row. */
+interface Distribution {
+  entropy: Tensor;
+  topIds: Tensor;
+  topLogprobs: Tensor;
+}
+
+/**
+ * Log-probabilities of a pack's targets [R]; no activation outlives its layer, except the keys and values that the pack
+ * keeps. `stored` are those of the prefix that the pack takes from elsewhere. `top`: entropy and so many of the most
+ * probable tokens as well.
+ */
+export function scorePass(
+  backend: Backend,
+  config: ModelConfig,
+  w: ModelTensors,
+  tables: { cos: Tensor; sin: Tensor },
+  pack: Pack,
+  stored: readonly LayerKeys[] | null = null,
+  top: number | null = null,
+): { logprobs: Tensor; distribution: Distribution | null; kept: LayerKeys[] } {
+  return backend.scope((keep) => {
+    const inputs = upload(backend, pack, tables);
+    const kept: LayerKeys[] = [];
+    let x = backend.embedding(w.embedding, inputs.ids);
+    for (const [i, layer] of w.layers.entries()) {
+      const y = backend.scope((keepLayer) => {
+        const reach: Reach = {
+          ...reachInPack(backend, inputs),
+          attend: (q, k, v) => {
+            if (pack.keep !== null) {
+              const rows = { at: pack.keep.row, count: pack.keep.prefix.ids.length };
+              kept.push({ k: keepLayer(copyOf(backend, k, rows)), v: keepLayer(copyOf(backend, v, rows)) });
+            }
+            if (stored === null) return backend.attention(q, k, v, inputs.keys);
+            const before = stored[i]!;
+            const [keys, values] = [joined(backend, before.k, k), joined(backend, before.v, v)];
+            return backend.attention(q, keys, values, inputs.keys);
+          },
+        };
+        return keepLayer(layerForward(backend, config, layer, x, inputs.places, reach).y);
+      });
+      backend.free(x);
+      x = y;
+      backend.flush();
+    }
+    const { normed } = responseRows(backend, config, w, x, inputs.rows);
+    for (const { k, v } of kept) for (const t of [k, v]) keep(t);
+    const { logprobs, lse } = backend.headLogprobs(normed, w.head, inputs.targets);
+    const distribution = top === null ? null : backend.headDistribution(normed, w.head, lse, top);
+    for (const t of Object.values<Tensor>({ ...distribution })) keep(t);
+    return { logprobs: keep(logprobs), distribution, kept };
+  });
+}
+
+/** Some rows of x [T,G,D] as a tensor of their own. */
+function copyOf(backend: Backend, x: Tensor, { at, count }: { at: number; count: number }): Tensor {
+  const [tokens = 0, groups = 0, size = 0] = x.shape;
+  const rows = backend.fromArray(
+    Uint32Array.from({ length: count }, (_, i) => at + i),
+    [count],
+  );
+  const copy = backend.gatherRows(backend.reshape(x, [tokens, groups * size]), rows);
+  backend.reshape(x, [tokens, groups, size]);
+  return backend.reshape(copy, [count, groups, size]);
+}
+
+/** The rows of a, then those of b. */
+function joined(backend: Backend, a: Tensor, b: Tensor): Tensor {
+  const before = a.shape[0]!;
+  const all = backend.zeros([before + b.shape[0]!, ...b.shape.slice(1)]);
+  backend.copyRows(all, 0, a);
+  backend.copyRows(all, before, b);
+  return all;
+}
+
+/** A forward pass that can be followed by a backward pass. Free it with `dispose`, whatever happens. */
+export class TrainingPass {
+  readonly logprobs: Tensor;
+  readonly #inputs: Inputs;
+  /** Input of each layer, and what else it needs; null: to be computed again. */
+  readonly #layers: { x: Tensor; activations: KeptActivations | null }[] = [];
+  readonly #top: { hidden: Tensor; picked: Tensor; normed: Tensor; rstd: Tensor; lse: Tensor };
+  readonly #reach: Reach;
+  #disposed = false;
+
+  constructor(
+    private readonly backend: Backend,
+    private readonly config: ModelConfig,
+    private readonly w: ModelTensors,
+    tables: { cos: Tensor; sin: Tensor },
+    private readonly pack: Pack,
+    recompute?: boolean,
+  ) {
+    const keepAll = !(recompute ?? keepsInputsOnly(config, pack.ids.length, backend.packTokens));
+    // One scope around all: an error on the way frees everything made so far.
+    const made = backend.scope((keep) => {
+      const inputs = upload(backend, pack, tables);
+      const reach = reachInPack(backend, inputs);
+      let x = backend.embedding(w.embedding, inputs.ids);
+      for (const layer of w.layers) {
+        const { y, activations } = backend.scope((keepLayer) => {
+          const result = layerForward(backend, config, layer, x, inputs.places, reach);
+          const kept = keptActivations(result.activations);
+          if (keepAll) for (const t of activationTensors(kept)) keepLayer(t);
+          return { y: keepLayer(result.y), activations: kept };
+        });
+        this.#layers.push({ x, activations: keepAll ? activations : null });
+        x = y;
+        backend.flush();
+      }
+      const rows = responseRows(backend, config, w, x, inputs.rows);
+      const { logprobs, lse } = backend.headLogprobs(rows.normed, w.head, inputs.targets);
+      const top = { hidden: x, ...rows, lse };
+      for (const t of [...inputTensors(inputs), ...Object.values(top), logprobs]) keep(t);
+      for (const { x: input, activations } of this.#layers) {
+        keep(input);
+        if (activations !== null) for (const t of activationTensors(activations)) keep(t);
+      }
+      return { inputs, reach, top, logprobs };
+    });
+    this.#inputs = made.inputs;
+    this.#reach = made.reach;
+    this.#top = made.top;
+    this.logprobs = made.logprobs;
+  }
+
+  /** Adds the gradients of L to `g`, given dL/dlogprob of each response row. May be called once. */
+  backward(g: ModelTensors, coefficients: Float32Array): void {
+    const { backend, config, w, pack } = this;
+    const { places, keys, sequences, rows, targets } = this.#inputs;
+    const offset = normOffset(config);
+    const top = this.#top;
+    let dx = backend.scope((keep) => {
+      const c = backend.fromArray(coefficients, [coefficients.length]);
+      const dNormed = backend.headBackward(g.head, top.normed, w.head, targets, top.lse, c);
+      const dPicked = backend.rmsNormBackward(
+        g.finalNorm,
+        dNormed,
+        top.picked,
+        w.finalNorm,
+        top.rstd,
+        null,
+        offset,
+      );
+      return keep(backend.scatterRows(dPicked, rows, pack.ids.length));
+    });
+    try {
+      const queryEnd = backend.fromArray(pack.queryEnd, [pack.queryEnd.length]);
+      try {
+        for (let i = this.#layers.length - 1; i >= 0; i--) {
+          const { x, activations } = this.#layers[i]!;
+          const weights = w.layers[i]!;
+          const packRows = { places, keys, queryEnd, sequences };
+          const next = backend.scope((keep) => {
+            const a: KeptActivations =
+              activations ?? layerForward(backend, config, weights, x, places, this.#reach).activations;
+            return keep(layerBackward(backend, config, weights, g.layers[i]!, a, dx, packRows));
+          });
+          this.#layers.pop();
+          backend.free(x, dx, ...(activations === null ? [] : activationTensors(activations)));
+          dx = next;
+          backend.flush();
+        }
+        backend.embeddingBackward(g.embedding, pack.ids, dx);
+      } finally {
+        backend.free(queryEnd);
+      }
+    } finally {
+      backend.free(dx);
+    }
+  }
+
+  dispose(): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    for (const { x, activations } of this.#layers) {
+      this.backend.free(x);
+      if (activations !== null) this.backend.free(...activationTensors(activations));
+    }
+    this.backend.free(...inputTensors(this.#inputs), ...Object.values(this.#top), this.logprobs);
+  }
+}
+
+/** All but the tables of angles, which stay. */
+function inputTensors({ ids, places, keys, sequences, rows, targets }: Inputs): Tensor[] {
+  const { start, end, prefixStart, prefixEnd } = keys;
+  const ranges = [start, end, prefixStart, prefixEnd].filter((t) => t !== undefined);
+  return [ids, places.positions, ...ranges, sequences, rows, targets];
+}

@@ -1,0 +1,27 @@
+import type { Tensor } from "./backend.ts";
+
+/**
+ * Parts of f32 tensors between a device and the host, for sums over several devices: no array of a whole tensor is
+ * made, several pieces may be under way at once, and on a GPU no copy is made between the caller's memory and the
+ * memory that the GPU reads and writes. Places and counts are of values; bytes are f32, little-endian.
+ */
+export interface PieceTransfer<T extends Tensor = Tensor> {
+  /** Runs `use` on the values at, at + 1, …, once all commands before are done. The bytes are valid until it resolves. */
+  read(t: T, at: number, count: number, use: (bytes: Uint8Array) => Promise<void>): Promise<void>;
+  /** Replaces the values at, at + 1, … by what `fill` writes into the bytes, or adds it to them (value + written). */
+  write(
+    t: T,
+    at: number,
+    count: number,
+    how: "replace" | "add",
+    fill: (bytes: Uint8Array) => Promise<void>,
+  ): Promise<void>;
+  /** Gives back what was held for further pieces. */
+  release(): void;
+}
+
+/** @throws Error when the piece does not lie in an f32 tensor of `length` values */
+export function checkPiece(t: Tensor, length: number, at: number, count: number): void {
+  if (t.dtype !== "f32" || at < 0 || count < 1 || at + count > length)
+    throw new Error(`piece of ${count} values at ${at} of ${t.dtype}[${t.shape.join(",")}]`);
+}
