@@ -4,7 +4,9 @@ import {
   type Backend,
   createReferenceBackend,
   createWebGpuBackend,
+  type TuningStore,
   type WebGpuBackend,
+  type WebGpuOptions,
 } from "../../tensor/index.ts";
 
 /** `auto` takes WebGPU when the adapter is a real GPU; software adapters must be asked for as `webgpu`. */
@@ -18,7 +20,11 @@ export interface BackendOptions {
   gpu?: GPU | null;
   /** How to get an adapter here: the end of the message when `webgpu` was asked for and there is none. */
   howTo: string;
-  /** One line for a person when `auto` falls back. */
+  /** Format of the operands of matrix products on WebGPU: see `WebGpuOptions.compute`. Default f32. */
+  compute?: "f32" | "f16";
+  /** Where measured choices of kernels are kept; false: none are measured (see `WebGpuOptions.tuning`). */
+  tuning?: TuningStore | false;
+  /** One line for a person when `auto` falls back, or choices of kernels cannot be measured or kept. */
   onNote?: (note: string) => void;
 }
 
@@ -27,13 +33,22 @@ const SLOW = "computing with plain TypeScript on one processor thread, which is 
 /**
  * Opens a device. The caller disposes the backend, which ends the device and everything on it.
  *
- * @throws InputError, one line that says how to get an adapter, when `webgpu` was asked for and there is none
+ * @throws InputError, one line: how to get an adapter, when `webgpu` was asked for and there is none; what is lacking,
+ * when f16 was asked for and the device cannot compute in it
  */
 export async function createBackend(options: BackendOptions): Promise<Backend> {
-  const { device, gpu, howTo, onNote } = options;
-  if (device === "cpu") return createReferenceBackend();
-  const found = gpu ? await open(gpu) : "this system offers none";
+  const { device, gpu, howTo, compute = "f32", onNote } = options;
+  const tuning = options.tuning === false ? false : { store: options.tuning, onNote };
+  if (device === "cpu") {
+    if (compute === "f16") throw new InputError("compute f16: the CPU device computes in f32 only");
+    return createReferenceBackend();
+  }
+  const found = gpu ? await open(gpu, { compute, tuning }) : "this system offers none";
   if (typeof found === "string") {
+    if (compute === "f16")
+      throw new InputError(
+        found.startsWith("compute f16") ? found : `compute f16: no WebGPU device: ${found}; ${howTo}`,
+      );
     if (device === "webgpu") throw new InputError(`no WebGPU device: ${found}; ${howTo}`);
     onNote?.(`No WebGPU device (${found}): ${SLOW}.`);
     return createReferenceBackend();
@@ -50,11 +65,11 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
 }
 
 /** The device, or why there is none. */
-async function open(gpu: GPU): Promise<WebGpuBackend | string> {
+async function open(gpu: GPU, options: WebGpuOptions): Promise<WebGpuBackend | string> {
   if ((await gpu.requestAdapter({ powerPreference: "high-performance" })) === null)
     return "no adapter was found";
   try {
-    return await createWebGpuBackend(gpu);
+    return await createWebGpuBackend(gpu, options);
   } catch (error) {
     return (error instanceof Error ? error.message : String(error)).replace(/\.?\s*$/, "");
   }

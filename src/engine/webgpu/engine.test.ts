@@ -47,7 +47,7 @@ describe("ports on the reference backend", () => {
   });
   afterAll(() => backend.dispose());
 
-  it.each(["qwen3-a", "qwen3-b"])(
+  it.each(["qwen3-a", "qwen3-b", "qwen3_5"])(
     "%s: a step reports the golden loss, norm, ratios and clipped tokens",
     async (name) => {
       const { items, golden } = goldenItems(name);
@@ -253,6 +253,21 @@ describe("ports on WebGPU, a software adapter", () => {
     await expect(createBackend({ device: "webgpu", gpu: null, howTo: "install a driver" })).rejects.toThrow(
       "no WebGPU device: this system offers none; install a driver",
     );
+  });
+
+  it("compute f16 is refused where it cannot be had, never replaced in silence", async () => {
+    await expect(createBackend({ device: "cpu", howTo: "", compute: "f16" })).rejects.toThrow(
+      "compute f16: the CPU device computes in f32 only",
+    );
+    const without = createBackend({ device: "auto", gpu: null, howTo: "install a driver", compute: "f16" });
+    await expect(without).rejects.toThrow(
+      "compute f16: no WebGPU device: this system offers none; install a driver",
+    );
+    const adapter = await (await openGpu()).requestAdapter();
+    if (!adapter!.features.has("shader-f16"))
+      await expect(
+        createBackend({ device: "webgpu", gpu: await openGpu(), howTo: "", compute: "f16" }),
+      ).rejects.toThrow(/^compute f16: the adapter .* lacks shader-f16/);
   });
 });
 

@@ -6,7 +6,7 @@ import { tinyRecords } from "../../../test/support/tiny-records.ts";
 import { libraryContexts, recordedData, train } from "../../core/loop/index.ts";
 import { METHODS } from "../../core/method/index.ts";
 import { type ItemReport, PAPER_SETTINGS, type StepSettings, type TrainItem } from "../../core/ports.ts";
-import { Qwen3Model } from "../../tensor/index.ts";
+import { LanguageModel } from "../../tensor/index.ts";
 import { loadTokenizer, textCodec } from "../../text/index.ts";
 import { createNodeBackend } from "./node.ts";
 import { openFolder } from "./node-folder.ts";
@@ -43,7 +43,8 @@ it("raises Σ w A log p over its episodes, and leaves nothing allocated", async 
     data: recordedData(episodes),
     codec,
     teacher,
-    openStudent: async () => new Watched(await Qwen3Model.load(backend, openFolder(modelFixture("qwen3-a")))),
+    openStudent: async () =>
+      new Watched(await LanguageModel.load(backend, openFolder(modelFixture("qwen3-a")))),
     contexts: libraryContexts({
       codec,
       sources: async (_, task) => sources.filter((source) => source.task === task),

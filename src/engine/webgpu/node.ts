@@ -2,11 +2,17 @@
 import { InputError } from "../../core/errors.ts";
 import type { Backend } from "../../tensor/index.ts";
 import { createBackend, type DeviceChoice } from "./backend.ts";
+import { nodeTuningStore } from "./node-tuning-store.ts";
 
 export { createFolder, openFolder } from "./node-folder.ts";
 
-/** Comma-separated Dawn toggles to turn on, for experiments: `GCOPD_DAWN_FEATURES=allow_unsafe_apis,…`. */
+/** Comma-separated Dawn toggles to turn on in place of our own choice: `GCOPD_DAWN_FEATURES=allow_unsafe_apis,…`. */
 export const DAWN_FEATURES = "GCOPD_DAWN_FEATURES";
+/**
+ * What f16 operands need: matrix units are behind the first, f16 on NVIDIA behind the second, and without the third Dawn
+ * checks every index of our kernels again, which halves the speed of products. All kernels are our own.
+ */
+const F16_FEATURES = "allow_unsafe_apis,vulkan_enable_f16_on_nvidia,disable_robustness";
 /** Part of the name of the adapter to take, on machines with several. */
 export const DAWN_ADAPTER = "GCOPD_ADAPTER";
 
@@ -17,31 +23,50 @@ const HOW_TO: Partial<Record<NodeJS.Platform, string>> = {
 };
 
 /**
- * `createBackend` on Dawn. After `dispose` nothing keeps the process alive.
+ * Every instance of this process: Dawn looks for its events once more after the last promise is kept, and one that was
+ * collected by then leaves the process waiting for a lock that is gone.
+ */
+const OPENED: GPU[] = [];
+
+/**
+ * `createBackend` on Dawn. After `dispose` nothing keeps the process alive. What is measured of kernels is kept in the
+ * user's cache folder.
  *
  * @throws InputError when `webgpu` was asked for and there is no adapter, or Dawn does not run on this system
  */
 export async function createNodeBackend(
   device: DeviceChoice,
-  options: { onNote?: (note: string) => void; environment?: NodeJS.ProcessEnv } = {},
+  options: {
+    compute?: "f32" | "f16";
+    onNote?: (note: string) => void;
+    environment?: NodeJS.ProcessEnv;
+  } = {},
 ): Promise<Backend> {
   const howTo = HOW_TO[process.platform] ?? "update the GPU's driver, or use --device cpu";
-  const gpu = device === "cpu" ? null : await openDawn(device, options.environment ?? process.env);
-  return createBackend({ device, gpu, howTo, onNote: options.onNote });
+  const { compute, onNote, environment = process.env } = options;
+  const tuning = nodeTuningStore(environment);
+  const gpu = device === "cpu" ? null : await openDawn(device, compute, environment);
+  return createBackend({ device, gpu, howTo, compute, tuning, onNote });
 }
 
-async function openDawn(device: DeviceChoice, environment: NodeJS.ProcessEnv): Promise<GPU | null> {
-  const features = environment[DAWN_FEATURES];
+async function openDawn(
+  device: DeviceChoice,
+  compute: "f32" | "f16" | undefined,
+  environment: NodeJS.ProcessEnv,
+): Promise<GPU | null> {
+  const features = environment[DAWN_FEATURES] ?? (compute === "f16" ? F16_FEATURES : undefined);
   const adapter = environment[DAWN_ADAPTER];
   try {
     const { create, globals } = await import("webgpu");
     Object.assign(globalThis, globals);
-    return create([
+    const gpu = create([
       // Elsewhere Dawn's own choice is right (Metal, Direct3D 12).
       ...(process.platform === "linux" ? ["backend=vulkan"] : []),
       ...(adapter ? [`adapter=${adapter}`] : []),
       ...(features ? [`enable-dawn-features=${features}`] : []),
     ]);
+    OPENED.push(gpu);
+    return gpu;
   } catch (error) {
     if (device === "auto") return null;
     const reason = error instanceof Error ? error.message : String(error);

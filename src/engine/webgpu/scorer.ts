@@ -1,30 +1,69 @@
+import { DeviceError } from "../../core/errors.ts";
 import type {
   EngineInfo,
   FolderReader,
+  ScoreOptions,
   ScoreRequest,
   ScoreResult,
   Scorer,
   WorkOptions,
 } from "../../core/ports.ts";
-import { type Backend, type ModelWork, Qwen3Model } from "../../tensor/index.ts";
+import {
+  type Backend,
+  describePlan,
+  LanguageModel,
+  type ModelWork,
+  type WeightChoice,
+} from "../../tensor/index.ts";
+import { type PlannedPasses, PREFIX_BYTES } from "./plan.ts";
 
 /** The ports' way to follow and stop work, as the model takes it. */
 export function modelWork(options: WorkOptions, unit: string): ModelWork {
-  const { signal, onProgress } = options;
-  return { signal, onProgress: onProgress && ((done, total) => onProgress({ done, total, unit })) };
+  const { signal, onProgress, onComputed } = options;
+  return {
+    signal,
+    onComputed,
+    onProgress: onProgress && ((done, total) => onProgress({ done, total, unit })),
+  };
+}
+
+/** `f32`, or how weights are kept and what products are computed in: `int4 and int8 weights, f16 products`. */
+function numberFormat({ backend, formats }: LanguageModel): string {
+  const compute = backend.compute;
+  if (formats.every((format) => format === compute)) return compute;
+  return `${formats.join(" and ")} weights, ${compute} products`;
+}
+
+/** Passes as they were planned; the backend's own, and no plan to tell, when absent. */
+export type PassOptions = Partial<PlannedPasses>;
+
+/** Runs `work`; where the device has no memory left, the error has the plan's numbers beside what was allocated. */
+export async function withinPlan<R>({ plan }: PassOptions, work: () => Promise<R>): Promise<R> {
+  try {
+    return await work();
+  } catch (error) {
+    if (plan === undefined || !(error instanceof DeviceError) || error.fault !== "memory") throw error;
+    throw new DeviceError(`${error.message}; planned: ${describePlan(plan)}`, error.fault);
+  }
 }
 
 /** A frozen model on a backend. The backend stays its opener's: several models may share one. */
 export class ModelScorer implements Scorer {
   readonly info: EngineInfo;
 
-  constructor(protected readonly model: Qwen3Model) {
+  constructor(
+    protected readonly model: LanguageModel,
+    protected passes: PassOptions = {},
+  ) {
+    // What decisions have in common is kept from call to call; a trainer's optimizer drops it with each update.
+    this.takePasses(passes);
     const { backend, config, name, parameterCount } = model;
     this.info = {
       model: name,
+      architecture: config.architecture,
       device: backend.kind,
       adapter: backend.description,
-      dtype: "f32",
+      dtype: numberFormat(model),
       parameters: parameterCount,
       vocabulary: config.vocabularySize,
     };
@@ -35,14 +74,32 @@ export class ModelScorer implements Scorer {
     return this.model.config.maxPositions;
   }
 
-  /** Loads a Hugging Face folder. Every fault of it is an InputError that names file and key. */
-  static async open(backend: Backend, folder: FolderReader, options: WorkOptions = {}): Promise<ModelScorer> {
-    return new ModelScorer(await Qwen3Model.load(backend, folder, modelWork(options, "parameters")));
+  /**
+   * Loads a Hugging Face folder, its matrices kept in the format `weights` (default f32). Every fault of it is an
+   * InputError that names file and key.
+   */
+  static async open(
+    backend: Backend,
+    folder: FolderReader,
+    options: WorkOptions & PassOptions & { weights?: WeightChoice } = {},
+  ): Promise<ModelScorer> {
+    const { weights } = options;
+    const load = () => LanguageModel.load(backend, folder, { ...modelWork(options, "bytes"), weights });
+    return new ModelScorer(await withinPlan(options, load), options);
   }
 
-  async score(requests: readonly ScoreRequest[], options: WorkOptions = {}): Promise<ScoreResult[]> {
-    const logprobs = await this.model.score(requests, modelWork(options, "tokens"));
-    return requests.map(({ id }, n) => ({ id, logprobs: logprobs[n]! }));
+  async score(requests: readonly ScoreRequest[], options: ScoreOptions = {}): Promise<ScoreResult[]> {
+    const work = { ...modelWork(options, "tokens"), maxTokensPerPack: this.passes.packTokens };
+    const scores = await withinPlan(this.passes, () =>
+      this.model.scoreDistributions(requests, options, work),
+    );
+    return requests.map(({ id }, n) => ({ id, ...scores[n]! }));
+  }
+
+  /** Passes of a new plan, from the next call on. */
+  takePasses(passes: PassOptions): void {
+    this.passes = passes;
+    this.model.keepPrefixes(passes.prefixBytes ?? this.model.backend.packTokens * PREFIX_BYTES);
   }
 
   dispose(): void {

@@ -12,12 +12,12 @@ import type {
   WorkOptions,
 } from "../../core/ports.ts";
 import { uniforms } from "../../core/seeded.ts";
-import { AdamW, type Backend, Qwen3Model } from "../../tensor/index.ts";
-import { ModelScorer, modelWork } from "./scorer.ts";
+import { AdamW, type Backend, LanguageModel, type Tensor } from "../../tensor/index.ts";
+import { ModelScorer, modelWork, type PassOptions, withinPlan } from "./scorer.ts";
 
 const OPTIMIZER_FILE = "optimizer.safetensors";
 
-export interface OpenTrainerOptions extends WorkOptions {
+export interface OpenTrainerOptions extends WorkOptions, PassOptions {
   /**
    * What happens to optimizer state in the folder: `continue` takes it over where there is one, `require` refuses a
    * folder without it (a checkpoint must have it), `ignore` starts anew.
@@ -25,12 +25,15 @@ export interface OpenTrainerOptions extends WorkOptions {
   optimizer: "continue" | "require" | "ignore";
 }
 
+/** The part of a step's report that is known before the update. */
+export type GradientReport = Pick<StepReport, "loss" | "tokens" | "items">;
+
 /** The student on a backend: f32 master weights and AdamW. The backend stays its opener's. */
 export class ModelTrainer extends ModelScorer implements Trainer {
   #optimizer: AdamW;
 
-  constructor(model: Qwen3Model) {
-    super(model);
+  constructor(model: LanguageModel, passes: PassOptions = {}) {
+    super(model, passes);
     this.#optimizer = new AdamW(model);
   }
 
@@ -40,19 +43,32 @@ export class ModelTrainer extends ModelScorer implements Trainer {
     folder: FolderReader,
     options: OpenTrainerOptions = { optimizer: "continue" },
   ): Promise<ModelTrainer> {
-    const trainer = new ModelTrainer(
-      await Qwen3Model.load(backend, folder, modelWork(options, "parameters")),
-    );
-    try {
-      const { optimizer } = options;
-      const there = (await folder.list()).includes(OPTIMIZER_FILE);
-      if (optimizer === "require" || (optimizer === "continue" && there))
-        await trainer.#optimizer.load(folder);
-      return trainer;
-    } catch (error) {
-      trainer.dispose();
-      throw error;
-    }
+    return withinPlan(options, async () => {
+      const model = await LanguageModel.load(backend, folder, modelWork(options, "bytes"));
+      const trainer = new ModelTrainer(model, options);
+      try {
+        const { optimizer } = options;
+        const there = (await folder.list()).includes(OPTIMIZER_FILE);
+        if (optimizer === "require" || (optimizer === "continue" && there))
+          await trainer.#optimizer.load(folder);
+        // Memory for the moments is asked for here, not in the middle of the first step.
+        await backend.sync();
+        return trainer;
+      } catch (error) {
+        trainer.dispose();
+        throw error;
+      }
+    });
+  }
+
+  /** The weights, in a fixed order. */
+  get parameters(): readonly Tensor[] {
+    return [...this.model.parameters.values()];
+  }
+
+  /** What `backward` left, in the order of `parameters`: it may be summed over devices before `update`. */
+  get gradients(): readonly Tensor[] {
+    return [...this.model.gradients.values()];
   }
 
   /** Optimizer steps taken, those of a continued folder included. */
@@ -69,45 +85,57 @@ export class ModelTrainer extends ModelScorer implements Trainer {
     settings: StepSettings,
     options: WorkOptions = {},
   ): Promise<StepReport> {
+    const part = await this.backward(items, settings, options);
+    options.signal?.throwIfAborted();
+    return { ...part, ...(await this.update(settings)) };
+  }
+
+  /** The gradient of Eq. (9) over these items, in place of any before, and what their tokens looked like. */
+  async backward(
+    items: readonly TrainItem[],
+    settings: Pick<StepSettings, "clip">,
+    options: WorkOptions = {},
+  ): Promise<GradientReport> {
     const reports: ItemReport[] = [];
     let loss = 0;
     let tokens = 0;
     this.model.zeroGradients();
-    await this.model.backward(
-      items,
-      (n, logprobs) => {
-        const item = items[n]!;
-        const { teacherLogprobs, rolloutLogprobs, weight } = item;
-        const part = responseObjective(
-          logprobs,
-          teacherLogprobs,
-          rolloutLogprobs ?? logprobs,
-          weight,
-          settings.clip,
-        );
-        loss += part.loss;
-        tokens += logprobs.length;
-        reports[n] = {
-          episode: item.episode,
-          decision: item.decision,
-          logprobs,
-          ratio: Float32Array.from(part.ratio),
-          advantage: Float32Array.from(part.advantage),
-          clipped: part.clipped,
-        };
-        return Float32Array.from(part.coefficients);
-      },
-      modelWork(options, "tokens"),
+    const { packTokens: maxTokensPerPack, recompute } = this.passes;
+    await withinPlan(this.passes, () =>
+      this.model.backward(
+        items,
+        (n, logprobs) => {
+          const item = items[n]!;
+          const { teacherLogprobs, rolloutLogprobs, weight } = item;
+          const part = responseObjective(
+            logprobs,
+            teacherLogprobs,
+            rolloutLogprobs ?? logprobs,
+            weight,
+            settings.clip,
+          );
+          loss += part.loss;
+          tokens += logprobs.length;
+          reports[n] = {
+            episode: item.episode,
+            decision: item.decision,
+            logprobs,
+            ratio: Float32Array.from(part.ratio),
+            advantage: Float32Array.from(part.advantage),
+            clipped: part.clipped,
+          };
+          return Float32Array.from(part.coefficients);
+        },
+        { ...modelWork(options, "tokens"), maxTokensPerPack, recompute },
+      ),
     );
-    options.signal?.throwIfAborted();
-    const { gradNorm } = await this.#optimizer.step(settings);
-    return {
-      step: this.steps,
-      loss,
-      gradNorm,
-      tokens,
-      items: items.map((item, n) => reports[n] ?? empty(item)),
-    };
+    return { loss, tokens, items: items.map((item, n) => reports[n] ?? empty(item)) };
+  }
+
+  /** AdamW on the gradient that `backward` left. */
+  async update(settings: StepSettings): Promise<Pick<StepReport, "step" | "gradNorm">> {
+    const { gradNorm } = await withinPlan(this.passes, () => this.#optimizer.step(settings));
+    return { step: this.steps, gradNorm };
   }
 
   async sample(requests: readonly SampleRequest[], options: WorkOptions = {}): Promise<SampleResult[]> {

@@ -1,0 +1,113 @@
+import type {
+  EngineInfo,
+  ScoreOptions,
+  ScoreRequest,
+  ScoreResult,
+  Scorer,
+  WorkOptions,
+} from "../../core/ports.ts";
+import type { WeightChoice } from "../../tensor/index.ts";
+import type { PassOptions } from "../webgpu/index.ts";
+import type { Cards } from "./cards.ts";
+import { type Share, scoringUnits } from "./share.ts";
+
+/** A frozen model on every card. The cards stay their opener's. */
+export class CardsScorer implements Scorer {
+  protected constructor(
+    protected readonly cards: Cards,
+    protected readonly model: number,
+    readonly info: EngineInfo,
+    /** Longest sequence that the model takes, prompt and response together, in tokens. */
+    readonly maxPositions: number,
+  ) {}
+
+  /** Loads a Hugging Face folder on disk onto every card. Every fault of it is an InputError. */
+  static async open(
+    cards: Cards,
+    folder: string,
+    options: WorkOptions & PassOptions & { weights?: WeightChoice } = {},
+  ): Promise<CardsScorer> {
+    const { model, info, maxPositions } = await loadOnCards(cards, folder, null, options);
+    return new CardsScorer(cards, model, info, maxPositions);
+  }
+
+  /** Each card takes the next unit of neighbours when it is free; results are in the order of the requests. */
+  async score(requests: readonly ScoreRequest[], options: ScoreOptions = {}): Promise<ScoreResult[]> {
+    const results: ScoreResult[] = [];
+    const { model } = this;
+    const { topK, entropy } = options;
+    const wanted = { ...(topK === undefined ? {} : { topK }), ...(entropy === undefined ? {} : { entropy }) };
+    await this.#deal(requests, "tokens", options, async (rank, { places }, work) => {
+      const part = places.map((place) => requests[place]!);
+      const scores = await this.cards.call(rank, "score", { model, requests: part, wanted }, work);
+      places.forEach((place, n) => {
+        results[place] = scores[n]!;
+      });
+    });
+    return results;
+  }
+
+  dispose(): void {
+    for (let rank = 0; rank < this.cards.count; rank++)
+      this.cards.call(rank, "dispose", { model: this.model }).catch(() => {});
+  }
+
+  /** Deals units out as cards become free. */
+  async #deal<R extends { promptIds: readonly number[]; responseIds: readonly number[] }>(
+    requests: readonly R[],
+    unit: string,
+    { signal, onProgress }: WorkOptions,
+    work: (rank: number, share: Share, options: WorkOptions) => Promise<void>,
+  ): Promise<void> {
+    const units = scoringUnits(requests, this.cards.count);
+    const total = requests.reduce(
+      (sum, { promptIds, responseIds }) => sum + promptIds.length + responseIds.length,
+      0,
+    );
+    let next = 0;
+    let finished = 0;
+    const under = new Map<number, number>();
+    const report = () =>
+      onProgress?.({ done: finished + [...under.values()].reduce((a, b) => a + b, 0), total, unit });
+    await this.cards.together(async (rank, stop) => {
+      while (next < units.length) {
+        const share = units[next++]!;
+        await work(rank, share, {
+          signal: stop,
+          onProgress: ({ done }) => {
+            under.set(rank, done);
+            report();
+          },
+        });
+        under.delete(rank);
+        for (const place of share.places) {
+          const { promptIds, responseIds } = requests[place]!;
+          finished += promptIds.length + responseIds.length;
+        }
+        report();
+      }
+    }, signal);
+  }
+}
+
+/** Loads one model folder onto every card. */
+export async function loadOnCards(
+  cards: Cards,
+  folder: string,
+  optimizer: "continue" | "require" | "ignore" | null,
+  { signal, onProgress, weights, ...rest }: WorkOptions & PassOptions & { weights?: WeightChoice },
+) {
+  const model = cards.newModel();
+  const { plan, packTokens, recompute, prefixBytes } = rest;
+  const passes = { plan, packTokens, recompute, prefixBytes };
+  const done = Array<number>(cards.count).fill(0);
+  const opened = await cards.all("load", () => ({ model, folder, optimizer, weights, passes }), {
+    signal,
+    onProgress: (rank, bytes, total) => {
+      done[rank] = bytes;
+      onProgress?.({ done: Math.min(...done), total, unit: "bytes" });
+    },
+  });
+  const { info, steps, maxPositions } = opened[0]!;
+  return { model, info: { ...info, adapter: cards.description }, steps, maxPositions };
+}

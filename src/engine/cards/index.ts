@@ -1,0 +1,6 @@
+/** Several cards of one host, from Node: a process a card, scoring dealt out, gradients summed. */
+export { Cards, type CardsOptions } from "./cards.ts";
+export { CardsScorer } from "./cards-scorer.ts";
+export { CardsTrainer } from "./cards-trainer.ts";
+export { processCards } from "./process-link.ts";
+export { serveCard } from "./program.ts";
