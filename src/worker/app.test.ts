@@ -43,6 +43,8 @@ describe("who may ask", () => {
     "/api/jobs/x/events",
     "/api/jobs/x/results",
     "/api/jobs/x/log",
+    "/api/files",
+    "/api/shared",
     "/api/none",
   ])("%s asks for the token", async (path) => {
     const wrong = [
@@ -139,8 +141,11 @@ describe("the API", () => {
     const cases: [unknown, string][] = [
       [{}, 'kind: expected "score" or "train"'],
       [{ kind: "bake" }, 'kind: expected "score" or "train"'],
-      [{ kind: "train" }, "config: expected string, got nothing"],
-      [{ kind: "train", config: 3 }, "config: expected string, got number"],
+      [{ kind: "train" }, "config: expected the absolute path of a training config, or the config itself"],
+      [
+        { kind: "train", config: 3 },
+        "config: expected the absolute path of a training config, or the config itself",
+      ],
       [{ kind: "train", config: path, resume: "never" }, 'resume: expected "auto" or "manual"'],
       [{ kind: "train", config: path, device: "tpu" }, 'device: expected "auto" or "webgpu" or "cpu"'],
       [{ kind: "train", config: path, lr: 1 }, 'unknown key "lr"'],
@@ -243,7 +248,9 @@ describe("the OpenAPI document", () => {
       Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, path, operation })),
     );
     expect(operations.map(({ name }) => name).sort()).toEqual([
+      "delete /api/jobs/{id}",
       "get /api/device",
+      "get /api/files",
       "get /api/health",
       "get /api/jobs",
       "get /api/jobs/{id}",
@@ -251,9 +258,14 @@ describe("the OpenAPI document", () => {
       "get /api/jobs/{id}/log",
       "get /api/jobs/{id}/results",
       "get /api/jobs/{id}/results/file",
+      "get /api/shared",
+      "get /api/shared/content/{path}",
       "post /api/jobs",
       "post /api/jobs/{id}/cancel",
       "post /api/jobs/{id}/resume",
+      "post /api/jobs/{id}/stop",
+      "post /api/plan",
+      "put /api/jobs/{id}/inputs",
     ]);
     for (const { name, path, operation } of operations) {
       expect(operation.security, name).toEqual([{ token: [] }]);

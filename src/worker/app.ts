@@ -4,9 +4,12 @@ import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { eventRoutes } from "./api/events.ts";
+import { INPUTS_PATH, inputRoutes } from "./api/inputs.ts";
 import { jobRoutes } from "./api/jobs.ts";
+import { planRoutes } from "./api/plan.ts";
 import { resultRoutes } from "./api/results.ts";
 import { TOKEN_SCHEME } from "./api/schemas.ts";
+import { sharedRoutes } from "./api/shared.ts";
 import { systemRoutes } from "./api/system.ts";
 import type { DeviceProbe } from "./device/probe.ts";
 import { ApiError, answerError, requestError } from "./http/errors.ts";
@@ -19,6 +22,14 @@ import { PACKAGE } from "./package-root.ts";
 export interface AppOptions {
   token: string;
   pageDir: string;
+  /** Absolute: a folder with a folder for each job. */
+  jobsDir: string;
+  /** Script that plans training in place of the command line. */
+  planCli?: string;
+  /** Origins that the page may read files from. */
+  connect?: readonly string[];
+  /** A folder of the disk that the page may read from; null shares none. */
+  files?: string | null;
   port: () => number;
   queue: JobQueue;
   store: JobStore;
@@ -47,19 +58,22 @@ export function createApp(options: AppOptions): OpenAPIHono {
     c.res.headers.set("Cross-Origin-Resource-Policy", "same-origin");
     if (!c.res.headers.has("Cache-Control")) c.res.headers.set("Cache-Control", "no-store");
   });
-  app.use(
-    "/api/*",
-    bodyLimit({
-      maxSize: MAX_BODY,
-      // The rest of the body is not read: the connection cannot be used again.
-      onError: (c) => c.json({ error: `expected at most ${MAX_BODY} bytes` }, 413, { Connection: "close" }),
-    }),
+  const limited = bodyLimit({
+    maxSize: MAX_BODY,
+    // The rest of the body is not read: the connection cannot be used again.
+    onError: (c) => c.json({ error: `expected at most ${MAX_BODY} bytes` }, 413, { Connection: "close" }),
+  });
+  app.use("/api/*", async (c, next) =>
+    c.req.method === "PUT" && INPUTS_PATH.test(c.req.path) ? next() : limited(c, next),
   );
 
-  systemRoutes(app, options.probe);
+  systemRoutes(app, options.probe, { jobs: options.jobsDir, page: options.pageDir });
   jobRoutes(app, options.queue, options.store);
   eventRoutes(app, options.queue, options.store);
   resultRoutes(app, options.queue);
+  sharedRoutes(app, options.files ?? null);
+  inputRoutes(app, options.queue);
+  planRoutes(app, options.planCli);
 
   app.openAPIRegistry.registerComponent("securitySchemes", TOKEN_SCHEME, {
     type: "http",
@@ -82,6 +96,7 @@ export function createApp(options: AppOptions): OpenAPIHono {
 
   const page: Hono<{ Bindings: HttpBindings }> = pageRoutes({
     folder: options.pageDir,
+    connect: options.connect ?? [],
     token: options.token,
   });
   app.all("*", (c) => page.fetch(c.req.raw, c.env));

@@ -9,9 +9,11 @@ import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
 import { InputError } from "../core/errors.ts";
+import { withRedirects } from "../engine/hub/hosts.ts";
 import { createApp } from "./app.ts";
 import { DeviceProbe } from "./device/probe.ts";
-import { checkLoopback, checkToken, randomToken } from "./http/security.ts";
+import { checkSharedFolder } from "./files/shared-folder.ts";
+import { checkConnectOrigin, checkLoopback, checkToken, randomToken } from "./http/security.ts";
 import type { Launcher } from "./job/launcher.ts";
 import { LocalLauncher } from "./job/local-launcher.ts";
 import { JobQueue } from "./job/queue.ts";
@@ -32,6 +34,10 @@ export interface WorkerOptions {
   host?: string;
   /** Folder of the built page; the package's own if left out. */
   pageDir?: string;
+  /** Origins, as `https://host`, that the page may read files from beside its own; none if left out. The public hub's stands for the hosts that it redirects to, too. */
+  connect?: readonly string[];
+  /** A folder of the disk whose files the page may list and read; none if left out. */
+  filesDir?: string;
   /** Folder of the jobs and their store; `$XDG_DATA_HOME/gcopd` (`~/.local/share/gcopd`) if left out. */
   dataDir?: string;
   /** Random if left out. */
@@ -59,11 +65,12 @@ export function defaultDataDir(env: NodeJS.ProcessEnv = process.env): string {
 
 /**
  * Starts a worker and resolves once it answers.
- * @throws InputError for an address that is not loopback, a port or a data folder in use, or an unfit token.
+ * @throws InputError for an address that is not loopback, a port or a data folder in use, a shared folder that is none, or an unfit token.
  */
 export async function createWorker(options: WorkerOptions = {}): Promise<Worker> {
   const host = checkLoopback(options.host ?? "127.0.0.1");
   const token = checkToken(options.token ?? randomToken());
+  const files = options.filesDir === undefined ? null : await checkSharedFolder(options.filesDir);
   const dataDir = resolve(options.dataDir ?? defaultDataDir());
   try {
     mkdirSync(join(dataDir, "jobs"), { recursive: true, mode: 0o700 });
@@ -90,8 +97,20 @@ export async function createWorker(options: WorkerOptions = {}): Promise<Worker>
     const probe = options.probe ?? new DeviceProbe();
     const pageDir = options.pageDir ?? join(PACKAGE.root, "dist", "page");
 
+    const connect = withRedirects((options.connect ?? []).map(checkConnectOrigin));
+
     let port = options.port ?? DEFAULT_PORT;
-    const app = createApp({ token, pageDir, port: () => port, queue, store, probe });
+    const app = createApp({
+      token,
+      pageDir,
+      jobsDir: join(dataDir, "jobs"),
+      connect,
+      files,
+      port: () => port,
+      queue,
+      store,
+      probe,
+    });
     const server = createAdaptorServer({ fetch: app.fetch }) as Server;
     await listen(server, port, host);
     closers.unshift(() => {

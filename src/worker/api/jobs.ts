@@ -13,7 +13,7 @@ const submit = createRoute({
   summary: "Submit a scoring or training job over files on the worker's disk",
   security,
   request: { body: { required: true, content: { "application/json": { schema: JobRequest } } } },
-  responses: { 201: json(Job, "The job, queued or already starting."), ...refusals(400, 413, 415) },
+  responses: { 201: json(Job, "The job, queued or already starting."), ...refusals(400, 409, 413, 415) },
 });
 
 const list = createRoute({
@@ -60,6 +60,28 @@ const cancel = createRoute({
   responses: { 202: json(Job, "The job, cancelled or cancelling."), ...refusals(404, 409) },
 });
 
+const stop = createRoute({
+  method: "post",
+  path: "/api/jobs/{id}/stop",
+  tags: ["jobs"],
+  summary: "Ask a training job to end after its present step",
+  description:
+    "As `cancel`, but it is never made to: the step may take as long as it takes. `cancel` after it ends it at once.",
+  security,
+  request: { params: JobId },
+  responses: { 202: json(Job, "The job, cancelled or cancelling."), ...refusals(404, 409) },
+});
+
+const remove = createRoute({
+  method: "delete",
+  path: "/api/jobs/{id}",
+  tags: ["jobs"],
+  summary: "Take an ended job away, with all that it wrote",
+  security,
+  request: { params: JobId },
+  responses: { 204: { description: "It is gone." }, ...refusals(404, 409) },
+});
+
 const resume = createRoute({
   method: "post",
   path: "/api/jobs/{id}/resume",
@@ -72,6 +94,11 @@ const resume = createRoute({
 });
 
 export function jobRoutes(app: OpenAPIHono, queue: JobQueue, store: JobStore): void {
+  /** Without what only the queue needs. */
+  const shown = (job: StoredJob): Job => {
+    const { lane: _lane, outputOffset: _offset, fruitless: _fruitless, ...rest } = job;
+    return { ...rest, command: queue.command(job) };
+  };
   app.openapi(submit, async (c) => {
     const request = c.req.valid("json");
     await checkFiles(request, "POST /api/jobs");
@@ -79,12 +106,11 @@ export function jobRoutes(app: OpenAPIHono, queue: JobQueue, store: JobStore): v
   });
   app.openapi(list, (c) => c.json({ jobs: store.list(c.req.valid("query")).map(shown) }, 200));
   app.openapi(get, (c) => c.json(shown(queue.get(c.req.valid("param").id)), 200));
+  app.openapi(stop, (c) => c.json(shown(queue.stop(c.req.valid("param").id)), 202));
   app.openapi(cancel, (c) => c.json(shown(queue.cancel(c.req.valid("param").id)), 202));
   app.openapi(resume, (c) => c.json(shown(queue.resume(c.req.valid("param").id)), 202));
-}
-
-/** Without what only the queue needs. */
-function shown(job: StoredJob): Job {
-  const { lane: _lane, outputOffset: _offset, fruitless: _fruitless, ...rest } = job;
-  return rest;
+  app.openapi(remove, async (c) => {
+    await queue.remove(c.req.valid("param").id);
+    return c.body(null, 204);
+  });
 }

@@ -1,10 +1,14 @@
 /** What a job wrote: its output folder's files, and its log. */
-import { readFile } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
 import { basename, extname } from "node:path";
+import { Readable } from "node:stream";
 import { serveStatic } from "@hono/node-server/serve-static";
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { TypedResponse } from "hono";
 import { InputError } from "../../core/errors.ts";
 import { ApiError } from "../http/errors.ts";
+import { logTail } from "../job/log-tail.ts";
 import type { JobQueue } from "../job/queue.ts";
 import { listResults, resultFile } from "../job/results.ts";
 import { JobId, json, refusals, security } from "./schemas.ts";
@@ -69,6 +73,10 @@ const log = createRoute({
         .min(1)
         .optional()
         .openapi({ description: "The latest one if left out." }),
+      tail: z.coerce.number().int().min(1).max(100_000).optional().openapi({
+        description:
+          "Only so many lines from its end; `Log-Bytes` of the answer tells how long the whole log is.",
+      }),
     }),
   },
   responses: {
@@ -123,9 +131,23 @@ export function resultRoutes(app: OpenAPIHono, queue: JobQueue): void {
     if (attempt > job.attempt) {
       throw new InputError(`expected at most ${job.attempt}, the number of attempts`, { key: "attempt" });
     }
-    const text = await readFile(queue.logFile(job.id, attempt), "utf8").catch(() => {
-      throw new ApiError(404, `job ${job.id}: it has no log yet`);
+    const file = queue.logFile(job.id, attempt);
+    const missing = () => new ApiError(404, `job ${job.id}: it has no log yet`);
+    const { tail } = c.req.valid("query");
+    if (tail !== undefined) {
+      const end = await logTail(file, tail).catch(() => {
+        throw missing();
+      });
+      return c.text(end.text, 200, { "Log-Bytes": String(end.bytes) });
+    }
+    const { size } = await stat(file).catch(() => {
+      throw missing();
     });
-    return c.text(text, 200);
+    // A log grows while its run goes on: so much as it has now.
+    const stream = createReadStream(file, size === 0 ? {} : { end: size - 1 });
+    const answer = new Response(Readable.toWeb(stream) as ReadableStream, {
+      headers: { "Content-Type": "text/plain; charset=utf-8", "Log-Bytes": String(size) },
+    });
+    return answer as Response & TypedResponse<string, 200, "text">;
   });
 }

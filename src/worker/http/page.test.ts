@@ -3,7 +3,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createWorker } from "../index.ts";
 import { Harness } from "../testing/harness.ts";
+import { checkConnectOrigin } from "./security.ts";
 
 let harness: Harness;
 beforeAll(async () => {
@@ -35,6 +37,53 @@ describe("the page", () => {
       expect(headers["cross-origin-opener-policy"]).toBe("same-origin");
       expect(headers["cross-origin-embedder-policy"]).toBe("require-corp");
     }
+  });
+
+  it("may read from the origins that were named, and from no other", async () => {
+    const other = await createWorker({
+      port: 0,
+      dataDir: join(harness.dataDir, "connect"),
+      pageDir: harness.pageDir,
+      connect: ["https://data.example.org/", "http://127.0.0.1:9000"],
+    });
+    try {
+      const response = await fetch(other.url);
+      const policy = String(response.headers.get("content-security-policy"));
+      const allowed = "connect-src 'self' blob: https://data.example.org http://127.0.0.1:9000";
+      expect(policy).toContain(`${allowed};`);
+      expect(policy.match(/https?:/g)).toHaveLength(2);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it("may read a hub's models from where the hub keeps them, when the hub was named", async () => {
+    const other = await createWorker({
+      port: 0,
+      dataDir: join(harness.dataDir, "hub"),
+      pageDir: harness.pageDir,
+      connect: ["https://huggingface.co"],
+    });
+    try {
+      const policy = String((await fetch(other.url)).headers.get("content-security-policy"));
+      expect(policy).toContain(
+        "connect-src 'self' blob: https://huggingface.co https://*.huggingface.co https://*.hf.co;",
+      );
+    } finally {
+      await other.close();
+    }
+  });
+
+  it.each([
+    "https://*",
+    "*",
+    "https:",
+    "http://data.example.org",
+    "https://a.org/path",
+    "https://a.org; script-src *",
+    "file:///etc",
+  ])("refuses to let the page read from %s", (origin) => {
+    expect(() => checkConnectOrigin(origin)).toThrow("--connect: expected https://HOST");
   });
 
   it("gets its files with types, gzip, ranges and validators", async () => {

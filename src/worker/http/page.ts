@@ -27,7 +27,14 @@ export function withToken(html: string, token: string): string {
   return `${html.slice(0, end)}\n    <meta name="gcopd-token" content="${token}" />${html.slice(end)}`;
 }
 
+/** The page's own policy, made as wide as the worker's: a browser holds a page to both. */
+function withConnect(html: string, connect: readonly string[]): string {
+  return html.replace("connect-src 'self' blob:", ["connect-src 'self' blob:", ...connect].join(" "));
+}
+
 export interface PageOptions {
+  /** Origins that the page may read files from. */
+  connect?: readonly string[];
   /** Folder of the built page. */
   folder: string;
   token: string;
@@ -36,7 +43,8 @@ export interface PageOptions {
 /** Everything outside /api. */
 export function pageRoutes(options: PageOptions): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
-  app.use(pageHeaders());
+  const connect = options.connect ?? [];
+  app.use(pageHeaders(connect));
   app.use(
     compress({
       encoding: "gzip",
@@ -49,7 +57,7 @@ export function pageRoutes(options: PageOptions): Hono<{ Bindings: HttpBindings 
     app.get(path, async (c) => {
       let html: string;
       try {
-        html = await readFile(join(options.folder, "index.html"), "utf8");
+        html = withConnect(await readFile(join(options.folder, "index.html"), "utf8"), connect);
       } catch {
         return c.text("The page is not built yet: run `npm run build`.\n", 503, {
           "Cache-Control": "no-store",

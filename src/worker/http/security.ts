@@ -74,10 +74,36 @@ export function requireOwnAddress(port: () => number): MiddlewareHandler {
 }
 
 /**
- * The page may run its own scripts, workers and WebAssembly and talk to this worker, and nothing else: no foreign
- * connection, frame, form or inline code. Isolated from other origins, so that it may share memory between threads.
+ * An origin that the page may read files from beside the worker's own. `InputError` unless it is `https://HOST[:PORT]`, or
+ * `http://` on this machine: nothing else, no pattern and no path.
  */
-export function pageHeaders(): MiddlewareHandler {
+export function checkConnectOrigin(text: string): string {
+  let url: URL | undefined;
+  try {
+    url = new URL(text);
+  } catch {
+    // Refused below.
+  }
+  const plain =
+    url !== undefined &&
+    /^([a-z0-9.-]+|\[[0-9a-f:]+\])$/.test(url.hostname) &&
+    url.origin === text.replace(/\/$/, "").toLowerCase();
+  if (plain && (url!.protocol === "https:" || (url!.protocol === "http:" && isLoopback(url!.hostname)))) {
+    return url!.origin;
+  }
+  throw new InputError(
+    `expected https://HOST or https://HOST:PORT (http:// on this machine only), got ${JSON.stringify(text)}`,
+    { key: "--connect" },
+  );
+}
+
+const isLoopback = (host: string): boolean => LOOPBACK.has(host.replace(/^\[(.*)\]$/, "$1"));
+
+/**
+ * The page may run its own scripts, workers and WebAssembly and talk to this worker and to the origins that were named
+ * when it was started, and nothing else: no other connection, frame, form or inline code. Isolated from other origins, so that it may share memory between threads.
+ */
+export function pageHeaders(connect: readonly string[] = []): MiddlewareHandler {
   return secureHeaders({
     contentSecurityPolicy: {
       defaultSrc: ["'none'"],
@@ -86,7 +112,7 @@ export function pageHeaders(): MiddlewareHandler {
       styleSrc: ["'self'"],
       imgSrc: ["'self'", "data:", "blob:"],
       fontSrc: ["'self'", "data:"],
-      connectSrc: ["'self'", "blob:"],
+      connectSrc: ["'self'", "blob:", ...connect],
       manifestSrc: ["'self'"],
       baseUri: ["'none'"],
       formAction: ["'none'"],

@@ -1,8 +1,13 @@
 /** What a job's request means on the command line, and what must hold before it is accepted. */
 import { stat } from "node:fs/promises";
-import { isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import { InputError } from "../../core/errors.ts";
+import { checkTrainConfig, type TrainConfig, trainConfigSchema } from "../../core/loop/train-config.ts";
+import { describeIssue } from "../../core/record/describe-issue.ts";
+import { parseHubName } from "../../engine/hub/hub-client.ts";
 import type { JobRequest } from "./job.ts";
+
+type TrainRequest = Extract<JobRequest, { kind: "train" }>;
 
 /** Name of a scoring job's result in its output folder. */
 export const SCORES_FILE = "scores.jsonl";
@@ -12,9 +17,21 @@ export function commandArgs(request: JobRequest, outFolder: string): string[] {
   const files =
     request.kind === "score"
       ? ["--model", request.model, "--in", request.in, "--out", join(outFolder, SCORES_FILE)]
-      : ["--config", request.config, "--out", outFolder];
+      : ["--config", configPath(request, outFolder), "--out", outFolder];
   const device = request.device === undefined ? [] : ["--device", request.device];
-  return [request.kind, ...files, ...device, "--progress", "json"];
+  const cards = request.cards === undefined ? [] : ["--cards", cardsText(request.cards)];
+  return [request.kind, ...files, ...device, ...cards, "--progress", "json"];
+}
+
+/** A config that came with the request lies beside the job's output. */
+export function configPath({ config }: TrainRequest, outFolder: string): string {
+  return typeof config === "string" ? config : join(dirname(outFolder), "config.json");
+}
+
+/** One number is how many; one card of a certain number is a list with nothing after its comma. */
+function cardsText(cards: number | readonly number[]): string {
+  if (typeof cards === "number") return String(cards);
+  return cards.length === 1 ? `${cards[0]},` : cards.join(",");
 }
 
 /** @throws InputError naming the first key whose file or folder is not there. */
@@ -25,8 +42,44 @@ export async function checkFiles(request: JobRequest, where: string): Promise<vo
       await expectPath(request.in, "file", { file: where, key: "in" });
       return;
     case "train":
-      await expectPath(request.config, "file", { file: where, key: "config" });
+      if (typeof request.config === "string")
+        await expectPath(request.config, "file", { file: where, key: "config" });
+      else await checkConfig(request.config, where);
   }
+}
+
+/**
+ * Checks a config that came with a request: its keys, and that every file and folder is there.
+ *
+ * @throws InputError with the key, after `config.`
+ */
+export async function checkConfig(value: Record<string, unknown>, where: string): Promise<TrainConfig> {
+  const at = (key: string) => ({ file: where, key: key === "" ? "config" : `config.${key}` });
+  const checked = trainConfigSchema.safeParse(value);
+  if (!checked.success) {
+    const { key, message } = describeIssue(checked.error.issues[0]!, value);
+    throw new InputError(message, at(key));
+  }
+  const config = checked.data;
+  try {
+    checkTrainConfig(config);
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    throw new InputError(error.reason, at(error.where.key ?? ""));
+  }
+  for (const key of ["library", "episodes"] as const)
+    if (config[key] !== undefined) await expectPath(config[key], "file", at(key));
+  for (const key of ["teacher", "student"] as const) {
+    let hub: unknown = null;
+    try {
+      hub = parseHubName(config[key]);
+    } catch (error) {
+      throw error instanceof InputError ? new InputError(error.reason, at(key)) : error;
+    }
+    if (hub === null) await expectPath(config[key], "folder", at(key));
+  }
+  if (config.tokenizer !== undefined) await expectPath(config.tokenizer, "folder", at("tokenizer"));
+  return config;
 }
 
 async function expectPath(

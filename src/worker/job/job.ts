@@ -27,6 +27,17 @@ const DEVICE =
   "`auto` takes WebGPU on a real GPU, else plain TypeScript on the processor. One job at a time runs with `auto` or " +
   "`webgpu`, and one with `cpu`; the others wait in order.";
 
+const cards = z
+  .union([z.int().min(1), z.array(z.int().min(0)).min(1)])
+  .optional()
+  .openapi({
+    description:
+      "Several cards of the host, one process each: how many, or their numbers. One device when absent.",
+  });
+
+/** Ids of training jobs. */
+export const TRAIN_ID = /^train-[0-9a-f]{12}$/;
+
 const resume = z
   .enum(["auto", "manual"])
   .default("auto")
@@ -44,6 +55,7 @@ export const ScoreRequest = z
       description: "Absolute path of a JSON Lines file of scoring requests (`gcopd score --in`).",
     }),
     device: device.default("auto").openapi({ description: DEVICE }),
+    cards,
     resume,
   })
   .openapi("ScoreRequest");
@@ -51,10 +63,20 @@ export const ScoreRequest = z
 export const TrainRequest = z
   .strictObject({
     kind: z.literal("train"),
-    config: path("a training config").openapi({
-      description: "Absolute path of a JSON training config (`gcopd train --config`).",
+    config: z
+      .union([path("a training config"), z.record(z.string(), z.unknown())], {
+        error: "expected the absolute path of a training config, or the config itself",
+      })
+      .openapi({
+        description:
+          "Absolute path of a JSON training config (`gcopd train --config`), or the config itself, its paths absolute.",
+      }),
+    id: z.string().regex(TRAIN_ID, "expected train- and 12 hexadecimal digits").optional().openapi({
+      description: "The job's id: of inputs that were sent before. A new one when absent.",
     }),
+    title: z.string().min(1).max(200).optional().openapi({ description: "Shown to people." }),
     device: device.optional().openapi({ description: `In place of the config's own. ${DEVICE}` }),
+    cards,
     resume,
   })
   .openapi("TrainRequest");
@@ -67,6 +89,7 @@ export const Job = z
     id: z.string(),
     state: z.enum(JOB_STATES),
     request: JobRequest,
+    command: z.array(z.string()).openapi({ description: "What it runs, word by word." }),
     attempt: z.int().min(0).openapi({ description: "Runs so far, this one included; 0 before the first." }),
     message: z
       .string()

@@ -28,8 +28,11 @@ export interface Run {
   readonly name: string;
   /** Settles once the run is over and its output complete; never rejects. */
   readonly ended: Promise<RunEnd>;
-  /** Asks the run to stop, and makes it stop when it does not. Returns at once. */
-  stop(): void;
+  /**
+   * Asks the run to stop, and makes it stop when it does not. `patient` only asks, once: training ends after its step,
+   * however long that takes. Returns at once.
+   */
+  stop(options?: { patient: boolean }): void;
 }
 
 /** What became of a run that a previous worker started. `never`: it did not begin and now never will. */

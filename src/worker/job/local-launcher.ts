@@ -100,6 +100,7 @@ export class LocalLauncher implements Launcher {
 
   #run(pid: number, ended: Promise<RunEnd>): Run {
     let over = false;
+    let asked = false;
     let kill: NodeJS.Timeout | undefined;
     void ended.then(() => {
       over = true;
@@ -108,10 +109,12 @@ export class LocalLauncher implements Launcher {
     return {
       name: `process ${pid}`,
       ended,
-      stop: () => {
-        if (over || kill !== undefined) return;
+      stop: ({ patient } = { patient: false }) => {
+        if (over || kill !== undefined || (patient && asked)) return;
         // Training ends after its step when it is asked once, and within it when it is asked twice.
         signalGroup(pid, "SIGTERM");
+        asked = true;
+        if (patient) return;
         kill = setTimeout(() => {
           signalGroup(pid, "SIGTERM");
           kill = setTimeout(() => signalGroup(pid, "SIGKILL"), this.#graceMs);

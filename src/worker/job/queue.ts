@@ -1,11 +1,12 @@
 /** The life of jobs: one at a time in each lane, each as a run of the launcher, through restarts of the worker. */
 import { randomBytes } from "node:crypto";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ApiError } from "../http/errors.ts";
-import { commandArgs } from "./command.ts";
-import { ACTIVE, type JobRequest, type JobState, RESUMABLE } from "./job.ts";
+import { commandArgs, configPath } from "./command.ts";
+import { ACTIVE, ENDED, type JobRequest, type JobState, RESUMABLE, TRAIN_ID } from "./job.ts";
 import { type Launcher, LOG_FILE, OUTPUT_FILE, type Run, type RunEnd, type RunSpec } from "./launcher.ts";
 import { lastLine, readLines, toEvent } from "./output.ts";
 import type { JobStore, StoredJob } from "./store.ts";
@@ -21,6 +22,8 @@ export interface JobQueueOptions {
 
 /** A lost job goes on by itself this many times without any progress; then a person has to say so. */
 const MAX_FRUITLESS = 3;
+
+const UNUSED_MS = 24 * 3600 * 1000;
 
 export class JobQueue {
   readonly #store: JobStore;
@@ -77,13 +80,20 @@ export class JobQueue {
         });
       }
     }
+    await this.#removeUnusedInputs();
     this.#recovered = true;
     this.#startWaiting();
   }
 
   /** Puts a job in the queue; it starts at once when its lane is free. */
   submit(request: JobRequest): StoredJob {
-    const id = `${request.kind}-${randomBytes(6).toString("hex")}`;
+    const given = request.kind === "train" ? request.id : undefined;
+    const id = given ?? `${request.kind}-${randomBytes(6).toString("hex")}`;
+    if (this.#store.get(id) !== null) throw new ApiError(409, `job ${id}: there is one of this id already`);
+    if (request.kind === "train" && typeof request.config === "object") {
+      mkdirSync(join(this.#folder, id), { recursive: true });
+      writeFileSync(configPath(request, this.outFolder(id)), `${JSON.stringify(request.config, null, 2)}\n`);
+    }
     this.#store.create(id, request);
     this.#startWaiting();
     return this.get(id);
@@ -96,6 +106,48 @@ export class JobQueue {
     return job;
   }
 
+  /** The job's command line, word by word. */
+  command({ id, request }: StoredJob): string[] {
+    return ["gcopd", ...commandArgs(request, this.outFolder(id))];
+  }
+
+  /** Folder of files that a job reads, sent before it was submitted. */
+  inputFolder(id: string): string {
+    return join(this.#folder, id, "in");
+  }
+
+  /** Whether there is a job of this id. */
+  has(id: string): boolean {
+    return this.#store.get(id) !== null;
+  }
+
+  /**
+   * Asks a job to stop after its present step, however long that takes. `cancel` after it ends it at once.
+   * @throws ApiError 404; 409 when the job has ended.
+   */
+  stop(id: string): StoredJob {
+    const job = this.get(id);
+    if (this.#move(id, ["queued"], "cancelled", { ended_at: now() })) return this.get(id);
+    const message = "it ends after its present step";
+    if (this.#move(id, ["starting", "running"], "cancelling", { message }))
+      this.#runs.get(id)?.run?.stop({ patient: true });
+    else if (job.state !== "cancelling") throw new ApiError(409, `job ${id}: it is ${job.state} already`);
+    return this.get(id);
+  }
+
+  /**
+   * Takes an ended job away, with everything that it wrote.
+   * @throws ApiError 404; 409 while it has not ended.
+   */
+  async remove(id: string): Promise<void> {
+    const { state } = this.get(id);
+    if (!ENDED.includes(state) || this.#runs.has(id))
+      throw new ApiError(409, `job ${id}: it is ${state}: cancel it first`);
+    this.#store.remove(id);
+    this.#notify(id);
+    await rm(join(this.#folder, id), { recursive: true, force: true });
+  }
+
   /**
    * Asks a job to stop. One that waits is cancelled at once; one that runs is `cancelling` until its process is gone,
    * and `cancelled` then. Asking again changes nothing.
@@ -104,8 +156,9 @@ export class JobQueue {
   cancel(id: string): StoredJob {
     const job = this.get(id);
     if (this.#move(id, ["queued"], "cancelled", { ended_at: now() })) return this.get(id);
-    if (this.#move(id, ["starting", "running"], "cancelling")) this.#runs.get(id)?.run?.stop();
-    else if (job.state !== "cancelling") throw new ApiError(409, `job ${id}: it is ${job.state} already`);
+    if (this.#move(id, ["starting", "running"], "cancelling") || job.state === "cancelling")
+      this.#runs.get(id)?.run?.stop();
+    else throw new ApiError(409, `job ${id}: it is ${job.state} already`);
     return this.get(id);
   }
 
@@ -137,6 +190,16 @@ export class JobQueue {
     for (const id of this.#listeners.keys()) this.#notify(id);
     for (const { run } of this.#runs.values()) run?.stop();
     await Promise.all([...this.#runs.values()].map(({ settled }) => settled));
+  }
+
+  /** Inputs that no job was submitted for within a day. */
+  async #removeUnusedInputs(): Promise<void> {
+    for (const id of await readdir(this.#folder).catch(() => [])) {
+      const folder = join(this.#folder, id);
+      if (!TRAIN_ID.test(id) || this.has(id)) continue;
+      const { mtimeMs } = await stat(folder);
+      if (Date.now() - mtimeMs > UNUSED_MS) await rm(folder, { recursive: true, force: true });
+    }
   }
 
   #attemptFolder(id: string, attempt: number): string {

@@ -1,7 +1,8 @@
 /** The files of a job's output folder, and nothing outside it. */
-import { readdir, realpath, stat } from "node:fs/promises";
-import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import { readdir, stat } from "node:fs/promises";
+import { join, relative, sep } from "node:path";
 import { InputError } from "../../core/errors.ts";
+import { inside, isPlainPath } from "../files/inside.ts";
 import { ApiError } from "../http/errors.ts";
 
 export interface ResultFile {
@@ -37,20 +38,14 @@ export async function listResults(folder: string): Promise<ResultFile[]> {
  * @throws InputError when the path leads, or could lead, out of the folder; ApiError 404 when there is no such file.
  */
 export async function resultFile(folder: string, path: string, where: string): Promise<string> {
-  const parts = path.split(/[/\\]/);
-  if (isAbsolute(path) || path.includes("\0") || parts.includes("..") || parts.includes("")) {
+  if (!isPlainPath(path)) {
     throw new InputError(`expected a path of the job's list of results, got ${JSON.stringify(path)}`, {
       file: where,
       key: "path",
     });
   }
-  const missing = () => new ApiError(404, `${where}: the job has no result ${JSON.stringify(path)}`);
-  const root = await realpath(folder).catch(() => {
-    throw missing();
-  });
-  const file = await realpath(resolve(root, path)).catch(() => {
-    throw missing();
-  });
-  if (!file.startsWith(root + sep) || !(await stat(file)).isFile()) throw missing();
-  return file;
+  const found = await inside(folder, path);
+  if (found?.kind !== "file")
+    throw new ApiError(404, `${where}: the job has no result ${JSON.stringify(path)}`);
+  return found.file;
 }

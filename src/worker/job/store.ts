@@ -62,7 +62,7 @@ interface EventRow {
 }
 
 /** What the queue keeps of a job beside what users see. */
-export interface StoredJob extends Job {
+export interface StoredJob extends Omit<Job, "command"> {
   /** Jobs of one lane run one after the other. */
   lane: string;
   /** Bytes of the present attempt's output that are already events. */
@@ -197,6 +197,14 @@ export class JobStore {
     }));
   }
 
+  /** Takes a job and its events away. */
+  remove(id: string): void {
+    this.#db.transaction(() => {
+      this.#db.prepare("DELETE FROM events WHERE job = ?").run(id);
+      this.#db.prepare("DELETE FROM jobs WHERE id = ?").run(id);
+    })();
+  }
+
   close(): void {
     this.#db.close();
   }
@@ -210,7 +218,9 @@ export class JobStore {
 
 /** What a job waits for: one that may take the GPU waits for the GPU. */
 function lane(request: JobRequest): string {
-  return request.device === "cpu" ? "cpu" : "gpu";
+  const configured =
+    request.kind === "train" && typeof request.config === "object" ? request.config.device : undefined;
+  return (request.device ?? configured) === "cpu" ? "cpu" : "gpu";
 }
 
 function toJob(row: JobRow): StoredJob {

@@ -1,0 +1,69 @@
+/** What a training config will cost, measured by the command line in a process of its own. */
+import { spawn } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import { InputError } from "../../core/errors.ts";
+import { PACKAGE } from "../package-root.ts";
+
+/** Kept of what it says on standard error. */
+const TAIL = 1 << 16;
+
+/**
+ * Runs `gcopd train --plan` over a config.
+ *
+ * @param cli script that takes the arguments; the command line itself when absent
+ * @returns the object that it prints
+ * @throws InputError with the command's own line when it refuses the config
+ * @throws the signal's reason when aborted: the process is ended
+ */
+export async function planTraining(
+  config: object,
+  options: { device?: string; cli?: string; signal: AbortSignal },
+): Promise<Record<string, unknown>> {
+  const folder = await mkdtemp(join(tmpdir(), "gcopd-plan-"));
+  const file = join(folder, "config.json");
+  try {
+    await writeFile(file, JSON.stringify(config), { mode: 0o600 });
+    const cli = options.cli ?? join(PACKAGE.root, "bin", "gcopd.js");
+    const device = options.device === undefined ? [] : ["--device", options.device];
+    const { code, out, err } = await run(
+      [cli, "train", "--config", file, "--plan", ...device],
+      options.signal,
+    );
+    options.signal.throwIfAborted();
+    if (code === 0) return JSON.parse(out) as Record<string, unknown>;
+    const said = stripVTControlCharacters(err).trim().split("\n");
+    const line = said.findLast((each) => each.startsWith("gcopd: ")) ?? said.at(-1) ?? "";
+    throw new InputError(line.replace(/^gcopd: /, "").replaceAll(file, "config") || `exit code ${code}`);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function run(
+  args: string[],
+  signal: AbortSignal,
+): Promise<{ code: number | null; out: string; err: string }> {
+  return new Promise((resolve, reject) => {
+    const { GCOPD_TOKEN: _token, ...env } = process.env;
+    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"], env });
+    let out = "";
+    let err = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      out += text;
+    });
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      err = (err + text).slice(-TAIL);
+    });
+    const end = () => child.kill("SIGKILL");
+    signal.addEventListener("abort", end, { once: true });
+    child.once("error", reject);
+    child.once("close", (code) => {
+      signal.removeEventListener("abort", end);
+      resolve({ code, out, err });
+    });
+    if (signal.aborted) end();
+  });
+}

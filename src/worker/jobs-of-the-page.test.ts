@@ -1,0 +1,134 @@
+/** What the page asks of the worker: configs sent with the request, inputs before it, stopping, logs, taking away. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Job } from "./job/job.ts";
+import { Harness } from "./testing/harness.ts";
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = new Harness();
+  await harness.start();
+});
+afterAll(() => harness.remove());
+
+const ID = "train-0123456789ab";
+const put = (id: string, path: string, body: string) =>
+  harness.fetch(`/api/jobs/${id}/inputs?path=${encodeURIComponent(path)}`, { method: "PUT", body });
+const error = async (answer: Response) => ((await answer.json()) as { error: string }).error;
+
+function config(changes: object = {}): Record<string, unknown> {
+  const model = join(harness.folder, "model");
+  mkdirSync(model, { recursive: true });
+  const records = join(harness.folder, "records.jsonl");
+  writeFileSync(records, "");
+  return { library: records, episodes: records, teacher: model, student: "hub:Qwen/Qwen3-0.6B", ...changes };
+}
+
+it("runs a config that comes with the request, over inputs that were sent before", async () => {
+  // Larger than other bodies may be.
+  const records = `${"x".repeat(3 << 20)}\n`;
+  const sent = await put(ID, "episodes.jsonl", records);
+  expect(sent.status).toBe(201);
+  const { path, bytes } = (await sent.json()) as { path: string; bytes: number };
+  expect(path).toBe(join(harness.dataDir, "jobs", ID, "in", "episodes.jsonl"));
+  expect(bytes).toBe(records.length);
+  expect(readFileSync(path, "utf8")).toBe(records);
+  expect((await put(ID, "student/config.json", "{}")).status).toBe(201);
+
+  const asked = { kind: "train", id: ID, title: "first", config: config({ episodes: path, device: "cpu" }) };
+  const answer = await harness.post("/api/jobs", asked);
+  expect(answer.status).toBe(201);
+  const job = (await answer.json()) as Job;
+  const folder = join(harness.dataDir, "jobs", ID);
+  expect(job).toMatchObject({ id: ID, request: { title: "first", config: asked.config } });
+  expect(job.command).toEqual([
+    ...["gcopd", "train", "--config", join(folder, "config.json"), "--out", join(folder, "out")],
+    ...["--progress", "json"],
+  ]);
+  expect(JSON.parse(readFileSync(join(folder, "config.json"), "utf8"))).toEqual(asked.config);
+  await harness.until(ID, "done");
+
+  expect((await harness.post("/api/jobs", asked)).status).toBe(409);
+  expect((await put(ID, "more.jsonl", "")).status).toBe(409);
+  expect((await harness.fetch(`/api/jobs/${ID}`, { method: "DELETE" })).status).toBe(204);
+  expect((await harness.fetch(`/api/jobs/${ID}`)).status).toBe(404);
+  expect(existsSync(folder)).toBe(false);
+});
+
+it("takes inputs under plain names only", async () => {
+  for (const path of ["../x", "a/b/c", "/etc/passwd", "", ".hidden", "a/../b", "a\\b", "a\0", "ü"]) {
+    const answer = await put("train-00000000000a", path, "x");
+    expect(answer.status, path).toBe(400);
+    expect(await error(answer)).toContain("path: expected a file name");
+  }
+  for (const id of ["..", "train-1", "score-0123456789ab"])
+    expect([400, 404], id).toContain((await put(id, "x", "x")).status);
+});
+
+it("names the key of a config that is wrong", async () => {
+  const cases: [object, RegExp][] = [
+    [{ batch_size: 0 }, /config\.batch_size: /],
+    [{ method: "sft" }, /config\.method: /],
+    [{ library: undefined }, /config\.library: missing/],
+    [{ epochs: [0, 0] }, /config\.epochs: at least one stage/],
+    [{ teacher: "models/teacher" }, /config\.teacher: expected an absolute path/],
+    [{ teacher: join(harness.folder, "none") }, /config\.teacher: expected a folder .* there is nothing/],
+    [{ student: "hub:x" }, /config\.student: /],
+    [{ colour: 1 }, /config: .*colour/],
+  ];
+  for (const [changes, message] of cases) {
+    for (const [route, body] of [
+      ["/api/jobs", { kind: "train", config: config(changes) }],
+      ["/api/plan", { config: config(changes) }],
+    ] as const) {
+      const answer = await harness.post(route, body);
+      expect(answer.status).toBe(400);
+      expect(await error(answer)).toMatch(message);
+    }
+  }
+});
+
+it("a stop waits for the step, and a cancel after it does not", async () => {
+  const { path, hold } = harness.config({ steps: 3, holdAt: 1, ignoreTerm: true });
+  const first = await harness.train(path);
+  await harness.untilJob(first.id, ({ progress }) => progress?.step === 1);
+  const stop = (id: string) => harness.post(`/api/jobs/${id}/stop`);
+  expect((await (await stop(first.id)).json()) as Job).toMatchObject({
+    state: "cancelling",
+    message: "it ends after its present step",
+  });
+  await sleep(1500);
+  expect((await harness.job(first.id)).state).toBe("cancelling");
+  harness.release(hold);
+  await harness.until(first.id, "done");
+  expect((await stop(first.id)).status).toBe(409);
+
+  const again = harness.config({ steps: 3, holdAt: 1, ignoreTerm: true });
+  const second = await harness.train(again.path);
+  await harness.untilJob(second.id, ({ progress }) => progress?.step === 1);
+  await stop(second.id);
+  expect((await harness.fetch(`/api/jobs/${second.id}`, { method: "DELETE" })).status).toBe(409);
+  await harness.post(`/api/jobs/${second.id}/cancel`);
+  await harness.until(second.id, "cancelled");
+});
+
+it("gives the end of a log and how long the whole of it is", async () => {
+  const { path } = harness.config({ steps: 1, failAt: 1 });
+  const { id } = await harness.train(path);
+  await harness.until(id, "failed");
+  const tail = await harness.fetch(`/api/jobs/${id}/log?tail=1`);
+  const whole = await harness.fetch(`/api/jobs/${id}/log`);
+  const text = await whole.text();
+  expect(text).toContain("expected a number");
+  expect(await tail.text()).toBe(text);
+  expect(tail.headers.get("Log-Bytes")).toBe(String(Buffer.byteLength(text)));
+});
+
+it("tells where jobs lie, and that there is no sample", async () => {
+  expect(await (await harness.fetch("/api/files")).json()).toEqual({
+    jobs: join(harness.dataDir, "jobs"),
+    sample: null,
+  });
+});
