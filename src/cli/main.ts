@@ -1,9 +1,9 @@
 /**
  * The command line: `gcopd <command>`. Progress goes to standard error, results to standard output or `--out`.
- * Exit codes: 0, 1 with one clear line for bad input, 2 for bad usage.
+ * Exit codes: 0, 1 with one clear line for bad input or a failed device, 2 for bad usage.
  */
 import { Command, CommanderError } from "commander";
-import { InputError } from "../core/errors.ts";
+import { DeviceError, InputError } from "../core/errors.ts";
 import { fileError, isSystemError } from "../engine/webgpu/file-error.ts";
 import { type Register, UsageError } from "./command.ts";
 import { register as demo } from "./commands/demo.ts";
@@ -15,6 +15,7 @@ import { register as indexFile } from "./commands/index-file.ts";
 import { register as locate } from "./commands/locate.ts";
 import { register as retrieve } from "./commands/retrieve.ts";
 import { register as score } from "./commands/score.ts";
+import { register as serveCard } from "./commands/serve-card.ts";
 import { register as stats } from "./commands/stats.ts";
 import { register as step } from "./commands/step.ts";
 import { register as synth } from "./commands/synth.ts";
@@ -41,6 +42,7 @@ const COMMANDS: Register[] = [
   train,
   demo,
   worker,
+  serveCard,
 ];
 
 /** Runs one command line and returns its exit code. */
@@ -65,7 +67,7 @@ export async function main(args: string[]): Promise<number> {
       process.stderr.write(`gcopd: ${error.message}\n`);
       return 2;
     }
-    if (error instanceof InputError) {
+    if (error instanceof InputError || error instanceof DeviceError) {
       process.stderr.write(`gcopd: ${error.message}\n`);
       return 1;
     }

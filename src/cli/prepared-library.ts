@@ -45,10 +45,21 @@ export async function openPreparedLibrary(
   const selected = library.tasks.map(({ environment, sources }) => ({
     environment,
     sources: selectSources(
-      sources.map((entry) => ({ ...entry, repetition: entry.repetition!, origin: { kind: entry.origin! } })),
+      sources.map((entry) => ({
+        entry,
+        source: entry.id,
+        repetition: entry.repetition!,
+        origin: { kind: entry.origin! },
+      })),
       selection,
-    ).map(({ origin, ...entry }) => ({ ...entry, origin: origin.kind })),
+    ).map(({ entry }) => entry),
   }));
+  for (const id of selection.without ?? []) {
+    if (library.tasks.some(({ sources }) => sources.some((entry) => entry.id === id))) continue;
+    throw new InputError(`no task has a source ${JSON.stringify(id)} to leave out`, {
+      file: fileLabel(path),
+    });
+  }
   const notes = new EnvironmentNotes();
   notes.library(selected, fileLabel(path));
   const warned = new Set<string>();

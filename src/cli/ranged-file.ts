@@ -44,8 +44,8 @@ export async function openRanged(path: string): Promise<RangedFile> {
 }
 
 function handleReader(handle: FileHandle, name: string, size: number, modified: number | null): RangedReader {
-  const read = async (start: number, end: number): Promise<Uint8Array> => {
-    const bytes = new Uint8Array(end - start);
+  const read = async (start: number, end: number, room?: Uint8Array): Promise<Uint8Array> => {
+    const bytes = room?.subarray(0, end - start) ?? new Uint8Array(end - start);
     let filled = 0;
     while (filled < bytes.length) {
       const { bytesRead } = await onFile(

@@ -1,4 +1,4 @@
-/** The options of the paper's ablations, the same for every command that retrieves. */
+/** The options of the paper's ablations, and sources switched off: the same for every command that retrieves. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { CONTROLS, type Selection } from "../core/retrieval/selection.ts";
 import type { Control } from "../core/retrieval/types.ts";
@@ -9,6 +9,7 @@ export interface SelectionOptions {
   sourcesPerTask?: number;
   augmentation: "on" | "off";
   terminalFailureNote?: boolean;
+  without?: string[];
 }
 
 /** A whole number from 1, as an option's value. */
@@ -42,6 +43,11 @@ export function addSelectionOptions(command: Command): Command {
     .option(
       "--terminal-failure-note",
       "a note on the final decision of an episode that ended by itself with a negative score",
+    )
+    .option(
+      "--without <source>",
+      "switches a source off: nothing of it is looked up or retained (not in the paper; can be given several times)",
+      (id: string, ids: string[] = []) => [...ids, id],
     );
 }
 
@@ -52,5 +58,6 @@ export function selectionOf(options: SelectionOptions): Selection {
     sourcesPerTask: options.sourcesPerTask,
     augmentation: options.augmentation === "on",
     terminalFailureNote: options.terminalFailureNote === true,
+    ...(options.without === undefined ? {} : { without: options.without }),
   };
 }

@@ -55,7 +55,10 @@ async function run(options: Options): Promise<void> {
   await interruptible(async (signal) => {
     const print = printLine;
     const sample = await openSample(options.sample);
-    const backend = await createNodeBackend(options.device, { onNote: progress });
+    const backend = await createNodeBackend(options.device, {
+      compute: options.compute,
+      onNote: progress,
+    });
     try {
       const teacher = await ModelScorer.open(backend, openFolder(sample.teacherFolder), { signal });
       const student = await ModelTrainer.open(backend, openFolder(sample.studentFolder), {

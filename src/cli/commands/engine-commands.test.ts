@@ -56,8 +56,14 @@ const onQwenA = (input: string) => [
 ];
 
 describe("score", () => {
-  it("gives the golden log-probabilities in the order of the lines", async () => {
-    const golden = readGolden("qwen3-b/forward.safetensors");
+  // The composite's golden values are those of its bf16 weights, in a file of their own.
+  it.each([
+    ["qwen3-b", "qwen3-b", "forward"],
+    ["qwen3_5", "qwen3_5", "forward"],
+    ["qwen3_5-bf16-wrapper-sharded", "qwen3_5", "forward-bf16"],
+  ])("%s: gives the golden log-probabilities in the order of the lines", async (model, name, file) => {
+    const golden = readGolden(`${name}/forward.safetensors`);
+    const results = readGolden(`${name}/${file}.safetensors`);
     const input = write(
       "in.jsonl",
       [0, 3, 1].map((i) => ({
@@ -67,7 +73,7 @@ describe("score", () => {
       })),
     );
     const out = join(folder, "out.jsonl");
-    const result = await runCli("score", "--model", QWEN_B, "--in", input, "--out", out, ...CPU);
+    const result = await runCli("score", "--model", modelFixture(model), "--in", input, "--out", out, ...CPU);
     expect(result).toMatchObject({ code: 0, out: "" });
     const lines = readFileSync(out, "utf8")
       .trimEnd()
@@ -75,12 +81,58 @@ describe("score", () => {
       .map((line) => JSON.parse(line) as { id: string; logprobs: number[] });
     expect(lines.map(({ id }) => id)).toEqual(["p0", "p3", "p1"]);
     for (const { id, logprobs } of lines) {
-      const expected = golden.get(`${id}/logprobs`)!;
+      const expected = results.get(`${id}/logprobs`)!;
       expect(logprobs).toHaveLength(expected.length);
       logprobs.forEach((value, i) => {
         expect(Math.abs(value - expected[i]!)).toBeLessThan(2e-4);
       });
     }
+  });
+
+  it("prints what a job needs, refuses what does not fit with the numbers, and keeps weights as asked", async () => {
+    const input = write("in.jsonl", [{ id: "a", prompt_ids: [1, 2, 5], response_ids: [3, 4] }]);
+    const args = ["score", "--model", QWEN_A, "--in", input, ...CPU];
+    const planned = async (...more: string[]) => {
+      const { code, out } = await runCli(...args, "--plan", ...more);
+      expect(code).toBe(0);
+      return JSON.parse(out) as { total: number; items: { name: string; bytes: number }[] };
+    };
+    const plan = await planned();
+    expect(plan.items.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(plan.total);
+    expect((await planned("--dtype", "int8")).items[0]).toMatchObject({ name: "weights (int8)" });
+    expect((await planned("--dtype", "int8")).items[0]!.bytes).toBeLessThan(plan.items[0]!.bytes / 3);
+    const refused = await runCli(...args, "--memory-limit", "0.0001");
+    expect(refused.code).toBe(1);
+    expect(refused.err).toMatch(/the job needs more than the 0\.1 MiB that it may take: memory: about \d/);
+    const int8 = await runCli(...args, "--dtype", "int8");
+    expect(int8.code).toBe(0);
+    expect(int8.err).toContain("int8 weights, f32 products");
+  });
+
+  it("tells entropies and the most probable tokens when asked, and how many tokens were computed", async () => {
+    const golden = readGolden("qwen3-a/forward.safetensors");
+    const ids = { prompt_ids: golden.get("p1/prompt_ids"), response_ids: golden.get("p1/response_ids") };
+    const input = write("in.jsonl", [{ id: "p1", ...ids }]);
+    const out = join(folder, "out.jsonl");
+    const args = ["score", "--model", QWEN_A, "--in", input, "--out", out, ...CPU];
+    const { code, err } = await runCli(...args, "--top-k", "3", "--entropy");
+    expect(code).toBe(0);
+    const tokens = ids.prompt_ids!.length + ids.response_ids!.length;
+    expect(err).toContain(`${tokens} tokens (${tokens - 1} computed)`);
+    const line = JSON.parse(readFileSync(out, "utf8")) as {
+      logprobs: number[];
+      entropy: number[];
+      top_ids: number[][];
+      top_logprobs: number[][];
+    };
+    golden.get("p1/entropy")!.forEach((expected, j) => {
+      expect(Math.abs(line.entropy[j]! - expected)).toBeLessThan(2e-4);
+      expect(line.top_ids[j]).toHaveLength(3);
+      expect(line.top_logprobs[j]).toEqual([...line.top_logprobs[j]!].sort((a, b) => b - a));
+      const place = line.top_ids[j]!.indexOf(ids.response_ids![j]!);
+      if (place >= 0) expect(line.top_logprobs[j]![place]).toBeCloseTo(line.logprobs[j]!, 5);
+    });
+    expect(await runCli(...args, "--top-k", "65")).toMatchObject({ code: 2 });
   });
 
   it("prints progress as JSON lines when asked, and then needs a file for its result", async () => {
@@ -177,9 +229,58 @@ describe("faulty models give one line", () => {
 });
 
 describe("step", () => {
+  it("prints what the step needs, and refuses it with the numbers before anything is loaded", async () => {
+    const batch = (count: number) =>
+      Array.from({ length: count }, (_, n) => ({
+        episode: `e${n}`,
+        prompt_ids: Array.from({ length: 60 }, (__, i) => (i * 7 + n) % 500),
+        response_ids: [3, 4],
+        teacher_logprobs: [-0.5, -0.1],
+        rollout_logprobs: [-0.7, -0.2],
+      }));
+    const input = write("batch.jsonl", batch(8));
+    const out = join(folder, "stepped");
+    const args = ["step", "--model", QWEN_A, "--in", input, "--out", out, ...CPU];
+    const planned = async (...more: string[]) => {
+      const { code, out } = await runCli(...args, "--plan", ...more);
+      expect(code).toBe(0);
+      return JSON.parse(out) as {
+        total: number;
+        pack_tokens: number;
+        items: { part: string; bytes: number }[];
+        largest_tensor: { name: string; bytes: number };
+      };
+    };
+    const plan = await planned();
+    expect(plan.items.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(plan.total);
+    expect(new Set(plan.items.map(({ part }) => part))).toEqual(
+      new Set(["weights", "training state", "activations"]),
+    );
+    expect(plan.largest_tensor.name).toBe("model.embed_tokens.weight (f32)");
+    const limit = ["--memory-limit", String((plan.total - 1) / 2 ** 30)];
+    const shorter = await planned(...limit);
+    expect(shorter.pack_tokens).toBeLessThan(plan.pack_tokens);
+    expect(shorter.total).toBeLessThan(plan.total);
+    const refused = await runCli(...args, "--memory-limit", "0.001");
+    expect(refused.code).toBe(1);
+    expect(refused.err).toMatch(
+      /the job needs more than the 1\.0 MiB that it may take: memory: about \d.*optimizer state/,
+    );
+    expect(existsSync(out)).toBe(false);
+    // Shorter passes give the same step, but for the order of sums.
+    const whole = await runCli(...args);
+    expect(whole.code).toBe(0);
+    rmSync(out, { recursive: true });
+    const cut = await runCli(...args, ...limit);
+    expect(cut.code).toBe(0);
+    const loss = (text: string) => (JSON.parse(text) as { loss: number }).loss;
+    expect(loss(cut.out)).toBeCloseTo(loss(whole.out), 5);
+  });
+
   it.each([
     ["qwen3-a", QWEN_A],
     ["qwen3-b", QWEN_B],
+    ["qwen3_5", modelFixture("qwen3_5")],
   ])("%s: three steps from folder to folder give the golden losses and norms", async (name, start) => {
     const batch = goldenBatch(name);
     const golden = readGolden(`${name}/gradient.safetensors`);

@@ -1,20 +1,35 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { environmentRules } from "../../core/environment/environment.ts";
 import { InputError } from "../../core/errors.ts";
-import { evidenceInput, evidenceInsert, fitEvidence, renderEvidence } from "../../core/evidence/index.ts";
+import {
+  type Evidence,
+  evidenceInsert,
+  fitEvidence,
+  readWhatIfRecords,
+  renderEvidence,
+  type WhatIf,
+  type WhatIfRecord,
+  whatIfInput,
+  whatIfOf,
+} from "../../core/evidence/index.ts";
+import type { RetrievalRecord } from "../../core/record/schema.ts";
+import { formatPin, type Pin, parsePin } from "../../core/retrieval/index.ts";
 import { retrieve } from "../../core/retrieval/retrieve.ts";
 import { openFolder } from "../../engine/webgpu/node-folder.ts";
 import { decisionPromptIds, openTokenizer } from "../../text/index.ts";
 import { UsageError } from "../command.ts";
-import { fileLabel, progress, writeOut } from "../io.ts";
+import { fileLabel, openBytes, progress, writeOut } from "../io.ts";
 import { checkStandardInput, openPreparedLibrary, readEpisodeOf } from "../prepared-library.ts";
 import { addSelectionOptions, type SelectionOptions, selectionOf } from "../selection-options.ts";
 
 interface Options extends SelectionOptions {
   library: string;
   episodes: string;
-  episode: string;
-  decision: number;
+  episode?: string;
+  decision?: number;
+  pin?: Pin;
+  pinFailure?: Pin;
+  whatIf?: string;
   tokenizer?: string;
   limit?: number;
   json?: boolean;
@@ -23,6 +38,13 @@ interface Options extends SelectionOptions {
 function wholeNumber(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("expected a whole number from 0.");
   return Number(text);
+}
+
+function pinOption(text: string): Pin {
+  const pin = parsePin(text);
+  if (pin === null)
+    throw new InvalidArgumentError("expected SOURCE@POSITION, or SOURCE for the whole record.");
+  return pin;
 }
 
 export function register(program: Command): void {
@@ -35,8 +57,18 @@ export function register(program: Command): void {
     )
     .requiredOption("--library <file>", "source records (.jsonl, .jsonl.gz, or - for standard input)")
     .requiredOption("--episodes <file>", "student episodes (.jsonl, .jsonl.gz, or -)")
-    .requiredOption("--episode <id>", "id of the episode")
-    .requiredOption("--decision <t>", "the scored decision, from 0", wholeNumber)
+    .option("--episode <id>", "id of the episode")
+    .option("--decision <t>", "the scored decision, from 0", wholeNumber)
+    .option(
+      "--pin <source@position>",
+      "takes this visit as the successful reference, if it is eligible there; SOURCE alone is the whole record",
+      pinOption,
+    )
+    .option("--pin-failure <source@position>", "takes this visit as the failed reference", pinOption)
+    .option(
+      "--what-if <file>",
+      "a what-if record as the page saves it: names the decision and what to change, in place of the options",
+    )
     .option(
       "--tokenizer <folder>",
       "folder with tokenizer.json and tokenizer_config.json, to count tokens with",
@@ -51,17 +83,66 @@ export function register(program: Command): void {
   addSelectionOptions(command);
 }
 
-async function run(options: Options): Promise<void> {
-  const selection = selectionOf(options);
-  checkStandardInput(options.library, options.episodes);
+/** Options that a what-if record has in it. */
+const IN_RECORD = [
+  "episode",
+  "decision",
+  "pin",
+  "pinFailure",
+  "control",
+  "sourcesPerTask",
+  "augmentation",
+  "terminalFailureNote",
+  "without",
+];
+
+/** Which decision, and what is changed: from the options, or from a what-if record. */
+async function asked(
+  options: Options,
+  command: Command,
+): Promise<{ episode: string; decision: number; whatIf: WhatIf; record: WhatIfRecord | null }> {
+  if (options.whatIf === undefined) {
+    const { episode, decision, pin, pinFailure } = options;
+    if (episode === undefined || decision === undefined) {
+      throw new UsageError("expected --episode and --decision, or --what-if");
+    }
+    const pins = { ...(pin && { pin }), ...(pinFailure && { pinFailure }) };
+    return { episode, decision, whatIf: { ...selectionOf(options), ...pins }, record: null };
+  }
+  const given = IN_RECORD.filter((name) => command.getOptionValueSource(name) === "cli");
+  if (given.length > 0) {
+    const names = given.map((name) => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`);
+    throw new UsageError(`--what-if says it itself: leave out ${names.join(", ")}`);
+  }
+  const file = fileLabel(options.whatIf);
+  const records: WhatIfRecord[] = [];
+  for await (const each of readWhatIfRecords(openBytes(options.whatIf), { file })) records.push(each);
+  const [record] = records;
+  if (record === undefined || records.length > 1) {
+    throw new InputError(`${records.length} records; expected one what-if record`, { file });
+  }
+  const { episode, decision } = record;
+  return { episode, decision, whatIf: whatIfOf(record), record };
+}
+
+type Retained = Pick<RetrievalRecord, "success" | "failure">;
+
+function referencesOf({ success, failure }: Retained): string {
+  const name = (reference: Retained["success"]): string =>
+    reference === null ? "none" : formatPin(reference);
+  return `${name(success)} and ${name(failure)}`;
+}
+
+async function run(options: Options, command: Command): Promise<void> {
+  checkStandardInput(options.library, options.episodes, options.whatIf ?? "");
+  const { episode: id, decision: t, whatIf, record: saved } = await asked(options, command);
   if (options.limit !== undefined && options.tokenizer === undefined) {
     throw new UsageError("--limit counts tokens: it needs --tokenizer");
   }
   const tokenizer =
     options.tokenizer === undefined ? null : await openTokenizer(openFolder(options.tokenizer));
   const file = fileLabel(options.episodes);
-  const episode = await readEpisodeOf(options.episodes, options.episode);
-  const t = options.decision;
+  const episode = await readEpisodeOf(options.episodes, id);
   const decision = episode.decisions[t];
   if (decision === undefined) {
     throw new InputError(
@@ -69,14 +150,15 @@ async function run(options: Options): Promise<void> {
       { file },
     );
   }
-  const library = await openPreparedLibrary(options.library, selection);
+  const library = await openPreparedLibrary(options.library, whatIf);
   const task = await library.taskOf(episode, { file }).finally(() => library.close());
-  const { record, explanation } = retrieve(task, episode, t, selection);
-  const input = evidenceInput(task, episode, record, selection.control);
+  const { record, explanation } = retrieve(task, episode, t, whatIf);
+  const input = whatIfInput(task, episode, record, whatIf);
 
   let tokens: { evidence: number; prompt: number | null; limit: number } | null = null;
-  let evidence = renderEvidence(input);
-  if (tokenizer !== null) {
+  let evidence: Evidence =
+    input === null ? { text: "", spans: [], backReferences: false } : renderEvidence(input);
+  if (tokenizer !== null && input !== null) {
     const hasPrompt = decision.prompt !== undefined || decision.prompt_ids !== undefined;
     const place = { file, episode: episode.episode, decision: t };
     const prompt = hasPrompt ? decisionPromptIds(decision, tokenizer, place).length : null;
@@ -84,8 +166,7 @@ async function run(options: Options): Promise<void> {
     const fitted = fitEvidence({
       ...input,
       limit,
-      countTokens: (text) =>
-        (prompt ?? 0) + tokenizer.encode(evidenceInsert(text), { special: false }).length,
+      countTokens: (text) => (prompt ?? 0) + tokenizer.count(evidenceInsert(text), { special: false }),
     });
     evidence = fitted;
     tokens = { evidence: fitted.tokens - (prompt ?? 0), prompt, limit };
@@ -105,10 +186,18 @@ async function run(options: Options): Promise<void> {
     await writeOut(undefined, [`${JSON.stringify(result, null, 2)}\n`]);
   } else await writeOut(undefined, [`${evidence.text}\n`]);
   progress(explanation.sentence);
+  if (saved !== null && referencesOf(saved) !== referencesOf(record)) {
+    progress(
+      "gcopd: warning: the what-if record was made with another library: " +
+        `it retained ${referencesOf(saved)}, this one ${referencesOf(record)}`,
+    );
+  }
   progress(
-    tokens === null
-      ? `${evidence.text.length} characters; the token count needs --tokenizer`
-      : `${tokens.evidence} tokens of evidence` +
+    input === null
+      ? "nothing is left of the evidence: the teacher reads the vanilla context"
+      : tokens === null
+        ? `${evidence.text.length} characters; the token count needs --tokenizer`
+        : `${tokens.evidence} tokens of evidence` +
           (tokens.prompt === null
             ? ", prompt not recorded"
             : `, ${tokens.prompt + tokens.evidence} with the prompt`) +

@@ -58,7 +58,7 @@ async function* taskGraphs(library: IndexedLibrary, places: readonly number[]): 
   for (const place of places) {
     const { environment, task } = library.tasks[place]!;
     const sources = admittedSources(await library.readTask(place), environmentRules(environment));
-    yield { ...taskGraph(sources), environment, task };
+    yield taskGraph(sources, { environment, task });
   }
 }
 

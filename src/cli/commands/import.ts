@@ -14,6 +14,7 @@ import { RecordSink } from "../record-sink.ts";
 interface Options {
   out?: string;
   format?: string;
+  environment?: string;
   episodesOut?: string;
   scoresOut?: string;
   report?: string | true;
@@ -33,6 +34,10 @@ export function register(program: Command): void {
       "where sources go (.gz is compressed); standard output if absent. What gives no sources (a student's run) has its episodes there",
     )
     .option("--format <name>", `instead of recognising it: ${IMPORTERS.map(({ name }) => name).join(", ")}`)
+    .option(
+      "--environment <name>",
+      "of what the recordings are, for formats that do not say it (sharegpt, openai-chat, atif, verl); refused where they say or show another one",
+    )
     .option("--episodes-out <file>", "where episodes go")
     .option("--scores-out <file>", "where teacher scores go; they are counted and left out if absent")
     .option(
@@ -115,10 +120,10 @@ const PROGRESS = 5000;
 
 async function run(path: string, options: Options): Promise<void> {
   const files = await importFolder(path);
-  const { records, report } = await runImport(
-    files,
-    options.format === undefined ? {} : { format: options.format },
-  );
+  const { records, report } = await runImport(files, {
+    ...(options.format === undefined ? {} : { format: options.format }),
+    ...(options.environment === undefined ? {} : { environment: options.environment }),
+  });
   const sinks = new Sinks(options);
   let told = Date.now();
   try {

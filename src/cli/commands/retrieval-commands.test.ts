@@ -210,6 +210,81 @@ describe("gcopd evidence", () => {
   });
 });
 
+describe("what-ifs", () => {
+  const one = ["--episode", "melt|12|easy#1", "--decision", "2"];
+  const json = async (...args: string[]) => {
+    streams.out = "";
+    streams.err = "";
+    await gcopd("evidence", ...BOTH, ...args, "--json");
+    return JSON.parse(streams.out);
+  };
+
+  it("switches a source off, as if the library did not have it", async () => {
+    const full = await json(...one);
+    const { source } = full.retrieval.success;
+    const off = await json(...one, "--without", source);
+    expect(off.retrieval.success.source).not.toBe(source);
+    const path = write(
+      "rest.jsonl",
+      fixtureSources().filter((each) => each.source !== source),
+    );
+    streams.out = "";
+    await gcopd("evidence", "--library", path, "--episodes", EPISODES, ...one, "--json");
+    expect(JSON.parse(streams.out)).toEqual(off);
+    streams.out = "";
+    await gcopd("retrieve", ...BOTH, "--without", source, "--without", "teacher:1");
+    expect(streams.out).not.toContain(`"${source}"`);
+    expect(streams.out).not.toContain('"teacher:1"');
+    await expect(gcopd("retrieve", ...BOTH, "--without", "nobody")).rejects.toThrow(
+      /sources\.jsonl\.gz: no task has a source "nobody" to leave out/,
+    );
+  });
+
+  it("takes a reference by hand, or says why not", async () => {
+    const { retrieval } = await json(...one);
+    const last = retrieval.candidates.at(-1);
+    const pin = `${last.source}@${last.position}`;
+    const pinned = await json(...one, "--pin", pin);
+    expect(pinned.retrieval).toEqual({
+      ...retrieval,
+      success: { ...last, cost: undefined, student_position: 2, relation: "current" },
+    });
+    expect(pinned.text).toContain(`COMPLETE SOURCE ACTION/OBSERVATION EXECUTION: ${last.source}\n`);
+    expect(streams.err).toContain(`chosen by hand as successful record: ${last.source}`);
+    await expect(gcopd("evidence", ...BOTH, ...one, "--pin-failure", pin)).rejects.toThrow(
+      /cannot be the failed reference of decision 2 of episode melt\|12\|easy#1: the source succeeded/,
+    );
+  });
+
+  it("reads a what-if record back, and says when the library is another one", async () => {
+    const full = await json(...one);
+    const whatIf = { without: [full.retrieval.success.source], leave_out: [{ record: "student", event: 0 }] };
+    const changed = await json(...one, "--without", full.retrieval.success.source);
+    const saved = write("what-if.jsonl", [{ ...changed.retrieval, what_if: whatIf }]);
+    const again = await json("--what-if", saved);
+    expect(again.retrieval).toEqual(changed.retrieval);
+    expect(again.text).not.toContain("Student event [0]");
+    expect(again.text).toContain("Student event [1]");
+    expect(streams.err).not.toContain("warning");
+
+    const other = write("other.jsonl", [{ ...full.retrieval, what_if: whatIf }]);
+    await json("--what-if", other);
+    expect(streams.err).toContain("the what-if record was made with another library: it retained");
+    const text = write("text.jsonl", [{ ...full.retrieval, what_if: { evidence_text: "Look first." } }]);
+    expect((await json("--what-if", text)).text).toBe("Look first.");
+    const none = write("none.jsonl", [{ ...full.retrieval, what_if: { evidence_text: "" } }]);
+    expect((await json("--what-if", none)).text).toBe("");
+    expect(streams.err).toContain("the teacher reads the vanilla context");
+
+    await expect(gcopd("evidence", ...BOTH, "--what-if", saved, ...one)).rejects.toThrow(
+      /leave out --episode, --decision/,
+    );
+    await expect(gcopd("evidence", ...BOTH)).rejects.toThrow(UsageError);
+    const plain = write("plain.jsonl", [full.retrieval]);
+    await expect(gcopd("evidence", ...BOTH, "--what-if", plain)).rejects.toThrow(/line 1, what_if: missing/);
+  });
+});
+
 describe("gcopd graph", () => {
   it("prints a table of all tasks with totals", async () => {
     await gcopd("graph", "--library", LIBRARY);

@@ -1,40 +1,73 @@
-import { type Command, Option } from "commander";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { ScoreOptions, ScoreResult, Scorer } from "../../core/ports.ts";
 import { readRecords } from "../../core/record/read.ts";
 import type { ScoreInput } from "../../core/record/schema.ts";
-import { ModelScorer } from "../../engine/webgpu/index.ts";
-import { createNodeBackend } from "../../engine/webgpu/node.ts";
-import { openFolder } from "../../engine/webgpu/node-folder.ts";
+import { openModelFolder } from "../../engine/hub/node.ts";
+import { type DeviceChoice, type JobSizes, planJob, ReopeningScorer } from "../../engine/webgpu/index.ts";
+import { checkPlan, describePlan, WEIGHT_CHOICES, type WeightChoice } from "../../tensor/index.ts";
 import { UsageError } from "../command.ts";
 import { checkIds } from "../engine/check-ids.ts";
+import { type Compute, openCompute } from "../engine/compute.ts";
 import { interruptible } from "../engine/interrupt.ts";
 import { printJsonLine } from "../engine/json-lines.ts";
-import { type EngineOptions, engineOptions } from "../engine/options.ts";
+import { limitBytes, type MemoryOptions, memoryOptions, printedPlan } from "../engine/memory-options.ts";
+import { downloaded, type EngineOptions, engineOptions, MODEL } from "../engine/options.ts";
 import { fileLabel, openBytes, progress, writeRecordsOut } from "../io.ts";
 
-interface Options extends EngineOptions {
+interface Options extends EngineOptions, MemoryOptions {
   model: string;
   in: string;
   out?: string;
+  dtype: WeightChoice;
+  topK?: number;
+  entropy?: boolean;
 }
+
+/** Most probable tokens that can be asked for. */
+const MOST_TOP = 64;
 
 /** Tokens that are read before the model runs: enough to fill its passes, little beside the weights. */
 const GROUP_TOKENS = 65_536;
+/** Several cards end a reading together: with more of it, less time passes until the last is done. */
+const UNITS_A_CARD = 4;
+/** Milliseconds more before each further attempt to open a device again. */
+const DEVICE_PAUSE = 2000;
 
 export function register(program: Command): void {
-  engineOptions(
-    program
-      .command("score")
-      .description(
-        "Natural-log probabilities of each response token given all before it, at temperature 1. Each input line is " +
-          '{"id", "prompt_ids", "response_ids"}, each output line {"id", "logprobs"}, in the same order.',
-      )
-      .requiredOption("--model <folder>", "Hugging Face folder of a Qwen3 model")
-      .requiredOption("--in <file>", "scoring records (.jsonl, .jsonl.gz, or - for standard input)")
-      .option("--out <file>", "where to write (.gz is compressed); standard output if absent")
-      .addOption(
-        new Option("--dtype <name>", "number format of the arithmetic").choices(["f32"]).default("f32"),
-      ),
-  ).action(run);
+  memoryOptions(
+    engineOptions(
+      program
+        .command("score")
+        .description(
+          "Natural-log probabilities of each response token given all before it, at temperature 1. Each input line is " +
+            '{"id", "prompt_ids", "response_ids"}, each output line {"id", "logprobs"}, in the same order.',
+        )
+        .requiredOption("--model <folder>", MODEL)
+        .requiredOption("--in <file>", "scoring records (.jsonl, .jsonl.gz, or - for standard input)")
+        .option("--out <file>", "where to write (.gz is compressed); standard output if absent")
+        .addOption(
+          new Option("--dtype <name>", "how the weights are kept on the device; auto: as they are stored")
+            .choices(WEIGHT_CHOICES)
+            .default("f32"),
+        ),
+      { cards: true },
+    ),
+  )
+    .option(
+      "--top-k <number>",
+      `also the most probable tokens in each response token's place, 1 to ${MOST_TOP}: "top_ids" and "top_logprobs"`,
+      topK,
+    )
+    .option("--entropy", 'also the entropy of each of these distributions in nats: "entropy"')
+    .action(run);
+}
+
+function topK(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > MOST_TOP)
+    throw new InvalidArgumentError(`Expected a whole number from 1 to ${MOST_TOP}.`);
+  return value;
 }
 
 async function run(options: Options): Promise<void> {
@@ -43,60 +76,148 @@ async function run(options: Options): Promise<void> {
     throw new UsageError("--progress json takes standard output: name a file with --out");
   }
   await interruptible(async (signal) => {
-    const backend = await createNodeBackend(options.device, { onNote: progress });
+    const { compute, cards, dtype: weights } = options;
+    const folder = await openModelFolder(options.model, {
+      signal,
+      onProgress: downloaded(),
+      onNote: progress,
+    });
+    const sizes = await longest(options.in, signal);
+    const limit = limitBytes(options.memoryLimit);
+    const planned = (opened: Compute) =>
+      planJob(opened.device, folder, { kind: "score", weights, ...sizes, limit });
+    if (options.plan) {
+      const opened = await openCompute({ device: options.device, compute, cards, onNote: progress });
+      try {
+        const { plan, packTokens } = await planned(opened);
+        printJsonLine(printedPlan(plan, { pack_tokens: packTokens }));
+      } finally {
+        opened.close();
+      }
+      return;
+    }
+    // A device that is opened again must be of the kind that the work began on.
+    let device: DeviceChoice = options.device;
+    let count = 1;
+    const open = async () => {
+      const opened = await openCompute({ device, compute, cards, onNote: progress });
+      try {
+        device = opened.kind;
+        count = opened.count;
+        const passes = await planned(opened);
+        const { plan } = passes;
+        checkPlan(plan, limit, opened.device.largestBuffer);
+        if (opened.kind === "webgpu") progress(describePlan(plan));
+        const scorer = await opened.openScorer(folder.name, { weights, ...passes, signal });
+        return { scorer, close: () => opened.close() };
+      } catch (error) {
+        opened.close();
+        throw error;
+      }
+    };
+    const scorer = await ReopeningScorer.open(open, {
+      onFault: async ({ message }, attempt, attempts) => {
+        progress(`${message} Scoring again on a device opened anew (${attempt} of ${attempts})`);
+        await sleep(DEVICE_PAUSE * (attempt - 1), undefined, { signal });
+      },
+    });
     try {
-      const scorer = await ModelScorer.open(backend, openFolder(options.model), { signal });
       const report = reporter(json);
       report.started(scorer);
-      await writeRecordsOut(options.out, scored(options.in, scorer, signal, report));
+      const atOnce = GROUP_TOKENS * (count === 1 ? 1 : count * UNITS_A_CARD);
+      await writeRecordsOut(options.out, scored(options, scorer, atOnce, signal, report));
       report.ended();
     } finally {
-      backend.dispose();
+      scorer.dispose();
     }
   });
 }
 
-async function* scored(
+/** The longest sequence and response of a file; of a stream, which can be read once only, what fills a pass. */
+async function longest(
   path: string,
-  scorer: ModelScorer,
+  signal: AbortSignal,
+): Promise<Pick<JobSizes, "longestSequence" | "longestResponse" | "allTokens">> {
+  if (path === "-") return { longestSequence: 4096, longestResponse: 512 };
+  let [longestSequence, longestResponse, allTokens] = [0, 0, 0];
+  for await (const { record } of readRecords(openBytes(path), {
+    file: fileLabel(path),
+    kind: "score-input",
+    signal,
+  })) {
+    const length = record.prompt_ids.length + record.response_ids.length;
+    allTokens += length;
+    longestSequence = Math.max(longestSequence, length);
+    longestResponse = Math.max(longestResponse, record.response_ids.length);
+  }
+  return { longestSequence, longestResponse, allTokens };
+}
+
+async function* scored(
+  { in: path, topK, entropy }: Options,
+  scorer: ReopeningScorer<Scorer & { maxPositions: number }>,
+  atOnce: number,
   signal: AbortSignal,
   report: Reporter,
 ): AsyncGenerator<object> {
   const file = fileLabel(path);
-  const limits = { vocabulary: scorer.info.vocabulary, maxPositions: scorer.maxPositions };
+  const limits = { vocabulary: scorer.info.vocabulary, maxPositions: scorer.opened.maxPositions };
   let group: ScoreInput[] = [];
   let tokens = 0;
+  // Several cards do not tell.
+  let computed: number | null = null;
+  const work: ScoreOptions = {
+    signal,
+    ...(topK === undefined ? {} : { topK }),
+    ...(entropy ? { entropy } : {}),
+    onComputed: (done) => {
+      computed = done.computed;
+    },
+  };
   async function* flush(): AsyncGenerator<object> {
     const requests = group.map(({ id, prompt_ids, response_ids }) => ({
       id,
       promptIds: prompt_ids,
       responseIds: response_ids,
     }));
-    for (const { id, logprobs } of await scorer.score(requests, { signal })) {
-      yield { id, logprobs: Array.from(logprobs) };
-    }
-    report.progressed(group.length, tokens);
+    for (const result of await scorer.score(requests, work)) yield outputRecord(result, topK ?? 0);
+    report.progressed(group.length, tokens, computed);
     group = [];
     tokens = 0;
+    computed = null;
   }
   for await (const { record, line } of readRecords(openBytes(path), { file, kind: "score-input", signal })) {
     checkIds(record, limits, { file, line });
     group.push(record);
     tokens += record.prompt_ids.length + record.response_ids.length;
-    if (tokens >= GROUP_TOKENS) yield* flush();
+    if (tokens >= atOnce) yield* flush();
   }
   yield* flush();
 }
 
+/** A line of the output; the most probable tokens are a list for each response token. */
+function outputRecord({ id, logprobs, entropy, topIds, topLogprobs }: ScoreResult, top: number): object {
+  const lists = (values: Uint32Array | Float32Array) =>
+    Array.from(logprobs, (_, i) => Array.from(values.subarray(i * top, (i + 1) * top)));
+  return {
+    id,
+    logprobs: Array.from(logprobs),
+    ...(entropy === undefined ? {} : { entropy: Array.from(entropy) }),
+    ...(topIds === undefined ? {} : { top_ids: lists(topIds) }),
+    ...(topLogprobs === undefined ? {} : { top_logprobs: lists(topLogprobs) }),
+  };
+}
+
 interface Reporter {
-  started(scorer: ModelScorer): void;
-  progressed(lines: number, tokens: number): void;
+  started(scorer: Scorer): void;
+  /** `tokens` of the lines, and how many were computed: fewer where lines share their first tokens. */
+  progressed(lines: number, tokens: number, computed: number | null): void;
   ended(): void;
 }
 
 /** Progress as text on standard error, or as events on standard output. */
 function reporter(json: boolean): Reporter {
-  const total = { lines: 0, tokens: 0 };
+  const total: { lines: number; tokens: number; computed?: number } = { lines: 0, tokens: 0 };
   const began = performance.now();
   const seconds = () => (performance.now() - began) / 1000;
   return {
@@ -107,17 +228,19 @@ function reporter(json: boolean): Reporter {
           `${info.model}: ${info.parameters} parameters on ${info.device} (${info.adapter}), ${info.dtype}`,
         );
     },
-    progressed(lines, tokens) {
+    progressed(lines, tokens, computed) {
       total.lines += lines;
       total.tokens += tokens;
+      if (computed !== null) total.computed = (total.computed ?? 0) + computed;
       if (json) printJsonLine({ type: "progress", ...total, seconds: seconds() });
     },
     ended() {
       if (json) printJsonLine({ type: "done", ...total, seconds: seconds() });
       else {
         const rate = (total.tokens / seconds()).toFixed(0);
+        const computed = total.computed === undefined ? "" : ` (${total.computed} computed)`;
         progress(
-          `${total.lines} lines, ${total.tokens} tokens in ${seconds().toFixed(1)} s (${rate} tokens/s)`,
+          `${total.lines} lines, ${total.tokens} tokens${computed} in ${seconds().toFixed(1)} s (${rate} tokens/s)`,
         );
       }
     },

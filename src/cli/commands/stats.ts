@@ -129,7 +129,7 @@ async function* taskRecords(
 function tokenMeter(tokenizer: Tokenizer, file: string): EvidenceMeter {
   return {
     unit: "tokens",
-    size: (text) => tokenizer.encode(evidenceInsert(text), { special: false }).length,
+    size: (text) => tokenizer.count(evidenceInsert(text), { special: false }),
     budget: (episode, t) => {
       const decision = episode.decisions[t]!;
       const recorded = decision.prompt !== undefined || decision.prompt_ids !== undefined;

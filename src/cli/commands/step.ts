@@ -1,20 +1,28 @@
 import type { Command } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { episodeWeights } from "../../core/objective/index.ts";
-import { PAPER_SETTINGS, type StepReport, type StepSettings, type TrainItem } from "../../core/ports.ts";
+import {
+  PAPER_SETTINGS,
+  type StepReport,
+  type StepSettings,
+  type Trainer,
+  type TrainItem,
+} from "../../core/ports.ts";
 import { readRecords } from "../../core/record/read.ts";
 import type { StepInput } from "../../core/record/schema.ts";
-import { ModelTrainer } from "../../engine/webgpu/index.ts";
-import { createNodeBackend } from "../../engine/webgpu/node.ts";
-import { openFolder } from "../../engine/webgpu/node-folder.ts";
+import { openModelFolder } from "../../engine/hub/node.ts";
+import { type JobSizes, planJob, type RunLengths } from "../../engine/webgpu/index.ts";
+import { checkPlan, describePlan, readModelHeader } from "../../tensor/index.ts";
 import { checkIds } from "../engine/check-ids.ts";
+import { openCompute } from "../engine/compute.ts";
 import { interruptible } from "../engine/interrupt.ts";
 import { printJsonLine } from "../engine/json-lines.ts";
-import { betas, type EngineOptions, engineOptions, number } from "../engine/options.ts";
+import { limitBytes, type MemoryOptions, memoryOptions, printedPlan } from "../engine/memory-options.ts";
+import { betas, downloaded, type EngineOptions, engineOptions, MODEL, number } from "../engine/options.ts";
 import { checkNewFolder, saveModel } from "../engine/save-model.ts";
 import { fileLabel, openBytes, progress } from "../io.ts";
 
-interface Options extends EngineOptions {
+interface Options extends EngineOptions, MemoryOptions {
   model: string;
   in: string;
   out: string;
@@ -28,43 +36,65 @@ interface Options extends EngineOptions {
 
 export function register(program: Command): void {
   const paper = PAPER_SETTINGS;
-  engineOptions(
-    program
-      .command("step")
-      .description(
-        "One optimizer step on a batch file, whose lines are " +
-          '{"episode", "prompt_ids", "response_ids", "teacher_logprobs", "rollout_logprobs"}. Token weights are ' +
-          "1/(N·L_e) from the episodes in the file. Optimizer state in the model folder is continued. Prints JSON with " +
-          "the loss, the gradient norm before clipping, and each line's log-probabilities, ratios and advantages.",
-      )
-      .requiredOption("--model <folder>", "Hugging Face folder of a Qwen3 model; it stays as it is")
-      .requiredOption("--in <file>", "batch (.jsonl, .jsonl.gz, or - for standard input)")
-      .requiredOption("--out <folder>", "new folder for the changed model with its optimizer state")
-      .option("--lr <rate>", "learning rate", number(0), paper.learningRate)
-      .option("--betas <b1,b2>", "Adam's decay rates", betas, [paper.beta1, paper.beta2] as [number, number])
-      .option("--eps <value>", "Adam's epsilon in the denominator", number(0, true), paper.adamEpsilon)
-      .option("--weight-decay <value>", "decoupled weight decay", number(0), paper.weightDecay)
-      .option("--clip <radius>", "clipping radius of the surrogate", number(0, true), paper.clip)
-      .option(
-        "--max-grad-norm <value>",
-        "bound on the global gradient norm",
-        number(0, true),
-        paper.maxGradNorm,
-      ),
+  memoryOptions(
+    engineOptions(
+      program
+        .command("step")
+        .description(
+          "One optimizer step on a batch file, whose lines are " +
+            '{"episode", "prompt_ids", "response_ids", "teacher_logprobs", "rollout_logprobs"}. Token weights are ' +
+            "1/(N·L_e) from the episodes in the file. Optimizer state in the model folder is continued. Prints JSON with " +
+            "the loss, the gradient norm before clipping, and each line's log-probabilities, ratios and advantages.",
+        )
+        .requiredOption("--model <folder>", `${MODEL}; it stays as it is`)
+        .requiredOption("--in <file>", "batch (.jsonl, .jsonl.gz, or - for standard input)")
+        .requiredOption("--out <folder>", "new folder for the changed model with its optimizer state")
+        .option("--lr <rate>", "learning rate", number(0), paper.learningRate)
+        .option("--betas <b1,b2>", "Adam's decay rates", betas, [paper.beta1, paper.beta2] as [
+          number,
+          number,
+        ])
+        .option("--eps <value>", "Adam's epsilon in the denominator", number(0, true), paper.adamEpsilon)
+        .option("--weight-decay <value>", "decoupled weight decay", number(0), paper.weightDecay)
+        .option("--clip <radius>", "clipping radius of the surrogate", number(0, true), paper.clip)
+        .option(
+          "--max-grad-norm <value>",
+          "bound on the global gradient norm",
+          number(0, true),
+          paper.maxGradNorm,
+        ),
+      { cards: true },
+    ),
   ).action(run);
 }
 
 async function run(options: Options): Promise<void> {
-  await checkNewFolder(options.out);
+  if (!options.plan) await checkNewFolder(options.out);
   await interruptible(async (signal) => {
-    const backend = await createNodeBackend(options.device, { onNote: progress });
+    const { device, compute, cards } = options;
+    const limit = limitBytes(options.memoryLimit);
+    const folder = await openModelFolder(options.model, {
+      signal,
+      onProgress: downloaded(),
+      onNote: progress,
+    });
+    const { config } = await readModelHeader(folder);
+    const items = await readItems(options.in, {
+      vocabulary: config.vocabularySize,
+      maxPositions: config.maxPositions,
+    });
+    const sizes = itemSizes(items);
+    const opened = await openCompute({ device, compute, cards, onNote: progress });
     try {
-      const trainer = await ModelTrainer.open(backend, openFolder(options.model), {
-        optimizer: "continue",
-        signal,
-      });
-      const { vocabulary } = trainer.info;
-      const items = await readItems(options.in, { vocabulary, maxPositions: trainer.maxPositions });
+      const passes = await planJob(opened.device, folder, { kind: "train", weights: "f32", limit, ...sizes });
+      if (options.plan) {
+        const { plan, packTokens } = passes;
+        printJsonLine(printedPlan(plan, { pack_tokens: packTokens }));
+        return;
+      }
+      checkPlan(passes.plan, limit, opened.device.largestBuffer);
+      if (opened.kind === "webgpu") progress(describePlan(passes.plan));
+      const trainer = await opened.openTrainer(folder.name, { optimizer: "continue", ...passes, signal });
       const settings: StepSettings = {
         learningRate: options.lr,
         beta1: options.betas[0],
@@ -75,12 +105,22 @@ async function run(options: Options): Promise<void> {
         clip: options.clip,
       };
       const report = await trainer.step(items, settings, { signal });
-      await saveModel(trainer, options.out, { optimizer: true, companionsFrom: [options.model] });
+      await saveModel(trainer, options.out, { optimizer: true, companionsFrom: [folder.name] });
       printJsonLine(printed(report, trainer, options.out));
     } finally {
-      backend.dispose();
+      opened.close();
     }
   });
+}
+
+/** What decides the memory of a step. */
+function itemSizes(items: readonly TrainItem[]): Pick<JobSizes, keyof RunLengths | "allTokens"> {
+  const lengths = items.map(({ promptIds, responseIds }) => promptIds.length + responseIds.length);
+  return {
+    longestSequence: lengths.reduce((a, b) => Math.max(a, b), 0),
+    longestResponse: items.reduce((most, { responseIds }) => Math.max(most, responseIds.length), 0),
+    allTokens: lengths.reduce((a, b) => a + b, 0),
+  };
 }
 
 /** The batch with its weights. Decisions of one episode are numbered in the order of their lines. */
@@ -115,7 +155,7 @@ async function readItems(
   });
 }
 
-function printed(report: StepReport, trainer: ModelTrainer, out: string): object {
+function printed(report: StepReport, trainer: Trainer, out: string): object {
   const { device, adapter, dtype } = trainer.info;
   return {
     step: report.step,

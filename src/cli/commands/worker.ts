@@ -9,6 +9,8 @@ interface Options {
   data?: string;
   token?: string;
   page?: string;
+  connect?: string[];
+  files?: string;
   open?: boolean;
 }
 
@@ -21,11 +23,17 @@ export function register(program: Command): void {
     .option("--data <folder>", `folder of the jobs and their results (default: ${defaultDataDir()})`)
     .option("--token <token>", "token of the API (default: $GCOPD_TOKEN, or random for each start)")
     .option("--page <folder>", "folder of the built page (default: the package's own)")
+    .option(
+      "--connect <origin>",
+      "let the page read libraries, or models of a hub, from this origin too (https://HOST), besides its own; may be repeated",
+      (origin: string, before: string[] = []) => [...before, origin],
+    )
+    .option("--files <folder>", "let the page list and read the files of this folder, and none outside it")
     .option("--open", "open the page in the browser")
     .action(async (options: Options) => {
       const token = options.token ?? (process.env.GCOPD_TOKEN || undefined);
-      const { port, host, data: dataDir, page: pageDir } = options;
-      const worker = await createWorker({ port, host, dataDir, token, pageDir });
+      const { port, host, data: dataDir, page: pageDir, connect, files: filesDir } = options;
+      const worker = await createWorker({ port, host, dataDir, token, pageDir, connect, filesDir });
       process.stdout.write(`${worker.url}\n`);
       process.stderr.write(`Jobs are kept in ${worker.dataDir}. Press Ctrl-C to stop.\n`);
       if (options.open) openBrowser(worker.url);

@@ -1,27 +1,71 @@
 /** Options that the commands with a model share. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { DEVICE_CHOICES, type DeviceChoice } from "../../engine/webgpu/index.ts";
+import { progress } from "../io.ts";
+import type { CardChoice } from "./compute.ts";
+import { atMostEvery } from "./json-lines.ts";
 
 export type ProgressFormat = "text" | "json";
 
 export interface EngineOptions {
   device: DeviceChoice;
+  compute: "f32" | "f16";
+  cards?: CardChoice;
   progress: ProgressFormat;
 }
 
-/** `--device`, and `--progress` unless the command has nothing that a program would follow. */
-export function engineOptions(command: Command, { progress = true } = {}): Command {
+export const MODEL =
+  "Hugging Face folder of a Qwen3 or Qwen3.5 model, or hub:OWNER/NAME[@REVISION] to download one";
+
+/** Tells how far a download is, every five seconds. */
+export function downloaded(): (state: { done: number; total: number }) => void {
+  return atMostEvery(5000, ({ done, total }) => {
+    if (done < total) progress(`downloaded ${(done / 1e6).toFixed(0)} of ${(total / 1e6).toFixed(0)} MB`);
+  });
+}
+
+/** `--device`, `--compute`, `--cards` if asked for, and `--progress` unless the command has nothing that a program would follow. */
+export function engineOptions(command: Command, { progress = true, cards = false } = {}): Command {
   command.addOption(
     new Option("--device <name>", "where to compute: auto takes WebGPU on a real GPU, else plain TypeScript")
       .choices(DEVICE_CHOICES)
       .default("auto"),
   );
+  command.addOption(
+    new Option(
+      "--compute <format>",
+      "operands of matrix products; f16 needs a GPU that has it, sums stay f32",
+    )
+      .choices(["f32", "f16"])
+      .default("f32"),
+  );
+  if (cards) cardsOption(command);
   if (!progress) return command;
   return command.addOption(
     new Option("--progress <format>", "text on standard error, or events as JSON lines on standard output")
       .choices(["text", "json"])
       .default("text"),
   );
+}
+
+/** `--cards`: how many, or which. */
+export function cardsOption(command: Command): Command {
+  return command.addOption(
+    new Option(
+      "--cards <cards>",
+      "several cards of this host: how many (2), or their numbers (0,1), as in /dev/nvidia0; one process each",
+    ).argParser(cardChoice),
+  );
+}
+
+/** `2` is how many; `0,1` and `1,` are numbers. */
+function cardChoice(text: string): CardChoice {
+  const numbers = text.replace(/,$/, "").split(",");
+  const [first] = numbers;
+  const several = text.includes(",");
+  if (!numbers.every((part) => /^\d{1,3}$/.test(part)) || (!several && Number(first) === 0))
+    throw new InvalidArgumentError("Expected how many cards, as 2, or their numbers, as 0,1.");
+  return several ? numbers.map(Number) : Number(first);
 }
 
 /** A number of at least `minimum` (or above it, when `exclusive`) for commander. */

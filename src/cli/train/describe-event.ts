@@ -36,6 +36,8 @@ export function describeEvent(event: TrainEvent): string | null {
         `clipped ${(100 * metrics.clipFraction).toFixed(1)} %, ${seconds.toFixed(1)} s`
       );
     }
+    case "fault":
+      return `${event.message} Going on after step ${event.step} on a device opened anew (${event.attempt} of ${event.attempts})`;
     case "stopped":
       return `stopped after step ${event.step} of ${event.steps}; the same command goes on from here`;
     case "done":

@@ -15,6 +15,7 @@ class StepLines {
 
   /** Keeps the lines of steps up to `step`, in one atomic move; lines cut short by a kill are dropped. */
   open(step: number): void {
+    this.close();
     this.#reworded(() => this.#open(step));
   }
 

@@ -1,7 +1,8 @@
 import { dirname, resolve } from "node:path";
 import { InputError } from "../../core/errors.ts";
-import { configuredMethod, type TrainConfig, trainConfigSchema } from "../../core/loop/train-config.ts";
+import { checkTrainConfig, type TrainConfig, trainConfigSchema } from "../../core/loop/train-config.ts";
 import { describeIssue } from "../../core/record/describe-issue.ts";
+import { parseHubName } from "../../engine/hub/hub-client.ts";
 import { readText } from "../io.ts";
 
 const PATHS = ["library", "episodes", "teacher", "student", "tokenizer"] as const;
@@ -25,23 +26,32 @@ export async function readTrainConfig(file: string): Promise<TrainConfig> {
     throw new InputError(message, key === "" ? { file } : { file, key });
   }
   const config = checked.data;
-  const { stages } = scheduleOf(config, file);
-  if (config.library === undefined && stages.some(({ evidence }) => evidence.kind !== "none")) {
-    throw new InputError("missing: graph-conditioned stages retrieve from it", { file, key: "library" });
-  }
+  checkWhole(config, file);
   for (const key of PATHS) {
     const path = config[key];
-    if (path !== undefined) config[key] = resolve(dirname(file), path);
+    if (path === undefined || isHubModel(key, path, file)) continue;
+    config[key] = resolve(dirname(file), path);
   }
   return config;
 }
 
-/** The schedule, its faults told with the file's name. */
-function scheduleOf(config: TrainConfig, file: string) {
+/** Models may be named as on the hub: such a name is no path. */
+function isHubModel(key: (typeof PATHS)[number], path: string, file: string): boolean {
+  if (key !== "teacher" && key !== "student") return false;
   try {
-    return configuredMethod(config);
+    return parseHubName(path) !== null;
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
-    throw new InputError(error.message, { file });
+    throw new InputError(error.message, { file, key });
+  }
+}
+
+/** The checks of the whole config, their faults told with the file's name. */
+function checkWhole(config: TrainConfig, file: string): void {
+  try {
+    checkTrainConfig(config);
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    throw new InputError(error.reason, { ...error.where, file });
   }
 }

@@ -2,39 +2,58 @@
 import { existsSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { environmentRules } from "../../core/environment/environment.ts";
+import { setTimeout as sleep } from "node:timers/promises";
 import { InputError } from "../../core/errors.ts";
 import {
+  chosenEpisodes,
+  configuredData,
   configuredMethod,
   configuredSettings,
-  freshData,
   libraryContexts,
-  RecordedEnvironment,
-  recordedData,
+  type RunWork,
+  runLengths,
   type StepWork,
+  sampledLengths,
   type TextCodec,
   type TrainConfig,
   type TrainEvent,
-  type TrainingData,
+  type TrainOptions,
   type TrainResult,
   train,
 } from "../../core/loop/index.ts";
+import type { Scorer } from "../../core/ports.ts";
 import { taskKey } from "../../core/record/library.ts";
 import { readRecords } from "../../core/record/read.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";
 import { sha256Hex } from "../../core/seeded.ts";
+import { openModelFolder, parseHubName } from "../../engine/hub/node.ts";
 import { onFile } from "../../engine/webgpu/file-error.ts";
-import { ModelScorer, ModelTrainer } from "../../engine/webgpu/index.ts";
-import { createNodeBackend } from "../../engine/webgpu/node.ts";
+import { type PassOptions, planTraining } from "../../engine/webgpu/index.ts";
 import { openFolder } from "../../engine/webgpu/node-folder.ts";
+import { checkPlan, describePlan, type MemoryPlan } from "../../tensor/index.ts";
 import { checkSameTokenizer, checkTokenizerFits, openTokenizer, textCodec } from "../../text/index.ts";
 import { lockFolder } from "../../worker/lock.ts";
+import { type Compute, openCompute } from "../engine/compute.ts";
+import { limitBytes } from "../engine/memory-options.ts";
+import { downloaded } from "../engine/options.ts";
 import { saveModel } from "../engine/save-model.ts";
 import { openIndexedFile } from "../indexed-file.ts";
 import { openBytes, writeOut } from "../io.ts";
+import { writeBatch } from "./batch-file.ts";
 import { DiskCheckpoints } from "./checkpoints.ts";
 import { EventLog } from "./event-log.ts";
 import { fileDigest, modelDigest } from "./fingerprint.ts";
+
+/** What `--plan` tells. */
+export interface ToldPlan {
+  plan: MemoryPlan;
+  /** Tokens of the longest pass. */
+  passes: { teacher?: number; student: number };
+  work: RunWork & { steps: number };
+  device: { kind: "webgpu" | "cpu"; adapter: string | null };
+  /** Why the run would be refused; null when it fits, as far as the limits are known. */
+  problem: string | null;
+}
 
 export interface TrainingRun {
   /** Checked, with absolute paths: see `readTrainConfig`. */
@@ -46,6 +65,8 @@ export interface TrainingRun {
   onEvent: (event: TrainEvent) => void;
   onWork?: (work: StepWork) => void;
   onNote: (note: string) => void;
+  /** Tells the plan and ends, without an output folder. */
+  planOnly?: (told: ToldPlan) => void;
   /** Aborts inside a step. */
   signal?: AbortSignal;
   /** Ends after the current step. */
@@ -58,17 +79,29 @@ export interface TrainingRun {
  * @returns false when it was stopped before its end
  * @throws InputError for bad input, for an output folder that is in use, and for checkpoints of another run
  */
-export async function runTraining(run: TrainingRun): Promise<boolean> {
+export async function runTraining(given: TrainingRun): Promise<boolean> {
+  const run = { ...given, config: await withLocalModels(given) };
   const { config } = run;
   const method = configuredMethod(config);
-  const episodes = await readLimitedEpisodes(config);
+  const episodes = await readEpisodes(config);
   const codec = await runTokenizer(run);
   const sources = await openSources(config, episodes);
+  const inputs = { method, episodes, codec, sources: sources.read };
   try {
-    return await trainInFolder(run, { method, episodes, codec, sources: sources.read });
+    if (run.planOnly !== undefined) return await tellPlan(run, inputs, run.planOnly);
+    return await trainInFolder(run, inputs);
   } finally {
     await sources.close();
   }
+}
+
+/** The config with folders in place of models of the hub, which are downloaded where they are not there yet. */
+async function withLocalModels({ config, onNote, signal }: TrainingRun): Promise<TrainConfig> {
+  const local = async (path: string): Promise<string> =>
+    parseHubName(path) === null
+      ? path
+      : (await openModelFolder(path, { signal, onProgress: downloaded(), onNote })).name;
+  return { ...config, teacher: await local(config.teacher), student: await local(config.student) };
 }
 
 interface TrainingInputs {
@@ -78,11 +111,68 @@ interface TrainingInputs {
   sources: TaskSources["read"];
 }
 
-/** The run itself, once everything that it reads is open. */
-async function trainInFolder(
+async function tellPlan(
   run: TrainingRun,
-  { method, episodes, codec, sources }: TrainingInputs,
+  inputs: TrainingInputs,
+  tell: NonNullable<TrainingRun["planOnly"]>,
 ): Promise<boolean> {
+  const { config, onNote } = run;
+  const { device, compute, cards } = config;
+  const opened = await openCompute({ device, compute, cards, onNote });
+  try {
+    const { plan, teacher, student, work } = await plannedRun(run, inputs, opened);
+    const batches = Math.ceil(work.episodes / config.batch_size);
+    tell({
+      plan,
+      passes: { teacher: teacher?.packTokens, student: student.packTokens },
+      work: { ...work, steps: work.epochs * batches },
+      device: { kind: opened.kind, adapter: opened.adapter },
+      problem: problemOf(() =>
+        checkPlan(plan, limitBytes(config.memory_limit_gib), opened.device.largestBuffer),
+      ),
+    });
+    return true;
+  } finally {
+    opened.close();
+  }
+}
+
+/** The message of a refusal, or null. */
+function problemOf(check: () => void): string | null {
+  try {
+    check();
+    return null;
+  } catch (error) {
+    if (error instanceof InputError) return error.message;
+    throw error;
+  }
+}
+
+/** What the run will need of the device, with the lengths of what its models will read. */
+async function plannedRun(
+  { config, signal }: TrainingRun,
+  { method, episodes, codec: { codec }, sources }: TrainingInputs,
+  { device }: Compute,
+) {
+  const { work, ...lengths } = await runLengths({
+    episodes,
+    stages: method.stages,
+    contexts: libraryContexts({ sources, codec, limit: config.evidence_tokens }),
+    codec,
+    sampled: sampledLengths(config, episodes),
+    signal,
+  });
+  const planned = await planTraining(device, {
+    teacher: { folder: openFolder(config.teacher), weights: config.teacher_dtype, ...lengths.teacher },
+    student: { folder: openFolder(config.student), ...lengths.student },
+    limit: limitBytes(config.memory_limit_gib),
+  });
+  return { ...planned, work };
+}
+
+/** The run itself, once everything that it reads is open. */
+async function trainInFolder(run: TrainingRun, inputs: TrainingInputs): Promise<boolean> {
+  const { method, episodes, codec, sources } = inputs;
   const { config, out } = run;
   // The outermost folder that this run makes: taken away again when the run fails before its first event.
   const made = await onFile(out, "write", mkdir(out, { recursive: true }));
@@ -94,15 +184,16 @@ async function trainInFolder(
   const log = new EventLog(join(out, "events.jsonl"), join(out, "metrics.jsonl"));
   try {
     await writeOut(join(out, "config.json"), [`${JSON.stringify(config, null, 2)}\n`]);
-    return await withModels(run, codec, async ({ teacher, openStudent, fingerprint }) => {
+    return await withModels(run, inputs, async ({ teacher, reopen, openStudent, fingerprint }) => {
       const result = await train({
         method,
         settings: configuredSettings(config),
         batchSize: config.batch_size,
         seed: config.seed,
-        data: trainingData(config, episodes),
+        data: configuredData(config, episodes),
         codec: codec.codec,
         teacher,
+        reopen,
         openStudent,
         contexts: libraryContexts({ sources, codec: codec.codec, limit: config.evidence_tokens }),
         checkpoints: new DiskCheckpoints(join(out, "checkpoints"), config.keep_checkpoints),
@@ -117,6 +208,7 @@ async function trainInFolder(
           log.write(event);
           run.onEvent(event);
         },
+        onBatch: (batch) => writeBatch(join(out, "batch.jsonl"), batch, codec.codec),
         onWork: run.onWork,
         signal: run.signal,
         stop: run.stop,
@@ -146,12 +238,13 @@ async function finish({ config, out }: TrainingRun, { student, finished }: Train
   }
 }
 
-async function readLimitedEpisodes({ episodes: file, limit }: TrainConfig): Promise<Episode[]> {
-  const episodes: Episode[] = [];
-  for await (const { record } of readRecords(openBytes(file), { file, kind: "episode" })) {
-    episodes.push(record);
-    if (episodes.length === limit) break;
+async function readEpisodes(config: TrainConfig): Promise<Episode[]> {
+  const { episodes: file } = config;
+  async function* all(): AsyncGenerator<Episode> {
+    for await (const { record } of readRecords(openBytes(file), { file, kind: "episode" })) yield record;
   }
+  const episodes: Episode[] = [];
+  for await (const episode of chosenEpisodes(config, all())) episodes.push(episode);
   return episodes;
 }
 
@@ -186,28 +279,6 @@ async function openSources(
   return { read, close };
 }
 
-function trainingData(config: TrainConfig, episodes: readonly Episode[]): TrainingData {
-  const { sample } = config;
-  if (sample === undefined) return recordedData(episodes);
-  const environments = [...new Set(episodes.map(({ environment }) => environment))];
-  const limits = environments.map((name) => environmentRules(name).limits);
-  const tasks = episodes.map((episode) => ({
-    episode: episode.episode,
-    environment: episode.environment,
-    task: episode.task,
-    taskDescription: episode.task_description,
-    open: async () => new RecordedEnvironment(episode),
-    parse: (response: string, observation: string) =>
-      environmentRules(episode.environment).parseResponse(response, observation).action,
-  }));
-  return freshData(tasks, {
-    maxDecisions: sample.max_decisions ?? Math.max(...limits.map(({ decisions }) => decisions)),
-    maxTokens: sample.max_tokens ?? Math.max(...limits.map(({ responseTokens }) => responseTokens)),
-    temperature: sample.temperature,
-    seed: config.seed,
-  });
-}
-
 interface RunTokenizer {
   codec: TextCodec;
   /** Refuses a model whose vocabulary is smaller than the tokenizer's. */
@@ -233,28 +304,57 @@ async function runTokenizer({ config, configFile }: TrainingRun): Promise<RunTok
   return { codec: textCodec(tokenizer), fits: (model) => checkTokenizerFits(tokenizer, model) };
 }
 
+/** Milliseconds more before each further attempt to open a device again. */
+const DEVICE_PAUSE = 2000;
+
 interface Models {
-  teacher: ModelScorer;
-  openStudent: Parameters<typeof train>[0]["openStudent"];
+  teacher: Scorer;
+  reopen: TrainOptions["reopen"];
+  openStudent: TrainOptions["openStudent"];
   fingerprint: Record<string, string>;
 }
 
 /** Opens the device and the teacher, and frees both whatever happens. */
 async function withModels<R>(
-  { config, onNote, signal }: TrainingRun,
-  tokenizer: RunTokenizer,
+  run: TrainingRun,
+  inputs: TrainingInputs,
   work: (models: Models) => Promise<R>,
 ): Promise<R> {
+  const { config, onNote, signal } = run;
+  const tokenizer = inputs.codec;
   const [teacherFolder, studentFolder] = [openFolder(config.teacher), openFolder(config.student)];
-  const backend = await createNodeBackend(config.device, { onNote });
-  try {
-    const teacher = await ModelScorer.open(backend, teacherFolder, { signal });
+  const { device, compute, cards, teacher_dtype: weights } = config;
+  let opened = await openCompute({ device, compute, cards, onNote });
+  const { kind } = opened;
+  let passes: { teacher?: PassOptions; student?: PassOptions } = {};
+  const openTeacher = async () => {
+    const teacher = await opened.openScorer(config.teacher, { weights, ...passes.teacher, signal });
     tokenizer.fits({ name: config.teacher, vocabulary: teacher.info.vocabulary });
+    return teacher;
+  };
+  try {
+    const limit = limitBytes(config.memory_limit_gib);
+    if (opened.kind === "webgpu" || limit !== undefined) {
+      const { plan, teacher, student } = await plannedRun(run, inputs, opened);
+      checkPlan(plan, limit, opened.device.largestBuffer);
+      onNote(describePlan(plan));
+      // What is told when memory runs out is what both need.
+      passes = { teacher: { ...teacher, plan }, student: { ...student, plan } };
+    }
     return await work({
-      teacher,
+      teacher: await openTeacher(),
+      async reopen(_fault, attempt) {
+        opened.close();
+        // A driver that has just been reset may need a moment.
+        await sleep(DEVICE_PAUSE * (attempt - 1), undefined, { signal });
+        // Numbers must stay those of the device that the run began on.
+        opened = await openCompute({ device: kind, compute, cards, onNote });
+        return openTeacher();
+      },
       async openStudent(checkpoint) {
-        const student = await ModelTrainer.open(backend, checkpoint ?? studentFolder, {
+        const student = await opened.openTrainer(checkpoint?.name ?? config.student, {
           optimizer: checkpoint === null ? "ignore" : "require",
+          ...passes.student,
           signal,
         });
         tokenizer.fits({ name: config.student, vocabulary: student.info.vocabulary });
@@ -263,10 +363,12 @@ async function withModels<R>(
       fingerprint: {
         teacher: await modelDigest(teacherFolder),
         student: await modelDigest(studentFolder),
-        device: sha256Hex(backend.kind),
+        device: sha256Hex(compute === "f32" ? kind : `${kind} ${compute}`),
+        // Left out where it is f32, as in the checkpoints of runs that had no choice.
+        ...(weights === "f32" ? {} : { teacher_dtype: sha256Hex(weights) }),
       },
     });
   } finally {
-    backend.dispose();
+    opened.close();
   }
 }

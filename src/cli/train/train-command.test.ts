@@ -96,6 +96,7 @@ describe("a whole run", () => {
     );
     expect(scored[2]!.contextTokens).toBeGreaterThan(2 * scored[0]!.contextTokens);
     expect(readdirSync(join(folder, "out")).sort()).toEqual([
+      "batch.jsonl",
       "checkpoints",
       "config.json",
       "events.jsonl",
@@ -112,6 +113,19 @@ describe("a whole run", () => {
       "tokenizer_config.json",
     ]);
     expect(lines("out", "metrics.jsonl").map(({ step }) => step)).toEqual([1, 2, 3, 4]);
+    const [batch, ...decisions] = lines("out", "batch.jsonl") as Record<string, unknown>[];
+    const last = lines("out", "metrics.jsonl").at(-1)!;
+    expect(batch).toEqual({ step: 4, decisions: last.decisions });
+    expect(decisions).toHaveLength(last.decisions as number);
+    const tokens = decisions.flatMap((decision) => decision.advantage as number[]);
+    expect(tokens).toHaveLength(last.tokens as number);
+    expect(tokens.reduce((sum, each) => sum + each, 0) / tokens.length).toBeCloseTo(
+      last.meanAdvantage as number,
+      5,
+    );
+    expect(decisions.every(({ ids, tokens: pieces }) => (ids as []).length === (pieces as []).length)).toBe(
+      true,
+    );
     expect(lines("out", "events.jsonl").map(({ type }) => type)).toEqual(told.map(({ type }) => type));
     // The student can be scored as it stands.
     writeFileSync(join(folder, "in.jsonl"), '{"id":"a","prompt_ids":[1,2],"response_ids":[3]}\n');
@@ -124,6 +138,56 @@ describe("a whole run", () => {
       "cpu",
     ];
     expect((await runCli("score", ...scoring)).code).toBe(0);
+  });
+
+  it("prints what a run needs, cuts its passes to a limit, and refuses what does not fit before it starts", async () => {
+    const planned = await runCli("train", "--config", writeConfig(), "--plan");
+    expect(planned).toMatchObject({ code: 0, err: "" });
+    const plan = JSON.parse(planned.out) as {
+      total: number;
+      items: { name: string; part: string; bytes: number }[];
+      pack_tokens: { teacher: number; student: number };
+      work: Record<string, number>;
+      problem: string | null;
+    };
+    expect(plan.problem).toBeNull();
+    expect(plan.work).toMatchObject({ epochs: 2, steps: 4, episodes: expect.any(Number) });
+    expect(plan.work.teacher_tokens).toBeGreaterThan(plan.work.student_tokens!);
+    expect(plan.work.student_tokens).toBeGreaterThan(plan.work.response_tokens!);
+    expect(plan.items.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(plan.total);
+    const of = (part: string) => plan.items.filter((item) => item.part === part).map(({ name }) => name);
+    expect(of("weights")).toEqual(
+      expect.arrayContaining(["teacher: weights (f32)", "student: weights (f32)"]),
+    );
+    expect(of("training state")).toEqual(["student: gradients", "student: optimizer state"]);
+    // One of the two computes at a time.
+    expect(new Set(of("activations").map((name) => name.split(":")[0])).size).toBe(1);
+
+    const refused = await train(writeConfig({ memory_limit_gib: 0.001 }), "refused");
+    expect(refused.code).toBe(1);
+    expect(refused.err).toMatch(
+      /needs more than the 1\.0 MiB that it may take: memory: about .*optimizer state/,
+    );
+    expect(existsSync(join(folder, "refused"))).toBe(false);
+    const tooLarge = await runCli("train", "--config", writeConfig({ memory_limit_gib: 0.001 }), "--plan");
+    expect(JSON.parse(tooLarge.out).problem).toContain("needs more than the 1.0 MiB");
+    const limit = String((plan.total - 1) / 2 ** 30);
+    const shorter = await runCli("train", "--config", writeConfig(), "--plan", "--memory-limit", limit);
+    const cut = JSON.parse(shorter.out) as typeof plan;
+    expect(cut.pack_tokens.teacher + cut.pack_tokens.student).toBeLessThan(
+      plan.pack_tokens.teacher + plan.pack_tokens.student,
+    );
+    expect((await runCli("train", "--config", writeConfig())).err).toContain("--out is missing");
+  });
+
+  it("trains on the episodes that are named, and names those that are not there", async () => {
+    const id = tinyRecords().episodes[1]!.episode;
+    expect(await train(writeConfig({ episode_ids: [id] }), "chosen")).toMatchObject({ code: 0 });
+    const batch = lines("chosen", "batch.jsonl") as unknown as { episode: string }[];
+    expect(new Set(batch.slice(1).map(({ episode }) => episode))).toEqual(new Set([id]));
+    const absent = await train(writeConfig({ episode_ids: [id, "nobody"] }), "absent");
+    expect(absent).toMatchObject({ code: 1 });
+    expect(absent.err).toContain('episode_ids: the episodes file has no episode "nobody"');
   });
 
   it("lr 0 changes no bit of the student", async () => {
@@ -246,7 +310,7 @@ describe("refusals in one line", () => {
     [{ batch_size: 0 }, /config\.json, batch_size: /],
     [{ batchsize: 3 }, /config\.json.*batchsize/],
     [{ library: undefined }, /config\.json, library: missing/],
-    [{ epochs: [1, 1, 1] }, /config\.json: epochs: 3 entries for 2 stages/],
+    [{ epochs: [1, 1, 1] }, /config\.json, epochs: 3 entries for 2 stages/],
     [{ episodes: "none.jsonl" }, /none\.jsonl: no such file/],
     [{ tokenizer: undefined }, /config\.json, tokenizer: the student's folder has no tokenizer\.json/],
     [{ student: "nowhere", tokenizer: modelFixture("tokenizer") }, /nowhere: no such folder/],

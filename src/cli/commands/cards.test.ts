@@ -1,0 +1,95 @@
+/** --cards, as the command line runs it: with a process a card. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { buildCli, runCli, startCli } from "../../../test/support/cli.ts";
+import { modelFixture } from "../../../test/support/golden.ts";
+
+const MODEL = modelFixture("qwen3-a");
+let script: string;
+let folder: string;
+beforeAll(async () => {
+  script = await buildCli("cards");
+  folder = mkdtempSync(join(tmpdir(), "gcopd-"));
+  const line = (n: number) => {
+    const prompt_ids = Array.from({ length: 20 + 5 * n }, (_, i) => (3 * i + n) % 1800);
+    const response_ids = [5 + n, 6 + n, 7];
+    return { prompt_ids, response_ids };
+  };
+  const all = Array.from({ length: 7 }, (_, n) => line(n));
+  const text = (records: object[]) => records.map((record) => `${JSON.stringify(record)}\n`).join("");
+  writeFileSync(join(folder, "requests.jsonl"), text(all.map((record, n) => ({ id: `r${n}`, ...record }))));
+  const batch = all.map((record, n) => ({
+    episode: `e${n % 3}`,
+    ...record,
+    teacher_logprobs: [-1, -2, -3],
+    rollout_logprobs: [-1, -2, -2.5],
+  }));
+  writeFileSync(join(folder, "batch.jsonl"), text(batch));
+});
+afterAll(() => {
+  rmSync(join(script, ".."), { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function cli(...args: string[]) {
+  const { output, ended } = startCli(script, args);
+  return { ...(await ended), ...output };
+}
+const file = (name: string) => join(folder, name);
+const lines = <T>(text: string): T[] =>
+  text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as T);
+
+it("scores on two cards what it scores on one, and every process ends", async () => {
+  const args = ["score", "--model", MODEL, "--in", file("requests.jsonl"), "--device", "cpu"];
+  const one = await cli(...args);
+  const two = await cli(...args, "--cards", "2");
+  expect(two).toMatchObject({ code: 0, signal: null });
+  expect(two.err).toContain("2 × plain TypeScript");
+  type Scored = { id: string; logprobs: number[] };
+  const [expected, got] = [lines<Scored>(one.out), lines<Scored>(two.out)];
+  expect(got.map(({ id }) => id)).toEqual(expected.map(({ id }) => id));
+  for (const [n, { logprobs }] of got.entries())
+    for (const [i, value] of logprobs.entries())
+      expect(Math.abs(value - expected[n]!.logprobs[i]!)).toBeLessThan(1e-4);
+});
+
+it("takes one step on two cards: the step that one takes, within float noise", async () => {
+  const args = ["step", "--model", MODEL, "--in", file("batch.jsonl"), "--device", "cpu", "--lr", "1e-3"];
+  const one = await cli(...args, "--out", file("one"));
+  const two = await cli(...args, "--out", file("two"), "--cards", "0,1");
+  expect(two).toMatchObject({ code: 0, signal: null });
+  type Printed = { loss: number; grad_norm: number; items: object[] };
+  const [expected, got] = [JSON.parse(one.out) as Printed, JSON.parse(two.out) as Printed];
+  expect(Math.abs(got.loss - expected.loss)).toBeLessThan(1e-5);
+  expect(Math.abs(got.grad_norm / expected.grad_norm - 1)).toBeLessThan(1e-5);
+  expect(got.items).toHaveLength(expected.items.length);
+  const size = (name: string) => readFileSync(join(file(name), "optimizer.safetensors")).length;
+  expect(size("two")).toBe(size("one"));
+});
+
+it("bad input on a card is one line; bad numbers of cards are bad usage", async () => {
+  const bad = await cli("score", "--model", file("nowhere"), "--in", file("requests.jsonl"), "--cards", "2");
+  expect(bad.code).toBe(1);
+  expect(bad.err).toMatch(/^gcopd: .*nowhere: no such folder\n$/m);
+  for (const cards of ["0", "a", "1,,2", "-1"]) {
+    const { code } = await runCli("score", "--model", MODEL, "--in", "x", "--cards", cards);
+    expect(code).toBe(2);
+  }
+  const twice = await runCli(
+    "score",
+    "--model",
+    MODEL,
+    "--in",
+    file("requests.jsonl"),
+    "--device",
+    "cpu",
+    "--cards",
+    "1,1",
+  );
+  expect(twice).toMatchObject({ code: 1, err: "gcopd: cards: a card is named twice\n" });
+});

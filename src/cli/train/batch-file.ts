@@ -1,0 +1,27 @@
+/** batch.jsonl of a run: the tokens of its latest step, for a person to look at. */
+import { renameSync, writeFileSync } from "node:fs";
+import type { BatchTokens, TextCodec } from "../../core/loop/index.ts";
+import { fileError } from "../../engine/webgpu/file-error.ts";
+
+/** Replaces the file in one move: a line for the step, then one for each decision. */
+export function writeBatch(path: string, { step, decisions }: BatchTokens, codec: TextCodec): void {
+  const lines = decisions.map(({ ids, ...decision }) => ({
+    episode: decision.episode,
+    decision: decision.decision,
+    weight: decision.weight,
+    ids,
+    tokens: ids.map((id) => codec.decode([id])),
+    logprobs: [...decision.logprobs],
+    teacher_logprobs: [...decision.teacherLogprobs],
+    ratio: [...decision.ratio],
+    advantage: [...decision.advantage],
+    clipped: [...decision.clipped],
+  }));
+  const text = [{ step, decisions: lines.length }, ...lines].map((line) => `${JSON.stringify(line)}\n`);
+  try {
+    writeFileSync(`${path}.part`, text.join(""));
+    renameSync(`${path}.part`, path);
+  } catch (error) {
+    throw fileError(error, path, "write");
+  }
+}
