@@ -3,11 +3,16 @@
  * its name whether it counts visits (a source passing through a state, several times if it returns) or executions
  * (distinct sources).
  */
+import type { StateDifference } from "../core/environment/state-difference.ts";
+import type { EvidencePart } from "../core/evidence/leave-out.ts";
 import type { Evidence } from "../core/evidence/types.ts";
+import type { WhatIf } from "../core/evidence/what-if.ts";
 import type { ImportReport } from "../core/record/import/index.ts";
 import type { Status } from "../core/record/schema.ts";
-import type { Selection, SourceSelection } from "../core/retrieval/selection.ts";
+import type { SourceSelection } from "../core/retrieval/selection.ts";
 import type { Retrieval } from "../core/retrieval/types.ts";
+import type { EvidenceDiff } from "./library/evidence-diff.ts";
+import type { TextDifference } from "./library/text-difference.ts";
 
 /** What a task, an episode and a decision are called. */
 export interface TaskRef {
@@ -15,24 +20,50 @@ export interface TaskRef {
   task: string;
 }
 
+/** What the index tells of a task: a row of the library table. */
 export interface TaskSummary extends TaskRef {
+  /** Place in `LibrarySummary.tasks`, and in the columns of `TaskColumns`. */
+  place: number;
   description: string;
   /** Recorded executions. */
   sources: number;
-  /** Of them, with `outcome.success`. */
+  /** Of them, those that the environment's rules admit to retrieval: fewer only where it takes trusted records alone. */
+  admitted: number;
+  /** Recorded executions with `outcome.success`. */
   successes: number;
   /** Of them, without. */
   failures: number;
-  /** Distinct locators, over all executions. */
-  states: number;
-  /** Of them, visited by at least two distinct executions. */
-  sharedStates: number;
   episodes: number;
   episodesWon: number;
   /** Decisions of all episodes. */
   decisions: number;
-  /** Of them, with at least one matched visit: I_x(z_t) is not empty. */
-  matchedDecisions: number;
+}
+
+/**
+ * The columns that need the records themselves, by place of the task: they are counted while the table is on the
+ * screen. -1: not counted yet; -2: the task has a record that cannot be read.
+ */
+export interface TaskColumns {
+  /** Tasks counted so far. */
+  counted: number;
+  /** Distinct locators, over all executions. */
+  states: Int32Array;
+  /** Of them, visited by at least two distinct executions. */
+  sharedStates: Int32Array;
+  /** Student decisions with at least one matched visit: I_x(z_t) is not empty. */
+  matched: Int32Array;
+  /** Student decisions whose successful reference is a fallback: a whole record, not found through a shared state. */
+  fallback: Int32Array;
+  /** The first record that could not be read. */
+  problem: string | null;
+}
+
+/** Newly counted tasks. */
+export interface ColumnBatch {
+  places: Uint32Array;
+  /** [places × 4] states, shared states, matched decisions, decisions with a fallback of each. */
+  counts: Int32Array;
+  problem: string | null;
 }
 
 export interface FileSummary {
@@ -46,7 +77,19 @@ export interface LibrarySummary {
   title: string;
   origin: "sample" | "own";
   files: FileSummary[];
-  tasks: TaskSummary[];
+  tasks: readonly TaskSummary[];
+  /** As far as they were counted on opening: all of a small library. */
+  columns: TaskColumns;
+  /** Tasks are read over the network: columns are counted for what is in sight unless all are asked for. */
+  remote: boolean;
+  /** Bytes of all records, unpacked. */
+  bytes: number;
+  /** Where the index of each file is from, and whether a newly built one is worth keeping beside it. */
+  indices: { file: string; from: "kept" | "built"; keep: boolean }[];
+  /** What a person should know about how the files were opened, a sentence each. */
+  notes: string[];
+  /** Decisions with the log-probabilities of a recorded teacher. */
+  recordedScores: number;
   /** What an import of other programs' recordings gave and left out; null for files in the workbench's own format. */
   imported: ImportReport | null;
   /** One line for each environment that has no rules of its own. */
@@ -116,6 +159,8 @@ export interface EdgeModel {
   transitions: number;
   /** Distinct sources that took it. */
   executions: number;
+  /** Its end leads back to its beginning: a self-loop, or an edge of a longer cycle. */
+  cycle: boolean;
 }
 
 export interface TaskModel extends TaskRef {
@@ -137,7 +182,7 @@ export interface DecisionModel extends TaskRef {
   episode: string;
   decision: number;
   /** What retrieval and evidence were asked for; nothing for the full method. */
-  selection: Selection;
+  selection: WhatIf;
   retrieval: Retrieval;
   observation: string;
   action: string | null;
@@ -151,6 +196,34 @@ export interface DecisionModel extends TaskRef {
   counts: TokenCounts | null;
   /** Why there are no token counts, in one line. */
   countsProblem: string | null;
+  /** What was recorded of the response's tokens; null where nothing was. */
+  recorded: RecordedTokens | null;
+  /** The same decision under the full method, where something is changed; null where nothing is. */
+  full: FullMethod | null;
+}
+
+/** What a what-if is compared with: the full method over the whole library. */
+export interface FullMethod extends Pick<DecisionModel, "retrieval" | "evidence" | "counts"> {
+  /** From its evidence to that of the what-if. */
+  diff: EvidenceDiff;
+}
+
+/** Log-probabilities that came with the record: measured elsewhere, by models that are not open here. */
+export interface RecordedTokens {
+  /** `response_ids`; null where the record holds none. */
+  ids: number[] | null;
+  /** Texts of the tokens, or their ids in words where the open tokenizer does not give the recorded text. */
+  pieces: string[];
+  /** Why `pieces` are not texts; null when they are. */
+  piecesProblem: string | null;
+  /** [response tokens] of the recorded teacher, natural log; null where none were recorded. */
+  teacher: number[] | null;
+  /** The file that the teacher's came from. */
+  teacherSource: string | null;
+  /** [response tokens] log p_old of the student's rollout; null where none were recorded. */
+  student: number[] | null;
+  /** Why the teacher's cannot be shown though they are there. */
+  problem: string | null;
 }
 
 export interface TokenCounts {
@@ -170,4 +243,45 @@ export interface ScorePair {
   responseIds: number[];
   /** The text of each response token; bytes that are a part of a character only show as `<0xE2>`. */
   pieces: string[];
+}
+
+/** The graph-conditioned context without one part of its evidence. */
+export interface LeftOutContext {
+  part: EvidencePart;
+  promptIds: number[];
+  /** Tokens of the evidence that is left. */
+  evidenceTokens: number;
+  /** True when what is left has repeated observations as back-references, to fit the limit. */
+  backReferences: boolean;
+  /** Nothing is left: the context is that of the vanilla teacher. */
+  vanilla: boolean;
+}
+
+/** One of two visits that are set beside each other. */
+export interface VisitSide {
+  kind: "source" | "episode";
+  id: string;
+  position: number;
+  success: boolean;
+  /** T decisions: visit T is the end. */
+  decisions: number;
+  /** What was seen; at the end, what the last decision was answered. */
+  observation: string;
+  action: string | null;
+  binding: string | null;
+  status: Status | "terminal";
+  /** What the decision was answered; null at the end. */
+  feedback: string | null;
+  /** Noncommitted tries of a source. */
+  attempts: number;
+  gapBefore: boolean;
+  /** Key of the locator; null for ⊥. */
+  key: string | null;
+}
+
+export interface VisitComparison {
+  sides: [VisitSide, VisitSide];
+  observation: TextDifference;
+  feedback: TextDifference;
+  state: StateDifference;
 }

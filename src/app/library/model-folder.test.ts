@@ -16,6 +16,19 @@ describe("modelFolders", () => {
     ]);
   });
 
+  it("takes exports to ONNX, in a folder of their own or in onnx/", async () => {
+    const folders = await modelFolders([
+      { path: "community/config.json", file: blob("{}") },
+      { path: "community/onnx/model.onnx", file: blob("") },
+      { path: "onnx/genai_config.json", file: blob("{}") },
+      { path: "onnx/model.onnx", file: blob("") },
+    ]);
+    expect(folders.map(({ name, files }) => [name, [...files.keys()]])).toEqual([
+      ["community", ["config.json", "onnx/model.onnx"]],
+      ["onnx", ["genai_config.json", "model.onnx"]],
+    ]);
+  });
+
   it("opens the archive that archiveFolder makes", async () => {
     const files = new Map([
       ["config.json", blob('{"a":1}')],

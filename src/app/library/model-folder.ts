@@ -8,9 +8,12 @@ interface NamedFile {
   file: Blob;
 }
 
+/** Any of these makes a directory a model folder. */
+const CONFIGURATIONS = ["config.json", "genai_config.json"];
+
 /**
- * The folders among some files: each directory that holds a config.json, with the files directly in it. Archives are
- * opened first. The order is that of the files.
+ * The folders among some files: each directory that holds a configuration, with the files directly in it and, as
+ * `onnx/…`, those of its subfolder of that name. Archives are opened first. The order is that of the files.
  */
 export async function modelFolders(files: readonly NamedFile[]): Promise<FolderFiles[]> {
   const opened: NamedFile[] = [];
@@ -26,8 +29,15 @@ export async function modelFolders(files: readonly NamedFile[]): Promise<FolderF
     members.set(path.slice(slash + 1), file);
     folders.set(folder, members);
   }
+  const isModel = (members: ReadonlyMap<string, Blob> | undefined): boolean =>
+    members !== undefined && CONFIGURATIONS.some((name) => members.has(name));
+  for (const [folder, members] of folders) {
+    const exported = folders.get(folder === "" ? "onnx" : `${folder}/onnx`);
+    if (!isModel(members) || exported === undefined || isModel(exported)) continue;
+    for (const [name, file] of exported) members.set(`onnx/${name}`, file);
+  }
   return [...folders]
-    .filter(([, members]) => members.has("config.json"))
+    .filter(([, members]) => isModel(members))
     .map(([folder, members]) => ({ name: folder === "" ? "model folder" : folder, files: members }));
 }
 

@@ -1,5 +1,9 @@
 /** Files with their paths, as they were dropped or picked. */
+import { isWhatIfRecord } from "../../core/evidence/what-if-record.ts";
+import { byteChunks } from "../../core/record/bytes.ts";
 import { gunzip, isGzip } from "../../core/record/gunzip.ts";
+import { INDEX_FORMAT } from "../../core/record/indexed/index.ts";
+import { detectKind } from "../../core/record/kinds.ts";
 import { readLines } from "../../core/record/lines.ts";
 
 export interface NamedBlob {
@@ -22,18 +26,33 @@ export function withoutCommonFolder(entries: readonly NamedBlob[]): { folder: st
   };
 }
 
-/** True for lines that are another program's: the first is a whole JSON object without a format of ours. */
-export async function isForeign({ path, file }: NamedBlob): Promise<boolean> {
+/**
+ * What a file of lines is, by the first of them: lists of recorded scores, an index, a what-if, records of ours, or
+ * another program's. What cannot be read counts as records: whoever reads all of it says what is wrong with it.
+ */
+export async function firstLine({
+  path,
+  file,
+}: NamedBlob): Promise<"records" | "index" | "scores" | "what-if" | "foreign"> {
   try {
     const head = new Uint8Array(await file.slice(0, 2).arrayBuffer());
-    const chunks = file.stream();
+    const chunks = byteChunks(file.stream());
     for await (const { text } of readLines(isGzip(head) ? gunzip(chunks, path) : chunks, path)) {
       const value: unknown = JSON.parse(text);
-      if (typeof value !== "object" || value === null || Array.isArray(value)) return true;
-      return !("format" in value && typeof value.format === "string" && value.format.startsWith("gcopd."));
+      if (typeof value !== "object" || value === null || Array.isArray(value)) return "foreign";
+      if ("format" in value && typeof value.format === "string" && value.format.startsWith("gcopd.")) {
+        if (isWhatIfRecord(value)) return "what-if";
+        return value.format === INDEX_FORMAT ? "index" : "records";
+      }
+      return detectKind(value) === "score-output" ? "scores" : "foreign";
     }
   } catch {
-    // Whoever reads all of it says what is wrong with it.
+    // See above.
   }
-  return false;
+  return "records";
+}
+
+/** True for lines that are another program's: the first is a whole JSON object of none of our formats. */
+export async function isForeign(entry: NamedBlob): Promise<boolean> {
+  return (await firstLine(entry)) === "foreign";
 }

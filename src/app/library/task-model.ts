@@ -1,4 +1,5 @@
 /** A task's records as the task view shows them: executions as rows, states as nodes with counts and a layout. */
+import { onCycles } from "../../core/graph/cycles.ts";
 import { nodeAt, stateAt, type TaskGraph } from "../../core/graph/index.ts";
 import type { Episode, Source, State } from "../../core/record/schema.ts";
 import { isTrustedSuccess } from "../../core/record/standing.ts";
@@ -81,11 +82,13 @@ export function taskModel(
     return node === null ? null : (places.get(node) ?? null);
   };
   const states = stateModels(graph);
-  const edges = graph.edges.map((edge) => ({
+  const cycles = onCycles(states.length, graph.edges);
+  const edges = graph.edges.map((edge, i) => ({
     from: edge.from,
     to: edge.to,
     transitions: edge.transitions.length,
     executions: edge.sources.length,
+    cycle: cycles[i]!,
   }));
   const byCost = costColumns(states);
   return {

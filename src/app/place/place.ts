@@ -1,13 +1,11 @@
 /**
- * Where the user is: everything worth sharing, as the hash of the URL. `parsePlace` checks the form on entry (whether
- * a task or an episode of that name exists is checked later, against the library); nonsense gives a sentence, not a
- * crash. `formatPlace` writes the shortest hash that `parsePlace` reads back as the same place.
+ * Where the user is: everything worth sharing. `link.ts` writes it as the hash of the URL and reads it back.
  */
-import { CONTROLS, SOURCE_BUDGETS } from "../../core/retrieval/selection.ts";
-import type { Control } from "../../core/retrieval/types.ts";
+import type { EvidencePart } from "../../core/evidence/leave-out.ts";
+import type { Control, Pin } from "../../core/retrieval/types.ts";
 import { type Budget, NO_WHAT_IF } from "./what-if.ts";
 
-export const VIEWS = ["library", "task", "tokens", "training", "statistics"] as const;
+export const VIEWS = ["library", "task", "tokens", "training", "statistics", "runs"] as const;
 export type View = (typeof VIEWS)[number];
 
 export const SORT_KEYS = [
@@ -19,15 +17,50 @@ export const SORT_KEYS = [
   "shared",
   "episodes",
   "matched",
+  "fallback",
+  "delta",
 ] as const;
 export type SortKey = (typeof SORT_KEYS)[number];
+
+/** Which tasks the library table shows, beside those that have the words of the filter. */
+export const SUBSETS = ["all", "episodes", "successes", "no-success", "fallback", "scored"] as const;
+export type Subset = (typeof SUBSETS)[number];
 
 /** x of the state graph: step of the first visit, or least remaining cost to a recorded success. */
 export const AXES = ["step", "cost"] as const;
 export type Axis = (typeof AXES)[number];
 
+/** What the token strip shows of each token. */
+export const SIGNALS = ["delta", "p", "logp", "rank", "entropy", "gap"] as const;
+export type Signal = (typeof SIGNALS)[number];
+
+/** Most runs on one chart: as many as there are dash patterns. */
+export const MOST_RUNS = 6;
+
+/** Most further sides that an address may ask for. */
+export const MOST_SIDES = 8;
+
+/** Most files of the worker's disk that an address may open. */
+export const MOST_FILES = 32;
+
+/** Δ is log p of `side` − log p of `base`; both are keys of sides. */
+export interface Comparison {
+  base: string;
+  side: string;
+}
+
+/** So many executions have a hue and a dash pattern of their own. */
+export const MOST_HIGHLIGHTS = 6;
+
 export interface VisitRef {
   source: string;
+  position: number;
+}
+
+/** Any visit, of a recorded execution or of a student episode of the same task. */
+export interface ComparedVisit {
+  kind: "source" | "episode";
+  id: string;
   position: number;
 }
 
@@ -35,6 +68,8 @@ export interface Place {
   view: View;
   /** Which library the names below belong to: the sample opens by itself, own files must be dropped again. */
   library: "sample" | "own" | null;
+  /** Files of the folder that the worker shares, which open by themselves; none for what was dropped or picked. */
+  disk: readonly string[];
   task: string | null;
   /** Only needed where two environments use one task name. */
   environment: string | null;
@@ -42,8 +77,23 @@ export interface Place {
   decision: number;
   /** A pinned visit (r, j). */
   visit: VisitRef | null;
+  /** Sources whose paths are drawn in colours of their own, at most `MOST_HIGHLIGHTS`, each once. */
+  highlights: readonly string[];
+  /** Visits set beside each other: one waits for another, two are compared. */
+  compared: readonly ComparedVisit[];
+  /** The part of the evidence that is pointed at. */
+  part: EvidencePart | null;
   /** Index of the pinned response token. */
   token: number | null;
+  /** Further sides of the tokens view: keys of `evidenceSideKey`, without the three that are always there. */
+  sides: readonly string[];
+  /** Which two sides are compared; null: the graph-conditioned teacher with the vanilla one. */
+  compare: Comparison | null;
+  signal: Signal;
+  /** The training run that is looked at. */
+  run: string | null;
+  /** The runs on one chart, in the order of their letters. */
+  charted: readonly string[];
   axis: Axis;
   /** The paper's ablations: `graph` is the full method. */
   control: Control;
@@ -53,7 +103,17 @@ export interface Place {
   augmentation: boolean;
   /** The last decision of an episode that failed by itself says so. */
   terminalNote: boolean;
+  /** Sources that are switched off, each once. */
+  without: readonly string[];
+  /** The references chosen by hand. */
+  pin: Pin | null;
+  pinFailure: Pin | null;
+  /** Parts of the evidence that the teacher is not shown, each once. */
+  leaveOut: readonly EvidencePart[];
+  /** Evidence that was edited by hand. */
+  text: string | null;
   filter: string;
+  show: Subset;
   sort: SortKey;
   descending: boolean;
 }
@@ -61,176 +121,25 @@ export interface Place {
 export const HOME: Place = {
   view: "library",
   library: null,
+  disk: [],
   task: null,
   environment: null,
   episode: null,
   decision: 0,
   visit: null,
+  highlights: [],
+  compared: [],
+  part: null,
   token: null,
+  sides: [],
+  compare: null,
+  signal: "delta",
+  run: null,
+  charted: [],
   axis: "step",
   ...NO_WHAT_IF,
   filter: "",
+  show: "all",
   sort: "task",
   descending: false,
 };
-
-export interface ParsedPlace {
-  place: Place;
-  /** One sentence for each part of the link that could not be read. */
-  problems: string[];
-}
-
-function isOneOf<T extends string>(values: readonly T[], text: string): text is T {
-  return (values as readonly string[]).includes(text);
-}
-
-function decode(text: string): string | null {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return null;
-  }
-}
-
-/** A whole number from 0 in decimal digits, as `formatPlace` writes it. */
-function index(text: string): number | null {
-  return /^(0|[1-9]\d{0,8})$/.test(text) ? Number(text) : null;
-}
-
-/** `source@position`; source ids may contain `@` themselves. */
-function parseVisit(text: string): VisitRef | null {
-  const at = text.lastIndexOf("@");
-  const position = index(text.slice(at + 1));
-  return at > 0 && position !== null ? { source: text.slice(0, at), position } : null;
-}
-
-/** Reads `#/view/task?key=value…`. An empty hash is the library. */
-export function parsePlace(hash: string): ParsedPlace {
-  const problems: string[] = [];
-  const place: Place = { ...HOME };
-  const text = hash.replace(/^#?\/?/, "");
-  const question = text.indexOf("?");
-  const path = question < 0 ? text : text.slice(0, question);
-  const [view = "", task, ...rest] = path.split("/");
-  if (view !== "") {
-    if (isOneOf(VIEWS, view)) place.view = view;
-    else problems.push(`There is no view called “${view}”: expected ${VIEWS.join(", ")}.`);
-  }
-  if (rest.length > 0) problems.push(`The link goes on after the task: “${rest.join("/")}”.`);
-  if (task !== undefined && task !== "") {
-    const decoded = decode(task);
-    if (decoded === null) problems.push(`The task in the link is not correctly escaped: “${task}”.`);
-    else place.task = decoded;
-  }
-  const parameters = new URLSearchParams(question < 0 ? "" : text.slice(question + 1));
-  const read: Record<string, (value: string) => boolean> = {
-    library: (value) => {
-      if (value !== "sample" && value !== "own") return false;
-      place.library = value;
-      return true;
-    },
-    environment: (value) => {
-      place.environment = value;
-      return value !== "";
-    },
-    task: (value) => {
-      place.task = value;
-      return value !== "";
-    },
-    episode: (value) => {
-      place.episode = value;
-      return value !== "";
-    },
-    decision: (value) => {
-      const parsed = index(value);
-      if (parsed !== null) place.decision = parsed;
-      return parsed !== null;
-    },
-    token: (value) => {
-      place.token = index(value);
-      return place.token !== null;
-    },
-    visit: (value) => {
-      place.visit = parseVisit(value);
-      return place.visit !== null;
-    },
-    axis: (value) => {
-      if (!isOneOf(AXES, value)) return false;
-      place.axis = value;
-      return true;
-    },
-    control: (value) => {
-      if (!isOneOf(CONTROLS, value)) return false;
-      place.control = value;
-      return true;
-    },
-    sources: (value) => {
-      const budget = SOURCE_BUDGETS.find((k) => String(k) === value);
-      if (budget !== undefined) place.budget = budget;
-      return budget !== undefined;
-    },
-    augmentation: (value) => {
-      place.augmentation = value !== "off";
-      return value === "off";
-    },
-    "terminal-note": (value) => {
-      place.terminalNote = value === "on";
-      return value === "on";
-    },
-    filter: (value) => {
-      place.filter = value;
-      return true;
-    },
-    sort: (value) => {
-      const key = value.replace(/^-/, "");
-      if (!isOneOf(SORT_KEYS, key)) return false;
-      place.sort = key;
-      place.descending = value.startsWith("-");
-      return true;
-    },
-  };
-  const expected: Record<string, string> = {
-    library: "sample or own",
-    decision: "a whole number from 0",
-    token: "a whole number from 0",
-    visit: "source@position",
-    axis: AXES.join(" or "),
-    control: `one of ${CONTROLS.join(", ")}`,
-    sources: `one of ${SOURCE_BUDGETS.join(", ")}`,
-    augmentation: "off",
-    "terminal-note": "on",
-    sort: `one of ${SORT_KEYS.join(", ")}, with - before it for descending`,
-  };
-  for (const [key, value] of parameters) {
-    const reader = Object.hasOwn(read, key) ? read[key] : undefined;
-    if (reader === undefined) problems.push(`The link has an unknown part “${key}”.`);
-    else if (!reader(value)) {
-      problems.push(`“${key}=${value}” in the link: expected ${expected[key] ?? "a name"}.`);
-    }
-  }
-  return { place, problems };
-}
-
-/** The hash of a place, without what is as it was by default. */
-export function formatPlace(place: Place): string {
-  const parameters = new URLSearchParams();
-  const set = (key: string, value: string | null | undefined, standard = ""): void => {
-    if (value !== null && value !== undefined && value !== standard) parameters.set(key, value);
-  };
-  set("library", place.library);
-  set("environment", place.environment);
-  set("episode", place.episode);
-  set("decision", String(place.decision), "0");
-  set("visit", place.visit && `${place.visit.source}@${place.visit.position}`);
-  set("token", place.token === null ? null : String(place.token));
-  set("axis", place.axis, HOME.axis);
-  set("control", place.control, HOME.control);
-  set("sources", place.budget === null ? null : String(place.budget));
-  set("augmentation", place.augmentation ? null : "off");
-  set("terminal-note", place.terminalNote ? "on" : null);
-  set("filter", place.filter);
-  set("sort", `${place.descending ? "-" : ""}${place.sort}`, HOME.sort);
-  const task = place.task === null ? "" : `/${encodeURIComponent(place.task)}`;
-  const query = parameters.toString();
-  return `#/${place.view}${task}${query === "" ? "" : `?${query}`}`;
-}

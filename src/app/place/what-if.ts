@@ -1,12 +1,19 @@
-/** The controls of the ablations as the place keeps them, and in words. */
-import type { Selection } from "../../core/retrieval/selection.ts";
+/** What differs from the full method, as the place keeps it, as the core's options, and in words. */
+import type { EvidencePart } from "../../core/evidence/leave-out.ts";
+import type { WhatIf as CoreWhatIf } from "../../core/evidence/what-if.ts";
+import { pinName } from "../../core/retrieval/pin.ts";
+import { type Selection, SOURCE_BUDGETS } from "../../core/retrieval/selection.ts";
 import type { Control } from "../../core/retrieval/types.ts";
+import { partName } from "./part-name.ts";
 import type { Place } from "./place.ts";
 
 /** The source budgets on offer; null takes every recorded execution. */
 export type Budget = 1 | 4 | 8 | 16 | null;
 
-export type WhatIf = Pick<Place, "control" | "budget" | "augmentation" | "terminalNote">;
+/** The paper's ablations: everything follows them, training and statistics too. */
+export type Controls = Pick<Place, "control" | "budget" | "augmentation" | "terminalNote">;
+
+export type WhatIf = Controls & Pick<Place, "without" | "pin" | "pinFailure" | "leaveOut" | "text">;
 
 export const CONTROL_TITLES: Record<Control, string> = {
   graph: "graph (full method)",
@@ -15,30 +22,106 @@ export const CONTROL_TITLES: Record<Control, string> = {
   "minimum-prefix": "minimum prefix",
 };
 
+/** What only one decision can have. */
+export const NO_DECISION_WHAT_IF = {
+  pin: null,
+  pinFailure: null,
+  leaveOut: [],
+  text: null,
+} as const satisfies Partial<WhatIf>;
+
+/** What only one task can have: the names of its sources, and its decisions. */
+export const NO_TASK_WHAT_IF = { without: [], ...NO_DECISION_WHAT_IF } as const satisfies Partial<WhatIf>;
+
 /** The full method over everything that was recorded. */
-export const NO_WHAT_IF: WhatIf = { control: "graph", budget: null, augmentation: true, terminalNote: false };
+export const NO_WHAT_IF: WhatIf = {
+  control: "graph",
+  budget: null,
+  augmentation: true,
+  terminalNote: false,
+  ...NO_TASK_WHAT_IF,
+};
+
+/** Of a what-if, the controls alone: what a whole run or a whole library can be under. */
+export function controlsOf({ control, budget, augmentation, terminalNote }: WhatIf): WhatIf {
+  return { ...NO_WHAT_IF, control, budget, augmentation, terminalNote };
+}
+
+/** Of a what-if, what all decisions of the task can be under. */
+export function ofTask(whatIf: WhatIf): WhatIf {
+  return { ...whatIf, ...NO_DECISION_WHAT_IF };
+}
 
 /** What a place asks for, as the core's options: only what differs from the full method. */
-export function selectionOf({ control, budget, augmentation, terminalNote }: WhatIf): Selection {
+export function selectionOf(whatIf: WhatIf): CoreWhatIf {
+  const { control, budget, augmentation, terminalNote, without, pin, pinFailure, leaveOut, text } = whatIf;
   return {
     ...(control === "graph" ? {} : { control }),
     ...(budget === null ? {} : { sourcesPerTask: budget }),
     ...(augmentation ? {} : { augmentation }),
     ...(terminalNote ? { terminalFailureNote: true } : {}),
+    ...(without.length === 0 ? {} : { without }),
+    ...(pin === null ? {} : { pin }),
+    ...(pinFailure === null ? {} : { pinFailure }),
+    ...(leaveOut.length === 0 ? {} : { leaveOut }),
+    ...(text === null ? {} : { text }),
   };
 }
 
+/** The inverse of `selectionOf`; a budget that is not on offer is null. */
+export function whatIfOfSelection(selection: CoreWhatIf): WhatIf {
+  const { control = "graph", sourcesPerTask, augmentation = true, terminalFailureNote = false } = selection;
+  const { without = [], pin = null, pinFailure = null, leaveOut = [], text = null } = selection;
+  const budget = SOURCE_BUDGETS.find((k) => k === sourcesPerTask) ?? null;
+  const terminalNote = terminalFailureNote;
+  return { control, budget, augmentation, terminalNote, without, pin, pinFailure, leaveOut, text };
+}
+
 /** One name for a selection of records; equal for those that keep the same. */
-export function sourcesKey({ sourcesPerTask, augmentation = true }: Selection): string {
-  return `${sourcesPerTask ?? "all"} ${augmentation}`;
+export function sourcesKey({ sourcesPerTask, augmentation = true, without = [] }: Selection): string {
+  return JSON.stringify([sourcesPerTask ?? "all", augmentation, [...without].sort()]);
+}
+
+/** More names than this are counted. */
+const NAMED = 3;
+
+function listed(names: readonly string[], what: string): string {
+  return names.length > NAMED ? `${names.length} ${what}` : names.join(", ");
+}
+
+function partsWords(parts: readonly EvidencePart[]): string {
+  return `evidence without ${listed(parts.map(partName), "of its parts")}`;
 }
 
 /** What differs from the full method, a few words each; empty for the full method. */
-export function whatIfWords({ control, budget, augmentation, terminalNote }: WhatIf): string[] {
+export function whatIfWords(whatIf: WhatIf): string[] {
+  const { control, budget, augmentation, terminalNote, without, pin, pinFailure, leaveOut, text } = whatIf;
   const words: string[] = [];
   if (control !== "graph") words.push(CONTROL_TITLES[control]);
   if (budget !== null) words.push(`K = ${budget} ${budget === 1 ? "source" : "sources"} per task`);
   if (!augmentation) words.push("without planner and oracle records");
   if (terminalNote) words.push("with the terminal-failure note");
+  if (without.length > 0) words.push(`${listed(without, "executions")} switched off`);
+  if (pin !== null) words.push(`successful reference: ${pinName(pin)}`);
+  if (pinFailure !== null) words.push(`failed reference: ${pinName(pinFailure)}`);
+  if (text !== null) words.push(text.trim() === "" ? "no evidence" : "evidence edited by hand");
+  else if (leaveOut.length > 0) words.push(partsWords(leaveOut));
   return words;
+}
+
+/** Whether something was changed that only this task or this decision can have. */
+export function isByHand({ without, pin, pinFailure, leaveOut, text }: WhatIf): boolean {
+  return without.length + leaveOut.length > 0 || pin !== null || pinFailure !== null || text !== null;
+}
+
+/** Whether there is a change that a step to another decision would take away. */
+export function isOfDecision({ pin, pinFailure, leaveOut, text }: WhatIf): boolean {
+  return pin !== null || pinFailure !== null || leaveOut.length > 0 || text !== null;
+}
+
+export const FULL_METHOD = "the full method";
+
+/** What the evidence is, in words: the full method, or what differs from it. */
+export function evidenceWords(whatIf: WhatIf): string {
+  return whatIfWords(whatIf).join(" · ") || FULL_METHOD;
 }

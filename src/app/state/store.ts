@@ -1,9 +1,13 @@
 /** The state of the user interface. Records and weights stay in the workers; here is only what is on the screen. */
 import { create } from "zustand";
+import type { EvidencePart } from "../../core/evidence/index.ts";
 import type { EngineInfo } from "../../core/ports.ts";
 import type { FolderFiles } from "../library/blob-folder.ts";
-import type { DecisionModel, LibrarySummary, TaskModel } from "../model.ts";
+import type { DecisionModel, LibrarySummary, TaskColumns, TaskModel } from "../model.ts";
 import { HOME, type Place } from "../place/place.ts";
+import type { PathFile } from "../shell/dropped-files.ts";
+import type { GuidePage } from "../shell/guide-pages.ts";
+import type { Side } from "./side.ts";
 
 export const THEMES = ["system", "light", "dark"] as const;
 export type Theme = (typeof THEMES)[number];
@@ -12,6 +16,8 @@ export type Theme = (typeof THEMES)[number];
 export interface Notice {
   kind: "error" | "info";
   text: string;
+  /** The change that it tells of, to take back: see session/undo.ts. */
+  undo?: number;
 }
 
 /** Something that is under way and how far it is. */
@@ -47,6 +53,8 @@ export type ModelOrigin = "sample" | "own" | "updated";
 export interface TokenScores {
   pieces: string[];
   ids: number[];
+  /** All that was scored, in the order of the columns: `vanilla` and `graph` first, and what follows as figures too. */
+  sides: readonly Side[];
   vanilla: Float32Array;
   graph: Float32Array;
   student: Float32Array | null;
@@ -55,13 +63,44 @@ export interface TokenScores {
   teacher: EngineInfo;
   studentInfo: ModelState | null;
   seconds: number;
+  /** By part, as far as they were asked for. */
+  leftOut: LeftOutScores[];
+}
+
+/** The response under the graph-conditioned context without one part of the evidence. */
+export interface LeftOutScores {
+  part: EvidencePart;
+  /** [response tokens], natural log. */
+  logprobs: Float32Array;
+  /** Tokens of that context. */
+  context: number;
+  /** Of them, what is left of the evidence. */
+  evidenceTokens: number;
+  backReferences: boolean;
+  /** Seconds of its pass; null where no evidence is left and the pass without evidence is this one. */
+  seconds: number | null;
 }
 
 export type ScoringState =
   | { status: "idle" }
-  | { status: "running"; key: string; label: string; done: number; total: number; eta: Range | null }
-  | { status: "cancelling"; key: string }
-  | { status: "failed"; key: string; message: string };
+  | {
+      status: "running";
+      job: ScoringJob;
+      key: string;
+      label: string;
+      done: number;
+      total: number;
+      unit: string;
+      eta: Range | null;
+    }
+  | { status: "cancelling"; job: ScoringJob; key: string }
+  | { status: "failed"; job: ScoringJob; key: string; message: string };
+
+/**
+ * The contexts and the student, the evidence with parts left out, a further side, what else is known of tokens, or both
+ * contexts of many decisions.
+ */
+export type ScoringJob = "contexts" | "left-out" | "side" | "distribution" | "changes";
 
 /** Seconds, from … to. */
 export interface Range {
@@ -102,15 +141,35 @@ export interface TrainingState {
   points: StepPoint[];
   watch: { pieces: string[]; label: string; history: WatchPoint[] } | null;
   message: Notice | null;
+  /** What the evidence of this run is, in words: the full method, or what differs from it. */
+  method: string;
+  /** Failures of the device that this run got over. */
+  faults: number;
 }
+
+export const EVIDENCE_MODES = ["text", "changes", "edit"] as const;
+export type EvidenceMode = (typeof EVIDENCE_MODES)[number];
 
 export interface UiState {
   theme: Theme;
   helpOpen: boolean;
+  paletteOpen: boolean;
+  /** The open page of the guide. */
+  guide: GuidePage | null;
+  /** The case-study table of the shown decision. */
+  caseOpen: boolean;
+  /** How the evidence of the task view is shown; null: what a what-if changes in it, else the text. */
+  evidenceMode: EvidenceMode | null;
+  /** The files that the worker shares. */
+  sharedOpen: boolean;
   dragging: boolean;
   place: Place;
   placeProblems: string[];
   library: LibrarySummary | null;
+  /** Counted so far of the open library: another object with every batch. */
+  columns: TaskColumns | null;
+  /** What was imported last and the environment that was said for it, to be able to say another. */
+  lastImport: { files: PathFile[]; environment: string | null } | null;
   opening: Progress | null;
   notice: Notice | null;
   task: TaskModel | null;
@@ -137,15 +196,24 @@ export const IDLE_TRAINING: TrainingState = {
   points: [],
   watch: null,
   message: null,
+  method: "",
+  faults: 0,
 };
 
 export const useUi = create<UiState>(() => ({
   theme: "system",
   helpOpen: false,
+  paletteOpen: false,
+  guide: null,
+  caseOpen: false,
+  evidenceMode: null,
+  sharedOpen: false,
   dragging: false,
   place: HOME,
   placeProblems: [],
   library: null,
+  columns: null,
+  lastImport: null,
   opening: null,
   notice: null,
   task: null,

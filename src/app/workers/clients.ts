@@ -1,6 +1,7 @@
 /** The workers as the drawing thread sees them; each starts when it is first asked for. */
 import * as Comlink from "comlink";
 import type { ComputeApi } from "./compute.worker.ts";
+import type { HubApi } from "./hub.worker.ts";
 import type { LibraryApi } from "./library.worker.ts";
 import { installErrorTransfer } from "./transfer.ts";
 
@@ -13,6 +14,15 @@ export function libraryWorker(): Comlink.Remote<LibraryApi> {
     new Worker(new URL("./library.worker.ts", import.meta.url), { type: "module", name: "library" }),
   );
   return library;
+}
+
+let hub: Comlink.Remote<HubApi> | null = null;
+
+export function hubWorker(): Comlink.Remote<HubApi> {
+  hub ??= Comlink.wrap<HubApi>(
+    new Worker(new URL("./hub.worker.ts", import.meta.url), { type: "module", name: "hub" }),
+  );
+  return hub;
 }
 
 /** A compute worker of its own; ending it stops whatever it does. */

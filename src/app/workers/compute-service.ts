@@ -3,24 +3,99 @@
  * folders, so this worker may be ended at any time (the only sure way to stop a computation) and started anew.
  */
 import { InputError } from "../../core/errors.ts";
-import type { EngineInfo, ScoreRequest, Trainer } from "../../core/ports.ts";
+import type {
+  EngineInfo,
+  FolderReader,
+  ScoreOptions,
+  ScoreRequest,
+  ScoreResult,
+  Scorer,
+  Trainer,
+  WorkOptions,
+} from "../../core/ports.ts";
+import { hasOnnxExport, OnnxScorer } from "../../engine/onnx/index.ts";
 import {
   createBrowserBackend,
   type DeviceChoice,
   ModelScorer,
   ModelTrainer,
+  type PassOptions,
+  planTraining,
+  type RunLengths,
 } from "../../engine/webgpu/index.ts";
-import type { Backend } from "../../tensor/index.ts";
+import {
+  type Backend,
+  checkPlan,
+  gibibytes,
+  type MemoryPlan,
+  type WeightChoice,
+} from "../../tensor/index.ts";
 import { blobFolder, type FolderFiles } from "../library/blob-folder.ts";
 import type { DeviceState, Role } from "../state/store.ts";
+import { onnxRuntime } from "./onnx-runtime.ts";
 
 /** How far some work is: tokens or parameters. */
 export type OnWork = (progress: { done: number; total: number; unit: string }) => void;
 
+/** What to tell of each token beside its log-probability. */
+export type Wanted = Pick<ScoreOptions, "topK" | "entropy">;
+
+/** What two models are to do, for a plan of its memory. */
+export interface ModelsJob {
+  kind: "score" | "train";
+  teacher: FolderFiles;
+  student: FolderFiles;
+  /** How the teacher's matrices are kept. */
+  weights: WeightChoice;
+  /** Bytes that may be taken; null: as many as there are. */
+  limit: number | null;
+}
+
+/** A plan, why it is refused, and how passes are cut to it. */
+export interface ModelsPlan {
+  plan: MemoryPlan;
+  problem: string | null;
+  /** What the plan does not count, a sentence each. */
+  uncounted: string[];
+  passes: Partial<Record<Role, PassOptions>>;
+}
+
+/** How a model is to be opened. */
+export interface OpenOptions {
+  weights: WeightChoice;
+  passes: PassOptions | undefined;
+}
+
+/** What the teacher is opened from, now and after a fault of the device. */
+interface TeacherSource {
+  folder: FolderFiles;
+  weights: WeightChoice;
+}
+
+/** A frozen teacher of either engine. */
+export type Teacher = Scorer & { readonly maxPositions: number };
+
+/** An export to ONNX and no weights of our own engine's format. */
+function isOnnxOnly({ files }: FolderFiles): boolean {
+  const names = [...files.keys()];
+  return hasOnnxExport(names) && !names.some((name) => name.endsWith(".safetensors"));
+}
+
+/** What is known of the memory of an export, and what is not. */
+function onnxMemory({ files }: FolderFiles): string {
+  const bytes = [...files.values()].reduce((sum, { size }) => sum + size, 0);
+  return `The teacher is an export to ONNX, which this plan and its limit leave out: ONNX Runtime holds its ${gibibytes(bytes)} of files in memory while it opens them, and its weights as long as it is open; what a pass adds, it does not say.`;
+}
+
 export class ComputeService {
   #backend: Backend | null = null;
-  #teacher: ModelScorer | null = null;
+  #teacher: Teacher | null = null;
+  /** What it was opened from. */
+  #teacherSource: TeacherSource | null = null;
+  #passes: Partial<Record<Role, PassOptions>> = {};
   #student: ModelTrainer | null = null;
+  /** A further model, open for as long as its passes take. */
+  #other: Teacher | null = null;
   #abort: AbortController | null = null;
 
   /** Opens the device: WebGPU where any adapter is, else the reference, with the reason. */
@@ -39,31 +114,100 @@ export class ComputeService {
   }
 
   /** Opens a model folder in a role; what had the role before is closed only when the new one is whole. */
-  async load(role: Role, folder: FolderFiles, onWork: OnWork): Promise<{ info: EngineInfo; steps: number }> {
+  async load(
+    role: Role,
+    folder: FolderFiles,
+    { weights, passes }: OpenOptions,
+    onWork: OnWork,
+  ): Promise<{ info: EngineInfo; steps: number }> {
     const backend = this.#opened();
     return this.#work(async (signal) => {
       const reader = blobFolder(folder);
       const options = { signal, onProgress: onWork };
+      this.#passes[role] = passes;
       if (role === "teacher") {
-        const model = await ModelScorer.open(backend, reader, options);
+        const model = await this.#openTeacher(backend, { folder, weights }, options);
         this.#teacher?.dispose();
         this.#teacher = model;
+        this.#teacherSource = { folder, weights };
         return { info: model.info, steps: 0 };
       }
-      const model = await ModelTrainer.open(backend, reader, { ...options, optimizer: "continue" });
+      if (isOnnxOnly(folder))
+        throw new InputError(
+          "an export to ONNX can be a teacher only; a student needs its weights as safetensors",
+          { file: folder.name },
+        );
+      const model = await ModelTrainer.open(backend, reader, {
+        ...options,
+        ...passes,
+        optimizer: "continue",
+      });
       this.#student?.dispose();
       this.#student = model;
       return { info: model.info, steps: model.steps };
     });
   }
 
-  /** Log-probabilities of responses under one model, in the order of the requests. */
-  score(role: Role, requests: readonly ScoreRequest[], onWork: OnWork): Promise<Float32Array[]> {
-    const model = this.model(role);
+  /** Opens a further model to score with, in the place of the one before. */
+  async loadOther(folder: FolderFiles, weights: WeightChoice, onWork: OnWork): Promise<EngineInfo> {
+    const backend = this.#opened();
     return this.#work(async (signal) => {
-      const results = await model.score(requests, { signal, onProgress: onWork });
-      return results.map((result) => result.logprobs);
+      this.closeOther();
+      this.#other = await this.#openFrozen(backend, { folder, weights }, { signal, onProgress: onWork });
+      return this.#other.info;
     });
+  }
+
+  closeOther(): void {
+    this.#other?.dispose();
+    this.#other = null;
+  }
+
+  /** What a job will need of the device; only the headers of the models' files are read. */
+  async plan(job: ModelsJob, lengths: Record<Role, RunLengths>): Promise<ModelsPlan> {
+    const backend = this.#opened();
+    const limit = job.limit ?? undefined;
+    const uncounted = isOnnxOnly(job.teacher) ? [onnxMemory(job.teacher)] : [];
+    const { plan, teacher, student } = await planTraining(backend, {
+      teacher: isOnnxOnly(job.teacher)
+        ? null
+        : { folder: blobFolder(job.teacher), weights: job.weights, ...lengths.teacher },
+      student: { folder: blobFolder(job.student), kind: job.kind, ...lengths.student },
+      limit,
+    });
+    const passes = {
+      ...(teacher && { teacher: { ...teacher, plan } }),
+      student: { ...student, plan },
+    };
+    try {
+      checkPlan(plan, limit, (backend as { largestBuffer?: number }).largestBuffer);
+      return { plan, problem: null, uncounted, passes };
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      return { plan, problem: error.message, uncounted, passes };
+    }
+  }
+
+  /** Passes of a new plan for the models that are open. */
+  takePasses(passes: Partial<Record<Role, PassOptions>>): void {
+    this.#passes = { ...passes };
+    for (const [role, model] of [
+      ["teacher", this.#teacher],
+      ["student", this.#student],
+    ] as const)
+      if (model instanceof ModelScorer) model.takePasses(passes[role] ?? {});
+  }
+
+  /** Scores responses under one model, in the order of the requests. Nothing else is told but what is `wanted`. */
+  score(
+    role: Role | "other",
+    requests: readonly ScoreRequest[],
+    wanted: Wanted,
+    onWork: OnWork,
+  ): Promise<ScoreResult[]> {
+    const model = role === "other" ? this.#other : this.model(role);
+    if (model === null) throw new Error("no further model is open");
+    return this.#work((signal) => model.score(requests, { ...wanted, signal, onProgress: onWork }));
   }
 
   /** Asks the present work to stop; it rejects with an AbortError. */
@@ -71,10 +215,10 @@ export class ComputeService {
     this.#abort?.abort();
   }
 
-  model(role: "teacher"): ModelScorer;
+  model(role: "teacher"): Teacher;
   model(role: "student"): ModelTrainer;
-  model(role: Role): ModelScorer | ModelTrainer;
-  model(role: Role): ModelScorer | ModelTrainer {
+  model(role: Role): Teacher | ModelTrainer;
+  model(role: Role): Teacher | ModelTrainer {
     const model = role === "teacher" ? this.#teacher : this.#student;
     if (model === null) throw new InputError(`no ${role} is open`);
     return model;
@@ -87,9 +231,44 @@ export class ComputeService {
     return student;
   }
 
-  keepStudent(student: Trainer): void {
+  keepStudent(student: Trainer): ModelTrainer {
     if (!(student instanceof ModelTrainer)) throw new Error("the student is not one of this worker's");
     this.#student = student;
+    return student;
+  }
+
+  /** The device, of the same kind, and the teacher opened anew after the device failed. */
+  async reopen(): Promise<Teacher> {
+    const source = this.#teacherSource;
+    const { kind } = this.#opened();
+    if (source === null) throw new Error("no teacher was open");
+    this.#teacher?.dispose();
+    this.#teacher = null;
+    this.#backend?.dispose();
+    this.#backend = await createBrowserBackend(kind);
+    this.#teacher = await this.#openTeacher(this.#backend, source, {});
+    return this.#teacher;
+  }
+
+  /** A kept student with its optimizer state, for the training run that goes on with it. */
+  openStudent(folder: FolderReader): Promise<ModelTrainer> {
+    return ModelTrainer.open(this.#opened(), folder, { ...this.#passes.student, optimizer: "require" });
+  }
+
+  #openTeacher(backend: Backend, source: TeacherSource, options: WorkOptions): Promise<Teacher> {
+    return this.#openFrozen(backend, source, { ...options, ...this.#passes.teacher });
+  }
+
+  /** A model of either engine that is never updated. */
+  async #openFrozen(
+    backend: Backend,
+    { folder, weights }: TeacherSource,
+    options: WorkOptions & PassOptions,
+  ): Promise<Teacher> {
+    const reader = blobFolder(folder);
+    if (!isOnnxOnly(folder)) return ModelScorer.open(backend, reader, { ...options, weights });
+    const { kind: device, description: adapter } = backend;
+    return OnnxScorer.open(await onnxRuntime(), reader, { ...options, device, adapter });
   }
 
   /** One piece of work at a time, with a signal that `abort` sets off. */
@@ -116,6 +295,7 @@ export class ComputeService {
   #release(): void {
     this.#teacher?.dispose();
     this.#student?.dispose();
+    this.closeOther();
     this.#backend?.dispose();
     this.#teacher = null;
     this.#student = null;

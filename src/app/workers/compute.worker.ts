@@ -1,12 +1,35 @@
 /** The compute worker: `ComputeService` and training runs behind comlink. */
 import * as Comlink from "comlink";
+import type { BatchTokens, RunWork } from "../../core/loop/index.ts";
 import type { EngineInfo, ScoreRequest } from "../../core/ports.ts";
-import { checkTokenizerFits, loadTokenizer, type Tokenizer, type TokenizerTexts } from "../../text/index.ts";
+import type { RunLengths } from "../../engine/webgpu/index.ts";
+import type { WeightChoice } from "../../tensor/index.ts";
+import {
+  checkTokenizerFits,
+  loadTokenizer,
+  type Tokenizer,
+  type TokenizerTexts,
+  textCodec,
+} from "../../text/index.ts";
 import { BlobFolderWriter, type FolderFiles } from "../library/blob-folder.ts";
+import type { BatchView } from "../runs/batch.ts";
 import type { DeviceState, Role } from "../state/store.ts";
-import { ComputeService, type OnWork } from "./compute-service.ts";
+import {
+  ComputeService,
+  type ModelsJob,
+  type ModelsPlan,
+  type OnWork,
+  type OpenOptions,
+  type Wanted,
+} from "./compute-service.ts";
 import type { LibraryApi } from "./library.worker.ts";
-import { type RunEvent, runTraining, type TrainingPlan } from "./training-run.ts";
+import {
+  type PlanToMeasure,
+  type RunEvent,
+  runTraining,
+  type TrainingPlan,
+  trainingLengths,
+} from "./training-run.ts";
 import { installErrorTransfer } from "./transfer.ts";
 
 installErrorTransfer();
@@ -15,6 +38,10 @@ const service = new ComputeService();
 let library: Comlink.Remote<LibraryApi> | null = null;
 let tokenizer: Tokenizer | null = null;
 let stop: AbortController | null = null;
+let batch: BatchTokens | null = null;
+/** The run that it is of. */
+let batchOf = "";
+let measuring: AbortController | null = null;
 
 function opened<T>(value: T | null, what: string): T {
   if (value === null) throw new Error(`the compute worker has no ${what}`);
@@ -33,38 +60,86 @@ const api = {
     tokenizer = loadTokenizer(texts);
   },
 
-  async load(role: Role, folder: FolderFiles, onWork: OnWork): Promise<{ info: EngineInfo; steps: number }> {
-    const loaded = await service.load(role, folder, onWork);
+  async load(
+    role: Role,
+    folder: FolderFiles,
+    options: OpenOptions,
+    onWork: OnWork,
+  ): Promise<{ info: EngineInfo; steps: number }> {
+    const loaded = await service.load(role, folder, options, onWork);
     if (tokenizer !== null) {
       checkTokenizerFits(tokenizer, { name: loaded.info.model, vocabulary: loaded.info.vocabulary });
     }
     return loaded;
   },
 
-  score: (role: Role, requests: ScoreRequest[], onWork: OnWork) => service.score(role, requests, onWork),
+  planScoring: (job: ModelsJob, lengths: Record<Role, RunLengths>) => service.plan(job, lengths),
+
+  /** Measures what the run will read, and plans its memory. A new call ends the one before with an AbortError. */
+  async planTraining(job: ModelsJob, run: PlanToMeasure): Promise<ModelsPlan & { work: RunWork }> {
+    measuring?.abort();
+    const mine = new AbortController();
+    measuring = mine;
+    const { work, ...lengths } = await trainingLengths(run, {
+      records: opened(library, "library"),
+      tokenizer: opened(tokenizer, "tokenizer"),
+      signal: mine.signal,
+    });
+    return { ...(await service.plan(job, lengths)), work };
+  },
+
+  takePasses: (passes: ModelsPlan["passes"]) => service.takePasses(passes),
+
+  loadOther: (folder: FolderFiles, weights: WeightChoice, onWork: OnWork) =>
+    service.loadOther(folder, weights, onWork),
+
+  closeOther: () => service.closeOther(),
+
+  score: (role: Role | "other", requests: ScoreRequest[], wanted: Wanted, onWork: OnWork) =>
+    service.score(role, requests, wanted, onWork),
 
   /** Trains the student. Resolves to its folder, optimizer state included, when it ends or is stopped. */
   train(plan: TrainingPlan, emit: (event: RunEvent) => void) {
     stop = new AbortController();
+    batch = null;
+    batchOf = plan.id;
     const stopSignal = stop.signal;
     return service.run(async (signal) => {
       const teacher = service.model("teacher");
-      const student = service.takeStudent();
-      const { finished } = await runTraining({
+      const { student, finished } = await runTraining({
         plan,
         records: opened(library, "library"),
         tokenizer: opened(tokenizer, "tokenizer"),
         teacher,
-        student,
+        student: service.takeStudent(),
+        reopen: () => service.reopen(),
+        openStudent: (folder) => service.openStudent(folder),
         signal,
         stop: stopSignal,
         emit,
+        onBatch: (latest) => {
+          batch = latest;
+        },
       });
-      service.keepStudent(student);
+      const { steps } = service.keepStudent(student);
       const writer = new BlobFolderWriter("student");
       await student.save(writer, { optimizer: true });
-      return { folder: opened(writer.folder, "saved student"), steps: student.steps, finished };
+      return { folder: opened(writer.folder, "saved student"), steps, finished };
     });
+  },
+
+  /** The tokens of the latest step, with their texts; null before the first. */
+  latestBatch(id: string): BatchView | null {
+    if (batch === null || batchOf !== id) return null;
+    const { step, decisions } = batch;
+    const codec = textCodec(opened(tokenizer, "tokenizer"));
+    return {
+      step,
+      decisions: decisions.map((decision) => ({
+        ...decision,
+        pieces: decision.ids.map((id) => codec.decode([id])),
+      })),
+    };
   },
 
   /** Ends a training run after its present step. */

@@ -2,74 +2,114 @@
  * Records, retrieval and evidence, off the drawing thread. One library is open at a time; it is replaced only when the
  * next one has been read whole without a fault.
  */
-import {
-  customEnvironmentNote,
-  environmentRules,
-  isCustomEnvironment,
-} from "../../core/environment/environment.ts";
+import { customEnvironmentNote, isCustomEnvironment } from "../../core/environment/environment.ts";
 import { InputError } from "../../core/errors.ts";
 import {
-  evidenceInput,
-  evidenceInsert,
-  fitEvidence,
-  insertEvidence,
+  type Evidence,
+  type EvidencePart,
   renderEvidence,
+  type WhatIf,
+  whatIfInput,
 } from "../../core/evidence/index.ts";
-import { taskGraph } from "../../core/graph/index.ts";
 import { blobFiles, runImport } from "../../core/record/import/index.ts";
-import { taskKey } from "../../core/record/library.ts";
+import { readRecords } from "../../core/record/read.ts";
 import type { Episode, Source, SourceDecision } from "../../core/record/schema.ts";
-import { type PreparedTask, prepareTask, retrieve } from "../../core/retrieval/index.ts";
-import { type Selection, type SourceSelection, selectSources } from "../../core/retrieval/selection.ts";
-import {
-  CHARACTERS,
-  type EvidenceMeter,
-  type LibraryStatistics,
-  StatisticsCollector,
-} from "../../core/statistics/index.ts";
-import {
-  decisionPromptIds,
-  decisionResponseIds,
-  loadTokenizer,
-  type Tokenizer,
-  type TokenizerTexts,
-} from "../../text/index.ts";
+import { type Pin, type PinKind, retrieve } from "../../core/retrieval/index.ts";
+import type { Selection, SourceSelection } from "../../core/retrieval/selection.ts";
+import { CHARACTERS, type LibraryStatistics, StatisticsCollector } from "../../core/statistics/index.ts";
+import type { TokenizerHashes, TokenizerTexts } from "../../text/index.ts";
+import { compareVisits } from "../library/compare-visits.ts";
+import { evidenceDiff } from "../library/evidence-diff.ts";
+import { type KeptTask, KeptTasks } from "../library/kept-tasks.ts";
+import { OpenTokenizers } from "../library/open-tokenizers.ts";
+import { countAll, importedLines, type OnProgress, throttled } from "../library/opening.ts";
 import { withoutCommonFolder } from "../library/path-files.ts";
 import {
-  type IndexProgress,
-  type RecordFile,
-  RecordIndex,
-  type TaskRecords,
-} from "../library/record-index.ts";
+  indexBlob,
+  type OpenOptions,
+  openRecordFile,
+  type RecordInput,
+  spooled,
+} from "../library/record-file.ts";
+import { RecordLibrary, type TaskRecords } from "../library/record-library.ts";
+import { RecordedScores } from "../library/recorded-scores.ts";
+import { recordedTokens } from "../library/recorded-tokens.ts";
+import { ColumnCounter, emptyColumns } from "../library/task-columns.ts";
 import { taskModel } from "../library/task-model.ts";
-import { taskSummary } from "../library/task-summary.ts";
-import type { DecisionModel, LibrarySummary, ScorePair, TaskModel, TaskRef, TaskSummary } from "../model.ts";
-import { sourcesKey } from "../place/what-if.ts";
+import { TeacherContext } from "../library/teacher-context.ts";
+import { tokenMeter } from "../library/token-meter.ts";
+import type {
+  ColumnBatch,
+  DecisionModel,
+  FullMethod,
+  LeftOutContext,
+  LibrarySummary,
+  ScorePair,
+  TaskModel,
+  TaskRef,
+  TokenCounts,
+  VisitComparison,
+} from "../model.ts";
+
+import type { ComparedVisit } from "../place/place.ts";
 import { describeFault } from "../session/faults.ts";
 
-/** One task read back and prepared. */
-interface OpenTask {
-  records: TaskRecords;
-  prepared: PreparedTask;
-}
+/** Libraries of up to so many bytes are checked in full, and counted, before they are shown. */
+const CHECK_WHOLE = 24 << 20;
 
-/** Tasks kept ready: the one that is looked at, and its neighbours while one steps through. */
-const KEPT_TASKS = 4;
+/** Files from this size on are worth an index beside them, as for the commands. */
+const KEEP_FROM = 16 << 20;
+
+type About = Pick<LibrarySummary, "title" | "origin" | "imported">;
+
+const NO_EVIDENCE: Evidence = { text: "", spans: [], backReferences: false };
 
 export class LibraryService {
-  #index: RecordIndex | null = null;
-  #open = new Map<string, Promise<OpenTask>>();
-  #tokenizer: Tokenizer | null = null;
-  /** Number of the counting that is under way. */
+  #library: RecordLibrary | null = null;
+  #scores = new RecordedScores();
+  #counter: ColumnCounter | null = null;
+  #onColumns: (batch: ColumnBatch) => void = () => {};
+  #tasks: KeptTasks | null = null;
+  readonly #tokenizers = new OpenTokenizers();
+  /** Number of the counting of statistics that is under way. */
   #counting = 0;
+  #opening: AbortController | null = null;
 
-  /** Reads files and makes them the open library. Throws `InputError`; what was open before then stays open. */
+  /** Who is told of newly counted columns. */
+  onColumns(emit: (batch: ColumnBatch) => void): void {
+    this.#onColumns = emit;
+  }
+
+  /**
+   * Reads files and makes them the open library. `scores` are lines of `{ id, logprobs }`. Throws `InputError`, or an
+   * AbortError when it was stopped; what was open before then stays open.
+   */
   async open(
-    files: readonly RecordFile[],
-    about: { title: string; origin: LibrarySummary["origin"] },
-    onProgress: (progress: IndexProgress) => void,
+    inputs: readonly RecordInput[],
+    scores: readonly { name: string; blob: Blob }[],
+    about: Omit<About, "imported">,
+    onProgress: OnProgress,
+    fetcher?: typeof fetch,
   ): Promise<LibrarySummary> {
-    return this.#replace(await RecordIndex.read(files, onProgress), { ...about, imported: null });
+    return this.#stoppable(async (signal) => {
+      const options: OpenOptions = { signal, ...(fetcher === undefined ? {} : { fetch: fetcher }) };
+      const tell = throttled(onProgress);
+      options.onProgress = ({ file, bytes, total }) =>
+        tell({ label: `Indexing ${file}`, done: bytes, total: total ?? 0, unit: "bytes" });
+      const files = [];
+      for (const input of inputs) files.push(await openRecordFile(input, options));
+      const recorded = new RecordedScores();
+      for (const { name, blob } of scores) {
+        for await (const { record } of readRecords(blob.stream(), {
+          file: name,
+          signal,
+          kind: "score-output",
+        })) {
+          recorded.add(record, name);
+        }
+      }
+      return this.#replace(new RecordLibrary(files), recorded, { ...about, imported: null }, tell, signal);
+    });
   }
 
   /**
@@ -78,39 +118,110 @@ export class LibraryService {
    */
   async import(
     entries: readonly { path: string; file: Blob }[],
-    onProgress: (progress: IndexProgress) => void,
+    onProgress: OnProgress,
+    choice: { environment?: string } = {},
   ): Promise<LibrarySummary> {
-    const { folder, files } = withoutCommonFolder(entries);
-    const { importer, records, report } = await runImport(blobFiles(files));
-    const name = folder !== "" ? folder : files.length === 1 ? files[0]!.path : `${files.length} files`;
-    const index = await RecordIndex.fromImport(name, records, onProgress);
-    return this.#replace(index, {
-      title: `${name} (${importer.name})`,
-      origin: "own",
-      imported: report,
+    return this.#stoppable(async (signal) => {
+      const { folder, files } = withoutCommonFolder(entries);
+      const { importer, records, report } = await runImport(blobFiles(files), { ...choice, signal });
+      const name = folder !== "" ? folder : files.length === 1 ? files[0]!.path : `${files.length} files`;
+      const tell = throttled(onProgress);
+      const recorded = new RecordedScores();
+      const file = await spooled(importedLines(records, recorded, name, tell), name, null, { signal });
+      const title = `${name} (${importer.name})`;
+      return this.#replace(
+        new RecordLibrary([file]),
+        recorded,
+        { title, origin: "own", imported: report },
+        tell,
+        signal,
+      );
     });
   }
 
-  async #replace(
-    index: RecordIndex,
-    about: Pick<LibrarySummary, "title" | "origin" | "imported">,
-  ): Promise<LibrarySummary> {
-    const tasks: TaskSummary[] = [];
-    for (const ref of index.tasks) {
-      const { sources, episodes } = await index.task(ref);
-      tasks.push(taskSummary(taskGraph(sources), ref, episodes));
+  /** Stops an opening that is under way. */
+  stopOpening(): void {
+    this.#opening?.abort(new DOMException("the opening was stopped", "AbortError"));
+  }
+
+  async #stoppable<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const controller = new AbortController();
+    this.#opening = controller;
+    try {
+      return await work(controller.signal);
+    } finally {
+      this.#opening = null;
     }
-    this.#index = index;
-    this.#open = new Map();
-    const environments = new Set(index.tasks.map(({ environment }) => environment));
-    const environmentNotes = [...environments].filter(isCustomEnvironment).map(customEnvironmentNote);
-    return { ...about, files: index.files, tasks, environmentNotes };
+  }
+
+  async #replace(
+    library: RecordLibrary,
+    scores: RecordedScores,
+    about: About,
+    tell: OnProgress,
+    signal: AbortSignal,
+  ): Promise<LibrarySummary> {
+    const small = library.bytes <= CHECK_WHOLE && !library.remote;
+    const columns = small ? await countAll(library, tell, signal) : emptyColumns(library.tasks.length);
+    const notes = library.files.flatMap((file) => file.notes);
+    const strangers = scores.count === 0 ? 0 : scores.strangers(library.episodeDecisions());
+    if (strangers > 0) {
+      notes.push(`${strangers} of ${scores.count} recorded score lists name no decision of these episodes.`);
+    }
+    this.#counter?.end();
+    this.#counting += 1;
+    this.#library = library;
+    this.#scores = scores;
+    this.#tasks = new KeptTasks(library);
+    this.#counter = small ? null : new ColumnCounter(library, (batch) => this.#onColumns(batch));
+    const environments = new Set(library.tasks.map(({ environment }) => environment));
+    return {
+      ...about,
+      files: library.fileSummaries,
+      tasks: library.tasks,
+      columns,
+      remote: library.remote,
+      bytes: library.bytes,
+      indices: library.files.map(({ name, indexed, original, reader }) => ({
+        file: name,
+        from: indexed,
+        keep: original && indexed === "built" && reader.size >= KEEP_FROM,
+      })),
+      notes,
+      recordedScores: scores.count,
+      environmentNotes: [...environments].filter(isCustomEnvironment).map(customEnvironmentNote),
+    };
+  }
+
+  /** The tasks in sight, by place: their columns are counted next. */
+  countColumns(places: readonly number[]): void {
+    this.#counter?.want(places);
+  }
+
+  /** The columns of all tasks are wanted. */
+  countAllColumns(): void {
+    this.#counter?.wantAll();
+  }
+
+  /** The index of one of the open files, as `gcopd index` writes it. */
+  async indexFile(name: string): Promise<Blob> {
+    const file = this.#library?.files.find((each) => each.name === name && each.original);
+    if (file === undefined) throw new InputError("is not open any more", { file: name });
+    return indexBlob(file);
   }
 
   /** The task view's data, of the executions that take part. */
-  async task(ref: TaskRef, { sourcesPerTask, augmentation }: SourceSelection = {}): Promise<TaskModel> {
-    const selection = { sourcesPerTask, augmentation };
+  async task(
+    ref: TaskRef,
+    { sourcesPerTask, augmentation, without }: SourceSelection = {},
+  ): Promise<TaskModel> {
+    const selection = { sourcesPerTask, augmentation, without };
     const { records, prepared } = await this.#task(ref, selection);
+    for (const id of without ?? []) {
+      if (!records.sources.some(({ source }) => source === id)) {
+        throw new InputError(`Task ${ref.task} has no execution ${id} that could be switched off.`);
+      }
+    }
     return {
       ...taskModel(prepared.graph, ref, records.episodes),
       selection,
@@ -118,62 +229,124 @@ export class LibraryService {
     };
   }
 
+  /** Why a reference cannot be chosen by hand, in one line; null when it can. */
+  async pinProblem(
+    ref: TaskRef,
+    episodeId: string,
+    decision: number,
+    selection: WhatIf,
+    kind: PinKind,
+    pin: Pin,
+  ): Promise<string | null> {
+    const { records, prepared } = await this.#task(ref, selection);
+    const episode = findEpisode(records, episodeId);
+    try {
+      retrieve(prepared, episode, decision, kind === "success" ? { pin } : { pinFailure: pin });
+      return null;
+    } catch (error) {
+      return describeFault(error);
+    }
+  }
+
   /** Retrieval and evidence for one decision. Throws `InputError` when there is none of that name. */
   async decision(
     ref: TaskRef,
     episodeId: string,
     decision: number,
-    selection: Selection = {},
+    selection: WhatIf = {},
   ): Promise<DecisionModel> {
     const { records, prepared } = await this.#task(ref, selection);
     const episode = findEpisode(records, episodeId);
-    const retrieval = retrieve(prepared, episode, decision, selection);
-    const input = evidenceInput(prepared, episode, retrieval.record, selection.control);
+    const { record, explanation } = retrieve(prepared, episode, decision, selection);
+    const input = whatIfInput(prepared, episode, record, selection);
     const { observation, action, status, feedback, prompt, response } = episode.decisions[decision]!;
     const model: DecisionModel = {
       ...ref,
       episode: episodeId,
       decision,
       selection,
-      retrieval,
+      retrieval: { record, explanation },
       observation,
       action,
       status,
       feedback,
       prompt: prompt ?? null,
       response: response ?? null,
-      evidence: renderEvidence(input),
+      evidence: input === null ? NO_EVIDENCE : renderEvidence(input),
       counts: null,
       countsProblem: null,
+      recorded: await recordedTokens(episode, decision, this.#scores, this.#tokenizers.tokenizer),
+      full: null,
     };
     try {
-      const { evidence, pair, evidenceTokens } = this.#teacherContexts(
-        prepared,
-        episode,
-        decision,
-        selection,
-      );
+      const context = new TeacherContext(this.#tokenizers.tokenizer, prepared, episode, decision, selection);
+      const { evidence, promptIds, evidenceTokens } = context.graph();
       const counts = {
-        vanilla: pair.vanillaIds.length,
-        graph: pair.graphIds.length,
+        vanilla: context.vanillaIds.length,
+        graph: promptIds.length,
         evidence: evidenceTokens,
-        response: pair.responseIds.length,
+        response: context.responseIds.length,
       };
-      return { ...model, evidence, counts };
+      return { ...model, evidence, counts, full: await this.#full(model, evidence) };
     } catch (error) {
-      return { ...model, countsProblem: describeFault(error) };
+      const full = await this.#full(model, model.evidence);
+      return { ...model, countsProblem: describeFault(error), full };
     }
   }
 
-  /** The two teacher contexts of one decision and the response that both score. */
+  /** The same decision without what was changed, and what the change does to its evidence. */
+  async #full(
+    { environment, task, episode, decision, selection }: DecisionModel,
+    changed: Evidence,
+  ): Promise<FullMethod | null> {
+    if (Object.keys(selection).length === 0) return null;
+    const { retrieval, evidence, counts } = await this.decision({ environment, task }, episode, decision);
+    return { retrieval, evidence, counts, diff: evidenceDiff(evidence.text, changed.text) };
+  }
+
+  /**
+   * The two teacher contexts of one decision and the response that both score. `other`: as the tokenizer of
+   * `setOtherTokenizer` encodes the recorded texts; recorded ids are of the open one.
+   */
   async pair(
     ref: TaskRef,
     episodeId: string,
     decision: number,
-    selection: Selection = {},
+    selection: WhatIf = {},
+    { other = false }: { other?: boolean } = {},
   ): Promise<ScorePair> {
     const { records, prepared } = await this.#task(ref, selection);
-    return this.#teacherContexts(prepared, findEpisode(records, episodeId), decision, selection).pair;
+    const episode = findEpisode(records, episodeId);
+    const foreign = other ? this.#tokenizers.other : null;
+    return foreign === null
+      ? new TeacherContext(this.#tokenizers.tokenizer, prepared, episode, decision, selection).pair()
+      : new TeacherContext(foreign, prepared, withoutIds(episode), decision, selection).pair();
+  }
+
+  /** Lengths in tokens of both contexts of a decision and of its response. */
+  async contextLengths(
+    ref: TaskRef,
+    episodeId: string,
+    decision: number,
+    selection: Selection = {},
+  ): Promise<Pick<TokenCounts, "vanilla" | "graph" | "response">> {
+    const { vanillaIds, graphIds, responseIds } = await this.pair(ref, episodeId, decision, selection);
+    return { vanilla: vanillaIds.length, graph: graphIds.length, response: responseIds.length };
+  }
+
+  /** The graph-conditioned context without each record of its evidence, or without each event of one record. */
+  async leftOut(
+    ref: TaskRef,
+    episodeId: string,
+    decision: number,
+    selection: WhatIf,
+    record: EvidencePart["record"] | null,
+  ): Promise<LeftOutContext[]> {
+    const { records, prepared } = await this.#task(ref, selection);
+    const episode = findEpisode(records, episodeId);
+    return new TeacherContext(this.#tokenizers.tokenizer, prepared, episode, decision, selection).leftOut(
+      record,
+    );
   }
 
   /** Decision j of a source; null for its terminal visit. Throws `InputError` when there is no such visit. */
@@ -188,6 +361,11 @@ export class LibraryService {
     return source.decisions[position] ?? null;
   }
 
+  /** Two visits beside each other. Throws `InputError` where one is not there. */
+  async compare(ref: TaskRef, visits: readonly [ComparedVisit, ComparedVisit]): Promise<VisitComparison> {
+    return compareVisits((await this.#task(ref)).records, visits);
+  }
+
   /** One episode as it was recorded. */
   async episode(ref: TaskRef, episodeId: string): Promise<Episode> {
     return findEpisode((await this.#task(ref)).records, episodeId);
@@ -197,6 +375,25 @@ export class LibraryService {
   async episodeIds(ref: TaskRef): Promise<string[]> {
     const { episodes } = (await this.#task(ref)).records;
     return episodes.filter(({ decisions }) => decisions.length > 0).map(({ episode }) => episode);
+  }
+
+  /** Episodes and the sources of their tasks as JSON Lines, each record once: what a run elsewhere reads. */
+  async recordLines(
+    refs: readonly (TaskRef & { episode: string })[],
+  ): Promise<{ episodes: Blob; sources: Blob }> {
+    const lines = (records: readonly object[]) =>
+      new Blob(records.map((record) => `${JSON.stringify(record)}\n`));
+    const episodes: Blob[] = [];
+    const sources: Blob[] = [];
+    let before = "";
+    for (const ref of refs) {
+      episodes.push(lines([await this.episode(ref, ref.episode)]));
+      const task = JSON.stringify([ref.environment, ref.task]);
+      // Those of one task are neighbours.
+      if (task !== before) sources.push(lines(await this.sources(ref)));
+      before = task;
+    }
+    return { episodes: new Blob(episodes), sources: new Blob(sources) };
   }
 
   /** D_x: the sources of one task; none where the library has none. */
@@ -209,20 +406,24 @@ export class LibraryService {
    * call, another library and `stopStatistics` end it with an AbortError.
    */
   async statistics(selection: Selection, onProgress: (tasks: number) => void): Promise<LibraryStatistics> {
-    const index = this.#index;
-    if (index === null) throw new InputError("no library is open");
+    const library = this.#library;
+    if (library === null) throw new InputError("no library is open");
     this.#counting += 1;
     const mine = this.#counting;
-    const meter = this.#tokenizer === null ? CHARACTERS : tokenMeter(this.#tokenizer);
+    const { tokenizer } = this.#tokenizers;
+    const meter = tokenizer === null ? CHARACTERS : tokenMeter(tokenizer);
     const collector = new StatisticsCollector({ selection, meter });
-    for (const [done, ref] of index.tasks.entries()) {
-      onProgress(done);
-      collector.add(await index.task(ref));
+    let slice = 0;
+    for (let place = 0; place < library.tasks.length; place++) {
+      collector.add(await library.read(place));
+      if (performance.now() - slice < 12) continue;
+      onProgress(place);
       // Other questions to this worker are answered in between.
       await new Promise((resolve) => setTimeout(resolve));
-      if (mine !== this.#counting || index !== this.#index) {
+      if (mine !== this.#counting || library !== this.#library) {
         throw new DOMException("the counting was stopped", "AbortError");
       }
+      slice = performance.now();
     }
     return collector.result();
   }
@@ -233,71 +434,35 @@ export class LibraryService {
 
   /** The tokenizer that counts and scores from now on. Throws `InputError` for files that make none. */
   setTokenizer(texts: TokenizerTexts): void {
-    this.#tokenizer = loadTokenizer(texts);
+    this.#tokenizers.set(texts);
   }
 
-  #teacherContexts(prepared: PreparedTask, episode: Episode, decision: number, selection: Selection) {
-    const tokenizer = this.#tokenizer;
-    if (tokenizer === null) throw new InputError("no tokenizer is open");
-    if (tokenizer.endOfTurnId === null) {
-      throw new InputError("has no <|im_end|> and no eos_token to end a turn with", { file: tokenizer.file });
-    }
-    const place = { episode: episode.episode, decision };
-    const recorded = episode.decisions[decision]!;
-    const vanillaIds = decisionPromptIds(recorded, tokenizer, place);
-    const responseIds = decisionResponseIds(recorded, tokenizer, place);
-    const retrieval = retrieve(prepared, episode, decision, selection).record;
-    let ids: number[] = [];
-    const evidence = fitEvidence({
-      ...evidenceInput(prepared, episode, retrieval, selection.control),
-      limit: environmentRules(episode.environment).limits.evidenceTokens,
-      countTokens: (text) => {
-        ids = tokenizer.encode(evidenceInsert(text), { special: false });
-        return vanillaIds.length + ids.length;
-      },
-    });
-    const pair: ScorePair = {
-      vanillaIds,
-      graphIds: insertEvidence(vanillaIds, ids, tokenizer.endOfTurnId),
-      responseIds,
-      pieces: tokenizer.pieces(responseIds).map((piece) => piece.text),
-    };
-    return { evidence, pair, evidenceTokens: ids.length };
+  /** Hashes of the open tokenizer's files; null while none is open. */
+  tokenizerHashes(): TokenizerHashes | null {
+    return this.#tokenizers.hashes();
   }
 
-  async #task(ref: TaskRef, selection: SourceSelection = {}): Promise<OpenTask> {
-    const index = this.#index;
-    if (index === null) throw new InputError("no library is open");
-    const key = JSON.stringify([taskKey(ref.environment, ref.task), sourcesKey(selection)]);
-    const known = this.#open.get(key);
-    this.#open.delete(key);
-    const task =
-      known ??
-      index.task(ref).then((records) => ({
-        records,
-        prepared: prepareTask(selectSources(records.sources, selection), environmentRules(ref.environment)),
-      }));
-    this.#open.set(key, task);
-    if (this.#open.size > KEPT_TASKS) this.#open.delete(this.#open.keys().next().value!);
-    return task;
+  /** The tokenizer of a further model, for `pair` with `other`; its hashes, or null where it reads the same ids. */
+  setOtherTokenizer(texts: TokenizerTexts): TokenizerHashes | null {
+    return this.#tokenizers.setOther(texts);
+  }
+
+  /** The texts of token ids, as they are shown. */
+  tokenTexts(ids: readonly number[], options?: { other?: boolean }): string[] {
+    return this.#tokenizers.texts(ids, options);
+  }
+
+  async #task(ref: TaskRef, selection: SourceSelection = {}): Promise<KeptTask> {
+    if (this.#tasks === null) throw new InputError("no library is open");
+    this.#counter?.standBack();
+    return this.#tasks.get(ref, selection);
   }
 }
 
-/** Tokens of the evidence as it is inserted, against the environment's limit for prompt and evidence together. */
-function tokenMeter(tokenizer: Tokenizer): EvidenceMeter {
-  return {
-    unit: "tokens",
-    size: (text) => tokenizer.encode(evidenceInsert(text), { special: false }).length,
-    budget: (episode, t) => {
-      const decision = episode.decisions[t]!;
-      const recorded = decision.prompt !== undefined || decision.prompt_ids !== undefined;
-      const place = { episode: episode.episode, decision: t };
-      return {
-        limit: environmentRules(episode.environment).limits.evidenceTokens,
-        prompt: recorded ? decisionPromptIds(decision, tokenizer, place).length : null,
-      };
-    },
-  };
+/** The episode with its texts alone. */
+function withoutIds(episode: Episode): Episode {
+  const decisions = episode.decisions.map(({ prompt_ids: _, response_ids: __, ...rest }) => rest);
+  return { ...episode, decisions };
 }
 
 function findEpisode(records: TaskRecords, id: string): Episode {

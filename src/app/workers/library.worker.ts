@@ -2,8 +2,9 @@
 import * as Comlink from "comlink";
 import { checkSameTokenizer } from "../../text/codec.ts";
 import { loadTokenizer, type TokenizerTexts } from "../../text/index.ts";
-import type { IndexProgress, RecordFile } from "../library/record-index.ts";
-import type { LibrarySummary } from "../model.ts";
+import { addressName } from "../library/http-reader.ts";
+import type { OpenProgress } from "../library/opening.ts";
+import type { ColumnBatch, LibrarySummary } from "../model.ts";
 import { LibraryService } from "./library-service.ts";
 import { readSampleManifest, sampleFile } from "./sample.ts";
 import { installErrorTransfer } from "./transfer.ts";
@@ -12,30 +13,87 @@ installErrorTransfer();
 
 const service = new LibraryService();
 
-type OnProgress = (progress: IndexProgress) => void;
+type OnProgress = (progress: OpenProgress) => void;
+
+/** Records that were dropped or picked, each with its index where one lay beside it. */
+export interface OwnFiles {
+  records: { file: File; sidecar?: File }[];
+  /** Lines of `{ id, logprobs }`, as `gcopd import --scores-out` writes them. */
+  scores: File[];
+}
 
 const api = {
   /** Opens the sample that is served beside the page. `base` ends with a slash. */
   async openSample(base: string, onProgress: OnProgress): Promise<LibrarySummary> {
     const manifest = await readSampleManifest(base);
-    const files = [sampleFile(base, manifest.sources), sampleFile(base, manifest.episodes)];
-    return service.open(files, { title: manifest.title, origin: "sample" }, onProgress);
+    const inputs = [await sampleFile(base, manifest.sources), await sampleFile(base, manifest.episodes)];
+    return service.open(inputs, [], { title: manifest.title, origin: "sample" }, onProgress);
   },
 
-  async openFiles(files: File[], onProgress: OnProgress): Promise<LibrarySummary> {
-    const records = files.map(
-      (file): RecordFile => ({ name: file.name, bytes: file.size, open: async () => file.stream() }),
+  openFiles({ records, scores }: OwnFiles, onProgress: OnProgress): Promise<LibrarySummary> {
+    const title = records.map(({ file }) => file.name).join(", ");
+    return service.open(
+      records.map(({ file, sidecar }) => ({
+        kind: "blob",
+        name: file.name,
+        blob: file,
+        ...(sidecar === undefined ? {} : { sidecar }),
+      })),
+      scores.map((file) => ({ name: file.name, blob: file })),
+      { title, origin: "own" },
+      onProgress,
     );
-    const title = files.map((file) => file.name).join(", ");
-    return service.open(records, { title, origin: "own" }, onProgress);
+  },
+
+  /** Opens files behind addresses, by ranges where their servers answer them. */
+  openAddresses(addresses: string[], onProgress: OnProgress): Promise<LibrarySummary> {
+    return service.open(
+      addresses.map((address) => ({ kind: "address", address })),
+      [],
+      { title: addresses.map(addressName).join(", "), origin: "own" },
+      onProgress,
+    );
+  },
+
+  /** Opens files of the folder that the page's worker shares, one task at a time. */
+  openShared(
+    { content, token }: { content: string; token: string },
+    paths: string[],
+    onProgress: OnProgress,
+  ): Promise<LibrarySummary> {
+    const withToken: typeof fetch = (input, init) => {
+      const headers = new Headers(init?.headers);
+      headers.set("Authorization", `Bearer ${token}`);
+      return fetch(input, { ...init, headers });
+    };
+    const encoded = (path: string): string => path.split("/").map(encodeURIComponent).join("/");
+    return service.open(
+      paths.map((path) => ({ kind: "address", address: `${content}${encoded(path)}` })),
+      [],
+      { title: paths.join(", "), origin: "own" },
+      onProgress,
+      withToken,
+    );
   },
 
   /** Other programs' recordings: any format that `gcopd import` reads. */
-  import: (entries: { path: string; file: File }[], onProgress: OnProgress): Promise<LibrarySummary> =>
-    service.import(entries, onProgress),
+  import: (
+    entries: { path: string; file: File }[],
+    onProgress: OnProgress,
+    choice?: { environment?: string },
+  ): Promise<LibrarySummary> => service.import(entries, onProgress, choice),
+
+  stopOpening: service.stopOpening.bind(service),
+  countColumns: service.countColumns.bind(service),
+  countAllColumns: service.countAllColumns.bind(service),
+  indexFile: service.indexFile.bind(service),
+  onColumns: (emit: (batch: ColumnBatch) => void) => service.onColumns((batch) => void emit(batch)),
 
   /** The tokenizer that counts and scores from now on. Throws `InputError` for files that make none. */
   setTokenizer: service.setTokenizer.bind(service),
+  tokenizerHashes: service.tokenizerHashes.bind(service),
+  setOtherTokenizer: service.setOtherTokenizer.bind(service),
+  tokenTexts: service.tokenTexts.bind(service),
 
   /** Throws `InputError` for two tokenizers that do not give the same ids. */
   compareTokenizers(teacher: TokenizerTexts, student: TokenizerTexts): void {
@@ -45,10 +103,15 @@ const api = {
   task: service.task.bind(service),
   decision: service.decision.bind(service),
   visit: service.visit.bind(service),
+  compare: service.compare.bind(service),
+  pinProblem: service.pinProblem.bind(service),
   pair: service.pair.bind(service),
+  contextLengths: service.contextLengths.bind(service),
+  leftOut: service.leftOut.bind(service),
   episode: service.episode.bind(service),
   episodeIds: service.episodeIds.bind(service),
   sources: service.sources.bind(service),
+  recordLines: service.recordLines.bind(service),
   statistics: service.statistics.bind(service),
   stopStatistics: service.stopStatistics.bind(service),
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
 import type { TokenizerTexts } from "../../text/index.ts";
 import type { FolderFiles } from "../library/blob-folder.ts";
-import type { RecordFile } from "../library/record-index.ts";
+import type { RecordInput } from "../library/record-file.ts";
 
 const manifestSchema = z.looseObject({
   title: z.string(),
@@ -37,16 +37,9 @@ export async function readSampleManifest(base: string): Promise<SampleManifest> 
   return parsed.data;
 }
 
-export function sampleFile(base: string, path: string): RecordFile {
-  return {
-    name: path,
-    bytes: 0,
-    open: async () => {
-      const { body } = await get(`${base}${path}`, path);
-      if (body === null) throw new InputError("the server sent nothing", { file: path });
-      return body;
-    },
-  };
+/** A file of records of the sample: a few hundred kilobytes, fetched whole. */
+export async function sampleFile(base: string, path: string): Promise<RecordInput> {
+  return { kind: "blob", name: path, blob: await getBlob(base, path) };
 }
 
 async function getBlob(base: string, path: string): Promise<Blob> {

@@ -1,34 +1,52 @@
 /** The loop of the core, over the two workers: records and evidence from the library, models from here. */
-import { libraryContexts, type TrainEvent, type TrainingData, train } from "../../core/loop/index.ts";
+import {
+  type BatchTokens,
+  configuredData,
+  libraryContexts,
+  runLengths,
+  type StepWork,
+  sampledLengths,
+  type TrainConfig,
+  type TrainEvent,
+  type TrainingData,
+  train,
+} from "../../core/loop/index.ts";
 import type { Method } from "../../core/method/index.ts";
-import type { ScoreRequest, Scorer, StepSettings, Trainer } from "../../core/ports.ts";
+import type { FolderReader, ScoreRequest, Scorer, StepSettings, Trainer } from "../../core/ports.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";
 import { textCodec } from "../../text/codec.ts";
 import type { Tokenizer } from "../../text/index.ts";
+import { BlobFolderWriter, blobFolder } from "../library/blob-folder.ts";
 import type { TaskRef } from "../model.ts";
+import { checkpointEvery, KeptCheckpoints } from "./kept-checkpoints.ts";
 
 /** What is asked for, as plain data. */
 export interface TrainingPlan {
+  /** Its checkpoint is kept under this id: a plan of the same id goes on from there. */
+  id: string;
   method: Method;
   settings: StepSettings;
   batchSize: number;
   seed: number;
   episodes: (TaskRef & { episode: string })[];
+  /** Plays the episodes' tasks anew in place of reading their responses. */
+  sample?: TrainConfig["sample"];
+  /** Longest teacher prompt with its evidence; the environment's limit when absent. */
+  evidenceTokens?: number;
+  /** Steps between checkpoints; by the size of the student when absent. */
+  checkpointEvery?: number;
+  /** What else decides the numbers, in words: a checkpoint of other inputs is refused by the names. */
+  fingerprint: Record<string, string>;
   /** A decision whose probabilities are looked at after each step; null looks at none. */
   watch: ScoreRequest | null;
-}
-
-/** How far the present step is. */
-export interface StepWork {
-  what: "teacher" | "student";
-  done: number;
-  total: number;
 }
 
 export type RunEvent =
   | { type: "loop"; event: TrainEvent }
   | { type: "work"; work: StepWork }
-  | { type: "watch"; step: number; logprobs: Float32Array };
+  | { type: "watch"; step: number; logprobs: Float32Array }
+  /** The browser keeps no checkpoint: the run cannot go on after the page. */
+  | { type: "unkept"; reason: string };
 
 /** Where the records come from. */
 export interface RecordPort {
@@ -42,18 +60,26 @@ export interface TrainingRun {
   tokenizer: Tokenizer;
   teacher: Scorer;
   student: Trainer;
+  /** Opens the device and the teacher anew after the device failed. */
+  reopen: () => Promise<Scorer>;
+  /** Opens a kept student on the device as it is now. */
+  openStudent: (folder: FolderReader) => Promise<Trainer>;
   signal: AbortSignal;
   stop: AbortSignal;
   emit: (event: RunEvent) => void;
+  onBatch: (batch: BatchTokens) => void;
 }
 
-function trainingData(plan: TrainingPlan, records: RecordPort): TrainingData {
+async function trainingData(plan: TrainingPlan, records: RecordPort): Promise<TrainingData> {
+  if (plan.sample !== undefined) {
+    const episodes = await Promise.all(plan.episodes.map((ref) => records.episode(ref, ref.episode)));
+    return configuredData({ sample: plan.sample, seed: plan.seed }, episodes);
+  }
   return {
     unit: "episode",
     units: plan.episodes.map(({ episode }) => episode),
     fresh: false,
-    // Only checkpoints compare it, and this run keeps none.
-    fingerprint: "",
+    fingerprint: JSON.stringify(plan.episodes),
     episodes: (places) =>
       Promise.all(
         places.map((place) => records.episode(plan.episodes[place]!, plan.episodes[place]!.episode)),
@@ -61,39 +87,87 @@ function trainingData(plan: TrainingPlan, records: RecordPort): TrainingData {
   };
 }
 
-/** Runs the plan. The student is changed in place; it stays usable when the run ends or is stopped, not when it throws. */
-export async function runTraining(run: TrainingRun): Promise<{ step: number; finished: boolean }> {
-  const { plan, records, student, emit } = run;
+/** The parts of a plan that its lengths depend on. */
+export type PlanToMeasure = Pick<TrainingPlan, "method" | "episodes" | "sample" | "evidenceTokens">;
+
+/** The longest sequences that a run's models will read, in tokens. */
+export async function trainingLengths(
+  { method, episodes, sample, evidenceTokens }: PlanToMeasure,
+  { records, tokenizer, signal }: Pick<TrainingRun, "records" | "tokenizer" | "signal">,
+) {
+  async function* each(): AsyncGenerator<Episode> {
+    for (const ref of episodes) yield await records.episode(ref, ref.episode);
+  }
+  const codec = textCodec(tokenizer);
+  const contexts = libraryContexts({
+    sources: (environment, task) => records.sources({ environment, task }),
+    codec,
+    ...(evidenceTokens === undefined ? {} : { limit: evidenceTokens }),
+  });
+  const first = sample === undefined ? undefined : await records.episode(episodes[0]!, episodes[0]!.episode);
+  const sampled =
+    first === undefined
+      ? undefined
+      : sampledLengths(
+          { sample, ...(evidenceTokens === undefined ? {} : { evidence_tokens: evidenceTokens }) },
+          [first],
+        );
+  return runLengths({ episodes: each(), stages: method.stages, contexts, codec, sampled, signal });
+}
+
+/**
+ * Runs the plan, over failures of the device. The student that is given back is the one that was given, changed in place,
+ * unless the device failed; when this throws, there is none.
+ */
+export async function runTraining(run: TrainingRun): Promise<{ student: Trainer; finished: boolean }> {
+  const { plan, records, emit } = run;
+  let { student } = run;
+  const checkpoints = new KeptCheckpoints(plan.id, (reason) => emit({ type: "unkept", reason }));
+  // As it is before its first step: kept, since it may have been trained here and not be saved anywhere.
+  const start = new BlobFolderWriter("student");
+  await student.save(start, { optimizer: true });
+  let opened = false;
   const look = async (step: number): Promise<void> => {
     if (plan.watch === null) return;
     const [result] = await student.score([plan.watch], { signal: run.signal });
     emit({ type: "watch", step, logprobs: result!.logprobs });
   };
   await look(0);
-  const { step, finished } = await train({
+  const result = await train({
     method: plan.method,
     settings: plan.settings,
     batchSize: plan.batchSize,
     seed: plan.seed,
-    data: trainingData(plan, records),
+    data: await trainingData(plan, records),
     codec: textCodec(run.tokenizer),
     teacher: run.teacher,
-    openStudent: async () => student,
+    reopen: run.reopen,
+    openStudent: async (checkpoint) => {
+      if (opened) student = await run.openStudent(checkpoint ?? blobFolder(start.folder!));
+      else if (checkpoint !== null) {
+        // A run that goes on: from what it was, not from the student that is open.
+        student.dispose();
+        student = await run.openStudent(checkpoint);
+      }
+      opened = true;
+      return student;
+    },
     contexts: libraryContexts({
       sources: (environment, task) => records.sources({ environment, task }),
       codec: textCodec(run.tokenizer),
+      ...(plan.evidenceTokens === undefined ? {} : { limit: plan.evidenceTokens }),
     }),
-    checkpoints: null,
-    fingerprint: {},
+    checkpoints,
+    checkpointEvery: plan.checkpointEvery ?? checkpointEvery(student.info.parameters),
+    fingerprint: plan.fingerprint,
+    onBatch: run.onBatch,
     onEvent: async (event) => {
       emit({ type: "loop", event });
       if (event.type === "updated") await look(event.step);
     },
-    onWork: ({ what, done, total }) => {
-      if (what !== "rollout") emit({ type: "work", work: { what, done, total } });
-    },
+    onWork: (work) => emit({ type: "work", work }),
     signal: run.signal,
     stop: run.stop,
   });
-  return { step, finished };
+  return { student: result.student, finished: result.finished };
 }

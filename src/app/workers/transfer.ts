@@ -4,16 +4,18 @@
  * the workbench.
  */
 import * as Comlink from "comlink";
-import { InputError } from "../../core/errors.ts";
+import { DeviceError, type DeviceFault, InputError } from "../../core/errors.ts";
 
 interface Thrown {
   value: unknown;
 }
 
 interface Sent {
-  kind: "input" | "abort" | "fault";
+  kind: "input" | "device" | "abort" | "fault";
   message: string;
   stack: string;
+  /** Of a `device` error. */
+  fault?: DeviceFault;
 }
 
 const original = Comlink.transferHandlers.get("throw");
@@ -25,10 +27,13 @@ export function installErrorTransfer(): void {
     canHandle: original.canHandle as (value: unknown) => value is Thrown,
     serialize: ({ value }: Thrown): [Sent, Transferable[]] => {
       const error = value instanceof Error ? value : new Error(String(value));
+      if (error instanceof DeviceError)
+        return [{ kind: "device", message: error.message, stack: "", fault: error.fault }, []];
       const kind = error instanceof InputError ? "input" : error.name === "AbortError" ? "abort" : "fault";
       return [{ kind, message: error.message, stack: error.stack ?? "" }, []];
     },
-    deserialize: ({ kind, message, stack }: Sent): never => {
+    deserialize: ({ kind, message, stack, fault = "lost" }: Sent): never => {
+      if (kind === "device") throw new DeviceError(message, fault);
       if (kind === "input") throw new InputError(message);
       if (kind === "abort") throw new DOMException(message, "AbortError");
       const error = new Error(message);

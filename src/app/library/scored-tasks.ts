@@ -1,0 +1,35 @@
+/** Mean Δ of the tasks of which decisions were scored here: what the evidence moved, on the student's own tokens. */
+import { taskKey } from "../../core/record/library.ts";
+import type { Selection } from "../../core/retrieval/selection.ts";
+import type { TokenScores } from "../state/store.ts";
+
+/** Of the scored decisions of one task. */
+export interface TaskDelta {
+  decisions: number;
+  tokens: number;
+  /** Mean over all their tokens of log p under the graph-conditioned context − log p under the vanilla one, in nats. */
+  mean: number;
+}
+
+/**
+ * By `taskKey`. Only decisions that were scored under `selection` count: others had other evidence. `scores` are by
+ * `scoreKey`, which is the JSON of environment, task, episode, decision and selection.
+ */
+export function scoredTasks(
+  scores: Readonly<Record<string, Pick<TokenScores, "vanilla" | "graph">>>,
+  selection: Selection,
+): Map<string, TaskDelta> {
+  const wanted = JSON.stringify(selection);
+  const found = new Map<string, TaskDelta>();
+  for (const [key, { vanilla, graph }] of Object.entries(scores)) {
+    const [environment, task, , , under] = JSON.parse(key) as [string, string, string, number, Selection];
+    if (JSON.stringify(under) !== wanted) continue;
+    const sum = graph.reduce((total, logprob, i) => total + logprob - vanilla[i]!, 0);
+    const name = taskKey(environment, task);
+    const before = found.get(name) ?? { decisions: 0, tokens: 0, mean: 0 };
+    const tokens = before.tokens + graph.length;
+    const mean = tokens === 0 ? 0 : (before.mean * before.tokens + sum) / tokens;
+    found.set(name, { decisions: before.decisions + 1, tokens, mean });
+  }
+  return found;
+}

@@ -1,0 +1,136 @@
+/** The form of a training config, made from its schema: what each key is, and texts that a user wrote into a config. */
+import { z } from "zod";
+import { InputError } from "../../core/errors.ts";
+import { checkTrainConfig, type TrainConfig, trainConfigSchema } from "../../core/loop/train-config.ts";
+import { describeIssue } from "../../core/record/describe-issue.ts";
+
+export interface Field {
+  /** As in the config; `settings.clip` is inside. */
+  key: string;
+  kind: "choice" | "integer" | "number" | "switch" | "text" | "json";
+  choices: readonly string[];
+  /** What holds when it is left empty, as a user would write it; empty where that needs words. */
+  standard: string;
+  description: string;
+}
+
+interface Property {
+  type?: string;
+  enum?: unknown[];
+  default?: unknown;
+  description?: string;
+  properties?: Record<string, Property>;
+}
+
+function fieldsOf(properties: Record<string, Property>, before = ""): Field[] {
+  return Object.entries(properties).flatMap(([name, property]) => {
+    const key = before + name;
+    const description = property.description ?? "";
+    if (property.properties !== undefined) {
+      const inner = fieldsOf(property.properties, `${key}.`);
+      // Absent means something of its own, unless it has a default.
+      const own: Field = { key, kind: "switch", choices: [], standard: "", description };
+      return property.default === undefined ? [own, ...inner] : inner;
+    }
+    const standard = property.default === undefined ? "" : String(property.default);
+    const choices = property.enum?.map(String) ?? [];
+    const kinds: Record<string, Field["kind"]> = {
+      integer: "integer",
+      number: "number",
+      boolean: "switch",
+      string: "text",
+    };
+    const kind = choices.length > 0 ? "choice" : (kinds[property.type ?? ""] ?? "json");
+    return [{ key, kind, choices, standard, description }];
+  });
+}
+
+/** Every key of the config, in the schema's order. */
+export const CONFIG_FIELDS: readonly Field[] = fieldsOf(
+  (z.toJSONSchema(trainConfigSchema, { io: "input" }) as { properties: Record<string, Property> }).properties,
+);
+
+export function configField(key: string): Field {
+  const field = CONFIG_FIELDS.find((each) => each.key === key);
+  if (field === undefined) throw new Error(`the config has no key ${key}`);
+  return field;
+}
+
+/** What a user wrote, as the config's value. What cannot be read stays text: the schema then says what it expected. */
+export function readField({ kind }: Field, text: string): unknown {
+  const trimmed = text.trim();
+  switch (kind) {
+    case "integer":
+    case "number":
+      return trimmed !== "" && Number.isFinite(Number(trimmed)) ? Number(trimmed) : trimmed;
+    case "switch":
+      return trimmed === "true";
+    case "json":
+      try {
+        return JSON.parse(trimmed);
+      } catch {
+        try {
+          return JSON.parse(`[${trimmed}]`);
+        } catch {
+          return trimmed;
+        }
+      }
+    default:
+      return trimmed;
+  }
+}
+
+/** Texts by key into a config: empty texts are left out. */
+export function configOf(texts: Readonly<Record<string, string>>): Record<string, unknown> {
+  const config: Record<string, unknown> = {};
+  for (const field of CONFIG_FIELDS) {
+    const text = texts[field.key];
+    if (text === undefined || text.trim() === "") continue;
+    const [outer = "", inner] = field.key.split(".");
+    if (inner === undefined) {
+      const isObject = CONFIG_FIELDS.some(({ key }) => key.startsWith(`${outer}.`));
+      if (!isObject) config[outer] = readField(field, text);
+      else if (text === "true") config[outer] = { ...(config[outer] as object | undefined) };
+      continue;
+    }
+    const hasSwitch = CONFIG_FIELDS.some(({ key }) => key === outer);
+    if (hasSwitch && texts[outer] !== "true") continue;
+    config[outer] = { ...(config[outer] as object | undefined), [inner]: readField(field, text) };
+  }
+  return config;
+}
+
+export interface CheckedConfig {
+  /** With its defaults; null where something is wrong. */
+  config: TrainConfig | null;
+  /** What is wrong, by key; `""` for the whole. */
+  problems: Readonly<Record<string, string>>;
+}
+
+/** Checks a config as the command line would. */
+export function checkConfig(value: Record<string, unknown>): CheckedConfig {
+  const checked = trainConfigSchema.safeParse(value);
+  if (!checked.success) {
+    const problems: Record<string, string> = {};
+    for (const issue of checked.error.issues) {
+      const { key, message } = describeIssue(issue, value);
+      problems[fieldKey(key)] ??= message;
+    }
+    return { config: null, problems };
+  }
+  try {
+    checkTrainConfig(checked.data);
+    return { config: checked.data, problems: {} };
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    return { config: null, problems: { [fieldKey(error.where.key ?? "")]: error.reason } };
+  }
+}
+
+/** `epochs[1]` is said at `epochs`, `stages[0].name` at `stages`. */
+function fieldKey(path: string): string {
+  const keys = CONFIG_FIELDS.map(({ key }) => key).filter(
+    (key) => path === key || path.startsWith(`${key}.`) || path.startsWith(`${key}[`),
+  );
+  return keys.sort((a, b) => b.length - a.length)[0] ?? "";
+}

@@ -1,0 +1,106 @@
+/** A training run as the page shows it, wherever it runs: what was asked for, its state, and its figures by step. */
+import type { TrainEvent } from "../../core/loop/events.ts";
+
+export const RUN_STATES = [
+  "queued",
+  "starting",
+  "running",
+  "cancelling",
+  "cancelled",
+  "failed",
+  "lost",
+  "done",
+] as const;
+export type RunState = (typeof RUN_STATES)[number];
+
+/** States that only a new attempt leaves. */
+export const ENDED: readonly RunState[] = ["cancelled", "failed", "lost", "done"];
+/** States from which a run can go on. */
+export const RESUMABLE: readonly RunState[] = ["cancelled", "failed", "lost"];
+
+/** Where a run computes. */
+export type Where = "page" | "worker";
+
+/** One optimizer step. Figures are of the student before the update; docs/training.md says what each one is. */
+export interface RunPoint {
+  step: number;
+  /** Index of the stage, from 0. */
+  stage: number;
+  loss: number;
+  gradNorm: number;
+  clipFraction: number;
+  meanAdvantage: number;
+  rolloutKl: number;
+  alignment: number;
+  /** Response tokens. */
+  tokens: number;
+  /** Tokens that the student read. */
+  studentTokens: number;
+  /** Tokens that the teacher read, and the seconds that this took. */
+  teacherTokens: number;
+  teacherSeconds: number;
+  /** Of the whole step. */
+  seconds: number;
+  /** Response tokens a second. */
+  tokensPerSecond: number;
+  /** Share of the episodes played anew that were successful; null where recorded responses are read. */
+  success: number | null;
+}
+
+/** Something that happened between two steps and that a curve does not show. */
+export interface Mark {
+  /** After this step. */
+  step: number;
+  kind: "gap" | "resumed" | "fault";
+  text: string;
+}
+
+/** What the events of a run come to. */
+export interface Figures {
+  points: RunPoint[];
+  marks: Mark[];
+  /** Steps in all; 0 before that is known. */
+  total: number;
+  /** Steps done. */
+  done: number;
+  /** Stages that have begun, by index: name and steps. */
+  stages: { name: string; epochs: number; steps: number }[];
+  /** How far the present step is. */
+  work: { what: string; done: number; total: number; unit: string } | null;
+  /** Models and device of the latest start. */
+  start: Extract<TrainEvent, { type: "start" }> | null;
+  /** Of the present step, until it is updated. */
+  pending: { teacherTokens: number; teacherSeconds: number; success: number | null };
+}
+
+export const NO_FIGURES: Figures = {
+  points: [],
+  marks: [],
+  total: 0,
+  done: 0,
+  stages: [],
+  work: null,
+  start: null,
+  pending: { teacherTokens: 0, teacherSeconds: 0, success: null },
+};
+
+export interface Run {
+  id: string;
+  where: Where;
+  title: string;
+  /** The training config, as docs/train-config.schema.json has it. */
+  config: Record<string, unknown>;
+  /** What the worker runs, word by word; null in the page. */
+  command: string[] | null;
+  state: RunState;
+  /** Why it is in this state, where that needs saying. */
+  message: string | null;
+  /** ISO 8601. */
+  created: string;
+  ended: string | null;
+  /** Its events as they came, for export; `time` is ISO 8601. */
+  events: ({ time: string } & TrainEvent)[];
+  figures: Figures;
+  /** The connection to its events: `live`, `lost` while it is tried again, `closed` when no more come. */
+  stream: "live" | "lost" | "closed";
+}

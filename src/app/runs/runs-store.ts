@@ -1,0 +1,83 @@
+/** All runs that the page knows of, and the worker. */
+import { create } from "zustand";
+import { foldEvent } from "./fold.ts";
+import { NO_FIGURES, type Run } from "./run.ts";
+import type { WorkerFiles } from "./worker-client.ts";
+
+export interface WorkerState {
+  /** `none`: no worker serves this page; `lost`: it does not answer now. */
+  status: "none" | "asking" | "there" | "lost";
+  /** What it computes on, in words. */
+  device: string;
+  files: WorkerFiles | null;
+}
+
+interface RunsState {
+  runs: Readonly<Record<string, Run>>;
+  worker: WorkerState;
+  /** The run that was started last here. */
+  latest: string | null;
+  /** Runs of earlier visits were read. */
+  restored: boolean;
+}
+
+export const useRuns = create<RunsState>(() => ({
+  runs: {},
+  worker: { status: "asking", device: "", files: null },
+  latest: null,
+  restored: false,
+}));
+
+export const getRuns = useRuns.getState;
+
+export function newRun(run: Pick<Run, "id" | "where" | "title" | "config"> & Partial<Run>): Run {
+  return {
+    command: null,
+    state: "queued",
+    message: null,
+    created: new Date().toISOString(),
+    ended: null,
+    events: [],
+    figures: NO_FIGURES,
+    stream: "closed",
+    ...run,
+  };
+}
+
+export function putRun(run: Run): void {
+  useRuns.setState(({ runs }) => ({ runs: { ...runs, [run.id]: run } }));
+}
+
+export function patchRun(id: string, change: Partial<Run> | ((run: Run) => Partial<Run>)): void {
+  useRuns.setState(({ runs }) => {
+    const run = runs[id];
+    if (run === undefined) return {};
+    return { runs: { ...runs, [id]: { ...run, ...(typeof change === "function" ? change(run) : change) } } };
+  });
+}
+
+export function dropRun(id: string): void {
+  useRuns.setState(({ runs }) => {
+    const { [id]: _gone, ...rest } = runs;
+    return { runs: rest };
+  });
+}
+
+/** Takes one event of the loop into a run; `work` is shown and not kept. */
+export function takeEvent(id: string, event: Parameters<typeof foldEvent>[1], time: string): void {
+  patchRun(id, ({ figures, events }) => ({
+    figures: foldEvent(figures, event),
+    ...(event.type === "work" ? {} : { events: [...events, { time, ...event }] }),
+  }));
+}
+
+/** Newest first. */
+export function sortedRuns(runs: Readonly<Record<string, Run>>): Run[] {
+  return Object.values(runs).sort((a, b) => b.created.localeCompare(a.created) || a.id.localeCompare(b.id));
+}
+
+/** `page-` or `train-` and 12 hexadecimal digits. */
+export function newRunId(kind: "page" | "train"): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(6));
+  return `${kind}-${[...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}

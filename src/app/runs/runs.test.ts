@@ -1,0 +1,181 @@
+import { describe, expect, it } from "vitest";
+import type { TrainEvent } from "../../core/loop/events.ts";
+import { parseBatch } from "./batch.ts";
+import { CONFIG_FIELDS, checkConfig, configOf } from "./config-fields.ts";
+import { serverEvents } from "./event-stream.ts";
+import { curvesCsv, eventLines } from "./export-run.ts";
+import { foldEvent, withGap } from "./fold.ts";
+import { type Figures, NO_FIGURES, type Run } from "./run.ts";
+import { speedKey, timeExpected, timeLeft } from "./run-time.ts";
+import { newRun } from "./runs-store.ts";
+
+const at = (step: number, stage = 0) => ({ step, stage, epoch: 0, batch: step - 1 });
+const updated = (step: number, stage = 0, seconds = 2) =>
+  ({
+    type: "updated",
+    ...at(step, stage),
+    metrics: {
+      loss: step,
+      gradNorm: 1,
+      clipFraction: 0.5,
+      meanAdvantage: -0.1,
+      rolloutKl: 0.01,
+      alignment: 0,
+      tokens: 10,
+      sequenceTokens: 100,
+    },
+    seconds,
+    tokensPerSecond: 10 / seconds,
+  }) as unknown as TrainEvent;
+const scored = (step: number) =>
+  ({ type: "scored", ...at(step), contextTokens: 200, seconds: 1 }) as unknown as TrainEvent;
+const start = (resumedFrom: number | null) =>
+  ({ type: "start", steps: 4, resumedFrom }) as unknown as TrainEvent;
+const STAGES: TrainEvent[] = [
+  { type: "stage", stage: 0, name: "vanilla", epochs: 1, evidence: { kind: "none" } },
+  { type: "epoch", stage: 0, epoch: 0, batches: 2 },
+];
+const fold = (events: readonly TrainEvent[], from: Figures = NO_FIGURES) =>
+  events.reduce<Figures>((figures, event) => foldEvent(figures, event), from);
+
+describe("events into figures", () => {
+  it("has a point a step, with what its parts told", () => {
+    const rollout = { type: "rollout", ...at(1), episodes: 4, successes: 1 } as unknown as TrainEvent;
+    const { points, total, done } = fold([start(null), ...STAGES, rollout, scored(1), updated(1)]);
+    expect({ total, done }).toEqual({ total: 4, done: 1 });
+    expect(points[0]).toMatchObject({ loss: 1, teacherTokens: 200, studentTokens: 100, success: 0.25 });
+  });
+
+  it("takes back steps after the checkpoint that a run went on from, and marks the place", () => {
+    const figures = fold([start(null), ...STAGES, updated(1), updated(2), start(1), ...STAGES, updated(2)]);
+    expect(figures.points.map(({ step }) => step)).toEqual([1, 2]);
+    expect(figures.marks).toEqual([{ step: 1, kind: "resumed", text: "went on after step 1" }]);
+    const fault = { type: "fault", step: 1, message: "lost" } as unknown as TrainEvent;
+    expect(foldEvent(figures, fault)).toMatchObject({ done: 1, points: [{ step: 1 }] });
+  });
+
+  it("marks a gap of the connection where it was", () => {
+    const { marks } = withGap(fold([start(null), updated(1)]), new Date(0), new Date(61_000));
+    expect(marks[0]).toMatchObject({ step: 1, kind: "gap" });
+    expect(marks[0]!.text).toContain("00:00:00 to 00:01:01");
+  });
+});
+
+describe("time", () => {
+  it("has an end only where every stage that is left was timed", () => {
+    expect(timeLeft(NO_FIGURES)).toBeNull();
+    const one = fold([start(null), ...STAGES, updated(1, 0, 2)]);
+    expect(timeLeft(one)).toEqual({ low: 2 + 4, high: Number.POSITIVE_INFINITY });
+    const graph: TrainEvent[] = [
+      { type: "stage", stage: 1, name: "graph", epochs: 1, evidence: { kind: "none" } },
+      { type: "epoch", stage: 1, epoch: 0, batches: 2 },
+    ];
+    const three = fold([updated(2, 0, 2), ...graph, updated(3, 1, 8)], one);
+    expect(timeLeft(three)).toEqual({ low: 8, high: 8 });
+  });
+
+  it("is expected from the slowest and the fastest step of runs that were alike", () => {
+    const config = { teacher: "t", student: "s" };
+    const run = (seconds: number): Run => ({
+      ...newRun({ id: "page-000000000000", where: "page", title: "", config }),
+      figures: fold([start(null), scored(1), updated(1, 0, seconds)]),
+    });
+    const work = { teacherTokens: 400, studentTokens: 200 };
+    expect(timeExpected(work, [])).toBeNull();
+    expect(timeExpected(work, [run(2), run(5)])).toEqual({ low: 4, high: 10, steps: 2 });
+    expect(timeExpected({ ...work, studentTokens: null }, [run(2)])).toBeNull();
+    expect(speedKey({ where: "page", config })).not.toBe(speedKey({ where: "worker", config }));
+  });
+});
+
+describe("the form of the config", () => {
+  it("has a field for every key of the schema", () => {
+    const keys = CONFIG_FIELDS.map(({ key }) => key);
+    for (const key of ["method", "settings.learning_rate", "sample", "sample.temperature", "cards", "stages"])
+      expect(keys).toContain(key);
+    expect(CONFIG_FIELDS.find(({ key }) => key === "method")).toMatchObject({
+      kind: "choice",
+      standard: "gc-opd",
+    });
+    expect(CONFIG_FIELDS.find(({ key }) => key === "settings.learning_rate")).toMatchObject({
+      kind: "number",
+      standard: "0.00001",
+    });
+  });
+
+  it("leaves out what is empty, and reads numbers, lists and switches", () => {
+    expect(
+      configOf({
+        method: "opd",
+        seed: " ",
+        "settings.learning_rate": "1e-4",
+        cards: "0, 1",
+        "sample.temperature": "0.5",
+        batch_size: "many",
+      }),
+    ).toEqual({ method: "opd", settings: { learning_rate: 1e-4 }, cards: [0, 1], batch_size: "many" });
+    expect(configOf({ sample: "true", "sample.temperature": "0.5" })).toEqual({
+      sample: { temperature: 0.5 },
+    });
+  });
+
+  it("says what is wrong at its key", () => {
+    const base = { library: "l", episodes: "e", teacher: "t", student: "s" };
+    expect(checkConfig(base)).toMatchObject({ problems: {}, config: { method: "gc-opd" } });
+    const wrong = checkConfig({ ...base, batch_size: "many", settings: { clip: 2 }, epochs: [1, -1] });
+    expect(Object.keys(wrong.problems).sort()).toEqual(["batch_size", "epochs", "settings.clip"]);
+    expect(checkConfig({ ...base, library: undefined }).problems).toEqual({
+      library: "missing: graph-conditioned stages retrieve from it",
+    });
+    expect(checkConfig({ ...base, epochs: [0, 0] }).problems).toEqual({
+      epochs: "at least one stage needs an epoch",
+    });
+  });
+});
+
+it("reads server-sent events over the borders of chunks, and passes comments over", async () => {
+  const text = 'event: state\ndata: {"a":1}\nid: 3\n\n: still here\n\ndata: x\ndata: y\n\nevent: cut';
+  const bytes = new TextEncoder().encode(text);
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (let i = 0; i < bytes.length; i += 7) controller.enqueue(bytes.slice(i, i + 7));
+      controller.close();
+    },
+  });
+  const events = [];
+  for await (const event of serverEvents(body)) events.push(event);
+  expect(events).toEqual([
+    { id: "3", event: "state", data: '{"a":1}' },
+    { id: null, event: "message", data: "x\ny" },
+  ]);
+});
+
+it("exports the events and the curves of runs", () => {
+  const figures = fold([start(null), scored(1), updated(1)]);
+  const run = { ...newRun({ id: "train-000000000000", where: "worker", title: "", config: {} }), figures };
+  const [head, line, ...rest] = curvesCsv([run]).split("\n");
+  expect(head).toMatch(/^run,where,step,stage,loss,/);
+  expect(line).toMatch(/^train-000000000000,worker,1,0,1,/);
+  expect(rest).toEqual([""]);
+  expect(eventLines({ events: [{ time: "t", type: "done", step: 1, seconds: 2 }] })).toBe(
+    '{"time":"t","type":"done","step":1,"seconds":2}\n',
+  );
+});
+
+it("reads the tokens of a step as the command line writes them", () => {
+  const line = {
+    episode: "e",
+    decision: 2,
+    weight: 0.5,
+    ids: [1],
+    tokens: ["a"],
+    logprobs: [-1],
+    teacher_logprobs: [-2],
+    ratio: [1],
+    advantage: [-1],
+    clipped: [0],
+  };
+  const batch = parseBatch(`{"step":3,"decisions":1}\n${JSON.stringify(line)}\n`);
+  expect(batch).toMatchObject({ step: 3, decisions: [{ pieces: ["a"], teacherLogprobs: [-2] }] });
+  expect(() => parseBatch("{}")).toThrow("batch.jsonl: no step in its first line");
+});

@@ -1,0 +1,55 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { beginning, shownName, shownText } from "./shown-text.ts";
+
+describe("shown text", () => {
+  it("gives controls, bidi controls and halves of pairs a shape", () => {
+    expect(shownText("a\0b\x1b[31m\x7f\x85")).toBe("a␀b␛[31m␡⟦U+0085⟧");
+    expect(shownText("safe\u202etxt.exe\u2066x")).toBe("safe⟦RLO⟧txt.exe⟦LRI⟧x");
+    expect(shownText("\ud83d and \udc4d")).toBe("⟦U+D83D⟧ and ⟦U+DC4D⟧");
+    expect(shownText("\ufeffx\u2028y")).toBe("⟦BOM⟧x⟦LS⟧y");
+  });
+
+  it("leaves what has a shape as it is: markup, emoji sequences, right-to-left letters, tabs and lines", () => {
+    for (const text of [
+      "<script>alert(1)</script>&amp;",
+      "👩‍👩‍👧‍👦 👍🏽 🏳️‍🌈",
+      "שלום مرحبا",
+      "a\tb\nc",
+      "é\u0301\u0301",
+    ]) {
+      expect(shownText(text)).toBe(text);
+    }
+    expect(shownText("one\r\ntwo\rthree")).toBe("one\ntwo␍three");
+  });
+
+  it("never leaves a shapeless character, whatever the text", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (text) => {
+        const shown = shownText(text);
+        expect(shown).not.toMatch(/[\u202a-\u202e\u2066-\u2069\0]|\p{Surrogate}/u);
+        expect(shownText(shown)).toBe(shown);
+      }),
+    );
+  });
+
+  it("begins a long text without cutting a pair", () => {
+    expect(beginning("abc", 3)).toBe("abc");
+    expect(beginning("ab👍c", 3)).toBe("ab");
+    expect(beginning("ab\r\nc", 3)).toBe("ab");
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme" }), fc.integer({ min: 1, max: 20 }), (text, most) => {
+        const first = beginning(text, most);
+        expect(text.startsWith(first)).toBe(true);
+        expect(first.length).toBeLessThanOrEqual(most);
+        if (!/\p{Surrogate}/u.test(text)) expect(first).not.toMatch(/\p{Surrogate}/u);
+      }),
+    );
+  });
+
+  it("says how long a name is that it does not show whole", () => {
+    expect(shownName("melt|12")).toBe("melt|12");
+    expect(shownName("a\nb\tc")).toBe("a␊b␉c");
+    expect(shownName("x".repeat(100_000))).toBe(`${"x".repeat(200)}… (100,000 characters)`);
+  });
+});
