@@ -3,11 +3,13 @@ import { InputError } from "../../core/errors.ts";
 import type { LibrarySummary, TaskModel, TaskSummary } from "../model.ts";
 import { navigate } from "../place/navigate.ts";
 import type { Place } from "../place/place.ts";
-import { selectionOf, sourcesKey } from "../place/what-if.ts";
+import { ofTask, selectionOf, sourcesKey } from "../place/what-if.ts";
 import { getUi, setUi, useUi } from "../state/store.ts";
 import { libraryWorker } from "../workers/clients.ts";
+import type { DecisionRequest } from "./decisions.ts";
 import { describeFault } from "./faults.ts";
-import { openSample } from "./open.ts";
+import { keptDecisions } from "./kept-decisions.ts";
+import { openSample, openShared } from "./open.ts";
 
 /** The task that a place names; null when there is none. */
 export function taskAt(library: LibrarySummary, place: Place): TaskSummary | null {
@@ -28,13 +30,33 @@ export function episodeAt(task: TaskModel, place: Place) {
 
 let sequence = 0;
 
+/** The decision that was shown last: tells which way one steps. */
+let last = 0;
+
+/** Makes the decisions beside the present one ready, when that is painted: two ahead, and one back. */
+function prepareBeside(request: DecisionRequest, count: number): void {
+  const by = request.decision < last ? -1 : 1;
+  last = request.decision;
+  const mine = sequence;
+  const beside = [by, 2 * by, -by]
+    .map((distance) => request.decision + distance)
+    .filter((decision) => decision >= 0 && decision < count)
+    .map((decision) => ({ ...request, decision }));
+  requestAnimationFrame(() =>
+    setTimeout(() => {
+      if (mine === sequence) void keptDecisions.prepare(beside);
+    }),
+  );
+}
+
 /** Follows the place for as long as the page lives. Returns the undo. */
 export function followPlace(): () => void {
   const follow = (place: Place, library: LibrarySummary | null): void => {
     sequence += 1;
     if (library === null) {
-      if (place.library === "sample" && getUi().opening === null && getUi().notice === null)
-        void openSample(true);
+      if (getUi().opening !== null || getUi().notice !== null) return;
+      if (place.library === "sample") void openSample(true);
+      else if (place.disk.length > 0) void openShared(place.disk, true);
       return;
     }
     if (place.task === null) {
@@ -46,8 +68,20 @@ export function followPlace(): () => void {
   const { place, library } = getUi();
   follow(place, library);
   return useUi.subscribe((now, before) => {
-    if (now.place !== before.place || now.library !== before.library) follow(now.place, now.library);
+    if (now.library !== before.library) keptDecisions.forget();
+    if (now.library === before.library && (now.place === before.place || isHowOnly(now.place, before.place)))
+      return;
+    follow(now.place, now.library);
   });
+}
+
+/** Parts of a place that say how something is shown that is loaded already. */
+const HOW: ReadonlySet<keyof Place> = new Set(["part", "token", "sides", "compare", "signal", "axis"]);
+
+/** True where two places differ, in nothing but how the same is shown: stepping through tokens loads nothing anew. */
+function isHowOnly(now: Place, before: Place): boolean {
+  const changed = (Object.keys(now) as (keyof Place)[]).filter((key) => now[key] !== before[key]);
+  return changed.length > 0 && changed.every((key) => HOW.has(key));
 }
 
 async function load(place: Place, library: LibrarySummary, mine: number): Promise<void> {
@@ -58,19 +92,18 @@ async function load(place: Place, library: LibrarySummary, mine: number): Promis
     const shown = getUi().task;
     const selection = selectionOf(place);
     let task = shown;
-    if (
-      shown === null ||
-      shown.task !== ref.task ||
-      shown.environment !== ref.environment ||
-      sourcesKey(shown.selection) !== sourcesKey(selection)
-    ) {
+    const sameTask = shown?.task === ref.task && shown.environment === ref.environment;
+    if (shown === null || !sameTask || sourcesKey(shown.selection) !== sourcesKey(selection)) {
+      // What was wished of the task before is read by nobody.
+      void keptDecisions.prepare([]);
       task = await libraryWorker().task({ environment: ref.environment, task: ref.task }, selection);
       if (!current()) return;
-      setUi({ task, decision: null });
+      // Of the same task, what is shown stays until all that changes is here.
+      if (!sameTask) setUi({ task, decision: null });
     }
     if (task === null) return;
     if (task.episodes.length === 0) {
-      setUi({ decision: null, viewProblem: null });
+      setUi({ task, decision: null, viewProblem: null });
       return;
     }
     const episode = episodeAt(task, place);
@@ -87,13 +120,20 @@ async function load(place: Place, library: LibrarySummary, mine: number): Promis
       navigate({ episode: episode.id });
       return;
     }
-    const model = await libraryWorker().decision(
-      { environment: ref.environment, task: ref.task },
-      episode.id,
-      place.decision,
+    const request: DecisionRequest = {
+      environment: ref.environment,
+      task: ref.task,
+      episode: episode.id,
+      decision: place.decision,
       selection,
-    );
-    if (current()) setUi({ decision: model, viewProblem: null });
+    };
+    // What is here is shown in the same frame as the place.
+    const model = keptDecisions.ready(request) ?? (await keptDecisions.get(request));
+    if (!current()) return;
+    setUi({ task, decision: model, viewProblem: null });
+    // Changes by hand are of this decision: those beside it are without them.
+    const beside = selectionOf(ofTask(place));
+    prepareBeside({ ...request, selection: beside }, episode.decisions);
   } catch (error) {
     if (current()) setUi({ decision: null, viewProblem: describeFault(error) });
   }

@@ -4,15 +4,22 @@
  */
 import * as Comlink from "comlink";
 import { InputError } from "../../core/errors.ts";
+import type { WeightChoice } from "../../tensor/index.ts";
 import type { TokenizerTexts } from "../../text/index.ts";
 import type { FolderFiles } from "../library/blob-folder.ts";
 import { tokenizerTexts } from "../library/model-folder.ts";
+import { countOf } from "../shell/plural.ts";
 import { isComputing } from "../state/computing.ts";
 import { getUi, type ModelOrigin, type Role, setUi } from "../state/store.ts";
 import { type ComputeClient, libraryWorker, startComputeWorker } from "../workers/clients.ts";
+import type { ModelsJob } from "../workers/compute-service.ts";
 import { sampleModel, sampleTokenizer } from "../workers/sample.ts";
 import { faultNotice } from "./faults.ts";
+import { keptDecisions } from "./kept-decisions.ts";
+import { memory, memoryLimit, plannedPasses, useMemory } from "./memory.ts";
+import { withRun } from "./run-log.ts";
 import { sampleBase } from "./sample-base.ts";
+import { offerUndo } from "./undo.ts";
 
 interface Opened {
   folder: FolderFiles;
@@ -82,12 +89,50 @@ export async function ensureTokenizer(): Promise<TokenizerTexts> {
 async function spreadTokenizer(texts: TokenizerTexts): Promise<void> {
   await libraryWorker().setTokenizer(texts);
   if (compute !== null) await (await compute).api.setTokenizer(texts);
-  // Token counts of the shown decision are of the tokenizer before.
+  // Token counts of all decisions that were read are of the tokenizer before.
+  keptDecisions.forget();
   setUi({ place: { ...getUi().place }, scores: {} });
 }
 
 /** Models are opened one after the other: the worker does one thing at a time. */
 let queue: Promise<unknown> = Promise.resolve();
+
+/** The sample's models, once they were asked for. */
+const samples = new Map<Role, Promise<FolderFiles>>();
+
+async function folderOf(role: Role): Promise<Opened> {
+  const opened = folders[role];
+  if (opened !== null) return opened;
+  let folder = samples.get(role);
+  if (folder === undefined) {
+    folder = sampleModel(sampleBase(), role);
+    samples.set(role, folder);
+    folder.catch(() => samples.delete(role));
+  }
+  return { folder: await folder, origin: "sample", steps: 0 };
+}
+
+/** What the folder of a role's model is called; null for the sample's. */
+export const modelFolderName = (role: Role): string | null => folders[role]?.folder.name ?? null;
+
+/** The models as they are, for a plan of what a job with them needs. */
+export async function modelsJob(kind: ModelsJob["kind"]): Promise<ModelsJob> {
+  const [teacher, student] = await Promise.all([folderOf("teacher"), folderOf("student")]);
+  return {
+    kind,
+    teacher: teacher.folder,
+    student: student.folder,
+    weights: memory().weights,
+    limit: memoryLimit(),
+  };
+}
+
+/** Takes another format for the teacher's weights; it is opened in it when it is needed. */
+export function chooseTeacherWeights(weights: WeightChoice): void {
+  if (isComputing() || weights === memory().weights) return;
+  useMemory.setState({ weights });
+  setUi((ui) => ({ models: { ...ui.models, teacher: null }, scores: {} }));
+}
 
 /** Opens the role's model on the device if it is not there yet. */
 export function ensureModel(role: Role): Promise<ComputeClient> {
@@ -104,19 +149,16 @@ async function openIfNeeded(role: Role): Promise<ComputeClient> {
   const loading = (done: number, total: number): void => {
     // The last words of a worker may arrive after its answer.
     if (!underWay) return;
-    const shown = { label: `Opening the ${role}`, done, total, unit: "parameters" };
+    const shown = { label: `Opening the ${role}`, done, total, unit: "bytes" };
     setUi((ui) => ({ modelLoading: { ...ui.modelLoading, [role]: shown } }));
   };
   loading(0, 0);
   try {
-    const opened = folders[role] ?? {
-      folder: await sampleModel(sampleBase(), role),
-      origin: "sample" as const,
-      steps: 0,
-    };
+    const opened = await folderOf(role);
     const { info, steps } = await client.api.load(
       role,
       opened.folder,
+      { weights: memory().weights, passes: plannedPasses()[role] },
       Comlink.proxy(({ done, total }) => loading(done, total)),
     );
     folders[role] = opened;
@@ -129,10 +171,31 @@ async function openIfNeeded(role: Role): Promise<ComputeClient> {
   }
 }
 
+/** Makes the way back to a role's model as it is now, with what was scored by it. */
+function wayBack(role: Role): () => Promise<void> {
+  const [opened, openedFirst, texts] = [folders[role], openedStudent, tokenizer];
+  const { models, scores } = getUi();
+  const wasOpen = models[role] !== null;
+  return async () => {
+    if (isComputing()) throw new InputError("a model is at work: stop it, then undo");
+    folders[role] = opened;
+    if (role === "student") openedStudent = openedFirst;
+    if (tokenizer !== texts) {
+      tokenizer = texts;
+      // Without one of the user's it is the sample's again.
+      if (texts === null) await ensureTokenizer();
+      else await spreadTokenizer(texts);
+    }
+    setUi((ui) => ({ models: { ...ui.models, [role]: null }, scores }));
+    if (wasOpen) await ensureModel(role);
+  };
+}
+
 /** Makes a folder of the user's the model of a role. On a fault the one before stays, and the fault is shown. */
 export async function openModel(role: Role, folder: FolderFiles): Promise<void> {
   const before = folders[role];
   const tokenizerBefore = tokenizer;
+  const goBack = wayBack(role);
   try {
     if (isComputing()) throw new InputError("a model is at work: stop it, then open another one");
     const texts = await tokenizerTexts(folder);
@@ -150,10 +213,8 @@ export async function openModel(role: Role, folder: FolderFiles): Promise<void> 
     setUi((ui) => ({ models: { ...ui.models, [role]: null } }));
     await ensureModel(role);
     if (role === "student") openedStudent = folders.student;
-    setUi({
-      notice: { kind: "info", text: `The ${role} is now ${folder.name}.` },
-      scores: {},
-    });
+    setUi({ scores: {} });
+    offerUndo(`The ${role} is now ${folder.name}`, goBack, role);
   } catch (error) {
     folders[role] = before;
     if (tokenizer !== tokenizerBefore && tokenizerBefore !== null) {
@@ -164,9 +225,14 @@ export async function openModel(role: Role, folder: FolderFiles): Promise<void> 
   }
 }
 
-/** After training: the student's new folder, as the worker has it open already. */
-export function studentTrained(folder: FolderFiles, steps: number): void {
-  folders.student = { folder, origin: "updated", steps };
+/** After training: the student's new folder, as the worker has it open already; `run` is what was done to it. */
+export function studentTrained(folder: FolderFiles, steps: number, run: object): void {
+  offerUndo(
+    `The student was updated: it has ${countOf(steps, "optimizer step")} now`,
+    wayBack("student"),
+    "student",
+  );
+  folders.student = { folder: withRun(folder, folders.student?.folder, run), origin: "updated", steps };
   setUi((ui) => {
     const { student } = ui.models;
     return student === null
@@ -182,13 +248,29 @@ export function studentLost(): void {
 
 /** Back to the student as it was opened. */
 export async function revertStudent(): Promise<void> {
+  const goBack = wayBack("student");
   folders.student = openedStudent;
   studentLost();
   try {
     await ensureModel("student");
+    offerUndo("The student is as it was opened", goBack, "student");
   } catch (error) {
     setUi({ notice: faultNotice(error) });
   }
+}
+
+/** Where each role's model is from; the sample's until another is opened. */
+export function modelOrigins(): Record<Role, ModelOrigin> {
+  return { teacher: folders.teacher?.origin ?? "sample", student: folders.student?.origin ?? "sample" };
+}
+
+/** A role's folder as a run elsewhere reads it: the student's with the tokenizer, neither with optimizer state. */
+export async function modelFolder(role: Role): Promise<FolderFiles> {
+  if (role === "student") {
+    const student = await studentFolder({ optimizer: false });
+    if (student !== null) return student;
+  }
+  return (await folderOf(role)).folder;
 }
 
 /** The student's folder with its tokenizer; without optimizer state unless it is asked for. */

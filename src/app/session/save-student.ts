@@ -3,6 +3,7 @@ import { archiveFolder } from "../library/model-folder.ts";
 import { setUi } from "../state/store.ts";
 import { faultNotice, isAbort } from "./faults.ts";
 import { studentFolder } from "./models.ts";
+import { saveFile } from "./save-file.ts";
 
 declare global {
   interface Window {
@@ -26,12 +27,7 @@ export function downloadStudent(options: { optimizer: boolean }): Promise<void> 
   return saved(async () => {
     const folder = await studentFolder(options);
     if (folder === null) throw new Error("no student is open");
-    const url = URL.createObjectURL(await archiveFolder(folder));
-    const link = document.createElement("a");
-    link.href = url;
-    link.download = `${folder.name}.zip`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(url), 60_000);
+    saveFile(`${folder.name}.zip`, await archiveFolder(folder));
     return `Saved ${[...folder.files.keys()].join(", ")} as ${folder.name}.zip. Open it again under Student, or drop it here.`;
   });
 }

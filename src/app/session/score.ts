@@ -1,114 +1,176 @@
 /** Scoring one decision: the teacher without and with evidence on the same response ids, and the student. */
-import * as Comlink from "comlink";
-import type { DecisionModel } from "../model.ts";
-import { isComputing } from "../state/computing.ts";
-import { getUi, type Role, setUi } from "../state/store.ts";
+import { InputError } from "../../core/errors.ts";
+import type { WhatIf } from "../../core/evidence/index.ts";
+import type { EngineInfo } from "../../core/ports.ts";
+import type { DecisionModel, FullMethod, ScorePair, TokenCounts } from "../model.ts";
+import type { Side } from "../state/side.ts";
+import { getUi, setUi, type TokenScores } from "../state/store.ts";
 import { libraryWorker } from "../workers/clients.ts";
-import { remaining } from "./eta.ts";
-import { describeFault, isAbort } from "./faults.ts";
-import { computeWorker, endComputeWorker, ensureModel } from "./models.ts";
+import { requirePlan, showPlan } from "./memory.ts";
+import { computeWorker, modelsJob } from "./models.ts";
+import { runScoring, scoreKey } from "./scoring-run.ts";
+import { computedSide, scoreWantedSides } from "./sides.ts";
 
-/** One name for a decision of the open library and the evidence that was asked for. */
-export function scoreKey(
-  decision: Pick<DecisionModel, "environment" | "task" | "episode" | "decision" | "selection">,
-): string {
-  const { environment, task, episode, selection } = decision;
-  return JSON.stringify([environment, task, episode, decision.decision, selection]);
-}
+export { cancelScoring, scoreKey } from "./scoring-run.ts";
 
-/** Cancelled runs end their worker, and what it was asked for never answers: each run knows if it is still the one. */
-let run = 0;
-
+/**
+ * Scores the shown decision's response: the teacher under both contexts, the student under the first. Under a what-if
+ * also the teacher with the evidence of the full method, which the change is read against.
+ */
 export async function scoreDecision(): Promise<void> {
   const { decision } = getUi();
-  if (decision === null || isComputing()) return;
-  run += 1;
-  const mine = run;
-  const key = scoreKey(decision);
-  const began = performance.now();
-  const show = (label: string, done: number, lengths: readonly number[], finished: number): void => {
-    if (mine !== run || getUi().scoring.status === "cancelling") return;
-    const total = lengths.reduce((sum, n) => sum + n, 0);
-    const eta = remaining(lengths, finished, (performance.now() - workBegan) / 1000);
-    setUi({ scoring: { status: "running", key, label, done, total, eta } });
-  };
-  let workBegan = began;
-  show("Opening the teacher", 0, [], 0);
-  try {
-    await ensureModel("teacher");
-    if (mine !== run) return;
-    show("Opening the student", 0, [], 0);
-    const { api } = await ensureModel("student");
-    const pair = await libraryWorker().pair(
-      decision,
-      decision.episode,
-      decision.decision,
-      decision.selection,
+  if (decision === null) return;
+  await runScoring("contexts", scoreKey(decision), async (run) => {
+    const { key, open, wait, score } = run;
+    const passes = await wait(
+      requirePlan("score", async () => {
+        const { counts, countsProblem } = decision;
+        if (counts === null) throw new InputError(countsProblem ?? "there are no tokens to score");
+        return planScoring(bothCounts(counts, decision.full));
+      }),
     );
-    if (mine !== run) return;
-    const { responseIds, vanillaIds, graphIds, pieces } = pair;
-    const passes: { role: Role; label: string; promptIds: number[] }[] = [
-      { role: "teacher", label: "Teacher, without evidence", promptIds: vanillaIds },
-      { role: "student", label: "Student", promptIds: vanillaIds },
-      { role: "teacher", label: "Teacher, with evidence", promptIds: graphIds },
-    ];
-    const lengths = passes.map(({ promptIds }) => promptIds.length + responseIds.length);
-    const results: Float32Array[] = [];
-    workBegan = performance.now();
-    let done = 0;
-    for (const [i, { role, label, promptIds }] of passes.entries()) {
-      show(label, done, lengths, i);
-      const before = done;
-      const [logprobs] = await api.score(
-        role,
-        [{ id: key, promptIds, responseIds }],
-        Comlink.proxy((progress) => show(label, before + progress.done, lengths, i)),
-      );
-      if (mine !== run) return;
-      results.push(logprobs!);
-      done += lengths[i]!;
-    }
+    await open("teacher");
+    await open("student");
+    await wait((await computeWorker()).api.takePasses(passes));
+    const pair = (selection: WhatIf) =>
+      wait(libraryWorker().pair(decision, decision.episode, decision.decision, selection));
+    const { responseIds, vanillaIds, graphIds, pieces } = await pair(decision.selection);
+    const full = decision.full === null ? null : await pair({});
+    if (full !== null) checkSameResponse(full, { responseIds, vanillaIds });
+    const hashes = await wait(libraryWorker().tokenizerHashes());
+    const fullKey = scoreKey({ ...decision, selection: {} });
+    const began = performance.now();
+    const evidence = full === null ? "with evidence" : "what-if evidence";
+    const all = [
+      { key: "vanilla", model: "teacher", label: "Teacher, without evidence", promptIds: vanillaIds },
+      { key: "student", model: "student", label: "Student", promptIds: vanillaIds },
+      ...(full === null
+        ? []
+        : ([{ key: "full", model: "teacher", label: FULL_LABEL, promptIds: full.graphIds }] as const)),
+      { key: "graph", model: "teacher", label: `Teacher, ${evidence}`, promptIds: graphIds },
+    ] as const;
+    // What was scored under the full method, with the same models, is not scored again.
+    const sides = full === null ? new Map<string, Side>() : knownSides(decision);
+    const base = all.filter((pass) => !sides.has(pass.key));
+    await score(
+      base.map((pass) => ({ ...pass, responseIds })),
+      (i, result, seconds) => {
+        const pass = base[i]!;
+        const label = lower(pass.label);
+        sides.set(pass.key, computedSide({ ...pass, label, responseIds, hashes }, result, seconds));
+      },
+    );
     const { teacher, student } = getUi().models;
     if (teacher === null) throw new Error("the teacher is not open any more");
+    const of = (name: string): Float32Array => sides.get(name)!.logprobs as Float32Array;
+    const scores: TokenScores = {
+      pieces,
+      ids: responseIds,
+      sides: ["vanilla", "full", "graph", "student"].flatMap((name) => sides.get(name) ?? []),
+      vanilla: of("vanilla"),
+      student: of("student"),
+      graph: of("graph"),
+      vanillaContext: vanillaIds.length,
+      graphContext: graphIds.length,
+      teacher: teacher.info,
+      studentInfo: student,
+      seconds: (performance.now() - began) / 1000,
+      leftOut: [],
+    };
     setUi((ui) => ({
-      scoring: { status: "idle" },
       scores: {
+        ...(full === null ? {} : { [fullKey]: ui.scores[fullKey] ?? fullScores(scores, full) }),
         ...ui.scores,
-        [key]: {
-          pieces,
-          ids: responseIds,
-          vanilla: results[0]!,
-          student: results[1]!,
-          graph: results[2]!,
-          vanillaContext: vanillaIds.length,
-          graphContext: graphIds.length,
-          teacher: teacher.info,
-          studentInfo: student,
-          seconds: (performance.now() - workBegan) / 1000,
-        },
+        [key]: scores,
       },
     }));
-  } catch (error) {
-    if (mine !== run) return;
-    setUi({
-      scoring: isAbort(error) ? { status: "idle" } : { status: "failed", key, message: describeFault(error) },
-    });
+    await scoreWantedSides(run, decision);
+  });
+}
+
+/** Of the two evidences of a what-if the longer one. */
+function bothCounts(counts: TokenCounts, full: FullMethod | null): TokenCounts {
+  return { ...counts, graph: Math.max(counts.graph, full?.counts?.graph ?? 0) };
+}
+
+const FULL_LABEL = "Teacher, recorded graph evidence";
+
+/** A what-if changes what the teacher reads, never what it scores. */
+function checkSameResponse(
+  full: Pick<ScorePair, "responseIds" | "vanillaIds">,
+  changed: Pick<ScorePair, "responseIds" | "vanillaIds">,
+): void {
+  for (const ids of ["responseIds", "vanillaIds"] as const) {
+    if (full[ids].length !== changed[ids].length || full[ids].some((id, i) => id !== changed[ids][i])) {
+      throw new Error(`the what-if changed the ${ids === "responseIds" ? "response" : "prompt"}`);
+    }
   }
 }
 
-/** Milliseconds that a worker gets to stop by itself, before it is ended. */
-const GRACE = 1000;
+/** The scores of the full method that those of a what-if have in them. */
+function fullScores(scores: TokenScores, { graphIds }: ScorePair): TokenScores {
+  const side = scores.sides.find(({ key }) => key === "full")!;
+  const graph: Side = { ...side, key: "graph", label: "teacher, with evidence" };
+  return {
+    ...scores,
+    sides: scores.sides.flatMap((each) =>
+      each.key === "graph" ? [] : each.key === "full" ? [graph] : [each],
+    ),
+    graph: side.logprobs as Float32Array,
+    graphContext: graphIds.length,
+  };
+}
 
-/** Asks the scoring to stop; a pass that does not hear is ended with its worker. */
-export async function cancelScoring(): Promise<void> {
-  const { scoring } = getUi();
-  if (scoring.status !== "running") return;
-  const mine = run;
-  setUi({ scoring: { status: "cancelling", key: scoring.key } });
-  void computeWorker().then(({ api }) => api.abort());
-  await new Promise((resolve) => setTimeout(resolve, GRACE));
-  if (mine !== run || getUi().scoring.status !== "cancelling") return;
-  run += 1;
-  endComputeWorker();
-  setUi({ scoring: { status: "idle" } });
+/** Sides of the same decision under the full method, as far as the open models scored them; none once scored here. */
+function knownSides(decision: DecisionModel): Map<string, Side> {
+  const { scores, models } = getUi();
+  const known = scores[scoreKey({ ...decision, selection: {} })];
+  const sides = new Map<string, Side>();
+  if (known === undefined || scores[scoreKey(decision)] !== undefined) return sides;
+  for (const side of known.sides) {
+    const engine =
+      side.model === "teacher" || side.model === "student" ? models[side.model]?.info : undefined;
+    if (engine === undefined || !isSameEngine(engine, side.provenance.engine)) continue;
+    if (side.key === "graph") sides.set("full", { ...side, key: "full", label: lower(FULL_LABEL) });
+    else if (side.key === "vanilla" || side.key === "student") sides.set(side.key, side);
+  }
+  return sides;
+}
+
+const lower = (label: string): string => `${label[0]!.toLowerCase()}${label.slice(1)}`;
+
+/** A change of the figures is of the evidence only where the same models gave them. */
+function isSameEngine(a: EngineInfo, b: EngineInfo | null): boolean {
+  return (["model", "device", "adapter", "dtype"] as const).every((key) => a[key] === b?.[key]);
+}
+
+/** What scoring a decision of so many tokens will need. */
+export async function planScoring({
+  vanilla,
+  graph,
+  response,
+}: Pick<TokenCounts, "vanilla" | "graph" | "response">) {
+  const [{ api }, job] = await Promise.all([computeWorker(), modelsJob("score")]);
+  return api.planScoring(job, {
+    // Each sequence is a pass of its own.
+    teacher: {
+      longestSequence: Math.max(vanilla, graph) + response,
+      longestResponse: response,
+      allTokens: Math.max(vanilla, graph) + response,
+    },
+    student: {
+      longestSequence: vanilla + response,
+      longestResponse: response,
+      allTokens: vanilla + response,
+    },
+  });
+}
+
+/** Shows what scoring the decision on the screen will need. */
+export function showScoringPlan(): Promise<void> {
+  const { decision } = getUi();
+  return showPlan("score", async () => {
+    const counts = decision?.counts ?? null;
+    return counts === null ? null : planScoring(bothCounts(counts, decision?.full ?? null));
+  });
 }

@@ -1,23 +1,33 @@
 /** What the training form says: kept outside the view, so that the key `u` and the button do the same. */
 import { create } from "zustand";
+import type { Where } from "../runs/run.ts";
+import { newRunId } from "../runs/runs-store.ts";
+
+/** `files` are on the worker's disk; the others are of the library that is open. */
+export type DataChoice = "episode" | "task" | "library" | "files";
 
 export interface TrainingForm {
-  scope: "episode" | "task" | "library";
-  /** Passes over the episodes in each stage. */
-  vanillaPasses: number;
-  graphPasses: number;
-  /** Episodes a step. */
-  batchSize: number;
-  learningRate: number;
+  where: Where;
+  data: DataChoice;
+  /** Epochs of each stage of the method, as they were typed. */
+  passes: readonly string[];
+  /** Keys of the config, as they were typed: empty or absent is the default. Paths and models are the worker's. */
+  texts: Readonly<Record<string, string>>;
+  /** Id of the next run on the worker: its folder, and so its command, are known before it starts. */
+  nextId: string;
 }
 
 export const useTrainingForm = create<TrainingForm>(() => ({
-  scope: "episode",
-  vanillaPasses: 1,
-  graphPasses: 1,
-  batchSize: 4,
-  learningRate: 1e-4,
+  where: "page",
+  data: "episode",
+  passes: ["1", "1"],
+  texts: { method: "gc-opd", batch_size: "4", "settings.learning_rate": "1e-4" },
+  nextId: newRunId("train"),
 }));
 
 export const trainingForm = useTrainingForm.getState;
 export const setTrainingForm = useTrainingForm.setState;
+
+export function setText(key: string, text: string): void {
+  setTrainingForm(({ texts }) => ({ texts: { ...texts, [key]: text } }));
+}

@@ -1,122 +1,246 @@
 /** Updating the student: the core's loop in the compute worker, drawn as it goes. */
 import * as Comlink from "comlink";
 import { InputError } from "../../core/errors.ts";
-import { METHODS, type Method, withSelection } from "../../core/method/index.ts";
-import { PAPER_SETTINGS } from "../../core/ports.ts";
-import type { Selection } from "../../core/retrieval/selection.ts";
-import type { TaskRef } from "../model.ts";
-import { selectionOf } from "../place/what-if.ts";
+import { configuredMethod, configuredSettings, type TrainConfig } from "../../core/loop/train-config.ts";
+import type { Method } from "../../core/method/index.ts";
+import { controlsOf, evidenceWords, FULL_METHOD } from "../place/what-if.ts";
+import { getRuns, newRunId, patchRun, takeEvent } from "../runs/runs-store.ts";
 import { countOf } from "../shell/plural.ts";
 import { isComputing } from "../state/computing.ts";
 import { getUi, IDLE_TRAINING, type StepPoint, setUi } from "../state/store.ts";
 import { libraryWorker } from "../workers/clients.ts";
-import type { RunEvent, TrainingPlan } from "../workers/training-run.ts";
-import { describeFault, isAbort } from "./faults.ts";
-import { computeWorker, endComputeWorker, ensureModel, studentLost, studentTrained } from "./models.ts";
+import type { PlanToMeasure, RunEvent, TrainingPlan } from "../workers/training-run.ts";
+import { describeFault, isAbort, isDeviceFault } from "./faults.ts";
+import { requirePlan, showPlan } from "./memory.ts";
+import {
+  computeWorker,
+  endComputeWorker,
+  ensureModel,
+  ensureTokenizer,
+  modelsJob,
+  studentLost,
+  studentTrained,
+} from "./models.ts";
+import { beginPageRun, endPageRun, notePageRun, planOfRun } from "./page-runs.ts";
+import { composeConfig } from "./training-config.ts";
+import { chosenEpisodes, runTitle } from "./training-data.ts";
 import { trainingForm } from "./training-form.ts";
+import { startOnWorker, useSending } from "./worker-training.ts";
 
-type EpisodeRef = TaskRef & { episode: string };
-
-/** The episodes that a choice stands for. */
-async function chosenEpisodes(scope: "episode" | "task" | "library"): Promise<EpisodeRef[]> {
-  const { decision, task, library } = getUi();
-  if (decision === null || task === null || library === null) {
-    throw new InputError("open a student episode first: there is nothing to train on");
-  }
-  const named = (ref: TaskRef, ids: readonly string[]): EpisodeRef[] =>
-    ids.map((episode) => ({ environment: ref.environment, task: ref.task, episode }));
-  if (scope === "episode") return named(decision, [decision.episode]);
-  const withDecisions = (episodes: readonly { id: string; decisions: number }[]): string[] =>
-    episodes.filter(({ decisions }) => decisions > 0).map(({ id }) => id);
-  if (scope === "task") return named(task, withDecisions(task.episodes));
-  const all: EpisodeRef[] = [];
-  for (const ref of library.tasks) {
-    const ids = await libraryWorker().episodeIds({ environment: ref.environment, task: ref.task });
-    all.push(...named(ref, ids));
-  }
-  return all;
-}
-
-/** GC-OPD with the passes and the evidence that were asked for; a stage of no pass is left out. */
-function method(vanilla: number, graph: number, selection: Selection): Method {
-  const passes = [vanilla, graph];
-  const stages = METHODS["gc-opd"].stages
-    .map((stage, i) => ({ ...stage, epochs: passes[i] ?? 0 }))
-    .filter(({ epochs }) => epochs > 0);
-  if (stages.length === 0) throw new InputError("nothing to do: both stages have no pass");
-  return withSelection({ ...METHODS["gc-opd"], stages }, selection);
-}
+/** Said of a run only where it is not the full method. */
+const under = (words: string): string => (words === FULL_METHOD ? "" : ` under ${words}`);
 
 let run = 0;
+/** Id of the run of this page that goes on, or went on last: the worker may have begun another since. */
+let present: string | null = null;
 
+/** Starts what the form describes, in the page or on the worker. */
 export async function startTraining(): Promise<void> {
+  if (trainingForm().where === "worker") return startThere();
   if (isComputing()) return;
-  const { decision } = getUi();
-  const form = trainingForm();
+  await runHere(async () => {
+    const plan = await formPlan();
+    return { plan, title: runTitle(plan.config), again: false };
+  });
+}
+
+/** Lets a run of the page that was stopped, cancelled or lost go on from its last checkpoint. */
+export async function resumeHere(id: string): Promise<void> {
+  if (isComputing()) {
+    setUi({ notice: { kind: "error", text: "A model is at work: stop it, then resume the run." } });
+    return;
+  }
+  await runHere(async () => {
+    const plan = (await planOfRun(id)) as PagePlan | null;
+    if (plan === null) throw new InputError("this browser did not keep what the run would go on with");
+    const now = await fingerprint();
+    const differing = Object.keys(now).filter((name) => now[name] !== plan.fingerprint[name]);
+    if (differing.length > 0)
+      throw new InputError(
+        `the run was over another ${differing.join(" and ")}: open ${differing.length === 1 ? "it" : "them"} first (${differing.map((name) => plan.fingerprint[name]).join("; ")})`,
+      );
+    return { plan, title: getRuns().runs[id]?.title ?? id, again: true };
+  }, id);
+}
+
+/** A plan with what it was made from. */
+type PagePlan = TrainingPlan & { config: TrainConfig; written: Record<string, unknown>; words: string };
+
+/** What a checkpoint of this page was made from, in words. */
+async function fingerprint(): Promise<Record<string, string>> {
+  const { library } = getUi();
+  const { teacher } = await modelsJob("train");
+  const files = library?.files.map(
+    ({ name, bytes, records }) => `${name}, ${bytes} bytes, ${records} records`,
+  );
+  return {
+    library: `${library?.title ?? "none"}: ${files?.join("; ") ?? ""}`,
+    teacher: `${teacher.name}: ${[...teacher.files].map(([name, { size }]) => `${name} ${size}`).join(", ")}`,
+  };
+}
+
+/** @throws InputError for the first field that is wrong */
+async function formPlan(): Promise<PagePlan> {
+  const { decision, place } = getUi();
+  const { config, problems, written } = composeConfig();
+  const [problem] = Object.entries(problems);
+  if (config === null) throw new InputError(problem![1], { key: problem![0] });
+  const method = configuredMethod(config);
+  const all = await chosenEpisodes(trainingForm().data);
+  const episodes = all.slice(0, config.limit ?? all.length);
+  const pair =
+    decision === null ? null : await libraryWorker().pair(decision, decision.episode, decision.decision);
+  return {
+    id: newRunId("page"),
+    config,
+    written,
+    words: evidenceWords(controlsOf(place)),
+    method,
+    settings: configuredSettings(config),
+    batchSize: config.batch_size,
+    seed: config.seed,
+    episodes,
+    ...(config.sample === undefined ? {} : { sample: config.sample }),
+    ...(config.evidence_tokens === undefined ? {} : { evidenceTokens: config.evidence_tokens }),
+    ...("checkpoint_every" in written ? { checkpointEvery: config.checkpoint_every } : {}),
+    fingerprint: await fingerprint(),
+    watch: pair && { id: "watch", promptIds: pair.vanillaIds, responseIds: pair.responseIds },
+  };
+}
+
+async function runHere(
+  prepare: () => Promise<{ plan: PagePlan; title: string; again: boolean }>,
+  known?: string,
+): Promise<void> {
+  const { decision, place, library } = getUi();
   run += 1;
   const mine = run;
-  setUi({ training: { ...IDLE_TRAINING, status: "running" } });
+  let words = evidenceWords(controlsOf(place));
+  setUi({ training: { ...IDLE_TRAINING, status: "running", method: words } });
+  let id: string | null = known ?? null;
   try {
-    const episodes = await chosenEpisodes(form.scope);
-    const chosen = method(form.vanillaPasses, form.graphPasses, selectionOf(getUi().place));
+    const { plan, title, again } = await prepare();
+    if (mine !== run) return;
+    words = plan.words;
+    id = plan.id;
+    present = id;
+    beginPageRun({ id, title, config: plan.written }, plan);
+    progress("Measuring what the models will read", 0, 0);
+    const passes = await requirePlan("train", () => planTraining(plan));
+    if (mine !== run) return;
     progress("Opening the models", 0, 0);
     await ensureModel("teacher");
     const { api } = await ensureModel("student");
-    const pair =
-      decision === null ? null : await libraryWorker().pair(decision, decision.episode, decision.decision);
+    await api.takePasses(passes);
     if (mine !== run) return;
-    const perPass = Math.ceil(episodes.length / form.batchSize);
-    patch({ stageSteps: { vanilla: form.vanillaPasses * perPass, graph: form.graphPasses * perPass } });
-    const plan: TrainingPlan = {
-      method: chosen,
-      settings: { ...PAPER_SETTINGS, learningRate: form.learningRate },
-      batchSize: form.batchSize,
-      seed: 42,
-      episodes,
-      watch: pair && { id: "watch", promptIds: pair.vanillaIds, responseIds: pair.responseIds },
-    };
-    if (pair && decision) {
+    const perPass = Math.ceil(plan.episodes.length / plan.batchSize);
+    const stageSteps = { vanilla: 0, graph: 0 };
+    for (const { epochs, evidence } of plan.method.stages)
+      stageSteps[evidence.kind === "none" ? "vanilla" : "graph"] += epochs * perPass;
+    patch({ stageSteps });
+    const shown = decision === null || plan.watch === null || again ? null : decision;
+    if (shown !== null) {
+      const pair = await libraryWorker().pair(shown, shown.episode, shown.decision);
+      if (mine !== run) return;
       patch({
-        watch: {
-          pieces: pair.pieces,
-          label: `${decision.episode}, decision ${decision.decision}`,
-          history: [],
-        },
+        watch: { pieces: pair.pieces, label: `${shown.episode}, decision ${shown.decision}`, history: [] },
       });
     }
-    const graphStage = chosen.stages.findIndex(({ evidence }) => evidence.kind !== "none");
+    const started = plan.id;
     const result = await api.train(
-      plan,
+      { ...plan, watch: shown === null ? null : plan.watch },
       Comlink.proxy((event) => {
-        if (mine === run) follow(event, graphStage);
+        if (mine === run) follow(event, plan.method, started);
       }),
     );
     if (mine !== run) return;
-    studentTrained(result.folder, result.steps);
-    const { done, total } = getUi().training;
-    patch({
-      status: "idle",
-      work: null,
-      message: {
-        kind: "info",
-        text: result.finished
-          ? `Done: ${countOf(done, "step")}. The student has ${countOf(result.steps, "optimizer step")} now.`
-          : `Stopped after ${done} of ${total} steps. The student has ${countOf(result.steps, "optimizer step")} now.`,
-      },
+    const { done, total, faults } = getUi().training;
+    const { teacher, student } = getUi().models;
+    studentTrained(result.folder, result.steps, {
+      ended: new Date().toISOString(),
+      evidence: words,
+      method: plan.method,
+      settings: plan.settings,
+      episodes_per_step: plan.batchSize,
+      seed: plan.seed,
+      library: { title: library?.title ?? "", files: library?.files ?? [] },
+      episodes: plan.episodes.map(({ environment, task, episode }) => ({ environment, task, episode })),
+      steps: { done, planned: total, of_the_student: result.steps },
+      teacher: teacher?.info ?? null,
+      student: student?.info ?? null,
     });
+    const text = [
+      result.finished
+        ? `Done: ${countOf(done, "step")}${under(words)}.`
+        : `Stopped after ${done} of ${total} steps${under(words)}.`,
+      `The student has ${countOf(result.steps, "optimizer step")} now.`,
+      faults > 0 &&
+        `The device failed ${faults === 1 ? "once" : `${faults} times`} on the way; each time the run went on from its last checkpoint.`,
+    ]
+      .filter((sentence) => sentence !== false)
+      .join(" ");
+    endPageRun(
+      plan.id,
+      result.finished ? "done" : "cancelled",
+      result.finished ? null : "stopped after its step",
+    );
+    patch({ status: "idle", work: null, message: { kind: "info", text } });
     // What was scored with the student before is of the student before.
     setUi({ scores: {} });
   } catch (error) {
     if (mine !== run) return;
     studentLost();
-    patch({
-      status: "idle",
-      work: null,
-      message: isAbort(error)
-        ? { kind: "info", text: "Cancelled. The student is as it was before this run." }
-        : { kind: "error", text: `${describeFault(error)} The student is as it was before this run.` },
-    });
+    if (isDeviceFault(error)) endComputeWorker();
+    const message = isAbort(error)
+      ? ({ kind: "info", text: "Cancelled. The student is as it was before this run." } as const)
+      : ({
+          kind: "error",
+          text: `${describeFault(error)} The student is as it was before this run.`,
+        } as const);
+    if (id !== null)
+      endPageRun(id, isAbort(error) ? "cancelled" : "failed", isAbort(error) ? null : message.text);
+    patch({ status: "idle", work: null, message });
   }
+}
+
+/** Sends the form's run to the worker; its events come by themselves. */
+async function startThere(): Promise<void> {
+  const tell = (label: string): void => setTelling(label);
+  try {
+    await startOnWorker(tell);
+    patch({ message: null });
+  } catch (error) {
+    patch({ message: { kind: "error", text: describeFault(error) } });
+  } finally {
+    setTelling(null);
+  }
+}
+
+function setTelling(label: string | null): void {
+  useSending.setState({ label });
+}
+
+async function planTraining({ method, episodes, sample, evidenceTokens }: PlanToMeasure) {
+  await ensureTokenizer();
+  const [{ api }, job] = await Promise.all([computeWorker(), modelsJob("train")]);
+  const planned = await api.planTraining(job, {
+    method,
+    episodes,
+    ...(sample === undefined ? {} : { sample }),
+    ...(evidenceTokens === undefined ? {} : { evidenceTokens }),
+  });
+  useSending.setState({ work: planned.work });
+  return planned;
+}
+
+/** Shows what the run that the form describes will need. */
+export function showTrainingPlan(): Promise<void> {
+  const { decision } = getUi();
+  return showPlan("train", async () => {
+    if (decision === null || trainingForm().where === "worker" || composeConfig().config === null)
+      return null;
+    return planTraining(await formPlan());
+  });
 }
 
 function patch(change: Partial<ReturnType<typeof getUi>["training"]>): void {
@@ -128,8 +252,13 @@ function progress(label: string, done: number, total: number): void {
 }
 
 /** One event of the loop, as the view shows it. */
-function follow(event: RunEvent, graphStage: number): void {
+function follow(event: RunEvent, method: Method, id: string): void {
   const { training } = getUi();
+  if (event.type === "unkept") {
+    const text = `This browser keeps no checkpoint of the run (${event.reason}): it cannot go on after the page is closed.`;
+    patchRun(id, { message: text });
+    return;
+  }
   if (event.type === "watch") {
     const { watch } = training;
     if (watch === null) return;
@@ -140,19 +269,37 @@ function follow(event: RunEvent, graphStage: number): void {
   }
   if (event.type === "work") {
     const { what, done, total } = event.work;
+    takeEvent(id, { type: "work", ...event.work }, "");
     progress(
-      what === "teacher" ? "Teacher scores the batch" : "Student: forward, backward, update",
+      {
+        teacher: "Teacher scores the batch",
+        student: "Student: forward, backward, update",
+        rollout: "Student plays",
+      }[what],
       done,
       total,
     );
     return;
   }
   const { event: loop } = event;
-  if (loop.type === "start") patch({ total: loop.steps });
-  else if (loop.type === "step") progress("Reading the episodes", 0, 0);
+  takeEvent(id, loop, new Date().toISOString());
+  notePageRun(id);
+  if (loop.type === "start") patchRun(id, { state: "running" });
+  if (loop.type === "start") patch({ total: loop.steps, done: loop.resumedFrom ?? 0 });
+  else if (loop.type === "fault") {
+    // Steps after the last kept state are taken again.
+    const { watch, points } = training;
+    patch({
+      done: loop.step,
+      faults: training.faults + 1,
+      points: points.filter(({ step }) => step <= loop.step),
+      watch: watch && { ...watch, history: watch.history.filter(({ step }) => step <= loop.step) },
+    });
+    progress(`Device failed; going on after step ${loop.step} (${loop.attempt} of ${loop.attempts})`, 0, 0);
+  } else if (loop.type === "step") progress("Reading the episodes", 0, 0);
   else if (loop.type === "updated") {
     const { loss, gradNorm, alignment, clipFraction, tokens } = loop.metrics;
-    const stage = loop.stage === graphStage ? "graph" : "vanilla";
+    const stage = method.stages[loop.stage]?.evidence.kind === "none" ? "vanilla" : "graph";
     const point: StepPoint = {
       step: loop.step,
       stage,
@@ -171,18 +318,22 @@ function follow(event: RunEvent, graphStage: number): void {
 export async function stopTraining(): Promise<void> {
   const { training } = getUi();
   const mine = run;
+  const id = present;
   if (training.status === "running") {
     patch({ status: "stopping" });
+    if (id !== null) patchRun(id, { state: "cancelling", message: "it ends after its present step" });
     void (await computeWorker()).api.stop();
     return;
   }
   if (training.status !== "stopping") return;
   patch({ status: "cancelling" });
+  if (id !== null) patchRun(id, { message: "it is ended at once" });
   void computeWorker().then(({ api }) => api.abort());
   await new Promise((resolve) => setTimeout(resolve, 1500));
   if (mine !== run || getUi().training.status !== "cancelling") return;
   run += 1;
   endComputeWorker();
+  if (id !== null) endPageRun(id, "cancelled", null);
   patch({
     status: "idle",
     work: null,

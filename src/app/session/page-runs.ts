@@ -1,0 +1,90 @@
+/** Runs of this page in the list of runs: written down as they go, and read again after a reload. */
+import type { TrainEvent } from "../../core/loop/events.ts";
+import { foldEvent } from "../runs/fold.ts";
+import { dropKept, keepRun, keptCheckpoints, keptRun, keptRuns } from "../runs/page-archive.ts";
+import { ENDED, type Figures, NO_FIGURES, type Run } from "../runs/run.ts";
+import { dropRun, getRuns, newRun, patchRun, putRun, useRuns } from "../runs/runs-store.ts";
+
+/** Milliseconds between two writings of a run that goes on. */
+const KEEP_MS = 3000;
+
+const plans = new Map<string, unknown>();
+const written = new Map<string, number>();
+
+/** A run that begins, or goes on under its id. `plan` is what it would go on with. */
+export function beginPageRun(run: Pick<Run, "id" | "title" | "config">, plan: unknown): void {
+  plans.set(run.id, plan);
+  const known = getRuns().runs[run.id];
+  putRun({
+    ...(known ?? newRun({ ...run, where: "page" })),
+    state: "starting",
+    message: null,
+    ended: null,
+    stream: "live",
+  });
+  useRuns.setState({ latest: run.id });
+  void write(run.id);
+}
+
+/** How a run ended; one that is done needs no checkpoint any more. */
+export function endPageRun(id: string, state: "done" | "cancelled" | "failed", message: string | null): void {
+  patchRun(id, { state, message, ended: new Date().toISOString(), stream: "closed" });
+  void write(id);
+  if (state === "done") void dropKept(id, "checkpoint").catch(() => undefined);
+}
+
+/** Writes a run down, now and then. */
+export function notePageRun(id: string): void {
+  if (performance.now() - (written.get(id) ?? 0) > KEEP_MS) void write(id);
+}
+
+async function write(id: string): Promise<void> {
+  const run = getRuns().runs[id];
+  if (run === undefined) return;
+  written.set(id, performance.now());
+  const { figures: _figures, stream: _stream, ...kept } = run;
+  // A browser that keeps nothing (a private window, a full disk) loses the list with the page, and nothing else.
+  await keepRun({ ...kept, plan: plans.get(id) ?? (await keptRun(id).catch(() => undefined))?.plan }).catch(
+    () => undefined,
+  );
+}
+
+/** The plan that a run was started with; null where the browser did not keep it. */
+export async function planOfRun(id: string): Promise<unknown> {
+  return plans.get(id) ?? (await keptRun(id).catch(() => undefined))?.plan ?? null;
+}
+
+/** Runs of earlier visits. One that was going on is lost with the page, and can go on where it has a checkpoint. */
+export async function restorePageRuns(): Promise<void> {
+  try {
+    const [runs, checkpoints] = await Promise.all([keptRuns(), keptCheckpoints()]);
+    for (const { plan, ...run } of runs) {
+      if (getRuns().runs[run.id] !== undefined) continue;
+      plans.set(run.id, plan);
+      const going = !ENDED.includes(run.state);
+      const figures = run.events.reduce<Figures>(
+        (all, { time: _time, ...event }) => foldEvent(all, event as TrainEvent),
+        NO_FIGURES,
+      );
+      const lost = checkpoints.includes(run.id)
+        ? "the page was closed; it can go on from its last checkpoint"
+        : "the page was closed before its first checkpoint";
+      putRun({
+        ...run,
+        figures,
+        stream: "closed",
+        ...(going ? { state: "lost" as const, message: lost } : {}),
+      });
+    }
+  } catch {
+    // Nothing is kept here: the list begins empty.
+  }
+  useRuns.setState({ restored: true });
+}
+
+/** Takes an ended run of the page away, with its checkpoint. */
+export async function removePageRun(id: string): Promise<void> {
+  dropRun(id);
+  plans.delete(id);
+  await dropKept(id, "all").catch(() => undefined);
+}

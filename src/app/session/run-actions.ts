@@ -1,0 +1,72 @@
+/** Stopping, cancelling, resuming and taking away a run, wherever it runs. */
+import { navigate } from "../place/navigate.ts";
+import { takeJob } from "../runs/follow-worker.ts";
+import type { Run } from "../runs/run.ts";
+import { dropRun, getRuns } from "../runs/runs-store.ts";
+import { worker } from "../runs/worker-client.ts";
+import { getUi, setUi } from "../state/store.ts";
+import { faultNotice } from "./faults.ts";
+import { removePageRun } from "./page-runs.ts";
+import { resumeHere, stopTraining } from "./training.ts";
+
+async function act(
+  id: string,
+  there: (id: string) => Promise<unknown>,
+  here: (run: Run) => unknown,
+): Promise<void> {
+  const run = getRuns().runs[id];
+  if (run === undefined) return;
+  try {
+    if (run.where === "worker") await there(id);
+    else await here(run);
+  } catch (error) {
+    setUi({ notice: faultNotice(error) });
+  }
+}
+
+/** Asks a run to end after its present step. */
+export const stopRun = (id: string): Promise<void> =>
+  act(
+    id,
+    async () => takeJob(await worker.act(id, "stop")),
+    () => (getUi().training.status === "running" ? stopTraining() : undefined),
+  );
+
+/** Ends a run at once: the present step is lost. */
+export const cancelRun = (id: string): Promise<void> =>
+  act(
+    id,
+    async () => takeJob(await worker.act(id, "cancel")),
+    async () => {
+      if (getUi().training.status === "running") await stopTraining();
+      await stopTraining();
+    },
+  );
+
+/** Lets a run go on from its last checkpoint. */
+export const resumeRun = (id: string): Promise<void> =>
+  act(
+    id,
+    async () => takeJob(await worker.act(id, "resume")),
+    () => resumeHere(id),
+  );
+
+/** Takes an ended run away, with all that was kept of it. */
+export const removeRun = (id: string): Promise<void> =>
+  act(
+    id,
+    async () => {
+      await worker.remove(id);
+      dropRun(id);
+      leave(id);
+    },
+    async () => {
+      await removePageRun(id);
+      leave(id);
+    },
+  );
+
+function leave(id: string): void {
+  const { run, charted } = getUi().place;
+  navigate({ run: run === id ? null : run, charted: charted.filter((each) => each !== id) });
+}

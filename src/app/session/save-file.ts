@@ -1,0 +1,10 @@
+/** A file of ours into the user's downloads. */
+export function saveFile(name: string, content: Blob): void {
+  const url = URL.createObjectURL(content);
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  // The browser reads it after this returns.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}

@@ -1,0 +1,141 @@
+/** The config that the training form stands for, from the form, the open library and models, and the what-if. */
+import { METHODS, type MethodId } from "../../core/method/index.ts";
+import { type CheckedConfig, checkConfig, configField, configOf, readField } from "../runs/config-fields.ts";
+import { getRuns, type WorkerState } from "../runs/runs-store.ts";
+import { getUi, type UiState } from "../state/store.ts";
+import { memory } from "./memory.ts";
+import { modelOrigins } from "./models.ts";
+import { type TrainingForm, trainingForm } from "./training-form.ts";
+
+/** Keys that only the worker knows: they are left out of runs in the page. */
+export const WORKER_KEYS: readonly string[] = ["device", "cards", "compute", "keep_checkpoints"];
+const PATH_KEYS = ["library", "episodes", "teacher", "student", "tokenizer"] as const;
+
+/** What of the page must be sent to the worker before the run. */
+export interface ToSend {
+  records: boolean;
+  teacher: boolean;
+  student: boolean;
+}
+
+export interface ComposedConfig extends CheckedConfig {
+  /** As it is written: only what was chosen. */
+  written: Record<string, unknown>;
+  send: ToSend;
+}
+
+/** Ids of the episodes that a choice names; null for all of the library. */
+function chosenIds({ data }: TrainingForm, { decision, task }: UiState): string[] | null {
+  if (data === "episode") return decision === null ? [] : [decision.episode];
+  if (data === "task")
+    return task?.episodes.filter(({ decisions }) => decisions > 0).map(({ id }) => id) ?? [];
+  return null;
+}
+
+/** The stages' epochs; null where they are the method's own. */
+function epochs({ passes, texts }: TrainingForm): unknown[] | null {
+  if ((texts.stages ?? "").trim() !== "") return null;
+  const stages = METHODS[(texts.method as MethodId | undefined) ?? "gc-opd"]?.stages ?? [];
+  return stages.map(({ epochs: own }, n) => {
+    const typed = passes[n];
+    // What a field of the schema would make of it.
+    return typed === undefined || typed.trim() === "" ? own : readField(configField("seed"), typed);
+  });
+}
+
+/** The config, checked as the command line checks it. */
+export function composeConfig(
+  form: TrainingForm = trainingForm(),
+  ui: UiState = getUi(),
+  worker: WorkerState = getRuns().worker,
+): ComposedConfig {
+  const onWorker = form.where === "worker";
+  const texts = Object.fromEntries(
+    Object.entries(form.texts).filter(
+      ([key]) => !(PATH_KEYS as readonly string[]).includes(key) && (onWorker || !WORKER_KEYS.includes(key)),
+    ),
+  );
+  const { paths, send } = onWorker ? workerPaths(form, ui, worker) : pageNames(ui);
+  const ids = form.data === "files" && onWorker ? null : chosenIds(form, ui);
+  const { control, budget, augmentation, terminalNote } = ui.place;
+  const { weights, limitGib } = memory();
+  const passes = epochs(form);
+  const written = {
+    ...paths,
+    ...configOf(texts),
+    ...(passes === null ? {} : { epochs: passes }),
+    ...(control === "graph" ? {} : { control }),
+    ...(budget === null ? {} : { sources_per_task: budget }),
+    ...(augmentation ? {} : { augmentation }),
+    ...(terminalNote ? { terminal_failure_note: true } : {}),
+    ...(weights === "f32" ? {} : { teacher_dtype: weights }),
+    ...(limitGib === null ? {} : { memory_limit_gib: limitGib }),
+    ...(ids === null ? {} : { episode_ids: ids }),
+    ...(onWorker ? {} : { device: ui.device.kind === "cpu" ? "cpu" : "webgpu" }),
+  };
+  return { ...checkConfig(written), written, send };
+}
+
+const NOTHING: ToSend = { records: false, teacher: false, student: false };
+
+/** In the page: names, as they lie in the folders that they were opened from. */
+function pageNames({ library, models }: UiState): { paths: Record<string, string>; send: ToSend } {
+  const named = (kind: "sources" | "episodes") =>
+    library?.files.filter((file) => file.kind === kind).map(({ name }) => name) ?? [];
+  const [sources, episodes] = [named("sources"), named("episodes")];
+  const origins = modelOrigins();
+  const model = (role: "teacher" | "student") =>
+    origins[role] === "sample" ? role : (models[role]?.info.model ?? role);
+  return {
+    paths: {
+      ...(sources.length === 0 ? {} : { library: sources.join(", ") }),
+      ...(episodes.length === 0 ? {} : { episodes: episodes.join(", ") }),
+      teacher: model("teacher"),
+      student: model("student"),
+      ...(origins.student === "sample" ? { tokenizer: "tokenizer" } : {}),
+    },
+    send: NOTHING,
+  };
+}
+
+/** On the worker: what the user typed, the worker's own copy of the sample, or what is sent into the job's folder. */
+function workerPaths(
+  { data, texts, nextId }: TrainingForm,
+  { library }: UiState,
+  { files }: WorkerState,
+): { paths: Record<string, string>; send: ToSend } {
+  const typed = (key: (typeof PATH_KEYS)[number]) => texts[key]?.trim() ?? "";
+  const sample = files?.sample ?? null;
+  const inputs = `${files?.jobs ?? ""}/${nextId}/in`;
+  const origins = modelOrigins();
+  const send = { ...NOTHING };
+  const paths: Record<string, string> = {};
+  if (data === "files") {
+    for (const key of ["library", "episodes"] as const) if (typed(key) !== "") paths[key] = typed(key);
+  } else if (library?.origin === "sample" && sample !== null) {
+    paths.library = sample.library;
+    paths.episodes = sample.episodes;
+  } else if (library !== null) {
+    send.records = true;
+    paths.library = `${inputs}/sources.jsonl`;
+    paths.episodes = `${inputs}/episodes.jsonl`;
+  }
+  for (const role of ["teacher", "student"] as const) {
+    if (typed(role) !== "") paths[role] = typed(role);
+    else if (origins[role] === "sample" && sample !== null) paths[role] = sample[role];
+    else {
+      send[role] = true;
+      paths[role] = `${inputs}/${role}`;
+    }
+  }
+  if (typed("tokenizer") !== "") paths.tokenizer = typed("tokenizer");
+  // The sample's models bring no tokenizer of their own; a student that is sent brings it.
+  else if (paths.student === sample?.student && sample !== null) paths.tokenizer = sample.tokenizer;
+  return { paths, send };
+}
+
+/** The command that the worker will run, word by word. */
+export function workerCommand(form: TrainingForm, worker: WorkerState): string[] {
+  const folder = `${worker.files?.jobs ?? "…"}/${form.nextId}`;
+  return ["gcopd", "train", "--config", `${folder}/config.json`, "--out", `${folder}/out`];
+}
