@@ -2,18 +2,27 @@
 import { type ComponentType, useEffect } from "react";
 import { followUrl } from "./place/navigate.ts";
 import type { View } from "./place/place.ts";
+import { followWorker } from "./runs/follow-worker.ts";
 import { describeFault } from "./session/faults.ts";
 import { followPlace } from "./session/follow-place.ts";
 import { computeWorker } from "./session/models.ts";
+import { restorePageRuns } from "./session/page-runs.ts";
 import { Banners } from "./shell/banners.tsx";
 import { DropZone } from "./shell/drop-zone.tsx";
+import { GuideDialog } from "./shell/guide-dialog.tsx";
 import { Header } from "./shell/header.tsx";
 import { HelpDialog } from "./shell/help-dialog.tsx";
+import { HintLine } from "./shell/hint-line.tsx";
+import { Palette } from "./shell/palette/palette.tsx";
 import { useTheme } from "./shell/theme.ts";
+import { Tour } from "./shell/tour/tour-card.tsx";
 import { useKeys } from "./shell/use-keys.ts";
 import { useTitle } from "./shell/use-title.ts";
 import { useUi } from "./state/store.ts";
+import { HubDialog } from "./views/hub-dialog.tsx";
 import { LibraryView } from "./views/library/library-view.tsx";
+import { SharedDialog } from "./views/library/shared-dialog.tsx";
+import { RunsView } from "./views/runs/runs-view.tsx";
 import { StatisticsView } from "./views/statistics/statistics-view.tsx";
 import { TaskView } from "./views/task/task-view.tsx";
 import { TokensView } from "./views/tokens/tokens-view.tsx";
@@ -25,6 +34,7 @@ const VIEWS: Record<View, ComponentType> = {
   tokens: TokensView,
   training: TrainingView,
   statistics: StatisticsView,
+  runs: RunsView,
 };
 
 export function App() {
@@ -35,9 +45,12 @@ export function App() {
   useEffect(() => {
     const leaveUrl = followUrl();
     const leavePlace = followPlace();
+    const leaveWorker = followWorker();
+    void restorePageRuns();
     return () => {
       leaveUrl();
       leavePlace();
+      leaveWorker();
     };
   }, []);
   useEffect(() => {
@@ -51,11 +64,17 @@ export function App() {
       <div className="app">
         <Header />
         <Banners />
-        <main className={`main main-${view}`}>
+        <main id="view" tabIndex={-1} className={`main main-${view}`}>
           <Shown />
         </main>
       </div>
+      <HintLine />
+      <Tour />
       <HelpDialog />
+      <Palette />
+      <HubDialog />
+      <GuideDialog />
+      <SharedDialog />
     </DropZone>
   );
 }

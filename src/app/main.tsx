@@ -8,11 +8,15 @@ import "./styles/base.css";
 import "./styles/shell.css";
 import "./styles/library.css";
 import "./styles/task.css";
+import "./styles/what-if.css";
 import "./styles/matrix.css";
 import "./styles/graph.css";
 import "./styles/tokens.css";
 import "./styles/training.css";
 import "./styles/statistics.css";
+import "./styles/hub.css";
+import "./styles/guide.css";
+import "./styles/tour.css";
 
 setUi({ theme: rememberedTheme() });
 createRoot(document.getElementById("root")!).render(

@@ -1,7 +1,9 @@
 /** What the user must know before reading on: faults of the link, faults of the input, the missing GPU. */
 import { goHome } from "../place/navigate.ts";
 import { openModel } from "../session/models.ts";
-import { type Role, setUi, useUi } from "../state/store.ts";
+import { stopOpening } from "../session/open.ts";
+import { undoLast, useUndo } from "../session/undo.ts";
+import { type Progress, type Role, setUi, useUi } from "../state/store.ts";
 import { WhatIfBadge } from "./what-if-badge.tsx";
 
 export function Banners() {
@@ -25,6 +27,7 @@ export function Banners() {
           data-testid="notice"
         >
           <p>{notice.text}</p>
+          <UndoButton id={notice.undo} />
           <button type="button" onClick={() => setUi({ notice: null })}>
             Dismiss
           </button>
@@ -35,11 +38,39 @@ export function Banners() {
       <WithoutGpu />
       {opening && (
         <div className="banner info" role="status">
-          <p>{opening.label}</p>
+          <p>
+            {opening.label}
+            {opening.done > 0 && `: ${amount(opening)}`}
+          </p>
+          {opening.total > 0 && (
+            <progress max={opening.total} value={opening.done} aria-label={opening.label} />
+          )}
+          <button type="button" onClick={stopOpening}>
+            Stop
+          </button>
         </div>
       )}
     </div>
   );
+}
+
+/** Takes back the change that a notice tells of, as long as it is the last one. */
+function UndoButton({ id }: { id: number | undefined }) {
+  const last = useUndo(({ changes }) => changes.at(-1)?.id);
+  if (id === undefined || id !== last) return null;
+  return (
+    <button type="button" onClick={() => void undoLast()}>
+      Undo <span className="key">z</span>
+    </button>
+  );
+}
+
+/** `230 of 560 MB`, `1,024 records`. */
+function amount({ done, total, unit }: Progress): string {
+  const number = (value: number): string =>
+    unit === "bytes" ? String(Math.round(value / 1e6)) : value.toLocaleString("en");
+  const word = unit === "bytes" ? "MB" : unit;
+  return total > 0 ? `${number(done)} of ${number(total)} ${word}` : `${number(done)} ${word}`;
 }
 
 function PendingFolder() {

@@ -1,18 +1,13 @@
 /** The bar at the top: where one is, what is open, what it is computed on. */
 
+import { formatPlace } from "../place/link.ts";
 import { navigate } from "../place/navigate.ts";
-import { formatPlace, VIEWS, type View } from "../place/place.ts";
+import { VIEWS } from "../place/place.ts";
 import { setUi, THEMES, useUi } from "../state/store.ts";
+import { VIEW_TITLES } from "./actions/index.ts";
 import { DeviceMenu } from "./device-menu.tsx";
+import { isMac, keyCaps } from "./keys.ts";
 import { chooseTheme } from "./theme.ts";
-
-const TITLES: Record<View, string> = {
-  library: "Library",
-  task: "Task",
-  tokens: "Tokens",
-  training: "Training",
-  statistics: "Statistics",
-};
 
 export function Header() {
   const place = useUi((ui) => ui.place);
@@ -20,6 +15,10 @@ export function Header() {
   const theme = useUi((ui) => ui.theme);
   return (
     <header className="top">
+      {/* A link would be read as a place: the hash is where the user is. */}
+      <button type="button" className="skip" onClick={() => document.getElementById("view")?.focus()}>
+        Skip to the view
+      </button>
       <h1 className="brand">
         <svg width="18" height="16" viewBox="0 0 18 16" aria-hidden="true">
           <path d="M2 13 6.5 5l4.5 5L15.5 3" fill="none" stroke="var(--success)" strokeWidth="2.2" />
@@ -39,13 +38,16 @@ export function Header() {
               navigate({ view }, "push");
             }}
           >
-            {TITLES[view]} <span className="key">{i + 1}</span>
+            {VIEW_TITLES[view]} <span className="key">{i + 1}</span>
           </a>
         ))}
       </nav>
       <div className="top-end">
         {library && (
-          <span className="library-name" title={library.files.map((file) => file.name).join(", ")}>
+          <span
+            className="library-name"
+            title={[library.title, ...library.files.map((file) => file.name)].join("\n")}
+          >
             {library.title}
           </span>
         )}
@@ -53,14 +55,25 @@ export function Header() {
         <label>
           <span className="hidden-visually">Theme</span>
           <select
+            className="theme"
+            title="Theme"
             value={theme}
             onChange={(event) => chooseTheme(THEMES.find((name) => name === event.target.value) ?? "system")}
           >
-            <option value="system">System theme</option>
+            <option value="system">System</option>
             <option value="light">Light</option>
             <option value="dark">Dark</option>
           </select>
         </label>
+        <button
+          type="button"
+          className="find"
+          aria-label="Find an action or a place"
+          title="Find an action, a task, an episode, an execution"
+          onClick={() => setUi({ paletteOpen: true })}
+        >
+          Find <kbd>{keyCaps("Mod+k", isMac())}</kbd>
+        </button>
         <button
           type="button"
           aria-label="Keyboard help"

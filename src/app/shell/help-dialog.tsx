@@ -1,7 +1,8 @@
 /** The keyboard sheet and the legend of marks: a native dialog, so that focus and Escape behave. */
 import { useEffect, useRef } from "react";
 import { setUi, useUi } from "../state/store.ts";
-import { KEYS } from "./keys.ts";
+import { ACTIONS, GROUPS } from "./actions/index.ts";
+import { isMac, keyCaps, LOCAL_KEYS } from "./keys.ts";
 import { Mark } from "./mark.tsx";
 
 export function HelpDialog() {
@@ -14,7 +15,8 @@ export function HelpDialog() {
   return (
     <dialog
       ref={dialog}
-      className="help"
+      className="help keys"
+      data-dialog="help"
       aria-labelledby="help-title"
       onClose={() => setUi({ helpOpen: false })}
     >
@@ -25,61 +27,98 @@ export function HelpDialog() {
         </button>
       </header>
       <div className="columns">
-        <dl>
-          {KEYS.map(({ keys, does }) => (
-            <div key={does}>
-              <dt>
-                {keys.map((key) => (
-                  <kbd key={key}>{key}</kbd>
-                ))}
-              </dt>
-              <dd>{does}</dd>
-            </div>
+        <div className="key-groups">
+          {GROUPS.map((group) => (
+            <KeyGroup
+              key={group}
+              title={group}
+              lines={ACTIONS.filter((action) => action.group === group).flatMap(({ keys, title }) =>
+                keys === undefined ? [] : [{ keys, does: title }],
+              )}
+            />
           ))}
-        </dl>
-        <dl>
-          <div>
-            <dt>
-              <Mark success />
-            </dt>
-            <dd>execution that succeeded</dd>
-          </div>
-          <div>
-            <dt>
-              <Mark success={false} />
-            </dt>
-            <dd>execution that did not</dd>
-          </div>
-          <div>
-            <dt>A, B…</dt>
-            <dd>a state that two or more executions visited</dd>
-          </div>
-          <div>
-            <dt>·</dt>
-            <dd>a state that one execution visited</dd>
-          </div>
-          <div>
-            <dt>⊥</dt>
-            <dd>unreliable capture: matches nothing</dd>
-          </div>
-          <div>
-            <dt>★</dt>
-            <dd>the winner of the ranking</dd>
-          </div>
-          <div>
-            <dt>⚑</dt>
-            <dd>the anchor</dd>
-          </div>
-          <div>
-            <dt>▭ / ┄</dt>
-            <dd>solid: eligible visit; dotted: matched, but rejected</dd>
-          </div>
-        </dl>
+          <KeyGroup title="Where the focus is" lines={LOCAL_KEYS} />
+        </div>
+        <div>
+          <h3>Marks</h3>
+          <dl>
+            <div>
+              <dt>
+                <Mark success />
+              </dt>
+              <dd>execution that succeeded</dd>
+            </div>
+            <div>
+              <dt>
+                <Mark success={false} />
+              </dt>
+              <dd>execution that did not</dd>
+            </div>
+            <div>
+              <dt>A, B…</dt>
+              <dd>a state that two or more executions visited</dd>
+            </div>
+            <div>
+              <dt>·</dt>
+              <dd>a state that one execution visited</dd>
+            </div>
+            <div>
+              <dt>⊥</dt>
+              <dd>unreliable capture: matches nothing</dd>
+            </div>
+            <div>
+              <dt>★</dt>
+              <dd>the winner of the ranking</dd>
+            </div>
+            <div>
+              <dt>⚑</dt>
+              <dd>the anchor</dd>
+            </div>
+            <div>
+              <dt>▭ / ┄</dt>
+              <dd>solid: eligible visit; double: tied at the least cost; dotted: matched, but rejected</dd>
+            </div>
+          </dl>
+        </div>
       </div>
       <footer>
-        A <em>visit</em> is one passing of a state by one execution; an <em>execution</em> is one whole
-        recorded source. An execution may visit a state several times, so the two counts differ.
+        <p>
+          <kbd>{keyCaps("Mod+k", isMac())}</kbd> finds every action, with or without a key, and every task,
+          episode and execution. Going somewhere is a step of the browser’s history: its Back undoes it.
+        </p>
+        <p>
+          A <em>visit</em> is one passing of a state by one execution; an <em>execution</em> is one whole
+          recorded source. An execution may visit a state several times, so the two counts differ.
+        </p>
       </footer>
     </dialog>
+  );
+}
+
+/** The keys of one group; nothing where it has none. */
+function KeyGroup({
+  title,
+  lines,
+}: {
+  title: string;
+  lines: readonly { keys: readonly string[]; does: string }[];
+}) {
+  if (lines.length === 0) return null;
+  return (
+    <section>
+      <h3>{title}</h3>
+      <dl>
+        {lines.map(({ keys, does }) => (
+          <div key={does}>
+            <dt>
+              {keys.map((key) => (
+                <kbd key={key}>{keyCaps(key, isMac())}</kbd>
+              ))}
+            </dt>
+            <dd>{does}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
   );
 }

@@ -1,63 +1,58 @@
-/** The keyboard: one table that the handler and the help sheet both read. */
-export const KEYS = [
-  { keys: ["1", "2", "3", "4", "5"], does: "library, task, tokens, training, statistics" },
-  { keys: ["j", "k"], does: "next, previous decision" },
-  { keys: ["]", "["], does: "next, previous task" },
-  { keys: ["t"], does: "tokens of this decision" },
-  { keys: ["s"], does: "score this decision" },
-  { keys: ["u"], does: "update the student" },
-  { keys: ["/"], does: "filter the tasks" },
-  { keys: ["←", "→"], does: "token by token, or cell by cell" },
-  { keys: ["?"], does: "this sheet" },
-  { keys: ["Esc"], does: "close, clear, cancel" },
-] as const;
+/** From a key press to an action, and how keys are written. */
+import type { Action } from "./actions/action.ts";
 
-export type Command =
-  | "library"
-  | "task"
-  | "tokens"
-  | "training"
-  | "statistics"
-  | "next-decision"
-  | "previous-decision"
-  | "next-task"
-  | "previous-task"
-  | "score"
-  | "update"
-  | "filter"
-  | "help"
-  | "escape";
+/** Keys of what has the focus: they are handled there, and only named here. */
+export const LOCAL_KEYS: readonly { keys: readonly string[]; does: string }[] = [
+  { keys: ["ArrowLeft", "ArrowRight"], does: "token by token, or cell by cell" },
+  { keys: ["ArrowUp", "ArrowDown"], does: "execution by execution, in the matrix" },
+  { keys: ["Home", "End"], does: "to the first, to the last" },
+  { keys: ["Enter"], does: "open the decision, pin the visit; in the filter, open the first task" },
+  { keys: ["Alt+ArrowLeft"], does: "back to where you were (the browser’s Back)" },
+];
 
-const COMMANDS: Record<string, Command> = {
-  "1": "library",
-  "2": "task",
-  "3": "tokens",
-  "4": "training",
-  "5": "statistics",
-  j: "next-decision",
-  k: "previous-decision",
-  "]": "next-task",
-  "[": "previous-task",
-  t: "tokens",
-  s: "score",
-  u: "update",
-  "/": "filter",
-  "?": "help",
-  Escape: "escape",
-};
-
-interface KeyPress {
+export interface KeyPress {
   key: string;
   ctrlKey: boolean;
   metaKey: boolean;
   altKey: boolean;
-  /** The user is typing text: only Escape is a command then. */
+  /** The user is typing text: only Escape and keys with Ctrl or ⌘ are ours then. */
   typing: boolean;
+  /** The `data-dialog` of the modal dialog that is open, "" for one without; null when none is. */
+  dialog: string | null;
 }
 
-/** What a key press asks for, or null. */
-export function commandFor(press: KeyPress): Command | null {
-  if (press.ctrlKey || press.metaKey || press.altKey) return null;
-  if (press.typing && press.key !== "Escape") return null;
-  return Object.hasOwn(COMMANDS, press.key) ? (COMMANDS[press.key] ?? null) : null;
+/** The action that a key press asks for, or null. */
+export function actionFor(actions: readonly Action[], press: KeyPress): Action | null {
+  if (press.altKey) return null;
+  const mod = press.ctrlKey || press.metaKey;
+  const name = mod ? `Mod+${press.key.toLowerCase()}` : press.key;
+  for (const action of actions) {
+    if (action.keys?.includes(name) !== true) continue;
+    if (press.typing && !mod && action.whileTyping !== true) return null;
+    // An open dialog takes only what closes it.
+    if (press.dialog !== null && action.inDialog !== press.dialog) return null;
+    return action;
+  }
+  return null;
 }
+
+const CAPS: Record<string, string> = {
+  ArrowLeft: "←",
+  ArrowRight: "→",
+  ArrowUp: "↑",
+  ArrowDown: "↓",
+  Escape: "Esc",
+};
+
+/** A key as it is printed on the keyboard: `Mod+k` is `Ctrl K`, or `⌘ K` on a Mac. */
+export function keyCaps(key: string, mac: boolean): string {
+  return key
+    .split(/\+(?=.)/)
+    .map((part, i, parts) => {
+      if (part === "Mod") return mac ? "⌘" : "Ctrl";
+      return CAPS[part] ?? (parts.length > 1 && i > 0 ? part.toUpperCase() : part);
+    })
+    .join(" ");
+}
+
+export const isMac = (): boolean => /Mac|iPhone|iPad/.test(navigator.platform);

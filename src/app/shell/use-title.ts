@@ -1,13 +1,23 @@
 /** The tab's title names the place, so that tabs and the history can be told apart. */
 import { useEffect } from "react";
 import { useUi } from "../state/store.ts";
+import { shownName } from "../text/shown-text.ts";
+
+/** Milliseconds after which a place has a title. */
+const REST = 120;
 
 export function useTitle(): void {
   const place = useUi((ui) => ui.place);
   const { view, task, decision } = place;
   useEffect(() => {
     const here =
-      view === "library" || view === "statistics" || task === null ? [] : [task, `decision ${decision}`];
-    document.title = [...here, "GC-OPD Workbench"].join(" · ");
+      view === "library" || view === "statistics" || task === null
+        ? []
+        : [shownName(task, 80), `decision ${decision}`];
+    // Quick steps need no title each: the browser's own bar would be drawn as often.
+    const timer = setTimeout(() => {
+      document.title = [...here, "GC-OPD Workbench"].join(" · ");
+    }, REST);
+    return () => clearTimeout(timer);
   }, [view, task, decision]);
 }

@@ -1,18 +1,28 @@
 /** Says on every view that what is shown is not the full method, and leads back to it. */
-import { navigate } from "../place/navigate.ts";
-import { NO_WHAT_IF, whatIfWords } from "../place/what-if.ts";
+import { isByHand, whatIfWords } from "../place/what-if.ts";
+import { resetWhatIf } from "../session/reset-what-if.ts";
+import { saveWhatIf } from "../session/what-if-record.ts";
 import { useUi } from "../state/store.ts";
 
 export function WhatIfBadge() {
   const place = useUi((ui) => ui.place);
+  const savable = useUi((ui) => ui.decision !== null && ui.decision.full !== null);
   const words = whatIfWords(place);
   if (words.length === 0) return null;
   return (
     <div className="banner what-if" role="status" data-testid="what-if">
       <p>
-        <strong>What if:</strong> {words.join(" · ")}. Retrieval, evidence, scoring and training follow it.
+        <strong>What if:</strong> {words.join(" · ")}.{" "}
+        {isByHand(place)
+          ? "Retrieval, evidence and scores here follow it; training and statistics follow the controls and budgets alone."
+          : "Retrieval, evidence, scoring and training follow it."}
       </p>
-      <button type="button" onClick={() => navigate(NO_WHAT_IF, "push")}>
+      {savable && (
+        <button type="button" onClick={saveWhatIf}>
+          Save as record
+        </button>
+      )}
+      <button type="button" onClick={resetWhatIf}>
         Reset to the full method
       </button>
     </div>

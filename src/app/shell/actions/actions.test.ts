@@ -1,0 +1,31 @@
+import { describe, expect, it } from "vitest";
+import { useUi } from "../../state/store.ts";
+import { ACTIONS, GROUPS } from "./index.ts";
+
+describe("the table of actions", () => {
+  it("has each id, each title and each key once", () => {
+    for (const names of [
+      ACTIONS.map(({ id }) => id),
+      ACTIONS.map(({ title }) => title),
+      ACTIONS.flatMap(({ keys }) => keys ?? []),
+    ]) {
+      expect(names.filter((name, i) => names.indexOf(name) !== i)).toEqual([]);
+    }
+  });
+
+  it("leaves arrows, Enter and the like to what has the focus", () => {
+    const keys = ACTIONS.flatMap(({ keys }) => keys ?? []);
+    expect(keys.filter((key) => key !== "Escape" && !/^(Mod\+)?\S$/u.test(key))).toEqual([]);
+  });
+
+  it("is written alike: a title of one line without a full stop, a reason that ends a sentence", () => {
+    const ui = useUi.getState();
+    for (const { id, title, group, blocked } of ACTIONS) {
+      expect(id).toMatch(/^[a-z]+(-[a-z]+)*$/);
+      expect(title).toMatch(/^\p{Lu}[^\n]{2,60}[^.\n]$/u);
+      expect(GROUPS).toContain(group);
+      const missing = blocked?.(ui) ?? null;
+      if (missing !== null) expect(missing).toMatch(/^\p{Ll}[^\n]+[^.\n]$/u);
+    }
+  });
+});

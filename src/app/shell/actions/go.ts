@@ -1,0 +1,100 @@
+/** Actions that lead to another view, task or decision. */
+
+import { scoredTasks } from "../../library/scored-tasks.ts";
+import { goHome, goToDecision, goToTask, navigate } from "../../place/navigate.ts";
+import type { Place, View } from "../../place/place.ts";
+import { selectionOf } from "../../place/what-if.ts";
+import { getUi, type UiState } from "../../state/store.ts";
+import { visibleTasks, wholeColumns } from "../../views/library/sort-tasks.ts";
+import { chooseVisit, visitMeant } from "../../views/task/compare/choose.ts";
+import { type Action, aDecisionFurther, aLibrary, needs } from "./action.ts";
+
+export const VIEW_TITLES: Record<View, string> = {
+  library: "Library",
+  task: "Task",
+  tokens: "Tokens",
+  training: "Training",
+  statistics: "Statistics",
+  runs: "Runs",
+};
+
+function view(name: View, keys: readonly string[], words: string): Action {
+  const run = (): void => navigate({ view: name }, "push");
+  return { id: `view-${name}`, title: VIEW_TITLES[name], group: "Go to", keys, words: `view ${words}`, run };
+}
+
+function further(by: 1 | -1, key: string): Action {
+  return {
+    id: by > 0 ? "next-decision" : "previous-decision",
+    title: by > 0 ? "Next decision" : "Previous decision",
+    group: "Step",
+    keys: [key],
+    blocked: aDecisionFurther(by),
+    run: () => goToDecision(getUi().place.decision + by),
+  };
+}
+
+/** The task `by` further on in the order of the library's table. */
+function taskFurther({ library, place, columns, scores }: UiState, by: 1 | -1) {
+  const tasks = visibleTasks(
+    library?.tasks ?? [],
+    wholeColumns(columns),
+    { ...place, filter: "", show: "all" },
+    scoredTasks(scores, selectionOf(place)),
+  );
+  const at = tasks.findIndex(
+    ({ task, environment }) => task === place.task && (place.environment ?? environment) === environment,
+  );
+  return tasks[at < 0 ? 0 : at + by];
+}
+
+function otherTask(by: 1 | -1, key: string): Action {
+  return {
+    id: by > 0 ? "next-task" : "previous-task",
+    title: by > 0 ? "Next task" : "Previous task",
+    group: "Step",
+    keys: [key],
+    blocked: needs(aLibrary, (ui) =>
+      taskFurther(ui, by) === undefined ? `this is the ${by > 0 ? "last" : "first"} task` : null,
+    ),
+    run: () => {
+      const next = taskFurther(getUi(), by);
+      if (next !== undefined) goToTask(next.task, next.environment);
+    },
+  };
+}
+
+const pinned = ({ visit, token, part }: Place): boolean => visit !== null || token !== null || part !== null;
+
+export const GO: readonly Action[] = [
+  view("library", ["1"], "tasks home"),
+  view("task", ["2"], "matrix graph retrieval evidence inspector"),
+  view("tokens", ["3", "t"], "of this decision log-probabilities delta score"),
+  view("training", ["4"], "student update"),
+  view("statistics", ["5"], "coverage paper figures"),
+  view("runs", ["6"], "training curves compare jobs worker"),
+  { id: "home", title: "Library, from the start", group: "Go to", words: "reset clear", run: goHome },
+  further(1, "j"),
+  further(-1, "k"),
+  otherTask(1, "]"),
+  otherTask(-1, "["),
+  {
+    id: "compare-visit",
+    title: "Compare this visit with another",
+    group: "Step",
+    keys: ["v"],
+    words: "difference side by side state observation",
+    blocked: (ui) => (visitMeant(ui) === null ? "pin a visit or open a decision first" : null),
+    run: () => {
+      const visit = visitMeant(getUi());
+      if (visit !== null) chooseVisit(visit);
+    },
+  },
+  {
+    id: "unpin",
+    title: "Unpin the visit, the token and the marked evidence",
+    group: "Step",
+    blocked: ({ place }) => (pinned(place) ? null : "nothing is pinned"),
+    run: () => navigate({ visit: null, token: null, part: null }),
+  },
+];

@@ -1,0 +1,32 @@
+/** Actions that open a page of the guide. */
+import type { View } from "../../place/place.ts";
+import { getUi, setUi } from "../../state/store.ts";
+import { GUIDE_PAGES, GUIDE_TITLES, type GuidePage } from "../guide-pages.ts";
+import type { Action } from "./action.ts";
+
+/** The page that speaks of a view. */
+function pageOf(view: View): GuidePage {
+  if (view === "tokens") return "comparing";
+  return view === "training" ? "updating" : "inspecting";
+}
+
+export const GUIDE: readonly Action[] = [
+  {
+    id: "guide",
+    title: "Guide to what is shown",
+    group: "Page",
+    keys: ["g"],
+    words: "help documentation manual",
+    inDialog: "guide",
+    run: () => setUi(({ guide }) => ({ guide: guide === null ? pageOf(getUi().place.view) : null })),
+  },
+  ...GUIDE_PAGES.map(
+    (page): Action => ({
+      id: `guide-${page}`,
+      title: `Guide: ${GUIDE_TITLES[page].toLowerCase()}`,
+      group: "Page",
+      words: "help documentation manual",
+      run: () => setUi({ guide: page }),
+    }),
+  ),
+];

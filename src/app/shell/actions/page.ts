@@ -1,0 +1,140 @@
+/** Actions on the library and on the page itself. */
+import { navigate } from "../../place/navigate.ts";
+import { openSample, stopOpening } from "../../session/open.ts";
+import { cancelScoring } from "../../session/score.ts";
+import { hasWorker } from "../../session/shared-folder.ts";
+import { undoLast, useUndo } from "../../session/undo.ts";
+import { getUi, setUi, THEMES, type Theme } from "../../state/store.ts";
+import { copyLink } from "../copy-link.ts";
+import { isTyping } from "../is-typing.ts";
+import { chooseTheme } from "../theme.ts";
+import { endTour, startTour, useTour } from "../tour/tour.ts";
+import { type Action, aLibrary } from "./action.ts";
+
+const THEME_TITLES: Record<Theme, string> = { system: "as the system", light: "light", dark: "dark" };
+
+/** What is on top goes first. A native dialog closes itself. */
+function leave(): boolean {
+  const { place, scoring, notice } = getUi();
+  if (useTour.getState().at !== null) {
+    endTour();
+    return true;
+  }
+  const field = document.activeElement;
+  if (isTyping(field)) {
+    if (field.id === "task-filter") navigate({ filter: "" });
+    // Out of the field, so that keys are keys again: a menu that was used would take j and k for letters.
+    field.blur();
+  } else if (scoring.status === "running") void cancelScoring();
+  else if (place.visit !== null) navigate({ visit: null });
+  else if (place.part !== null && place.view === "task") navigate({ part: null });
+  else if (place.token !== null) navigate({ token: null });
+  else if (notice !== null) setUi({ notice: null });
+  else return false;
+  return true;
+}
+
+export const PAGE: readonly Action[] = [
+  {
+    id: "filter",
+    title: "Filter the tasks",
+    group: "Library",
+    keys: ["/"],
+    words: "search find",
+    blocked: aLibrary,
+    run: () => {
+      const { view } = getUi().place;
+      navigate({ view: "library" }, view === "library" ? "replace" : "push");
+      requestAnimationFrame(() => document.getElementById("task-filter")?.focus());
+    },
+  },
+  {
+    id: "open-sample",
+    title: "Open the sample",
+    group: "Library",
+    words: "library demo scienceworld",
+    blocked: ({ opening }) => (opening === null ? null : "something is being opened"),
+    run: () => void openSample(),
+  },
+  {
+    id: "tour",
+    title: "Tour of the sample, in two minutes",
+    group: "Library",
+    words: "guide introduction help learn",
+    blocked: ({ opening }) => (opening === null ? null : "something is being opened"),
+    run: () => void startTour(),
+  },
+  {
+    id: "open-shared",
+    title: "Open files of the worker’s disk",
+    group: "Library",
+    words: "library server folder records",
+    blocked: ({ opening }) => {
+      if (!hasWorker()) return "no worker serves this page";
+      return opening === null ? null : "something is being opened";
+    },
+    run: () => setUi({ sharedOpen: true }),
+  },
+  {
+    id: "stop-opening",
+    title: "Stop opening",
+    group: "Library",
+    words: "cancel",
+    blocked: ({ opening }) => (opening === null ? "nothing is being opened" : null),
+    run: stopOpening,
+  },
+  {
+    id: "palette",
+    title: "Find an action, a task, an episode, an execution",
+    group: "Page",
+    keys: ["Mod+k"],
+    keyOnly: true,
+    inDialog: "palette",
+    run: () => setUi(({ paletteOpen }) => ({ paletteOpen: !paletteOpen })),
+  },
+  {
+    id: "undo",
+    title: "Undo the last change",
+    group: "Page",
+    keys: ["z"],
+    words: "take back restore",
+    blocked: () => (useUndo.getState().changes.length === 0 ? "nothing was changed that can be" : null),
+    run: () => void undoLast(),
+  },
+  {
+    id: "copy-link",
+    title: "Copy the link to this",
+    group: "Page",
+    keys: ["y"],
+    words: "url address share",
+    run: () => void copyLink(),
+  },
+  ...THEMES.map(
+    (theme): Action => ({
+      id: `theme-${theme}`,
+      title: `Theme: ${THEME_TITLES[theme]}`,
+      group: "Page",
+      words: "colours appearance mode",
+      blocked: (ui) => (ui.theme === theme ? "this is the present one" : null),
+      run: () => chooseTheme(theme),
+    }),
+  ),
+  {
+    id: "help",
+    title: "Keys and marks",
+    group: "Page",
+    keys: ["?"],
+    words: "help shortcuts keyboard legend",
+    inDialog: "help",
+    run: () => setUi(({ helpOpen }) => ({ helpOpen: !helpOpen })),
+  },
+  {
+    id: "escape",
+    title: "Close, clear, cancel, leave the field",
+    group: "Page",
+    keys: ["Escape"],
+    whileTyping: true,
+    keyOnly: true,
+    run: leave,
+  },
+];

@@ -1,0 +1,66 @@
+/** Actions that change which evidence the method is given. */
+import { CONTROLS } from "../../../core/retrieval/selection.ts";
+import { navigate } from "../../place/navigate.ts";
+import { CONTROL_TITLES, whatIfWords } from "../../place/what-if.ts";
+import { resetWhatIf } from "../../session/reset-what-if.ts";
+import { changeRetrieval, switchSource } from "../../session/what-if.ts";
+import { saveWhatIf } from "../../session/what-if-record.ts";
+import { getUi, setUi } from "../../state/store.ts";
+import { type Action, aDecision, needs } from "./action.ts";
+
+export const WHAT_IF: readonly Action[] = [
+  ...CONTROLS.map(
+    (control): Action => ({
+      id: `control-${control}`,
+      title: `Evidence: ${CONTROL_TITLES[control]}`,
+      group: "What if",
+      words: "control ablation",
+      blocked: ({ place }) => (place.control === control ? "this is the present one" : null),
+      run: () => changeRetrieval({ control }),
+    }),
+  ),
+  {
+    id: "full-method",
+    title: "Reset to the full method",
+    group: "What if",
+    words: "off clear control",
+    blocked: ({ place }) => (whatIfWords(place).length === 0 ? "this is the full method" : null),
+    run: resetWhatIf,
+  },
+  {
+    id: "reference-off",
+    title: "Switch the successful reference off",
+    group: "What if",
+    keys: ["w"],
+    words: "source execution without",
+    blocked: needs(aDecision, ({ decision }) =>
+      (decision?.retrieval.record.success ?? null) === null ? "no successful record is retained" : null,
+    ),
+    run: () => {
+      const source = getUi().decision?.retrieval.record.success?.source;
+      if (source !== undefined) switchSource(source, false);
+    },
+  },
+  {
+    id: "edit-evidence",
+    title: "Edit the evidence",
+    group: "What if",
+    keys: ["m"],
+    words: "change text leave out part",
+    blocked: aDecision,
+    run: () => {
+      if (getUi().place.view !== "task") navigate({ view: "task" }, "push");
+      setUi({ evidenceMode: "edit" });
+    },
+  },
+  {
+    id: "save-what-if",
+    title: "Save the what-if as a record",
+    group: "What if",
+    words: "export file download",
+    blocked: needs(aDecision, ({ decision }) =>
+      (decision?.full ?? null) === null ? "nothing is changed" : null,
+    ),
+    run: saveWhatIf,
+  },
+];

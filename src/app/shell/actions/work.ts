@@ -1,0 +1,272 @@
+/** Actions that set a model to work, and what is made of its figures. */
+import { navigate } from "../../place/navigate.ts";
+import { RESUMABLE } from "../../runs/run.ts";
+import { getRuns } from "../../runs/runs-store.ts";
+import { scoreChanges } from "../../session/changes.ts";
+import { scoreDistributions } from "../../session/distribution.ts";
+import { openHub } from "../../session/hub.ts";
+import { scoreLeftOut, scorePointed } from "../../session/leave-out.ts";
+import { revertStudent } from "../../session/models.ts";
+import { resumeRun, stopRun } from "../../session/run-actions.ts";
+import { cancelScoring, scoreDecision, scoreKey } from "../../session/score.ts";
+import { startTraining, stopTraining } from "../../session/training.ts";
+import { trainingForm } from "../../session/training-form.ts";
+import { useSending } from "../../session/worker-training.ts";
+import { getUi, ROLES, setUi } from "../../state/store.ts";
+import { compareSides, standardOf } from "../../views/tokens/comparison.ts";
+import { largestChanges } from "../../views/tokens/largest-changes.ts";
+import { type Action, aDecision, type Blocked, needs, noModelAtWork, scores } from "./action.ts";
+
+function show(view: "tokens" | "training"): void {
+  if (getUi().place.view !== view) navigate({ view }, "push");
+}
+
+/** The two sides that the tokens view compares; null where the decision is not scored. */
+function compared() {
+  const { decision, scores: all, place } = getUi();
+  const known = decision === null ? undefined : all[scoreKey(decision)];
+  return known === undefined ? null : compareSides(known, decision!.recorded, place.compare);
+}
+
+/** Pins the token whose change is the next larger or smaller one; the largest where none is pinned. */
+function stepChange(by: 1 | -1): boolean {
+  const deltas = compared()?.deltas ?? null;
+  if (deltas === null) return false;
+  const order = largestChanges(deltas);
+  const { token } = getUi().place;
+  const at = token === null ? -1 : order.indexOf(token);
+  const next = order[at < 0 ? 0 : at + by];
+  if (next === undefined) return false;
+  show("tokens");
+  navigate({ token: next });
+  return true;
+}
+
+/** Where the job over many decisions says how far it is: further down in the tokens view. */
+function showChanges(): void {
+  show("tokens");
+  requestAnimationFrame(() => document.getElementById("changes-title")?.scrollIntoView({ block: "start" }));
+}
+
+const sending: Blocked = () => (useSending.getState().label === null ? null : "a run is being sent");
+
+/** The run that is looked at, or the one started last. */
+function shownRun() {
+  const { runs, latest } = getRuns();
+  const id = getUi().place.view === "runs" ? (getUi().place.run ?? latest) : latest;
+  return id === null ? null : (runs[id] ?? null);
+}
+
+export const WORK: readonly Action[] = [
+  {
+    id: "score",
+    title: "Score this decision",
+    group: "Tokens",
+    keys: ["s"],
+    words: "teacher log-probabilities",
+    blocked: needs(aDecision, noModelAtWork),
+    run: () => {
+      show("tokens");
+      void scoreDecision();
+    },
+  },
+  {
+    id: "case-study",
+    title: "Case study of this decision",
+    group: "Tokens",
+    keys: ["c"],
+    words: "table copy markdown latex csv export",
+    blocked: needs(aDecision, scores),
+    inDialog: "case",
+    run: () => {
+      if (getUi().caseOpen) return setUi({ caseOpen: false });
+      show("tokens");
+      // The view that has the dialog may be drawn first.
+      requestAnimationFrame(() => setUi({ caseOpen: true }));
+    },
+  },
+  {
+    id: "next-change",
+    title: "Next smaller change of a token",
+    group: "Tokens",
+    keys: ["."],
+    words: "largest delta",
+    blocked: needs(aDecision, scores),
+    run: () => stepChange(1),
+  },
+  {
+    id: "previous-change",
+    title: "Next larger change of a token",
+    group: "Tokens",
+    keys: [","],
+    words: "largest delta",
+    blocked: needs(aDecision, scores),
+    run: () => stepChange(-1),
+  },
+  {
+    id: "distributions",
+    title: "Top-k, rank and entropy of both sides",
+    group: "Tokens",
+    keys: ["d"],
+    words: "distribution most probable tokens argmax",
+    blocked: needs(aDecision, scores, noModelAtWork),
+    run: () => {
+      const sides = compared();
+      if (sides === null) return false;
+      show("tokens");
+      void scoreDistributions([sides.base, sides.side]);
+      return true;
+    },
+  },
+  {
+    id: "leave-out-records",
+    title: "Leave out each record of the evidence",
+    group: "Tokens",
+    words: "which part moved this token",
+    blocked: needs(aDecision, scores, noModelAtWork),
+    run: () => {
+      show("tokens");
+      void scoreLeftOut(null);
+    },
+  },
+  {
+    id: "leave-out-marked",
+    title: "Leave out the marked part of the evidence",
+    group: "Tokens",
+    keys: ["o"],
+    words: "event record which part moved this token",
+    blocked: needs(aDecision, scores, noModelAtWork, ({ place }) =>
+      place.part === null ? "mark a part of the evidence first" : null,
+    ),
+    run: () => {
+      show("tokens");
+      void scorePointed();
+    },
+  },
+  {
+    id: "show-marked",
+    title: "Show the marked part in the evidence",
+    group: "Tokens",
+    keys: ["e"],
+    words: "span record event",
+    blocked: needs(aDecision, ({ place }) =>
+      place.part === null ? "mark a part of the evidence first" : null,
+    ),
+    run: () => navigate({ view: "task" }, "push"),
+  },
+  {
+    id: "score-episode",
+    title: "Measure all decisions of this episode",
+    group: "Tokens",
+    words: "score largest changes job",
+    blocked: needs(aDecision, noModelAtWork),
+    run: () => {
+      showChanges();
+      void scoreChanges("episode");
+    },
+  },
+  {
+    id: "score-task",
+    title: "Measure all decisions of this task",
+    group: "Tokens",
+    words: "score largest changes job",
+    blocked: needs(aDecision, noModelAtWork),
+    run: () => {
+      showChanges();
+      void scoreChanges("task");
+    },
+  },
+  {
+    id: "swap-sides",
+    title: "Swap the two compared sides",
+    group: "Tokens",
+    keys: ["x"],
+    words: "delta base compare",
+    blocked: needs(aDecision, scores),
+    run: () => {
+      const { place, decision, scores: all } = getUi();
+      const usual = standardOf(decision === null ? [] : (all[scoreKey(decision)]?.sides ?? []));
+      const { base, side } = place.compare ?? usual;
+      const swapped = { base: side, side: base };
+      const standard = swapped.base === usual.base && swapped.side === usual.side;
+      navigate({ compare: standard ? null : swapped });
+    },
+  },
+  {
+    id: "cancel-scoring",
+    title: "Cancel scoring",
+    group: "Tokens",
+    words: "stop",
+    blocked: ({ scoring }) => (scoring.status === "running" ? null : "nothing is being scored"),
+    run: () => void cancelScoring(),
+  },
+  {
+    id: "update",
+    title: "Update the student",
+    group: "Train",
+    keys: ["u"],
+    words: "train step run",
+    blocked: ({ place, ...ui }) => {
+      if (place.view !== "training") return null;
+      return trainingForm().where === "worker"
+        ? sending({ place, ...ui })
+        : needs(aDecision, noModelAtWork)({ place, ...ui });
+    },
+    run: () => {
+      // The first press only shows what would be done.
+      if (getUi().place.view !== "training") show("training");
+      else void startTraining();
+    },
+  },
+  {
+    id: "stop-training",
+    title: "Stop the run after this step",
+    group: "Train",
+    words: "cancel end update",
+    blocked: ({ training }) => (training.status === "running" ? null : "no run is under way"),
+    run: () => void stopTraining(),
+  },
+  {
+    id: "stop-run",
+    title: "Stop the shown run after its step",
+    group: "Train",
+    words: "cancel end job worker",
+    blocked: () => {
+      const run = shownRun();
+      if (run === null) return "there is no run";
+      return run.state === "running" || run.state === "queued" ? null : "the run is not going on";
+    },
+    run: () => void stopRun(shownRun()!.id),
+  },
+  {
+    id: "resume-run",
+    title: "Resume the shown run",
+    group: "Train",
+    words: "continue go on job worker checkpoint",
+    blocked: () => {
+      const run = shownRun();
+      if (run === null) return "there is no run";
+      return RESUMABLE.includes(run.state) ? null : "only a cancelled, failed or lost run can go on";
+    },
+    run: () => void resumeRun(shownRun()!.id),
+  },
+  {
+    id: "revert-student",
+    title: "Revert to the loaded student",
+    group: "Train",
+    words: "reset undo",
+    blocked: needs(noModelAtWork, ({ models }) =>
+      models.student?.origin === "updated" ? null : "the student was not updated here",
+    ),
+    run: () => void revertStudent(),
+  },
+  ...ROLES.map(
+    (role): Action => ({
+      id: `${role}-by-name`,
+      title: `Another ${role} by its name, or one kept in this browser`,
+      group: role === "teacher" ? "Tokens" : "Train",
+      words: "hub download model huggingface open",
+      run: () => openHub(role),
+    }),
+  ),
+];

@@ -1,0 +1,20 @@
+/** The link to what is on the screen, for another tab or another person. */
+import { settleUrl } from "../place/navigate.ts";
+import { getUi } from "../state/store.ts";
+import { hint } from "./hint.ts";
+
+export async function copyLink(): Promise<void> {
+  const { library } = getUi();
+  try {
+    // A step that was just taken is in it too.
+    settleUrl();
+    await navigator.clipboard.writeText(window.location.href);
+    hint(
+      library?.origin === "own"
+        ? "Link copied. It does not hold your files: whoever opens it opens them too."
+        : "Link copied: it opens this in any tab.",
+    );
+  } catch {
+    hint("The browser does not let this page write to the clipboard: the link is in the address bar.");
+  }
+}

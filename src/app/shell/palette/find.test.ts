@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+import type { LibrarySummary, TaskSummary } from "../../model.ts";
+import { useUi } from "../../state/store.ts";
+import { find } from "./find.ts";
+import { recentFirst } from "./recent.ts";
+
+const TASKS = Array.from(
+  { length: 3017 },
+  (_, place): TaskSummary => ({
+    environment: "scienceworld",
+    task: `task-${place}|${place % 30}|easy`,
+    place,
+    description: `Your task is to do thing ${place} in the kitchen.`,
+    sources: 17,
+    admitted: 17,
+    successes: 9,
+    failures: 8,
+    episodes: 6,
+    episodesWon: 2,
+    decisions: 120,
+  }),
+);
+const ui = { ...useUi.getState(), library: { tasks: TASKS } as unknown as LibrarySummary };
+
+describe("find", () => {
+  it("says how many there are of what it shows", () => {
+    const { lines, total } = find(ui, "kitchen");
+    expect(total).toBe(TASKS.length);
+    expect(lines).toHaveLength(50);
+  });
+  it("finds actions by a key's purpose, with what is missing", () => {
+    const { lines } = find(ui, "score this");
+    expect(lines[0]).toMatchObject({ id: "score", blocked: true, detail: "open a student decision first" });
+  });
+  it("leads to a decision by its number only where there is one", () => {
+    expect(find(ui, "4").lines.filter(({ kind }) => kind === "Decision")).toEqual([]);
+  });
+  it("takes the library of the paper's size without lag", () => {
+    find(ui, "first");
+    const start = performance.now();
+    for (const query of ["t", "ta", "task", "task-29", "easy kitchen 12", "zzz"]) find(ui, query);
+    // A few milliseconds each; far less than a frame is asked of a slow machine.
+    expect((performance.now() - start) / 6).toBeLessThan(50);
+  });
+});
+
+describe("recentFirst", () => {
+  it("puts what was chosen last first, and forgets what is not there", () => {
+    const entries = ["a", "b", "c"].map((id) => ({ id }));
+    expect(recentFirst(entries, ["c", "gone", "b"]).map(({ id }) => id)).toEqual(["c", "b", "a"]);
+  });
+});
