@@ -32,8 +32,13 @@ export function geometry(
   room: { width: number; height: number },
 ): Geometry {
   const columns = Math.max(2, layout.columns);
-  const width = Math.max(room.width, MARGIN.left + MARGIN.right + (columns - 1) * 17);
-  const height = Math.max(room.height, MARGIN.top + MARGIN.bottom + LANE + (layout.rows - 1) * 15);
+  const radius = (executions: number): number => UNIT_RADIUS * Math.sqrt(executions);
+  // Side by side, circles leave room for each other; only the largest of a task with very many executions may touch.
+  const largest = radius(task.states.reduce((most, { executions }) => Math.max(most, executions), 1));
+  const across = Math.min(40, Math.max(17, 2 * largest + 7));
+  const down = Math.min(34, Math.max(15, 2 * largest + 4));
+  const width = Math.max(room.width, MARGIN.left + MARGIN.right + (columns - 1) * across);
+  const height = Math.max(room.height, MARGIN.top + MARGIN.bottom + LANE + (layout.rows - 1) * down);
   const lane = height - MARGIN.bottom - 4;
   const x = scaleLinear([0, columns - 1], [MARGIN.left, width - MARGIN.right]);
   const y = scaleLinear([0, Math.max(1, layout.rows - 1)], [MARGIN.top, lane - LANE]);
@@ -46,7 +51,7 @@ export function geometry(
       x: x(layout.column[i]!),
       y: layout.rows === 1 ? (MARGIN.top + lane - LANE) / 2 : y(layout.row[i]!),
     })),
-    radius: (executions) => UNIT_RADIUS * Math.sqrt(executions),
+    radius,
   };
 }
 
@@ -61,6 +66,28 @@ export function edgePath(from: Point, to: Point): string {
   const y = Math.max(from.y, to.y) + lift;
   return `M${from.x},${from.y}C${from.x + 8},${y} ${to.x - 8},${y} ${to.x},${to.y}`;
 }
+
+/**
+ * Which way an edge goes that does not go to the right: a small arrow head on the middle of its arc. Forward edges need
+ * none, as x says it.
+ */
+export function chevron(from: Point, to: Point): string {
+  const dx = to.x - from.x;
+  const lift = 14 + Math.min(46, Math.abs(dx) * 0.22);
+  const bottom = Math.max(from.y, to.y) + lift;
+  // The middle of the cubic curve of `edgePath`, and the direction there.
+  const x = (from.x + to.x) / 2;
+  const y = (from.y + 6 * bottom + to.y) / 8;
+  const angle = Math.atan2(to.y - from.y, dx > -0.5 ? 0.01 : dx - 16);
+  const tip = (turn: number): string =>
+    `${round(x - 5 * Math.cos(angle + turn))},${round(y - 5 * Math.sin(angle + turn))}`;
+  return `M${tip(0.6)}L${round(x)},${round(y)}L${tip(-0.6)}`;
+}
+
+const round = (value: number): number => Math.round(10 * value) / 10;
+
+/** Width of an edge, by the distinct executions that took it, in pixels. */
+export const edgeWidth = (executions: number): number => 0.8 + 0.55 * Math.sqrt(executions);
 
 /** A self-loop as an ear above its node. */
 export function earPath({ x, y }: Point, radius: number): string {

@@ -1,7 +1,7 @@
 /** What the current decision's retrieval says about single visits, for the matrix and the graph. */
 import type { Retrieval } from "../../../core/retrieval/types.ts";
 
-/** Letters of a mark: e eligible, r matched but rejected, w winner, a anchor's best, f failed reference, p pinned. */
+/** Letters of a mark: e eligible, r matched but rejected, t tied at the least cost, w winner, a anchor's best, f failed reference, p pinned. */
 export type MarkFlags = string;
 
 export interface VisitMarks {
@@ -29,6 +29,11 @@ export function visitMarks(
   };
   const { record, explanation } = retrieval;
   for (const visit of explanation.matched) add(visit.source, visit.position, visit.eligible ? "e" : "r");
+  if (explanation.tie !== null) {
+    const least = Math.min(...record.candidates.map(({ cost }) => cost));
+    for (const { source, position, cost } of record.candidates)
+      if (cost === least) add(source, position, "t");
+  }
   if (record.winner?.kind === "source") add(record.winner.source, record.winner.position, "w");
   const { success, failure } = record;
   if (success?.relation === "historical" && success.position !== null) {
@@ -62,6 +67,7 @@ export function markText(flags: MarkFlags): string {
     c: "current decision",
     e: "matched and eligible",
     r: "matched but not eligible",
+    t: "tied at the least cost",
     w: "winner",
     a: "anchor of the successful reference",
     f: "anchor of the failed reference",

@@ -6,13 +6,21 @@ import { type KeyboardEvent, memo, useEffect, useMemo, useRef, useState } from "
 import type { Execution, TaskModel } from "../../model.ts";
 import { goToDecision, navigate } from "../../place/navigate.ts";
 import { Mark } from "../../shell/mark.tsx";
+import { useUi } from "../../state/store.ts";
+import { shownName } from "../../text/shown-text.ts";
+import { chooseVisit } from "./compare/choose.ts";
 import { describeVisit } from "./describe-cell.ts";
-import { markText, parseRowMarks, rowMarks, type VisitMarks } from "./marks.ts";
+import { Swatch } from "./graph/highlight-chips.tsx";
+import { toggleHighlight } from "./graph/highlights.ts";
+import { parseRowMarks, rowMarks, type VisitMarks } from "./marks.ts";
+import { MatrixCell } from "./matrix-cell.tsx";
 import { hoverState, useSameState } from "./use-same-state.ts";
 
 interface Focus {
   row: number;
   column: number;
+  /** The decision that was shown then: in the student's row the focus goes with it. */
+  decision: number;
 }
 
 export const Matrix = memo(function Matrix({
@@ -29,21 +37,22 @@ export const Matrix = memo(function Matrix({
   const rows = useMemo(() => (episode === null ? task.sources : [episode, ...task.sources]), [task, episode]);
   const columns = rows.reduce((most, row) => Math.max(most, row.cells.length), 0);
   const grid = useRef<HTMLDivElement>(null);
-  const [focus, setFocus] = useState<Focus>({ row: 0, column: 0 });
+  const [focused, setFocus] = useState<Focus>({ row: 0, column: decision, decision });
+  const focus = focused.row === 0 && focused.decision !== decision ? { row: 0, column: decision } : focused;
   const [line, setLine] = useState("");
+  const highlights = useUi((ui) => ui.place.highlights);
   useSameState(grid);
 
   useEffect(() => {
     // Keep the current decision in sight, without moving the page.
     const scroller = grid.current;
-    const cell = scroller?.querySelector<HTMLElement>(".cell.current");
+    const cell = scroller?.querySelector<HTMLElement>(`[data-cell="0:${decision}"]`);
     if (scroller && cell) {
       const left = cell.offsetLeft - 190;
       if (left < scroller.scrollLeft || cell.offsetLeft + 60 > scroller.scrollLeft + scroller.clientWidth) {
         scroller.scrollLeft = left;
       }
     }
-    setFocus((now) => (now.row === 0 ? { row: 0, column: decision } : now));
   }, [decision]);
 
   const activate = (row: number, column: number): void => {
@@ -53,9 +62,15 @@ export const Matrix = memo(function Matrix({
     else navigate({ visit: { source: execution.id, position: column } });
   };
 
+  const place = (target: EventTarget): { row: number; column: number } | null => {
+    const text = target instanceof Element ? target.closest("[data-cell]")?.getAttribute("data-cell") : null;
+    const [row, column] = (text ?? "").split(":").map(Number);
+    return text && row !== undefined && column !== undefined ? { row, column } : null;
+  };
+
   const move = (event: KeyboardEvent): void => {
     const length = (row: number): number => rows[row]?.cells.length ?? 0;
-    let { row, column } = focus;
+    let { row, column } = place(event.target) ?? focus;
     if (event.key === "ArrowRight") column = Math.min(column + 1, length(row) - 1);
     else if (event.key === "ArrowLeft") column = Math.max(column - 1, 0);
     else if (event.key === "ArrowDown") row = Math.min(row + 1, rows.length - 1);
@@ -66,18 +81,23 @@ export const Matrix = memo(function Matrix({
       event.preventDefault();
       activate(row, column);
       return;
+    } else if (event.key === "p" && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      const execution = rows[row];
+      if (execution?.kind === "source") toggleHighlight(execution.id);
+    } else if (event.key === "v" && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      const execution = rows[row];
+      if (execution === undefined) return;
+      const kind = execution.kind === "student" ? "episode" : "source";
+      chooseVisit({ kind, id: execution.id, position: column });
+      event.preventDefault();
+      return;
     } else return;
     event.preventDefault();
     column = Math.min(column, length(row) - 1);
-    setFocus({ row, column });
+    setFocus({ row, column, decision });
     grid.current?.querySelector<HTMLElement>(`[data-cell="${row}:${column}"]`)?.focus();
   };
 
-  const place = (target: EventTarget): Focus | null => {
-    const text = target instanceof Element ? target.closest("[data-cell]")?.getAttribute("data-cell") : null;
-    const [row, column] = (text ?? "").split(":").map(Number);
-    return text && row !== undefined && column !== undefined ? { row, column } : null;
-  };
   const look = (target: EventTarget): void => {
     const at = place(target);
     const execution = at === null ? undefined : rows[at.row];
@@ -104,7 +124,7 @@ export const Matrix = memo(function Matrix({
         onClick={(event) => {
           const at = place(event.target);
           if (at !== null) {
-            setFocus(at);
+            setFocus({ ...at, decision });
             activate(at.row, at.column);
           }
         }}
@@ -124,12 +144,14 @@ export const Matrix = memo(function Matrix({
             execution={execution}
             row={row}
             tab={focus.row === row ? Math.min(focus.column, execution.cells.length - 1) : -1}
+            highlight={execution.kind === "source" ? highlights.indexOf(execution.id) : -1}
             marks={rowMarks(execution.kind === "student" ? marks?.student : marks?.sources.get(execution.id))}
           />
         ))}
       </div>
       <p className="status-line" data-testid="matrix-status">
-        {line || "Point at a cell, or use the arrow keys. Enter opens a decision or pins a visit."}
+        {line ||
+          "Point at a cell, or use the arrow keys. Enter opens a decision or pins a visit; p highlights a path, v compares."}
       </p>
     </section>
   );
@@ -166,12 +188,15 @@ const MatrixRow = memo(function MatrixRow({
   execution,
   row,
   tab,
+  highlight,
   marks,
 }: {
   task: TaskModel;
   execution: Execution;
   row: number;
   tab: number;
+  /** Place among the highlighted executions, or -1. */
+  highlight: number;
   marks: string;
 }) {
   const flags = parseRowMarks(marks);
@@ -186,50 +211,37 @@ const MatrixRow = memo(function MatrixRow({
       <div
         className="row-head"
         role="rowheader"
-        title={`${execution.id}: ${execution.decisions} decisions, ended by ${execution.ended}${trusted ? "" : ", not complete or not verified"}`}
+        title={`${shownName(execution.id)}: ${execution.decisions} decisions, ended by ${execution.ended}${trusted ? "" : ", not complete or not verified"}`}
       >
         <Mark success={execution.success} />
-        <span className="row-name">{student ? "student" : execution.id}</span>
+        {student ? (
+          <span className="row-name">student</span>
+        ) : (
+          <button
+            type="button"
+            className="plain row-name"
+            tabIndex={-1}
+            title={`${highlight < 0 ? "Highlight" : "Stop highlighting"} this execution’s path (p)`}
+            onClick={() => toggleHighlight(execution.id)}
+          >
+            <bdi>{shownName(execution.id, 80)}</bdi>
+          </button>
+        )}
+        {highlight >= 0 && <Swatch place={highlight} />}
         {!trusted && <span className="untrusted">raw</span>}
       </div>
-      {execution.cells.map((cell, column) => {
-        const mark = flags.get(column) ?? "";
-        const state = cell.state === null ? null : task.states[cell.state]!;
-        const text = !cell.located ? "⊥" : state === null ? "?" : state.letter || "·";
-        const classes = [
-          "cell",
-          cell.status === "terminal" ? "terminal" : "",
-          cell.status === "rejected" || cell.status === "malformed" || cell.status === "rolled_back"
-            ? "failed-action"
-            : "",
-          cell.gapBefore ? "gap" : "",
-          state !== null && state.letter !== "" ? "shared" : "",
-          mark.includes("c") ? "current" : "",
-          mark.includes("e") ? "eligible" : "",
-          mark.includes("r") ? "rejected" : "",
-          mark.includes("w") ? "winner" : "",
-          mark.includes("a") ? "anchor" : "",
-          mark.includes("f") ? "failed-reference" : "",
-          mark.includes("p") ? "pinned" : "",
-        ];
-        const extra = markText(mark);
-        return (
-          // biome-ignore lint/a11y/useSemanticElements: part of the grid
-          <div
-            // biome-ignore lint/suspicious/noArrayIndexKey: the index is what the visit is
-            key={column}
-            role="gridcell"
-            tabIndex={column === tab ? 0 : -1}
-            className={classes.filter(Boolean).join(" ")}
-            data-cell={`${row}:${column}`}
-            data-state={cell.state ?? ""}
-            aria-label={describeVisit(task, execution, column) + (extra === "" ? "" : `; ${extra}`)}
-            aria-selected={mark.includes("c") || mark.includes("p")}
-          >
-            {text}
-          </div>
-        );
-      })}
+      {execution.cells.map((_, column) => (
+        <MatrixCell
+          // biome-ignore lint/suspicious/noArrayIndexKey: the index is what the visit is
+          key={column}
+          task={task}
+          execution={execution}
+          row={row}
+          column={column}
+          mark={flags.get(column) ?? ""}
+          tab={column === tab}
+        />
+      ))}
     </div>
   );
 });

@@ -1,11 +1,12 @@
 /** Which task, which episode, which decision: shared by the task, tokens and training views. */
-import { useMemo } from "react";
+import { memo, useMemo } from "react";
 import type { TaskModel, TaskSummary } from "../../model.ts";
 import { goToDecision, goToTask, navigate } from "../../place/navigate.ts";
 import { episodeAt } from "../../session/follow-place.ts";
 import { Mark } from "../../shell/mark.tsx";
 import { useUi } from "../../state/store.ts";
-import { visibleTasks } from "../library/sort-tasks.ts";
+import { shownName } from "../../text/shown-text.ts";
+import { visibleTasks, wholeColumns } from "../library/sort-tasks.ts";
 
 export function StepBar({ task }: { task: TaskModel }) {
   const place = useUi((ui) => ui.place);
@@ -22,12 +23,15 @@ export function StepBar({ task }: { task: TaskModel }) {
           value={episode?.id ?? ""}
           disabled={task.episodes.length === 0}
           onChange={(event) =>
-            navigate({ episode: event.target.value, decision: 0, token: null, visit: null }, "push")
+            navigate(
+              { episode: event.target.value, decision: 0, token: null, visit: null, part: null },
+              "push",
+            )
           }
         >
           {task.episodes.map((each) => (
             <option key={each.id} value={each.id}>
-              {each.id.startsWith(task.task) ? each.id.slice(task.task.length) : each.id} ·{" "}
+              {shownName(each.id.startsWith(task.task) ? each.id.slice(task.task.length) : each.id, 80)} ·{" "}
               {each.success ? "● succeeded" : "✕ did not"} · {each.decisions} decisions
             </option>
           ))}
@@ -75,7 +79,11 @@ export function StepBar({ task }: { task: TaskModel }) {
             label={episode?.success ? "episode succeeded" : "episode did not succeed"}
           />{" "}
           <code>
-            {current.action === null ? "no action (malformed response)" : current.action || "(blank)"}
+            <bdi>
+              {current.action === null
+                ? "no action (malformed response)"
+                : shownName(current.action) || "(blank)"}
+            </bdi>
           </code>
           {current.status !== "executed" && (
             <span className="status">{current.status.replace("_", " ")}</span>
@@ -92,10 +100,20 @@ const NONE: readonly TaskSummary[] = [];
 const MOST_LINES = 300;
 
 /** The tasks in the library's order; of very many, those around the present one. */
-function TaskMenu({ task, tasks: all }: { task: TaskModel; tasks: readonly TaskSummary[] }) {
+const TaskMenu = memo(function TaskMenu({
+  task,
+  tasks: all,
+}: {
+  task: TaskModel;
+  tasks: readonly TaskSummary[];
+}) {
   const sort = useUi((ui) => ui.place.sort);
   const descending = useUi((ui) => ui.place.descending);
-  const tasks = useMemo(() => visibleTasks(all, { filter: "", sort, descending }), [all, sort, descending]);
+  const whole = useUi((ui) => wholeColumns(ui.columns));
+  const tasks = useMemo(
+    () => visibleTasks(all, whole, { filter: "", sort, descending }),
+    [all, whole, sort, descending],
+  );
   const at = tasks.findIndex((each) => each.task === task.task && each.environment === task.environment);
   const first = Math.max(0, Math.min(at - MOST_LINES / 2, tasks.length - MOST_LINES));
   const shown = tasks.slice(first, first + MOST_LINES);
@@ -116,11 +134,11 @@ function TaskMenu({ task, tasks: all }: { task: TaskModel; tasks: readonly TaskS
         {before > 0 && <option disabled>… {before} before: see the library</option>}
         {shown.map((each, i) => (
           <option key={`${each.environment} ${each.task}`} value={first + i}>
-            {each.task}
+            {shownName(each.task, 80)}
           </option>
         ))}
         {after > 0 && <option disabled>… {after} after: see the library</option>}
       </select>
     </label>
   );
-}
+});

@@ -3,6 +3,7 @@ import { useDeferredValue, useMemo } from "react";
 import { episodeAt } from "../../session/follow-place.ts";
 import { useUi } from "../../state/store.ts";
 import { NeedsTask } from "../needs-task.tsx";
+import { CompareDialog } from "./compare/compare-dialog.tsx";
 import { Inspector } from "./inspector/inspector.tsx";
 import { visitMarks } from "./marks.ts";
 import { Matrix } from "./matrix.tsx";
@@ -15,7 +16,7 @@ export function TaskView() {
   const opened = useUi((ui) => ui.task);
   // Deferred: hundreds of cells and nodes are drawn in slices, and a key pressed meanwhile is heard at once.
   const task = useDeferredValue(opened, null);
-  const decision = useDeferredValue(useUi((ui) => ui.decision));
+  const decision = useUi((ui) => ui.decision);
   const episode = task === null ? null : episodeAt(task, place);
   // The last decision's marks stay until the next one's are there; they name the decision that they belong to.
   const here =
@@ -41,6 +42,7 @@ export function TaskView() {
             axis={place.axis}
           />
         </div>
+        <CompareDialog task={task} />
         <Inspector task={task} decision={decision} />
       </div>
     </div>

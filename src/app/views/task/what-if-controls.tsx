@@ -1,7 +1,16 @@
 /** The controls of the paper's ablations, for everything that is shown and done from here on. */
+
+import { pinName } from "../../../core/retrieval/pin.ts";
 import { CONTROLS, SOURCE_BUDGETS } from "../../../core/retrieval/selection.ts";
-import { navigate } from "../../place/navigate.ts";
+import { partName } from "../../place/part-name.ts";
 import { CONTROL_TITLES } from "../../place/what-if.ts";
+import {
+  changeRetrieval,
+  chooseReference,
+  editEvidence,
+  showPart,
+  switchSource,
+} from "../../session/what-if.ts";
 import { countOf } from "../../shell/plural.ts";
 import { useUi } from "../../state/store.ts";
 
@@ -16,7 +25,7 @@ export function WhatIfControls({ leftOut }: { leftOut: number }) {
         <select
           value={control}
           onChange={(event) =>
-            navigate({ control: CONTROLS.find((name) => name === event.target.value) ?? "graph" })
+            changeRetrieval({ control: CONTROLS.find((name) => name === event.target.value) ?? "graph" })
           }
         >
           {CONTROLS.map((name) => (
@@ -31,7 +40,7 @@ export function WhatIfControls({ leftOut }: { leftOut: number }) {
         <select
           value={budget ?? "all"}
           onChange={(event) =>
-            navigate({ budget: SOURCE_BUDGETS.find((k) => String(k) === event.target.value) ?? null })
+            changeRetrieval({ budget: SOURCE_BUDGETS.find((k) => String(k) === event.target.value) ?? null })
           }
         >
           <option value="all">all</option>
@@ -46,7 +55,7 @@ export function WhatIfControls({ leftOut }: { leftOut: number }) {
         <input
           type="checkbox"
           checked={augmentation}
-          onChange={(event) => navigate({ augmentation: event.target.checked })}
+          onChange={(event) => changeRetrieval({ augmentation: event.target.checked })}
         />
         Augmentation
       </label>
@@ -54,7 +63,7 @@ export function WhatIfControls({ leftOut }: { leftOut: number }) {
         <input
           type="checkbox"
           checked={terminalNote}
-          onChange={(event) => navigate({ terminalNote: event.target.checked })}
+          onChange={(event) => changeRetrieval({ terminalNote: event.target.checked })}
         />
         Terminal-failure note
       </label>
@@ -63,6 +72,31 @@ export function WhatIfControls({ leftOut }: { leftOut: number }) {
           {countOf(leftOut, "recorded execution")} not taking part
         </span>
       )}
+      <ByHand />
     </fieldset>
   );
+}
+
+/** What was changed by hand, each to be taken back by itself. */
+function ByHand() {
+  const { without, pin, pinFailure, leaveOut, text } = useUi((ui) => ui.place);
+  const chips: { words: string; undo: () => void }[] = [
+    ...without.map((source) => ({ words: `${source} off`, undo: () => switchSource(source, true) })),
+    ...(pin === null
+      ? []
+      : [{ words: `success: ${pinName(pin)}`, undo: () => chooseReference("success", null) }]),
+    ...(pinFailure === null
+      ? []
+      : [{ words: `failure: ${pinName(pinFailure)}`, undo: () => chooseReference("failure", null) }]),
+    ...leaveOut.map((part) => ({ words: `without ${partName(part)}`, undo: () => showPart(part, true) })),
+    ...(text === null ? [] : [{ words: "evidence edited", undo: () => editEvidence(null) }]),
+  ];
+  return chips.map(({ words, undo }) => (
+    <span key={words} className="what-if-chip">
+      {words}
+      <button type="button" className="plain" aria-label={`Take back: ${words}`} onClick={undo}>
+        ×
+      </button>
+    </span>
+  ));
 }

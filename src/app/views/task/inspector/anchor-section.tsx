@@ -2,9 +2,17 @@
 import type { Retrieval } from "../../../../core/retrieval/types.ts";
 import { goToDecision } from "../../../place/navigate.ts";
 import { countOf } from "../../../shell/plural.ts";
+import { Fallback } from "./fallback.tsx";
 import { ReferenceLine } from "./reference-line.tsx";
 
-export function AnchorSection({ retrieval: { record, explanation } }: { retrieval: Retrieval }) {
+export function AnchorSection({
+  retrieval: { record, explanation },
+  byRules,
+}: {
+  retrieval: Retrieval;
+  /** The rules of retrieval chose the record. */
+  byRules: boolean;
+}) {
   if (record.case === "matched_success" && record.success === null) return null;
   const { anchor } = explanation;
   return (
@@ -14,6 +22,9 @@ export function AnchorSection({ retrieval: { record, explanation } }: { retrieva
         <p className="muted">None retained.</p>
       ) : (
         <ReferenceLine reference={record.success} />
+      )}
+      {byRules && anchor === null && record.success !== null && (
+        <Fallback reference={record.success} why="No decision up to this one has an eligible success" />
       )}
       {anchor && (
         <p>

@@ -1,11 +1,17 @@
 /** What the student saw and did. */
 import type { DecisionModel } from "../../../model.ts";
+import { LongText } from "../../../text/long-text.tsx";
+import { beginning, shownText } from "../../../text/shown-text.ts";
+import { CompareButton } from "../compare/compare-button.tsx";
 
 export function DecisionSection({ decision }: { decision: DecisionModel }) {
   const { action, status } = decision;
   return (
     <section className="part" aria-labelledby="decision-title">
-      <h2 id="decision-title">Decision {decision.decision}</h2>
+      <div className="part-head">
+        <h2 id="decision-title">Decision {decision.decision}</h2>
+        <CompareButton visit={{ kind: "episode", id: decision.episode, position: decision.decision }} />
+      </div>
       <dl className="facts">
         <dt>saw</dt>
         <dd>
@@ -13,7 +19,9 @@ export function DecisionSection({ decision }: { decision: DecisionModel }) {
         </dd>
         <dt>did</dt>
         <dd>
-          <code>{action === null ? "no action" : action || "(blank)"}</code>
+          <code>
+            <LongText text={action === null ? "no action" : action || "(blank)"} first={2000} />
+          </code>
           {status !== "executed" && <span className="status">{status.replace("_", " ")}</span>}
         </dd>
         <dt>got</dt>
@@ -24,21 +32,30 @@ export function DecisionSection({ decision }: { decision: DecisionModel }) {
       {decision.prompt !== null && (
         <details>
           <summary>The student’s whole context hₜ</summary>
-          <pre className="text">{decision.prompt}</pre>
+          <pre className="text">
+            <LongText text={decision.prompt} />
+          </pre>
         </details>
       )}
     </section>
   );
 }
 
+/** So much of a first line stands for a folded text, in UTF-16 units. */
+const FIRST_LINE = 200;
+
 /** Long texts fold to their first line; nothing is left out. */
 export function Folded({ text }: { text: string }) {
-  const [first = "", ...rest] = text.split("\n");
-  if (rest.length === 0 && first.length < 200) return <>{first}</>;
+  const end = text.slice(0, FIRST_LINE).search(/\r?\n/);
+  if (end < 0 && text.length < FIRST_LINE) return <LongText text={text} />;
   return (
     <details className="folded">
-      <summary>{first}</summary>
-      <pre className="text">{text}</pre>
+      <summary>
+        <bdi>{shownText(end < 0 ? `${beginning(text, FIRST_LINE)}…` : text.slice(0, end))}</bdi>
+      </summary>
+      <pre className="text">
+        <LongText text={text} />
+      </pre>
     </details>
   );
 }

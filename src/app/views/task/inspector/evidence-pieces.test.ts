@@ -33,12 +33,12 @@ it("joined again, the pieces are the evidence: nothing is lost or doubled on the
   const fixture = new URL("../../../../../test/fixtures/scienceworld/", import.meta.url);
   const files = await Promise.all(
     ["sources.jsonl.gz", "episodes.jsonl.gz"].map(async (name) => {
-      const bytes = await readFile(new URL(name, fixture));
-      return { name, bytes: bytes.length, open: async () => new Blob([bytes]).stream() };
+      const blob = new Blob([await readFile(new URL(name, fixture))]);
+      return { kind: "blob" as const, name, blob };
     }),
   );
   const service = new LibraryService();
-  const { tasks } = await service.open(files, { title: "fixture", origin: "own" }, () => {});
+  const { tasks } = await service.open(files, [], { title: "fixture", origin: "own" }, () => {});
   for (const task of tasks) {
     const { episodes } = await service.task(task);
     const episode = episodes.at(-1)!;

@@ -1,4 +1,5 @@
 /** R_t cut into what each part comes from. */
+import type { EvidencePart } from "../../../../core/evidence/leave-out.ts";
 import type { Evidence } from "../../../../core/evidence/types.ts";
 
 export const KINDS = {
@@ -12,6 +13,13 @@ export interface EvidencePiece {
   kind: keyof typeof KINDS | null;
   heading: boolean;
   start: number;
+  /** The record and, for an event, its position; null where the text is of no record. */
+  part: EvidencePart | null;
+}
+
+/** True where a piece is of the record, or of the event, that is pointed at. */
+export function isOf(piece: EvidencePiece, { record, event }: EvidencePart): boolean {
+  return piece.part?.record === record && (event === null || piece.part.event === event);
 }
 
 /**
@@ -26,7 +34,7 @@ export function evidencePieces({ text, spans }: Evidence): EvidencePiece[] {
     const before = pieces.at(-1);
     if (before !== undefined && between.trim() === "") before.text += between;
     else if (span.start > at) {
-      pieces.push({ text: between, kind: null, heading: false, start: at });
+      pieces.push({ text: between, kind: null, heading: false, start: at, part: null });
     }
     const start = Math.max(at, span.start);
     if (span.end <= start) continue;
@@ -35,9 +43,14 @@ export function evidencePieces({ text, spans }: Evidence): EvidencePiece[] {
       kind: span.kind,
       heading: span.part === "heading",
       start,
+      part: {
+        record: span.part === "note" ? "note" : span.kind,
+        event: span.part === "event" ? span.position : null,
+      },
     });
     at = span.end;
   }
-  if (at < text.length) pieces.push({ text: text.slice(at), kind: null, heading: false, start: at });
+  if (at < text.length)
+    pieces.push({ text: text.slice(at), kind: null, heading: false, start: at, part: null });
   return pieces;
 }

@@ -1,11 +1,31 @@
 /** R_t exactly as the teacher reads it, coloured by where each part comes from. */
-import { useMemo, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
+import type { EvidencePart } from "../../../../core/evidence/leave-out.ts";
 import type { DecisionModel } from "../../../model.ts";
+import { navigate } from "../../../place/navigate.ts";
+import { partName } from "../../../place/part-name.ts";
 import { Scroller } from "../../../shell/scroller.tsx";
-import { evidencePieces, KINDS } from "./evidence-pieces.ts";
+import { EVIDENCE_MODES, type EvidenceMode, setUi, useUi } from "../../../state/store.ts";
+import { LongText } from "../../../text/long-text.tsx";
+import { EvidenceDiffView } from "./evidence-diff-view.tsx";
+import { EvidenceEditor } from "./evidence-editor.tsx";
+import { type EvidencePiece, evidencePieces, isOf, KINDS } from "./evidence-pieces.ts";
+import { PartSteps } from "./part-steps.tsx";
+
+function pieceClass(piece: EvidencePiece, part: EvidencePart | null): string {
+  if (piece.kind === null) return "";
+  const pointed = part !== null && isOf(piece, part);
+  return `span-${piece.kind}${piece.heading ? " heading" : ""}${pointed ? " pointed" : ""}`;
+}
+
+const MODE_TITLES: Record<EvidenceMode, string> = { text: "Text", changes: "Changes", edit: "Edit" };
 
 export function EvidenceSection({ decision }: { decision: DecisionModel }) {
-  const { evidence, counts, countsProblem } = decision;
+  const { evidence, counts, countsProblem, full } = decision;
+  const chosen = useUi((ui) => ui.evidenceMode);
+  const pointsAt = useUi((ui) => ui.place.part);
+  const present = full === null || pointsAt !== null ? "text" : "changes";
+  const mode = chosen === null || (chosen === "changes" && full === null) ? present : chosen;
   const [copied, setCopied] = useState(false);
   const box = useRef<HTMLElement>(null);
   const pieces = useMemo(() => evidencePieces(evidence), [evidence]);
@@ -16,6 +36,18 @@ export function EvidenceSection({ decision }: { decision: DecisionModel }) {
     const target = box.current?.querySelector<HTMLElement>(`[data-start="${kind}"]`);
     if (target && box.current) box.current.scrollTop = target.offsetTop - box.current.offsetTop;
   };
+  const part = useUi((ui) => ui.place.part);
+  const pointed = part !== null && pieces.some((piece) => isOf(piece, part));
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the mark is elsewhere when another part is pointed at
+  useEffect(() => {
+    if (!pointed || box.current === null) return;
+    const target = box.current.querySelector<HTMLElement>("[data-pointed]");
+    if (target !== null) box.current.scrollTop = target.offsetTop - box.current.offsetTop;
+    box.current.scrollIntoView({ block: "nearest" });
+    // Who goes on to the next part stays on its button.
+    if (document.activeElement?.closest(".evidence-tools") == null)
+      box.current.focus({ preventScroll: true });
+  }, [pointed, part]);
   const copy = async (): Promise<void> => {
     await navigator.clipboard.writeText(evidence.text);
     setCopied(true);
@@ -31,33 +63,69 @@ export function EvidenceSection({ decision }: { decision: DecisionModel }) {
           : `${counts.evidence.toLocaleString("en")} tokens, inserted at the end of the user’s message: the teacher reads ${counts.graph.toLocaleString("en")} tokens instead of ${counts.vanilla.toLocaleString("en")}, then the same ${counts.response} response tokens`}
         {evidence.backReferences && "; repeated observations are back-references, to fit the limit"}
       </p>
-      <div className="evidence-tools">
-        {kinds.map((kind) => (
-          <button key={kind} type="button" className={`span-${kind}`} onClick={() => jump(kind)}>
-            {KINDS[kind]}
+      {part !== null && (
+        <p className="note" role={pointed ? undefined : "alert"} data-testid="pointed">
+          {pointed ? `Marked: ${partName(part)}.` : `This evidence does not have ${partName(part)}.`}{" "}
+          <button type="button" onClick={() => navigate({ part: null })}>
+            Unmark
           </button>
-        ))}
+        </p>
+      )}
+      <div className="evidence-tools">
+        <fieldset className="segmented">
+          <legend className="hidden-visually">Show the evidence as</legend>
+          {EVIDENCE_MODES.map((each) => (
+            <button
+              key={each}
+              type="button"
+              aria-pressed={mode === each}
+              disabled={each === "changes" && full === null}
+              title={each === "changes" && full === null ? "Nothing is changed yet" : undefined}
+              onClick={() => setUi({ evidenceMode: each })}
+            >
+              {MODE_TITLES[each]}
+            </button>
+          ))}
+        </fieldset>
+        {mode === "text" &&
+          kinds.map((kind) => (
+            <button key={kind} type="button" className={`span-${kind}`} onClick={() => jump(kind)}>
+              {KINDS[kind]}
+            </button>
+          ))}
+        {mode === "text" && <PartSteps pieces={pieces} part={part} />}
         <button type="button" onClick={() => void copy()}>
           {copied ? "Copied" : "Copy"}
         </button>
       </div>
-      <Scroller className="evidence" ref={box} label="Evidence as the teacher reads it" testId="evidence">
-        <pre>
-          {pieces.map((piece) => {
-            const first = piece.kind !== null && !seen.has(piece.kind);
-            if (piece.kind !== null) seen.add(piece.kind);
-            return (
-              <span
-                key={piece.start}
-                className={piece.kind === null ? "" : `span-${piece.kind}${piece.heading ? " heading" : ""}`}
-                data-start={first ? piece.kind : undefined}
-              >
-                {piece.text}
-              </span>
-            );
-          })}
-        </pre>
-      </Scroller>
+      {mode === "changes" && full !== null && <EvidenceDiffView diff={full.diff} />}
+      {mode === "edit" && (
+        <EvidenceEditor
+          // What was typed was of that decision.
+          key={`${decision.task} ${decision.episode} ${decision.decision}`}
+          decision={decision}
+        />
+      )}
+      {mode === "text" && (
+        <Scroller className="evidence" ref={box} label="Evidence as the teacher reads it" testId="evidence">
+          <pre>
+            {pieces.map((piece) => {
+              const first = piece.kind !== null && !seen.has(piece.kind);
+              if (piece.kind !== null) seen.add(piece.kind);
+              return (
+                <span
+                  key={piece.start}
+                  className={pieceClass(piece, part)}
+                  data-pointed={(part !== null && isOf(piece, part)) || undefined}
+                  data-start={first ? piece.kind : undefined}
+                >
+                  <LongText text={piece.text} />
+                </span>
+              );
+            })}
+          </pre>
+        </Scroller>
+      )}
     </section>
   );
 }

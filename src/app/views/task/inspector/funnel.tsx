@@ -2,6 +2,7 @@
 
 import type { Retrieval } from "../../../../core/retrieval/types.ts";
 import { countOf, plural } from "../../../shell/plural.ts";
+import { shownName } from "../../../text/shown-text.ts";
 
 export function Funnel({ retrieval: { record, explanation } }: { retrieval: Retrieval }) {
   const { matched, studentCost, studentRank, tie } = explanation;
@@ -15,7 +16,7 @@ export function Funnel({ retrieval: { record, explanation } }: { retrieval: Retr
       ? "none"
       : record.winner.kind === "student"
         ? "the student’s own continuation"
-        : `${record.winner.source}, visit ${record.winner.position}`;
+        : `${shownName(record.winner.source, 80)}, visit ${record.winner.position}`;
   return (
     <ol className="funnel">
       <li>

@@ -4,6 +4,8 @@ import type { DecisionModel, TaskModel } from "../../../model.ts";
 import { navigate } from "../../../place/navigate.ts";
 import { Scroller } from "../../../shell/scroller.tsx";
 import { useUi } from "../../../state/store.ts";
+import { LongText } from "../../../text/long-text.tsx";
+import { CompareBar } from "../compare/compare-bar.tsx";
 import { AnchorSection } from "./anchor-section.tsx";
 import { CandidateTable } from "./candidate-table.tsx";
 import { DecisionSection } from "./decision-section.tsx";
@@ -11,6 +13,7 @@ import { EvidenceSection } from "./evidence-section.tsx";
 import { FailedSection } from "./failed-section.tsx";
 import { Funnel } from "./funnel.tsx";
 import { PinnedVisit } from "./pinned-visit.tsx";
+import { WhatIfSection } from "./what-if-section.tsx";
 
 const CASES: Record<DecisionModel["retrieval"]["record"]["case"], string> = {
   matched_success: "Matched, with an eligible success",
@@ -41,7 +44,9 @@ export const Inspector = memo(function Inspector({
           <p className="nothing">
             <button
               type="button"
-              onClick={() => navigate({ episode: null, decision: 0, visit: null, token: null }, "push")}
+              onClick={() =>
+                navigate({ episode: null, decision: 0, visit: null, part: null, token: null }, "push")
+              }
             >
               First decision of the task
             </button>
@@ -51,22 +56,27 @@ export const Inspector = memo(function Inspector({
     );
   }
   const { explanation, record } = decision.retrieval;
+  const { selection } = decision;
+  // The minimum-prefix control and a choice by hand retain what they do for other reasons.
+  const byRules = selection.control !== "minimum-prefix";
   return (
     <Scroller className="panel inspector" label="Decision">
-      {pinned && <PinnedVisit task={task} visit={pinned} />}
+      <CompareBar />
+      {pinned && <PinnedVisit task={task} visit={pinned} decision={decision} />}
+      <WhatIfSection decision={decision} />
       <DecisionSection decision={decision} />
       <section className="part" aria-labelledby="retrieval-title">
         <h2 id="retrieval-title">
           Retrieval <span className={`case ${record.case}`}>{CASES[record.case]}</span>
         </h2>
         <p className="sentence" data-testid="sentence">
-          {explanation.sentence}
+          <LongText text={explanation.sentence} first={3000} />
         </p>
         <Funnel retrieval={decision.retrieval} />
-        <CandidateTable task={task} retrieval={decision.retrieval} />
+        <CandidateTable task={task} decision={decision} />
       </section>
-      <AnchorSection retrieval={decision.retrieval} />
-      <FailedSection retrieval={decision.retrieval} />
+      <AnchorSection retrieval={decision.retrieval} byRules={byRules && selection.pin === undefined} />
+      <FailedSection decision={decision} byRules={byRules && selection.pinFailure === undefined} />
       <EvidenceSection decision={decision} />
     </Scroller>
   );

@@ -1,18 +1,35 @@
 /** A pinned visit (r, j): what that execution saw and did there. */
-import { useEffect, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import type { SourceDecision } from "../../../../core/record/schema.ts";
-import type { TaskModel } from "../../../model.ts";
+import type { DecisionModel, TaskModel } from "../../../model.ts";
 import { navigate } from "../../../place/navigate.ts";
 import type { VisitRef } from "../../../place/place.ts";
 import { describeFault } from "../../../session/faults.ts";
 import { Mark } from "../../../shell/mark.tsx";
+import { countOf } from "../../../shell/plural.ts";
+import { useUi } from "../../../state/store.ts";
+import { LongText } from "../../../text/long-text.tsx";
+import { shownName } from "../../../text/shown-text.ts";
 import { libraryWorker } from "../../../workers/clients.ts";
+import { visitName } from "../compare/choose.ts";
+import { CompareButton } from "../compare/compare-button.tsx";
 import { describeState } from "../describe-cell.ts";
+import { visitsOf } from "../graph/describe-node.ts";
+import { toggleHighlight } from "../graph/highlights.ts";
 import { Folded } from "./decision-section.tsx";
+import { SourceButton, TakeVisit } from "./what-if-buttons.tsx";
 
 type Shown = { decision: SourceDecision | null } | { problem: string };
 
-export function PinnedVisit({ task, visit }: { task: TaskModel; visit: VisitRef }) {
+export function PinnedVisit({
+  task,
+  visit,
+  decision,
+}: {
+  task: TaskModel;
+  visit: VisitRef;
+  decision: DecisionModel;
+}) {
   const [shown, setShown] = useState<Shown | null>(null);
   const { source: id, position } = visit;
   const { environment, task: name } = task;
@@ -28,18 +45,37 @@ export function PinnedVisit({ task, visit }: { task: TaskModel; visit: VisitRef 
       current = false;
     };
   }, [environment, name, id, position]);
+  const highlighted = useUi((ui) => ui.place.highlights.includes(id));
   const source = task.sources.find((each) => each.id === id);
   const cell = source?.cells[position];
   return (
     <section className="part pinned-visit" aria-labelledby="pinned-title">
-      <h2 id="pinned-title">
-        {source && <Mark success={source.success} />} {id}, visit {position}
-        <button type="button" className="close" onClick={() => navigate({ visit: null })}>
+      <div className="part-head">
+        <h2 id="pinned-title">
+          {source && <Mark success={source.success} />}{" "}
+          <span>
+            <bdi>{shownName(id)}</bdi>, visit {position}
+          </span>
+        </h2>
+        <CompareButton visit={{ kind: "source", id, position }} />
+        {source && (
+          <button type="button" aria-pressed={highlighted} onClick={() => toggleHighlight(id)}>
+            {highlighted ? "Path highlighted" : "Highlight path"}
+          </button>
+        )}
+        <button type="button" onClick={() => navigate({ visit: null })}>
           Unpin
         </button>
-      </h2>
+      </div>
       {shown !== null && "problem" in shown && <p role="alert">{shown.problem}</p>}
       {cell && <p className="note">{describeState(task, cell)}</p>}
+      {cell && cell.state !== null && <SameState task={task} state={cell.state} visit={visit} />}
+      <div className="what-if-row">
+        <SourceButton source={id} />
+        {source && (
+          <TakeVisit decision={decision} kind={source.success ? "success" : "failure"} visit={visit} />
+        )}
+      </div>
       {shown !== null && "decision" in shown && shown.decision === null && <p>The end of this execution.</p>}
       {shown !== null && "decision" in shown && shown.decision !== null && (
         <dl className="facts">
@@ -49,8 +85,15 @@ export function PinnedVisit({ task, visit }: { task: TaskModel; visit: VisitRef 
           </dd>
           <dt>did</dt>
           <dd>
-            <code>{shown.decision.action ?? "no action"}</code>
-            {shown.decision.binding !== null && ` (stood for: ${shown.decision.binding})`}
+            <code>
+              <LongText text={shown.decision.action ?? "no action"} first={2000} />
+            </code>
+            {shown.decision.binding !== null && (
+              <>
+                {" "}
+                (stood for: <LongText text={shown.decision.binding} first={2000} />)
+              </>
+            )}
             {shown.decision.status !== "executed" && (
               <span className="status">{shown.decision.status.replace("_", " ")}</span>
             )}
@@ -68,5 +111,37 @@ export function PinnedVisit({ task, visit }: { task: TaskModel; visit: VisitRef 
         </dl>
       )}
     </section>
+  );
+}
+
+/** All visits to the state of a pinned one: one press away. */
+function SameState({ task, state, visit }: { task: TaskModel; state: number; visit: VisitRef }) {
+  const visits = useMemo(() => visitsOf(task, state), [task, state]);
+  if (visits.length < 2) return null;
+  const executions = new Set(visits.map(({ source }) => source)).size;
+  return (
+    <details>
+      <summary>
+        All {countOf(visits.length, "visit")} to this state, by {countOf(executions, "execution")}
+      </summary>
+      <ul className="same-visits">
+        {visits.map(({ source, position }) => {
+          const here = source === visit.source && position === visit.position;
+          return (
+            <li key={`${source} ${position}`}>
+              <button
+                type="button"
+                className="plain link"
+                data-visit={visitName({ kind: "source", id: source, position })}
+                aria-current={here || undefined}
+                onClick={() => navigate({ visit: { source, position } })}
+              >
+                <bdi>{shownName(source, 60)}</bdi> @ {position}
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+    </details>
   );
 }

@@ -1,6 +1,8 @@
 /** A retained record in one line; pressing it pins its visit. */
 import type { Reference } from "../../../../core/record/schema.ts";
 import { navigate } from "../../../place/navigate.ts";
+import { shownName } from "../../../text/shown-text.ts";
+import { SourceButton } from "./what-if-buttons.tsx";
 
 const RELATIONS: Record<Reference["relation"], string> = {
   current: "at the current state",
@@ -18,11 +20,11 @@ export function ReferenceLine({ reference }: { reference: Reference }) {
         className="plain link"
         onClick={() => navigate({ visit: { source, position: position ?? 0 } })}
       >
-        {source}
+        <bdi>{shownName(source, 80)}</bdi>
       </button>{" "}
       {position === null ? "whole record" : `visit ${position}`}
       {student !== null && <> ↔ student decision {student}</>}{" "}
-      <span className="muted">({RELATIONS[reference.relation]})</span>
+      <span className="muted">({RELATIONS[reference.relation]})</span> <SourceButton source={source} />
     </p>
   );
 }

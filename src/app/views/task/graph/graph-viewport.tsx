@@ -1,0 +1,233 @@
+/**
+ * The window onto the graph: drag or wheel to pan, pinch or Ctrl and wheel to zoom, arrow keys from state to state.
+ * While it moves only a transform changes (and the canvas of a large graph); React renders nothing.
+ */
+import { quadtree } from "d3";
+import {
+  type KeyboardEvent,
+  type MouseEvent,
+  type ReactNode,
+  type Ref,
+  useEffect,
+  useImperativeHandle,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+} from "react";
+import type { TaskModel } from "../../../model.ts";
+import { setUi, useUi } from "../../../state/store.ts";
+import { chooseVisit } from "../compare/choose.ts";
+import type { Geometry, Point } from "../graph-geometry.ts";
+import { useSameState } from "../use-same-state.ts";
+import type { AxisLabel } from "./axis-labels.ts";
+import { visitsOf } from "./describe-node.ts";
+import { drawScene, type GraphScene, isOutOfMargin, MARGIN, shownAs } from "./graph-canvas.ts";
+import { type GraphView, ZOOM_STEP } from "./graph-view.ts";
+import { ARROWS, type Arrow, neighbour } from "./neighbour.ts";
+import { PanZoom } from "./pan-zoom.ts";
+
+export interface ViewportHandle {
+  zoom(factor: number): void;
+  fit(): void;
+}
+
+/** A pointer this near to a state's circle is on it, in pixels of the drawing. */
+const NEAR = 4;
+/** Two labels of the axis are at least so far apart on the screen. */
+const LABEL_ROOM = 34;
+
+export function GraphViewport({
+  task,
+  place,
+  room,
+  scene,
+  labels,
+  target,
+  cursor,
+  onCursor,
+  onOpen,
+  label,
+  handle,
+  viewport,
+  children,
+}: {
+  task: TaskModel;
+  place: Geometry;
+  room: { width: number; height: number };
+  /** Drawn on a canvas under the rest; null where states and edges are among the children. */
+  scene: GraphScene | null;
+  labels: readonly AxisLabel[];
+  /** Kept in sight when it changes: where the student is. */
+  target: Point | null;
+  cursor: number | null;
+  onCursor(state: number): void;
+  onOpen(state: number): void;
+  label: string;
+  handle: Ref<ViewportHandle>;
+  viewport: React.RefObject<HTMLDivElement | null>;
+  children: ReactNode;
+}) {
+  const layer = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  /** The view that the canvas was last drawn for. */
+  const canvasView = useRef<GraphView | null>(null);
+  const axis = useRef<HTMLDivElement>(null);
+  const pan = useRef<PanZoom | null>(null);
+  useSameState(viewport);
+
+  const draw = useRef<(view: GraphView, moving: boolean) => void>(() => {});
+  draw.current = (view, moving) => {
+    const { current: drawn } = layer;
+    if (drawn === null) return;
+    drawn.style.willChange = moving ? "transform" : "";
+    drawn.style.transform = `translate(${view.x}px,${view.y}px) scale(${view.k})`;
+    if (canvas.current !== null && scene !== null) {
+      const { current: drawnFor } = canvasView;
+      if (!moving || drawnFor === null || isOutOfMargin(drawnFor, view, room)) {
+        drawScene(canvas.current, scene, view, room, useUi.getState().hoveredState);
+        canvasView.current = view;
+      }
+      canvas.current.style.willChange = moving ? "transform" : "";
+      canvas.current.style.transform = shownAs(canvasView.current ?? view, view, room);
+    }
+    let free = Number.NEGATIVE_INFINITY;
+    for (const [i, element] of [...(axis.current?.children ?? [])].entries()) {
+      const x = place.x(labels[i]!.column) * view.k + view.x;
+      const shown = x >= free && x > -20 && x < room.width + 20;
+      if (shown) free = x + Math.max(LABEL_ROOM, labels[i]!.text.length * 6 + 10);
+      const style = (element as HTMLElement).style;
+      style.visibility = shown ? "" : "hidden";
+      style.transform = `translateX(${Math.round(x)}px)`;
+    }
+  };
+
+  useEffect(() => {
+    const element = viewport.current!;
+    const controller = new PanZoom(element, (view, moving) => draw.current(view, moving));
+    pan.current = controller;
+    return controller.listen();
+  }, [viewport]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is drawn has changed with any of these
+  useLayoutEffect(() => {
+    pan.current?.resize(place, room);
+  }, [place, room, scene, labels]);
+  // Effects of the first drawing run after its layout effects: the controller is there only now.
+  useEffect(() => {
+    pan.current?.resize(place, room);
+  }, [place, room]);
+
+  const { x, y } = target ?? { x: Number.NaN, y: Number.NaN };
+  useEffect(() => {
+    if (!Number.isNaN(x)) pan.current?.show({ x, y });
+  }, [x, y]);
+
+  useEffect(
+    () =>
+      useUi.subscribe((now, before) => {
+        if (now.hoveredState !== before.hoveredState && canvas.current !== null && pan.current !== null) {
+          draw.current(pan.current.view, false);
+        }
+      }),
+    [],
+  );
+
+  useImperativeHandle(
+    handle,
+    () => ({ zoom: (factor) => pan.current?.zoom(factor), fit: () => pan.current?.fit() }),
+    [],
+  );
+
+  const tree = useMemo(
+    () =>
+      quadtree<number>(
+        place.nodes.map((_, i) => i),
+        (i) => place.nodes[i]!.x,
+        (i) => place.nodes[i]!.y,
+      ),
+    [place],
+  );
+  /** The state under the pointer. */
+  const stateAt = (event: MouseEvent): number | null => {
+    if (pan.current === null) return null;
+    const at = pan.current.under(event);
+    const most = task.states.reduce((r, { executions }) => Math.max(r, executions), 0);
+    const found = tree.find(at.x, at.y, place.radius(most) + NEAR);
+    if (found === undefined) return null;
+    const node = place.nodes[found]!;
+    const reach = place.radius(task.states[found]!.executions) + NEAR;
+    return Math.hypot(node.x - at.x, node.y - at.y) <= reach ? found : null;
+  };
+  const hover = (state: number | null): void => {
+    if (useUi.getState().hoveredState !== state) setUi({ hoveredState: state });
+  };
+
+  const press = (event: KeyboardEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const { key } = event;
+    if ((ARROWS as readonly string[]).includes(key)) {
+      const next = cursor === null ? start(task) : neighbour(cursor, key as Arrow, place.nodes, task.edges);
+      if (next !== null) {
+        onCursor(next);
+        pan.current?.show(place.nodes[next]!);
+      }
+    } else if ((key === "Enter" || key === " ") && cursor !== null) onOpen(cursor);
+    else if (key === "v" && cursor !== null) {
+      const [first] = visitsOf(task, cursor);
+      if (first !== undefined) chooseVisit({ kind: "source", id: first.source, position: first.position });
+    } else if (key === "+" || key === "=") pan.current?.zoom(ZOOM_STEP);
+    else if (key === "-") pan.current?.zoom(1 / ZOOM_STEP);
+    else if (key === "0") pan.current?.fit();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+
+  return (
+    <div
+      ref={viewport}
+      className="graph-view"
+      role="application"
+      aria-roledescription="state graph"
+      aria-label={label}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: it takes arrow keys
+      tabIndex={0}
+      onKeyDown={press}
+      onMouseMove={(event) => hover(stateAt(event))}
+      onMouseLeave={() => hover(null)}
+      onClick={(event) => {
+        const state = stateAt(event);
+        if (state === null) return;
+        onCursor(state);
+        onOpen(state);
+      }}
+    >
+      {scene !== null && (
+        <canvas
+          ref={canvas}
+          data-testid="graph-canvas"
+          style={{ width: room.width * (1 + 2 * MARGIN), height: room.height * (1 + 2 * MARGIN) }}
+        />
+      )}
+      <div ref={layer} className="graph-layer">
+        {children}
+      </div>
+      <div ref={axis} className="graph-axis" aria-hidden="true">
+        {labels.map(({ column, text }) => (
+          <span key={column}>{text}</span>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** Where the first arrow key goes: the state that executions begin in. */
+function start(task: TaskModel): number | null {
+  if (task.states.length === 0) return null;
+  return task.states.reduce((best, state, i) => {
+    const known = task.states[best]!;
+    return state.step < known.step || (state.step === known.step && state.executions > known.executions)
+      ? i
+      : best;
+  }, 0);
+}

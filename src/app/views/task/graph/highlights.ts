@@ -1,0 +1,24 @@
+/** The executions whose paths are drawn in colours of their own: at most six, each with a hue and a dash pattern. */
+import { navigate } from "../../../place/navigate.ts";
+import { MOST_HIGHLIGHTS } from "../../../place/place.ts";
+import { getUi } from "../../../state/store.ts";
+
+/** By place in the list: a custom property with the hue, and the dashes of a line 3 pixels wide. */
+export const HIGHLIGHTS = [
+  { hue: "--hue-1", dash: "" },
+  { hue: "--hue-2", dash: "9 4" },
+  { hue: "--hue-3", dash: "3 3.5" },
+  { hue: "--hue-4", dash: "14 4 3 4" },
+  { hue: "--hue-5", dash: "6 3 2 3 2 3" },
+  { hue: "--hue-6", dash: "18 6" },
+] as const;
+
+/** Adds an execution to those that are drawn, or takes it away. Says so where six are drawn already. */
+export function toggleHighlight(source: string): void {
+  const { highlights } = getUi().place;
+  if (highlights.includes(source)) {
+    navigate({ highlights: highlights.filter((each) => each !== source) });
+  } else if (highlights.length < MOST_HIGHLIGHTS) {
+    navigate({ highlights: [...highlights, source] });
+  }
+}

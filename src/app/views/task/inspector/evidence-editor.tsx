@@ -1,0 +1,136 @@
+/** Evidence changed by hand: parts left out one by one, or the text itself. */
+import { useState } from "react";
+import type { EvidencePart } from "../../../../core/evidence/index.ts";
+import type { Evidence } from "../../../../core/evidence/types.ts";
+import type { DecisionModel } from "../../../model.ts";
+import { MOST_LINK_TEXT, packText } from "../../../place/evidence-text.ts";
+import { partName } from "../../../place/part-name.ts";
+import { samePart } from "../../../session/leave-out.ts";
+import { editEvidence, showPart } from "../../../session/what-if.ts";
+import { saveWhatIf } from "../../../session/what-if-record.ts";
+import { countOf } from "../../../shell/plural.ts";
+import { setUi } from "../../../state/store.ts";
+import { evidencePieces } from "./evidence-pieces.ts";
+
+/** Every record and event that the evidence has or had before parts were left out, in its order. */
+function partsOf(
+  evidence: Evidence,
+  leftOut: readonly EvidencePart[],
+): { part: EvidencePart; line: string }[] {
+  const order = ["note", "student", "success", "failure"];
+  const found = new Map<string, { part: EvidencePart; line: string }>();
+  const add = (part: EvidencePart, line: string): void => {
+    const key = `${part.record}@${part.event}`;
+    if (!found.has(key)) found.set(key, { part, line });
+  };
+  for (const { part, text } of evidencePieces(evidence)) {
+    if (part === null) continue;
+    add({ record: part.record, event: null }, "");
+    if (part.event !== null) add(part, /^Recorded action: (.*)$/m.exec(text)?.[1] ?? "");
+  }
+  for (const part of leftOut) add(part, "");
+  const place = ({ part }: { part: EvidencePart }): number =>
+    order.indexOf(part.record) * 1e9 + (part.event === null ? 0 : part.event + 1);
+  return [...found.values()].sort((a, b) => place(a) - place(b));
+}
+
+export function EvidenceEditor({ decision }: { decision: DecisionModel }) {
+  const { evidence, selection, full } = decision;
+  /** Null as long as nothing was typed: the text then follows the parts. */
+  const [typed, setTyped] = useState<string | null>(null);
+  const draft = typed ?? evidence.text;
+  const leftOut = selection.leaveOut ?? [];
+  const parts = partsOf(evidence, leftOut);
+  const edited = selection.text !== undefined;
+  const apply = (): void => {
+    // What was rendered anyhow is no edit.
+    const same = draft === evidence.text && !edited;
+    if (!same) editEvidence(full !== null && draft === full.evidence.text ? null : draft);
+    setUi({ evidenceMode: null });
+  };
+  const tooLong = packText(draft) === null;
+  return (
+    <div className="evidence-editor" data-testid="evidence-editor">
+      <details>
+        <summary>
+          Leave parts out
+          {leftOut.length > 0 && ` (${countOf(leftOut.length, "part")} left out)`}
+        </summary>
+        {edited ? (
+          <p className="note">
+            The text was edited by hand: go back to the rendered text to leave parts out.
+          </p>
+        ) : (
+          <ul className="evidence-parts">
+            {parts.map(({ part, line }) => {
+              const off = leftOut.some((each) => samePart(each, part));
+              const whole = leftOut.some(({ record, event }) => record === part.record && event === null);
+              return (
+                <li key={`${part.record}@${part.event}`} className={part.event === null ? "" : "event"}>
+                  <label>
+                    <input
+                      type="checkbox"
+                      checked={!off && !whole}
+                      disabled={whole && part.event !== null}
+                      onChange={(event) => showPart(part, event.target.checked)}
+                    />
+                    <span>
+                      {part.event === null ? partName(part) : `event ${part.event}`}
+                      {part.event !== null && (
+                        <span className="hidden-visually"> of {partName({ ...part, event: null })}</span>
+                      )}
+                    </span>
+                    {line !== "" && <code>{line}</code>}
+                  </label>
+                </li>
+              );
+            })}
+          </ul>
+        )}
+      </details>
+      <textarea
+        aria-label="Evidence as the teacher is to read it"
+        spellCheck={false}
+        value={draft}
+        onChange={(event) => setTyped(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+            event.preventDefault();
+            apply();
+          }
+        }}
+      />
+      <p className="note" role={tooLong ? "status" : undefined}>
+        {draft.trim() === ""
+          ? "Without any text the teacher reads the context without evidence."
+          : tooLong
+            ? `Packed, this text takes more than the ${MOST_LINK_TEXT.toLocaleString("en")} characters that a link can hold: links will leave it out. Save the record instead.`
+            : "The text stands as it is, whatever is retrieved; the response that is scored stays the same."}
+      </p>
+      <div className="evidence-tools">
+        <button type="button" className="primary" onClick={apply}>
+          Apply <span className="key">Ctrl Enter</span>
+        </button>
+        <button type="button" onClick={() => setUi({ evidenceMode: null })}>
+          Cancel
+        </button>
+        {edited && (
+          <button
+            type="button"
+            onClick={() => {
+              editEvidence(null);
+              setUi({ evidenceMode: null });
+            }}
+          >
+            Back to the rendered text
+          </button>
+        )}
+        {full !== null && (
+          <button type="button" onClick={saveWhatIf}>
+            Save as record
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}

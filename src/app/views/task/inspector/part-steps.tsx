@@ -1,0 +1,37 @@
+/** Goes through the parts of the evidence, and from the marked one to the tokens that it moved. */
+
+import type { EvidencePart } from "../../../../core/evidence/leave-out.ts";
+import { navigate } from "../../../place/navigate.ts";
+import { samePart } from "../../../session/leave-out.ts";
+import type { EvidencePiece } from "./evidence-pieces.ts";
+
+/** Each part once: a record where its heading is, then its events. */
+export function partsOf(pieces: readonly EvidencePiece[]): EvidencePart[] {
+  const parts: EvidencePart[] = [];
+  for (const { part } of pieces)
+    if (part !== null && !parts.some((known) => samePart(known, part))) parts.push(part);
+  return parts;
+}
+
+export function PartSteps({ pieces, part }: { pieces: readonly EvidencePiece[]; part: EvidencePart | null }) {
+  const parts = partsOf(pieces);
+  const at = part === null ? -1 : parts.findIndex((each) => samePart(each, part));
+  const go = (to: EvidencePart | undefined): void => {
+    if (to !== undefined) navigate({ part: to });
+  };
+  return (
+    <>
+      <button type="button" disabled={at <= 0} onClick={() => go(parts[at - 1])}>
+        ‹ Part before
+      </button>
+      <button type="button" disabled={at + 1 >= parts.length} onClick={() => go(parts[at + 1])}>
+        {at < 0 ? "Mark the first part" : "Part after ›"}
+      </button>
+      {at >= 0 && (
+        <button type="button" onClick={() => navigate({ view: "tokens" }, "push")}>
+          Tokens it moved
+        </button>
+      )}
+    </>
+  );
+}

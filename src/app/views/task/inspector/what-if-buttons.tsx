@@ -1,0 +1,103 @@
+/** What can be changed by hand about one execution or one visit. */
+import { useEffect, useState } from "react";
+import type { PinKind } from "../../../../core/retrieval/pin.ts";
+import type { Pin } from "../../../../core/retrieval/types.ts";
+import type { DecisionModel } from "../../../model.ts";
+import type { VisitRef } from "../../../place/place.ts";
+import { chooseReference, switchSource } from "../../../session/what-if.ts";
+import { useUi } from "../../../state/store.ts";
+import { libraryWorker } from "../../../workers/clients.ts";
+
+const KIND_WORDS: Record<PinKind, string> = { success: "successful", failure: "failed" };
+
+/** Takes an execution out of the library, and lets it take part again. */
+export function SourceButton({ source, short = false }: { source: string; short?: boolean }) {
+  const off = useUi((ui) => ui.place.without.includes(source));
+  const words = off ? "Switch on again" : "Switch off";
+  return (
+    <button
+      type="button"
+      className="small"
+      title={off ? "Lets it take part again" : "What if this execution had not been recorded?"}
+      aria-label={`${words}: ${source}`}
+      onClick={() => switchSource(source, off)}
+    >
+      {short ? (off ? "on" : "off") : words}
+    </button>
+  );
+}
+
+const samePin = (pin: Pin | null, visit: VisitRef): boolean =>
+  pin !== null && pin.source === visit.source && pin.position === visit.position;
+
+/** Makes a visit the reference, or leaves it to the rules again. The visit must be one that can be. */
+export function ReferenceButton({
+  decision,
+  kind,
+  visit,
+  short = false,
+}: {
+  decision: DecisionModel;
+  kind: PinKind;
+  visit: VisitRef;
+  short?: boolean;
+}) {
+  const chosen = useUi((ui) => samePin(kind === "success" ? ui.place.pin : ui.place.pinFailure, visit));
+  const { source, position } = visit;
+  const retained = decision.retrieval.record[kind];
+  // What the rules take anyhow needs no choice.
+  const already = !chosen && retained?.source === source && retained.position === position;
+  return (
+    <button
+      type="button"
+      className="small"
+      aria-pressed={chosen}
+      disabled={already}
+      title={
+        already
+          ? `It is the ${KIND_WORDS[kind]} reference`
+          : `What if this visit were the ${KIND_WORDS[kind]} reference?`
+      }
+      aria-label={`Take as ${KIND_WORDS[kind]} reference: ${source}, visit ${position}`}
+      onClick={() => chooseReference(kind, chosen ? null : { source, position })}
+    >
+      {short ? "take" : `Take as ${KIND_WORDS[kind]} reference`}
+    </button>
+  );
+}
+
+/** The same for a visit of which nobody knows yet whether it can be the reference: says why not. */
+export function TakeVisit({
+  decision,
+  kind,
+  visit,
+}: {
+  decision: DecisionModel;
+  kind: PinKind;
+  visit: VisitRef;
+}) {
+  const [problem, setProblem] = useState<string | null | undefined>(undefined);
+  const { environment, task, episode, decision: at, selection } = decision;
+  const { source, position } = visit;
+  useEffect(() => {
+    let current = true;
+    setProblem(undefined);
+    libraryWorker()
+      .pinProblem({ environment, task }, episode, at, selection, kind, { source, position })
+      .then(
+        (found) => current && setProblem(found),
+        // What is wrong with the decision itself is said elsewhere.
+        () => current && setProblem(undefined),
+      );
+    return () => {
+      current = false;
+    };
+  }, [environment, task, episode, at, selection, kind, source, position]);
+  if (problem === undefined) return null;
+  if (problem === null) return <ReferenceButton decision={decision} kind={kind} visit={visit} />;
+  return (
+    <span className="note" data-testid="pin-problem">
+      {problem}
+    </span>
+  );
+}
