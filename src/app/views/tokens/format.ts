@@ -13,8 +13,10 @@ export function nats(value: number, signed = false): string {
   return `${value < 0 ? "−" : signed ? "+" : ""}${text}`;
 }
 
-/** A token's text with its white space made visible. */
-export function visibleToken(text: string): string {
-  if (text === "") return "∅";
-  return text.replaceAll(" ", "␣").replaceAll("\n", "↵").replaceAll("\t", "⇥");
+/** A probability from its natural logarithm as the paper's case study prints it: `97.69%`, small ones `4.0e-3%`. */
+export function percent(logprob: number): string {
+  const value = 100 * Math.exp(logprob);
+  return `${value >= 0.01 || value === 0 ? value.toFixed(2) : value.toExponential(1)}%`;
 }
+
+export { shortToken, visibleToken } from "./token-symbols.ts";

@@ -1,23 +1,31 @@
 /** The score button, and how far the scoring is. */
 import { formatRange } from "../../session/eta.ts";
 import { cancelScoring, scoreDecision, scoreKey } from "../../session/score.ts";
-import { useUi } from "../../state/store.ts";
+import { type ScoringJob, setUi, useUi } from "../../state/store.ts";
+import { MemoryNote } from "../memory-note.tsx";
 
-export function ScoringPanel({ scored }: { scored: boolean }) {
+const TEST_IDS: Record<ScoringJob, string> = {
+  contexts: "scoring",
+  "left-out": "leaving-out",
+  side: "scoring-side",
+  distribution: "scoring-distribution",
+  changes: "scoring-changes",
+};
+
+/** How far a running job is, with the button that ends it; null while none of that kind runs. */
+export function ScoringProgress({ job }: { job: ScoringJob }) {
   const scoring = useUi((ui) => ui.scoring);
-  const training = useUi((ui) => ui.training.status);
-  const decision = useUi((ui) => ui.decision);
   const loading = useUi((ui) => ui.modelLoading);
-  if (scoring.status === "running") {
+  if (scoring.status === "running" && scoring.job === job) {
     const opening = loading.teacher ?? loading.student;
     const done = opening?.done ?? scoring.done;
     const total = opening?.total ?? scoring.total;
     return (
-      <div className="scoring" role="status" data-testid="scoring">
+      <div className="scoring" role="status" data-testid={TEST_IDS[job]}>
         <span>
           {opening?.label ?? scoring.label}
           {total > 0 &&
-            ` · ${done.toLocaleString("en")} of ${total.toLocaleString("en")} ${opening?.unit ?? "tokens"}`}
+            ` · ${done.toLocaleString("en")} of ${total.toLocaleString("en")} ${opening?.unit ?? scoring.unit}`}
           {opening === undefined &&
             (scoring.eta === null
               ? " · time left is known after the first pass"
@@ -30,29 +38,51 @@ export function ScoringPanel({ scored }: { scored: boolean }) {
       </div>
     );
   }
-  if (scoring.status === "cancelling") {
+  if (scoring.status === "cancelling" && scoring.job === job) {
     return (
-      <div className="scoring" role="status">
+      <div className="scoring" role="status" data-testid={job === "contexts" ? "scoring" : "leaving-out"}>
         Cancel requested; waiting for the device…
       </div>
     );
   }
-  const failed = scoring.status === "failed" && decision !== null && scoring.key === scoreKey(decision);
+  return null;
+}
+
+export function ScoringPanel({ scored }: { scored: boolean }) {
+  const scoring = useUi((ui) => ui.scoring);
+  const training = useUi((ui) => ui.training.status);
+  const decision = useUi((ui) => ui.decision);
+  const busy = scoring.status === "running" || scoring.status === "cancelling";
+  // Parts that are left out of this decision's evidence have their progress beside them.
+  const elsewhere =
+    busy && scoring.job !== "changes" && (decision === null || scoring.key !== scoreKey(decision));
+  if (busy && (scoring.job === "contexts" || elsewhere)) return <ScoringProgress job={scoring.job} />;
+  const failed =
+    scoring.status === "failed" &&
+    scoring.job === "contexts" &&
+    decision !== null &&
+    scoring.key === scoreKey(decision);
   return (
     <div className="scoring">
       <button
         type="button"
         className="primary"
-        disabled={decision === null || training !== "idle"}
+        disabled={decision === null || busy || training !== "idle"}
         onClick={() => void scoreDecision()}
       >
         {scored ? "Score again" : "Score"} <span className="key">s</span>
       </button>
+      {scored && (
+        <button type="button" onClick={() => setUi({ caseOpen: true })}>
+          Case study <span className="key">c</span>
+        </button>
+      )}
       {failed && (
         <p className="fault" role="alert">
           {scoring.message}
         </p>
       )}
+      <MemoryNote job="score" />
       {training !== "idle" && <p className="note">The device is busy with training.</p>}
     </div>
   );

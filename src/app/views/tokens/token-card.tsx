@@ -1,6 +1,8 @@
 /** One token under both contexts. */
 import type { TokenScores } from "../../state/store.ts";
+import type { Compared } from "./comparison.ts";
 import { nats, probability, visibleToken } from "./format.ts";
+import { TopTables } from "./top-tables.tsx";
 
 /** e^Δ, three figures. */
 function factor(delta: number): string {
@@ -8,18 +10,26 @@ function factor(delta: number): string {
   return value >= 1e4 || value < 1e-3 ? value.toExponential(1) : value.toPrecision(3);
 }
 
-export function TokenCard({ scores, token }: { scores: TokenScores; token: number }) {
+export function TokenCard({
+  scores,
+  compared,
+  token,
+}: {
+  scores: TokenScores;
+  compared: Compared;
+  token: number;
+}) {
+  const { columns, base, side, deltas } = compared;
+  const rows = columns.map(({ label, logprobs }): [string, number] => [label, logprobs[token]!]);
+  const delta = deltas === null ? null : deltas[token]!;
   const { vanilla, graph, student } = scores;
-  const rows: [string, number][] = [
-    ["teacher, without evidence", vanilla[token]!],
-    ["teacher, with evidence", graph[token]!],
-  ];
-  if (student !== null) rows.push(["student", student[token]!]);
-  const delta = graph[token]! - vanilla[token]!;
   return (
     <section className="token-card" aria-label="Pinned token" data-testid="token-card">
       <h3>
-        <span className="note">token {token}</span> <code>{visibleToken(scores.pieces[token]!)}</code>{" "}
+        <span className="note">token {token}</span>{" "}
+        <bdi>
+          <code>{visibleToken(scores.pieces[token]!)}</code>
+        </bdi>{" "}
         <span className="note">id {scores.ids[token]}</span>
       </h3>
       <table>
@@ -50,7 +60,14 @@ export function TokenCard({ scores, token }: { scores: TokenScores; token: numbe
         </tbody>
       </table>
       <p>
-        Δ = <strong>{nats(delta, true)}</strong> nats: evidence multiplies its probability by {factor(delta)}.
+        {delta === null ? (
+          "No Δ between these two sides."
+        ) : (
+          <>
+            Δ = <strong>{nats(delta, true)}</strong> nats: {side.label} gives it {factor(delta)} times the
+            probability of {base.label}.
+          </>
+        )}
         {student !== null && (
           <>
             {" "}
@@ -59,6 +76,7 @@ export function TokenCard({ scores, token }: { scores: TokenScores; token: numbe
           </>
         )}
       </p>
+      <TopTables compared={compared} token={token} id={scores.ids[token]!} />
     </section>
   );
 }

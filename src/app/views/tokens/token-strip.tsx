@@ -1,61 +1,89 @@
-/** The response as tokens: background by Δ, underline by |Δ|, white space visible; left and right go through them. */
-import { type KeyboardEvent, useEffect, useRef } from "react";
+/**
+ * The response as tokens: background by the chosen signal, underline by |Δ|, a caret where the most probable token
+ * flips, white space visible; left and right go through them.
+ */
+import { type MouseEvent, memo, useEffect, useMemo, useRef } from "react";
 import { navigate } from "../../place/navigate.ts";
-import type { TokenScores } from "../../state/store.ts";
-import { deltaColour } from "./delta-colour.ts";
-import { nats, visibleToken } from "./format.ts";
+import { shortToken } from "./format.ts";
+import { hover, useHover } from "./hover.ts";
+import type { TokenSignal } from "./signal.ts";
 
 /** Thickest underline, in pixels. */
 const UNDERLINE = 5;
 
 /** What moves or scrolls with the arrow keys itself. */
 function usesArrows(target: EventTarget | null): boolean {
-  return target instanceof Element && target.closest("input, select, section[tabindex]") !== null;
+  return (
+    target instanceof Element && target.closest("input, select, section[tabindex], [role=grid]") !== null
+  );
+}
+
+/** The position of the token that an event is of. */
+function tokenAt(target: EventTarget): number | null {
+  const token = target instanceof Element ? target.closest<HTMLElement>("[data-token]") : null;
+  return token === null ? null : Number(token.dataset.token);
 }
 
 export function TokenStrip({
-  scores,
+  pieces,
+  signal,
   deltas,
   limit,
+  flipped,
   pinned,
 }: {
-  scores: TokenScores;
-  deltas: Float32Array;
+  pieces: readonly string[];
+  signal: TokenSignal;
+  /** [response tokens] in nats; null where there is no Δ. */
+  deltas: Float32Array | null;
+  /** |Δ| of the thickest underline. */
   limit: number;
+  /** [response tokens] where the most probable token flips; null where that is not known. */
+  flipped: readonly boolean[] | null;
   pinned: number | null;
 }) {
   const strip = useRef<HTMLDivElement>(null);
-  const colour = deltaColour(limit);
-  const last = scores.pieces.length - 1;
-  const go = (token: number): void => {
-    navigate({ token });
-    strip.current?.querySelector<HTMLElement>(`[data-token="${token}"]`)?.focus();
-  };
-  const move = (event: KeyboardEvent): void => {
-    const at = pinned ?? -1;
-    if (event.key === "ArrowRight") go(Math.min(at + 1, last));
-    else if (event.key === "ArrowLeft") go(Math.max(at - 1, 0));
-    else if (event.key === "Home") go(0);
-    else if (event.key === "End") go(last);
-    else return;
-    event.preventDefault();
-  };
+  const texts = useMemo(() => pieces.map(shortToken), [pieces]);
+  const last = pieces.length - 1;
   useEffect(() => {
+    const go = (token: number): void => {
+      navigate({ token });
+      strip.current?.querySelector<HTMLElement>(`[data-token="${token}"]`)?.focus();
+    };
     // Arrows work at once, wherever the focus is, but where something else wants them.
     const press = (event: globalThis.KeyboardEvent): void => {
       if (event.defaultPrevented || usesArrows(event.target)) return;
-      if (event.key === "ArrowRight" || event.key === "ArrowLeft") {
-        event.preventDefault();
-        const by = event.key === "ArrowRight" ? 1 : -1;
-        const token = Math.min(last, Math.max(0, (pinned ?? (by > 0 ? -1 : 1)) + by));
-        navigate({ token });
-        strip.current?.querySelector<HTMLElement>(`[data-token="${token}"]`)?.focus();
-      }
+      if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+      const inside = event.target instanceof Node && strip.current?.contains(event.target);
+      const at = pinned ?? -1;
+      if (event.key === "ArrowRight") go(Math.min(at + 1, last));
+      else if (event.key === "ArrowLeft") go(Math.max(pinned === null ? 0 : at - 1, 0));
+      else if (inside && event.key === "Home") go(0);
+      else if (inside && event.key === "End") go(last);
+      else if (inside && (event.key === "Enter" || event.key === " ")) {
+        const token = tokenAt(event.target as Node);
+        navigate({ token: token === pinned ? null : token });
+      } else return;
+      event.preventDefault();
     };
     window.addEventListener("keydown", press);
     return () => window.removeEventListener("keydown", press);
   }, [last, pinned]);
+  useEffect(() => {
+    // Marked without drawing the tokens again: the pointer moves often.
+    const mark = (token: number | null): void => {
+      strip.current?.querySelector(".token.hovered")?.classList.remove("hovered");
+      if (token !== null) strip.current?.querySelector(`[data-token="${token}"]`)?.classList.add("hovered");
+    };
+    const leave = useHover.subscribe(({ token }) => mark(token));
+    return () => {
+      leave();
+      hover(null);
+    };
+  }, []);
   return (
+    // biome-ignore lint/a11y/useKeyWithMouseEvents: what the pointer marks, the arrow keys pin
+    // biome-ignore lint/a11y/useKeyWithClickEvents: keys are heard on the window
     <div
       ref={strip}
       className="strip"
@@ -63,38 +91,64 @@ export function TokenStrip({
       aria-label="Response tokens"
       aria-orientation="horizontal"
       tabIndex={-1}
-      onKeyDown={move}
       data-testid="strip"
+      onMouseOver={(event: MouseEvent) => hover(tokenAt(event.target))}
+      onMouseLeave={() => hover(null)}
+      onClick={(event: MouseEvent) => {
+        const token = tokenAt(event.target);
+        if (token !== null) navigate({ token: token === pinned ? null : token });
+      }}
     >
-      {scores.pieces.map((piece, i) => {
-        const delta = deltas[i]!;
-        const thickness = Math.min(UNDERLINE, (UNDERLINE * Math.abs(delta)) / limit);
-        const selected = pinned === i;
-        return (
-          <span
-            // biome-ignore lint/suspicious/noArrayIndexKey: the index is what the token is
-            key={i}
-            role="option"
-            aria-selected={selected}
-            tabIndex={selected || (pinned === null && i === 0) ? 0 : -1}
-            className={`token${selected ? " pinned" : ""}`}
-            style={{
-              backgroundColor: colour(delta),
-              boxShadow: thickness < 0.5 ? "none" : `inset 0 -${thickness.toFixed(1)}px #1b1d21`,
-            }}
-            data-token={i}
-            aria-label={`${visibleToken(piece)}, Δ ${nats(delta, true)}`}
-            onClick={() => navigate({ token: selected ? null : i })}
-            onKeyDown={(event) => {
-              if (event.key !== "Enter" && event.key !== " ") return;
-              event.preventDefault();
-              navigate({ token: selected ? null : i });
-            }}
-          >
-            {visibleToken(piece)}
-          </span>
-        );
-      })}
+      {texts.map((text, i) => (
+        <Token
+          // biome-ignore lint/suspicious/noArrayIndexKey: the index is what the token is
+          key={i}
+          at={i}
+          text={text}
+          words={signal.words[i]!}
+          colour={signal.colours[i] ?? null}
+          thickness={deltas === null ? 0 : Math.min(UNDERLINE, (UNDERLINE * Math.abs(deltas[i]!)) / limit)}
+          flips={flipped?.[i] ?? false}
+          pinned={pinned === i}
+          reached={pinned === i || (pinned === null && i === 0)}
+        />
+      ))}
     </div>
   );
 }
+
+const Token = memo(function Token({
+  at,
+  text,
+  words,
+  colour,
+  thickness,
+  flips,
+  pinned,
+  reached,
+}: {
+  at: number;
+  text: string;
+  words: string;
+  colour: string | null;
+  thickness: number;
+  flips: boolean;
+  pinned: boolean;
+  /** By the Tab key. */
+  reached: boolean;
+}) {
+  const line = `inset 0 -${thickness.toFixed(1)}px ${colour === null ? "currentcolor" : "#1b1d21"}`;
+  return (
+    <span
+      role="option"
+      aria-selected={pinned}
+      tabIndex={reached ? 0 : -1}
+      className={`token${pinned ? " pinned" : ""}${colour === null ? " colourless" : ""}${flips ? " flips" : ""}`}
+      style={{ backgroundColor: colour ?? undefined, boxShadow: thickness < 0.5 ? "none" : line }}
+      data-token={at}
+      aria-label={`${text}, ${words}${flips ? ", most probable token flips" : ""}`}
+    >
+      {text}
+    </span>
+  );
+});

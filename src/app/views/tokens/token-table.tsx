@@ -1,18 +1,30 @@
-/** All tokens in figures. */
+/** All tokens in figures: a column for each side, and Δ of the two that are compared. */
+import { memo, useMemo } from "react";
 import { navigate } from "../../place/navigate.ts";
 import { Scroller } from "../../shell/scroller.tsx";
+import type { Side } from "../../state/side.ts";
 import type { TokenScores } from "../../state/store.ts";
-import { nats, probability, visibleToken } from "./format.ts";
+import type { Compared } from "./comparison.ts";
+import { nats, probability, shortToken } from "./format.ts";
+import { hover } from "./hover.ts";
 
 export function TokenTable({
   scores,
-  deltas,
+  compared,
   pinned,
 }: {
   scores: TokenScores;
-  deltas: Float32Array;
+  compared: Compared;
   pinned: number | null;
 }) {
+  const { columns, base, side, deltas } = compared;
+  // The two that are compared stand beside their difference.
+  // Under a what-if in the order in which evidence is added: none, the full method's, the changed one.
+  const [pair, rest] = useMemo(() => {
+    const ahead = columns.filter((each) => base.key === "full" && each.key === "vanilla" && each !== side);
+    const beside = [...ahead, ...[base, side].filter((each) => columns.includes(each))];
+    return [beside, columns.filter((each) => !beside.includes(each))] as const;
+  }, [base, side, columns]);
   return (
     <Scroller className="token-table" label="All tokens in figures">
       <table>
@@ -22,40 +34,94 @@ export function TokenTable({
               #
             </th>
             <th scope="col">token</th>
-            <th scope="col" className="number">
-              p without
-            </th>
-            <th scope="col" className="number">
-              p with
-            </th>
+            {pair.map(({ key, label }) => (
+              <th key={key} scope="col" className="number">
+                p {label}
+              </th>
+            ))}
             <th scope="col" className="number">
               Δ log p
             </th>
-            {scores.student && (
-              <th scope="col" className="number">
-                p student
+            {rest.map(({ key, label }) => (
+              <th key={key} scope="col" className="number">
+                p {label}
               </th>
-            )}
+            ))}
           </tr>
         </thead>
-        <tbody>
-          {scores.pieces.map((piece, i) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the index is what the token is
-            <tr key={i} className={pinned === i ? "pinned" : ""}>
-              <td className="number">{i}</td>
-              <th scope="row">
-                <button type="button" className="plain" onClick={() => navigate({ token: i })}>
-                  <code>{visibleToken(piece)}</code>
-                </button>
-              </th>
-              <td className="number">{probability(scores.vanilla[i]!)}</td>
-              <td className="number">{probability(scores.graph[i]!)}</td>
-              <td className="number">{nats(deltas[i]!, true)}</td>
-              {scores.student && <td className="number">{probability(scores.student[i]!)}</td>}
-            </tr>
-          ))}
-        </tbody>
+        <Rows scores={scores} pair={pair} rest={rest} deltas={deltas} pinned={pinned} />
       </table>
     </Scroller>
   );
 }
+
+function Rows({
+  scores: { pieces },
+  pair,
+  rest,
+  deltas,
+  pinned,
+}: {
+  scores: TokenScores;
+  pair: readonly Side[];
+  rest: readonly Side[];
+  deltas: Float32Array | null;
+  pinned: number | null;
+}) {
+  const texts = useMemo(() => pieces.map(shortToken), [pieces]);
+  return (
+    <tbody
+      onMouseOver={(event) => hover(rowAt(event.target))}
+      onFocus={(event) => hover(rowAt(event.target))}
+      onMouseLeave={() => hover(null)}
+    >
+      {texts.map((text, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the index is what the token is
+        <Row key={i} at={i} text={text} pair={pair} rest={rest} deltas={deltas} pinned={pinned === i} />
+      ))}
+    </tbody>
+  );
+}
+
+function rowAt(target: EventTarget): number | null {
+  const row = target instanceof Element ? target.closest("tr") : null;
+  return row === null ? null : row.sectionRowIndex;
+}
+
+/** Drawn again only when its own figures, or its being pinned, change. */
+const Row = memo(function Row({
+  at,
+  text,
+  pair,
+  rest,
+  deltas,
+  pinned,
+}: {
+  at: number;
+  text: string;
+  pair: readonly Side[];
+  rest: readonly Side[];
+  deltas: Float32Array | null;
+  pinned: boolean;
+}) {
+  const cell = ({ key, logprobs }: Side) => (
+    <td key={key} className="number">
+      {probability(logprobs[at]!)}
+    </td>
+  );
+  return (
+    <tr className={pinned ? "pinned" : ""}>
+      <td className="number">{at}</td>
+      <th scope="row">
+        <button type="button" className="plain" onClick={() => navigate({ token: at })}>
+          <bdi>
+            <code>{text}</code>
+          </bdi>
+        </button>
+      </th>
+      {pair.map(cell)}
+      <td className="number">{deltas === null ? "–" : nats(deltas[at]!, true)}</td>
+      {rest.map(cell)}
+    </tr>
+  );
+});

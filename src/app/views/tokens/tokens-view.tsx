@@ -1,18 +1,33 @@
 /** One response, one teacher, two contexts: what the evidence does to each token. */
 import { useMemo } from "react";
+import type { DecisionModel } from "../../model.ts";
+import { evidenceWords } from "../../place/what-if.ts";
 import { scoreKey } from "../../session/score.ts";
 import { type TokenScores, useUi } from "../../state/store.ts";
-import { LineChart } from "../chart/line-chart.tsx";
+import { LongText } from "../../text/long-text.tsx";
+import { useMemoryFacts } from "../memory-note.tsx";
 import { ModelPicker } from "../model-picker.tsx";
-import { NeedsTask, ViewProblem } from "../needs-task.tsx";
+import { NeedsEpisode, NeedsTask, ViewProblem } from "../needs-task.tsx";
 import { StepBar } from "../task/step-bar.tsx";
-import { deltaLimit, RAMP } from "./delta-colour.ts";
+import { CaseDialog, decisionFileName } from "./case-dialog.tsx";
+import { ChangesPanel } from "./changes-panel.tsx";
+import { CompareBar } from "./compare-bar.tsx";
+import { type Compared, compareSides, pictureCaption } from "./comparison.ts";
+import { deltaLimit } from "./delta-colour.ts";
 import { nats } from "./format.ts";
-import { engineFacts, Provenance } from "./provenance.tsx";
+import { LeftOutPanel } from "./left-out-panel.tsx";
+import { Largest } from "./plots/largest.tsx";
+import { CumulativePlot, LogProbabilityPlot } from "./plots/position-plots.tsx";
+import { ScatterPlot } from "./plots/scatter-plot.tsx";
+import { Provenance, sideFacts } from "./provenance.tsx";
+import { RecordedPanel } from "./recorded-panel.tsx";
 import { ScoringPanel } from "./scoring-panel.tsx";
+import { flips, SIGNAL_TITLES, tokenSignal } from "./signal.ts";
+import { SignalBar } from "./signal-bar.tsx";
 import { TokenCard } from "./token-card.tsx";
 import { TokenStrip } from "./token-strip.tsx";
 import { TokenTable } from "./token-table.tsx";
+import { AskDistribution } from "./top-tables.tsx";
 
 export function TokensView() {
   const task = useUi((ui) => ui.task);
@@ -20,7 +35,13 @@ export function TokensView() {
   const problem = useUi((ui) => ui.viewProblem);
   const place = useUi((ui) => ui.place);
   const scores = useUi((ui) => (decision === null ? undefined : ui.scores[scoreKey(decision)]));
+  const recorded = decision?.recorded ?? null;
+  const compared = useMemo(
+    () => (scores === undefined ? null : compareSides(scores, recorded, place.compare)),
+    [scores, recorded, place.compare],
+  );
   if (task === null) return <NeedsTask />;
+  if (task.episodes.length === 0) return <NeedsEpisode />;
   const counts = decision?.counts;
   return (
     <div className="tokens-view">
@@ -37,11 +58,12 @@ export function TokensView() {
               </span>
             </div>
             <ScoringPanel scored={scores !== undefined} />
-            {scores === undefined ? (
+            {compared !== null && <CompareBar compared={compared} />}
+            {scores === undefined || compared === null ? (
               <div className="unscored">
                 {decision?.response !== null && decision?.response !== undefined && (
                   <pre className="text" data-testid="response">
-                    {decision.response}
+                    <LongText text={decision.response} />
                   </pre>
                 )}
                 <p className="note">
@@ -51,53 +73,131 @@ export function TokensView() {
                 </p>
               </div>
             ) : (
-              <Scored scores={scores} token={place.token} />
+              <Scored scores={scores} compared={compared} token={place.token} />
             )}
           </section>
-          {scores !== undefined && <Details scores={scores} token={place.token} />}
+          {scores !== undefined && compared !== null && (
+            <Details scores={scores} compared={compared} token={place.token} decision={decision!} />
+          )}
+          {decision !== null && scores !== undefined && (
+            <LeftOutPanel
+              // Another decision's choices are of no use here.
+              key={scoreKey(decision)}
+              task={task}
+              decision={decision}
+              scores={scores}
+              token={place.token !== null && place.token < scores.ids.length ? place.token : null}
+            />
+          )}
+          {decision !== null && scores !== undefined && compared !== null && (
+            <CaseDialog
+              decision={decision}
+              scores={scores}
+              compared={compared}
+              evidence={evidenceWords(place)}
+            />
+          )}
+          {task.episodes.length > 0 && <ChangesPanel task={task} />}
+          {decision !== null && decision.recorded !== null && (
+            <RecordedPanel recorded={decision.recorded} pinned={place.token} />
+          )}
         </>
       )}
     </div>
   );
 }
 
-function useDeltas(scores: TokenScores): Float32Array {
-  return useMemo(() => scores.graph.map((value, i) => value - scores.vanilla[i]!), [scores]);
-}
-
-function Scored({ scores, token }: { scores: TokenScores; token: number | null }) {
-  const deltas = useDeltas(scores);
-  const limit = deltaLimit(deltas);
-  const sum = (values: Float32Array): number => values.reduce((total, value) => total + value, 0);
+function Scored({
+  scores,
+  compared,
+  token,
+}: {
+  scores: TokenScores;
+  compared: Compared;
+  token: number | null;
+}) {
+  const chosen = useUi((ui) => ui.place.signal);
+  const { base, side, deltas, columns } = compared;
+  const tokens = scores.ids.length;
+  const signal = useMemo(() => tokenSignal(chosen, compared, tokens), [chosen, compared, tokens]);
+  const flipped = useMemo(() => flips(compared, tokens), [compared, tokens]);
+  const sum = (values: ArrayLike<number>): string =>
+    nats(Array.from(values).reduce((total, value) => total + value, 0));
   return (
     <div className="scored">
-      <TokenStrip scores={scores} deltas={deltas} limit={limit} pinned={token} />
+      <SignalBar signal={chosen} />
+      <TokenStrip
+        pieces={scores.pieces}
+        signal={signal}
+        deltas={deltas}
+        limit={deltas === null ? 1 : deltaLimit(deltas)}
+        flipped={flipped}
+        pinned={token}
+      />
+      {signal.missing !== null && (
+        <p className="note" data-testid="no-signal">
+          No {SIGNAL_TITLES[chosen]}: {signal.missing}.
+        </p>
+      )}
+      {signal.missing !== null && (chosen === "rank" || chosen === "entropy") && (
+        <AskDistribution compared={compared} />
+      )}
       <div className="strip-legend note">
-        <Ramp limit={limit} />
-        <span>
-          underline ∝ |Δ| · ␣ space ↵ line end · PuOr ramp kept within [{RAMP[0]}, {RAMP[1]}], clamped at ±
-          {limit.toFixed(2)} nats
+        {signal.ramp !== null && (
+          <span className="ramp">
+            {signal.ramp.low}
+            <span
+              className="ramp-bar"
+              aria-hidden="true"
+              style={{ background: `linear-gradient(to right, ${signal.ramp.colours.join(", ")})` }}
+            />
+            {signal.ramp.high}
+          </span>
+        )}
+        <span data-testid="signal-legend">
+          {signal.legend !== "" && `${signal.legend} · `}
+          {deltas !== null && "underline ∝ |Δ| · "}
+          {flipped === null
+            ? "␣ space ↵ line end"
+            : `▾ most probable token flips (${flipped.filter(Boolean).length} of ${tokens}) · ␣ space ↵ line end`}
         </span>
         <span data-testid="sums">
-          whole response ({deltas.length} tokens): log p {nats(sum(scores.vanilla))} without,{" "}
-          {nats(sum(scores.graph))} with evidence, Δ <strong>{nats(sum(deltas), true)}</strong>
+          whole response ({tokens} tokens):{" "}
+          {[base, side]
+            .filter((each) => columns.includes(each))
+            .map(({ label, logprobs }) => `log p ${sum(logprobs)} ${label}`)
+            .join(", ")}
+          {deltas !== null && (
+            <>
+              , Δ{" "}
+              <strong>
+                {nats(
+                  deltas.reduce((total, value) => total + value, 0),
+                  true,
+                )}
+              </strong>
+            </>
+          )}
         </span>
       </div>
     </div>
   );
 }
 
-function Ramp({ limit }: { limit: number }) {
-  return (
-    <span className="ramp">
-      −{limit.toFixed(1)}
-      <span className="ramp-bar" aria-hidden="true" />+{limit.toFixed(1)}
-    </span>
-  );
-}
-
-function Details({ scores, token }: { scores: TokenScores; token: number | null }) {
-  const deltas = useDeltas(scores);
+function Details({
+  scores,
+  compared,
+  token,
+  decision,
+}: {
+  scores: TokenScores;
+  compared: Compared;
+  token: number | null;
+  decision: DecisionModel;
+}) {
+  const memoryFacts = useMemoryFacts("score");
+  const place = useUi((ui) => ui.place);
+  const library = useUi((ui) => ui.library);
   if (token !== null && token >= scores.pieces.length) {
     return (
       <p className="panel nothing" role="alert">
@@ -105,54 +205,55 @@ function Details({ scores, token }: { scores: TokenScores; token: number | null 
       </p>
     );
   }
-  const points = (values: Float32Array) => [...values].map((y, x) => ({ x, y }));
   const student = scores.studentInfo;
+  const { base, side } = compared;
+  const shown = {
+    pinned: token,
+    fileName: decisionFileName(decision),
+    caption: pictureCaption(
+      compared,
+      decision,
+      evidenceWords(place),
+      library?.files.map(({ name }) => name) ?? [],
+    ),
+  };
   return (
     <>
       <div className="token-panes">
-        <div className="panel token-left">
-          <LineChart
-            title="log p by position"
-            xLabel="token"
-            wholeX
-            height={230}
-            marked={token}
-            series={[
-              {
-                name: "without evidence",
-                className: "vanilla",
-                shape: "square",
-                points: points(scores.vanilla),
-              },
-              { name: "with evidence", className: "graph", shape: "circle", points: points(scores.graph) },
-              ...(scores.student === null
-                ? []
-                : [
-                    {
-                      name: "student",
-                      className: "student",
-                      shape: "triangle" as const,
-                      points: points(scores.student),
-                    },
-                  ]),
-            ]}
-          />
-          {token === null ? (
-            <p className="note hint">Pick a token (← →) to see it under both contexts.</p>
-          ) : (
-            <TokenCard scores={scores} token={token} />
+        <div className="panel token-plots">
+          <LogProbabilityPlot compared={compared} {...shown} />
+          {compared.deltas !== null && (
+            <>
+              <ScatterPlot compared={compared} {...shown} />
+              <CumulativePlot deltas={compared.deltas} {...shown} />
+              <Largest pieces={scores.pieces} deltas={compared.deltas} pinned={token} />
+            </>
           )}
         </div>
-        <div className="panel">
-          <TokenTable scores={scores} deltas={deltas} pinned={token} />
+        <div className="panel token-left">
+          {token === null ? (
+            <p className="note hint">
+              Pick a token (← →, or . for the largest change) to see it on all sides.
+            </p>
+          ) : (
+            <TokenCard scores={scores} compared={compared} token={token} />
+          )}
         </div>
+      </div>
+      <div className="panel">
+        <TokenTable scores={scores} compared={compared} pinned={token} />
       </div>
       <Provenance
         facts={[
-          ...engineFacts(scores.teacher),
+          ...sideFacts(base, side),
           ["context without", `${scores.vanillaContext.toLocaleString("en")} tokens`],
           ["context with", `${scores.graphContext.toLocaleString("en")} tokens`],
-          ["response", `${scores.ids.length} tokens, the same ids on both sides`],
+          [
+            "response",
+            compared.refused === null
+              ? `${scores.ids.length} tokens, the same ids on both sides`
+              : `${scores.ids.length} tokens`,
+          ],
           [
             "student",
             student === null
@@ -160,6 +261,7 @@ function Details({ scores, token }: { scores: TokenScores; token: number | null 
               : `${student.info.model} (${student.origin}, ${student.steps} steps)`,
           ],
           ["took", `${scores.seconds.toFixed(1)} s`],
+          ...memoryFacts,
         ]}
       />
     </>

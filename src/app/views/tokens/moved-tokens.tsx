@@ -1,0 +1,66 @@
+/** Every response token by how much leaving out one part of the evidence moved it. */
+import { navigate } from "../../place/navigate.ts";
+import { partName } from "../../place/part-name.ts";
+import { Scroller } from "../../shell/scroller.tsx";
+import type { TokenScores } from "../../state/store.ts";
+import { deltaColour, deltaLimit } from "./delta-colour.ts";
+import { nats, shortToken } from "./format.ts";
+import { byChange, type LeftOutRow } from "./left-out-rows.ts";
+
+export function MovedTokens({
+  scores,
+  row: { result, changes },
+  token,
+}: {
+  scores: TokenScores;
+  row: LeftOutRow;
+  token: number | null;
+}) {
+  const name = partName(result.part);
+  const colour = deltaColour(deltaLimit(changes));
+  return (
+    <>
+      <h3 className="left-out-heading">Tokens without {name}, largest change first</h3>
+      <Scroller className="token-table left-out-table" label={`Tokens without ${name}`}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col" className="number">
+                #
+              </th>
+              <th scope="col">token</th>
+              <th scope="col" className="number">
+                log p with all
+              </th>
+              <th scope="col" className="number">
+                without it
+              </th>
+              <th scope="col" className="number">
+                change
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {byChange(changes).map((i) => (
+              <tr key={i} className={token === i ? "pinned" : ""}>
+                <td className="number">{i}</td>
+                <th scope="row">
+                  <button type="button" className="plain" onClick={() => navigate({ token: i })}>
+                    <code>{shortToken(scores.pieces[i]!)}</code>
+                  </button>
+                </th>
+                <td className="number">{nats(scores.graph[i]!)}</td>
+                <td className="number">{nats(result.logprobs[i]!)}</td>
+                <td className="number">
+                  <span className="swatch" style={{ backgroundColor: colour(changes[i]!) }}>
+                    {nats(changes[i]!, true)}
+                  </span>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroller>
+    </>
+  );
+}
