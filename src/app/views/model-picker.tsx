@@ -1,9 +1,13 @@
-/** Which model has a role, and another one from a folder or a .zip. */
+/** Which model has a role, and another one from a folder, a .zip or the hub. */
 import { useRef } from "react";
+import type { WeightChoice } from "../../tensor/index.ts";
 import { modelFolders } from "../library/model-folder.ts";
 import { faultNotice } from "../session/faults.ts";
-import { openModel } from "../session/models.ts";
+import { openHub, useHub } from "../session/hub.ts";
+import { useMemory } from "../session/memory.ts";
+import { chooseTeacherWeights, openModel } from "../session/models.ts";
 import { pickedFiles } from "../shell/dropped-files.ts";
+import { isComputing } from "../state/computing.ts";
 import { type Role, setUi, useUi } from "../state/store.ts";
 
 const ORIGINS = { sample: "the sample’s", own: "your own", updated: "updated here" } as const;
@@ -16,7 +20,7 @@ async function open(role: Role, files: FileList | null): Promise<void> {
       setUi({
         notice: {
           kind: "error",
-          text: "What you picked has no config.json: expected a Hugging Face model folder",
+          text: "What you picked has no config.json: expected a Hugging Face model folder, or an export to ONNX with its genai_config.json",
         },
       });
     }
@@ -46,6 +50,10 @@ export function ModelPicker({ of: role }: { of: Role }) {
       <button type="button" onClick={() => archive.current?.click()}>
         .zip…
       </button>
+      <button type="button" onClick={() => openHub(role)}>
+        <HubState />
+      </button>
+      {role === "teacher" && <WeightsChoice />}
       <input
         ref={(input) => {
           folder.current = input;
@@ -76,5 +84,42 @@ export function ModelPicker({ of: role }: { of: Role }) {
         }}
       />
     </span>
+  );
+}
+
+/** The button's words: how far a download is that goes on behind the closed dialog. */
+function HubState() {
+  const now = useHub((hub) => hub.download);
+  return now === null ? "By name…" : `Downloading, ${Math.floor((100 * now.done) / (now.total || 1))} %…`;
+}
+
+const WEIGHTS: Record<WeightChoice, string> = {
+  f32: "f32",
+  auto: "as stored",
+  f16: "f16",
+  bf16: "bf16",
+  int8: "int8",
+  int4: "int4",
+};
+
+/** How the teacher's matrices are kept on the device. */
+function WeightsChoice() {
+  const weights = useMemory((state) => state.weights);
+  const busy = useUi(() => isComputing());
+  return (
+    <label>
+      weights{" "}
+      <select
+        value={weights}
+        disabled={busy}
+        onChange={(event) => chooseTeacherWeights(event.target.value as WeightChoice)}
+      >
+        {Object.entries(WEIGHTS).map(([choice, title]) => (
+          <option key={choice} value={choice}>
+            {title}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }

@@ -1,20 +1,23 @@
 /** In place of a view that has no task to show yet: what is missing and where to get it. */
 import { goHome, navigate } from "../place/navigate.ts";
 import { useUi } from "../state/store.ts";
-import { LibraryView } from "./library/library-view.tsx";
+import { OpenButtons } from "./library/open-panel.tsx";
+import { NothingOpen, PURPOSES } from "./nothing-open.tsx";
 
 export function NeedsTask() {
   const library = useUi((ui) => ui.library);
   const problem = useUi((ui) => ui.viewProblem);
   const task = useUi((ui) => ui.place.task);
   const opening = useUi((ui) => ui.opening);
+  const view = useUi((ui) => ui.place.view);
   if (problem !== null) return <ViewProblem text={problem} />;
-  if (library === null) return opening === null ? <LibraryView /> : null;
+  if (library === null) return opening === null ? <NothingOpen /> : null;
   if (task !== null) return <p className="note">Reading the task…</p>;
   const first = library.tasks[0];
   return (
     <section className="empty">
       <h2>Pick a task first</h2>
+      <p>{PURPOSES[view].shows}</p>
       <p>Each task has its own executions, state graph and student episodes.</p>
       <div className="open-buttons">
         <button type="button" className="primary" onClick={goHome}>
@@ -33,6 +36,33 @@ export function NeedsTask() {
   );
 }
 
+/** In place of what needs a student's decision, on a task without one. */
+export function NeedsEpisode() {
+  const view = useUi((ui) => ui.place.view);
+  return (
+    <section className="empty" data-testid="no-episode">
+      <h2>This task has no student episode</h2>
+      <p>{PURPOSES[view].shows}</p>
+      <p>
+        Open a file of student episodes together with the library, or pick a task that has some: the library
+        says how many each one has.
+      </p>
+      <OpenButtons />
+      <div className="open-buttons">
+        <button
+          type="button"
+          onClick={() => navigate({ view: "library", sort: "episodes", descending: true }, "push")}
+        >
+          Tasks with episodes
+        </button>
+        <button type="button" onClick={() => navigate({ view: "task" }, "push")}>
+          This task’s executions <span className="key">2</span>
+        </button>
+      </div>
+    </section>
+  );
+}
+
 /** A link that names what is not there. */
 export function ViewProblem({ text }: { text: string }) {
   return (
@@ -42,7 +72,9 @@ export function ViewProblem({ text }: { text: string }) {
       <div className="open-buttons">
         <button
           type="button"
-          onClick={() => navigate({ episode: null, decision: 0, visit: null, token: null }, "push")}
+          onClick={() =>
+            navigate({ episode: null, decision: 0, visit: null, part: null, token: null }, "push")
+          }
         >
           First decision of the task
         </button>

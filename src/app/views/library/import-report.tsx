@@ -1,7 +1,13 @@
 /** What an import gave, and everything that it left out or could not align: nothing is dropped in silence. */
 import { groups } from "d3";
+import { useState } from "react";
+import { environmentNames } from "../../../core/environment/environment.ts";
 import type { ImportReport as Report } from "../../../core/record/import/index.ts";
+import { UNKNOWN_ENVIRONMENT } from "../../../core/record/import/single-file/environment-of.ts";
+import { importFiles } from "../../session/open.ts";
 import { countOf } from "../../shell/plural.ts";
+import { useUi } from "../../state/store.ts";
+import { shownName } from "../../text/shown-text.ts";
 
 export function ImportReport({ report }: { report: Report }) {
   const { standing, states, unaligned, files, scores } = report;
@@ -42,11 +48,12 @@ export function ImportReport({ report }: { report: Report }) {
         )}
         {scores > 0 && (
           <li>
-            {countOf(scores, "scored decision")} of the recorded teacher: the page scores anew and does not
-            show them; <code>gcopd import</code> keeps them.
+            {countOf(scores, "decision")} with the recorded teacher’s log-probabilities: shown in Tokens
+            beside the student’s, as recorded.
           </li>
         )}
       </ul>
+      {report.environments.includes(UNKNOWN_ENVIRONMENT) && <OtherEnvironment />}
       <Remarks
         title="Not used"
         entries={report.skipped.map(({ file, reason }) => ({ file, text: reason }))}
@@ -62,6 +69,41 @@ export function ImportReport({ report }: { report: Report }) {
   );
 }
 
+/** What to do where nothing in the recordings tells the environment: say it, and import them again. */
+function OtherEnvironment() {
+  const last = useUi((ui) => ui.lastImport);
+  const busy = useUi((ui) => ui.opening !== null);
+  const [name, setName] = useState(environmentNames()[0]!);
+  if (last === null) return null;
+  return (
+    <form
+      className="say-environment"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void importFiles(last.files, name);
+      }}
+    >
+      <label>
+        The format does not say the environment, and nothing in it shows one. Import as{" "}
+        <input
+          list="environments"
+          value={name}
+          data-testid="environment"
+          onChange={(event) => setName(event.target.value)}
+        />
+      </label>
+      <datalist id="environments">
+        {environmentNames().map((each) => (
+          <option key={each} value={each} />
+        ))}
+      </datalist>
+      <button type="submit" disabled={busy || name.trim() === ""}>
+        Import again
+      </button>
+    </form>
+  );
+}
+
 /** Remarks of the same words together, each with all its files. */
 function Remarks({ title, entries }: { title: string; entries: { file: string; text: string }[] }) {
   if (entries.length === 0) return null;
@@ -74,17 +116,17 @@ function Remarks({ title, entries }: { title: string; entries: { file: string; t
           <li key={text}>
             {members.length === 1 ? (
               <>
-                <code>{members[0]!.file}</code>: {text}
+                <code>{shownName(members[0]!.file)}</code>: {shownName(text, 1000)}
               </>
             ) : (
               <details>
                 <summary>
-                  {countOf(members.length, "file")}: {text}
+                  {countOf(members.length, "file")}: {shownName(text, 1000)}
                 </summary>
                 <p className="file-list">
                   {members.map(({ file }, i) => (
                     // biome-ignore lint/suspicious/noArrayIndexKey: a file may be named twice, and the list stays
-                    <code key={i}>{file}</code>
+                    <code key={i}>{shownName(file)}</code>
                   ))}
                 </p>
               </details>

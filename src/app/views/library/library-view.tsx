@@ -1,15 +1,17 @@
 /** The library: its tasks as a table, or, when nothing is open, what can be opened and what then happens. */
 import { memo } from "react";
 import type { LibrarySummary, TaskSummary } from "../../model.ts";
+import { saveIndex } from "../../session/save-index.ts";
+import { countOf } from "../../shell/plural.ts";
 import { useUi } from "../../state/store.ts";
+import { NothingOpen } from "../nothing-open.tsx";
 import { ImportReport } from "./import-report.tsx";
 import { OpenButtons } from "./open-panel.tsx";
 import { TaskTable } from "./task-table.tsx";
 
 export function LibraryView() {
   const library = useUi((ui) => ui.library);
-  const wanted = useUi((ui) => ui.place.library);
-  if (library === null) return <NothingOpen own={wanted === "own"} />;
+  if (library === null) return <NothingOpen />;
   return <OpenLibrary library={library} />;
 }
 
@@ -18,19 +20,37 @@ const OpenLibrary = memo(function OpenLibrary({ library }: { library: LibrarySum
   const { tasks } = library;
   const count = (pick: (task: TaskSummary) => number): number =>
     tasks.reduce((sum, task) => sum + pick(task), 0);
+  const sources = count((task) => task.sources);
+  const admitted = count((task) => task.admitted);
   return (
     <section className="library" aria-labelledby="library-title">
       <div className="library-head">
         <div>
           <h2 id="library-title">{library.title}</h2>
           <p className="note">
-            {tasks.length} tasks · {count((task) => task.sources)} recorded executions ·{" "}
-            {count((task) => task.episodes)} student episodes with {count((task) => task.decisions)} decisions
+            {countOf(tasks.length, "task")} · {countOf(sources, "recorded execution")}
+            {admitted < sources && ` (${admitted.toLocaleString("en")} admitted)`} ·{" "}
+            {countOf(
+              count((task) => task.episodes),
+              "student episode",
+            )}{" "}
+            with{" "}
+            {countOf(
+              count((task) => task.decisions),
+              "decision",
+            )}
+            {library.recordedScores > 0 &&
+              ` · recorded teacher scores of ${countOf(library.recordedScores, "decision")}`}
           </p>
         </div>
         <OpenButtons />
       </div>
       {library.imported && <ImportReport report={library.imported} />}
+      {library.notes.map((note) => (
+        <p key={note} className="note" data-testid="file-note">
+          Note: {note}
+        </p>
+      ))}
       {library.environmentNotes.map((note) => (
         <p key={note} className="note" data-testid="environment-note">
           Note: {note}.
@@ -40,52 +60,36 @@ const OpenLibrary = memo(function OpenLibrary({ library }: { library: LibrarySum
       <p className="note">
         <strong>States</strong> are distinct locators over all executions of a task; <strong>shared</strong>{" "}
         ones were visited by two or more executions. <strong>Matched</strong> is the share of student
-        decisions whose state some execution visited. Files:{" "}
-        {library.files.map((file) => `${file.name} (${file.records} ${file.kind})`).join(", ")}.
+        decisions whose state some execution visited; <strong>fallbacks</strong> is that of decisions whose
+        successful reference is a whole record, since no successful execution shares a state so far.{" "}
+        <strong>Mean Δ</strong> is of the decisions scored here, in nats a token. Files:{" "}
+        {library.files
+          .map((file) => `${file.name} (${file.records.toLocaleString("en")} ${file.kind})`)
+          .join(", ")}
+        . <Indices indices={library.indices} />
       </p>
     </section>
   );
 });
 
-function NothingOpen({ own }: { own: boolean }) {
+/** Which files have their index from beside them, and those that can have it there next time. */
+function Indices({ indices }: Pick<LibrarySummary, "indices">) {
+  const kept = indices.filter(({ from }) => from === "kept").map(({ file }) => file);
+  const worth = indices.filter(({ keep }) => keep);
   return (
-    <section className="empty" aria-labelledby="empty-title">
-      <h2 id="empty-title">See what the teacher is shown, and what it changes</h2>
-      {own && (
-        <p data-testid="own-link">
-          This link leads into files of your own, which a page cannot open by itself: pick or drop them again.
-        </p>
-      )}
-      <p>
-        A library of recorded executions and a file of student episodes go in. For every student decision you
-        see which executions passed the same state, which of them may serve as evidence and why the others may
-        not, the evidence as the teacher reads it, and how it moves the probability of each token.
-      </p>
-      <OpenButtons primary />
-      <p className="note">
-        The sample is ten ScienceWorld tasks with a tiny teacher and a tiny student. Your own files:{" "}
-        <code>sources.jsonl</code> and <code>episodes.jsonl</code>, plain or gzip, dropped anywhere on this
-        page together. Recordings in other formats (the authors’ catalogs and student runs, verl dumps,
-        ShareGPT and OpenAI chats, ATIF, Parquet) are imported when their folder or file is dropped. Nothing
-        leaves this machine.
-      </p>
-      <ol className="steps">
-        <li>
-          <span className="key">2</span> <strong>Task</strong>: executions side by side, the state graph, each
-          decision’s retrieval.
-        </li>
-        <li>
-          <span className="key">3</span> <strong>Tokens</strong>: one teacher, two contexts, the same tokens.
-        </li>
-        <li>
-          <span className="key">4</span> <strong>Training</strong>: steps on the student, vanilla first, then
-          with evidence.
-        </li>
-        <li>
-          <span className="key">5</span> <strong>Statistics</strong>: coverage, references, outcomes, graphs,
-          as the paper prints them.
-        </li>
-      </ol>
-    </section>
+    <>
+      {kept.length > 0 && `Opened by the index beside ${kept.join(" and ")}. `}
+      {worth.map(({ file }) => (
+        <button
+          key={file}
+          type="button"
+          className="inline"
+          title="Kept beside the file and opened with it, it makes the next opening instant."
+          onClick={() => void saveIndex(file)}
+        >
+          Download the index of {file}
+        </button>
+      ))}
+    </>
   );
 }

@@ -1,11 +1,14 @@
-/** The ways to open something: the sample, files, a folder. Dropping works everywhere. */
-import { useRef } from "react";
-import { openDropped, openSample } from "../../session/open.ts";
+/** The ways to open something: the sample, files, a folder, addresses, the worker's disk. Dropping works everywhere. */
+import { useRef, useState } from "react";
+import { openAddresses, openDropped, openSample } from "../../session/open.ts";
+import { hasWorker } from "../../session/shared-folder.ts";
 import { pickedFiles } from "../../shell/dropped-files.ts";
-import { useUi } from "../../state/store.ts";
+import { setUi, useUi } from "../../state/store.ts";
 
 export function OpenButtons({ primary = false }: { primary?: boolean }) {
   const busy = useUi((ui) => ui.opening !== null);
+  const [asking, setAsking] = useState(false);
+  const [address, setAddress] = useState("");
   const files = useRef<HTMLInputElement>(null);
   const folder = useRef<HTMLInputElement>(null);
   const take = (input: HTMLInputElement): void => {
@@ -50,6 +53,41 @@ export function OpenButtons({ primary = false }: { primary?: boolean }) {
         data-testid="pick-folder"
         onChange={(event) => take(event.target)}
       />
+      <button type="button" disabled={busy} aria-expanded={asking} onClick={() => setAsking(!asking)}>
+        Open an address…
+      </button>
+      {hasWorker() && (
+        <button type="button" disabled={busy} onClick={() => setUi({ sharedOpen: true })}>
+          Open from the worker…
+        </button>
+      )}
+      {asking && (
+        <form
+          className="address-form"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void openAddresses(address);
+          }}
+        >
+          <label>
+            <span className="caption">
+              Addresses of sources and episodes, parted by a space. With range requests one task is read at a
+              time; <code>.index.jsonl</code> beside a file spares the first pass.
+            </span>
+            <input
+              type="text"
+              inputMode="url"
+              value={address}
+              placeholder="https://…/sources.jsonl https://…/episodes.jsonl"
+              data-testid="address"
+              onChange={(event) => setAddress(event.target.value)}
+            />
+          </label>
+          <button type="submit" className="primary" disabled={busy || address.trim() === ""}>
+            Open
+          </button>
+        </form>
+      )}
     </div>
   );
 }

@@ -1,12 +1,18 @@
 /** The tasks, sortable and filtered; a row opens its task. */
-import { memo, useMemo, useRef } from "react";
-import type { TaskSummary } from "../../model.ts";
+
+import { useEffect, useMemo, useRef, useState } from "react";
+import { taskKey } from "../../../core/record/library.ts";
+import { scoredTasks } from "../../library/scored-tasks.ts";
+import { UNCOUNTED } from "../../library/task-columns.ts";
+import type { TaskColumns, TaskSummary } from "../../model.ts";
 import { goToTask, navigate } from "../../place/navigate.ts";
-import type { SortKey } from "../../place/place.ts";
-import { Mark } from "../../shell/mark.tsx";
+import { type SortKey, SUBSETS, type Subset } from "../../place/place.ts";
+import { selectionOf } from "../../place/what-if.ts";
 import { Scroller } from "../../shell/scroller.tsx";
-import { useUi } from "../../state/store.ts";
-import { matchedShare, visibleTasks } from "./sort-tasks.ts";
+import { getUi, useUi } from "../../state/store.ts";
+import { libraryWorker } from "../../workers/clients.ts";
+import { isCounted, type ScoredTasks, visibleTasks, wholeColumns } from "./sort-tasks.ts";
+import { TaskRow } from "./task-row.tsx";
 import { useRowWindow } from "./use-row-window.ts";
 
 /** Height of every row, in CSS pixels; library.css says the same. */
@@ -21,17 +27,33 @@ const COLUMNS: { key: SortKey; title: string; numeric: boolean }[] = [
   { key: "shared", title: "Shared", numeric: true },
   { key: "episodes", title: "Episodes (won)", numeric: true },
   { key: "matched", title: "Decisions matched", numeric: true },
+  { key: "fallback", title: "Fallbacks", numeric: true },
+  { key: "delta", title: "Mean Δ", numeric: true },
 ];
 
-export function TaskTable({ tasks }: { tasks: TaskSummary[] }) {
+const SUBSET_TITLES: Record<Subset, string> = {
+  all: "all tasks",
+  episodes: "with student episodes",
+  successes: "with a success",
+  "no-success": "without a success",
+  fallback: "with fallbacks",
+  scored: "with scored decisions",
+};
+
+export function TaskTable({ tasks }: { tasks: readonly TaskSummary[] }) {
   const place = useUi((ui) => ui.place);
-  const { filter, sort, descending } = place;
+  const { filter, show, sort, descending } = place;
+  const columns = useUi((ui) => ui.columns);
+  const scored = useScoredTasks();
+  // Every batch of counts makes another object: only what depends on them follows.
+  const needed = show === "fallback" ? columns : isCounted(sort) ? wholeColumns(columns) : null;
   const shown = useMemo(
-    () => visibleTasks(tasks, { filter, sort, descending }),
-    [tasks, filter, sort, descending],
+    () => visibleTasks(tasks, needed, { filter, show, sort, descending }, scored),
+    [tasks, needed, filter, show, sort, descending, scored],
   );
   const scroller = useRef<HTMLElement>(null);
   const { first, end, before, after } = useRowWindow(scroller, shown, ROW_HEIGHT);
+  useWantedColumns(columns, shown, first, end);
   return (
     <div className="panel task-panel">
       <div className="panel-head">
@@ -42,13 +64,29 @@ export function TaskTable({ tasks }: { tasks: TaskSummary[] }) {
             type="search"
             value={place.filter}
             placeholder="words of the name or the description"
+            title="Enter opens the first task"
+            onKeyDown={(event) => {
+              const first = shown[0];
+              if (event.key === "Enter" && first !== undefined) goToTask(first.task, first.environment);
+            }}
             onChange={(event) => navigate({ filter: event.target.value })}
           />
         </label>
+        <label className="subset">
+          Show{" "}
+          <select value={show} onChange={(event) => navigate({ show: event.target.value as Subset })}>
+            {SUBSETS.map((subset) => (
+              <option key={subset} value={subset}>
+                {SUBSET_TITLES[subset]}
+              </option>
+            ))}
+          </select>
+        </label>
+        <CountingNote tasks={tasks.length} sort={sort} />
         <span className="note" role="status">
           {shown.length === tasks.length
-            ? `${tasks.length} tasks`
-            : `${shown.length} of ${tasks.length} tasks`}
+            ? `${tasks.length.toLocaleString("en")} tasks`
+            : `${shown.length.toLocaleString("en")} of ${tasks.length.toLocaleString("en")} tasks`}
         </span>
       </div>
       <Scroller className="table-scroll" label="Tasks" ref={scroller}>
@@ -83,7 +121,16 @@ export function TaskTable({ tasks }: { tasks: TaskSummary[] }) {
           <tbody>
             {before > 0 && <Spacer height={before} />}
             {shown.slice(first, end).map((task, i) => (
-              <TaskRow key={`${task.environment} ${task.task}`} task={task} row={first + i + 2} />
+              <TaskRow
+                key={`${task.environment} ${task.task}`}
+                task={task}
+                row={first + i + 2}
+                states={columns?.states[task.place] ?? UNCOUNTED}
+                shared={columns?.sharedStates[task.place] ?? UNCOUNTED}
+                matched={columns?.matched[task.place] ?? UNCOUNTED}
+                fallback={columns?.fallback[task.place] ?? UNCOUNTED}
+                delta={scored.get(taskKey(task.environment, task.task)) ?? null}
+              />
             ))}
             {after > 0 && <Spacer height={after} />}
           </tbody>
@@ -91,14 +138,22 @@ export function TaskTable({ tasks }: { tasks: TaskSummary[] }) {
       </Scroller>
       {shown.length === 0 && (
         <p className="nothing">
-          No task has all of these words.{" "}
-          <button type="button" onClick={() => navigate({ filter: "" })}>
-            Clear the filter
+          {filter.trim() === "" ? "No task is" : "No task has all of these words"}
+          {show !== "all" && ` ${filter.trim() === "" ? "" : "and is "}${SUBSET_TITLES[show]}`}.{" "}
+          <button type="button" onClick={() => navigate({ filter: "", show: "all" })}>
+            Show all tasks
           </button>
         </p>
       )}
     </div>
   );
+}
+
+/** Mean Δ of what was scored here, under the evidence that the place asks for. */
+function useScoredTasks(): ScoredTasks {
+  const scores = useUi((ui) => ui.scores);
+  const place = useUi((ui) => ui.place);
+  return useMemo(() => scoredTasks(scores, selectionOf(place)), [scores, place]);
 }
 
 /** In place of rows that are out of sight. */
@@ -111,52 +166,63 @@ function Spacer({ height }: { height: number }) {
   );
 }
 
-/** `row` counts from 1, the head included. */
-const TaskRow = memo(function TaskRow({ task, row }: { task: TaskSummary; row: number }) {
-  const share = matchedShare(task);
-  const open = (): void => goToTask(task.task, task.environment);
+/** Milliseconds of rest after which the rows in sight are asked for. */
+const REST = 120;
+
+/** Asks for the counts of the rows in sight that have none. */
+function useWantedColumns(
+  columns: TaskColumns | null,
+  shown: readonly TaskSummary[],
+  first: number,
+  end: number,
+): void {
+  const open = columns !== null && columns.counted < columns.states.length;
+  useEffect(() => {
+    if (!open) return;
+    const timer = setTimeout(() => {
+      const { columns: now } = getUi();
+      const places = shown.slice(first, end).map(({ place }) => place);
+      const wanted = places.filter((place) => now?.states[place] === UNCOUNTED);
+      if (wanted.length > 0) void libraryWorker().countColumns(wanted);
+    }, REST);
+    return () => clearTimeout(timer);
+  }, [open, shown, first, end]);
+}
+
+/** How far the counted columns are, while they are not whole. */
+function CountingNote({ tasks, sort }: { tasks: number; sort: SortKey }) {
+  const columns = useUi((ui) => ui.columns);
+  const remote = useUi((ui) => ui.library?.remote ?? false);
+  const bytes = useUi((ui) => ui.library?.bytes ?? 0);
+  const [asked, setAsked] = useState(false);
+  if (columns === null) return null;
+  const { counted, problem } = columns;
   return (
-    // The link inside does the same for the keyboard; the row is a larger target for the mouse.
-    <tr onClick={open} aria-rowindex={row}>
-      <th scope="row">
-        <button
-          type="button"
-          className="plain task-name"
-          onClick={(event) => {
-            event.stopPropagation();
-            open();
-          }}
-        >
-          {task.task}
-        </button>
-        <span className="description" title={task.description}>
-          {task.description}
+    <>
+      {counted < tasks && (
+        <span className="note counting" data-testid="counting">
+          {(!remote || asked) && <progress max={tasks} value={counted} aria-label="Counting states" />}
+          States counted in {counted.toLocaleString("en")} of {tasks.toLocaleString("en")} tasks
+          {isCounted(sort) && ": sorted when all are"}
+          {remote && !asked && (
+            <button
+              type="button"
+              title={`Downloads all ${Math.round(bytes / 1e6)} MB once`}
+              onClick={() => {
+                setAsked(true);
+                void libraryWorker().countAllColumns();
+              }}
+            >
+              Count all ({Math.round(bytes / 1e6)} MB)
+            </button>
+          )}
         </span>
-      </th>
-      <td className="number">{task.sources}</td>
-      <td className="number">
-        {task.successes} <Mark success />
-      </td>
-      <td className="number">
-        {task.failures} <Mark success={false} />
-      </td>
-      <td className="number">{task.states}</td>
-      <td className="number">
-        {task.sharedStates}
-        <span className="muted">
-          {" "}
-          ({task.states === 0 ? 0 : Math.round((100 * task.sharedStates) / task.states)} %)
+      )}
+      {problem !== null && (
+        <span className="fault" role="alert" data-testid="unreadable">
+          {problem}
         </span>
-      </td>
-      <td className="number">
-        {task.episodes} <span className="muted">({task.episodesWon})</span>
-      </td>
-      <td className="number" title={`${task.matchedDecisions} of ${task.decisions} decisions`}>
-        <span className="bar" aria-hidden="true">
-          <span style={{ width: `${share * 100}%` }} />
-        </span>
-        {Math.round(share * 100)} %
-      </td>
-    </tr>
+      )}
+    </>
   );
-});
+}

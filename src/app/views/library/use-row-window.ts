@@ -2,19 +2,20 @@
 import { type RefObject, useLayoutEffect, useState } from "react";
 import { type RowWindow, rowWindow, type Scrolled } from "./row-window.ts";
 
-/** Rows of `rowHeight` CSS pixels each. Goes back to the top when `list` is another one. */
+/** Rows of `rowHeight` CSS pixels each. Goes back to the top when `list` is another one, or else when `top` is. */
 export function useRowWindow(
   scroller: RefObject<HTMLElement | null>,
   list: readonly unknown[],
   rowHeight: number,
+  top: unknown = list,
 ): RowWindow {
   const [scrolled, setScrolled] = useState<Scrolled>({ top: 0, height: 1000 });
   useLayoutEffect(() => {
     const element = scroller.current;
     if (element === null) return;
     const look = (): void => {
-      const [top, height] = [element.scrollTop, element.clientHeight];
-      setScrolled((before) => (before.height === height && before.top === top ? before : { top, height }));
+      const next = { top: element.scrollTop, height: element.clientHeight };
+      setScrolled((before) => (before.height === next.height && before.top === next.top ? before : next));
     };
     look();
     element.addEventListener("scroll", look, { passive: true });
@@ -28,6 +29,6 @@ export function useRowWindow(
   // biome-ignore lint/correctness/useExhaustiveDependencies: another list starts at its top
   useLayoutEffect(() => {
     scroller.current?.scrollTo({ top: 0 });
-  }, [scroller, list]);
+  }, [scroller, top]);
   return rowWindow(list.length, rowHeight, scrolled);
 }

@@ -2,23 +2,39 @@
 import { useState } from "react";
 import type { LibraryStatistics } from "../../../core/statistics/index.ts";
 import type { LibrarySummary } from "../../model.ts";
-import { selectionOf, whatIfWords } from "../../place/what-if.ts";
+import { controlsOf, selectionOf, whatIfWords } from "../../place/what-if.ts";
 import { Scroller } from "../../shell/scroller.tsx";
 import { useUi } from "../../state/store.ts";
-import { LibraryView } from "../library/library-view.tsx";
+import { NothingOpen } from "../nothing-open.tsx";
 import { BarChart } from "./bar-chart.tsx";
 import { type StatisticsTable, statisticsMarkdown, statisticsTables } from "./tables.ts";
 import { useStatistics } from "./use-statistics.ts";
 
 export function StatisticsView() {
   const library = useUi((ui) => ui.library);
-  return library === null ? <LibraryView /> : <OfLibrary library={library} />;
+  return library === null ? <NothingOpen /> : <OfLibrary library={library} />;
 }
 
 function OfLibrary({ library }: { library: LibrarySummary }) {
+  const [asked, setAsked] = useState<LibrarySummary | null>(null);
+  if (!library.remote || asked === library) return <Counted library={library} />;
+  return (
+    <section className="statistics" aria-labelledby="statistics-title">
+      <h2 id="statistics-title">Statistics</h2>
+      <p>The figures need every record, and this library lies on a server.</p>
+      <p>
+        <button type="button" className="primary" onClick={() => setAsked(library)}>
+          Download and count {Math.round(library.bytes / 1e6).toLocaleString("en")} MB
+        </button>
+      </p>
+    </section>
+  );
+}
+
+function Counted({ library }: { library: LibrarySummary }) {
   const place = useUi((ui) => ui.place);
-  const state = useStatistics(library, selectionOf(place));
-  const words = whatIfWords(place);
+  const state = useStatistics(library, selectionOf(controlsOf(place)));
+  const words = whatIfWords(controlsOf(place));
   const heading = [library.title, ...words].join(" · ");
   return (
     <section className="statistics" aria-labelledby="statistics-title">

@@ -1,32 +1,79 @@
-/** What a run is to do, and what that comes to. */
-import type { ReactNode } from "react";
+/** What a run is to do, here or on the worker: one form, made from the schema of the config. */
+import { type ReactNode, useId } from "react";
+import { METHODS, type MethodId } from "../../../core/method/index.ts";
+import { controlsOf, whatIfWords } from "../../place/what-if.ts";
+import { CONFIG_FIELDS, type Field } from "../../runs/config-fields.ts";
+import { useRuns } from "../../runs/runs-store.ts";
+import { useMemory } from "../../session/memory.ts";
 import { startTraining, stopTraining } from "../../session/training.ts";
-import { setTrainingForm, type TrainingForm, useTrainingForm } from "../../session/training-form.ts";
+import { composeConfig, WORKER_KEYS } from "../../session/training-config.ts";
+import { type DataChoice, setText, setTrainingForm, useTrainingForm } from "../../session/training-form.ts";
+import { useSending } from "../../session/worker-training.ts";
+import { countOf } from "../../shell/plural.ts";
 import { useUi } from "../../state/store.ts";
+import { WhatIfControls } from "../task/what-if-controls.tsx";
+import { ConfigView } from "./config-view.tsx";
+import { Cost } from "./cost.tsx";
 
-const SCOPES: Record<TrainingForm["scope"], string> = {
+const DATA: Record<DataChoice, string> = {
   episode: "this episode",
   task: "this task’s episodes",
   library: "the whole library",
+  files: "files on the worker’s disk",
 };
 
-function useEpisodes(scope: TrainingForm["scope"]): number {
+const TITLES: Readonly<Record<string, string>> = {
+  method: "Method",
+  batch_size: "Episodes a step",
+  "settings.learning_rate": "Learning rate (paper: 1e-5)",
+  seed: "Seed",
+  library: "Library, a path",
+  episodes: "Episodes, a path",
+  teacher: "Teacher, a folder or hub:OWNER/NAME",
+  student: "Student, a folder or hub:OWNER/NAME",
+  tokenizer: "Tokenizer, a folder",
+  device: "Device",
+  cards: "Cards",
+  sample: "Play the tasks anew",
+};
+
+/** Fields that stand in the first rows, or elsewhere in the page. */
+const ELSEWHERE: readonly string[] = [
+  "$schema",
+  ...["library", "episodes", "teacher", "student", "tokenizer", "episode_ids", "method", "epochs"],
+  ...["batch_size", "settings.learning_rate", "device", "cards", "teacher_dtype", "memory_limit_gib"],
+  ...["control", "sources_per_task", "augmentation", "terminal_failure_note"],
+];
+
+function useEpisodes(data: DataChoice): number | null {
   const library = useUi((ui) => ui.library);
   const task = useUi((ui) => ui.task);
-  if (scope === "episode") return 1;
-  if (scope === "task") return task?.episodes.filter(({ decisions }) => decisions > 0).length ?? 0;
+  if (data === "files") return null;
+  if (data === "episode") return 1;
+  if (data === "task") return task?.episodes.filter(({ decisions }) => decisions > 0).length ?? 0;
   return library?.tasks.reduce((sum, each) => sum + each.episodes, 0) ?? 0;
 }
 
 export function TrainingFormPanel() {
   const form = useTrainingForm();
-  const status = useUi((ui) => ui.training.status);
-  const scoring = useUi((ui) => ui.scoring.status);
-  const ready = useUi((ui) => ui.decision !== null);
-  const episodes = useEpisodes(form.scope);
-  const perPass = Math.ceil(episodes / form.batchSize);
-  const busy = status !== "idle";
-  const [vanilla, graph] = [form.vanillaPasses * perPass, form.graphPasses * perPass];
+  const ui = useUi();
+  const worker = useRuns((state) => state.worker);
+  useMemory();
+  const sending = useSending((state) => state.label);
+  const { status } = ui.training;
+  const busy = form.where === "page" ? status !== "idle" : sending !== null;
+  const there = form.where === "worker";
+  const composed = composeConfig(form, ui, worker);
+  const { problems } = composed;
+  const ready = form.data === "files" || ui.decision !== null;
+  const stages = METHODS[(form.texts.method as MethodId | undefined) ?? "gc-opd"]?.stages ?? [];
+  const field = (key: string): ReactNode => (
+    <ConfigField key={key} field={fieldOf(key)} problem={problems[key]} disabled={busy} />
+  );
+  const start =
+    problems[""] ??
+    Object.entries(problems).map(([key, problem]) => `${key}: ${problem}`)[0] ??
+    (there && worker.status === "none" ? "no worker serves this page: `npm start` does" : undefined);
   return (
     <form
       className="training-form"
@@ -35,116 +82,222 @@ export function TrainingFormPanel() {
         void startTraining();
       }}
     >
-      <Field label="Train on">
-        <select
-          value={form.scope}
-          disabled={busy}
-          onChange={(event) => setTrainingForm({ scope: event.target.value as TrainingForm["scope"] })}
-        >
-          {Object.entries(SCOPES).map(([scope, title]) => (
-            <option key={scope} value={scope}>
-              {title}
-            </option>
-          ))}
-        </select>
-      </Field>
-      <Field label="Vanilla passes">
-        <Count
-          value={form.vanillaPasses}
-          min={0}
-          disabled={busy}
-          set={(vanillaPasses) => setTrainingForm({ vanillaPasses })}
-        />
-      </Field>
-      <Field label="Graph-conditioned passes">
-        <Count
-          value={form.graphPasses}
-          min={0}
-          disabled={busy}
-          set={(graphPasses) => setTrainingForm({ graphPasses })}
-        />
-      </Field>
-      <Field label="Episodes a step">
-        <Count
-          value={form.batchSize}
-          min={1}
-          disabled={busy}
-          set={(batchSize) => setTrainingForm({ batchSize })}
-        />
-      </Field>
-      <Field label="Learning rate (paper: 1e-5)">
-        <select
-          value={form.learningRate}
-          disabled={busy}
-          onChange={(event) => setTrainingForm({ learningRate: Number(event.target.value) })}
-        >
-          {[0, 1e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3].map((rate) => (
-            <option key={rate} value={rate}>
-              {rate === 0 ? "0 (changes nothing)" : rate.toExponential(0)}
-            </option>
-          ))}
-        </select>
-      </Field>
+      <fieldset className="form-row">
+        <legend>Where</legend>
+        <label className="choice">
+          <input
+            type="radio"
+            name="where"
+            checked={!there}
+            onChange={() =>
+              setTrainingForm({ where: "page", data: form.data === "files" ? "episode" : form.data })
+            }
+          />{" "}
+          this page:{" "}
+          {ui.device.kind === "unknown" ? "device not known yet" : ui.device.adapter || ui.device.kind}
+        </label>
+        <label className="choice">
+          <input
+            type="radio"
+            name="where"
+            checked={there}
+            disabled={worker.status === "none"}
+            onChange={() => setTrainingForm({ where: "worker" })}
+          />{" "}
+          the worker
+          {worker.status === "none" ? ": none serves this page" : worker.device && `: ${worker.device}`}
+        </label>
+        {there && field("device")}
+        {there && field("cards")}
+      </fieldset>
+      <fieldset className="form-row">
+        <legend>Data and models</legend>
+        <Labelled label="Train on">
+          <select
+            value={form.data}
+            disabled={busy}
+            onChange={(event) => setTrainingForm({ data: event.target.value as DataChoice })}
+          >
+            {Object.entries(DATA)
+              .filter(([data]) => there || data !== "files")
+              .map(([data, title]) => (
+                <option key={data} value={data}>
+                  {title}
+                </option>
+              ))}
+          </select>
+        </Labelled>
+        {form.data === "files" && ["library", "episodes"].map(field)}
+        {there && ["teacher", "student", "tokenizer"].map(field)}
+        {there && (
+          <p className="note">
+            An empty model is the one that is open here; what the worker does not have is sent to it. A name
+            of the hub is downloaded by the worker.
+          </p>
+        )}
+      </fieldset>
+      <fieldset className="form-row">
+        <legend>Method</legend>
+        {field("method")}
+        {stages.map((stage, n) => (
+          <Labelled
+            // biome-ignore lint/suspicious/noArrayIndexKey: a stage is its place in the method
+            key={`${form.texts.method} ${n}`}
+            label={`${n === 0 ? "Vanilla" : "Graph-conditioned"} passes`}
+            problem={problems.epochs}
+          >
+            <input
+              type="number"
+              min={0}
+              max={999}
+              value={form.passes[n] ?? ""}
+              placeholder={String(stage.epochs)}
+              disabled={busy}
+              onChange={(event) =>
+                setTrainingForm({
+                  passes: stages.map((_, m) => (m === n ? event.target.value : (form.passes[m] ?? ""))),
+                })
+              }
+            />
+          </Labelled>
+        ))}
+        {field("batch_size")}
+        {field("settings.learning_rate")}
+        <WhatIfControls leftOut={0} />
+      </fieldset>
+      <details className="all-settings">
+        <summary>All settings</summary>
+        <div className="form-row">
+          {CONFIG_FIELDS.filter(
+            ({ key }) => !ELSEWHERE.includes(key) && (there || !WORKER_KEYS.includes(key)),
+          ).map(({ key }) => field(key))}
+        </div>
+      </details>
+      <ConfigView composed={composed} />
+      <Cost composed={composed} />
       <div className="training-actions">
-        {busy ? (
+        {busy && !there ? (
           <button type="button" disabled={status === "cancelling"} onClick={() => void stopTraining()}>
             {status === "running"
               ? "Stop after this step"
               : status === "stopping"
-                ? "Stop at once, lose this run"
+                ? "Stop at once, lose this step"
                 : "Cancel requested…"}
           </button>
         ) : (
           <button
             type="submit"
             className="primary"
-            disabled={!ready || scoring === "running" || vanilla + graph === 0}
+            disabled={busy || !ready || start !== undefined || (!there && ui.scoring.status === "running")}
           >
-            Update <span className="key">u</span>
+            {there ? "Start on the worker" : "Update"} <span className="key">u</span>
           </button>
         )}
-        <span className="note" data-testid="plan">
-          {vanilla} vanilla {vanilla === 1 ? "step" : "steps"}, then {graph} graph-conditioned, over{" "}
-          {episodes} {episodes === 1 ? "episode" : "episodes"}; AdamW, clip 0.2, gradient norm ≤ 1
-        </span>
+        <PlanLine />
+        {sending !== null && <span role="status">{sending}…</span>}
+        {start !== undefined && <span className="fault">{start}</span>}
       </div>
     </form>
   );
 }
 
-function Field({ label, children }: { label: string; children: ReactNode }) {
+/** What the form comes to, in a sentence. */
+function PlanLine() {
+  const { passes, data, texts } = useTrainingForm();
+  const episodes = useEpisodes(data);
+  const words = whatIfWords(controlsOf(useUi((ui) => ui.place)));
+  const evidence = words.length === 0 ? "the full method" : words.join(" · ");
+  const batch = Number(texts.batch_size || 32);
+  const stages = METHODS[(texts.method as MethodId | undefined) ?? "gc-opd"]?.stages ?? [];
+  const counts = stages.map((stage, n) =>
+    episodes === null ? Number.NaN : Number(passes[n] || stage.epochs) * Math.ceil(episodes / batch),
+  );
+  if (episodes === null || counts.some(Number.isNaN))
+    return (
+      <span className="note" data-testid="plan">
+        evidence: {evidence}
+      </span>
+    );
+  const [vanilla = 0, graph] = counts;
   return (
-    // biome-ignore lint/a11y/noLabelWithoutControl: the control is the child
-    <label>
-      <span className="caption">{label}</span>
-      {children}
-    </label>
+    <span className="note" data-testid="plan">
+      {vanilla} vanilla {vanilla === 1 ? "step" : "steps"}
+      {graph !== undefined && `, then ${graph} graph-conditioned`}, over {countOf(episodes, "episode")}
+      {"; evidence: "}
+      {evidence}
+    </span>
   );
 }
 
-function Count({
-  value,
-  min,
-  disabled,
-  set,
-}: {
-  value: number;
-  min: number;
-  disabled: boolean;
-  set: (value: number) => void;
-}) {
+function fieldOf(key: string): Field {
+  return CONFIG_FIELDS.find((field) => field.key === key)!;
+}
+
+function titleOf(key: string): string {
+  return TITLES[key] ?? key.replace(/^(settings|sample)\./, "").replaceAll("_", " ");
+}
+
+function ConfigField({ field, problem, disabled }: { field: Field; problem?: string; disabled: boolean }) {
+  const text = useTrainingForm(({ texts }) => texts[field.key] ?? "");
+  const { key, kind, choices, standard, description } = field;
+  const set = (value: string) => setText(key, value);
   return (
-    <input
-      type="number"
-      min={min}
-      max={999}
-      step={1}
-      value={value}
-      disabled={disabled}
-      onChange={(event) => {
-        const next = event.target.valueAsNumber;
-        if (Number.isInteger(next) && next >= min && next <= 999) set(next);
-      }}
-    />
+    <Labelled label={titleOf(key)} problem={problem} title={description}>
+      {kind === "choice" ? (
+        <select value={text || standard} disabled={disabled} onChange={(event) => set(event.target.value)}>
+          {choices.map((choice) => (
+            <option key={choice} value={choice}>
+              {choice}
+            </option>
+          ))}
+        </select>
+      ) : kind === "switch" ? (
+        <input
+          type="checkbox"
+          checked={text === "true"}
+          disabled={disabled}
+          onChange={(event) => set(event.target.checked ? "true" : "")}
+        />
+      ) : (
+        <input
+          type={kind === "integer" ? "number" : "text"}
+          className={kind}
+          value={text}
+          placeholder={standard}
+          disabled={disabled}
+          aria-invalid={problem !== undefined}
+          spellCheck={false}
+          onChange={(event) => set(event.target.value)}
+        />
+      )}
+    </Labelled>
+  );
+}
+
+function Labelled({
+  label,
+  problem,
+  title,
+  children,
+}: {
+  label: string;
+  problem?: string | undefined;
+  title?: string;
+  children: ReactNode;
+}) {
+  const id = useId();
+  return (
+    <span className="form-field">
+      {/* biome-ignore lint/a11y/noLabelWithoutControl: the control is the child */}
+      <label title={title || undefined} aria-describedby={problem === undefined ? undefined : id}>
+        <span className="caption">{label}</span>
+        {children}
+      </label>
+      {problem !== undefined && (
+        <span className="fault" id={id} role="alert">
+          {problem}
+        </span>
+      )}
+    </span>
   );
 }

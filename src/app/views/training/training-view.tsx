@@ -1,10 +1,14 @@
 /** Steps on the student: vanilla first, then with evidence, and what they do to it. */
+
+import { useRuns } from "../../runs/runs-store.ts";
 import { formatRange, trainingRemaining } from "../../session/eta.ts";
 import { type TrainingState, useUi } from "../../state/store.ts";
-import { NeedsTask } from "../needs-task.tsx";
+import { useMemoryFacts } from "../memory-note.tsx";
+import { NeedsEpisode, NeedsTask } from "../needs-task.tsx";
+import { RunCharts } from "../runs/run-charts.tsx";
+import { RunDetail } from "../runs/run-detail.tsx";
 import { StepBar } from "../task/step-bar.tsx";
 import { engineFacts, Provenance } from "../tokens/provenance.tsx";
-import { Curves } from "./curves.tsx";
 import { StudentPanel } from "./student-panel.tsx";
 import { TrainingFormPanel } from "./training-form.tsx";
 import { WatchedTokens } from "./watched-tokens.tsx";
@@ -14,10 +18,12 @@ export function TrainingView() {
   const training = useUi((ui) => ui.training);
   const student = useUi((ui) => ui.models.student);
   const teacher = useUi((ui) => ui.models.teacher);
-  if (task === null) return <NeedsTask />;
+  const memoryFacts = useMemoryFacts("train");
+  const latest = useRuns((state) => (state.latest === null ? null : (state.runs[state.latest] ?? null)));
   return (
     <div className="training-view">
-      <StepBar task={task} />
+      {task === null ? <NeedsTask /> : <StepBar task={task} />}
+      {task?.episodes.length === 0 && <NeedsEpisode />}
       <section className="panel" aria-labelledby="training-title">
         <div className="panel-head">
           <h2 id="training-title">Update the student</h2>
@@ -32,14 +38,18 @@ export function TrainingView() {
           <WatchedTokens watch={training.watch} />
         </section>
       )}
-      {training.points.length > 0 ? (
-        <Curves points={training.points} />
+      {latest !== null ? (
+        <>
+          <RunCharts runs={[latest]} />
+          <RunDetail key={latest.id} run={latest} />
+        </>
       ) : (
         training.status === "idle" && (
           <p className="note hint">
             Each step: the frozen teacher scores the student’s recorded responses, without evidence in the
-            vanilla stage and with Rₜ in the second; the student moves towards it by the clipped surrogate.
-            Nothing is written anywhere until you save.
+            vanilla stage and with Rₜ in the second; the student moves towards it by the clipped surrogate. In
+            the page nothing is written to your disk until you save; runs and their last checkpoint are kept
+            in this browser, so that they can go on.
           </p>
         )
       )}
@@ -47,8 +57,12 @@ export function TrainingView() {
         <Provenance
           facts={[
             ...engineFacts(student.info),
-            ["teacher", `${teacher.info.model}, ${teacher.info.parameters.toLocaleString("en")} parameters`],
+            [
+              "teacher",
+              `${teacher.info.model}, ${teacher.info.parameters?.toLocaleString("en") ?? "unknown"} parameters`,
+            ],
             ["optimizer steps", String(student.steps)],
+            ...memoryFacts,
           ]}
         />
       )}
@@ -57,7 +71,7 @@ export function TrainingView() {
 }
 
 function Running({ training }: { training: TrainingState }) {
-  const { status, work, done, total, message, points, stageSteps } = training;
+  const { status, work, done, total, message, points, stageSteps, method } = training;
   if (status === "idle") {
     return message === null ? null : (
       <p
@@ -81,6 +95,7 @@ function Running({ training }: { training: TrainingState }) {
         {total > 0 &&
           (eta === null ? " · time left is known after the first step" : ` · ${formatRange(eta)} left`)}
         {status === "stopping" && " · stopping after this step"}
+        {method !== "" && ` · evidence: ${method}`}
       </span>
       <progress
         max={total || 1}

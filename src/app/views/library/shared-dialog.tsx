@@ -1,0 +1,137 @@
+/** Files of the worker's disk: the folder that it shares, and what of it is to be opened. A native dialog. */
+import { useEffect, useRef, useState } from "react";
+import { describeFault } from "../../session/faults.ts";
+import { gigabytes } from "../../session/hub.ts";
+import { isRecordFile, openShared } from "../../session/open.ts";
+import { listShared, type SharedList } from "../../session/shared-folder.ts";
+import { countOf } from "../../shell/plural.ts";
+import { Scroller } from "../../shell/scroller.tsx";
+import { setUi, useUi } from "../../state/store.ts";
+
+const close = (): void => setUi({ sharedOpen: false });
+
+export function SharedDialog() {
+  const open = useUi((ui) => ui.sharedOpen);
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    if (open && !dialog.current?.open) dialog.current?.showModal();
+    if (!open && dialog.current?.open) dialog.current.close();
+  }, [open]);
+  return (
+    <dialog ref={dialog} className="help shared" aria-labelledby="shared-title" onClose={close}>
+      <header>
+        <h2 id="shared-title">Files of the worker</h2>
+        <button type="button" onClick={close}>
+          Close <kbd>Esc</kbd>
+        </button>
+      </header>
+      {open && <Browser />}
+    </dialog>
+  );
+}
+
+function Browser() {
+  const [path, setPath] = useState("");
+  const [list, setList] = useState<SharedList | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  /** Paths below the shared folder, in the order in which they were chosen; from any of its folders. */
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const busy = useUi((ui) => ui.opening !== null);
+  useEffect(() => {
+    let current = true;
+    setList(null);
+    setProblem(null);
+    listShared(path).then(
+      (found) => current && setList(found),
+      (error) => current && setProblem(describeFault(error)),
+    );
+    return () => {
+      current = false;
+    };
+  }, [path]);
+  const at = (name: string): string => (path === "" ? name : `${path}/${name}`);
+  const toggle = (file: string): void =>
+    setChosen(chosen.includes(file) ? chosen.filter((each) => each !== file) : [...chosen, file]);
+  return (
+    <form
+      className="shared-body"
+      onSubmit={(event) => {
+        event.preventDefault();
+        close();
+        void openShared(chosen);
+      }}
+    >
+      <Trail path={path} go={setPath} />
+      {problem !== null && (
+        <p className="fault" role="alert" data-testid="shared-problem">
+          {problem}
+        </p>
+      )}
+      {list === null && problem === null && <p className="note">Asking the worker…</p>}
+      {list !== null && (
+        <Scroller className="shared-list" label="Files">
+          <ul data-testid="shared-list">
+            {list.entries.map(({ name, kind, bytes }) => (
+              <li key={name}>
+                {kind === "folder" ? (
+                  <button type="button" className="plain" onClick={() => setPath(at(name))}>
+                    {name}/
+                  </button>
+                ) : isRecordFile({ path: name }) ? (
+                  <label>
+                    <input
+                      type="checkbox"
+                      checked={chosen.includes(at(name))}
+                      onChange={() => toggle(at(name))}
+                    />{" "}
+                    {name}
+                  </label>
+                ) : (
+                  <span className="muted">{name}</span>
+                )}
+                {bytes !== null && <span className="note">{gigabytes(bytes)}</span>}
+              </li>
+            ))}
+          </ul>
+          {list.entries.length === 0 && <p className="note">Nothing is in this folder that may be shown.</p>}
+          {list.more > 0 && <p className="note">{countOf(list.more, "more file")} not listed.</p>}
+        </Scroller>
+      )}
+      <footer>
+        <button type="submit" className="primary" disabled={busy || chosen.length === 0}>
+          Open {chosen.length === 0 ? "files" : countOf(chosen.length, "file")}
+        </button>
+        <span className="note">
+          {chosen.length === 0
+            ? "Sources and episodes: .jsonl and .jsonl.gz. Choose all that belong together; one task is read at a time."
+            : chosen.join(", ")}
+        </span>
+      </footer>
+    </form>
+  );
+}
+
+/** The folders on the way, each a button but the last. */
+function Trail({ path, go }: { path: string; go: (path: string) => void }) {
+  const parts = path === "" ? [] : path.split("/");
+  const places = ["", ...parts.map((_, i) => parts.slice(0, i + 1).join("/"))];
+  return (
+    <nav aria-label="Folder" className="shared-trail">
+      {places.map((place, i) => {
+        const title = i === 0 ? "shared folder" : parts[i - 1];
+        return place === path ? (
+          <span key={place} aria-current="location">
+            {title}
+          </span>
+        ) : (
+          <span key={place}>
+            <button type="button" className="plain" onClick={() => go(place)}>
+              {title}
+            </button>{" "}
+            /{" "}
+          </span>
+        );
+      })}
+    </nav>
+  );
+}

@@ -1,0 +1,110 @@
+/** One task as a row of the library's table. */
+import { memo } from "react";
+import type { TaskDelta } from "../../library/scored-tasks.ts";
+import { UNREADABLE } from "../../library/task-columns.ts";
+import type { TaskSummary } from "../../model.ts";
+import { goToTask } from "../../place/navigate.ts";
+import { Mark } from "../../shell/mark.tsx";
+import { countOf } from "../../shell/plural.ts";
+import { shownName } from "../../text/shown-text.ts";
+import { nats } from "../tokens/format.ts";
+
+/** A counted figure, or why there is none. */
+function counted(value: number): string {
+  return value >= 0 ? String(value) : value === UNREADABLE ? "?" : "…";
+}
+
+/** `row` counts from 1, the head included. */
+export const TaskRow = memo(function TaskRow({
+  task,
+  row,
+  states,
+  shared,
+  matched,
+  fallback,
+  delta,
+}: {
+  task: TaskSummary;
+  row: number;
+  states: number;
+  shared: number;
+  matched: number;
+  fallback: number;
+  delta: TaskDelta | null;
+}) {
+  const open = (): void => goToTask(task.task, task.environment);
+  return (
+    // The link inside does the same for the keyboard; the row is a larger target for the mouse.
+    <tr onClick={open} aria-rowindex={row}>
+      <th scope="row">
+        <button
+          type="button"
+          className="plain task-name"
+          title={shownName(task.task)}
+          onClick={(event) => {
+            event.stopPropagation();
+            open();
+          }}
+        >
+          <bdi>{shownName(task.task)}</bdi>
+        </button>
+        <span className="description" title={shownName(task.description, 2000)}>
+          <bdi>{shownName(task.description, 500)}</bdi>
+        </span>
+      </th>
+      {task.admitted < task.sources ? (
+        <td
+          className="number"
+          title={`${task.admitted} of ${task.sources} recorded executions are admitted: ${task.environment} takes complete, replay-checked records only`}
+        >
+          {task.admitted} <span className="muted">of {task.sources}</span>
+        </td>
+      ) : (
+        <td className="number">{task.sources}</td>
+      )}
+      <td className="number">
+        {task.successes} <Mark success />
+      </td>
+      <td className="number">
+        {task.failures} <Mark success={false} />
+      </td>
+      <td className="number">{counted(states)}</td>
+      <td className="number">
+        {counted(shared)}
+        {states > 0 && <span className="muted"> ({Math.round((100 * shared) / states)} %)</span>}
+      </td>
+      <td className="number">
+        {task.episodes} <span className="muted">({task.episodesWon})</span>
+      </td>
+      <ShareCell count={matched} of={task.decisions} what="decisions matched" bar />
+      <ShareCell count={fallback} of={task.decisions} what="decisions with a fallback" />
+      <td
+        className="number"
+        title={
+          delta === null
+            ? "no decision of it was scored here"
+            : `${countOf(delta.tokens, "token")} of ${countOf(delta.decisions, "scored decision")}`
+        }
+      >
+        {delta === null ? "–" : nats(delta.mean, true)}
+      </td>
+    </tr>
+  );
+});
+
+/** A share of a task's decisions; or why it is not known. */
+function ShareCell(props: { count: number; of: number; what: string; bar?: boolean }) {
+  const { count, of, what, bar = false } = props;
+  if (count < 0) return <td className="number">{counted(count)}</td>;
+  const share = of === 0 ? 0 : count / of;
+  return (
+    <td className="number" title={`${count} of ${of} ${what}`}>
+      {bar && (
+        <span className="bar" aria-hidden="true">
+          <span style={{ width: `${share * 100}%` }} />
+        </span>
+      )}
+      {of === 0 ? "–" : `${Math.round(share * 100)} %`}
+    </td>
+  );
+}

@@ -1,0 +1,92 @@
+/** In place of a view while no library is open: what it would show, and the ways to open one. */
+import type { View } from "../place/place.ts";
+import { startTour, tourWasDone } from "../shell/tour/tour.ts";
+import { useUi } from "../state/store.ts";
+import { OpenButtons } from "./library/open-panel.tsx";
+
+/** What a view shows once there is something to show. */
+export const PURPOSES: Record<View, { title: string; shows: string }> = {
+  library: {
+    title: "See what the teacher is shown, and what it changes",
+    shows:
+      "A library of recorded executions and a file of student episodes go in. For every student decision you see which executions passed the same state, which of them may serve as evidence and why the others may not, the evidence as the teacher reads it, and how it moves the probability of each token.",
+  },
+  task: {
+    title: "One task, decision by decision",
+    shows:
+      "Here stand the executions of a task side by side, the same letter for the same state, with the student on top; under them the graph of the states; and beside them, for each decision of the student, what was retrieved, why, and the evidence as the teacher reads it.",
+  },
+  tokens: {
+    title: "The same response under two contexts",
+    shows:
+      "Here a teacher reads the student’s unchanged response without and with the evidence. Every token is coloured by how its log-probability changes, and any decision gives the table of the paper’s case study.",
+  },
+  training: {
+    title: "Update a student, and watch it",
+    shows:
+      "Here a student is updated on its own episodes, without evidence first and then with it: loss, gradient norm and the probabilities of its tokens, step by step. It is saved only when you say so.",
+  },
+  runs: {
+    title: "Every run, on one chart",
+    shows:
+      "Here stand the training runs of this page and of the worker: their states, curves, tokens and files, several on the same charts.",
+  },
+  statistics: {
+    title: "The figures that the paper prints",
+    shows:
+      "Here stand coverage, references, outcomes, the length of the evidence and the size of the graphs of a whole library, to copy as Markdown.",
+  },
+};
+
+export function NothingOpen() {
+  const view = useUi((ui) => ui.place.view);
+  const own = useUi((ui) => ui.place.library === "own");
+  const busy = useUi((ui) => ui.opening !== null);
+  const { title, shows } = PURPOSES[view];
+  return (
+    <section className="empty" aria-labelledby="empty-title" data-testid="nothing-open">
+      <h2 id="empty-title">{title}</h2>
+      {own && (
+        <p data-testid="own-link">
+          This link leads into files of your own, which a page cannot open by itself: pick or drop them again.
+        </p>
+      )}
+      <p>{shows}</p>
+      <OpenButtons primary />
+      <p>
+        New here?{" "}
+        <button type="button" disabled={busy} onClick={() => void startTour()}>
+          {tourWasDone() ? "Take the tour again" : "Take the tour"}
+        </button>{" "}
+        <span className="note">of the sample: two minutes, by keyboard or mouse.</span>
+      </p>
+      <p className="note">
+        The sample is ten ScienceWorld tasks with a tiny teacher and a tiny student. Your own files:{" "}
+        <code>sources.jsonl</code> and <code>episodes.jsonl</code>, plain or gzip, dropped anywhere on this
+        page together. Recordings in other formats (the authors’ catalogs and student runs, verl dumps,
+        ShareGPT and OpenAI chats, ATIF, Parquet) are imported when their folder or file is dropped. Nothing
+        leaves this machine.
+      </p>
+      {view === "library" && (
+        <ol className="steps">
+          <li>
+            <span className="key">2</span> <strong>Task</strong>: executions side by side, the state graph,
+            each decision’s retrieval.
+          </li>
+          <li>
+            <span className="key">3</span> <strong>Tokens</strong>: one teacher, two contexts, the same
+            tokens.
+          </li>
+          <li>
+            <span className="key">4</span> <strong>Training</strong>: steps on the student, vanilla first,
+            then with evidence.
+          </li>
+          <li>
+            <span className="key">5</span> <strong>Statistics</strong>: coverage, references, outcomes,
+            graphs, as the paper prints them.
+          </li>
+        </ol>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,144 @@
+/** One figure of several runs by step: letters, dashes and points tell them apart, one crosshair goes through all. */
+import { extent, line, scaleLinear } from "d3";
+import { useRef } from "react";
+import type { Run, RunPoint } from "../../runs/run.ts";
+import { useSize } from "../task/use-size.ts";
+import { figureText, LETTERS, type ShownFigure } from "./figures.ts";
+
+const MARGIN = { left: 52, right: 14, top: 10, bottom: 24 };
+const HEIGHT = 150;
+
+/** The runs on a chart, by their letters. */
+export interface Charted {
+  run: Run;
+  letter: number;
+}
+
+function padded(values: number[]): [number, number] {
+  const [low, high] = extent(values);
+  if (low === undefined || high === undefined) return [0, 1];
+  if (low !== high) return [low, high];
+  const room = Math.abs(low) * 0.1 || 0.5;
+  return [low - room, high + room];
+}
+
+export function RunChart({
+  figure,
+  runs,
+  steps,
+  step,
+  onStep,
+}: {
+  figure: ShownFigure;
+  runs: readonly Charted[];
+  /** Of all charts, so that they line up. */
+  steps: [number, number];
+  /** The step that is read; null reads the last of each run. */
+  step: number | null;
+  onStep: (step: number | null) => void;
+}) {
+  const box = useRef<HTMLElement>(null);
+  const { width } = useSize(box);
+  const { key, title, unit } = figure;
+  const series = runs.map(({ run, letter }) => ({
+    run,
+    letter,
+    points: run.figures.points.flatMap((point) => {
+      const y = point[key];
+      return y === null ? [] : [{ x: point.step, y }];
+    }),
+  }));
+  const x = scaleLinear(padded(steps), [MARGIN.left, Math.max(MARGIN.left + 1, width - MARGIN.right)]);
+  const y = scaleLinear(padded(series.flatMap(({ points }) => points.map((point) => point.y))), [
+    HEIGHT - MARGIN.bottom,
+    MARGIN.top,
+  ]).nice(4);
+  const path = line<{ x: number; y: number }>(
+    (point) => x(point.x),
+    (point) => y(point.y),
+  );
+  const ticks = x.ticks(Math.max(2, Math.floor(width / 70))).filter(Number.isInteger);
+  const read = (run: Run): RunPoint | undefined =>
+    step === null ? run.figures.points.at(-1) : run.figures.points.find((point) => point.step === step);
+  const said = runs.map(({ run, letter }) => `${LETTERS[letter]} ${figureText(read(run), key)}`).join(", ");
+  const pointAt = (clientX: number): void => {
+    const left = box.current?.querySelector("svg")?.getBoundingClientRect().left ?? 0;
+    const nearest = Math.round(x.invert(clientX - left));
+    onStep(Math.min(steps[1], Math.max(steps[0], nearest)));
+  };
+  return (
+    <figure className="panel run-chart" ref={box}>
+      <figcaption>
+        <strong>{title}</strong>
+        {unit !== "" && <span className="note">{unit}</span>}
+        <span className="run-readout">
+          {runs.map(({ run, letter }) => (
+            <span key={run.id} className={`run-series run-${letter}`}>
+              <b>{LETTERS[letter]}</b> {figureText(read(run), key)}
+            </span>
+          ))}
+        </span>
+      </figcaption>
+      {width > 0 && (
+        <svg
+          width={width}
+          height={HEIGHT}
+          role="img"
+          aria-label={`${title} at ${step === null ? "the last step" : `step ${step}`}: ${said}`}
+          data-figure={key}
+          onPointerMove={(event) => pointAt(event.clientX)}
+          onPointerLeave={() => onStep(null)}
+        >
+          {y.ticks(4).map((tick) => (
+            <g key={tick} className="tick" transform={`translate(0,${y(tick)})`}>
+              <line x1={MARGIN.left} x2={width - MARGIN.right} />
+              <text x={MARGIN.left - 6} dy="0.32em" textAnchor="end">
+                {y.tickFormat(4)(tick)}
+              </text>
+            </g>
+          ))}
+          {ticks.map((tick) => (
+            <text key={tick} className="tick-x" x={x(tick)} y={HEIGHT - 8} textAnchor="middle">
+              {tick}
+            </text>
+          ))}
+          {runs.flatMap(({ run, letter }) =>
+            run.figures.marks.map((mark, n) => (
+              <line
+                // biome-ignore lint/suspicious/noArrayIndexKey: marks are only ever added
+                key={`${run.id} ${n}`}
+                className={`run-mark ${mark.kind}`}
+                x1={x(mark.step + 0.5)}
+                x2={x(mark.step + 0.5)}
+                y1={MARGIN.top}
+                y2={HEIGHT - MARGIN.bottom}
+              >
+                <title>{`${LETTERS[letter]}, after step ${mark.step}: ${mark.text}`}</title>
+              </line>
+            )),
+          )}
+          {step !== null && (
+            <line className="marked" x1={x(step)} x2={x(step)} y1={MARGIN.top} y2={HEIGHT - MARGIN.bottom} />
+          )}
+          {series.map(({ run, letter, points }) => {
+            const last = points.at(-1);
+            return (
+              <g key={run.id} className={`run-series run-${letter}`}>
+                <path className="curve" d={path(points) ?? ""} />
+                {points.length <= 40 &&
+                  points.map((point) => (
+                    <circle key={point.x} className="point" cx={x(point.x)} cy={y(point.y)} r={2.4} />
+                  ))}
+                {last !== undefined && runs.length > 1 && (
+                  <text className="run-letter" x={x(last.x) + 4} y={y(last.y)} dy="0.32em">
+                    {LETTERS[letter]}
+                  </text>
+                )}
+              </g>
+            );
+          })}
+        </svg>
+      )}
+    </figure>
+  );
+}

@@ -1,0 +1,79 @@
+/** The curves of one run or of several, read together at one step. */
+import { useState } from "react";
+import { curvesCsv } from "../../runs/export-run.ts";
+import type { Run } from "../../runs/run.ts";
+import { saveFile } from "../../session/save-file.ts";
+import { saveChart } from "./chart-file.ts";
+import { LETTERS, SHOWN_FIGURES } from "./figures.ts";
+import { type Charted, RunChart } from "./run-chart.tsx";
+
+export function RunCharts({ runs }: { runs: readonly Run[] }) {
+  const [step, setStep] = useState<number | null>(null);
+  const charted: Charted[] = runs.map((run, letter) => ({ run, letter }));
+  const points = runs.flatMap(({ figures }) => figures.points);
+  if (points.length === 0) return <p className="note hint">The curves begin with the first step.</p>;
+  const steps: [number, number] = [
+    Math.min(...points.map((point) => point.step)),
+    Math.max(...points.map((point) => point.step)),
+  ];
+  const figures = SHOWN_FIGURES.filter(
+    ({ key }) => key !== "success" || points.some(({ success }) => success !== null),
+  );
+  return (
+    <section className="run-charts" aria-label="Curves" data-testid="run-charts">
+      <div className="run-charts-head">
+        {runs.length > 1 && (
+          <ul className="run-legend" aria-label="Runs on the charts">
+            {charted.map(({ run, letter }) => (
+              <li key={run.id} className={`run-series run-${letter}`}>
+                <svg width="34" height="10" aria-hidden="true">
+                  <path className="curve" d="M1,5h32" />
+                  <circle className="point" cx="17" cy="5" r="2.4" />
+                </svg>
+                <b>{LETTERS[letter]}</b> {run.title} <span className="note">{run.where}</span>
+              </li>
+            ))}
+          </ul>
+        )}
+        <label className="step-reader">
+          Read at step{" "}
+          <input
+            type="range"
+            min={steps[0]}
+            max={steps[1]}
+            step={1}
+            value={step ?? steps[1]}
+            onChange={(event) => setStep(event.target.valueAsNumber)}
+          />{" "}
+          <output>{step ?? "last"}</output>
+        </label>
+        <span className="run-export">
+          <button
+            type="button"
+            onClick={() => saveFile("curves.csv", new Blob([curvesCsv(runs)], { type: "text/csv" }))}
+          >
+            CSV
+          </button>
+          <button type="button" onClick={() => void saveChart("svg")}>
+            SVG
+          </button>
+          <button type="button" onClick={() => void saveChart("png")}>
+            PNG
+          </button>
+        </span>
+      </div>
+      <div className="run-chart-grid" data-charts>
+        {figures.map((figure) => (
+          <RunChart
+            key={figure.key}
+            figure={figure}
+            runs={charted}
+            steps={steps}
+            step={step}
+            onStep={setStep}
+          />
+        ))}
+      </div>
+    </section>
+  );
+}

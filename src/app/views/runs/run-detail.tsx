@@ -1,0 +1,141 @@
+/** One run: its state, what it was asked, its command, its log and files, and its export. */
+import { useState } from "react";
+import { eventLines } from "../../runs/export-run.ts";
+import { ENDED, type Run } from "../../runs/run.ts";
+import { worker } from "../../runs/worker-client.ts";
+import { faultNotice } from "../../session/faults.ts";
+import { saveFile } from "../../session/save-file.ts";
+import { setUi } from "../../state/store.ts";
+import { BatchPanel } from "./batch-panel.tsx";
+import { CopyText } from "./copy-text.tsx";
+import { RunButtons } from "./run-list.tsx";
+import { leftText, RunStateLine, stepsText } from "./run-state.tsx";
+
+const LOG_LINES = 1000;
+
+async function saved(name: string, content: () => Promise<Blob>): Promise<void> {
+  try {
+    saveFile(name, await content());
+  } catch (error) {
+    setUi({ notice: faultNotice(error) });
+  }
+}
+
+export function RunDetail({ run }: { run: Run }) {
+  const { id, figures, work } = { ...run, work: run.figures.work };
+  const json = JSON.stringify(run.config, null, 2);
+  const going = !ENDED.includes(run.state);
+  return (
+    <>
+      <section className="panel run-detail" aria-labelledby="run-title" data-testid="run-detail">
+        <div className="panel-head">
+          <h2 id="run-title">{run.title}</h2>
+          <RunButtons run={run} />
+        </div>
+        <p className="run-line" role="status">
+          <span>
+            <RunStateLine run={run} /> · step {stepsText(run)}
+            {going && ` · ${leftText(run)}`}
+            {going && work !== null && ` · ${work.what}: ${work.done} of ${work.total} ${work.unit}`}
+            {run.message !== null && ` · ${run.message}`}
+          </span>
+          {going && figures.total > 0 && (
+            <progress max={figures.total} value={figures.done} aria-label="Steps done" />
+          )}
+        </p>
+        {figures.marks.length > 0 && (
+          <ul className="note run-marks">
+            {figures.marks.map((mark, n) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: marks are only ever added
+              <li key={n}>
+                after step {mark.step}: {mark.text}
+              </li>
+            ))}
+          </ul>
+        )}
+        <div className="run-parts">
+          <details>
+            <summary>Config</summary>
+            <CopyText text={json} label="the config" />
+          </details>
+          {run.command !== null && (
+            <details>
+              <summary>Command</summary>
+              <CopyText text={run.command.join(" ")} label="the command" />
+            </details>
+          )}
+          {run.where === "worker" && <Log id={id} />}
+          {run.where === "worker" && <Files id={id} />}
+          <span className="run-export">
+            <button type="button" onClick={() => saveFile(`${id}-events.jsonl`, new Blob([eventLines(run)]))}>
+              Events (JSONL)
+            </button>
+            <button type="button" onClick={() => saveFile(`${id}-config.json`, new Blob([`${json}\n`]))}>
+              Config (JSON)
+            </button>
+          </span>
+        </div>
+      </section>
+      <BatchPanel run={run} />
+    </>
+  );
+}
+
+function Log({ id }: { id: string }) {
+  const [text, setText] = useState<string | null>(null);
+  const read = async (): Promise<void> => {
+    try {
+      setText((await (await worker.log(id, LOG_LINES)).text()) || "It is empty.");
+    } catch (error) {
+      setText(faultNotice(error).text);
+    }
+  };
+  return (
+    <details onToggle={(event) => event.currentTarget.open && void read()}>
+      <summary>Log</summary>
+      <p className="note">
+        The last {LOG_LINES.toLocaleString("en")} lines at most.{" "}
+        <button type="button" onClick={() => void read()}>
+          Read again
+        </button>{" "}
+        <button
+          type="button"
+          onClick={() => void saved(`${id}.log`, async () => (await worker.log(id)).blob())}
+        >
+          Save the whole log
+        </button>
+      </p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+      <pre className="run-log" tabIndex={0}>
+        {text ?? "Reading…"}
+      </pre>
+    </details>
+  );
+}
+
+function Files({ id }: { id: string }) {
+  const [files, setFiles] = useState<{ path: string; bytes: number }[] | null>(null);
+  const read = (): void => {
+    worker.results(id).then(setFiles, (error) => setUi({ notice: faultNotice(error) }));
+  };
+  return (
+    <details onToggle={(event) => event.currentTarget.open && read()}>
+      <summary>Files</summary>
+      <ul className="run-files">
+        {files?.map(({ path, bytes }) => (
+          <li key={path}>
+            <button
+              type="button"
+              onClick={() =>
+                void saved(path.split("/").at(-1)!, async () => (await worker.file(id, path)).blob())
+              }
+            >
+              {path}
+            </button>{" "}
+            <span className="note">{bytes.toLocaleString("en")} bytes</span>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}

@@ -1,0 +1,61 @@
+/** Every run, the one that is looked at, and those that are compared on one chart. */
+import { navigate } from "../../place/navigate.ts";
+import type { Run } from "../../runs/run.ts";
+import { sortedRuns, useRuns, type WorkerState } from "../../runs/runs-store.ts";
+import { useUi } from "../../state/store.ts";
+import { RunCharts } from "./run-charts.tsx";
+import { RunDetail } from "./run-detail.tsx";
+import { RunList } from "./run-list.tsx";
+
+export function RunsView() {
+  const { runs, worker, latest, restored } = useRuns();
+  const { run: id, charted } = useUi((ui) => ui.place);
+  const list = sortedRuns(runs);
+  const shown = runs[id ?? latest ?? ""] ?? (id === null ? list[0] : undefined) ?? null;
+  const compared = charted.map((each) => runs[each]).filter((run): run is Run => run !== undefined);
+  const onChart = compared.length > 0 ? compared : shown === null ? [] : [shown];
+  const known = restored && worker.status !== "asking";
+  const missing = [...(id === null ? [] : [id]), ...charted].filter((each) => runs[each] === undefined);
+  return (
+    <div className="training-view runs-view">
+      <section className="panel" aria-labelledby="runs-title">
+        <div className="panel-head">
+          <h2 id="runs-title">Runs</h2>
+          <WorkerLine worker={worker} />
+        </div>
+        {known && missing.length > 0 && (
+          <p className="run-line error" role="alert" data-testid="run-missing">
+            There is no run {missing.join(", ")} here: runs of the page are kept in the browser that they ran
+            in, runs of the worker on its disk.
+          </p>
+        )}
+        {list.length > 0 ? (
+          <RunList runs={list} />
+        ) : (
+          <p className="note hint">
+            {known ? "No run yet. " : "Reading the runs… "}
+            <button type="button" onClick={() => navigate({ view: "training" }, "push")}>
+              Set one up
+            </button>
+          </p>
+        )}
+      </section>
+      {onChart.length > 0 && <RunCharts runs={onChart} />}
+      {shown !== null && <RunDetail key={shown.id} run={shown} />}
+    </div>
+  );
+}
+
+export function WorkerLine({ worker }: { worker: WorkerState }) {
+  const texts: Record<WorkerState["status"], string> = {
+    none: "No worker serves this page: `npm start` does",
+    asking: "Asking the worker…",
+    there: `Worker: ${worker.device}`,
+    lost: "The worker does not answer; it is asked again",
+  };
+  return (
+    <span className="note" data-testid="worker-line">
+      {texts[worker.status]}
+    </span>
+  );
+}
