@@ -35,6 +35,7 @@ const { values } = parseArgs({
 });
 const TASKS = Number(values.tasks);
 const PEER_TASKS = Math.min(TASKS, Number(values["peer-tasks"]));
+const ROUNDS = 5;
 const OPTIONS: SynthOptions = { tasks: TASKS, sources: 16, episodes: TASKS, seed: 2024 };
 
 interface Measured {
@@ -199,14 +200,7 @@ function run(name: string, folder: string): Measured {
   return JSON.parse(child.stdout) as Measured;
 }
 
-/** CPU seconds. */
-interface PeerMeasured {
-  parse: number;
-  select: number;
-  records: number;
-}
-
-function peer(folder: string, dictionary: boolean): PeerMeasured {
+function peer(folder: string, dictionary: boolean): Measured {
   const { someSources, someEpisodes, theirs } = names(folder);
   const args = ["bench/library_peer.py", someSources, someEpisodes, theirs];
   const child = spawnSync("python3", dictionary ? [...args, "--dictionary"] : args, {
@@ -214,7 +208,12 @@ function peer(folder: string, dictionary: boolean): PeerMeasured {
     encoding: "utf8",
   });
   if (child.status !== 0) throw new Error("the Python peer failed");
-  return JSON.parse(child.stdout) as PeerMeasured;
+  return JSON.parse(child.stdout) as Measured;
+}
+
+/** The middle of an odd number of measurements. */
+function median(all: readonly Measured[], key: "cpu" | "seconds"): number {
+  return all.map((measured) => measured[key]).sort((a, b) => a - b)[all.length >> 1]!;
 }
 
 /** Decisions whose records differ. */
@@ -239,76 +238,68 @@ async function main(): Promise<void> {
     await write(someEpisodes, synthEpisodes(some));
     const size = statSync(sources).size / 1e6;
 
-    // Alternately, and the best of each: what else runs on the machine disturbs both alike.
-    const parses: Measured[] = [];
-    const indexes: Measured[] = [];
-    for (let i = 0; i < 3; i++) {
-      parses.push(run("parse", folder));
-      indexes.push(run("index", folder));
+    const rounds: Record<"parse" | "index" | "select" | "scan" | "dictionary", Measured[]> = {
+      parse: [],
+      index: [],
+      select: [],
+      scan: [],
+      dictionary: [],
+    };
+    let different = 0;
+    // In turn, so that what else runs on the machine disturbs all alike.
+    for (let i = 0; i < ROUNDS; i++) {
+      rounds.parse.push(run("parse", folder));
+      rounds.index.push(run("index", folder));
+      rounds.select.push(run("select", folder));
+      rounds.scan.push(peer(folder, false));
+      different += differences(folder);
+      rounds.dictionary.push(peer(folder, true));
+      different += differences(folder);
     }
-    const best = (all: Measured[]) => all.reduce((a, b) => (b.cpu < a.cpu ? b : a));
-    const [parse, index] = [best(parses), best(indexes)];
     const retrieve = run("retrieve", folder);
     const opened = await openIndexedFile(sources, { kind: "source" });
     const { decisions } = opened.library.counts;
     await opened.close();
-    const selects: Measured[] = [];
-    const plains: PeerMeasured[] = [];
-    const dictionaries: PeerMeasured[] = [];
-    let different = 0;
-    for (let i = 0; i < 3; i++) {
-      selects.push(run("select", folder));
-      plains.push(peer(folder, false));
-      different += differences(folder);
-      dictionaries.push(peer(folder, true));
-      different += differences(folder);
-    }
-    const select = best(selects);
-    const least = (all: PeerMeasured[]) => all.reduce((a, b) => (b.select < a.select ? b : a));
-    const [plain, indexed] = [least(plains), least(dictionaries)];
 
     const number = (value: number) => value.toLocaleString("en", { maximumFractionDigits: 0 });
-    const rate = (measured: { cpu: number }, amount: number) => number(amount / measured.cpu);
     const row = (...cells: string[]) => console.log(`| ${cells.join(" | ")} |`);
-    row("", "work", "seconds", "CPU seconds", "per CPU second", "peak MiB");
-    row("---", "---:", "---:", "---:", "---:", "---:");
-    const line = (name: string, work: string, m: Measured, speed: string) =>
-      row(name, work, m.seconds.toFixed(2), m.cpu.toFixed(2), speed, number(m.peak));
-    line("JSON.parse of the lines, nothing else", `${number(size)} MB`, parse, `${rate(parse, size)} MB`);
-    line("read the file, build and write its index", `${number(size)} MB`, index, `${rate(index, size)} MB`);
-    line(
-      "read, check, retrieve and render",
-      `${number(retrieve.count)} decisions`,
-      retrieve,
-      `${rate(retrieve, retrieve.count)} decisions`,
-    );
-    line(
-      "selection alone, records in memory",
-      `${number(select.count)} decisions`,
-      select,
-      `${rate(select, select.count)} decisions`,
-    );
-    const python = (name: string, seconds: number) =>
+    row("", "work", "seconds", "CPU seconds", "least to most", "per CPU second", "peak MiB");
+    row("---", "---:", "---:", "---:", "---:", "---:", "---:");
+    const line = (name: string, all: readonly Measured[], amount: number, unit: string) => {
+      const cpu = all.map((measured) => measured.cpu);
       row(
         name,
-        `${number(plain.records)} decisions`,
-        "",
-        seconds.toFixed(2),
-        `${number(plain.records / seconds)} decisions`,
-        "",
+        `${number(amount)} ${unit}`,
+        median(all, "seconds").toFixed(2),
+        median(all, "cpu").toFixed(2),
+        all.length === 1 ? "" : `${Math.min(...cpu).toFixed(2)} to ${Math.max(...cpu).toFixed(2)}`,
+        `${number(amount / median(all, "cpu"))} ${unit}`,
+        number(Math.max(...all.map(({ peak }) => peak))),
       );
-    python("the same in Python, by scan", plain.select);
-    python("the same in Python, by dictionary", indexed.select);
+    };
+    const selected = rounds.select[0]!.count;
+    line("JSON.parse of the lines, nothing else", rounds.parse, size, "MB");
+    line("read the file, build and write its index", rounds.index, size, "MB");
+    line("selection alone, records in memory", rounds.select, selected, "decisions");
+    line("the same in Python, by scan", rounds.scan, selected, "decisions");
+    line("the same in Python, by dictionary", rounds.dictionary, selected, "decisions");
+    line("read, check, retrieve and render", [retrieve], retrieve.count, "decisions");
+    const faster = (slow: readonly Measured[], fast: readonly Measured[], digits: number) => {
+      const by = (key: "cpu" | "seconds") => (median(slow, key) / median(fast, key)).toFixed(digits);
+      return `${by("cpu")} times by processor time, ${by("seconds")} by the clock`;
+    };
     console.log(
       `\n${number(TASKS)} tasks of 16 executions with ${number(decisions)} decisions; ${number(TASKS)} episodes; evidence ` +
-        `${number(retrieve.extra! / retrieve.count)} characters on average. Index at ${(parse.cpu / index.cpu).toFixed(2)} times ` +
-        `the speed of JSON.parse. Selection (of ${number(PEER_TASKS)} tasks, preparation included) at ` +
-        `${(plain.select / select.cpu).toFixed(1)} times the speed of Python's by scan, ` +
-        `${(indexed.select / select.cpu).toFixed(1)} times by dictionary. Records that differ from Python's: ${different}.`,
+        `${number(retrieve.extra! / retrieve.count)} characters on average. Medians of ${ROUNDS}, taken in turn; the last row once.\n` +
+        `Index against the speed of JSON.parse: ${faster(rounds.parse, rounds.index, 2)}.\n` +
+        `Selection (of ${number(PEER_TASKS)} tasks, preparation included) against Python's by scan: ` +
+        `${faster(rounds.scan, rounds.select, 1)}; by dictionary: ${faster(rounds.dictionary, rounds.select, 1)}. ` +
+        `Records that differ from Python's: ${different}.`,
     );
-    const load = loadavg()[0]!.toFixed(1);
+    const load = loadavg().map((value) => value.toFixed(1));
     console.log(
-      `Node ${process.versions.node}, two threads of ${cpus()[0]?.model.trim()}; load average at the end ${load}.`,
+      `Node ${process.versions.node}, ${cpus().length} threads of ${cpus()[0]?.model.trim()}; ` +
+        `load average at the end ${load.join(", ")}.`,
     );
     if (different > 0) process.exitCode = 1;
   } finally {

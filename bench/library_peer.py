@@ -9,6 +9,7 @@ visits, built once a task, in place of a scan over all visits.
 """
 
 import json
+import resource
 import sys
 import time
 
@@ -183,7 +184,7 @@ def main():
     dictionary = "--dictionary" in sys.argv
     start = time.process_time()
     sources, episodes = read(paths[0]), read(paths[1])
-    parsed = time.process_time()
+    parsed, clock = time.process_time(), time.perf_counter()
     by_task = {}
     for source in sources:
         by_task.setdefault(source["task"], []).append(source)
@@ -195,11 +196,12 @@ def main():
         states = [locator(d["state"]) for d in episode["decisions"]]
         for t in range(len(states)):
             records.append(tasks[name].retrieve(episode, states, t))
-    selected = time.process_time()
+    selected, seconds = time.process_time(), time.perf_counter() - clock
     with open(paths[2], "w", encoding="utf-8") as out:
         for record in records:
             out.write(json.dumps(record, ensure_ascii=False) + "\n")
-    print(json.dumps({"parse": parsed - start, "select": selected - parsed, "records": len(records)}))
+    measured = {"parse": parsed - start, "cpu": selected - parsed, "seconds": seconds, "count": len(records)}
+    print(json.dumps({**measured, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
 
 
 main()

@@ -17,7 +17,8 @@ import {
   type Backend,
   createReferenceBackend,
   createWebGpuBackend,
-  Qwen3Model,
+  LanguageModel,
+  type ModelConfig,
   type Sequence,
   type WebGpuBackend,
 } from "../src/tensor/index.ts";
@@ -25,7 +26,8 @@ import { randomValues } from "../test/random.ts";
 import { openGpu } from "../test/webgpu.ts";
 
 /** The size of the sample's models, for as long as they are not there. */
-const SAMPLE_SIZE = {
+const SAMPLE_SIZE: ModelConfig = {
+  architecture: "qwen3",
   vocabularySize: 1880,
   hiddenSize: 192,
   intermediateSize: 512,
@@ -109,7 +111,7 @@ function sequences(count: number, length: number, response: number, vocabulary: 
 }
 
 /** Floating-point operations of scoring these sequences: matrix products, and attention. */
-function operations({ config, parameterCount }: Qwen3Model, work: readonly Sequence[]): [number, number] {
+function operations({ config, parameterCount }: LanguageModel, work: readonly Sequence[]): [number, number] {
   const table = config.vocabularySize * config.hiddenSize;
   const body = parameterCount - (config.tied ? 1 : 2) * table;
   let [products, attention] = [0, 0];
@@ -121,10 +123,10 @@ function operations({ config, parameterCount }: Qwen3Model, work: readonly Seque
   return [products, attention];
 }
 
-function openModel(backend: Backend, name: string): Promise<Qwen3Model> | Qwen3Model {
+function openModel(backend: Backend, name: string): Promise<LanguageModel> | LanguageModel {
   const folder = `public/sample/${name}`;
-  if (existsSync(`${folder}/config.json`)) return Qwen3Model.load(backend, openFolder(folder));
-  return Qwen3Model.create(backend, SAMPLE_SIZE, 1);
+  if (existsSync(`${folder}/config.json`)) return LanguageModel.load(backend, openFolder(folder));
+  return LanguageModel.create(backend, SAMPLE_SIZE, 1);
 }
 
 interface Load {

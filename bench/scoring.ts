@@ -1,0 +1,130 @@
+/**
+ * Teacher scoring of decisions that share a prefix, beside PyTorch on the same card: with the prefix computed once, and
+ * each decision whole. Random weights and tokens. Times of kernels with --profile.
+ *
+ *     npm run bench -- scoring [--model 8b --count 16 --context 6144 --prefix 4096 --response 96 --repeats 5]
+ *
+ * Without options: Qwen3-8B on a GPU, a model of toy size on a software adapter.
+ */
+import { parseArgs } from "node:util";
+import { uniforms } from "../src/core/seeded.ts";
+import type { KernelTime, ModelConfig, Sequence } from "../src/tensor/index.ts";
+import { medianSeconds, openAdapter, watchMemory } from "./support/device.ts";
+import { type BenchRow, printTable, runPeer } from "./support/peer.ts";
+import { printProfile } from "./support/profile.ts";
+import { operationsOf, QWEN3_SIZES } from "./support/qwen3-sizes.ts";
+import { randomModel } from "./support/random-model.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    model: { type: "string" },
+    count: { type: "string" },
+    context: { type: "string" },
+    prefix: { type: "string" },
+    response: { type: "string" },
+    repeats: { type: "string" },
+    pack: { type: "string" },
+    compute: { type: "string" },
+    format: { type: "string" },
+    profile: { type: "boolean", default: false },
+    "no-whole": { type: "boolean", default: false },
+    "no-peer": { type: "boolean", default: false },
+    compile: { type: "boolean", default: false },
+    peer: { type: "string", default: "bench/scoring_peer.py" },
+  },
+});
+
+const { backend, toggles, operands } = await openAdapter(options.compute);
+const { software } = backend;
+const name = options.model ?? (software ? "tiny" : "8b");
+const config = QWEN3_SIZES[name];
+if (config === undefined) throw new Error(`--model: one of ${Object.keys(QWEN3_SIZES).join(", ")}`);
+const number = (text: string | undefined, otherwise: number) =>
+  text === undefined ? otherwise : Number(text);
+const count = number(options.count, software ? 4 : 16);
+const context = number(options.context, software ? 192 : 6144);
+const prefix = number(options.prefix, software ? 128 : 4096);
+const response = number(options.response, software ? 16 : 96);
+const repeats = number(options.repeats, software ? 1 : 5);
+const format = options.format === "f32" || operands === "f32" ? "f32" : "f16";
+
+/** Decisions with the first `shared` tokens in common. */
+function decisions({ vocabularySize }: ModelConfig, shared: number): Sequence[] {
+  const next = uniforms(7);
+  const ids = (n: number) => Array.from({ length: n }, () => Math.floor(next() * vocabularySize));
+  const first = ids(shared);
+  return Array.from({ length: count }, () => ({
+    promptIds: [...first, ...ids(context - shared)],
+    responseIds: ids(response),
+  }));
+}
+
+/** Operations of scoring with `shared` first tokens computed once, the rows' attention to all their keys counted. */
+function operations(model: ModelConfig, shared: number): number {
+  const { body, head, pair } = operationsOf(model);
+  const length = context + response - 1;
+  const keys = (from: number, to: number) => (to * (to + 1)) / 2 - (from * (from + 1)) / 2;
+  const computed = length + (count - 1) * (length - shared);
+  const pairs = keys(0, length) + (count - 1) * keys(shared, length);
+  return body * computed + head * count * response + pair * pairs;
+}
+
+const watch = watchMemory();
+const loading = performance.now();
+const model = await randomModel(backend, config, format);
+const loaded = (performance.now() - loading) / 1000;
+const work = decisions(config, prefix);
+const tokens = count * (context + response);
+const maxTokensPerPack = options.pack === undefined ? undefined : Number(options.pack);
+let computed = 0;
+const score = (shortestPrefix?: number) =>
+  model.score(work, {
+    ...(maxTokensPerPack === undefined ? {} : { maxTokensPerPack }),
+    ...(shortestPrefix === undefined ? {} : { shortestPrefix }),
+    onComputed: (done) => {
+      computed = done.computed;
+    },
+  });
+const rows: BenchRow[] = [];
+const label = `Qwen3-${name}, ${count} × (${context} + ${response})`;
+const shared = await medianSeconds(repeats, () => score());
+rows.push({
+  what: `${label}, ${prefix} shared`,
+  tokens,
+  computed,
+  seconds: shared,
+  operations: operations(config, prefix),
+  pair: "shared",
+});
+if (!options["no-whole"]) {
+  const whole = await medianSeconds(repeats, () => score(Number.POSITIVE_INFINITY));
+  rows.push({
+    what: `${label}, each whole`,
+    tokens,
+    computed,
+    seconds: whole,
+    operations: operations(config, 0),
+    pair: "whole",
+  });
+}
+let profile: KernelTime[] = [];
+if (options.profile) {
+  backend.startProfile();
+  await score();
+  profile = await backend.stopProfile();
+}
+rows[0]!.memory = watch.stop();
+const { description } = backend;
+model.dispose();
+backend.dispose();
+const sizes = { model: name, count, context, prefix, response, repeats };
+const peerOptions = Object.entries(sizes).map(([key, value]) => `--${key}=${value}`);
+const peer = options["no-peer"]
+  ? { note: "not run", rows: [] }
+  : runPeer(options.peer, [...peerOptions, ...(options.compile ? ["--compile"] : [])]);
+if (options.profile) printProfile(rows[0]!.what, profile);
+console.log(
+  `\nAdapter: ${description}${software ? " (software)" : ""}; toggles: ${toggles || "none"}; weights ${format}, ` +
+    `operands ${operands}, made in ${loaded.toFixed(1)} s; median of ${repeats}.\n`,
+);
+printTable(rows, peer);

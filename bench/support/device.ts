@@ -1,0 +1,65 @@
+import { spawn } from "node:child_process";
+import { create } from "webgpu";
+import { DAWN_FEATURES } from "../../src/engine/webgpu/node.ts";
+import { createWebGpuBackend, requestDevice, type WebGpuBackend } from "../../src/tensor/index.ts";
+import { openGpu } from "../../test/webgpu.ts";
+
+export interface Opened {
+  backend: WebGpuBackend;
+  toggles: string;
+  /** Format of the operands of matrix products: asked for, or f16 where the adapter has matrix units. */
+  operands: "f32" | "f16";
+}
+
+/** The best adapter of this machine, a software one if there is no other, with Dawn's toggles from the environment. */
+export async function openAdapter(operands: string | undefined): Promise<Opened> {
+  const toggles = process.env[DAWN_FEATURES] ?? "";
+  const best = create([
+    ...(process.platform === "linux" ? ["backend=vulkan"] : []),
+    ...(toggles ? [`enable-dawn-features=${toggles}`] : []),
+    // Timestamps as the device gives them, not in steps of 0.1 ms.
+    "disable-dawn-features=timestamp_quantization",
+  ]);
+  const gpu = (await best.requestAdapter()) ? best : await openGpu();
+  const device = await requestDevice(gpu);
+  const half = operands ?? (device.features.matrices.length > 0 ? "f16" : "f32");
+  if (half !== "f16" && half !== "f32") throw new Error(`--compute: f16 or f32, not ${half}`);
+  return { backend: await createWebGpuBackend(device, { compute: half }), toggles, operands: half };
+}
+
+/** Middle of the sorted values. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const half = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
+}
+
+/** Median seconds of `times` runs after one to warm up. */
+export async function medianSeconds(times: number, work: () => Promise<unknown>): Promise<number> {
+  await work();
+  const seconds: number[] = [];
+  for (let i = 0; i < times; i++) {
+    const start = performance.now();
+    await work();
+    seconds.push((performance.now() - start) / 1000);
+  }
+  return median(seconds);
+}
+
+/** Largest memory of NVIDIA's first card in use while it watches, in MiB; null where `nvidia-smi` is not there. */
+export function watchMemory(): { stop(): number | null } {
+  let most: number | null = null;
+  const query = ["--query-gpu=memory.used", "--format=csv,noheader,nounits", "-i", "0", "-lms", "100"];
+  const child = spawn("nvidia-smi", query, { stdio: ["ignore", "pipe", "ignore"] });
+  child.on("error", () => {});
+  child.stdout.on("data", (data: Buffer) => {
+    for (const line of data.toString().split("\n"))
+      if (line.trim() !== "") most = Math.max(most ?? 0, Number(line));
+  });
+  return {
+    stop() {
+      child.kill();
+      return most;
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import { type Backend, LanguageModel, type ModelConfig, type Tensor } from "../../src/tensor/index.ts";
+import { f16FromNumber } from "../../src/tensor/number-format.ts";
+import { elements } from "../../src/tensor/shapes.ts";
+import { parameterShapes } from "../../src/tensor/weights.ts";
+
+/** Words that are made once and put into every tensor from another place on. */
+const POOL = 2 ** 22;
+
+/**
+ * A model of random weights, uniform with a standard deviation of 0.02, norms of 1, in seconds: the values repeat after
+ * a few million, which no speed depends on. `format` is that of the matrices.
+ */
+export async function randomModel(
+  backend: Backend,
+  config: ModelConfig,
+  format: "f32" | "f16",
+): Promise<LanguageModel> {
+  const pool = randomWords(format);
+  const parameters = new Map<string, Tensor>();
+  let place = 1;
+  for (const [name, shape] of parameterShapes(config)) {
+    if (shape.length === 1) {
+      parameters.set(name, backend.fromArray(new Float32Array(elements(shape)).fill(1), shape));
+      continue;
+    }
+    const t = backend.allocateWeight(format, shape);
+    const words = format === "f16" ? elements(shape) / 2 : elements(shape);
+    place = (place * 7919) % POOL;
+    for (let at = 0, from = place; at < words; from = 0) {
+      const piece = pool.subarray(from, Math.min(POOL, from + words - at));
+      backend.writeWords(t, at, piece);
+      at += piece.length;
+    }
+    parameters.set(name, t);
+    await backend.sync();
+  }
+  return LanguageModel.of(backend, config, parameters, "random weights");
+}
+
+function randomWords(format: "f32" | "f16"): Uint32Array {
+  let state = 0x9e3779b9;
+  const uniform = () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) / 2 ** 32;
+  };
+  const value = () => 0.02 * Math.sqrt(12) * (uniform() - 0.5);
+  if (format === "f32") return new Uint32Array(Float32Array.from({ length: POOL }, value).buffer);
+  return Uint32Array.from({ length: POOL }, () => f16FromNumber(value()) | (f16FromNumber(value()) << 16));
+}

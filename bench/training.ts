@@ -1,0 +1,125 @@
+/**
+ * One training step (forward, surrogate's slopes, backward, clipping, AdamW) on f32 master weights, beside PyTorch on
+ * the same card: bf16 autocast, f32 master weights, fused AdamW. Random weights and tokens; the vocabulary head runs on
+ * response rows only, in both. Times of kernels with --profile.
+ *
+ *     npm run bench -- training [--model 1.7b --count 32 --context 2048 --prefix 0 --response 96 --repeats 5]
+ *
+ * Without options: Qwen3-1.7B on a GPU, a model of toy size on a software adapter.
+ */
+import { parseArgs } from "node:util";
+import { uniforms } from "../src/core/seeded.ts";
+import { AdamW, type KernelTime, type Sequence } from "../src/tensor/index.ts";
+import { medianSeconds, openAdapter, watchMemory } from "./support/device.ts";
+import { type BenchRow, printTable, runPeer } from "./support/peer.ts";
+import { printProfile } from "./support/profile.ts";
+import { operationsOf, QWEN3_SIZES } from "./support/qwen3-sizes.ts";
+import { randomModel } from "./support/random-model.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    model: { type: "string" },
+    count: { type: "string" },
+    context: { type: "string" },
+    prefix: { type: "string", default: "0" },
+    response: { type: "string" },
+    repeats: { type: "string" },
+    pack: { type: "string" },
+    compute: { type: "string" },
+    keep: { type: "boolean" },
+    recompute: { type: "boolean" },
+    profile: { type: "boolean", default: false },
+    "no-peer": { type: "boolean", default: false },
+    peer: { type: "string", default: "bench/training_peer.py" },
+  },
+});
+
+const SETTINGS = {
+  learningRate: 1e-5,
+  beta1: 0.9,
+  beta2: 0.999,
+  adamEpsilon: 1e-8,
+  weightDecay: 0,
+  maxGradNorm: 1,
+};
+
+const { backend, toggles, operands } = await openAdapter(options.compute);
+const { software } = backend;
+const name = options.model ?? (software ? "tiny" : "1.7b");
+const config = QWEN3_SIZES[name];
+if (config === undefined) throw new Error(`--model: one of ${Object.keys(QWEN3_SIZES).join(", ")}`);
+const number = (text: string | undefined, otherwise: number) =>
+  text === undefined ? otherwise : Number(text);
+const count = number(options.count, software ? 4 : 32);
+const context = number(options.context, software ? 128 : 2048);
+const prefix = Number(options.prefix);
+const response = number(options.response, software ? 16 : 96);
+const repeats = number(options.repeats, software ? 1 : 5);
+
+const next = uniforms(7);
+const ids = (n: number) => Array.from({ length: n }, () => Math.floor(next() * config.vocabularySize));
+const first = ids(prefix);
+const work: Sequence[] = Array.from({ length: count }, () => ({
+  promptIds: [...first, ...ids(context - prefix)],
+  responseIds: ids(response),
+}));
+
+const watch = watchMemory();
+const model = await randomModel(backend, config, "f32");
+const optimizer = new AdamW(model);
+const tokens = count * (context + response);
+const slopes = new Float32Array(response).fill(-1 / tokens);
+let computed = 0;
+const step = async () => {
+  model.zeroGradients();
+  await model.backward(work, () => slopes, {
+    ...(options.pack === undefined ? {} : { maxTokensPerPack: Number(options.pack) }),
+    ...(options.recompute ? { recompute: true } : options.keep ? { recompute: false } : {}),
+    onComputed: (done) => {
+      computed = done.computed;
+    },
+  });
+  await optimizer.step(SETTINGS);
+};
+const seconds = await medianSeconds(repeats, step);
+let profile: KernelTime[] = [];
+if (options.profile) {
+  backend.startProfile();
+  await step();
+  profile = await backend.stopProfile();
+}
+const memory = watch.stop();
+const { body, head, pair } = operationsOf(config);
+const length = context + response - 1;
+// Backward is twice forward, attention two and a half times; what is computed again is not counted.
+const operations =
+  3 * (body * count * length + head * count * response) + 3.5 * pair * ((count * length * (length + 1)) / 2);
+const label = `Qwen3-${name}, ${count} × (${context} + ${response})${prefix > 0 ? `, ${prefix} shared` : ""}`;
+const rows: BenchRow[] = [
+  {
+    what: label,
+    tokens,
+    computed,
+    seconds,
+    operations: prefix > 0 ? undefined : operations,
+    memory,
+    pair: "step",
+  },
+];
+const { description } = backend;
+optimizer.dispose();
+model.dispose();
+backend.dispose();
+const sizes = { model: name, count, context, response, repeats };
+const peer = options["no-peer"]
+  ? { note: "not run", rows: [] }
+  : runPeer(
+      options.peer,
+      Object.entries(sizes).map(([key, value]) => `--${key}=${value}`),
+    );
+if (options.profile) printProfile(label, profile);
+console.log(
+  `\nAdapter: ${description}${software ? " (software)" : ""}; toggles: ${toggles || "none"}; operands ${operands}; ` +
+    `median of ${repeats} after one to warm up.\n`,
+);
+printTable(rows, peer);

@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""The training benchmark's peer: PyTorch with transformers, f32 master weights, bf16 autocast, fused AdamW, sdpa.
+
+    python bench/training_peer.py --model 1.7b --count 32 --context 2048 --response 96 --repeats 5
+
+Gradients accumulate over micro-batches. Logits of the response rows only, as ours. Without gradient checkpointing where
+the memory is enough, and with it.
+"""
+
+import json
+
+import torch
+from qwen3_peer import arguments, gibibytes, median_seconds, random_model, versions
+
+options = arguments()
+count, context, response = options.count, options.context, options.response
+length = context + response
+model = random_model(options.model, torch.float32).train()
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5, weight_decay=0, fused=True)
+ids = torch.randint(0, model.config.vocab_size, (count, length), device="cuda")
+
+
+def step(batch):
+    optimizer.zero_grad(set_to_none=True)
+    for at in range(0, count, batch):
+        part = ids[at : at + batch]
+        with torch.autocast("cuda", dtype=torch.bfloat16):
+            hidden = model.model(part[:, :-1], use_cache=False).last_hidden_state[:, context - 1 :]
+            logits = model.lm_head(hidden).float()
+        loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), part[:, context:].flatten(), reduction="sum")
+        (loss / (count * length)).backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+
+
+rows = []
+notes = []
+for checkpointing in (False, True):
+    if checkpointing:
+        model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+    for batch in (2, 4):
+        if count % batch != 0:
+            continue
+        what = f"micro-batches of {batch}{', gradient checkpointing' if checkpointing else ''}"
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats()
+        try:
+            seconds = median_seconds(options.repeats, lambda: step(batch))
+        except torch.OutOfMemoryError:
+            notes.append(f"{what}: out of memory")
+            continue
+        notes.append(f"{what}: {gibibytes(torch.cuda.max_memory_allocated())} allocated")
+        memory = torch.cuda.max_memory_reserved() / 2**20
+        rows.append(
+            {"pair": "step", "what": what, "tokens": count * length, "seconds": seconds, "memory": memory}
+        )
+rows.sort(key=lambda row: row["seconds"])
+note = f"{versions()}; f32 weights, bf16 autocast, sdpa, fused AdamW; {'; '.join(notes)}"
+print(json.dumps({"note": note, "rows": rows}))
