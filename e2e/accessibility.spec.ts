@@ -52,6 +52,10 @@ for (const theme of ["light", "dark"] as const) {
       await expect(page.getByRole("listbox")).toBeVisible({ timeout: 100_000 });
       await page.keyboard.press("ArrowRight");
       await check(page, "tokens");
+      await page.keyboard.press("c");
+      await expect(page.getByRole("dialog", { name: "Case study" })).toBeVisible();
+      await check(page, "case study");
+      await page.keyboard.press("Escape");
 
       await page.keyboard.press("4");
       await check(page, "training, before");

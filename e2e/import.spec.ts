@@ -40,6 +40,67 @@ test("imports rollouts with their prompts: the decision is shown with its retrie
   await expect(page.getByTestId("sentence")).toBeVisible();
 });
 
+test("shows what the recorded teacher gave beside the student's, as recorded and from where", async ({
+  page,
+}, info) => {
+  for (const part of ["episodes", "teacher_scores"]) {
+    await cp(`${IMPORTS}/scienceworld-run/${part}`, info.outputPath("run", part), { recursive: true });
+  }
+  await visit(page);
+  await page.getByTestId("pick-folder").setInputFiles(info.outputPath("run"));
+  await expect(page.locator(".import-report")).toContainText("with the recorded teacher’s log-probabilities");
+  await page.getByRole("button", { name: "power-component|0|easy" }).click();
+  await decisionShown(page, 0);
+  await page.keyboard.press("3");
+  const recorded = page.getByTestId("recorded");
+  await expect(recorded).toContainText("measured when it was recorded");
+  await expect(recorded).toContainText("teacher_scores/fe691de438b3857993cd0c3d2a422081.json");
+
+  // The figures are those of the files.
+  const read = async (name: string) =>
+    JSON.parse(
+      (
+        await readFile(`${IMPORTS}/scienceworld-run/${name}/fe691de438b3857993cd0c3d2a422081.json`)
+      ).toString(),
+    );
+  const teacher: number[] = (await read("teacher_scores")).turns[0].teacher_response_logprobs;
+  const student: number[] = (await read("episodes")).steps[0].rollout_logprobs;
+  const rows = recorded.locator("tbody tr");
+  await expect(rows).toHaveCount(teacher.length);
+  const number = (text: string): number => Number(text.replace("−", "-").replace("+", ""));
+  for (const i of [0, teacher.length - 1]) {
+    const cells = await rows.nth(i).locator("td").allTextContents();
+    expect(number(cells[1]!)).toBeCloseTo(teacher[i]!, 2);
+    expect(number(cells[2]!)).toBeCloseTo(student[i]!, 2);
+    expect(number(cells[3]!)).toBeCloseTo(teacher[i]! - student[i]!, 2);
+  }
+});
+
+test("asks for the environment where nothing tells it, and imports again with it", async ({ page }) => {
+  const messages = [
+    "You see a box.",
+    "<action>open box</action>",
+    "Nothing happens.",
+    "<action>wait</action>",
+  ].map((content, i) => ({ role: i % 2 === 0 ? "user" : "assistant", content }));
+  await visit(page);
+  await dropFiles(page, [upload("chat.jsonl", Buffer.from(`${JSON.stringify({ messages })}\n`))]);
+  const report = page.locator(".import-report");
+  await expect(report).toContainText("(custom)");
+  await expect(page.getByTestId("environment-note")).toContainText('"custom" is custom');
+  await page.getByTestId("environment").fill("alfworld");
+  await page.getByRole("button", { name: "Import again" }).click();
+  await expect(report).toContainText("(alfworld)");
+  await expect(page.getByTestId("environment-note")).toHaveCount(0);
+  // Nothing raw is admitted in ALFWorld: what is recorded and what takes part are counted apart.
+  await expect(
+    page
+      .getByRole("row", { name: /chat_0/ })
+      .getByRole("cell")
+      .first(),
+  ).toHaveText("0 of 1");
+});
+
 test("a damaged import is one line, and what was open stays", async ({ page }) => {
   await openSample(page);
   const text = (await readFile(`${IMPORTS}/other/openai-chat.jsonl`)).toString();

@@ -17,18 +17,48 @@ test("opens the sample, sorts and filters its tasks", async ({ page }) => {
   await expect(names).toHaveText(["power-component|0|easy"]);
   await page.keyboard.press("Escape");
   await expect(names).toHaveCount(10);
+
+  await page.getByRole("combobox", { name: "Show" }).selectOption("without a success");
+  await expect(names).toHaveText(["inclined-plane-friction-named-surfaces|653|easy"]);
+  expect(page.url()).toContain("show=no-success");
+  await page.reload();
+  await page.getByRole("button", { name: "Open the sample" }).waitFor();
+  await expect(names).toHaveCount(1);
+  await page.getByRole("combobox", { name: "Show" }).selectOption("with scored decisions");
+  await page.getByRole("button", { name: "Show all tasks" }).click();
+  await expect(names).toHaveCount(10);
 });
 
 test("the counts of a task are those of the fixture's README", async ({ page }) => {
   await openSample(page);
   const row = page.getByRole("row", { name: /^chemistry-mix\|3\|easy/ });
   // 18 sources, 13 successful, 8 episodes with 5 won, 44 % of decisions matched.
-  await expect(row.getByRole("cell")).toHaveText([/^18$/, /^13/, /^5/, /^149$/, /^32/, "8 (5)", "44 %"]);
+  await expect(row.getByRole("cell")).toHaveText([
+    /^18$/,
+    /^13/,
+    /^5/,
+    /^149$/,
+    /^32/,
+    "8 (5)",
+    "44 %",
+    /%$/,
+    "–",
+  ]);
 });
 
 test("teaches when nothing is open, and asks again for files that a link leads into", async ({ page }) => {
   await visit(page);
   await expect(page.getByRole("heading", { name: /what the teacher is shown/ })).toBeVisible();
+  for (const [view, shows] of [
+    ["task", "executions of a task side by side"],
+    ["tokens", "with the evidence"],
+    ["training", "updated on its own episodes"],
+    ["statistics", "coverage, references"],
+  ]) {
+    await visit(page, `#/${view}`);
+    await expect(page.getByTestId("nothing-open")).toContainText(shows!);
+    await expect(page.getByRole("button", { name: "Open the sample" })).toBeEnabled();
+  }
   await visit(page, "#/task/boil?library=own&decision=2");
   await expect(page.getByTestId("own-link")).toBeVisible();
 });

@@ -1,3 +1,5 @@
+import { execFileSync } from "node:child_process";
+import { writeFile } from "node:fs/promises";
 import { gzipSync } from "node:zlib";
 import { dropFiles, EPISODES, jsonLines, OWN_FILES, SOURCES, TASK, upload } from "./own-files.ts";
 import { decisionShown, expect, openSample, test, visit } from "./site.ts";
@@ -6,7 +8,17 @@ test("opens dropped files", async ({ page }) => {
   await visit(page);
   await dropFiles(page, OWN_FILES);
   const row = page.getByRole("row", { name: /boil/ });
-  await expect(row.getByRole("cell")).toHaveText([/^3$/, /^2/, /^1/, /^4$/, /^4/, "1 (0)", "100 %"]);
+  await expect(row.getByRole("cell")).toHaveText([
+    /^3$/,
+    /^2/,
+    /^1/,
+    /^4$/,
+    /^4/,
+    "1 (0)",
+    "100 %",
+    "0 %",
+    "–",
+  ]);
   await page.getByRole("button", { name: TASK }).click();
   await decisionShown(page, 0);
   await expect(page.getByTestId("winner")).toHaveText("★ teacher:0, visit 0");
@@ -19,12 +31,55 @@ test("opens picked files", async ({ page }) => {
   expect(page.url()).toContain("library=own");
 });
 
+test("says how an environment without rules of its own is treated", async ({ page }) => {
+  const custom = (records: readonly object[]) =>
+    records.map((record) => ({ ...record, environment: "my-game" }));
+  await visit(page);
+  await dropFiles(page, [
+    upload("sources.jsonl", jsonLines(custom(SOURCES))),
+    upload("episodes.jsonl", jsonLines(custom(EPISODES))),
+  ]);
+  const note = page.getByTestId("environment-note");
+  await expect(note).toHaveCount(1);
+  await expect(note).toContainText('environment "my-game" is custom: its state keys are taken as recorded');
+  await page.getByRole("button", { name: TASK }).click();
+  await decisionShown(page, 0);
+  await expect(page.getByTestId("winner")).toHaveText("★ teacher:0, visit 0");
+});
+
+test("takes the index that lies beside a file, and builds a stale one anew with a note", async ({
+  page,
+}, info) => {
+  const file = info.outputPath("sources.jsonl");
+  await writeFile(file, jsonLines(SOURCES));
+  execFileSync(process.execPath, ["bin/gcopd.js", "index", file]);
+  await visit(page);
+  await page.getByTestId("pick-files").setInputFiles([file, `${file}.index.jsonl`]);
+  await expect(page.getByText("Opened by the index beside sources.jsonl.")).toBeVisible();
+  await expect(page.getByTestId("file-note")).toHaveCount(0);
+
+  await writeFile(file, jsonLines(SOURCES.slice(0, 2)));
+  await visit(page);
+  await page.getByTestId("pick-files").setInputFiles([file, `${file}.index.jsonl`]);
+  await expect(page.getByTestId("file-note")).toContainText(
+    "sources.jsonl.index.jsonl is out of date: the index was built anew.",
+  );
+  await expect(page.getByRole("row", { name: /boil/ }).getByRole("cell").first()).toHaveText("2");
+});
+
 test("opens sources without episodes, and says what is missing", async ({ page }) => {
   await visit(page);
   await dropFiles(page, [OWN_FILES[0]!]);
   await page.getByRole("button", { name: TASK }).click();
   await expect(page.getByText("No student episode of this task is open")).toBeVisible();
   await expect(page.getByRole("grid")).toBeVisible();
+  await page.keyboard.press("3");
+  await expect(page.getByTestId("no-episode")).toContainText("Open a file of student episodes");
+  await page.getByRole("button", { name: "Tasks with episodes" }).click();
+  await expect(page.getByRole("columnheader", { name: /Episodes/ })).toHaveAttribute(
+    "aria-sort",
+    "descending",
+  );
 });
 
 test.describe("bad files give one line, and what was open stays", () => {

@@ -16,13 +16,20 @@ interface Site {
   url: string;
 }
 
-async function startWorker(data: string): Promise<{ url: string; process: ChildProcess }> {
+export async function startWorker(
+  data: string,
+  ...options: string[]
+): Promise<{ url: string; process: ChildProcess }> {
   for (const built of ["dist/cli.js", "dist/page/index.html"]) {
     if (!existsSync(built)) throw new Error(`${built} is not there: run \`npm run build\` first`);
   }
-  const worker = spawn(process.execPath, ["bin/gcopd.js", "worker", "--port", "0", "--data", data], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const worker = spawn(
+    process.execPath,
+    ["bin/gcopd.js", "worker", "--port", "0", "--data", data, ...options],
+    {
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
   const lines = createInterface({ input: worker.stdout! });
   const [line] = (await Promise.race([
     once(lines, "line"),

@@ -39,10 +39,52 @@ test("steps through a task's decisions with the keyboard, and shows what retriev
   }
   await page.keyboard.press("k");
   await decisionShown(page, 7);
-  expect(page.url()).toContain("decision=7");
+  await expect(page).toHaveURL(/decision=7/);
   await page.keyboard.press("]");
   await expect(page.getByLabel("Task [ ]")).toContainText("power-component|0|easy");
   await decisionShown(page, 0);
+});
+
+test("quick steps, forth and back, end at the right decision with all that belongs to it", async ({
+  page,
+}) => {
+  const expected = (decision: number) =>
+    EXPECTED.find((each) => each.episode === "melt|12|easy#0" && each.decision === decision)!;
+  await visit(page, sampleHash("task", "melt|12|easy", { episode: "melt|12|easy#0" }));
+  await decisionShown(page, 0);
+  // What the teacher reads of decisions 2 and 9, each opened by itself.
+  const evidence = page.getByTestId("evidence");
+  const texts = new Map<number, string | null>();
+  for (const decision of [2, 9]) {
+    await visit(page, sampleHash("task", "melt|12|easy", { episode: "melt|12|easy#0", decision }));
+    await decisionShown(page, decision);
+    texts.set(decision, await evidence.textContent());
+  }
+  await visit(page, sampleHash("task", "melt|12|easy", { episode: "melt|12|easy#0" }));
+  await decisionShown(page, 0);
+  for (const [keys, decision] of [
+    ["jjjk", 2],
+    ["jjjjjjjjkjk", 9],
+    ["kkkkkkk", 2],
+  ] as const) {
+    // In one task of the page, faster than any hand: nothing is drawn in between.
+    await page.evaluate((all) => {
+      for (const key of all) window.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+    }, keys);
+    await decisionShown(page, decision);
+    await expect(page.getByTestId("matched")).toHaveText(String(expected(decision).matched_visits));
+    await expect(page.getByTestId("eligible")).toHaveText(String(expected(decision).candidates.length));
+    await expect(page.locator(".matrix .cell.current")).toHaveAttribute("data-cell", `0:${decision}`);
+    await expect(evidence).toHaveText(texts.get(decision)!);
+    await expect(page).toHaveURL(new RegExp(`decision=${decision}(&|$)`));
+  }
+  // The step of the history that is left names the last decision, though it was just opened.
+  await page.evaluate(() => {
+    for (const key of ["j", "1"]) window.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+  });
+  await expect(page.getByRole("row", { name: /melt\|12\|easy/ })).toBeVisible();
+  await page.goBack();
+  await decisionShown(page, 3);
 });
 
 test("says why a matched visit is not eligible", async ({ page }) => {
@@ -71,7 +113,7 @@ test("the matrix is a grid for the keyboard, and marks the same state everywhere
   );
   await expect(page.getByTestId("matrix-status")).toContainText("teacher:0, visit 2");
   expect(await grid.locator(".same-state").count()).toBeGreaterThan(5);
-  await expect(page.locator(".graph-scroll .node.same-state")).toHaveCount(1);
+  await expect(page.locator(".graph-view .node.same-state")).toHaveCount(1);
   await page.keyboard.press("Enter");
   await expect(page.getByRole("heading", { name: "teacher:0, visit 2" })).toBeVisible();
   expect(page.url()).toContain("visit=teacher%3A0%402");
@@ -82,11 +124,11 @@ test("the matrix is a grid for the keyboard, and marks the same state everywhere
 test("the graph has a node for each state and turns to the remaining cost", async ({ page }) => {
   await visit(page, sampleHash("task", "find-non-living-thing|36|easy", { decision: 2 }));
   await decisionShown(page, 2);
-  await expect(page.locator(".graph-scroll .node")).toHaveCount(15);
-  const before = await page.locator(".graph-scroll .node").last().getAttribute("transform");
+  await expect(page.locator(".graph-view .node")).toHaveCount(15);
+  const before = await page.locator(".graph-view .node").last().getAttribute("transform");
   await page.getByRole("button", { name: "remaining cost" }).click();
   expect(page.url()).toContain("axis=cost");
-  await expect(page.locator(".graph-scroll .node").last()).not.toHaveAttribute("transform", before!);
+  await expect(page.locator(".graph-view .node").last()).not.toHaveAttribute("transform", before!);
 });
 
 test.describe("links", () => {

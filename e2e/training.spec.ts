@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { unzipSync } from "fflate";
 import { dropFiles, OWN_FILES, TASK, upload } from "./own-files.ts";
+import { expectSeen, noteTexts } from "./seen.ts";
 import { decisionShown, expect, type Page, sampleHash, test, visit } from "./site.ts";
 
 async function openOwn(page: Page): Promise<void> {
@@ -20,8 +21,9 @@ async function watched(page: Page): Promise<{ before: number; after: number }> {
 }
 
 async function update(page: Page): Promise<void> {
+  await noteTexts(page, "running");
   await page.keyboard.press("u");
-  await expect(page.getByTestId("running")).toBeVisible();
+  await expectSeen(page, "running", /Step 1 of/);
   await expect(page.getByTestId("run-message")).toBeVisible({ timeout: 200_000 });
 }
 
@@ -31,14 +33,16 @@ test("updates the student, saves it, opens it again and goes back", async ({ pag
   await expect(page.getByTestId("plan")).toContainText(
     "1 vanilla step, then 1 graph-conditioned, over 1 episode",
   );
-  await page.getByLabel("Learning rate").selectOption("1e-3");
+  await page.getByLabel("Learning rate").fill("1e-3");
+  // In the field the key u is a letter.
+  await page.getByLabel("Learning rate").blur();
   await update(page);
   await expect(page.getByTestId("run-message")).toContainText("Done: 2 steps.");
   const { before, after } = await watched(page);
   expect(after).not.toBe(before);
-  for (const title of ["Loss", "Gradient norm", "Σ w A log p", "clipped"]) {
+  for (const title of ["Loss", "Gradient norm", "Σ w A log p", "clipped", "KL to the rollout", "advantage"]) {
     await expect(
-      page.getByRole("img", { name: new RegExp(`${title}.*vanilla .*graph-conditioned`) }),
+      page.getByRole("img", { name: new RegExp(`${title}.* at the last step: A [−\\d]`) }),
     ).toBeVisible();
   }
   const student = page.getByTestId("model-student");
@@ -49,14 +53,15 @@ test("updates the student, saves it, opens it again and goes back", async ({ pag
   const archive = await readFile(await (await download).path());
   const files = unzipSync(archive);
   expect(Object.keys(files).sort()).toEqual(
-    ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"].map(
+    ["config.json", "gcopd-runs.jsonl", "model.safetensors", "tokenizer.json", "tokenizer_config.json"].map(
       (name) => `student/${name}`,
     ),
   );
 
   await page.getByRole("button", { name: "Revert to the loaded student" }).click();
   await expect(student).toContainText("the sample’s");
-  await page.getByLabel("Learning rate").selectOption("0");
+  await page.getByLabel("Learning rate").fill("0");
+  await page.getByLabel("Learning rate").blur();
   await update(page);
   const reverted = await watched(page);
   // Reverted is as it was, and learning rate 0 changes nothing.
@@ -73,8 +78,9 @@ test("updates the sample's student on one of its episodes", async ({ page }) => 
   test.setTimeout(400_000);
   await visit(page, sampleHash("training", "lifespan-shortest-lived|51|easy", { decision: 3 }));
   await expect(page.getByRole("button", { name: "Update" })).toBeEnabled();
+  await noteTexts(page, "running");
   await page.keyboard.press("u");
-  await expect(page.getByTestId("running")).toContainText("of 2", { timeout: 60_000 });
+  await expectSeen(page, "running", /Step 2 of 2/, 380_000);
   await expect(page.getByTestId("run-message")).toContainText("Done: 2 steps.", { timeout: 380_000 });
   const { before, after } = await watched(page);
   expect(after).not.toBe(before);
@@ -113,9 +119,10 @@ test("stops after a step, and keeps what was learnt", async ({ page }) => {
   await openOwn(page);
   await page.getByLabel("Vanilla passes").fill("50");
   await page.keyboard.press("Tab");
+  await noteTexts(page, "running");
   await page.getByRole("button", { name: "Update" }).click();
-  await expect(page.getByTestId("running")).toContainText("Step 2 of 51", { timeout: 120_000 });
-  await page.getByRole("button", { name: "Stop after this step" }).click();
+  await expectSeen(page, "running", /Step [1-9]\d* of 51/, 120_000);
+  await page.getByRole("button", { name: "Stop after this step", exact: true }).click();
   await expect(page.getByTestId("run-message")).toContainText(/Stopped after \d+ of 51 steps/, {
     timeout: 120_000,
   });
@@ -130,3 +137,51 @@ test("a model that does not fit is refused in one line, and the one before stays
   await expect(page.getByTestId("notice")).toContainText("model folder/config.json, model_type");
   await expect(page.getByTestId("model-student")).toContainText("the sample’s");
 });
+
+for (const [control, words] of [
+  ["hindsight-only", "hindsight only"],
+  ["minimum-prefix", "minimum prefix"],
+  ["success-only", "success only"],
+] as const) {
+  test(`trains under ${words} with K: the control is said in the run and kept in what is saved`, async ({
+    page,
+  }) => {
+    test.setTimeout(300_000);
+    await openOwn(page);
+    const place = `&control=${control}&sources=1`;
+    const url = page.url();
+    await page.evaluate(
+      (hash) => {
+        window.location.hash = hash;
+      },
+      `${new URL(url).hash}${place}`,
+    );
+    const said = `${words} · K = 1 source per task`;
+    await expect(page.getByTestId("what-if")).toContainText(said);
+    await expect(page.getByTestId("plan")).toContainText(`evidence: ${said}`);
+    await page.getByLabel("Vanilla passes").fill("0");
+    await page.keyboard.press("Tab");
+    await noteTexts(page, "running");
+    await page.getByRole("button", { name: "Update" }).click();
+    await expectSeen(page, "running", new RegExp(said));
+    await expect(page.getByTestId("run-message")).toContainText(`Done: 1 step under ${said}.`, {
+      timeout: 200_000,
+    });
+
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Save as .zip" }).click();
+    const files = unzipSync(await readFile(await (await download).path()));
+    const lines = new TextDecoder().decode(files["student/gcopd-runs.jsonl"]).trim().split("\n");
+    expect(lines).toHaveLength(1);
+    const run = JSON.parse(lines[0]!);
+    expect(run.evidence).toBe(said);
+    expect(run.method.stages).toEqual([
+      expect.objectContaining({
+        epochs: 1,
+        evidence: { kind: "graph-conditioned", control, sourcesPerTask: 1 },
+      }),
+    ]);
+    expect(run.episodes).toEqual([{ environment: "scienceworld", task: TASK, episode: "own#0" }]);
+    expect(run.steps).toEqual({ done: 1, planned: 1, of_the_student: 1 });
+  });
+}

@@ -1,6 +1,8 @@
 /** The controls of the ablations: kept in the link, followed by retrieval, evidence and scoring, and said on every view. */
-import { dropFiles, OWN_FILES, TASK } from "./own-files.ts";
-import { decisionShown, expect, sampleHash, test, visit } from "./site.ts";
+import { readFile } from "node:fs/promises";
+import AxeBuilder from "@axe-core/playwright";
+import { dropFiles, OWN_FILES, TASK, upload } from "./own-files.ts";
+import { decisionShown, expect, type Page, sampleHash, test, visit } from "./site.ts";
 
 const MELT = "melt|12|easy";
 
@@ -13,6 +15,7 @@ test("a control changes the evidence, is in the link, and is said until it is re
 
   await page.getByRole("combobox", { name: "Evidence" }).selectOption("hindsight-only");
   await expect(page.getByTestId("what-if")).toContainText("hindsight only");
+  await page.getByRole("button", { name: "Text", exact: true }).click();
   await expect(evidence).not.toHaveText(full!);
   expect((await evidence.textContent())!.length).toBeLessThan(full!.length);
   expect(page.url()).toContain("control=hindsight-only");
@@ -67,3 +70,140 @@ test("scores belong to the evidence that was asked for", async ({ page }) => {
   await page.getByRole("button", { name: "Reset to the full method" }).click();
   await expect(page.getByRole("listbox")).toBeVisible();
 });
+
+test("a doubted reference: off, another by hand, the text edited; each step in the link, saved, opened and scored", async ({
+  page,
+}) => {
+  test.setTimeout(300_000);
+  await visit(page);
+  await dropFiles(page, OWN_FILES);
+  await page.getByRole("button", { name: TASK }).click();
+  await decisionShown(page, 0);
+  await page.keyboard.press("j");
+  await decisionShown(page, 1);
+  const changes = page.getByTestId("what-if-changes");
+  const reference = changes.getByRole("row", { name: /^successful reference/ });
+  await expect(changes).toHaveCount(0);
+
+  await page.getByRole("button", { name: "Switch off: teacher:0" }).first().click();
+  await expect(reference).toContainText("teacher:0, visit 1 (current)");
+  await expect(reference).toContainText("teacher:2, visit 2 (current)");
+  await expect(page.getByTestId("what-if")).toContainText("teacher:0 switched off");
+  expect(page.url()).toContain("without=teacher%3A0");
+  const diff = page.getByTestId("evidence-diff");
+  await expect(diff.locator("del").filter({ hasText: "EXECUTION: teacher:0" }).locator("mark")).toHaveText(
+    "0",
+  );
+  await expect(diff.locator("ins").filter({ hasText: "EXECUTION: teacher:2" })).toHaveCount(1);
+  await checkThemes(page);
+
+  // The browser's history is the undo.
+  await page.goBack();
+  await expect(changes).toHaveCount(0);
+  await expect(page.getByTestId("what-if")).toHaveCount(0);
+  await page.goForward();
+  await expect(reference).toContainText("teacher:2, visit 2 (current)");
+
+  await page.getByRole("button", { name: "Take as successful reference: teacher:2, visit 1" }).click();
+  await expect(reference).toContainText("→ teacher:2, visit 1 (current)");
+  await expect(page.getByTestId("sentence")).toContainText("chosen by hand as successful record: teacher:2");
+  expect(page.url()).toContain("pin=teacher%3A2%401");
+
+  // A part left out, then the text itself, all by keyboard.
+  await page.keyboard.press("m");
+  const editor = page.getByTestId("evidence-editor");
+  await editor.getByText("Leave parts out").press("Enter");
+  await editor.getByRole("checkbox", { name: /^event 0 of the successful record/ }).press("Space");
+  await expect(page.getByTestId("what-if")).toContainText("without event 0 of the successful record");
+  // The list stays as it is, with the focus in it.
+  await expect(editor.getByRole("checkbox", { name: /^event 0 of the successful record/ })).toBeFocused();
+  const text = editor.getByRole("textbox", { name: "Evidence as the teacher is to read it" });
+  await expect(text).not.toHaveValue(/Source event \[0\]/);
+  await text.fill("The stove is in the kitchen. Activate it.");
+  await text.press("Control+Enter");
+  await expect(page.getByTestId("what-if")).toContainText("evidence edited by hand");
+  await expect(diff.locator("ins")).toHaveText(["The stove is in the kitchen. Activate it."]);
+  expect(page.url()).toMatch(/text=[\w-]+/);
+
+  // Scored: none, the full method's, the changed one, on the same response.
+  await page.keyboard.press("t");
+  await page.getByTestId("pick-teacher-folder").setInputFiles("test/fixtures/models/qwen3-a");
+  await expect(page.getByTestId("model-teacher")).toContainText("qwen3-a, your own");
+  await page.keyboard.press("s");
+  const table = page.getByLabel("All tokens in figures");
+  await expect(table.locator("thead th")).toContainText(
+    [
+      "#",
+      "token",
+      "p teacher, without evidence",
+      "p teacher, recorded graph evidence",
+      "p teacher, what-if evidence",
+      "Δ log p",
+      "p student",
+    ],
+    { timeout: 150_000 },
+  );
+  const strip = page.getByRole("listbox", { name: "Response tokens" });
+  const response = (await strip.getByRole("option").allTextContents()).join("");
+
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Save as record" }).click();
+  const saved = await readFile(await (await download).path());
+  const record = JSON.parse(saved.toString());
+  expect(record).toMatchObject({
+    format: "gcopd.retrieval.v1",
+    decision: 1,
+    success: { source: "teacher:2", position: 1 },
+    what_if: {
+      without: ["teacher:0"],
+      pin: { source: "teacher:2", position: 1 },
+      leave_out: [{ record: "success", event: 0 }],
+      evidence_text: "The stove is in the kitchen. Activate it.",
+    },
+    full_method: { retrieval: { success: { source: "teacher:0" } } },
+    scores: { teacher: "qwen3-a" },
+  });
+  const { response_ids, vanilla, full_method, what_if } = record.scores;
+  for (const each of [vanilla, full_method, what_if]) expect(each).toHaveLength(response_ids.length);
+
+  // Back at the full method its scores are there, of the same response.
+  await page.getByRole("button", { name: "Reset to the full method" }).click();
+  await expect(page.getByTestId("what-if")).toHaveCount(0);
+  await expect(table.locator("thead th").nth(3)).toHaveText("p teacher, with evidence");
+  expect((await strip.getByRole("option").allTextContents()).join("")).toBe(response);
+
+  // The record opens what it was saved from.
+  await page.keyboard.press("2");
+  await dropFiles(page, [upload("what-if.jsonl", saved)]);
+  await expect(page.getByTestId("what-if")).toContainText("evidence edited by hand");
+  await expect(reference).toContainText("→ teacher:2, visit 1 (current)");
+  // Another decision is without what was changed by hand of this one; Back brings it back.
+  await page.keyboard.press("k");
+  await decisionShown(page, 0);
+  await expect(page.getByTestId("what-if")).not.toContainText("edited");
+  await page.goBack();
+  await expect(page.getByTestId("what-if")).toContainText("evidence edited by hand");
+});
+
+test("what cannot be is refused with the reason", async ({ page }) => {
+  await visit(page, sampleHash("task", MELT, { decision: 12, pin: "teacher:999@3" }));
+  await expect(page.getByTestId("view-problem")).toContainText(
+    "teacher:999, visit 3 cannot be the successful reference of decision 12",
+  );
+  await page.getByRole("button", { name: "Reset to the full method" }).click();
+  await decisionShown(page, 12);
+  await visit(page, sampleHash("task", MELT, { decision: 12, without: "nobody" }));
+  await expect(page.getByTestId("view-problem")).toContainText("no execution nobody");
+  await visit(page, sampleHash("task", MELT, { decision: 12, text: "*" }));
+  await expect(page.getByRole("alert")).toContainText("drop the record file that was saved with it");
+  await decisionShown(page, 12);
+});
+
+/** axe finds nothing in what a what-if adds. */
+async function checkThemes(page: Page): Promise<void> {
+  for (const theme of ["light", "dark"]) {
+    await page.evaluate((name) => document.documentElement.setAttribute("data-theme", name), theme);
+    const { violations } = await new AxeBuilder({ page }).include(".task-view").include(".banners").analyze();
+    expect(violations.map(({ id, nodes }) => `${theme}: ${id}: ${nodes[0]?.html}`)).toEqual([]);
+  }
+}

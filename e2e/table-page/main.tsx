@@ -1,6 +1,7 @@
 /** The library view over a library that is made up here: as many tasks as the address asks for. */
 import { createRoot } from "react-dom/client";
-import type { TaskSummary } from "../../src/app/model.ts";
+import { emptyColumns } from "../../src/app/library/task-columns.ts";
+import type { TaskColumns, TaskSummary } from "../../src/app/model.ts";
 import { followUrl } from "../../src/app/place/navigate.ts";
 import { setUi } from "../../src/app/state/store.ts";
 import { LibraryView } from "../../src/app/views/library/library-view.tsx";
@@ -13,38 +14,52 @@ import "../../src/app/styles/library.css";
 const THINGS = ["water", "gallium", "lead", "chocolate", "a red light bulb", "an electric circuit"];
 const PLACES = ["kitchen", "foundry", "workshop", "greenhouse", "hallway"];
 
-function madeUp(count: number): TaskSummary[] {
+function madeUp(count: number): { tasks: TaskSummary[]; columns: TaskColumns } {
+  const columns = emptyColumns(count);
   const random = uniforms(7);
   const below = (n: number): number => Math.floor(random() * n);
-  return Array.from({ length: count }, (): number => below(1e9)).map((name, i) => {
+  const names = Array.from({ length: count }, (): number => below(1e9));
+  const tasks = names.map((name, i): TaskSummary => {
     const states = 20 + below(400);
     const decisions = below(300);
     const thing = THINGS[below(THINGS.length)];
+    columns.states[i] = states;
+    columns.sharedStates[i] = below(states);
+    columns.matched[i] = below(decisions + 1);
+    columns.fallback[i] = below(decisions - columns.matched[i]! + 1);
     return {
+      place: i,
       environment: "scienceworld",
       task: `task-${name.toString(36)}|${i}|easy`,
       description: `Your task is to change the state of matter of ${thing}. First, find it in the ${PLACES[below(PLACES.length)]}.`,
       sources: 16 + below(3),
+      admitted: 16,
       successes: below(17),
       failures: below(17),
-      states,
-      sharedStates: below(states),
       episodes: 1 + below(8),
       episodesWon: below(2),
       decisions,
-      matchedDecisions: below(decisions + 1),
     };
   });
+  return { tasks, columns: { ...columns, counted: count } };
 }
 
 const count = Number(new URLSearchParams(window.location.search).get("tasks"));
+const { tasks, columns } = madeUp(count);
 followUrl();
 setUi({
+  columns,
   library: {
     title: `${count} tasks`,
     origin: "own",
     files: [],
-    tasks: madeUp(count),
+    tasks,
+    columns,
+    remote: false,
+    bytes: 0,
+    indices: [],
+    notes: [],
+    recordedScores: 0,
     imported: null,
     environmentNotes: [],
   },

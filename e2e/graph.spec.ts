@@ -1,0 +1,171 @@
+/** The state graph: moved with the pointer and the keyboard, and what one frame of that costs. */
+import { cpus, loadavg } from "node:os";
+import { largeTask } from "./large-task.ts";
+import { dropFiles } from "./own-files.ts";
+import { decisionShown, expect, type Page, sampleHash, test, visit } from "./site.ts";
+
+// Recording draws and copies the page on the thread that is measured.
+test.use({ trace: "off", viewport: { width: 1280, height: 800 } });
+
+const graph = (page: Page) => page.getByRole("application", { name: /^State graph/ });
+const transform = (page: Page) => page.locator(".graph-layer").evaluate((layer) => layer.style.transform);
+
+test("arrow keys go from state to state, Enter opens one, + − 0 zoom", async ({ page }) => {
+  await visit(page, sampleHash("task", "find-non-living-thing|36|easy", { decision: 4 }));
+  await decisionShown(page, 4);
+  await graph(page).focus();
+  await page.keyboard.press("ArrowRight");
+  const status = page.getByTestId("graph-status");
+  await expect(status).toContainText(/^State A: \d+ visits by \d+ executions; first at step 0/);
+  await page.keyboard.press("ArrowRight");
+  await expect(status).not.toContainText("State A:");
+  await page.keyboard.press("ArrowLeft");
+  await expect(status).toContainText("State A:");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("heading", { name: "teacher:0, visit 0" })).toBeVisible();
+  expect(page.url()).toContain("visit=teacher%3A0%400");
+  await page.keyboard.press("0");
+  await page.keyboard.press("+");
+  await expect.poll(() => transform(page)).toMatch(/scale\(1\.3\)/);
+  await page.keyboard.press("0");
+  await expect.poll(() => transform(page)).toMatch(/scale\(1\)/);
+  const before = await transform(page);
+  await page.keyboard.press("+");
+  await expect.poll(() => transform(page)).not.toBe(before);
+  await page.keyboard.press("0");
+  await expect.poll(() => transform(page)).toBe(before);
+  await page.keyboard.press("-");
+  await expect.poll(() => transform(page)).not.toBe(before);
+});
+
+test("edges say what they are, with transitions and executions apart", async ({ page }) => {
+  await visit(page, sampleHash("task", "find-non-living-thing|36|easy", { decision: 4 }));
+  await decisionShown(page, 4);
+  const titles = await page.locator(".edges title").allTextContents();
+  for (const title of titles) expect(title).toMatch(/: [\d,]+ transitions? by [\d,]+ executions?$/);
+  expect(titles.some((title) => title.includes("self-loop"))).toBe(true);
+  await expect(page.locator(".graph-panel .note").first()).toContainText(/\d+ edges, \d+ self-loops?/);
+  await expect(page.locator(".student-marks .eligible").first()).toBeVisible();
+  await expect(page.locator(".student-marks .tie")).toHaveCount(1);
+  await expect(page.locator(".cell.tie").first()).toBeVisible();
+});
+
+test("up to six executions are highlighted, from the keyboard, and are in the link", async ({ page }) => {
+  await visit(page, sampleHash("task", "melt|12|easy"));
+  await decisionShown(page, 0);
+  const grid = page.getByRole("grid", { name: "Executions by visit" });
+  await grid.getByRole("gridcell").first().focus();
+  for (let i = 0; i < 7; i++) {
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("p");
+  }
+  const chips = page.getByRole("list", { name: "Highlighted executions" });
+  await expect(chips).toContainText("six at most");
+  await expect(page.locator(".highlights > g")).toHaveCount(6);
+  const dashes = await page
+    .locator(".highlights path:not(.halo)")
+    .evaluateAll((paths) => paths.map((path) => path.getAttribute("stroke-dasharray")));
+  expect(new Set(dashes).size).toBe(6);
+  const url = page.url();
+  await page.goto("about:blank");
+  await page.goto(url);
+  await expect(page.locator(".highlights > g")).toHaveCount(6);
+  await page.getByRole("button", { name: "Stop highlighting teacher:0" }).click();
+  await expect(page.locator(".highlights > g")).toHaveCount(5);
+});
+
+test.describe("at full size", () => {
+  for (const [what, shape, canvas] of [
+    ["500 states and 1,000 edges", { executions: 64, decisions: 100, lanes: 5 }, false],
+    ["2,000 states on a canvas", { executions: 64, decisions: 100, lanes: 21 }, true],
+  ] as const) {
+    test(`${what}: a frame of panning and zooming is short, and React renders nothing`, async ({ page }) => {
+      test.setTimeout(180_000);
+      await visit(page);
+      await dropFiles(page, largeTask({ task: "large|1|easy", ...shape }));
+      await page.getByRole("button", { name: "large|1|easy" }).click();
+      await decisionShown(page, 0);
+      const note = (await page.locator(".graph-panel .note").first().textContent())!;
+      const [states = 0, edges = 0] = [/([\d,]+) states/, /([\d,]+) edges/].map((pattern) =>
+        Number(pattern.exec(note)?.[1]?.replace(",", "")),
+      );
+      expect(note).toMatch(/[\d,]+ self-loops, [\d,]+ back edges, [\d,]+ on cycles/);
+      expect(states).toBeGreaterThan(canvas ? 1500 : 450);
+      await expect(page.getByTestId("graph-canvas")).toHaveCount(canvas ? 1 : 0);
+      await page.screenshot({ path: `test-results/screenshots/graph-${canvas ? "canvas" : "svg"}.png` });
+      const devtools = await page.context().newCDPSession(page);
+      await devtools.send("Performance.enable", { timeDomain: "threadTicks" });
+      const spent = async (): Promise<number[]> => {
+        const { metrics } = await devtools.send("Performance.getMetrics");
+        const parts = ["TaskDuration", "ScriptDuration", "RecalcStyleDuration", "LayoutDuration"];
+        return parts.map((part) => 1000 * metrics.find(({ name }) => name === part)!.value);
+      };
+      // What the opening left to do is over.
+      await page.waitForTimeout(500);
+      const before = await spent();
+      const { frames, changed, longest } = await page.evaluate(async () => {
+        const view = document.querySelector<HTMLElement>(".graph-view")!;
+        const layer = document.querySelector<HTMLElement>(".graph-layer")!;
+        const labels = document.querySelector(".graph-axis")!;
+        const { left, top, width, height } = view.getBoundingClientRect();
+        const moved = new Set<Node | null>([view, layer, document.querySelector(".graph-view canvas")]);
+        // Whatever changes in the document but the transforms and the labels that follow them.
+        let changed = 0;
+        const observer = new MutationObserver((list) => {
+          changed += list.filter(({ target }) => !moved.has(target) && !labels.contains(target)).length;
+        });
+        const all = { subtree: true, childList: true, attributes: true, characterData: true };
+        observer.observe(document.body, all);
+        const fire = (type: string, x: number, y: number) =>
+          view.dispatchEvent(
+            new PointerEvent(type, {
+              ...{ bubbles: true, pointerId: 1, button: 0, buttons: 1 },
+              ...{ clientX: left + x, clientY: top + y },
+            }),
+          );
+        // A made-up pointer cannot be captured.
+        view.setPointerCapture = () => {};
+        let frames = 0;
+        let longest = 0;
+        let last = performance.now();
+        const next = async () => {
+          await new Promise(requestAnimationFrame);
+          const now = performance.now();
+          longest = Math.max(longest, now - last);
+          last = now;
+          frames += 1;
+        };
+        fire("pointerdown", width / 2, height / 2);
+        for (let i = 0; i < 90; i++) {
+          fire("pointermove", width / 2 + 150 * Math.sin(i / 9), height / 2 + 60 * Math.cos(i / 7));
+          await next();
+        }
+        fire("pointerup", width / 2, height / 2);
+        for (let i = 0; i < 60; i++) {
+          view.dispatchEvent(
+            new WheelEvent("wheel", {
+              ...{ bubbles: true, cancelable: true, ctrlKey: true, deltaY: i < 30 ? -12 : 12 },
+              ...{ clientX: left + width / 2, clientY: top + height / 2 },
+            }),
+          );
+          await next();
+        }
+        changed += observer
+          .takeRecords()
+          .filter(({ target }) => !moved.has(target) && !labels.contains(target)).length;
+        observer.disconnect();
+        return { frames, changed, longest };
+      });
+      const after = await spent();
+      const [perFrame = 0, ...parts] = after.map((each, i) => (each - before[i]!) / frames);
+      const text =
+        `${states} states, ${edges} edges: ${perFrame.toFixed(2)} ms of the main thread a frame ` +
+        `(scripts, styles, layout: ${parts.map((part) => part.toFixed(2)).join(", ")}), ` +
+        `longest frame by the clock ${longest.toFixed(0)} ms`;
+      console.log(`${text}; ${cpus().length} threads, load ${loadavg()[0]!.toFixed(1)}`);
+      test.info().annotations.push({ type: "panning and zooming", description: text });
+      expect(changed, "changes of the document besides the transform").toBe(0);
+      expect(perFrame, "milliseconds of the main thread's own time a frame").toBeLessThan(1000 / 60);
+    });
+  }
+});

@@ -1,0 +1,58 @@
+/** What a job will need: shown before it starts, refused beyond the user's limit, smaller with weights in fewer bits. */
+import AxeBuilder from "@axe-core/playwright";
+import { dropFiles, OWN_FILES, TASK } from "./own-files.ts";
+import { decisionShown, expect, type Page, test, visit } from "./site.ts";
+
+async function openOwn(page: Page, key: "t" | "u"): Promise<void> {
+  await visit(page);
+  await dropFiles(page, OWN_FILES);
+  await page.getByRole("button", { name: TASK }).click();
+  await decisionShown(page, 0);
+  await page.keyboard.press(key);
+}
+
+async function checkAxe(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  expect(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" "))}`)).toEqual([]);
+}
+
+for (const theme of ["light", "dark"] as const) {
+  test.describe(`${theme} theme`, () => {
+    test.use({ colorScheme: theme });
+
+    test("training: the plan by item, and a limit that refuses it with the numbers", async ({ page }) => {
+      await openOwn(page, "u");
+      const note = page.getByTestId("memory-train");
+      await expect(note).toContainText(
+        /What it will need: about [\d.]+ [GM]iB \(weights [\d.]+ [GM]iB, activations [\d.]+ [GM]iB, training state [\d.]+ [GM]iB\)/,
+        { timeout: 60_000 },
+      );
+      await note.locator("summary").focus();
+      await page.keyboard.press("Enter");
+      await expect(note.getByRole("row", { name: /student: optimizer state/ })).toBeVisible();
+      await note.getByLabel("Limit").fill("0.001");
+      const refusal = "the job needs more than the 1.0 MiB that it may take: memory: about";
+      await expect(note).toContainText(refusal);
+      await checkAxe(page);
+      await page.getByRole("button", { name: "Update" }).click();
+      await expect(page.getByTestId("run-message")).toContainText(refusal);
+      await expect(page.getByTestId("model-student")).toContainText("opened when needed");
+      await note.getByLabel("Limit").fill("");
+      await expect(note).not.toContainText(refusal);
+    });
+  });
+}
+
+test("scoring: weights in fewer bits need less", async ({ page }) => {
+  await openOwn(page, "t");
+  const note = page.getByTestId("memory-score");
+  const weights = async (): Promise<number> => {
+    await expect(note).toContainText(/weights [\d.]+ MiB/, { timeout: 60_000 });
+    await expect(note).toHaveAttribute("aria-busy", "false");
+    return Number(/weights ([\d.]+) MiB/.exec((await note.textContent())!)![1]);
+  };
+  const before = await weights();
+  await page.getByRole("combobox", { name: "weights" }).selectOption("int8");
+  await expect.poll(weights).toBeLessThan(before);
+});

@@ -1,0 +1,124 @@
+/** Our engine and ONNX Runtime on the same model and tokens, in one page. Not a part of the product. */
+import { onnxRuntime } from "../../src/app/workers/onnx-runtime.ts";
+import type { FolderReader, ScoreRequest, Scorer } from "../../src/core/ports.ts";
+import { uniforms } from "../../src/core/seeded.ts";
+import { OnnxScorer } from "../../src/engine/onnx/index.ts";
+import { createBrowserBackend, ModelScorer } from "../../src/engine/webgpu/index.ts";
+import { GoldenFile } from "../../test/golden-file.ts";
+
+function fetchedFolder(name: string, path: string, files: readonly string[]): FolderReader {
+  const kept = new Map<string, Promise<Uint8Array>>();
+  const bytes = (file: string): Promise<Uint8Array> => {
+    const known = kept.get(file);
+    if (known !== undefined) return known;
+    const fetched = (async () => {
+      const response = await fetch(`${path}/${file}`);
+      if (!response.ok) throw new Error(`${path}/${file}: ${response.status}`);
+      return new Uint8Array(await response.arrayBuffer());
+    })();
+    kept.set(file, fetched);
+    return fetched;
+  };
+  return {
+    name,
+    list: async () => [...files],
+    size: async (file) => (await bytes(file)).length,
+    read: async (file, start, end) => (await bytes(file)).slice(start, end),
+  };
+}
+
+const EXPORT = ["genai_config.json", "model.onnx", "model.onnx.data"];
+const exported = (name: string) => fetchedFolder(name, `/test/fixtures/onnx/${name}`, EXPORT);
+
+/** Largest |Δ log p| of two results of the same requests. */
+function deviation(a: readonly ArrayLike<number>[], b: readonly ArrayLike<number>[]): number {
+  let worst = 0;
+  for (const [n, values] of a.entries())
+    for (let i = 0; i < values.length; i++) worst = Math.max(worst, Math.abs(values[i]! - b[n]![i]!));
+  return worst;
+}
+
+const median = (values: number[]): number => values.sort((x, y) => x - y)[values.length >> 1]!;
+
+async function timed(scorer: Scorer, requests: readonly ScoreRequest[]) {
+  const start = performance.now();
+  const results = await scorer.score(requests);
+  return { seconds: (performance.now() - start) / 1000, logprobs: results.map(({ logprobs }) => logprobs) };
+}
+
+const engines = {
+  /** Largest deviation of ONNX Runtime from each golden response's log-probabilities, prompts in chunks of `prefill`. */
+  async goldens(prefill: number, device: "webgpu" | "cpu" = "webgpu") {
+    const file = await GoldenFile.open(
+      fetchedFolder("goldens", "/test/fixtures/models/goldens/qwen3-a", ["forward.safetensors"]),
+      "forward.safetensors",
+    );
+    const requests: ScoreRequest[] = [];
+    const expected: number[][] = [];
+    for (let i = 0; i < 6; i++) {
+      requests.push({
+        id: `p${i}`,
+        promptIds: await file.numbers(`p${i}/prompt_ids`),
+        responseIds: await file.numbers(`p${i}/response_ids`),
+      });
+      expected.push(await file.numbers(`p${i}/logprobs`));
+    }
+    const scorer = await OnnxScorer.open(await onnxRuntime(), exported("qwen3-a"), { prefill, device });
+    try {
+      const results = await scorer.score(requests);
+      return results.map(({ logprobs }, n) => deviation([logprobs], [expected[n]!]));
+    } finally {
+      scorer.dispose();
+    }
+  },
+
+  /** Medians of `runs` runs each, taken in turn after one to warm up. */
+  async race(runs: number, count: number, prompt: number, response: number) {
+    const next = uniforms(5);
+    const ids = (n: number) => Array.from({ length: n }, () => Math.floor(next() * 1860));
+    const requests = Array.from({ length: count }, (_, n) => ({
+      id: String(n),
+      promptIds: ids(prompt),
+      responseIds: ids(response),
+    }));
+    const backend = await createBrowserBackend("webgpu");
+    const ours = await ModelScorer.open(
+      backend,
+      fetchedFolder("teacher", "/public/sample/teacher", ["config.json", "model.safetensors"]),
+    );
+    const theirs = await OnnxScorer.open(await onnxRuntime(), exported("sample-teacher"));
+    try {
+      const seconds: Record<"ours" | "theirs", number[]> = { ours: [], theirs: [] };
+      let worst = 0;
+      for (let i = 0; i <= runs; i++) {
+        const a = await timed(ours, requests);
+        const b = await timed(theirs, requests);
+        worst = Math.max(worst, deviation(a.logprobs, b.logprobs));
+        if (i === 0) continue;
+        seconds.ours.push(a.seconds);
+        seconds.theirs.push(b.seconds);
+      }
+      return {
+        device: backend.description,
+        worst,
+        tokens: count * (prompt + response),
+        ours: median(seconds.ours),
+        theirs: median(seconds.theirs),
+      };
+    } finally {
+      ours.dispose();
+      theirs.dispose();
+      backend.dispose();
+    }
+  },
+};
+
+export type Engines = typeof engines;
+
+declare global {
+  interface Window {
+    engines?: Engines;
+  }
+}
+
+window.engines = engines;

@@ -1,0 +1,57 @@
+/** The second scorer: ONNX Runtime on WebGPU beside our engine, on the same models and tokens, in one page. */
+import { expect, test } from "@playwright/test";
+import { createServer, type ViteDevServer } from "vite";
+import type {} from "./onnx-page/main.ts";
+
+let server: ViteDevServer;
+
+test.beforeAll(async () => {
+  server = await createServer({
+    configFile: false,
+    root: ".",
+    logLevel: "error",
+    appType: "mpa",
+    server: { host: "127.0.0.1", port: 0, hmr: false, watch: null },
+    // Bundled ahead, its file of WebAssembly would be looked for beside the bundle.
+    optimizeDeps: { entries: ["e2e/onnx-page/main.ts"], exclude: ["onnxruntime-web"] },
+    cacheDir: "test-results/.vite-onnx",
+  });
+  await server.listen();
+});
+
+test.afterAll(() => server?.close());
+
+test.beforeEach(async ({ page }) => {
+  test.setTimeout(300_000);
+  await page.goto(new URL("e2e/onnx-page/index.html", server.resolvedUrls!.local[0]).href);
+  await page.waitForFunction(() => window.engines !== undefined, undefined, { timeout: 60_000 });
+});
+
+test("ONNX Runtime gives the golden log-probabilities, on WebAssembly and on WebGPU", async ({ page }) => {
+  // The longest prompt has 900 tokens: whole, and in chunks.
+  for (const [prefill, device] of [
+    [300, "cpu"],
+    [1024, "webgpu"],
+    [450, "webgpu"],
+  ] as const) {
+    const deviations = await page.evaluate(([size, on]) => window.engines!.goldens(size, on), [
+      prefill,
+      device,
+    ] as const);
+    test
+      .info()
+      .annotations.push({ type: `${device}, chunks of ${prefill}`, description: String(deviations) });
+    expect(deviations).toHaveLength(6);
+    for (const deviation of deviations) expect(deviation).toBeLessThan(2e-4);
+  }
+});
+
+test("both engines agree, and ours is at least as fast", async ({ page }) => {
+  const { device, worst, tokens, ours, theirs } = await page.evaluate(() =>
+    window.engines!.race(3, 1, 112, 16),
+  );
+  const description = `${tokens} tokens: ours ${ours.toFixed(3)} s, ONNX Runtime ${theirs.toFixed(3)} s, ${device}`;
+  test.info().annotations.push({ type: "race", description });
+  expect(worst).toBeLessThan(5e-4);
+  expect(ours).toBeLessThanOrEqual(theirs);
+});

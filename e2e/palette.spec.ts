@@ -1,0 +1,77 @@
+/** Everything by keyboard: the palette finds actions and places, and the sheet names the keys. */
+import AxeBuilder from "@axe-core/playwright";
+import { decisionShown, expect, openSample, sampleHash, test, visit } from "./site.ts";
+
+const TASK = "find-non-living-thing|36|easy";
+
+test("the palette goes to tasks, episodes, executions and decisions, and does what it names", async ({
+  page,
+}) => {
+  await openSample(page);
+  const box = page.getByRole("combobox", { name: /^Find an action/ });
+  const options = page.locator("#palette-list").getByRole("option");
+
+  await page.keyboard.press("Control+k");
+  await expect(box).toBeFocused();
+  await box.fill("non liv");
+  await expect(options.first()).toContainText(TASK);
+  await page.keyboard.press("Enter");
+  await expect(box).toHaveCount(0);
+  await decisionShown(page, 0);
+
+  await page.keyboard.press("Control+k");
+  await box.fill("4");
+  await expect(options.first()).toContainText("Decision 4");
+  await page.keyboard.press("Enter");
+  await decisionShown(page, 4);
+
+  await page.keyboard.press("Control+k");
+  await box.fill("teacher:0");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("heading", { name: "teacher:0, visit 0" })).toBeVisible();
+
+  // What was chosen last comes first; arrows go through the lines, round the ends too.
+  await page.keyboard.press("Control+k");
+  await expect(options.first()).toContainText("teacher:0");
+  await page.keyboard.press("ArrowUp");
+  await expect(options.last()).toHaveAttribute("aria-selected", "true");
+  await page.keyboard.press("ArrowDown");
+  await expect(options.first()).toHaveAttribute("aria-selected", "true");
+
+  // What cannot be done says why, and stays.
+  await box.fill("case study");
+  await expect(options.first()).toContainText("score this decision first");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("dialog").getByRole("status")).toContainText("score this decision first");
+  await box.fill("nothing has this name");
+  await expect(options).toHaveCount(0);
+  const { violations } = await new AxeBuilder({ page }).include("dialog.palette").analyze();
+  expect(violations.map(({ id }) => id)).toEqual([]);
+
+  await box.fill("theme dark");
+  await page.keyboard.press("Enter");
+  await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+  await page.keyboard.press("Control+k");
+  await page.keyboard.press("Escape");
+  await expect(box).toHaveCount(0);
+});
+
+test("a key that can do nothing says what is missing; the link of a place is copied", async ({
+  page,
+  context,
+}) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await visit(page);
+  await page.keyboard.press("s");
+  await expect(page.getByTestId("hint")).toContainText("open a student decision first");
+  await visit(page, sampleHash("task", TASK, { decision: 3 }));
+  await decisionShown(page, 3);
+  await page.keyboard.press("y");
+  await expect(page.getByTestId("hint")).toContainText("Link copied");
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(page.url());
+  // At once after a step, before the address bar has it.
+  await page.evaluate(() => {
+    for (const key of ["j", "y"]) window.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+  });
+  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toMatch(/decision=4(&|$)/);
+});

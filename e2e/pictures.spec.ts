@@ -1,0 +1,92 @@
+/**
+ * The pictures of the documentation are this test's reference: a picture that no longer shows the page fails it, and
+ * `npm run pictures` takes them again. Every picture has a dark sister. The fonts are the same on every machine, and
+ * an ellipsis of one width stands for what was measured (seconds, tokens a second): what follows it on the line may not
+ * move with its digits.
+ */
+import { readFileSync } from "node:fs";
+import { test as base, decisionShown, expect, type Page, sampleHash, visit } from "./site.ts";
+
+const TASK = "find-non-living-thing|36|easy";
+
+const font = (family: string, file: string): string =>
+  `@font-face { font-family: "${family}"; font-weight: 100 900; src: url(data:font/woff2;base64,${readFileSync(
+    `node_modules/@fontsource-variable/${file}`,
+  ).toString("base64")}) format("woff2"); }`;
+
+const STYLE = `
+${font("Picture text", "inter/files/inter-latin-wght-normal.woff2")}
+${font("Picture mono", "jetbrains-mono/files/jetbrains-mono-latin-wght-normal.woff2")}
+:root { --font-text: "Picture text", "DejaVu Sans", sans-serif !important; --font-mono: "Picture mono", "DejaVu Sans Mono", monospace !important; }
+[data-measured] { font-size: 0 !important; }
+[data-measured]::after { content: "…"; font-size: 0.8125rem; }
+`;
+
+const test = base.extend<{ dressed: undefined }>({
+  dressed: [
+    async ({ page }, use) => {
+      await page.addInitScript((style) => {
+        document.addEventListener("DOMContentLoaded", () => {
+          const sheet = document.createElement("style");
+          sheet.textContent = style;
+          document.head.append(sheet);
+        });
+      }, STYLE);
+      await use(undefined);
+    },
+    { auto: true },
+  ],
+});
+
+// The fonts come as data, which the page's own policy forbids.
+test.use({ bypassCSP: true, reducedMotion: "reduce" } as Parameters<typeof test.use>[0]);
+
+/** Compares the window, or one part of it, with docs/images. */
+async function picture(page: Page, theme: string, name: string): Promise<void> {
+  await page.evaluate(() => document.fonts.ready);
+  await page.mouse.move(0, 0);
+  await expect(page).toHaveScreenshot(`${name}${theme === "dark" ? "-dark" : ""}.png`, {
+    animations: "disabled",
+    maxDiffPixelRatio: 0.001,
+    timeout: 30_000,
+  });
+}
+
+for (const theme of ["light", "dark"] as const) {
+  test.describe(`pictures, ${theme}`, () => {
+    test.use({ colorScheme: theme, viewport: { width: 1280, height: 800 } });
+
+    test("library and statistics", async ({ page }) => {
+      test.setTimeout(200_000);
+      await visit(page, "#/library?library=sample");
+      await expect(page.getByRole("row", { name: /melt/ })).toBeVisible();
+      await picture(page, theme, "library");
+      await page.keyboard.press("5");
+      await expect(page.getByTestId("statistics-scope")).toBeVisible({ timeout: 100_000 });
+      await picture(page, theme, "statistics");
+    });
+
+    test("one decision: executions, graph, retrieval", async ({ page }) => {
+      await visit(page, sampleHash("task", TASK, { decision: 4 }));
+      await decisionShown(page, 4);
+      await picture(page, theme, "task");
+    });
+
+    test("token probabilities under two contexts", async ({ page }) => {
+      test.setTimeout(300_000);
+      await visit(page, sampleHash("tokens", TASK, { decision: 4 }));
+      await page.getByRole("button", { name: "Score" }).click();
+      await expect(page.getByRole("listbox", { name: "Response tokens" })).toBeVisible({ timeout: 280_000 });
+      await picture(page, theme, "tokens");
+    });
+
+    test("a student updated", async ({ page }) => {
+      test.setTimeout(400_000);
+      await visit(page, sampleHash("training", TASK, { decision: 4 }));
+      await expect(page.getByRole("button", { name: "Update" })).toBeEnabled();
+      await page.keyboard.press("u");
+      await expect(page.getByTestId("run-message")).toBeVisible({ timeout: 380_000 });
+      await picture(page, theme, "training");
+    });
+  });
+}

@@ -1,0 +1,125 @@
+import { readFile } from "node:fs/promises";
+import { dropFiles, OWN_FILES, TASK } from "./own-files.ts";
+import { decisionShown, expect, type Page, test, visit } from "./site.ts";
+
+async function openForm(page: Page): Promise<void> {
+  await dropFiles(page, OWN_FILES);
+  await page.getByRole("button", { name: TASK }).click();
+  await decisionShown(page, 0);
+  await page.keyboard.press("u");
+  await expect(page.getByRole("heading", { name: "Update the student" })).toBeVisible();
+}
+
+const detail = (page: Page) => page.getByTestId("run-detail");
+
+test("the same job here and on the worker: watched, compared, exported, and there after a reload", async ({
+  page,
+}) => {
+  test.setTimeout(300_000);
+  await visit(page);
+  await openForm(page);
+  await expect(page.getByTestId("cost")).toContainText("the teacher reads", { timeout: 60_000 });
+  await page.getByLabel("Graph-conditioned passes").fill("0");
+  await page.getByLabel("Vanilla passes").fill("2");
+  await page.keyboard.press("Tab");
+  await page.getByRole("button", { name: "Update" }).click();
+  await expect(detail(page)).toContainText("✓ done · step 2 of 2", { timeout: 200_000 });
+  await page.getByTestId("batch").locator("summary").click();
+  await expect(page.getByTestId("batch").getByRole("columnheader", { name: "ratio ρ" })).toBeVisible();
+
+  // The same student again, as it was before the run.
+  await page.getByRole("button", { name: "Revert to the loaded student" }).click();
+  await expect(page.getByTestId("model-student")).toContainText("the sample’s");
+  // Errors stand at their field, and nothing starts.
+  await page.getByRole("radio", { name: /the worker/ }).check();
+  await page.getByLabel("Teacher, a folder or hub").fill("hub:");
+  await page.getByLabel("Episodes a step").fill("0");
+  await expect(page.getByText(/^expected .*1/).first()).toBeVisible();
+  await expect(page.getByRole("button", { name: "Start on the worker" })).toBeDisabled();
+  await page.getByLabel("Episodes a step").fill("4");
+  await page.getByLabel("Teacher, a folder or hub").fill("");
+  await page.getByRole("combobox", { name: "Device", exact: true }).selectOption("cpu");
+  await page.getByTestId("config").locator("summary").click();
+  const command = await page.getByTestId("config").locator("pre").last().textContent();
+  expect(command).toMatch(/^gcopd train --config \S+\/config\.json --out \S+\/out$/);
+  await page.getByRole("button", { name: "Measure what it will cost" }).click();
+  await expect(page.getByTestId("worker-cost")).toContainText("2 steps; memory about", { timeout: 100_000 });
+  await page.getByRole("button", { name: "Start on the worker" }).click();
+  await expect(detail(page)).toContainText("✓ done · step 2 of 2", { timeout: 200_000 });
+  await page.getByTestId("batch").locator("summary").click();
+  await expect(page.getByTestId("batch").getByRole("columnheader", { name: "ratio ρ" })).toBeVisible();
+
+  await page.keyboard.press("6");
+  const list = page.getByTestId("run-list");
+  await expect(list.getByRole("checkbox")).toHaveCount(2);
+  for (const box of await list.getByRole("checkbox").all()) await box.check();
+  const losses = page.getByRole("img", { name: /^Loss/ });
+  await expect(losses).toHaveAttribute("aria-label", /A −?\d.*, B −?\d/);
+  // Both places compute the same steps.
+  const [, a, b] = /A (\S+), B (\S+)/.exec((await losses.getAttribute("aria-label"))!)!;
+  expect(Number(a!.replace("−", "-"))).toBeCloseTo(Number(b!.replace("−", "-")), 3);
+  await page.getByRole("slider", { name: /Read at step/ }).fill("1");
+  await expect(losses).toHaveAttribute("aria-label", /at step 1: A/);
+
+  await page.reload();
+  await expect(losses).toHaveAttribute("aria-label", /A −?\d.*, B −?\d/);
+  await expect(list.getByRole("row")).toHaveCount(3);
+  const saved = async (name: string) => {
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name }).first().click();
+    return (await readFile(await (await download).path())).toString();
+  };
+  expect((await saved("CSV")).trim().split("\n")).toHaveLength(5);
+  expect(await saved("SVG")).toMatch(/^<svg [\s\S]*Loss/);
+  expect(await saved("Events (JSONL)")).toContain('"type":"updated"');
+});
+
+test("a run on the worker is stopped after its step, goes on, and is cancelled", async ({ page }) => {
+  test.setTimeout(300_000);
+  await visit(page);
+  await openForm(page);
+  await page.getByRole("radio", { name: /the worker/ }).check();
+  await page.getByRole("combobox", { name: "Device", exact: true }).selectOption("cpu");
+  await page.getByLabel("Vanilla passes").fill("200");
+  await page.getByRole("button", { name: "Start on the worker" }).click();
+  await expect(detail(page)).toContainText(/▶ running · step [1-9]\d* of 201/, { timeout: 100_000 });
+  await detail(page).getByRole("button", { name: "Stop after this step" }).click();
+  await expect(detail(page)).toContainText("▢ cancelled", { timeout: 60_000 });
+  await page.reload();
+  await page.keyboard.press("6");
+  const row = page
+    .getByTestId("run-list")
+    .getByRole("row", { name: /cancelled/ })
+    .first();
+  await row.getByRole("link").click();
+  await detail(page).getByRole("button", { name: "Resume" }).click();
+  await expect(detail(page)).toContainText(/went on after step \d+/, { timeout: 100_000 });
+  await detail(page).getByText("Log", { exact: true }).click();
+  await detail(page).getByRole("button", { name: "Cancel at once" }).click();
+  await expect(detail(page)).toContainText("▢ cancelled", { timeout: 60_000 });
+});
+
+test("a run of the page goes on from its checkpoint after a reload", async ({ page }) => {
+  test.setTimeout(300_000);
+  await visit(page);
+  await openForm(page);
+  await page.getByLabel("Vanilla passes").fill("12");
+  await page.keyboard.press("Tab");
+  await page.getByRole("button", { name: "Update" }).click();
+  await expect(detail(page)).toContainText(/step [2-9] of 13/, { timeout: 100_000 });
+  await visit(page);
+  await openForm(page);
+  await page.keyboard.press("6");
+  const row = page.getByTestId("run-list").getByRole("row", { name: /lost/ });
+  await expect(row).toContainText("it can go on from its last checkpoint");
+  await row.getByRole("link").click();
+  await row.getByRole("button", { name: "Resume" }).click();
+  await expect(detail(page)).toContainText(/went on after step [1-9]/, { timeout: 100_000 });
+  await expect(detail(page)).toContainText("✓ done · step 13 of 13", { timeout: 200_000 });
+});
+
+test("an address of a run that is not there says so", async ({ page }) => {
+  await visit(page, "#/runs?run=train-000000000000&runs=x");
+  await expect(page.getByTestId("run-missing")).toContainText("There is no run train-000000000000 here");
+  await expect(page.getByText("“runs=x” in the link")).toBeVisible();
+});

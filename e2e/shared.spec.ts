@@ -1,0 +1,74 @@
+/** The folder that the worker shares: listed, opened by ranges with the token, and opened again by its link. */
+import { once } from "node:events";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import AxeBuilder from "@axe-core/playwright";
+import { test as plain } from "@playwright/test";
+import { EPISODES, jsonLines, SOURCES, TASK } from "./own-files.ts";
+import { decisionShown, expect, startWorker, test, visit } from "./site.ts";
+
+plain(
+  "files of the worker's disk are chosen from its folders, read by ranges, and kept in the link",
+  async ({ page }) => {
+    const folder = await mkdtemp(join(tmpdir(), "gcopd-e2e-"));
+    const shared = join(folder, "shared");
+    await mkdir(join(shared, "runs"), { recursive: true });
+    await writeFile(join(shared, "sources.jsonl"), jsonLines(SOURCES));
+    await writeFile(join(shared, "runs", "episodes.jsonl"), jsonLines(EPISODES));
+    await writeFile(join(shared, "notes.txt"), "not a record");
+    const worker = await startWorker(join(folder, "data"), "--files", shared);
+    try {
+      const ranges: string[] = [];
+      page.on("request", (request) => {
+        const { range, authorization } = request.headers();
+        if (!request.url().includes("/api/shared/content/")) return;
+        expect(authorization).toMatch(/^Bearer ./);
+        if (range !== undefined) ranges.push(range);
+      });
+      await page.goto(worker.url);
+      await page.getByRole("button", { name: "Open from the worker…" }).click();
+      const list = page.getByTestId("shared-list");
+      await expect(list.getByRole("listitem")).toHaveText([/^runs\/$/, /^notes\.txt/, /sources\.jsonl/]);
+      await expect(list.getByRole("checkbox")).toHaveCount(1);
+      await page.getByRole("checkbox", { name: "sources.jsonl" }).check();
+      await page.getByRole("button", { name: "runs/" }).click();
+      await page.getByRole("checkbox", { name: "episodes.jsonl" }).check();
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      expect(violations.filter(({ impact }) => impact === "serious" || impact === "critical")).toEqual([]);
+      await page.getByRole("button", { name: "Open 2 files" }).click();
+      await page.getByRole("button", { name: TASK }).click();
+      await decisionShown(page, 0);
+      expect(ranges.length).toBeGreaterThan(3);
+      expect(page.url()).toContain("disk=sources.jsonl&disk=runs%2Fepisodes.jsonl");
+
+      // The link is enough in a fresh tab.
+      const url = page.url();
+      await page.goto("about:blank");
+      await page.goto(url);
+      await decisionShown(page, 0);
+      await expect(page.getByTestId("winner")).toHaveText("★ teacher:0, visit 0");
+      await page.goto("about:blank");
+      await page.goto(url.replace("sources.jsonl", "gone.jsonl"));
+      await expect(page.getByTestId("notice")).toContainText("gone.jsonl: the server answered 404");
+    } finally {
+      worker.process.kill("SIGTERM");
+      if (worker.process.exitCode === null) await once(worker.process, "exit");
+      await rm(folder, { recursive: true, force: true });
+    }
+  },
+);
+
+test.describe("a worker that shares nothing", () => {
+  test.use({ expectedErrors: ["404"] });
+
+  test("says how to share a folder", async ({ page }) => {
+    await visit(page);
+    await page.getByRole("button", { name: "Open from the worker…" }).click();
+    await expect(page.getByTestId("shared-problem")).toContainText(
+      "this worker shares no folder: start it with --files FOLDER",
+    );
+    await page.keyboard.press("Escape");
+    await expect(page.getByRole("dialog")).toHaveCount(0);
+  });
+});

@@ -1,0 +1,97 @@
+import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { dropFiles, EPISODES, jsonLines, SOURCES, TASK, upload } from "./own-files.ts";
+import { decisionShown, expect, type Page, test, visit } from "./site.ts";
+
+const FILES = [upload("sources.jsonl", jsonLines(SOURCES)), upload("episodes.jsonl", jsonLines(EPISODES))];
+
+/** The second decision of the user's own files, with the tiny teacher. */
+async function openTokens(page: Page): Promise<void> {
+  await visit(page);
+  await dropFiles(page, FILES);
+  await page.getByRole("button", { name: TASK }).click();
+  await decisionShown(page, 0);
+  await page.keyboard.press("j");
+  await decisionShown(page, 1);
+  await page.keyboard.press("t");
+  await page.getByTestId("pick-teacher-folder").setInputFiles("test/fixtures/models/qwen3-a");
+  await expect(page.getByTestId("model-teacher")).toContainText("qwen3-a, your own");
+}
+
+const number = (cell: string): number => Number(cell.replace("−", "-").replace("+", ""));
+
+test("adds sides by keyboard, compares any two, and takes them from an address", async ({ page }) => {
+  await openTokens(page);
+  await page.keyboard.press("s");
+  await expect(page.getByRole("listbox", { name: "Response tokens" })).toBeVisible({ timeout: 100_000 });
+  const compare = page.getByTestId("compare");
+  await compare.getByText("Add a side").focus();
+  await page.keyboard.press("Enter");
+  await compare.getByRole("button", { name: "Score this side" }).press("Enter");
+  await expect(compare.getByRole("button", { name: "Take away teacher, hindsight only" })).toBeVisible({
+    timeout: 100_000,
+  });
+  expect(page.url()).toContain("sides=with%3Ahindsight-only");
+
+  // Δ of the two that are chosen is the difference of their columns.
+  await compare.getByRole("combobox", { name: "Compared side" }).selectOption("with:hindsight-only");
+  expect(page.url()).toContain("compare=vanilla%2Cwith%3Ahindsight-only");
+  await page.getByRole("option", { name: /, Δ / }).first().click();
+  const rows = page.getByTestId("token-card").getByRole("row");
+  const log = async (label: string): Promise<number> =>
+    number((await rows.filter({ hasText: label }).locator("td:last-child").textContent())!);
+  const shown = number((await page.getByTestId("token-card").locator("p strong").first().textContent())!);
+  expect(shown).toBeCloseTo((await log("hindsight only")) - (await log("without evidence")), 2);
+
+  // Another model of the same tokenizer is a side like any other.
+  await page.getByTestId("pick-other-folder").setInputFiles("test/fixtures/models/qwen3-b");
+  await expect(compare.getByRole("button", { name: "Take away qwen3-b, with evidence" })).toBeVisible({
+    timeout: 100_000,
+  });
+  await compare.getByRole("combobox", { name: "Base side" }).selectOption("model:qwen3-b:vanilla");
+  await expect(page.getByTestId("no-delta")).toBeHidden();
+  await expect(page.getByLabel("Measured on")).toContainText("sha256:");
+
+  // One whose tokenizer has other ids for it has no Δ with the others: both are named.
+  const folder = await mkdtemp(join(tmpdir(), "other-tokenizer-"));
+  const models = "test/fixtures/models";
+  for (const name of ["config.json", "model.safetensors"])
+    await copyFile(`${models}/qwen3-b/${name}`, join(folder, name));
+  await copyFile(`${models}/tokenizer/tokenizer_config.json`, join(folder, "tokenizer_config.json"));
+  const tokenizer = JSON.parse(await readFile(`${models}/tokenizer/tokenizer.json`, "utf8"));
+  const { vocab } = tokenizer.model;
+  [vocab.G, vocab.H] = [vocab.H, vocab.G];
+  await writeFile(join(folder, "tokenizer.json"), JSON.stringify(tokenizer));
+  await page.getByTestId("pick-other-folder").setInputFiles(folder);
+  const stranger = compare
+    .locator(".side-chip")
+    .filter({ hasText: /, with evidence: \d+ tokens of its own, log p −/ });
+  await expect(stranger).toBeVisible({ timeout: 100_000 });
+  const base = compare.getByRole("combobox", { name: "Base side" });
+  await base.selectOption(
+    await base.locator("option", { hasText: "other-tokenizer" }).first().getAttribute("value"),
+  );
+  await expect(page.getByTestId("no-delta")).toHaveText(
+    /^No Δ: their token ids differ from token \d+ on .* has tokenizer sha256:[0-9a-f]{12}, .* has sha256:[0-9a-f]{12}\.$/,
+  );
+  await rm(folder, { recursive: true });
+  await base.selectOption("model:qwen3-b:vanilla");
+
+  // Scored again, the address's sides come with it; one that is not there is named.
+  await page.evaluate(() => {
+    window.location.hash = window.location.hash.replace(
+      "sides=with%3Ahindsight-only",
+      "sides=with%3Ahindsight-only%2Cwith%3Agraph%3Ak1",
+    );
+  });
+  await expect(compare).toContainText("graph (full method) · K = 1 source per task: not scored yet");
+  await page.keyboard.press("s");
+  await expect(compare.getByRole("button", { name: /^Take away teacher, graph.*K = 1/ })).toBeVisible({
+    timeout: 100_000,
+  });
+  await expect(page.getByTestId("no-delta")).toContainText("“model:qwen3-b:vanilla” is not scored");
+  await compare.getByRole("button", { name: "Take away teacher, hindsight only" }).click();
+  await expect(compare.getByRole("button", { name: "Take away teacher, hindsight only" })).toHaveCount(0);
+  await expect(page.getByTestId("no-delta")).toBeHidden();
+});

@@ -1,0 +1,239 @@
+/** The tokens view beyond Δ: signals, linked plots, top-k, pictures, the largest changes, the marked part. */
+import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import AxeBuilder from "@axe-core/playwright";
+import { dropFiles, EPISODES, jsonLines, OWN_FILES, SOURCES, TASK, upload } from "./own-files.ts";
+import { decisionShown, expect, type Page, sampleHash, test, visit } from "./site.ts";
+
+async function scoreOwn(page: Page): Promise<void> {
+  await visit(page);
+  await dropFiles(page, OWN_FILES);
+  await page.getByRole("button", { name: TASK }).click();
+  await decisionShown(page, 0);
+  await page.keyboard.press("j");
+  await decisionShown(page, 1);
+  await page.keyboard.press("t");
+  await page.getByTestId("pick-teacher-folder").setInputFiles("test/fixtures/models/qwen3-a");
+  await expect(page.getByTestId("model-teacher")).toContainText("qwen3-a, your own");
+  await page.keyboard.press("s");
+  await expect(page.getByRole("listbox", { name: "Response tokens" })).toBeVisible({ timeout: 100_000 });
+}
+
+async function checkBothThemes(page: Page): Promise<void> {
+  for (const theme of ["light", "dark"]) {
+    await page.evaluate((name) => document.documentElement.setAttribute("data-theme", name), theme);
+    const { violations } = await new AxeBuilder({ page }).include(".tokens-view").analyze();
+    expect(violations.map(({ id, nodes }) => `${theme}: ${id}: ${nodes[0]?.html}`)).toEqual([]);
+    if (process.env.SHOTS) {
+      await page.setViewportSize({ width: 1280, height: 1900 });
+      await page.screenshot({ path: `${process.env.SHOTS}/tokens-${theme}.png` });
+      await page.setViewportSize({ width: 900, height: 1900 });
+      await page.screenshot({ path: `${process.env.SHOTS}/tokens-${theme}-900.png` });
+      await page.setViewportSize({ width: 1280, height: 800 });
+    }
+  }
+}
+
+const saved = async (page: Page, button: string) => {
+  const downloading = page.waitForEvent("download");
+  await page.getByRole("button", { name: button, exact: true }).click();
+  const download = await downloading;
+  return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) };
+};
+
+/** Width and height of a PNG, in dots. */
+const pngSize = (bytes: Buffer): [number, number] => [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
+
+test("signals, top-k of both sides, linked plots and pictures, by keyboard", async ({ page, context }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await scoreOwn(page);
+  const strip = page.getByRole("listbox", { name: "Response tokens" });
+
+  // The largest change first, then the next: pinned in the strip, the list and the card.
+  await page.keyboard.press(".");
+  const largest = page.locator(".largest button");
+  await expect(largest.first()).toHaveAttribute("aria-pressed", "true");
+  await page.keyboard.press(".");
+  await expect(largest.nth(1)).toHaveAttribute("aria-pressed", "true");
+  await page.keyboard.press(",");
+  await expect(largest.first()).toHaveAttribute("aria-pressed", "true");
+  // The pointer on one marks the others.
+  await largest.nth(2).hover();
+  await expect(strip.locator(".token.hovered")).toHaveCount(1);
+  await expect(page.locator(".plot .marked.hovering").first()).toBeAttached();
+
+  // Ranks are not known before they are computed; then both tables stand side by side.
+  await page.getByRole("radio", { name: "rank" }).check();
+  expect(page.url()).toContain("signal=rank");
+  await expect(page.getByTestId("no-signal")).toContainText("not computed yet");
+  await page.getByRole("radio", { name: "rank" }).blur();
+  await page.keyboard.press("d");
+  const tables = page.getByTestId("top-tables");
+  await expect(tables.getByRole("table")).toHaveCount(2, { timeout: 100_000 });
+  await expect(page.getByTestId("no-signal")).toBeHidden();
+  await expect(strip.getByRole("option").first()).toHaveAccessibleName(/rank (\d+|outside the top 64)/);
+  const first = tables.getByRole("table").first().locator("tbody tr").first().locator("td");
+  expect(Number(await first.nth(1).textContent())).toBeGreaterThan(0);
+  await expect(page.getByTestId("signal-legend")).toContainText("most probable token flips (");
+  await page.getByRole("radio", { name: "Δ" }).check();
+
+  // A picture of a plot, and of the case study.
+  await page.getByText("Save", { exact: true }).first().click();
+  const plot = await saved(page, "Save “log p by position” as SVG");
+  expect(plot.name).toBe("boil_1_easy-own_0-1-logp.svg");
+  const svg = plot.bytes.toString();
+  for (const text of ["log p by position", "teacher, with evidence", "qwen3-a", "episodes.jsonl", "#ffffff"])
+    expect(svg).toContain(text);
+  const [, width] = /width="(\d+)"/.exec(svg)!;
+  const png = await saved(page, "Save “log p by position” as PNG");
+  expect(pngSize(png.bytes)[0]).toBe(2 * Number(width));
+  if (process.env.SHOTS) {
+    await writeFile(`${process.env.SHOTS}/plot.png`, png.bytes);
+  }
+  await page.keyboard.press("Escape");
+
+  await page.keyboard.press("c");
+  const dialog = page.getByRole("dialog", { name: "Case study" });
+  await dialog.getByRole("button", { name: "Copy as image" }).click();
+  await expect(dialog.getByRole("status")).toHaveText("Copied the picture as PNG.");
+  const kinds = await page.evaluate(async () => (await navigator.clipboard.read())[0]!.types);
+  expect(kinds).toContain("image/png");
+  const study = await saved(page, "Download SVG");
+  expect(study.name).toBe("boil_1_easy-own_0-1.svg");
+  expect(study.bytes.toString()).toContain("Graph-conditioned teacher");
+  const studyPng = await saved(page, "Download PNG");
+  expect(pngSize(studyPng.bytes)[0]).toBeGreaterThan(800);
+  if (process.env.SHOTS) {
+    await writeFile(`${process.env.SHOTS}/case.png`, studyPng.bytes);
+  }
+  await page.keyboard.press("Escape");
+  await checkBothThemes(page);
+});
+
+test("the largest changes of an episode lead to each token, and a marked part of the evidence to what it moved", async ({
+  page,
+}) => {
+  await scoreOwn(page);
+  const panel = page.getByTestId("changes");
+  await panel.getByRole("button", { name: "Measure this episode (2 decisions)" }).press("Enter");
+  await expect(page.getByTestId("changes-facts")).toContainText(
+    /^2 of 2 decisions of own#0 with qwen3-a \(f32\): \d+ tokens, mean Δ .* flips at [\d.]+% \(\d+\)/,
+    { timeout: 100_000 },
+  );
+  const rows = panel.getByLabel("Largest changes", { exact: true }).locator("tbody tr");
+  const number = (cell: string): number => Number(cell.replace("−", "-").replace("+", ""));
+  const sizes = (await rows.locator("td:nth-child(6)").allTextContents()).map(number);
+  expect(sizes.length).toBeGreaterThan(10);
+  expect(sizes).toEqual([...sizes].sort((a, b) => b - a));
+  await panel.getByRole("button", { name: "Δ log p" }).click();
+  const signed = (await rows.locator("td:nth-child(5)").allTextContents()).map(number);
+  expect(signed).toEqual([...signed].sort((a, b) => b - a));
+  const csv = await saved(
+    page,
+    `Save these ${await panel
+      .locator("table")
+      .last()
+      .evaluate((table) => Number(table.getAttribute("aria-rowcount")) - 1)} rows as CSV`,
+  );
+  expect(csv.name).toBe("boil_1_easy-own_0-changes.csv");
+  expect(csv.bytes.toString()).toMatch(/^environment,task,episode,decision,position,id,token_json,/);
+
+  // To a token of the other decision, whose strip is there already.
+  await panel
+    .getByRole("button", { name: /of decision 0 of own#0$/ })
+    .first()
+    .press("Enter");
+  await expect(page.getByTestId("decision")).toHaveText("0");
+  await expect(page.getByTestId("token-card")).toBeVisible();
+  expect(page.url()).toMatch(/token=\d+/);
+  await expect(page.getByRole("listbox", { name: "Response tokens" })).toBeInViewport();
+  if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/changes.png`, fullPage: true });
+
+  // From a part of the evidence to the tokens that it moved, and back.
+  await page.keyboard.press("2");
+  await page.getByRole("button", { name: "Mark the first part" }).press("Enter");
+  await expect(page.getByTestId("pointed")).toContainText("Marked: ");
+  await page.getByRole("button", { name: "Part after ›" }).press("Enter");
+  const marked = await page.getByTestId("pointed").textContent();
+  await page.keyboard.press("o");
+  await expect(page.getByTestId("left-out").getByLabel(/^Tokens without /)).toBeVisible({ timeout: 100_000 });
+  await page.keyboard.press("e");
+  await expect(page.getByTestId("pointed")).toHaveText(marked!);
+  await page.getByRole("button", { name: "Tokens it moved" }).press("Enter");
+  await expect(page.getByTestId("left-out").getByLabel(/^Tokens without /)).toBeVisible();
+});
+
+test("a job over a whole task shows what it has, and keeps it when it is stopped", async ({ page }) => {
+  test.setTimeout(200_000);
+  await visit(page, sampleHash("tokens", "find-non-living-thing|36|easy"));
+  const panel = page.getByTestId("changes");
+  await panel.getByRole("button", { name: /^Measure the whole task/ }).click();
+  await expect(page.getByTestId("scoring-changes")).toBeVisible();
+  const facts = page.getByTestId("changes-facts");
+  await expect(facts).toContainText(/^[1-9]\d* of \d+ decisions .* and going on: [1-9]/, {
+    timeout: 150_000,
+  });
+  await expect(page.getByTestId("scoring-changes")).toContainText(/ left/);
+  await page.keyboard.press("Escape");
+  await expect(facts).toContainText(", then it was stopped: ", { timeout: 30_000 });
+  await expect(
+    panel.getByLabel("Largest changes", { exact: true }).locator("tbody tr").first(),
+  ).toBeVisible();
+  await expect(panel.getByRole("button", { name: /^Measure the whole task/ })).toBeEnabled();
+});
+
+test("512 tokens, one of them of 100,000 characters, hold nothing up", async ({ page }) => {
+  const folder = await mkdtemp(join(tmpdir(), "long-token-"));
+  const models = "test/fixtures/models";
+  for (const name of ["config.json", "model.safetensors"])
+    await copyFile(`${models}/qwen3-a/${name}`, join(folder, name));
+  await copyFile(`${models}/tokenizer/tokenizer_config.json`, join(folder, "tokenizer_config.json"));
+  const tokenizer = JSON.parse(await readFile(`${models}/tokenizer/tokenizer.json`, "utf8"));
+  const id = Math.max(...tokenizer.added_tokens.map((token: { id: number }) => token.id)) + 1;
+  tokenizer.added_tokens.push({
+    ...tokenizer.added_tokens[0],
+    id,
+    content: "x".repeat(100_000),
+    special: false,
+  });
+  await writeFile(join(folder, "tokenizer.json"), JSON.stringify(tokenizer));
+  const ids = Array.from({ length: 512 }, (_, i) => (i === 300 ? id : 300 + (i % 900)));
+  const [episode] = EPISODES;
+  const long = { ...episode!, decisions: episode!.decisions.map((each) => ({ ...each, response_ids: ids })) };
+  await page.addInitScript(() => {
+    const tasks: number[] = [];
+    Object.assign(window, { longTasks: tasks });
+    new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries()) tasks.push(duration);
+    }).observe({ type: "longtask" });
+  });
+  await visit(page);
+  await dropFiles(page, [
+    upload("sources.jsonl", jsonLines(SOURCES)),
+    upload("episodes.jsonl", jsonLines([long])),
+  ]);
+  await page.getByRole("button", { name: TASK }).click();
+  await decisionShown(page, 0);
+  await page.keyboard.press("t");
+  await page.getByTestId("pick-teacher-folder").setInputFiles(folder);
+  await expect(page.getByTestId("model-teacher")).toContainText("your own");
+  await page.keyboard.press("s");
+  const strip = page.getByRole("listbox", { name: "Response tokens" });
+  await expect(strip.getByRole("option")).toHaveCount(512, { timeout: 100_000 });
+  await expect(strip.getByRole("option").nth(300)).toContainText("…⟨99,880 more characters⟩");
+  await page.evaluate(() => (window as unknown as { longTasks: number[] }).longTasks.splice(0));
+  for (let i = 0; i < 20; i++) await page.keyboard.press("ArrowRight");
+  await expect(strip.getByRole("option").nth(19)).toHaveAttribute("aria-selected", "true");
+  await page.evaluate(() => {
+    window.location.hash = window.location.hash.replace("token=19", "token=300");
+  });
+  await expect(page.getByTestId("token-card")).toContainText("token 300");
+  const longest = await page.evaluate(() =>
+    Math.max(0, ...(window as unknown as { longTasks: number[] }).longTasks),
+  );
+  console.log(`longest task of the drawing thread: ${longest.toFixed(0)} ms`);
+  // Ten times what an idle machine needs: this is about seconds, not about milliseconds.
+  expect(longest).toBeLessThan(1000);
+  await rm(folder, { recursive: true });
+});

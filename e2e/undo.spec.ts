@@ -1,0 +1,42 @@
+/** What changes something can be taken back, by key and by button. */
+import { dropFiles, OWN_FILES, TASK } from "./own-files.ts";
+import { decisionShown, expect, sampleHash, test, visit } from "./site.ts";
+
+const MELT = "melt|12|easy";
+
+test("the what-if, the library and the student come back", async ({ page }) => {
+  test.setTimeout(300_000);
+  const notice = page.getByTestId("notice");
+  await visit(page);
+  await page.keyboard.press("z");
+  await expect(page.getByTestId("hint")).toContainText("nothing was changed");
+
+  await visit(page, sampleHash("task", MELT, { decision: 12, control: "hindsight-only", sources: 4 }));
+  await decisionShown(page, 12);
+  await page.getByRole("button", { name: "Reset to the full method" }).click();
+  await expect(notice).toContainText("the what-if was: hindsight only · K = 4 sources per task");
+  await page.keyboard.press("z");
+  await expect(page.getByTestId("what-if")).toContainText("hindsight only · K = 4 sources per task");
+  await expect(notice).toHaveCount(0);
+  expect(page.url()).toContain("control=hindsight-only");
+
+  await dropFiles(page, OWN_FILES);
+  await expect(page.getByRole("button", { name: TASK })).toBeVisible();
+  await expect(notice).toContainText("is open in place of Ten ScienceWorld tasks");
+  await notice.getByRole("button", { name: "Undo" }).click();
+  await decisionShown(page, 12);
+  await expect(page.getByTestId("what-if")).toContainText("hindsight only");
+
+  await dropFiles(page, OWN_FILES);
+  await page.getByRole("button", { name: TASK }).click();
+  await decisionShown(page, 0);
+  await page.keyboard.press("4");
+  await page.keyboard.press("u");
+  const student = page.getByTestId("model-student");
+  await expect(student).toContainText("updated here (2 steps)", { timeout: 200_000 });
+  await expect(notice).toContainText("it has 2 optimizer steps now");
+  await page.keyboard.press("z");
+  await expect(student).toContainText("the sample’s", { timeout: 60_000 });
+  await expect(page.getByTestId("hint")).toContainText("Undone: The student was updated");
+  await expect(page.getByRole("button", { name: "Revert to the loaded student" })).toBeDisabled();
+});
