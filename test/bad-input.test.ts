@@ -2,56 +2,28 @@
  * Bad input, as a user of the command line meets it: exit code 1 (2 for bad usage), one line on standard error that
  * names file, place and reason, and nothing half-written.
  */
-import { spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { buildCli, runCli } from "./support/cli.ts";
-import { modelFixture } from "./support/golden.ts";
-import { tinyRecords } from "./support/tiny-records.ts";
+import { describe, expect, it } from "vitest";
+import {
+  at,
+  CPU,
+  contents,
+  decisionsOf,
+  episodes,
+  folder,
+  freshFolder,
+  lines,
+  MODEL,
+  type Record_,
+  retrieve,
+  sources,
+  TOKENIZER,
+} from "./support/bad-input.ts";
+import { runCli } from "./support/cli.ts";
 
-const TOKENIZER = modelFixture("tokenizer");
-const MODEL = modelFixture("qwen3-a");
-const CPU = ["--device", "cpu"];
-
-let folder: string;
-const at = (name: string) => join(folder, name);
-const lines = (records: readonly object[]) => records.map((record) => `${JSON.stringify(record)}\n`).join("");
-
-type Record_ = Record<string, unknown>;
-const { sources, episodes } = tinyRecords() as unknown as {
-  sources: [Record_, ...Record_[]];
-  episodes: [Record_, ...Record_[]];
-};
-const decisionsOf = (record: Record_) => record.decisions as Record_[];
-
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "gcopd-bad-"));
-  writeFileSync(at("sources.jsonl"), lines(sources));
-  writeFileSync(at("episodes.jsonl"), lines(episodes));
-  writeFileSync(at("in.jsonl"), lines([{ id: "a", prompt_ids: [1, 2], response_ids: [3] }]));
-  writeFileSync(
-    at("batch.jsonl"),
-    lines([
-      { episode: "e", prompt_ids: [1], response_ids: [2], teacher_logprobs: [-1], rollout_logprobs: [-1] },
-    ]),
-  );
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
-/** Everything below the folder, with its content: what a failed command must leave as it was. */
-function contents(path = folder): Record<string, string> {
-  return Object.fromEntries(
-    readdirSync(path, { withFileTypes: true, recursive: true }).map((entry) => {
-      const file = join(entry.parentPath, entry.name);
-      const digest = () => createHash("sha256").update(readFileSync(file)).digest("hex");
-      return [file, entry.isDirectory() ? "folder" : digest()];
-    }),
-  );
-}
+freshFolder();
 
 /** Runs a command that must fail with one line, and change nothing. */
 async function refused(args: readonly string[], code = 1): Promise<string> {
@@ -65,11 +37,6 @@ async function refused(args: readonly string[], code = 1): Promise<string> {
   expect(contents()).toEqual(before);
   return told[0]!;
 }
-
-const retrieve = () => [
-  ...["retrieve", "--library", at("sources.jsonl"), "--episodes", at("episodes.jsonl")],
-  ...["--out", at("out.jsonl")],
-];
 
 describe("records", () => {
   const first = () => JSON.stringify(sources[0]);
@@ -432,67 +399,5 @@ describe("usage", () => {
     [["step", "--model", "m", "--in", "i", "--out", "o", "--lr", "fast"]],
   ])("%j", async (args) => {
     await refused(args, 2);
-  });
-});
-
-describe("standard streams", () => {
-  let script: string;
-  beforeAll(async () => {
-    script = await buildCli("bad-input");
-  });
-  afterAll(() => rmSync(join(script, ".."), { recursive: true, force: true }));
-  const shell = (line: string, ...args: string[]) =>
-    spawnSync("bash", ["-c", line, process.execPath, script, ...args], { encoding: "utf8", cwd: folder });
-  const commands = () => [
-    retrieve().slice(0, -2),
-    ["validate", at("sources.jsonl")],
-    ["graph", "--library", at("sources.jsonl"), "--json"],
-    ["score", "--model", MODEL, "--in", at("in.jsonl"), ...CPU],
-    ["step", "--model", MODEL, "--in", at("batch.jsonl"), "--out", at(`new-${Math.random()}`), ...CPU],
-    ["score", "--model", MODEL, "--in", at("in.jsonl"), "--out", at("o"), "--progress", "json", ...CPU],
-  ];
-
-  it("a reader that goes away is no error", () => {
-    for (const args of commands()) {
-      const { stdout, stderr } = shell('("$0" "$@"; echo "code $?" >&2) | true', ...args);
-      expect(stdout).toBe("");
-      expect(stderr, args[0]).toMatch(/code 0\n$/);
-      expect(stderr).not.toMatch(/EPIPE|internal error/);
-    }
-  });
-
-  it("a reader of the messages that goes away is none either", () => {
-    const { stdout } = shell('("$0" "$@" > out; echo "code $?") 2> >(true)', ...commands()[0]!);
-    expect(stdout).toBe("code 0\n");
-  });
-
-  it("a full disk behind standard output is one line", () => {
-    for (const args of commands()) {
-      const { stderr } = shell('"$0" "$@" > /dev/full; echo "code $?" >&2', ...args);
-      expect(stderr.match(/standard output: no space left on the device/g), stderr).toHaveLength(1);
-      expect(stderr, args[0]).toMatch(/code 1\n$/);
-      expect(stderr).not.toMatch(/internal error|^\s+at /m);
-    }
-  });
-
-  it("a write that stops midway leaves nothing", () => {
-    writeFileSync(at("many.jsonl"), lines(Array(3000).fill({ id: "a", text: "open the door ".repeat(20) })));
-    const before = contents();
-    for (const [out, args] of [
-      ["new", ["step", "--model", MODEL, "--in", at("batch.jsonl"), "--out", at("new"), ...CPU]],
-      ["ids", ["tokenize", "--tokenizer", TOKENIZER, "--in", at("many.jsonl"), "--out", at("ids")]],
-    ] as const) {
-      // Files of at most 64 KiB stand for a disk that fills up.
-      const { stderr, status } = shell('ulimit -f 64; "$0" "$@"', ...args);
-      expect([status, stderr.trimEnd().split("\n").length], stderr).toEqual([1, 1]);
-      expect(stderr).toMatch(new RegExp(`^gcopd: ${at(out)}.*: larger than a file may be here$`, "m"));
-      expect(contents()).toEqual(before);
-    }
-  });
-
-  it("records on standard input are named so", () => {
-    const { stderr, status } = shell('echo "{" | "$0" "$@"', "graph", "--library", "-");
-    expect([status, stderr.trimEnd().split("\n").length]).toEqual([1, 1]);
-    expect(stderr).toContain("gcopd: standard input, line 1: not JSON");
   });
 });

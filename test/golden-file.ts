@@ -24,6 +24,11 @@ export class GoldenFile {
     return entry.shape;
   }
 
+  /** Number of values. */
+  count(name: string): number {
+    return this.shape(name).reduce((product, size) => product * size, 1);
+  }
+
   async numbers(name: string): Promise<number[]> {
     const entry = this.header.tensors.get(name);
     if (entry === undefined) throw new Error(`${this.file} has no ${name}`);

@@ -1,10 +1,16 @@
-import type { Backend } from "../src/tensor/backend.ts";
-import type { Qwen3Model, Sequence } from "../src/tensor/index.ts";
-import { layerForward } from "../src/tensor/qwen3-layer.ts";
-import { arrangeTensors } from "../src/tensor/qwen3-pass.ts";
+import type { Backend, Tensor } from "../src/tensor/backend.ts";
+import { normOffset, rotarySize } from "../src/tensor/config.ts";
+import type { LanguageModel, Sequence } from "../src/tensor/index.ts";
+import type { LayerActivations } from "../src/tensor/layer.ts";
+import { layerForward } from "../src/tensor/layer.ts";
+import type { Reach } from "../src/tensor/mixer.ts";
+import { arrangeTensors, reachInPack } from "../src/tensor/passes.ts";
 import { RopeTable } from "../src/tensor/rope-table.ts";
 import { GoldenFile } from "./golden-file.ts";
 import { type Deviations, type Goldens, LOGIT, LOGPROB, Meter, withModel } from "./golden-meter.ts";
+
+/** Most probable tokens that are compared. */
+const TOP = 5;
 
 /** Prompts in forward.safetensors. */
 const PROMPTS = 6;
@@ -38,34 +44,68 @@ export async function checkForward(goldens: Goldens, model: string, folder: stri
   return meter.worst;
 }
 
+type Kept = Record<string, Tensor>;
+
+/** What a layer leaves, by the names of the golden file. */
+function namedActivations(a: LayerActivations): Kept {
+  const { type, tensors } = a.mixer;
+  const common = { input_norm: a.normed, post_norm: a.postNormed, mid: a.mid };
+  if (type === "full_attention") {
+    const { q, k, v, o } = tensors;
+    return { ...common, q, k, v, attention: o };
+  }
+  const { q, k, z, o, gated, gates, mixed } = tensors;
+  return { ...common, q, k, z, core: o, gated, gates, mixed };
+}
+
+/** A pack of one sequence that also leaves what the linear layers keep for decoding. */
+function watchedReach(backend: Backend, tokens: number, kept: Kept): Reach {
+  const vector = (data: number[]) => backend.fromArray(Uint32Array.from(data), [data.length]);
+  const rows = Array.from({ length: tokens }, (_, i) => i);
+  const keys = { start: vector(rows.map(() => 0)), end: vector(rows.map((i) => i + 1)) };
+  const reach = reachInPack(backend, { keys, sequences: vector([0, tokens]) });
+  return {
+    ...reach,
+    convolve: (x, w) => {
+      const conv = reach.convolve(x, w);
+      // The layer frees its own.
+      kept["conv"] = backend.add(conv, backend.zeros(conv.shape));
+      return conv;
+    },
+    recur: (q, k, v, gates) => {
+      const [, heads, size] = v.shape as [number, number, number];
+      kept["state"] = backend.zeros([1, heads, k.shape[2]!, size]);
+      return backend.deltaRule(q, k, v, gates, vector([0, tokens]), kept["state"]);
+    },
+  };
+}
+
 /** Hidden rows through all layers with every intermediate, as the model itself computes them, and the logits. */
 async function traceForward(
   { backend }: Goldens,
-  model: Qwen3Model,
+  model: LanguageModel,
   ids: readonly number[],
   rows: readonly number[],
 ): Promise<{ values: Map<string, Float32Array>; logits: Float32Array }> {
   const { config } = model;
   const w = arrangeTensors(config, model.parameters);
-  const rope = new RopeTable(backend, config.headSize, config.ropeTheta, config.maxPositions);
+  const rope = new RopeTable(backend, rotarySize(config), config.ropeTheta, config.maxPositions);
   const tables = rope.tables(ids.length);
-  const kept = new Map<string, ReturnType<Backend["zeros"]>>();
+  const kept = new Map<string, Tensor>();
   const logits = backend.scope((keep) => {
     const vector = (data: readonly number[]) => backend.fromArray(Uint32Array.from(data), [data.length]);
-    const keys = { start: vector(ids.map(() => 0)), end: vector(ids.map((_, i) => i + 1)) };
     const places = { ...tables, positions: vector(ids.map((_, i) => i)) };
     let x = backend.embedding(w.embedding, vector(ids));
     kept.set("embed", keep(x));
     for (const [l, layer] of w.layers.entries()) {
-      const attend = (...[q, k, v]: Parameters<Parameters<typeof layerForward>[5]>) =>
-        backend.attention(q, k, v, keys);
-      const { y, activations: a } = layerForward(backend, config, layer, x, places, attend);
-      const named = { input_norm: a.normed, q: a.q, k: a.k, v: a.v, attention: a.o, post_norm: a.postNormed };
-      for (const [name, t] of Object.entries({ ...named, mid: a.mid, out: y }))
+      const watched: Kept = {};
+      const reach = watchedReach(backend, ids.length, watched);
+      const { y, activations } = layerForward(backend, config, layer, x, places, reach);
+      for (const [name, t] of Object.entries({ ...watched, ...namedActivations(activations), out: y }))
         kept.set(`layer${l}/${name}`, keep(t));
       x = y;
     }
-    const { y: normed } = backend.rmsNorm(x, w.finalNorm, config.normEpsilon);
+    const { y: normed } = backend.rmsNorm(x, w.finalNorm, config.normEpsilon, normOffset(config));
     kept.set("final_norm", keep(normed));
     return keep(backend.linear(backend.gatherRows(normed, vector(rows)), w.head));
   });
@@ -93,6 +133,10 @@ export async function checkTrace(goldens: Goldens, model: string): Promise<Devia
       let actual = values.get(name);
       if (name === "last_logits") actual = logits;
       if (part === "mlp_out") actual = minus(values.get(`${place}/out`)!, values.get(`${place}/mid`)!);
+      if (part === "g" || part === "beta")
+        actual = values.get(`${place}/gates`)!.filter((_, i) => i % 2 === (part === "g" ? 0 : 1));
+      // The rows before the present one: all but the first of the convolution's width.
+      if (part === "conv_state") actual = values.get(`${place}/mixed`)!.slice(-file.count(name));
       if (part === "mixer_out") {
         const layer = Number(place!.slice("layer".length));
         const input = values.get(layer === 0 ? "embed" : `layer${layer - 1}/out`)!;
@@ -111,7 +155,9 @@ export async function checkLogits(goldens: Goldens, model: string): Promise<Devi
   const subset = await file.numbers("subset_ids");
   await withModel(goldens, model, async (loaded) => {
     const size = loaded.config.vocabularySize;
-    for (const [i, { promptIds, responseIds }] of (await forwardSequences(file)).entries()) {
+    const sequences = await forwardSequences(file);
+    const scores = await loaded.scoreDistributions(sequences, { topK: TOP, entropy: true });
+    for (const [i, { promptIds, responseIds }] of sequences.entries()) {
       const ids = [...promptIds, ...responseIds.slice(0, -1)];
       const { logits } = await traceForward(
         goldens,
@@ -131,8 +177,16 @@ export async function checkLogits(goldens: Goldens, model: string): Promise<Devi
         const sum = Math.log(row.reduce((total, logit) => total + Math.exp(logit), 0));
         meter.within("logit", Math.abs(sum - sums[j]!), LOGIT, `p${i} logsumexp ${j}`);
         const entropy = row.reduce((total, logit) => total - Math.exp(logit - sum) * (logit - sum), 0);
+        const { entropy: told, topIds, topLogprobs } = scores[i]!;
         for (const list of entropies)
-          meter.within("entropy", Math.abs(entropy - list[j]!), LOGPROB, `p${i} entropy ${j}`);
+          for (const value of [entropy, told![j]!])
+            meter.within("entropy", Math.abs(value - list[j]!), LOGPROB, `p${i} entropy ${j}`);
+        const most = Array.from(row).sort((a, b) => b - a);
+        for (let t = 0; t < TOP; t++) {
+          const [id, logprob] = [topIds![j * TOP + t]!, topLogprobs![j * TOP + t]!];
+          meter.within("logit", Math.abs(row[id]! - most[t]!), LOGIT, `p${i} token ${j}, probable ${t}`);
+          meter.within("logit", Math.abs(row[id]! - sum - logprob), LOGIT, `p${i} token ${j}, probable ${t}`);
+        }
       }
     }
   });

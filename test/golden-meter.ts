@@ -1,6 +1,6 @@
 import type { FolderReader } from "../src/core/ports.ts";
 import type { Backend } from "../src/tensor/backend.ts";
-import { Qwen3Model } from "../src/tensor/index.ts";
+import { LanguageModel } from "../src/tensor/index.ts";
 
 export interface Goldens {
   backend: Backend;
@@ -59,9 +59,9 @@ export class Meter {
 export async function withModel<R>(
   { backend, open }: Goldens,
   folder: string,
-  work: (model: Qwen3Model) => Promise<R>,
+  work: (model: LanguageModel) => Promise<R>,
 ): Promise<R> {
-  const model = await Qwen3Model.load(backend, open(folder));
+  const model = await LanguageModel.load(backend, open(folder));
   try {
     return await work(model);
   } finally {

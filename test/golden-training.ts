@@ -1,5 +1,5 @@
 import type { Backend } from "../src/tensor/backend.ts";
-import { AdamW, type Qwen3Model, type Sequence } from "../src/tensor/index.ts";
+import { AdamW, type LanguageModel, type Sequence } from "../src/tensor/index.ts";
 import { GoldenFile, readJson } from "./golden-file.ts";
 import { type Deviations, type Goldens, LOGPROB, Meter, withModel } from "./golden-meter.ts";
 
@@ -41,7 +41,7 @@ function surrogate({ teacher, old, weight }: Decision, logprobs: Float32Array) {
 }
 
 /** Gradients of the loss into the model; returns the loss and the log-probabilities. */
-async function backwardLoss(model: Qwen3Model, decisions: Decision[]) {
+async function backwardLoss(model: LanguageModel, decisions: Decision[]) {
   model.zeroGradients();
   const logprobs = await model.backward(decisions, (i, row) => surrogate(decisions[i]!, row).slopes);
   const loss = logprobs.reduce((sum, row, i) => sum + surrogate(decisions[i]!, row).loss, 0);

@@ -30,9 +30,17 @@ export const GOLDEN_FILES: Readonly<Record<string, readonly string[]>> = {
       ],
     ]),
   ),
+  qwen3_5: ["config.json", "model.safetensors"],
+  "qwen3_5-bf16": ["config.json", "model.safetensors"],
+  "qwen3_5-bf16-wrapper-sharded": [
+    "config.json",
+    "model.safetensors.index.json",
+    "model.safetensors-00001-of-00002.safetensors",
+    "model.safetensors-00002-of-00002.safetensors",
+  ],
   goldens: ["adamw-unit.json", "adamw-unit.safetensors"],
   ...Object.fromEntries(
-    ["goldens/qwen3-a", "goldens/qwen3-b"].map((folder) => [
+    ["goldens/qwen3-a", "goldens/qwen3-b", "goldens/qwen3_5"].map((folder) => [
       folder,
       [
         "forward.safetensors",
@@ -47,13 +55,20 @@ export const GOLDEN_FILES: Readonly<Record<string, readonly string[]>> = {
   ),
 };
 
+/** The folders with the same model in bfloat16. */
+const BF16_FOLDERS = {
+  "qwen3-a": ["qwen3-a-bf16", "qwen3-a-bf16-sharded"],
+  "qwen3-b": ["qwen3-b-bf16-sharded"],
+  qwen3_5: ["qwen3_5-bf16", "qwen3_5-bf16-wrapper-sharded"],
+} as const;
+
 export const GOLDEN_CHECKS: readonly GoldenCheck[] = [
   { name: "AdamW on given gradients", run: checkAdamWUnit },
-  ...(["qwen3-a", "qwen3-b"] as const).flatMap((model): GoldenCheck[] => [
+  ...(["qwen3-a", "qwen3-b", "qwen3_5"] as const).flatMap((model): GoldenCheck[] => [
     { name: `${model}: every intermediate of eight tokens`, run: (goldens) => checkTrace(goldens, model) },
     { name: `${model}: log-probabilities`, run: (goldens) => checkForward(goldens, model, model) },
     { name: `${model}: logits and entropies`, run: (goldens) => checkLogits(goldens, model) },
-    ...(model === "qwen3-a" ? ["qwen3-a-bf16", "qwen3-a-bf16-sharded"] : ["qwen3-b-bf16-sharded"]).map(
+    ...BF16_FOLDERS[model].map(
       (folder): GoldenCheck => ({
         name: `${folder}: log-probabilities`,
         run: (goldens) => checkForward(goldens, model, folder),
