@@ -1,4 +1,6 @@
 import { defineConfig, type Plugin } from "vite";
+import { guidePlugin } from "./scripts/guide-plugin.mjs";
+import { GUIDE_PAGES } from "./src/app/shell/guide-pages.ts";
 
 /** A running worker, for `npm run dev`: start both with the same GCOPD_TOKEN. */
 const worker = "http://127.0.0.1:8791";
@@ -25,6 +27,7 @@ export default defineConfig({
   },
   plugins: [
     quiet(),
+    guidePlugin(GUIDE_PAGES),
     {
       // The worker does this when it serves the built page.
       name: "gcopd-token",

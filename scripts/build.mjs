@@ -33,6 +33,7 @@ export async function buildNode() {
       tensor: "src/tensor/index.ts",
       "engine/webgpu": "src/engine/webgpu/index.ts",
       "engine/webgpu-node": "src/engine/webgpu/node.ts",
+      "engine/onnx": "src/engine/onnx/index.ts",
       worker: "src/worker/index.ts",
       cli: "src/cli/main.ts",
     },

@@ -22,8 +22,8 @@ import { createFolder } from "../../src/engine/webgpu/node-folder.ts";
 import {
   AdamW,
   crossEntropyBackward,
-  parseQwen3Config,
-  Qwen3Model,
+  LanguageModel,
+  parseModelConfig,
   type Sequence,
 } from "../../src/tensor/index.ts";
 import { loadTokenizer, textCodec } from "../../src/text/index.ts";
@@ -74,7 +74,7 @@ const records: TaskRecords[] = library.tasks
 const rowMaker = new RowMaker(records, random);
 
 const hidden = number("hidden");
-const config = parseQwen3Config(
+const config = parseModelConfig(
   JSON.stringify({
     architectures: ["Qwen3ForCausalLM"],
     model_type: "qwen3",
@@ -101,7 +101,7 @@ const config = parseQwen3Config(
 );
 
 const backend = await createNodeBackend(values.device as DeviceChoice, { onNote: console.log });
-const model = Qwen3Model.create(backend, config, number("seed"));
+const model = LanguageModel.create(backend, config, number("seed"));
 const optimizer = new AdamW(model);
 console.log(`${values.role}: ${model.parameterCount} parameters on ${backend.kind} (${backend.description})`);
 
