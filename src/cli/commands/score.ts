@@ -11,7 +11,7 @@ import { checkIds } from "../engine/check-ids.ts";
 import { type Compute, openCompute } from "../engine/compute.ts";
 import { interruptible } from "../engine/interrupt.ts";
 import { printJsonLine } from "../engine/json-lines.ts";
-import { limitBytes, type MemoryOptions, memoryOptions, printedPlan } from "../engine/memory-options.ts";
+import { limitBytes, type MemoryOptions, memoryOptions, printPlan } from "../engine/memory-options.ts";
 import { downloaded, type EngineOptions, engineOptions, MODEL } from "../engine/options.ts";
 import { fileLabel, openBytes, progress, writeRecordsOut } from "../io.ts";
 
@@ -90,7 +90,7 @@ async function run(options: Options): Promise<void> {
       const opened = await openCompute({ device: options.device, compute, cards, onNote: progress });
       try {
         const { plan, packTokens } = await planned(opened);
-        printJsonLine(printedPlan(plan, { pack_tokens: packTokens }));
+        printPlan(plan, { pack_tokens: packTokens });
       } finally {
         opened.close();
       }

@@ -17,7 +17,7 @@ import { checkIds } from "../engine/check-ids.ts";
 import { openCompute } from "../engine/compute.ts";
 import { interruptible } from "../engine/interrupt.ts";
 import { printJsonLine } from "../engine/json-lines.ts";
-import { limitBytes, type MemoryOptions, memoryOptions, printedPlan } from "../engine/memory-options.ts";
+import { limitBytes, type MemoryOptions, memoryOptions, printPlan } from "../engine/memory-options.ts";
 import { betas, downloaded, type EngineOptions, engineOptions, MODEL, number } from "../engine/options.ts";
 import { checkNewFolder, saveModel } from "../engine/save-model.ts";
 import { fileLabel, openBytes, progress } from "../io.ts";
@@ -89,7 +89,7 @@ async function run(options: Options): Promise<void> {
       const passes = await planJob(opened.device, folder, { kind: "train", weights: "f32", limit, ...sizes });
       if (options.plan) {
         const { plan, packTokens } = passes;
-        printJsonLine(printedPlan(plan, { pack_tokens: packTokens }));
+        printPlan(plan, { pack_tokens: packTokens });
         return;
       }
       checkPlan(passes.plan, limit, opened.device.largestBuffer);

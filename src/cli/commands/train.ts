@@ -7,7 +7,7 @@ import { UsageError } from "../command.ts";
 import type { CardChoice } from "../engine/compute.ts";
 import { listenForInterrupts } from "../engine/interrupt.ts";
 import { atMostEvery, printJsonLine } from "../engine/json-lines.ts";
-import { type MemoryOptions, memoryOptions, printedPlan } from "../engine/memory-options.ts";
+import { type MemoryOptions, memoryOptions, printPlan } from "../engine/memory-options.ts";
 import { cardsOption, type ProgressFormat } from "../engine/options.ts";
 import { progress } from "../io.ts";
 import { describeEvent } from "../train/describe-event.ts";
@@ -77,9 +77,7 @@ async function run(options: Options): Promise<void> {
       onNote: progress,
       planOnly: options.plan
         ? ({ plan, passes, work, device, problem }) =>
-            printJsonLine(
-              printedPlan(plan, { pack_tokens: passes, work: printedWork(work), device, problem }),
-            )
+            printPlan(plan, { pack_tokens: passes, work: printedWork(work), device, problem })
         : undefined,
       signal: interrupt.second,
       stop: interrupt.first,
