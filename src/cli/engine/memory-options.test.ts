@@ -10,7 +10,7 @@ it("lists items by size with their total, and the facts of a run a line each", (
       { name: "weights (f32)", part: "weights", bytes: 3 * 2 ** 30 },
     ],
     total: 3 * 2 ** 30 + 2 ** 20,
-    largest: { name: "model.embed_tokens.weight", bytes: 2 ** 29 },
+    largest: { name: "model.embed_tokens.weight", part: "weights", bytes: 2 ** 29 },
   };
   const text = planText(plan, {
     pack_tokens: { teacher: 4096, student: 1024 },

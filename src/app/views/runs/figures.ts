@@ -14,17 +14,19 @@ export interface ShownFigure {
   title: string;
   /** Of the figure; empty for a plain number. */
   unit: string;
+  /** Its least possible value, below which no axis goes. */
+  least?: number;
 }
 
 export const SHOWN_FIGURES: readonly ShownFigure[] = [
   { key: "loss", title: "Loss, Eq. (9)", unit: "" },
   { key: "meanAdvantage", title: "Mean advantage", unit: "nats" },
-  { key: "clipFraction", title: "Share of clipped tokens", unit: "" },
-  { key: "rolloutKl", title: "KL to the rollout policy", unit: "nats a token" },
-  { key: "gradNorm", title: "Gradient norm before clipping", unit: "" },
+  { key: "clipFraction", title: "Share of clipped tokens", unit: "", least: 0 },
+  { key: "rolloutKl", title: "KL to the rollout policy", unit: "nats a token", least: 0 },
+  { key: "gradNorm", title: "Gradient norm before clipping", unit: "", least: 0 },
   { key: "alignment", title: "Σ w A log p", unit: "" },
-  { key: "tokensPerSecond", title: "Response tokens a second", unit: "" },
-  { key: "success", title: "Success of episodes played anew", unit: "share" },
+  { key: "tokensPerSecond", title: "Response tokens a second", unit: "", least: 0 },
+  { key: "success", title: "Success of episodes played anew", unit: "share", least: 0 },
 ];
 
 /** The letter, dash and point of the n-th run on a chart: six that differ without colour. */

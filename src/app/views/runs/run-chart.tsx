@@ -14,12 +14,13 @@ export interface Charted {
   letter: number;
 }
 
-function padded(values: number[]): [number, number] {
+/** The span of an axis: of one value, some room about it, but none below what the figure can be. */
+function padded(values: number[], least = Number.NEGATIVE_INFINITY): [number, number] {
   const [low, high] = extent(values);
   if (low === undefined || high === undefined) return [0, 1];
   if (low !== high) return [low, high];
   const room = Math.abs(low) * 0.1 || 0.5;
-  return [low - room, high + room];
+  return [Math.max(least, low - room), high + room];
 }
 
 export function RunChart({
@@ -39,7 +40,7 @@ export function RunChart({
 }) {
   const box = useRef<HTMLElement>(null);
   const { width } = useSize(box);
-  const { key, title, unit } = figure;
+  const { key, title, unit, least } = figure;
   const series = runs.map(({ run, letter }) => ({
     run,
     letter,
@@ -49,10 +50,8 @@ export function RunChart({
     }),
   }));
   const x = scaleLinear(padded(steps), [MARGIN.left, Math.max(MARGIN.left + 1, width - MARGIN.right)]);
-  const y = scaleLinear(padded(series.flatMap(({ points }) => points.map((point) => point.y))), [
-    HEIGHT - MARGIN.bottom,
-    MARGIN.top,
-  ]).nice(4);
+  const values = series.flatMap(({ points }) => points.map((point) => point.y));
+  const y = scaleLinear(padded(values, least), [HEIGHT - MARGIN.bottom, MARGIN.top]).nice(4);
   const path = line<{ x: number; y: number }>(
     (point) => x(point.x),
     (point) => y(point.y),
@@ -97,6 +96,9 @@ export function RunChart({
               </text>
             </g>
           ))}
+          <text className="tick-x" x={4} y={HEIGHT - 8}>
+            step
+          </text>
           {ticks.map((tick) => (
             <text key={tick} className="tick-x" x={x(tick)} y={HEIGHT - 8} textAnchor="middle">
               {tick}
