@@ -129,6 +129,7 @@ test("the largest changes of an episode lead to each token, and a marked part of
   await panel.getByRole("button", { name: "Δ log p" }).click();
   const signed = (await rows.locator("td:nth-child(5)").allTextContents()).map(number);
   expect(signed).toEqual([...signed].sort((a, b) => b - a));
+  await expect(page).toHaveURL(/changes=-signed/);
   const csv = await saved(
     page,
     `Save these ${await panel

@@ -3,7 +3,17 @@ import { describe, expect, it } from "vitest";
 import { EVIDENCE_RECORDS, type EvidencePart } from "../../core/evidence/index.ts";
 import { CONTROLS, SOURCE_BUDGETS } from "../../core/retrieval/selection.ts";
 import { formatPlace, isSharedPath, parsePlace } from "./link.ts";
-import { AXES, HOME, MOST_HIGHLIGHTS, type Place, SIGNALS, SORT_KEYS, SUBSETS, VIEWS } from "./place.ts";
+import {
+  AXES,
+  CHANGE_SORTS,
+  HOME,
+  MOST_HIGHLIGHTS,
+  type Place,
+  SIGNALS,
+  SORT_KEYS,
+  SUBSETS,
+  VIEWS,
+} from "./place.ts";
 import { evidenceSideKey } from "./sides.ts";
 
 const name = fc.string({ minLength: 1, unit: "grapheme" });
@@ -50,6 +60,8 @@ const places: fc.Arbitrary<Place> = fc.record({
   sides: fc.uniqueArray(evidenceSides, { maxLength: 8 }),
   compare: fc.option(fc.record({ base: sideKey, side: sideKey }).filter(({ base, side }) => base !== side)),
   signal: fc.constantFrom(...SIGNALS),
+  changesSort: fc.constantFrom(...CHANGE_SORTS),
+  changesDescending: fc.boolean(),
   run: fc.option(runId),
   charted: fc.uniqueArray(runId, { maxLength: 6 }),
   axis: fc.constantFrom(...AXES),
@@ -197,6 +209,7 @@ describe("place", () => {
     ["#/tokens/a?compare=graph,graph", "two sides"],
     ["#/tokens/a?compare=<b>,graph", "two sides"],
     ["#/tokens/a?signal=colour", "one of delta"],
+    ["#/tokens/a?changes=--change", "one of change, signed"],
     ["#/library?sort=size", "one of task"],
     ["#/library?library=theirs", "sample or own"],
     ["#/library?constructor=1", "unknown part “constructor”"],

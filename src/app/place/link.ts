@@ -9,6 +9,7 @@ import { CONTROLS, SOURCE_BUDGETS } from "../../core/retrieval/selection.ts";
 import { MOST_LINK_TEXT, packText, TEXT_LEFT_OUT, unpackText } from "./evidence-text.ts";
 import {
   AXES,
+  CHANGE_SORTS,
   type ComparedVisit,
   type Comparison,
   HOME,
@@ -193,6 +194,13 @@ export function parsePlace(hash: string, kept: string | null = null): ParsedPlac
       place.signal = value;
       return true;
     },
+    changes: (value) => {
+      const key = value.replace(/^-/, "");
+      if (!isOneOf(CHANGE_SORTS, key)) return false;
+      place.changesSort = key;
+      place.changesDescending = value.startsWith("-");
+      return true;
+    },
     run: (value) => {
       if (!RUN_ID.test(value)) return false;
       place.run = value;
@@ -285,6 +293,7 @@ export function parsePlace(hash: string, kept: string | null = null): ParsedPlac
     sides: `up to ${MOST_SIDES} names such as with:success-only or with:graph:k4, with commas between`,
     compare: "the names of two sides with a comma between, such as vanilla,graph",
     signal: `one of ${SIGNALS.join(", ")}`,
+    changes: `one of ${CHANGE_SORTS.join(", ")}, with - before it for descending`,
     run: "the id of a run, as train-4f1d0c9a2b7e",
     runs: `at most ${MOST_RUNS} ids of runs with a comma between them, each once`,
     axis: AXES.join(" or "),
@@ -335,6 +344,7 @@ export function formatPlace(place: Place): string {
   set("sides", place.sides.length === 0 ? null : place.sides.join(","));
   set("compare", place.compare && `${place.compare.base},${place.compare.side}`);
   set("signal", place.signal, HOME.signal);
+  set("changes", `${place.changesDescending ? "-" : ""}${place.changesSort}`, `-${HOME.changesSort}`);
   set("run", place.run);
   set("runs", place.charted.join(","));
   set("axis", place.axis, HOME.axis);

@@ -34,6 +34,10 @@ export type Axis = (typeof AXES)[number];
 export const SIGNALS = ["delta", "p", "logp", "rank", "entropy", "gap"] as const;
 export type Signal = (typeof SIGNALS)[number];
 
+/** By what the table of the largest changes across decisions is sorted; `change` is |Δ|. */
+export const CHANGE_SORTS = ["change", "signed", "decision", "token", "vanilla", "graph"] as const;
+export type ChangeSort = (typeof CHANGE_SORTS)[number];
+
 /** Most runs on one chart: as many as there are dash patterns. */
 export const MOST_RUNS = 6;
 
@@ -90,6 +94,9 @@ export interface Place {
   /** Which two sides are compared; null: the graph-conditioned teacher with the vanilla one. */
   compare: Comparison | null;
   signal: Signal;
+  /** Order of the largest changes across many decisions. */
+  changesSort: ChangeSort;
+  changesDescending: boolean;
   /** The training run that is looked at. */
   run: string | null;
   /** The runs on one chart, in the order of their letters. */
@@ -134,6 +141,8 @@ export const HOME: Place = {
   sides: [],
   compare: null,
   signal: "delta",
+  changesSort: "change",
+  changesDescending: true,
   run: null,
   charted: [],
   axis: "step",

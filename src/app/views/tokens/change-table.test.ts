@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { CHANGE_SORTS } from "../../place/place.ts";
 import type { ChangeRow } from "../../session/change-collector.ts";
-import { CHANGE_SORTS, changesCsv, sortChanges } from "./change-table.ts";
+import { changesCsv, sortChanges } from "./change-table.ts";
 
 const row = (decision: number, text: string, vanilla: number, graph: number): ChangeRow => ({
   episode: "e",

@@ -1,10 +1,8 @@
 /** The table of the largest changes: its order, and its CSV. */
+import type { ChangeSort } from "../../place/place.ts";
 import type { ChangeRow } from "../../session/change-collector.ts";
 import type { Changes } from "../../session/changes.ts";
 import { csvCell, csvName, jsonText } from "./case-formats.ts";
-
-export const CHANGE_SORTS = ["change", "signed", "decision", "token", "vanilla", "graph"] as const;
-export type ChangeSort = (typeof CHANGE_SORTS)[number];
 
 type Order = (a: ChangeRow, b: ChangeRow) => number;
 

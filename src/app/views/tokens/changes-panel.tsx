@@ -1,8 +1,9 @@
 /** The largest changes across an episode or a whole task: a job, its figures, and a table that leads to each token. */
-import { type RefObject, useMemo, useRef, useState } from "react";
+import { type RefObject, useMemo, useRef } from "react";
 import { safeName } from "../../export/save-picture.ts";
 import type { TaskModel } from "../../model.ts";
 import { navigate } from "../../place/navigate.ts";
+import type { ChangeSort } from "../../place/place.ts";
 import { ofTask, selectionOf } from "../../place/what-if.ts";
 import { type ChangeRow, KEPT_ROWS, POSITIONS } from "../../session/change-collector.ts";
 import { CHANGES_KEY, type Changes, KEPT_STRIPS, scoreChanges, useChanges } from "../../session/changes.ts";
@@ -12,7 +13,7 @@ import { Scroller } from "../../shell/scroller.tsx";
 import { isComputing } from "../../state/computing.ts";
 import { getUi, type UiState, useUi } from "../../state/store.ts";
 import { useRowWindow } from "../library/use-row-window.ts";
-import { type ChangeSort, changesCsv, sortChanges } from "./change-table.ts";
+import { changesCsv, sortChanges } from "./change-table.ts";
 import { nats, probability, shortToken } from "./format.ts";
 import { MeanByPosition } from "./plots/mean-plot.tsx";
 import { ScoringProgress } from "./scoring-panel.tsx";
@@ -83,10 +84,8 @@ export function ChangesPanel({ task }: { task: TaskModel }) {
 
 function Results({ changes, busy }: { changes: Changes; busy: boolean }) {
   const { figures, rows, total, skipped, finished } = changes;
-  const [{ sort, descending }, setSort] = useState<{ sort: ChangeSort; descending: boolean }>({
-    sort: "change",
-    descending: true,
-  });
+  const sort = useUi((ui) => ui.place.changesSort);
+  const descending = useUi((ui) => ui.place.changesDescending);
   const sorted = useMemo(() => sortChanges(rows, sort, descending), [rows, sort, descending]);
   const scroller = useRef<HTMLElement>(null);
   const save = (): void => {
@@ -141,7 +140,10 @@ function Results({ changes, busy }: { changes: Changes; busy: boolean }) {
                             type="button"
                             className="plain"
                             onClick={() =>
-                              setSort({ sort: by, descending: by === sort ? !descending : numeric })
+                              navigate({
+                                changesSort: by,
+                                changesDescending: by === sort ? !descending : numeric,
+                              })
                             }
                           >
                             {title}
