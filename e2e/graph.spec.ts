@@ -2,6 +2,7 @@
 import { cpus, loadavg } from "node:os";
 import { largeTask } from "./large-task.ts";
 import { dropFiles } from "./own-files.ts";
+import { expectSeen, noteTexts } from "./seen.ts";
 import { decisionShown, expect, type Page, sampleHash, test, visit } from "./site.ts";
 
 // Recording draws and copies the page on the thread that is measured.
@@ -36,6 +37,38 @@ test("arrow keys go from state to state, Enter opens one, + − 0 zoom", async (
   await expect.poll(() => transform(page)).toBe(before);
   await page.keyboard.press("-");
   await expect.poll(() => transform(page)).not.toBe(before);
+});
+
+test("the graph’s keys work from anywhere on its view, are in the palette, and say elsewhere what is missing", async ({
+  page,
+}) => {
+  await visit(page, sampleHash("task", "find-non-living-thing|36|easy", { decision: 4 }));
+  await decisionShown(page, 4);
+  await expect.poll(() => transform(page)).toMatch(/scale\(1\)/);
+  await page.keyboard.press("+");
+  await expect.poll(() => transform(page)).toMatch(/scale\(1\.3\)/);
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("fit the state graph");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => transform(page)).toMatch(/scale\(1\)/);
+  await noteTexts(page, "hint");
+  await page.keyboard.press("p");
+  await expectSeen(page, "hint", /go to an execution’s row or pin a visit of it first/);
+  await visit(
+    page,
+    sampleHash("task", "find-non-living-thing|36|easy", { decision: 4, visit: "teacher:1@2" }),
+  );
+  await expect(page.getByRole("heading", { name: "teacher:1, visit 2" })).toBeVisible();
+  await page.keyboard.press("p");
+  await expect(page.getByRole("list", { name: "Highlighted executions" })).toContainText("teacher:1");
+  await page.keyboard.press("?");
+  await expect(page.getByRole("dialog", { name: "Keys and marks" })).toContainText("Fit the state graph");
+  await page.keyboard.press("?");
+  await page.keyboard.press("3");
+  await expect(page.getByRole("button", { name: "Score" })).toBeVisible();
+  await noteTexts(page, "hint");
+  await page.keyboard.press("0");
+  await expectSeen(page, "hint", /Fit the state graph: the graph is on the task view\./);
 });
 
 test("edges say what they are, with transitions and executions apart", async ({ page }) => {

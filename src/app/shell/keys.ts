@@ -42,6 +42,7 @@ const CAPS: Record<string, string> = {
   ArrowUp: "↑",
   ArrowDown: "↓",
   Escape: "Esc",
+  "-": "−",
 };
 
 /** A key as it is printed on the keyboard: `Mod+k` is `Ctrl K`, or `⌘ K` on a Mac. */

@@ -4,7 +4,7 @@ import { scoreKey } from "../../session/score.ts";
 import type { UiState } from "../../state/store.ts";
 
 /** The headings of the `?` sheet, in its order. */
-export const GROUPS = ["Go to", "Step", "Tokens", "Train", "What if", "Library", "Page"] as const;
+export const GROUPS = ["Go to", "Step", "Graph", "Tokens", "Train", "What if", "Library", "Page"] as const;
 export type ActionGroup = (typeof GROUPS)[number];
 
 /** Why an action cannot be done now, in a few words that say what is missing; null when it can. */

@@ -81,9 +81,6 @@ export const Matrix = memo(function Matrix({
       event.preventDefault();
       activate(row, column);
       return;
-    } else if (event.key === "p" && !event.ctrlKey && !event.metaKey && !event.altKey) {
-      const execution = rows[row];
-      if (execution?.kind === "source") toggleHighlight(execution.id);
     } else if (event.key === "v" && !event.ctrlKey && !event.metaKey && !event.altKey) {
       const execution = rows[row];
       if (execution === undefined) return;
@@ -205,7 +202,12 @@ const MatrixRow = memo(function MatrixRow({
   return (
     // biome-ignore lint/a11y/useSemanticElements: part of the grid
     // biome-ignore lint/a11y/useFocusableInteractive: the cells take the focus
-    <div className={`matrix-row${student ? " student" : ""}`} role="row" aria-rowindex={row + 2}>
+    <div
+      className={`matrix-row${student ? " student" : ""}`}
+      role="row"
+      aria-rowindex={row + 2}
+      data-source={student ? undefined : execution.id}
+    >
       {/* biome-ignore lint/a11y/useSemanticElements: part of the grid */}
       {/* biome-ignore lint/a11y/useFocusableInteractive: the cells take the focus */}
       <div

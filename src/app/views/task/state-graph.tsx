@@ -23,8 +23,9 @@ import {
   StudentPath,
 } from "./graph/graph-drawing.tsx";
 import { ZOOM_STEP } from "./graph/graph-view.ts";
-import { GraphViewport, type ViewportHandle } from "./graph/graph-viewport.tsx";
+import { GraphViewport } from "./graph/graph-viewport.tsx";
 import { HighlightChips } from "./graph/highlight-chips.tsx";
+import { shownGraph } from "./graph/shown-graph.ts";
 import { executionPath, geometry } from "./graph-geometry.ts";
 import { useSize } from "./use-size.ts";
 
@@ -44,7 +45,6 @@ export const StateGraph = memo(function StateGraph({
   axis: Axis;
 }) {
   const viewport = useRef<HTMLDivElement>(null);
-  const handle = useRef<ViewportHandle>(null);
   const room = useSize(viewport);
   const highlights = useUi((ui) => ui.place.highlights);
   const [at, setAt] = useState<{ task: TaskModel; state: number } | null>(null);
@@ -82,14 +82,14 @@ export const StateGraph = memo(function StateGraph({
           ))}
         </fieldset>
         <fieldset className="segmented zoom" aria-label="Zoom">
-          <button type="button" title="Smaller (−)" onClick={() => handle.current?.zoom(1 / ZOOM_STEP)}>
+          <button type="button" title="Smaller (−)" onClick={() => shownGraph()?.zoom(1 / ZOOM_STEP)}>
             <span aria-hidden="true">−</span>
             <span className="hidden-visually">Smaller</span>
           </button>
-          <button type="button" title="Fit (0)" onClick={() => handle.current?.fit()}>
+          <button type="button" title="Fit (0)" onClick={() => shownGraph()?.fit()}>
             Fit
           </button>
-          <button type="button" title="Larger (+)" onClick={() => handle.current?.zoom(ZOOM_STEP)}>
+          <button type="button" title="Larger (+)" onClick={() => shownGraph()?.zoom(ZOOM_STEP)}>
             <span aria-hidden="true">+</span>
             <span className="hidden-visually">Larger</span>
           </button>
@@ -113,7 +113,6 @@ export const StateGraph = memo(function StateGraph({
         onCursor={(state) => setAt({ task, state })}
         onOpen={open}
         viewport={viewport}
-        handle={handle}
         label={`State graph of ${countOf(task.states.length, "state")} and ${edgeTotals(task, axis)}. Arrow keys go from state to state, Enter opens, plus and minus zoom, 0 fits.`}
       >
         {room.width > 0 && (

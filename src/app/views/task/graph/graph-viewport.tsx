@@ -7,9 +7,7 @@ import {
   type KeyboardEvent,
   type MouseEvent,
   type ReactNode,
-  type Ref,
   useEffect,
-  useImperativeHandle,
   useLayoutEffect,
   useMemo,
   useRef,
@@ -22,14 +20,10 @@ import { useSameState } from "../use-same-state.ts";
 import type { AxisLabel } from "./axis-labels.ts";
 import { visitsOf } from "./describe-node.ts";
 import { drawScene, type GraphScene, isOutOfMargin, MARGIN, shownAs } from "./graph-canvas.ts";
-import { type GraphView, ZOOM_STEP } from "./graph-view.ts";
+import type { GraphView } from "./graph-view.ts";
 import { ARROWS, type Arrow, neighbour } from "./neighbour.ts";
 import { PanZoom } from "./pan-zoom.ts";
-
-export interface ViewportHandle {
-  zoom(factor: number): void;
-  fit(): void;
-}
+import { showGraph } from "./shown-graph.ts";
 
 /** A pointer this near to a state's circle is on it, in pixels of the drawing. */
 const NEAR = 4;
@@ -47,7 +41,6 @@ export function GraphViewport({
   onCursor,
   onOpen,
   label,
-  handle,
   viewport,
   children,
 }: {
@@ -63,7 +56,6 @@ export function GraphViewport({
   onCursor(state: number): void;
   onOpen(state: number): void;
   label: string;
-  handle: Ref<ViewportHandle>;
   viewport: React.RefObject<HTMLDivElement | null>;
   children: ReactNode;
 }) {
@@ -105,7 +97,11 @@ export function GraphViewport({
     const element = viewport.current!;
     const controller = new PanZoom(element, (view, moving) => draw.current(view, moving));
     pan.current = controller;
-    return controller.listen();
+    const [hide, deafen] = [showGraph(controller), controller.listen()];
+    return () => {
+      hide();
+      deafen();
+    };
   }, [viewport]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is drawn has changed with any of these
@@ -129,12 +125,6 @@ export function GraphViewport({
           draw.current(pan.current.view, false);
         }
       }),
-    [],
-  );
-
-  useImperativeHandle(
-    handle,
-    () => ({ zoom: (factor) => pan.current?.zoom(factor), fit: () => pan.current?.fit() }),
     [],
   );
 
@@ -175,10 +165,7 @@ export function GraphViewport({
     else if (key === "v" && cursor !== null) {
       const [first] = visitsOf(task, cursor);
       if (first !== undefined) chooseVisit({ kind: "source", id: first.source, position: first.position });
-    } else if (key === "+" || key === "=") pan.current?.zoom(ZOOM_STEP);
-    else if (key === "-") pan.current?.zoom(1 / ZOOM_STEP);
-    else if (key === "0") pan.current?.fit();
-    else return;
+    } else return;
     event.preventDefault();
     event.stopPropagation();
   };

@@ -1,7 +1,8 @@
 /** The executions whose paths are drawn in colours of their own: at most six, each with a hue and a dash pattern. */
 import { navigate } from "../../../place/navigate.ts";
 import { MOST_HIGHLIGHTS } from "../../../place/place.ts";
-import { getUi } from "../../../state/store.ts";
+import { getUi, type UiState } from "../../../state/store.ts";
+import { visitOfElement } from "../compare/choose.ts";
 
 /** By place in the list: a custom property with the hue, and the dashes of a line 3 pixels wide. */
 export const HIGHLIGHTS = [
@@ -13,7 +14,17 @@ export const HIGHLIGHTS = [
   { hue: "--hue-6", dash: "18 6" },
 ] as const;
 
-/** Adds an execution to those that are drawn, or takes it away. Says so where six are drawn already. */
+/** The execution of the row or the visit under the focus, else of the pinned visit. The student has no path of its own. */
+export function sourceMeant({ place }: Pick<UiState, "place">): string | null {
+  const focus = typeof document === "undefined" ? null : document.activeElement;
+  const row = focus?.closest<HTMLElement>("[data-source]")?.dataset.source;
+  if (row !== undefined) return row;
+  const visit = visitOfElement(focus);
+  if (visit !== null) return visit.kind === "source" ? visit.id : null;
+  return place.visit?.source ?? null;
+}
+
+/** Adds an execution to those that are drawn, or takes it away; a seventh is not added. */
 export function toggleHighlight(source: string): void {
   const { highlights } = getUi().place;
   if (highlights.includes(source)) {
