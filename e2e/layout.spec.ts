@@ -1,4 +1,4 @@
-import { decisionShown, expect, sampleHash, test, visit } from "./site.ts";
+import { decisionShown, expect, type Page, sampleHash, test, visit } from "./site.ts";
 
 /** The longest of everything: two hundred decisions in one execution. */
 const LONG = "inclined-plane-friction-named-surfaces|653|easy";
@@ -47,4 +47,84 @@ for (const [width, height] of [
       });
     });
   }
+}
+
+/** Where controls lie on each other, stick out of their bar, or the document is wider than the window. */
+const tooTight = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const found: string[] = [];
+    const root = document.documentElement;
+    if (root.scrollWidth > root.clientWidth) found.push(`document ${root.scrollWidth}px`);
+    const main = document.querySelector("main");
+    if (main !== null && main.scrollWidth > main.clientWidth) found.push(`main ${main.scrollWidth}px`);
+    const name = (element: Element): string =>
+      element.getAttribute("aria-label") ?? `${element.tagName} ${element.textContent?.slice(0, 30)}`;
+    for (const bar of document.querySelectorAll(".top, .step-bar, .panel-head, .what-if-controls")) {
+      const room = bar.getBoundingClientRect();
+      const parts = [...bar.querySelectorAll("a, button:not(.skip), select, input, h2, .note")]
+        .map((element) => ({ element, box: element.getBoundingClientRect() }))
+        .filter(({ box }) => box.width > 1 && box.height > 1);
+      for (const [i, { element, box }] of parts.entries()) {
+        if (box.left < room.left - 1 || box.right > room.right + 1) found.push(`${name(element)} sticks out`);
+        if (box.top < room.top - 1 || box.bottom > room.bottom + 1) found.push(`${name(element)} sticks out`);
+        for (const { element: other, box: its } of parts.slice(i + 1)) {
+          if (element.contains(other)) continue;
+          const across = Math.min(box.right, its.right) - Math.max(box.left, its.left);
+          const down = Math.min(box.bottom, its.bottom) - Math.max(box.top, its.top);
+          if (across > 1 && down > 1) found.push(`${name(element)} lies on ${name(other)}`);
+        }
+      }
+    }
+    return found;
+  });
+
+for (const [width, height] of [
+  [900, 800],
+  [1024, 768],
+] as const) {
+  test(`at ${width} × ${height} nothing sticks out or lies on anything else`, async ({ page }) => {
+    test.setTimeout(300_000);
+    await page.setViewportSize({ width, height });
+    const look = async (name: string): Promise<void> => {
+      await page.screenshot({ path: `test-results/screenshots/${name}-${width}.png` });
+      expect(await tooTight(page), name).toEqual([]);
+    };
+    await visit(page);
+    await look("empty");
+    await visit(page, sampleHash("library", ""));
+    await expect(page.getByRole("row", { name: /melt/ })).toBeVisible();
+    await look("library");
+    for (const [key, dialog] of [
+      ["?", "Keys and marks"],
+      ["g", "Guide"],
+      ["Control+k", "Command palette"],
+    ] as const) {
+      await page.keyboard.press(key);
+      await expect(page.getByRole("dialog", { name: dialog })).toBeVisible();
+      await look(dialog);
+      await page.keyboard.press("Escape");
+      await expect(page.getByRole("dialog")).toHaveCount(0);
+    }
+    for (const [task, parameters] of [
+      ["find-non-living-thing|36|easy", { decision: 4 }],
+      ["melt|12|easy", { decision: 12, control: "hindsight-only", sources: 4, without: "teacher:0" }],
+      [LONG, { decision: 20 }],
+    ] as const) {
+      await visit(page, sampleHash("task", task, parameters));
+      await decisionShown(page, parameters.decision);
+      await look(`task-${task.slice(0, 4)}`);
+    }
+    await page.keyboard.press("3");
+    await expect(page.getByRole("button", { name: "Score" })).toBeEnabled();
+    await look("tokens");
+    await page.keyboard.press("4");
+    await expect(page.getByRole("button", { name: "Update" })).toBeEnabled();
+    await look("training");
+    await page.keyboard.press("6");
+    await expect(page.getByRole("heading", { name: "Runs" })).toBeVisible();
+    await look("runs");
+    await page.keyboard.press("5");
+    await expect(page.getByTestId("statistics-scope")).toBeVisible({ timeout: 100_000 });
+    await look("statistics");
+  });
 }
