@@ -1,10 +1,6 @@
 // dV = Pᵀ dO and dK = dSᵀ Q / √D by the matrix units: a workgroup takes ${ROWS} key rows of one key/value head and walks, in
 // tiles of ${BK}, the query rows that see any of them, of every head of the group. Scores are held transposed, keys as rows.
 // Where registers do not hold both gradients, each has a dispatch of its own. See attention-matrix-forward.wgsl.
-enable f16;
-enable subgroups;
-enable chromium_experimental_subgroup_matrix;
-diagnostic(off, chromium.subgroup_matrix_uniformity);
 
 struct Params {
   base: u32,
@@ -25,24 +21,10 @@ struct Params {
 @group(0) @binding(8) var<storage, read_write> dk: array<vec4f>;
 @group(0) @binding(9) var<storage, read_write> dv: array<vec4f>;
 
-const D8 = ${D}u / 8u;
-const BK = ${BK}u;
-const ROWS = ${ROWS}u;
-const THREADS = ${THREADS}u;
-// Padded rows of tiles, in vec4s: an odd number of 16 bytes keeps eight neighbouring rows in different banks.
-const TILE = D8 + 1u;
-const SCORE = BK / 4u + 1u;
-// Threads a row of scores, and columns each.
-const SHARE = THREADS / ROWS;
-const WIDTH = BK / SHARE;
 // |P (dO · V − D)| is at most 2^31 D, since all f16 operands are below 2^15: this brings it into the range of f16.
 const SLOPE = 1.0 / (65536.0 * ${D}.0);
 // P is below 1 and often small: this keeps it clear of the subnormals of f16.
 const LIFT = 4096.0;
-
-alias Left = subgroup_matrix_left<f16, 16, 16>;
-alias Right = subgroup_matrix_right<f16, 16, 16>;
-alias Sum = subgroup_matrix_result<f32, 16, 16>;
 
 var<workgroup> query_tile: array<vec4u, BK * TILE>;
 var<workgroup> dout_tile: array<vec4u, BK * TILE>;

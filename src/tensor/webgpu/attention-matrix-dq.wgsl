@@ -1,9 +1,5 @@
 // dQ = dS K / √D with dS = P (dO · V − D), P = exp(S − lse), by the matrix units: a workgroup takes ${ROWS} query rows of
 // one head and walks the keys that any of them sees in tiles of ${BK}. See attention-matrix-forward.wgsl.
-enable f16;
-enable subgroups;
-enable chromium_experimental_subgroup_matrix;
-diagnostic(off, chromium.subgroup_matrix_uniformity);
 
 struct Params {
   base: u32,
@@ -22,22 +18,8 @@ struct Params {
 @group(0) @binding(7) var<storage, read> plan: array<vec4u>;
 @group(0) @binding(8) var<storage, read_write> dq: array<vec4f>;
 
-const D8 = ${D}u / 8u;
-const BK = ${BK}u;
-const ROWS = ${ROWS}u;
-const THREADS = ${THREADS}u;
-// Padded rows of tiles, in vec4s: an odd number of 16 bytes keeps eight neighbouring rows in different banks.
-const TILE = D8 + 1u;
-const SCORE = BK / 4u + 1u;
-// Threads a row of scores, and columns each.
-const SHARE = THREADS / ROWS;
-const WIDTH = BK / SHARE;
 // |P (dO · V − D)| is at most 2^31 D, since all f16 operands are below 2^15: this brings it into the range of f16.
 const SLOPE = 1.0 / (65536.0 * ${D}.0);
-
-alias Left = subgroup_matrix_left<f16, 16, 16>;
-alias Right = subgroup_matrix_right<f16, 16, 16>;
-alias Sum = subgroup_matrix_result<f32, 16, 16>;
 
 var<workgroup> key_tile: array<vec4u, BK * TILE>;
 var<workgroup> value_tile: array<vec4u, BK * TILE>;

@@ -3,10 +3,6 @@
 // threads make P = 2^(S − m) of it, and O += P V.
 // Matrices cannot be scaled by rows in registers, so m is a maximum that lags behind: O is rescaled, through workgroup
 // memory, only where a row's true maximum has grown more than LAG beyond it. P stays below 2^LAG, well inside f16.
-enable f16;
-enable subgroups;
-enable chromium_experimental_subgroup_matrix;
-diagnostic(off, chromium.subgroup_matrix_uniformity);
 
 struct Params {
   base: u32,
@@ -26,22 +22,8 @@ struct Params {
 @group(0) @binding(6) var<storage, read_write> o: array<vec4f>;
 @group(0) @binding(7) var<storage, read_write> lse: array<f32>;
 
-const D8 = ${D}u / 8u;
-const BK = ${BK}u;
-const ROWS = ${ROWS}u;
-const THREADS = ${THREADS}u;
-// Padded rows of tiles, in vec4s: an odd number of 16 bytes keeps eight neighbouring rows in different banks.
-const TILE = D8 + 1u;
-const SCORE = BK / 4u + 1u;
-// Threads a row of scores, and columns each.
-const SHARE = THREADS / ROWS;
-const WIDTH = BK / SHARE;
 const LOWEST = -3.0e38;
 const LAG = 10.0;
-
-alias Left = subgroup_matrix_left<f16, 16, 16>;
-alias Right = subgroup_matrix_right<f16, 16, 16>;
-alias Sum = subgroup_matrix_result<f32, 16, 16>;
 
 var<workgroup> key_tile: array<vec4u, BK * TILE>;
 var<workgroup> value_tile: array<vec4u, BK * TILE>;

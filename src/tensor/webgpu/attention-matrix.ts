@@ -1,4 +1,5 @@
 import type { AttentionSizes } from "../shapes.ts";
+import matrixCommon from "./attention-matrix-common.wgsl?raw";
 import matrixDkv from "./attention-matrix-dkv.wgsl?raw";
 import matrixDq from "./attention-matrix-dq.wgsl?raw";
 import matrixForward from "./attention-matrix-forward.wgsl?raw";
@@ -45,7 +46,11 @@ const PREFERRED: Record<MatrixPass, Record<number, readonly MatrixTiles[]>> = {
   },
 };
 
-const SOURCES = { forward: matrixForward, dq: matrixDq, dkv: matrixDkv } as const;
+const SOURCES: Record<MatrixPass, string> = {
+  forward: `${matrixCommon}\n${matrixForward}`,
+  dq: `${matrixCommon}\n${matrixDq}`,
+  dkv: `${matrixCommon}\n${matrixDkv}`,
+};
 export const ATTENTION_SOURCES: readonly string[] = [...Object.values(SOURCES), matrixPlan];
 /** Letters of each kernel's buffers (see `Kernel`). */
 const BUFFERS: Record<MatrixPass, string> = { forward: "rrrrrww", dq: "rrrrrrrw", dkv: "rrrrrrrww" };

@@ -1,0 +1,20 @@
+// Stands before each of the three passes by the matrix units: directives, sizes of tiles, and the units' types.
+enable f16;
+enable subgroups;
+enable chromium_experimental_subgroup_matrix;
+diagnostic(off, chromium.subgroup_matrix_uniformity);
+
+const D8 = ${D}u / 8u;
+const BK = ${BK}u;
+const ROWS = ${ROWS}u;
+const THREADS = ${THREADS}u;
+// Padded rows of tiles, in vec4s: an odd number of 16 bytes keeps eight neighbouring rows in different banks.
+const TILE = D8 + 1u;
+const SCORE = BK / 4u + 1u;
+// Threads a row of scores, and columns each.
+const SHARE = THREADS / ROWS;
+const WIDTH = BK / SHARE;
+
+alias Left = subgroup_matrix_left<f16, 16, 16>;
+alias Right = subgroup_matrix_right<f16, 16, 16>;
+alias Sum = subgroup_matrix_result<f32, 16, 16>;
