@@ -85,6 +85,9 @@ export function NothingOpen() {
             <span className="key">5</span> <strong>Statistics</strong>: coverage, references, outcomes,
             graphs, as the paper prints them.
           </li>
+          <li>
+            <span className="key">6</span> <strong>Runs</strong>: every update of a student, side by side.
+          </li>
         </ol>
       )}
     </section>
