@@ -1,7 +1,8 @@
 /**
  * One card beside several of the same host: scoring and training steps of a model with random weights, and where the
  * time of a step goes. `npm run bench -- cards [--cards 2] [--compute f16] [--size 1.7B] [--items 32] [--sum]`; on a host
- * without cards, processes on the software adapter or the processor with a tiny model.
+ * without cards, processes on the software adapter or the processor with a tiny model. `--host-sum` measures the way of
+ * gradients through shared memory alone, without cards (`support/host-sum.ts`).
  */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
@@ -11,6 +12,8 @@ import { parseArgs } from "node:util";
 import { PAPER_SETTINGS, type TrainItem } from "../src/core/ports.ts";
 import { uniforms } from "../src/core/seeded.ts";
 import { Cards, CardsScorer, CardsTrainer, processCards, serveCard } from "../src/engine/cards/index.ts";
+import type { CardCalls } from "../src/engine/cards/protocol.ts";
+import { benchHostSum, serveHostSum } from "./support/host-sum.ts";
 
 const SIZES = {
   tiny: { hidden: 64, inner: 192, layers: 2, heads: 4, groups: 2, head: 16, vocabulary: 1880 },
@@ -119,6 +122,10 @@ const seconds = async (work: () => Promise<unknown>) => {
 };
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
+function isGradient(answer: unknown): answer is ReturnType<CardCalls["gradient"]> {
+  return typeof answer === "object" && answer !== null && "seconds" in answer;
+}
+
 interface Times {
   score: number;
   step: number;
@@ -144,6 +151,13 @@ async function measure(
       const began = performance.now();
       const answer = await all(method, ...rest);
       parts[method] = (performance.now() - began) / 1000;
+      // The card that took longest to compute, and what was left of the sum then.
+      const answers: readonly unknown[] = answer;
+      const gradients = answers.filter(isGradient);
+      if (gradients.length > 0) {
+        parts.backward = Math.max(...gradients.map(({ seconds }) => seconds.backward));
+        parts.sum = parts[method] - parts.backward;
+      }
       return answer;
     }) as typeof cards.all;
     const requests = items.map(({ promptIds, responseIds }, n) => ({
@@ -173,10 +187,10 @@ async function measure(
     if (options.sum && numbers.length > 1) {
       // As many bytes again, without what a step does before: how fast the sum itself is.
       await cards.all("load", () => ({ model: 99, folder, optimizer: "ignore" as const }));
-      await cards.all("backward", () => ({ model: 99, items: [], settings: SETTINGS }));
       for (let n = 0; n < 3; n++) {
         const round = cards.newRound();
-        const time = await seconds(() => cards.all("sum", () => ({ model: 99, round })));
+        const none = { model: 99, items: [], settings: SETTINGS, round };
+        const time = await seconds(() => cards.all("gradient", () => none));
         const gigabytes = (4 * (trainer.info.parameters ?? 0)) / 1e9;
         console.error(`sum of ${gigabytes.toFixed(1)} GB on each of ${numbers.length}: ${time.toFixed(2)} s`);
       }
@@ -197,8 +211,13 @@ async function main(): Promise<void> {
       repeats: { type: "string", default: "3" },
       device: { type: "string", default: "webgpu" },
       sum: { type: "boolean", default: false },
+      "host-sum": { type: "boolean", default: false },
     },
   });
+  if (values["host-sum"]) {
+    await benchHostSum(Number(values.cards), Number(values.repeats));
+    return;
+  }
   const real = existsSync("/dev/nvidia0") || existsSync("/dev/dri/renderD128");
   const size = (values.size ?? (real ? "1.7B" : "tiny")) as Size;
   const count = Number(values.items ?? (real ? 32 : 4));
@@ -249,4 +268,5 @@ async function main(): Promise<void> {
 }
 
 if (process.argv[2] === "serve-card") serveCard();
+else if (process.argv[2] === "serve-sum") serveHostSum();
 else await main();

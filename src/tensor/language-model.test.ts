@@ -74,6 +74,33 @@ test("packing changes nothing, and progress counts the tokens", async () => {
   expect(await model.score([{ promptIds: [1], responseIds: [] }])).toEqual([new Float32Array(0)]);
 });
 
+test.each([
+  [true, sequences],
+  [false, sequences],
+  // No pass goes backward at all.
+  [true, []],
+] as const)(
+  "tied %s: each gradient is told of once, from the head down, when it is final",
+  async (tied, work) => {
+    const { backend, model } = newModel({ tied });
+    const told: { tensor: object; values: Float32Array }[] = [];
+    await model.backward(work, slopes, {
+      maxTokensPerPack: 1,
+      onGradients: async (gradients) => {
+        for (const tensor of gradients) told.push({ tensor, values: await backend.read(tensor) });
+      },
+    });
+    const all = [...model.gradients];
+    expect(told).toHaveLength(all.length);
+    const names = told.map(({ tensor }) => all.find(([, t]) => t === tensor)![0]);
+    expect(new Set(names).size).toBe(all.length);
+    expect(names[0]).toBe("model.norm.weight");
+    expect(names.at(-1)).toBe("model.embed_tokens.weight");
+    for (const [i, name] of names.entries())
+      expect(sameValues(told[i]!.values, await backend.read(model.gradients.get(name)!)), name).toBe(true);
+  },
+);
+
 test.each([true, false])("gradients of a whole model, tied %s, against finite differences", async (tied) => {
   const { backend, model } = newModel({ tied });
   // Larger than new weights are, so that every parameter matters.

@@ -21,7 +21,15 @@ import {
   type Sequence,
   type Sharing,
 } from "./packing.ts";
-import { arrangeTensors, type ModelTensors, scorePass, TrainingPass } from "./passes.ts";
+import {
+  arrangeTensors,
+  type GradientPart,
+  gradientParts,
+  type ModelTensors,
+  partTensors,
+  scorePass,
+  TrainingPass,
+} from "./passes.ts";
 import { PrefixStore } from "./prefix-store.ts";
 import { RopeTable } from "./rope-table.ts";
 import { writeSafetensors } from "./safetensors.ts";
@@ -250,7 +258,8 @@ export class LanguageModel {
     if (this.#gradients.size === 0) this.zeroGradients();
     await this.#tuneTraining();
     const gradients = arrangeTensors(this.config, this.#gradients);
-    return this.#eachPack(sequences, work, { keep: false }, async (pack, tables) => {
+    const finished = this.#announce(gradients, work.onGradients);
+    const logprobs = await this.#eachPack(sequences, work, { keep: false }, async (pack, tables, last) => {
       const pass = new TrainingPass(this.backend, this.config, this.#tensors, tables, pack, work.recompute);
       try {
         const logprobs = await this.#readLogprobs(pass.logprobs, pack);
@@ -264,12 +273,39 @@ export class LanguageModel {
           slopes.set(given, row);
         }
         // Where every token is clipped the gradient is exactly zero.
-        if (slopes.some((slope) => slope !== 0)) pass.backward(gradients, slopes);
+        if (slopes.some((slope) => slope !== 0))
+          await pass.backward(gradients, slopes, last ? finished?.one : undefined);
         return logprobs;
       } finally {
         pass.dispose();
       }
     });
+    await finished?.rest();
+    return logprobs;
+  }
+
+  /** Tells `onGradients` of each part of the gradients, and in the end of those that no pass told of. */
+  #announce(gradients: ModelTensors, onGradients: ModelWork["onGradients"]) {
+    if (onGradients === undefined) return null;
+    const { backend, config } = this;
+    const left = new Set(gradientParts(config));
+    /** That the device has computed the part before. */
+    let before = Promise.resolve();
+    const one = async (part: GradientPart) => {
+      left.delete(part);
+      await onGradients(partTensors(gradients, part));
+      const computed = backend.sync();
+      // Waited for one part later; an error is not lost until then.
+      computed.catch(() => {});
+      await before;
+      before = computed;
+      await letMessagesIn(backend);
+    };
+    const rest = async () => {
+      for (const part of left) await one(part);
+      await before;
+    };
+    return { one, rest };
   }
 
   /** Continues a prompt; what the layers need of the tokens before is kept from token to token. */
@@ -321,7 +357,7 @@ export class LanguageModel {
     sequences: readonly Sequence[],
     work: ModelWork,
     sharing: Sharing,
-    pass: (pack: Pack, tables: { cos: Tensor; sin: Tensor }) => Promise<Float32Array>,
+    pass: (pack: Pack, tables: { cos: Tensor; sin: Tensor }, last: boolean) => Promise<Float32Array>,
   ): Promise<Float32Array[]> {
     checkSequences(sequences, this.config, this.name);
     const most =
@@ -335,10 +371,10 @@ export class LanguageModel {
     const uses = packs.flatMap(({ from }) => (from === null ? [] : [from]));
     this.#prefixes.pin(uses);
     try {
-      for (const pack of packs) {
+      for (const [n, pack] of packs.entries()) {
         work.signal?.throwIfAborted();
         const longest = pack.positions.reduce((max, position) => Math.max(max, position), 0) + 1;
-        const logprobs = await pass(pack, this.#rope.tables(longest));
+        const logprobs = await pass(pack, this.#rope.tables(longest), n === packs.length - 1);
         for (const { index, row, count } of pack.segments) results[index] = logprobs.slice(row, row + count);
         done += pack.tokens;
         computed += pack.ids.length;

@@ -1,4 +1,5 @@
 import { InputError } from "../core/errors.ts";
+import type { Tensor } from "./backend.ts";
 import type { ModelConfig } from "./config.ts";
 import {
   type Branch,
@@ -29,6 +30,12 @@ export interface ModelWork {
   shortestPrefix?: number;
   /** Keep only the input of each layer and compute the rest again on the way back. Default: when memory asks for it. */
   recompute?: boolean;
+  /**
+   * Backward: called with gradients as soon as no further work changes them, in an order that depends on the model alone
+   * and that has each gradient once: from the head down to the embedding. The pass waits for it, and runs at most two
+   * layers ahead of the device, so that what is done with them goes on beside the layers below.
+   */
+  onGradients?: (gradients: readonly Tensor[]) => void | Promise<void>;
 }
 
 /** Where the response of one sequence lies among the response rows of a pack. */

@@ -54,6 +54,25 @@ export function arrangeTensors(config: ModelConfig, tensors: ReadonlyMap<string,
   };
 }
 
+/**
+ * Gradients that a backward pass finishes at one time: those of the last norm and of an untied head, of a layer (by its
+ * place), or of the embedding, which is a tied head as well.
+ */
+export type GradientPart = "top" | number | "embedding";
+
+/** All parts, in the order in which they are finished. */
+export function gradientParts({ layers }: ModelConfig): GradientPart[] {
+  return ["top", ...Array.from({ length: layers }, (_, i) => layers - 1 - i), "embedding"];
+}
+
+/** The tensors of one part. */
+export function partTensors(g: ModelTensors, part: GradientPart): Tensor[] {
+  if (part === "top") return g.head === g.embedding ? [g.finalNorm] : [g.finalNorm, g.head];
+  if (part === "embedding") return [g.embedding];
+  const { mixer, ...own } = g.layers[part]!;
+  return [...Object.values<Tensor>(own), ...Object.values<Tensor>({ ...mixer.tensors })];
+}
+
 /** A pack on the device. */
 interface Inputs {
   ids: Tensor;
@@ -241,8 +260,15 @@ export class TrainingPass {
     this.logprobs = made.logprobs;
   }
 
-  /** Adds the gradients of L to `g`, given dL/dlogprob of each response row. May be called once. */
-  backward(g: ModelTensors, coefficients: Float32Array): void {
+  /**
+   * Adds the gradients of L to `g`, given dL/dlogprob of each response row. May be called once. `finished` is called, and
+   * waited for, when a part of them has got all that this pass adds.
+   */
+  async backward(
+    g: ModelTensors,
+    coefficients: Float32Array,
+    finished?: (part: GradientPart) => Promise<void>,
+  ): Promise<void> {
     const { backend, config, w, pack } = this;
     const { places, keys, sequences, rows, targets } = this.#inputs;
     const offset = normOffset(config);
@@ -262,6 +288,7 @@ export class TrainingPass {
       return keep(backend.scatterRows(dPicked, rows, pack.ids.length));
     });
     try {
+      await finished?.("top");
       const queryEnd = backend.fromArray(pack.queryEnd, [pack.queryEnd.length]);
       try {
         for (let i = this.#layers.length - 1; i >= 0; i--) {
@@ -277,8 +304,10 @@ export class TrainingPass {
           backend.free(x, dx, ...(activations === null ? [] : activationTensors(activations)));
           dx = next;
           backend.flush();
+          await finished?.(i);
         }
         backend.embeddingBackward(g.embedding, pack.ids, dx);
+        await finished?.("embedding");
       } finally {
         backend.free(queryEnd);
       }

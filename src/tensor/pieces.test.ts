@@ -21,7 +21,11 @@ describe.each(["cpu", "webgpu"] as const)("pieces on %s", (kind) => {
       [0, 100, "add"],
       [100, 37, "replace"],
       [137, 1, "add"],
-      [601, 399, "add"],
+      [601, 39, "add"],
+      [640, 102, "add"],
+      [742, 26, "replace"],
+      [768, 160, "add"],
+      [960, 40, "add"],
     ];
     await Promise.all(
       parts.map(async ([at, count, how]) => {

@@ -1,5 +1,5 @@
 /** --cards, as the command line runs it: with a process a card. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -70,6 +70,34 @@ it("takes one step on two cards: the step that one takes, within float noise", a
   expect(got.items).toHaveLength(expected.items.length);
   const size = (name: string) => readFileSync(join(file(name), "optimizer.safetensors")).length;
   expect(size("two")).toBe(size("one"));
+});
+
+/** Processes that this one started. */
+function childrenOf(pid: number): number[] {
+  return readdirSync("/proc").flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      // The name of the program, in brackets, may hold anything.
+      const [, parent] = readFileSync(`/proc/${name}/stat`, "utf8").split(") ").at(-1)!.split(" ");
+      return Number(parent) === pid ? [Number(name)] : [];
+    } catch {
+      // It has ended meanwhile.
+      return [];
+    }
+  });
+}
+
+it("a card's process that is killed ends the command with one line, and leaves nothing in shared memory", async () => {
+  const args = ["step", "--model", MODEL, "--in", file("batch.jsonl"), "--device", "cpu", "--cards", "2"];
+  const { child, output, ended } = startCli(script, [...args, "--out", file("killed")]);
+  const pid = child.pid!;
+  while (child.exitCode === null && childrenOf(pid).length < 2)
+    await new Promise((next) => setTimeout(next, 5));
+  process.kill(Math.max(...childrenOf(pid)), "SIGKILL");
+  expect((await ended).code).toBe(1);
+  expect(output.err).toMatch(/^gcopd: card [01].*: its process ended \(SIGKILL\)/m);
+  expect(readdirSync("/dev/shm").filter((name) => name.startsWith(`gcopd-${pid}-`))).toEqual([]);
+  expect(existsSync(file("killed"))).toBe(false);
 });
 
 it("bad input on a card is one line; bad numbers of cards are bad usage", async () => {

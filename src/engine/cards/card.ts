@@ -39,7 +39,6 @@ async function weightsDigest(backend: Backend, { parameters, steps }: ModelTrain
   await backend.pieces.read(tensor, 0, Math.min(DIGEST_VALUES, length), async (bytes) => {
     digest = createHash("sha256").update(bytes).digest("hex");
   });
-  backend.pieces.release();
   return digest;
 }
 
@@ -131,15 +130,25 @@ export class Card {
 
     sample: ({ model, requests }, work) => this.#trainer(model).sample(requests, work),
 
-    backward: ({ model, items, settings }, work) => this.#trainer(model).backward(items, settings, work),
-
-    sum: async ({ model, round }, { signal }) => {
+    gradient: async ({ model, items, settings, round }, work) => {
       const { backend } = this.#opened();
+      const trainer = this.#trainer(model);
       const sum = this.#sum(round);
       this.#round = round;
       for (const old of this.#sums.keys()) if (old < round) this.#sums.delete(old);
-      await sum.run(backend, this.#trainer(model).gradients, signal);
-      return null;
+      const began = performance.now();
+      let computed = began;
+      const report = await sum.run(
+        backend,
+        async (onGradients) => {
+          const part = await trainer.backward(items, settings, { ...work, onGradients });
+          computed = performance.now();
+          return part;
+        },
+        work.signal,
+      );
+      const seconds = { backward: (computed - began) / 1e3, sum: (performance.now() - computed) / 1e3 };
+      return { ...report, seconds };
     },
 
     update: async ({ model, settings }) => {

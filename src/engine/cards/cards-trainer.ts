@@ -51,9 +51,10 @@ export class CardsTrainer extends CardsScorer implements Trainer {
     const shares = evenShares(items, cards.count);
     const done = shares.map(() => 0);
     const total = items.reduce((sum, item) => sum + item.promptIds.length + item.responseIds.length, 0);
+    const round = cards.newRound();
     const parts = await cards.all(
-      "backward",
-      (rank) => ({ model, items: shares[rank]!.places.map((place) => items[place]!), settings }),
+      "gradient",
+      (rank) => ({ model, items: shares[rank]!.places.map((place) => items[place]!), settings, round }),
       {
         signal,
         onProgress: (rank, tokens) => {
@@ -62,8 +63,6 @@ export class CardsTrainer extends CardsScorer implements Trainer {
         },
       },
     );
-    const round = cards.newRound();
-    await cards.all("sum", () => ({ model, round }), { signal });
     signal?.throwIfAborted();
     let updates: ReturnType<CardCalls["update"]>[];
     try {

@@ -3,7 +3,7 @@ import { DeviceError, InputError } from "../../core/errors.ts";
 import type { WorkOptions } from "../../core/ports.ts";
 import type { DeviceChoice, PlannedDevice } from "../webgpu/index.ts";
 import { type CardCalls, type CardLink, type CardMethod, type FromCard, receivedError } from "./protocol.ts";
-import { createSlotFile, type SlotPlan, Slots } from "./slots.ts";
+import { createSlotFiles, type SlotPlan, Slots } from "./slots.ts";
 
 export interface CardsOptions {
   /** Numbers of the cards, for messages and for the links. */
@@ -70,7 +70,7 @@ export class Cards {
    */
   static async open(options: CardsOptions): Promise<Cards> {
     const { cards: numbers, device, compute = "f32", onNote } = options;
-    const plan = await createSlotFile(numbers.length, options.slots);
+    const plan = await createSlotFiles(numbers.length, options.slots);
     const cards = new Cards(options);
     try {
       cards.#slots = await Slots.open(plan);

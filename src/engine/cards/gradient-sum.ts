@@ -1,11 +1,17 @@
 /**
  * Sums tensors over all cards, in place, through shared slots. Tensors are cut into pieces, and piece k belongs to card
- * k mod N: it adds the others' parts to its own, always in the order of their numbers, and hands the sum out. So each
- * piece is summed once, in one order, and all cards hold the same bits afterwards. 2(N−1)/N of all bytes leave each
- * card, and as many come in; reading, adding and handing out overlap.
+ * k mod N: it adds the others' parts to its own, always in the order of their numbers, and hands the sum out (a
+ * reduce-scatter and an all-gather, piece by piece). So each piece is summed once, in one order, and all cards hold the
+ * same bits afterwards. Tensors may come one after the other, as a backward pass finishes them: reading, adding and
+ * handing out go on beside what is still computed.
+ *
+ * Bytes for G bytes of gradients on each of N cards: G leave a card and 2(N−1)/N G come in; the processor copies each of
+ * them once, between the memory that the card reads and writes and the slots. The sum itself is the card's work: on the
+ * processor it would take G more of copies (docs/performance.md counts them).
  */
 import type { Backend, Tensor } from "../../tensor/index.ts";
-import type { Slots } from "./slots.ts";
+import type { SlotStore } from "./slots.ts";
+import { WorkQueue } from "./work-queue.ts";
 
 /** What the cards tell each other. `slot` is the sender's for `part` and `sum`, the receiver's own for `free`. */
 export type SumMessage =
@@ -13,7 +19,10 @@ export type SumMessage =
   | { kind: "free"; slot: number };
 
 /** Pieces that are under way at once, in each direction. */
-const AT_ONCE = 3;
+const AT_ONCE = 4;
+
+/** What computes and holds the tensors. */
+export type SummingBackend = Pick<Backend, "pieces" | "sync">;
 
 interface Piece {
   tensor: Tensor;
@@ -25,7 +34,7 @@ export interface GradientSumOptions {
   /** This card's number among the N, from 0. */
   rank: number;
   cards: number;
-  slots: Slots;
+  slots: SlotStore;
   send: (to: number, message: SumMessage) => void;
 }
 
@@ -63,42 +72,77 @@ export class GradientSum {
   }
 
   /**
-   * Leaves the sum over all cards in `tensors`; each card calls it with tensors of the same shapes in the same order.
-   * After an error the values are undefined and this object is of no further use.
+   * Leaves the sum over all cards in the tensors that `compute` adds, each as soon as nothing changes it any more. Every
+   * card adds tensors of the same shapes in the same order. Resolves to what `compute` gave when all sums are on the card.
+   * May be called once; after an error the values are undefined.
+   *
+   * @throws what `compute` threw, the signal's reason, or what went wrong with the sum
    */
-  async run(backend: Backend, tensors: readonly Tensor[], signal?: AbortSignal): Promise<void> {
+  async run<R>(
+    backend: SummingBackend,
+    compute: (add: (tensors: readonly Tensor[]) => void) => Promise<R>,
+    signal?: AbortSignal,
+  ): Promise<R> {
     const { rank, cards, slots } = this.#options;
-    if (cards === 1) return;
+    if (cards === 1) return compute(() => {});
     signal?.throwIfAborted();
+    const stopped = new AbortController();
+    const fail = (error: unknown) => stopped.abort(error);
     const aborted = new Promise<never>((_, reject) => {
-      signal?.addEventListener("abort", () => reject(signal.reason), { once: true });
+      stopped.signal.addEventListener("abort", () => reject(stopped.signal.reason), { once: true });
     });
     aborted.catch(() => {});
-    const pieces = cut(tensors, slots.plan.bytes / 4);
-    const mine = [...pieces.keys()].filter((k) => k % cards === rank);
-    const others = [...pieces.keys()].filter((k) => k % cards !== rank);
-    const contribute = async (k: number) => {
-      await this.#publish(backend, pieces[k]!, "part", k, [k % cards], aborted);
+    const abort = () => fail(signal?.reason);
+    signal?.addEventListener("abort", abort, { once: true });
+
+    const pieces: Piece[] = [];
+    const readers = Array.from({ length: cards }, (_, card) => card).filter((card) => card !== rank);
+    const contribute = new WorkQueue(
+      AT_ONCE,
+      (k) => this.#publish(backend, pieces[k]!, "part", k, [k % cards], aborted),
+      fail,
+    );
+    const own = new WorkQueue(
+      AT_ONCE,
+      async (k) => {
+        for (const from of readers) await this.#take(backend, pieces[k]!, "part", k, from, aborted);
+        await this.#publish(backend, pieces[k]!, "sum", k, readers, aborted);
+      },
+      fail,
+    );
+    const adopt = new WorkQueue(
+      AT_ONCE,
+      (k) => this.#take(backend, pieces[k]!, "sum", k, k % cards, aborted),
+      fail,
+    );
+    const queues = [contribute, own, adopt];
+    const add = (tensors: readonly Tensor[]) => {
+      stopped.signal.throwIfAborted();
+      for (const piece of cut(tensors, slots.plan.bytes / 4)) {
+        const k = pieces.push(piece) - 1;
+        for (const queue of k % cards === rank ? [own] : [contribute, adopt]) queue.push(k);
+      }
     };
-    const own = async (k: number) => {
-      for (let from = 0; from < cards; from++)
-        if (from !== rank) await this.#take(backend, pieces[k]!, "part", k, from, aborted);
-      const readers = Array.from({ length: cards }, (_, card) => card).filter((card) => card !== rank);
-      await this.#publish(backend, pieces[k]!, "sum", k, readers, aborted);
-    };
-    const adopt = (k: number) => this.#take(backend, pieces[k]!, "sum", k, k % cards, aborted);
     try {
-      await Promise.all([inOrder(others, contribute), inOrder(mine, own), inOrder(others, adopt)]);
+      const result = await compute(add);
+      await Promise.race([Promise.all(queues.map((queue) => queue.idle())), aborted]);
       // Errors of the device surface here.
       await backend.sync();
+      return result;
+    } catch (error) {
+      fail(error);
+      throw stopped.signal.reason;
     } finally {
-      backend.pieces.release();
+      // Nothing may write to the tensors afterwards.
+      for (const queue of queues) queue.stop();
+      await Promise.all(queues.map((queue) => queue.idle()));
+      signal?.removeEventListener("abort", abort);
     }
   }
 
   /** Puts a piece into a slot of this card and says so to its readers. */
   async #publish(
-    backend: Backend,
+    backend: SummingBackend,
     { tensor, at, count }: Piece,
     kind: "part" | "sum",
     piece: number,
@@ -113,7 +157,7 @@ export class GradientSum {
 
   /** Waits for a piece of another card and adds it to this card's, or takes it over. */
   async #take(
-    backend: Backend,
+    backend: SummingBackend,
     { tensor, at, count }: Piece,
     kind: "part" | "sum",
     piece: number,
@@ -178,13 +222,4 @@ function cut(tensors: readonly Tensor[], most: number): Piece[] {
       count: Math.min(most, length - i * most),
     }));
   });
-}
-
-/** Runs `work` on each, begun in their order, a few at a time; the first error ends it. */
-async function inOrder(list: readonly number[], work: (k: number) => Promise<void>): Promise<void> {
-  let next = 0;
-  const worker = async () => {
-    while (next < list.length) await work(list[next++]!);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
 }

@@ -31,7 +31,7 @@ export class ProcessLink implements CardLink {
       stdio: ["ignore", "ignore", "inherit", "ipc"],
       serialization: "advanced",
       // Files of shared memory are read and written by these threads: more of them than pieces under way.
-      env: { UV_THREADPOOL_SIZE: "12", ...process.env },
+      env: { UV_THREADPOOL_SIZE: "16", ...process.env },
     });
   }
 

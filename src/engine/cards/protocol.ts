@@ -40,13 +40,17 @@ export interface CardCalls {
     wanted: Pick<ScoreOptions, "topK" | "entropy">;
   }): ScoreResult[];
   sample(of: { model: number; requests: readonly SampleRequest[] }): SampleResult[];
-  /** Leaves the gradient of these items on the card. */
-  backward(of: { model: number; items: readonly TrainItem[]; settings: StepSettings }): GradientReport;
   /**
-   * Leaves the sum of all cards' gradients on the card. All cards are asked at once, with a round that no sum had before,
-   * and again only when all have answered.
+   * Computes the gradient of these items and leaves the sum of all cards' gradients on the card. All cards are asked at
+   * once, with a round that no sum had before, and again only when all have answered. `seconds`: until the gradient was
+   * computed, and from then on until the sum was there.
    */
-  sum(of: { model: number; round: number }): null;
+  gradient(of: {
+    model: number;
+    items: readonly TrainItem[];
+    settings: StepSettings;
+    round: number;
+  }): GradientReport & { seconds: { backward: number; sum: number } };
   /** AdamW on the sum. `digest` is a SHA-256 of a part of the weights, another one each step. */
   update(of: { model: number; settings: StepSettings }): Pick<StepReport, "step" | "gradNorm"> & {
     digest: string;

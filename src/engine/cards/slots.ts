@@ -1,27 +1,38 @@
-/** Memory that the processes of all cards share: a file in memory, already without a name when they use it. */
+/** Memory that the processes of all cards share: files in memory, already without names when they are used. */
 import { randomUUID } from "node:crypto";
 import { statfsSync } from "node:fs";
-import { type FileHandle, open, rm } from "node:fs/promises";
+import { type FileHandle, mkdir, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { InputError } from "../../core/errors.ts";
 
 /**
- * The file is cut into slots of `bytes`, `perCard` for each card, which alone writes them. Half are for parts of a sum,
- * half for sums.
+ * Each card has `perCard` slots of `bytes`, which it alone writes. Half are for parts of a sum, half for sums.
+ *
+ * A slot is a file of its own: Linux lets only one thread at a time write to a file, whatever part of it, so that all
+ * cards' writes would wait for each other in one file.
  */
 export interface SlotPlan {
+  /** Folder of the files. */
   path: string;
+  cards: number;
   bytes: number;
   perCard: number;
 }
 
+/** What a sum needs of the shared memory. */
+export interface SlotStore {
+  readonly plan: Pick<SlotPlan, "bytes" | "perCard">;
+  write(card: number, slot: number, bytes: Uint8Array): Promise<void>;
+  read(card: number, slot: number, bytes: Uint8Array): Promise<void>;
+}
+
 const MEMORY_FOLDER = "/dev/shm";
 
-/** Makes the file where memory is: `/dev/shm`, or the folder for temporary files where there is no room in it. */
-export async function createSlotFile(
+/** Makes the files where memory is: in `/dev/shm`, or in the folder for temporary files where there is no room in it. */
+export async function createSlotFiles(
   cards: number,
-  { bytes = 32 * 2 ** 20, perCard = 8 }: Partial<SlotPlan> = {},
+  { bytes = 8 * 2 ** 20, perCard = 32 }: Partial<Pick<SlotPlan, "bytes" | "perCard">> = {},
 ): Promise<SlotPlan> {
   const size = cards * perCard * bytes;
   const folder = [MEMORY_FOLDER, tmpdir()].find((path) => room(path) >= size);
@@ -30,10 +41,27 @@ export async function createSlotFile(
       `${cards} cards exchange gradients through ${Math.ceil(size / 2 ** 20)} MiB, for which neither ${MEMORY_FOLDER} nor ${tmpdir()} has room`,
     );
   const path = join(folder, `gcopd-${process.pid}-${randomUUID().slice(0, 8)}`);
-  const file = await open(path, "wx", 0o600);
-  await file.truncate(size);
-  await file.close();
-  return { path, bytes, perCard };
+  const plan = { path, cards, bytes, perCard };
+  try {
+    await mkdir(path, { mode: 0o700 });
+    for (let card = 0; card < cards; card++)
+      for (let slot = 0; slot < perCard; slot++) {
+        const file = await open(slotFile(plan, card, slot), "wx", 0o600);
+        try {
+          await file.truncate(bytes);
+        } finally {
+          await file.close();
+        }
+      }
+  } catch (error) {
+    await Slots.unlink(plan);
+    throw error;
+  }
+  return plan;
+}
+
+function slotFile({ path }: SlotPlan, card: number, slot: number): string {
+  return join(path, `${card}-${slot}`);
 }
 
 function room(path: string): number {
@@ -45,46 +73,56 @@ function room(path: string): number {
   }
 }
 
-/** One process's hold on the file. */
-export class Slots {
+/** One process's hold on the files. */
+export class Slots implements SlotStore {
   private constructor(
     readonly plan: SlotPlan,
-    private readonly file: FileHandle,
+    private readonly files: readonly FileHandle[],
   ) {}
 
   static async open(plan: SlotPlan): Promise<Slots> {
-    return new Slots(plan, await open(plan.path, "r+"));
+    const files: FileHandle[] = [];
+    try {
+      for (let card = 0; card < plan.cards; card++)
+        for (let slot = 0; slot < plan.perCard; slot++)
+          files.push(await open(slotFile(plan, card, slot), "r+"));
+    } catch (error) {
+      await Promise.all(files.map((file) => file.close()));
+      throw error;
+    }
+    return new Slots(plan, files);
   }
 
-  /** Takes the file's name away: its memory is given back with the last process that has it open. */
+  /** Takes the names away: the memory is given back with the last process that has the files open. */
   static async unlink({ path }: SlotPlan): Promise<void> {
-    await rm(path, { force: true });
+    await rm(path, { recursive: true, force: true });
   }
 
   async write(card: number, slot: number, bytes: Uint8Array): Promise<void> {
-    const at = this.#place(card, slot, bytes.length);
+    const file = this.#file(card, slot, bytes.length);
     for (let done = 0; done < bytes.length; ) {
-      const { bytesWritten } = await this.file.write(bytes, done, bytes.length - done, at + done);
+      const { bytesWritten } = await file.write(bytes, done, bytes.length - done, done);
       done += bytesWritten;
     }
   }
 
   async read(card: number, slot: number, bytes: Uint8Array): Promise<void> {
-    const at = this.#place(card, slot, bytes.length);
+    const file = this.#file(card, slot, bytes.length);
     for (let done = 0; done < bytes.length; ) {
-      const { bytesRead } = await this.file.read(bytes, done, bytes.length - done, at + done);
+      const { bytesRead } = await file.read(bytes, done, bytes.length - done, done);
       if (bytesRead === 0) throw new Error(`slot ${slot} of card ${card} ends at byte ${done}`);
       done += bytesRead;
     }
   }
 
-  close(): Promise<void> {
-    return this.file.close();
+  async close(): Promise<void> {
+    await Promise.all(this.files.map((file) => file.close()));
   }
 
-  #place(card: number, slot: number, bytes: number): number {
-    const { perCard, bytes: size } = this.plan;
-    if (slot < 0 || slot >= perCard || bytes > size) throw new Error(`${bytes} bytes for slot ${slot}`);
-    return (card * perCard + slot) * size;
+  #file(card: number, slot: number, bytes: number): FileHandle {
+    const { cards, perCard, bytes: size } = this.plan;
+    if (card < 0 || card >= cards || slot < 0 || slot >= perCard || bytes > size)
+      throw new Error(`${bytes} bytes for slot ${slot} of card ${card}`);
+    return this.files[card * perCard + slot]!;
   }
 }

@@ -12,7 +12,7 @@ import type {
   WorkOptions,
 } from "../../core/ports.ts";
 import { uniforms } from "../../core/seeded.ts";
-import { AdamW, type Backend, LanguageModel, type Tensor } from "../../tensor/index.ts";
+import { AdamW, type Backend, LanguageModel, type ModelWork, type Tensor } from "../../tensor/index.ts";
 import { ModelScorer, modelWork, type PassOptions, withinPlan } from "./scorer.ts";
 
 const OPTIMIZER_FILE = "optimizer.safetensors";
@@ -66,11 +66,6 @@ export class ModelTrainer extends ModelScorer implements Trainer {
     return [...this.model.parameters.values()];
   }
 
-  /** What `backward` left, in the order of `parameters`: it may be summed over devices before `update`. */
-  get gradients(): readonly Tensor[] {
-    return [...this.model.gradients.values()];
-  }
-
   /** Optimizer steps taken, those of a continued folder included. */
   get steps(): number {
     return this.#optimizer.steps;
@@ -90,11 +85,14 @@ export class ModelTrainer extends ModelScorer implements Trainer {
     return { ...part, ...(await this.update(settings)) };
   }
 
-  /** The gradient of Eq. (9) over these items, in place of any before, and what their tokens looked like. */
+  /**
+   * The gradient of Eq. (9) over these items, in place of any before, and what their tokens looked like. `onGradients`
+   * gets each part of it as soon as it is whole (`ModelWork`): it may be summed over devices before `update`.
+   */
   async backward(
     items: readonly TrainItem[],
     settings: Pick<StepSettings, "clip">,
-    options: WorkOptions = {},
+    options: WorkOptions & Pick<ModelWork, "onGradients"> = {},
   ): Promise<GradientReport> {
     const reports: ItemReport[] = [];
     let loss = 0;
@@ -126,7 +124,10 @@ export class ModelTrainer extends ModelScorer implements Trainer {
           };
           return Float32Array.from(part.coefficients);
         },
-        { ...modelWork(options, "tokens"), maxTokensPerPack, recompute },
+        {
+          ...modelWork(options, "tokens"),
+          ...{ maxTokensPerPack, recompute, onGradients: options.onGradients },
+        },
       ),
     );
     return { loss, tokens, items: items.map((item, n) => reports[n] ?? empty(item)) };

@@ -2,7 +2,7 @@ import type { Backend } from "../backend.ts";
 import { checkPiece, type PieceTransfer } from "../pieces.ts";
 import { type Commands, checkAlive } from "./commands.ts";
 import { type DeviceHealth, MAP_READ, MAP_WRITE, USAGE } from "./device.ts";
-import type { GpuTensor, Memory } from "./memory.ts";
+import { type GpuTensor, type Memory, WINDOW_STEP } from "./memory.ts";
 
 const ALIGNMENT = 16;
 
@@ -37,6 +37,24 @@ export function gpuPieces(
     idle[kind].push(buffer);
   }
 
+  function addTo(t: GpuTensor, at: number, given: GpuTensor): void {
+    const { length: count } = given;
+    // A kernel goes by whole vec4s, and may touch what lies behind a tensor but not behind a piece.
+    if (at % WINDOW_STEP === 0 && (count % 4 === 0 || at + count === t.length)) {
+      addInPlace(t.window(at, [count]), given);
+      return;
+    }
+    // A kernel cannot be bound to any place of a tensor.
+    const own = memory.allocate([count], "f32");
+    try {
+      commands.copy(t, at * 4, own, 0, count * 4);
+      addInPlace(own, given);
+      commands.copy(own, 0, t, at * 4, count * 4);
+    } finally {
+      memory.free(own);
+    }
+  }
+
   return {
     read: (t, at, count, use) =>
       staged("read", count * 4, async (staging) => {
@@ -60,16 +78,11 @@ export function gpuPieces(
           commands.copyRaw(staging, 0, t.buffer, at * 4, count * 4);
           t.version++;
         } else {
-          // Through two tensors of the piece's size: a kernel cannot be bound to any place of a larger one.
-          const own = memory.allocate([count], "f32");
           const given = memory.allocate([count], "f32");
           try {
-            commands.copy(t, at * 4, own, 0, count * 4);
             commands.copyRaw(staging, 0, given.buffer, 0, count * 4);
-            addInPlace(own, given);
-            commands.copy(own, 0, t, at * 4, count * 4);
+            addTo(t, at, given);
           } finally {
-            memory.free(own);
             memory.free(given);
           }
         }
