@@ -1,7 +1,7 @@
 /**
  * One training step (forward, surrogate's slopes, backward, clipping, AdamW) on f32 master weights, beside PyTorch on
  * the same card: bf16 autocast, f32 master weights, fused AdamW. Random weights and tokens; the vocabulary head runs on
- * response rows only, in both. Times of kernels with --profile.
+ * response rows only, in both. Times of kernels with --profile; PyTorch also with torch.compile with --compile.
  *
  *     npm run bench -- training [--model 1.7b --count 32 --context 2048 --prefix 0 --response 96 --repeats 5]
  *
@@ -29,6 +29,7 @@ const { values: options } = parseArgs({
     keep: { type: "boolean" },
     recompute: { type: "boolean" },
     profile: { type: "boolean", default: false },
+    compile: { type: "boolean", default: false },
     "no-peer": { type: "boolean", default: false },
     peer: { type: "string", default: "bench/training_peer.py" },
   },
@@ -113,10 +114,10 @@ backend.dispose();
 const sizes = { model: name, count, context, response, repeats };
 const peer = options["no-peer"]
   ? { note: "not run", rows: [] }
-  : runPeer(
-      options.peer,
-      Object.entries(sizes).map(([key, value]) => `--${key}=${value}`),
-    );
+  : runPeer(options.peer, [
+      ...Object.entries(sizes).map(([key, value]) => `--${key}=${value}`),
+      ...(options.compile ? ["--compile"] : []),
+    ]);
 if (options.profile) printProfile(label, profile);
 console.log(
   `\nAdapter: ${description}${software ? " (software)" : ""}; toggles: ${toggles || "none"}; operands ${operands}; ` +
