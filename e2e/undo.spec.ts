@@ -20,10 +20,17 @@ test("the what-if, the library and the student come back", async ({ page }) => {
   await expect(notice).toHaveCount(0);
   expect(page.url()).toContain("control=hindsight-only");
 
+  // Other files open beside it; closed, it comes back as it was.
   await dropFiles(page, OWN_FILES);
   await expect(page.getByRole("button", { name: TASK })).toBeVisible();
-  await expect(notice).toContainText("is open in place of Ten ScienceWorld tasks");
+  await page.goBack();
+  await decisionShown(page, 12);
+  await page.keyboard.press("1");
+  await page.getByRole("button", { name: "Close Ten ScienceWorld tasks" }).click();
+  await expect(page.getByRole("button", { name: TASK })).toBeVisible();
   await notice.getByRole("button", { name: "Undo" }).click();
+  await expect(page.getByRole("row", { name: /melt\|12\|easy/ })).toBeVisible();
+  await page.keyboard.press("2");
   await decisionShown(page, 12);
   await expect(page.getByTestId("what-if")).toContainText("hindsight only");
 

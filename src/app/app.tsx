@@ -58,14 +58,17 @@ export function App() {
     const timer = setTimeout(() => void computeWorker().catch(describeFault), 200);
     return () => clearTimeout(timer);
   }, []);
+  const library = useUi((ui) => ui.library?.id ?? null);
   const Shown = VIEWS[view];
+  // What these keep by themselves is of one task: on another library they begin anew.
+  const of = view === "task" || view === "tokens" ? library : null;
   return (
     <DropZone>
       <div className="app">
         <Header />
         <Banners />
         <main id="view" tabIndex={-1} className={`main main-${view}`}>
-          <Shown />
+          <Shown key={of} />
         </main>
       </div>
       <HintLine />

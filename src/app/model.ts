@@ -13,15 +13,22 @@ import type { SourceSelection } from "../core/retrieval/selection.ts";
 import type { Retrieval } from "../core/retrieval/types.ts";
 import type { EvidenceDiff } from "./library/evidence-diff.ts";
 import type { TextDifference } from "./library/text-difference.ts";
+import type { LibraryLink } from "./place/library-link.ts";
 
-/** What a task, an episode and a decision are called. */
-export interface TaskRef {
+/** What a task is called within its library. */
+export interface TaskName {
   environment: string;
   task: string;
 }
 
+/** One task of one of the open libraries: two libraries may have tasks of the same name, and they stay two. */
+export interface TaskRef extends TaskName {
+  /** `LibrarySummary.id`. */
+  library: string;
+}
+
 /** What the index tells of a task: a row of the library table. */
-export interface TaskSummary extends TaskRef {
+export interface TaskSummary extends TaskName {
   /** Place in `LibrarySummary.tasks`, and in the columns of `TaskColumns`. */
   place: number;
   description: string;
@@ -74,6 +81,10 @@ export interface FileSummary {
 }
 
 export interface LibrarySummary {
+  /** Of this opening: never used again, so that nothing that was kept of one library can be taken for another's. */
+  id: string;
+  /** How an address names it. */
+  link: LibraryLink;
   title: string;
   origin: "sample" | "own";
   files: FileSummary[];

@@ -4,11 +4,11 @@ import { InputError } from "../../core/errors.ts";
 import type { RecordEntry } from "../../core/record/indexed/index.ts";
 import { taskKey } from "../../core/record/library.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";
-import type { FileSummary, TaskRef, TaskSummary } from "../model.ts";
+import type { FileSummary, TaskName, TaskSummary } from "../model.ts";
 import type { RecordFile } from "./record-file.ts";
 
 /** The records of one task, in the order of the files. */
-export interface TaskRecords extends TaskRef {
+export interface TaskRecords extends TaskName {
   sources: Source[];
   episodes: Episode[];
 }
@@ -102,7 +102,7 @@ export class RecordLibrary {
   }
 
   /** Place of a task in `tasks`. `InputError` where there is none of that name. */
-  find(ref: TaskRef): number {
+  find(ref: TaskName): number {
     const place = this.#places.get(taskKey(ref.environment, ref.task));
     if (place === undefined) throw new InputError(`the library has no task ${ref.task}`);
     return place;

@@ -1,6 +1,7 @@
 /** Mean Δ of the tasks of which decisions were scored here: what the evidence moved, on the student's own tokens. */
 import { taskKey } from "../../core/record/library.ts";
 import type { Selection } from "../../core/retrieval/selection.ts";
+import { ofScoreKey } from "../state/score-key.ts";
 import type { TokenScores } from "../state/store.ts";
 
 /** Of the scored decisions of one task. */
@@ -12,18 +13,19 @@ export interface TaskDelta {
 }
 
 /**
- * By `taskKey`. Only decisions that were scored under `selection` count: others had other evidence. `scores` are by
- * `scoreKey`, which is the JSON of environment, task, episode, decision and selection.
+ * By `taskKey`, of the library of that id. Only decisions that were scored under `selection` count: others had other
+ * evidence. `scores` are by `scoreKey`.
  */
 export function scoredTasks(
   scores: Readonly<Record<string, Pick<TokenScores, "vanilla" | "graph">>>,
   selection: Selection,
+  library: string | null,
 ): Map<string, TaskDelta> {
   const wanted = JSON.stringify(selection);
   const found = new Map<string, TaskDelta>();
   for (const [key, { vanilla, graph }] of Object.entries(scores)) {
-    const [environment, task, , , under] = JSON.parse(key) as [string, string, string, number, Selection];
-    if (JSON.stringify(under) !== wanted) continue;
+    const { library: of, environment, task, selection: under } = ofScoreKey(key);
+    if (of !== library || JSON.stringify(under) !== wanted) continue;
     const sum = graph.reduce((total, logprob, i) => total + logprob - vanilla[i]!, 0);
     const name = taskKey(environment, task);
     const before = found.get(name) ?? { decisions: 0, tokens: 0, mean: 0 };

@@ -98,6 +98,7 @@ export class ColumnCounter {
   #next = 0;
   #running = false;
   #ended = false;
+  #paused = false;
   #asked = 0;
 
   constructor(library: RecordLibrary, emit: (batch: ColumnBatch) => void) {
@@ -127,6 +128,12 @@ export class ColumnCounter {
     this.#ended = true;
   }
 
+  /** Stands still while another library is shown, and goes on where it was. */
+  pause(paused: boolean): void {
+    this.#paused = paused;
+    if (!paused) void this.#run();
+  }
+
   /** The next place to count, or undefined. */
   #take(): number | undefined {
     const wanted = this.#wanted.find((place) => this.#done[place] === 0);
@@ -152,7 +159,11 @@ export class ColumnCounter {
       counts = [];
       sent = performance.now();
     };
-    for (let place = this.#take(); place !== undefined && !this.#ended; place = this.#take()) {
+    for (
+      let place = this.#take();
+      place !== undefined && !this.#ended && !this.#paused;
+      place = this.#take()
+    ) {
       this.#done[place] = 1;
       places.push(place);
       try {

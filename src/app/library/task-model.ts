@@ -75,7 +75,7 @@ export function taskModel(
   graph: TaskGraph,
   ref: { environment: string; task: string },
   episodes: readonly Episode[],
-): Omit<TaskModel, "selection" | "leftOut"> {
+): Omit<TaskModel, "library" | "selection" | "leftOut"> {
   const places = new Map(graph.nodes.map((node, place) => [node, place]));
   const nodeOf = (state: State | null): number | null => {
     const node = nodeAt(graph, state);

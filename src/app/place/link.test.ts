@@ -41,10 +41,14 @@ const part: fc.Arbitrary<EvidencePart> = fc.oneof(
   }),
 );
 const pin = fc.record({ source: name, position: fc.option(count) });
-const places: fc.Arbitrary<Place> = fc.record({
+const anywhere: fc.Arbitrary<Place> = fc.record({
   view: fc.constantFrom(...VIEWS),
-  library: fc.constantFrom("sample" as const, "own" as const, null),
+  library: fc.constantFrom("sample", "own", "own-0123456789ab", null),
   disk: fc.array(name.filter(isSharedPath), { maxLength: 3 }),
+  addresses: fc.array(
+    fc.webUrl({ validSchemes: ["https"] }).map((url) => new URL(url).href),
+    { maxLength: 3 },
+  ),
   task: fc.option(name),
   environment: fc.option(name),
   episode: fc.option(name),
@@ -121,6 +125,9 @@ function parameterNames(): string[] {
   return [...names];
 }
 
+/** Files of the worker's disk and addresses do not make one library. */
+const places = anywhere.map((place) => (place.disk.length > 0 ? { ...place, addresses: [] } : place));
+
 describe("place", () => {
   it("reads back what it writes", () => {
     fc.assert(
@@ -138,6 +145,21 @@ describe("place", () => {
         expect.stringContaining("expected the path of a file that the worker shares"),
       ]);
     }
+  });
+
+  it("takes no address that a page may not fetch, and none beside files of the disk", () => {
+    for (const address of [
+      "ftp://host/a.jsonl",
+      "http://example.org/a.jsonl",
+      "https://me:secret@host/a",
+      "a",
+    ]) {
+      const { place, problems } = parsePlace(`#/library?address=${encodeURIComponent(address)}`);
+      expect(place.addresses).toEqual([]);
+      expect(problems).toEqual([expect.stringContaining("expected an address that a page may fetch")]);
+    }
+    const { place, problems } = parsePlace("#/library?disk=a.jsonl&address=https%3A%2F%2Fhost%2Fb.jsonl");
+    expect([place.disk, place.addresses, problems.length]).toEqual([["a.jsonl"], [], 1]);
   });
 
   it("never throws, whatever the hash", () => {
@@ -211,7 +233,7 @@ describe("place", () => {
     ["#/tokens/a?signal=colour", "one of delta"],
     ["#/tokens/a?changes=--change", "one of change, signed"],
     ["#/library?sort=size", "one of task"],
-    ["#/library?library=theirs", "sample or own"],
+    ["#/library?library=theirs", "expected sample, own, or own-"],
     ["#/library?constructor=1", "unknown part “constructor”"],
     ["#/task/a?control=magic", "one of graph, success-only"],
     ["#/task/a?sources=3", "one of 1, 4, 8, 16"],

@@ -6,6 +6,7 @@
 import { EVIDENCE_RECORDS, type EvidencePart } from "../../core/evidence/leave-out.ts";
 import { formatPin, parsePin } from "../../core/retrieval/pin.ts";
 import { CONTROLS, SOURCE_BUDGETS } from "../../core/retrieval/selection.ts";
+import { checkAddress } from "../library/http-reader.ts";
 import { MOST_LINK_TEXT, packText, TEXT_LEFT_OUT, unpackText } from "./evidence-text.ts";
 import {
   AXES,
@@ -26,6 +27,7 @@ import {
 } from "./place.ts";
 import { isSideKey, parseEvidenceSide } from "./sides.ts";
 
+const LIBRARY = /^(sample|own|own-[0-9a-f]{12})$/;
 const RUN_ID = /^(page|train)-[0-9a-f]{12}$/;
 
 export interface ParsedPlace {
@@ -54,6 +56,15 @@ function index(text: string): number | null {
 /** A path below the worker's shared folder, by its spelling; the worker checks it again. */
 export function isSharedPath(path: string): boolean {
   return path.split("/").every((part) => part !== "" && !part.startsWith(".") && !/[\\\0]/.test(part));
+}
+
+/** An address as `checkAddress` gives it; null for one that a page may not fetch. */
+function fetchable(text: string): string | null {
+  try {
+    return checkAddress(text);
+  } catch {
+    return null;
+  }
 }
 
 /** `source@position`; source ids may contain `@` themselves. */
@@ -129,12 +140,18 @@ export function parsePlace(hash: string, kept: string | null = null): ParsedPlac
   const parameters = new URLSearchParams(question < 0 ? "" : text.slice(question + 1));
   const read: Record<string, (value: string) => boolean> = {
     library: (value) => {
-      if (value !== "sample" && value !== "own") return false;
+      if (!LIBRARY.test(value)) return false;
       place.library = value;
       return true;
     },
+    address: (value) => {
+      const address = fetchable(value);
+      if (address === null || place.disk.length > 0 || place.addresses.length >= MOST_FILES) return false;
+      place.addresses = [...place.addresses, address];
+      return true;
+    },
     disk: (value) => {
-      if (!isSharedPath(value) || place.disk.length >= MOST_FILES) return false;
+      if (!isSharedPath(value) || place.addresses.length > 0 || place.disk.length >= MOST_FILES) return false;
       place.disk = [...place.disk, value];
       return true;
     },
@@ -282,7 +299,8 @@ export function parsePlace(hash: string, kept: string | null = null): ParsedPlac
     },
   };
   const expected: Record<string, string> = {
-    library: "sample or own",
+    library: "sample, own, or own- and twelve hexadecimal digits",
+    address: `an address that a page may fetch, at most ${MOST_FILES} of them and not beside “disk”`,
     disk: `the path of a file that the worker shares, at most ${MOST_FILES} of them`,
     decision: "a whole number from 0",
     token: "a whole number from 0",
@@ -331,6 +349,7 @@ export function formatPlace(place: Place): string {
   };
   set("library", place.library);
   for (const path of place.disk) parameters.append("disk", path);
+  for (const address of place.addresses) parameters.append("address", address);
   set("environment", place.environment);
   set("episode", place.episode);
   set("decision", String(place.decision), "0");

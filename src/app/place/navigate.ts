@@ -2,8 +2,10 @@
  * Keeps the hash of the URL and the store's place the same, in both directions. Steps from decision to decision are
  * written when they rest: browsers refuse more than a few writes a second, and each costs the tab a part of a frame.
  */
+import { showing } from "../state/libraries.ts";
 import { getUi, setUi } from "../state/store.ts";
 import { packText } from "./evidence-text.ts";
+import { linkOf } from "./library-link.ts";
 import { formatPlace, parsePlace } from "./link.ts";
 import { HOME, type Place } from "./place.ts";
 import { isOfDecision, NO_DECISION_WHAT_IF, NO_TASK_WHAT_IF } from "./what-if.ts";
@@ -41,7 +43,7 @@ export function followUrl(): () => void {
     clearTimeout(resting);
     resting = undefined;
     const { place, problems } = parsePlace(window.location.hash, keptText(window.history.state));
-    setUi({ place, placeProblems: problems });
+    setUi((ui) => ({ ...showing(ui, place), placeProblems: problems }));
   };
   read();
   window.addEventListener("hashchange", read);
@@ -84,7 +86,7 @@ export function navigate(change: Partial<Place>, asked: "push" | "replace" | "re
     // Before the store: who follows the place may navigate again.
     write(place, how);
   }
-  setUi({ place, placeProblems: [] });
+  setUi((ui) => ({ ...showing(ui, place), placeProblems: [] }));
 }
 
 /** Opens another decision; what was pinned belonged to the one before. */
@@ -113,6 +115,5 @@ export function goToTask(task: string, environment: string | null, episode: stri
 }
 
 export function goHome(): void {
-  const { library, disk } = getUi().place;
-  navigate({ ...HOME, library, disk }, "push");
+  navigate({ ...HOME, ...linkOf(getUi().place) }, "push");
 }

@@ -44,7 +44,7 @@ export const MOST_RUNS = 6;
 /** Most further sides that an address may ask for. */
 export const MOST_SIDES = 8;
 
-/** Most files of the worker's disk that an address may open. */
+/** Most files of the worker's disk, or addresses, that a link may open. */
 export const MOST_FILES = 32;
 
 /** Δ is log p of `side` − log p of `base`; both are keys of sides. */
@@ -70,10 +70,15 @@ export interface ComparedVisit {
 
 export interface Place {
   view: View;
-  /** Which library the names below belong to: the sample opens by itself, own files must be dropped again. */
-  library: "sample" | "own" | null;
+  /**
+   * Which library the names below belong to: `sample`, `own`, or `own-` with twelve hexadecimal digits for files that
+   * were dropped or picked. See library-link.ts.
+   */
+  library: string | null;
   /** Files of the folder that the worker shares, which open by themselves; none for what was dropped or picked. */
   disk: readonly string[];
+  /** Addresses that it was opened from, which open by themselves too. */
+  addresses: readonly string[];
   task: string | null;
   /** Only needed where two environments use one task name. */
   environment: string | null;
@@ -129,6 +134,7 @@ export const HOME: Place = {
   view: "library",
   library: null,
   disk: [],
+  addresses: [],
   task: null,
   environment: null,
   episode: null,

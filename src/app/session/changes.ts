@@ -6,7 +6,7 @@ import type { Selection } from "../../core/retrieval/selection.ts";
 import type { TokenizerHashes } from "../../text/index.ts";
 import type { TaskModel } from "../model.ts";
 import { evidenceWords, ofTask, selectionOf } from "../place/what-if.ts";
-import { getUi, setUi, useUi } from "../state/store.ts";
+import { getUi, setUi } from "../state/store.ts";
 import { libraryWorker } from "../workers/clients.ts";
 import { ChangeCollector, type ChangeFigures, type ChangeRow } from "./change-collector.ts";
 import { describeFault, isAbort, isDeviceFault } from "./faults.ts";
@@ -22,6 +22,7 @@ export type ChangeScope = "episode" | "task";
 export const KEPT_STRIPS = 200;
 
 export interface Changes {
+  library: string;
   environment: string;
   task: string;
   /** Null: all episodes of the task. */
@@ -44,11 +45,6 @@ export interface Changes {
 /** The last job's results; another one replaces them. */
 export const useChanges = create<{ changes: Changes | null }>(() => ({ changes: null }));
 
-// Another library may have a task of the same name.
-useUi.subscribe((now, before) => {
-  if (now.library !== before.library) useChanges.setState({ changes: null });
-});
-
 /** The key of the job in the store's `scoring`: of no decision. */
 export const CHANGES_KEY = "changes";
 
@@ -66,7 +62,7 @@ export async function scoreChanges(scope: ChangeScope): Promise<void> {
   const episode = scope === "episode" ? (shown?.episode ?? place.episode) : null;
   if (scope === "episode" && episode === null) return;
   const selection = selectionOf(ofTask(place));
-  const ref = { environment: task.environment, task: task.task };
+  const ref = { library: task.library, environment: task.environment, task: task.task };
   await runScoring("changes", CHANGES_KEY, async (run) => {
     const { wait, open, show, together } = run;
     const decisions = decisionsOf(task, episode);

@@ -3,6 +3,7 @@ import type { DecisionModel } from "../model.ts";
 import { type DecisionRequest, Decisions } from "./decisions.ts";
 
 const request = (decision: number, task = "melt"): DecisionRequest => ({
+  library: "library-1",
   environment: "scienceworld",
   task,
   episode: "e",
@@ -36,6 +37,7 @@ test("a decision is read once, and is here from then on", async () => {
   expect(decisions.ready(request(3))).toBe(await first);
   expect(decisions.ready({ ...request(3), selection: { control: "success-only" } })).toBeNull();
   expect(decisions.ready(request(3, "boil"))).toBeNull();
+  expect(decisions.ready({ ...request(3), library: "library-2" })).toBeNull();
 });
 
 test("neighbours are made ready one after the other; new wishes take the place of old ones", async () => {

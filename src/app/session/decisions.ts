@@ -1,6 +1,6 @@
 /**
  * Decisions that were read from the library worker, and those beside the present one, made ready while it is looked
- * at: a step to one of these waits for nothing. What was read of another library, or with another tokenizer, is
+ * at: a step to one of these waits for nothing. What was read with another tokenizer is
  * forgotten, and an answer that arrives after that is given to who asked for it but not kept.
  */
 import type { Selection } from "../../core/retrieval/selection.ts";
@@ -18,8 +18,8 @@ const KEPT = 12;
 
 export type ReadDecision = (request: DecisionRequest) => Promise<DecisionModel>;
 
-const keyOf = ({ environment, task, episode, decision, selection }: DecisionRequest): string =>
-  JSON.stringify([environment, task, episode, decision, selection]);
+const keyOf = ({ library, environment, task, episode, decision, selection }: DecisionRequest): string =>
+  JSON.stringify([library, environment, task, episode, decision, selection]);
 
 export class Decisions {
   readonly #read: ReadDecision;
@@ -74,7 +74,7 @@ export class Decisions {
     this.#preparing = false;
   }
 
-  /** Of another library or tokenizer from here on. */
+  /** Of another tokenizer from here on. */
   forget(): void {
     this.#ready = new Map();
     this.#reading = new Map();

@@ -1,6 +1,8 @@
 /** Loads what the place names, and says so where the library has nothing of that name. */
 import { InputError } from "../../core/errors.ts";
-import type { LibrarySummary, TaskModel, TaskSummary } from "../model.ts";
+import type { LibrarySummary, TaskModel } from "../model.ts";
+import { linkKey, opensByItself } from "../place/library-link.ts";
+import { taskAt } from "../place/library-place.ts";
 import { navigate } from "../place/navigate.ts";
 import type { Place } from "../place/place.ts";
 import { ofTask, selectionOf, sourcesKey } from "../place/what-if.ts";
@@ -9,17 +11,8 @@ import { libraryWorker } from "../workers/clients.ts";
 import type { DecisionRequest } from "./decisions.ts";
 import { describeFault } from "./faults.ts";
 import { keptDecisions } from "./kept-decisions.ts";
-import { openSample, openShared } from "./open.ts";
-
-/** The task that a place names; null when there is none. */
-export function taskAt(library: LibrarySummary, place: Place): TaskSummary | null {
-  return (
-    library.tasks.find(
-      ({ task, environment }) =>
-        task === place.task && (place.environment === null || environment === place.environment),
-    ) ?? null
-  );
-}
+import { followColumns } from "./libraries.ts";
+import { openLinked } from "./open.ts";
 
 /** The episode that a place names, or the first one when it names none. */
 export function episodeAt(task: TaskModel, place: Place) {
@@ -29,6 +22,9 @@ export function episodeAt(task: TaskModel, place: Place) {
 }
 
 let sequence = 0;
+
+/** The link that was last opened by itself: one that failed is not tried again and again. */
+let tried: string | null = null;
 
 /** The decision that was shown last: tells which way one steps. */
 let last = 0;
@@ -54,11 +50,13 @@ export function followPlace(): () => void {
   const follow = (place: Place, library: LibrarySummary | null): void => {
     sequence += 1;
     if (library === null) {
-      if (getUi().opening !== null || getUi().notice !== null) return;
-      if (place.library === "sample") void openSample(true);
-      else if (place.disk.length > 0) void openShared(place.disk, true);
+      const link = linkKey(place);
+      if (getUi().opening !== null || !opensByItself(place) || tried === link) return;
+      tried = link;
+      void openLinked(place);
       return;
     }
+    tried = null;
     if (place.task === null) {
       setUi({ task: null, decision: null, viewProblem: null });
       return;
@@ -68,9 +66,11 @@ export function followPlace(): () => void {
   const { place, library } = getUi();
   follow(place, library);
   return useUi.subscribe((now, before) => {
-    if (now.library !== before.library) keptDecisions.forget();
-    if (now.library === before.library && (now.place === before.place || isHowOnly(now.place, before.place)))
-      return;
+    const another = now.library !== before.library;
+    if (another && now.library !== null) void followColumns(now.library);
+    // A link that came while something else was opened waits for its turn.
+    const itsTurn = now.library === null && now.opening === null && before.opening !== null;
+    if (!another && !itsTurn && (now.place === before.place || isHowOnly(now.place, before.place))) return;
     follow(now.place, now.library);
   });
 }
@@ -92,11 +92,13 @@ async function load(place: Place, library: LibrarySummary, mine: number): Promis
     const shown = getUi().task;
     const selection = selectionOf(place);
     let task = shown;
-    const sameTask = shown?.task === ref.task && shown.environment === ref.environment;
+    const sameTask =
+      shown?.library === library.id && shown.task === ref.task && shown.environment === ref.environment;
     if (shown === null || !sameTask || sourcesKey(shown.selection) !== sourcesKey(selection)) {
       // What was wished of the task before is read by nobody.
       void keptDecisions.prepare([]);
-      task = await libraryWorker().task({ environment: ref.environment, task: ref.task }, selection);
+      const { environment, task: name } = ref;
+      task = await libraryWorker().task({ library: library.id, environment, task: name }, selection);
       if (!current()) return;
       // Of the same task, what is shown stays until all that changes is here.
       if (!sameTask) setUi({ task, decision: null });
@@ -121,6 +123,7 @@ async function load(place: Place, library: LibrarySummary, mine: number): Promis
       return;
     }
     const request: DecisionRequest = {
+      library: library.id,
       environment: ref.environment,
       task: ref.task,
       episode: episode.id,

@@ -1,7 +1,7 @@
-/** The decisions of the open library that the page keeps. */
+/** The decisions of the open libraries that the page keeps. */
 import { libraryWorker } from "../workers/clients.ts";
 import { Decisions } from "./decisions.ts";
 
-export const keptDecisions = new Decisions(({ environment, task, episode, decision, selection }) =>
-  libraryWorker().decision({ environment, task }, episode, decision, selection),
+export const keptDecisions = new Decisions(({ library, environment, task, episode, decision, selection }) =>
+  libraryWorker().decision({ library, environment, task }, episode, decision, selection),
 );

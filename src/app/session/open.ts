@@ -1,4 +1,4 @@
-/** Opening a library: the sample, picked or dropped files. What was open before stays until the new one is read. */
+/** Opening a library: the sample, picked or dropped files, addresses, files of the worker. What is open stays open. */
 import * as Comlink from "comlink";
 import { InputError } from "../../core/errors.ts";
 import { indexFileName } from "../../core/record/indexed/index.ts";
@@ -7,27 +7,33 @@ import { checkAddress } from "../library/http-reader.ts";
 import { modelFolders } from "../library/model-folder.ts";
 import type { OpenProgress } from "../library/opening.ts";
 import { firstLine, isForeign } from "../library/path-files.ts";
-import { withBatch } from "../library/task-columns.ts";
 import type { LibrarySummary } from "../model.ts";
+import { type LibraryLink, SAMPLE_LINK } from "../place/library-link.ts";
 import { navigate } from "../place/navigate.ts";
-import { HOME, type Place } from "../place/place.ts";
+import { HOME } from "../place/place.ts";
 import type { PathFile } from "../shell/dropped-files.ts";
+import { libraryOf, type OpenLibrary } from "../state/libraries.ts";
 import { getUi, type Progress, ROLES, setUi } from "../state/store.ts";
 import { libraryWorker } from "../workers/clients.ts";
 import type { OwnFiles } from "../workers/library.worker.ts";
 import { describeFault, faultNotice, isAbort } from "./faults.ts";
+import { takeLibrary } from "./libraries.ts";
 import { ensureTokenizer, openModel } from "./models.ts";
 import { sampleBase } from "./sample-base.ts";
 import { sharedFolder } from "./shared-folder.ts";
-import { offerUndo } from "./undo.ts";
 import { openWhatIf } from "./what-if-record.ts";
 
 type ReadLibrary = (onProgress: (progress: OpenProgress) => void) => Promise<LibrarySummary>;
 
-/** How the present library was opened. */
-let openedBy: { label: string; read: ReadLibrary } | null = null;
+interface How {
+  /** An address of the page asked for it, and names what to show. */
+  byLink?: boolean;
+  imported?: OpenLibrary["imported"];
+  /** The library that it takes the place of. */
+  replaces?: string | null;
+}
 
-async function open(label: string, read: ReadLibrary, place: Partial<Place>): Promise<void> {
+async function open(label: string, read: ReadLibrary, how: How = {}): Promise<void> {
   if (getUi().opening !== null) return;
   let underWay = true;
   const show = (opening: Progress): void => {
@@ -39,31 +45,9 @@ async function open(label: string, read: ReadLibrary, place: Partial<Place>): Pr
     const library = await read(Comlink.proxy(show));
     // Without a tokenizer there are no token counts; the decision says so.
     await ensureTokenizer().catch(describeFault);
-    const { library: before, place: placeBefore } = getUi();
-    const openedBefore = openedBy;
-    openedBy = { label, read };
-    setUi({
-      library,
-      columns: library.columns,
-      notice: null,
-      task: null,
-      decision: null,
-      scores: {},
-      viewProblem: null,
-    });
-    navigate({ ...place, library: library.origin });
-    if (before !== null && openedBefore !== null) {
-      offerUndo(`${library.title} is open in place of ${before.title}`, async () => {
-        if (getUi().opening !== null)
-          throw new InputError("something is being opened: wait for it, then undo");
-        await open(`Opening ${before.title} again…`, openedBefore.read, placeBefore);
-        const { library: now, notice } = getUi();
-        if (now === library)
-          throw new InputError(notice?.text ?? `${before.title} could not be opened again`);
-      });
-    }
+    const { byLink = false, imported = null, replaces = null } = how;
+    takeLibrary(library, { byLink, imported, replaces });
     performance.mark("library-open");
-    await followColumns();
   } catch (error) {
     setUi({ notice: isAbort(error) ? { kind: "info", text: "Opening was stopped." } : faultNotice(error) });
   } finally {
@@ -77,61 +61,50 @@ export function stopOpening(): void {
   if (getUi().opening !== null) void libraryWorker().stopOpening();
 }
 
-let following = false;
-
-/** Takes over what the library worker counts while the table is on the screen. */
-async function followColumns(): Promise<void> {
-  if (!following) {
-    following = true;
-    await libraryWorker().onColumns(
-      Comlink.proxy((batch) => {
-        const { columns, library } = getUi();
-        if (columns === null || library === null) return;
-        setUi({ columns: withBatch(columns, batch) });
-      }),
-    );
+/** Opens the sample; where it is open, shows it from the start. */
+export async function openSample(byLink = false): Promise<void> {
+  const { libraries, place } = getUi();
+  if (libraries.some(({ summary }) => summary.origin === "sample")) {
+    navigate({ ...HOME, ...SAMPLE_LINK }, place.library === null ? "replace" : "push");
+    return;
   }
-  const { library } = getUi();
-  // Over the network that would download everything: only when it is asked for.
-  if (library !== null && !library.remote && library.columns.counted < library.tasks.length) {
-    void libraryWorker().countAllColumns();
-  }
-}
-
-/** `keepPlace`: the link led here and names what to show. */
-export function openSample(keepPlace = false): Promise<void> {
-  return open(
-    "Opening the sample…",
-    (onProgress) => libraryWorker().openSample(sampleBase(), onProgress),
-    keepPlace ? {} : { ...HOME },
-  );
+  await open("Opening the sample…", (onProgress) => libraryWorker().openSample(sampleBase(), onProgress), {
+    byLink,
+  });
 }
 
 /** Opens libraries behind addresses, parted by white space. */
-export async function openAddresses(text: string): Promise<void> {
+export async function openAddresses(text: string, byLink = false): Promise<void> {
   try {
     const addresses = text.split(/\s+/).filter(Boolean).map(checkAddress);
     if (addresses.length === 0) return;
     await open("Asking the server…", (onProgress) => libraryWorker().openAddresses(addresses, onProgress), {
-      ...HOME,
+      byLink,
     });
   } catch (error) {
     setUi({ notice: faultNotice(error) });
   }
 }
 
-/** Opens files of the folder that the worker shares. `keepPlace`: the link led here and names what to show. */
-export async function openShared(paths: readonly string[], keepPlace = false): Promise<void> {
+/** Opens files of the folder that the worker shares. */
+export async function openShared(paths: readonly string[], byLink = false): Promise<void> {
   try {
     const worker = sharedFolder();
     await open(
       "Asking the worker…",
       (onProgress) => libraryWorker().openShared(worker, [...paths], onProgress),
-      keepPlace ? {} : { ...HOME, disk: paths },
+      { byLink },
     );
   } catch (error) {
     setUi({ notice: faultNotice(error) });
   }
+}
+
+/** Opens what a link leads into, where a page can do that by itself. */
+export function openLinked({ library, disk, addresses }: LibraryLink): Promise<void> {
+  if (disk.length > 0) return openShared(disk, true);
+  if (addresses.length > 0) return openAddresses(addresses.join(" "), true);
+  return library === "sample" ? openSample(true) : Promise.resolve();
 }
 
 /** True for what looks like records and not like a part of a model. */
@@ -177,10 +150,8 @@ export async function openDropped(files: PathFile[]): Promise<void> {
     }
     rest.push(...left);
     if (own.length > 0) {
-      await open(
-        "Opening your files…",
-        (onProgress) => libraryWorker().openFiles({ records: own, scores }, onProgress),
-        { ...HOME },
+      await open("Opening your files…", (onProgress) =>
+        libraryWorker().openFiles({ records: own, scores }, onProgress),
       );
       const { notice } = getUi();
       if (rest.length > 0 && notice?.kind !== "error") {
@@ -188,7 +159,6 @@ export async function openDropped(files: PathFile[]): Promise<void> {
         setUi({ notice: { kind: "info", ...notice, text } });
       }
     } else if (rest.length > 0 && models.length === 0) {
-      setUi({ lastImport: null });
       await importFiles(rest);
     } else if (models.length === 0 && whatIfs.length === 0 && files.length > 0) {
       throw new InputError("expected a model folder with config.json and weights in it", {
@@ -239,16 +209,20 @@ async function ownFiles(
   return { own, scores, left, whatIfs };
 }
 
-/** Imports other programs' recordings; `environment` for formats that do not say theirs. */
-export function importFiles(files: PathFile[], environment?: string): Promise<void> {
-  return open(
+/** Imports other programs' recordings. */
+export function importFiles(files: PathFile[]): Promise<void> {
+  return open("Looking at your files…", (onProgress) => libraryWorker().import(files, onProgress, {}), {
+    imported: { files, environment: null },
+  });
+}
+
+/** Imports the recordings of an open library again, as those of an environment that they do not name themselves. */
+export async function importAgain(library: string, environment: string): Promise<void> {
+  const files = libraryOf(getUi().libraries, library)?.imported?.files;
+  if (files === undefined) return;
+  await open(
     "Looking at your files…",
-    async (onProgress) => {
-      const choice = environment === undefined ? {} : { environment };
-      const library = await libraryWorker().import(files, onProgress, choice);
-      setUi({ lastImport: { files, environment: environment ?? null } });
-      return library;
-    },
-    { ...HOME },
+    (onProgress) => libraryWorker().import(files, onProgress, { environment }),
+    { imported: { files, environment }, replaces: library },
   );
 }

@@ -5,10 +5,10 @@ import { libraryWorker } from "../workers/clients.ts";
 import { faultNotice } from "./faults.ts";
 import { saveFile } from "./save-file.ts";
 
-export async function saveIndex(file: string): Promise<void> {
+export async function saveIndex(library: string, file: string): Promise<void> {
   try {
     const name = indexFileName(file);
-    saveFile(name, await libraryWorker().indexFile(file));
+    saveFile(name, await libraryWorker().indexFile(library, file));
     setUi({
       notice: {
         kind: "info",

@@ -2,7 +2,6 @@
 import * as Comlink from "comlink";
 import type { EngineInfo, ScoreResult } from "../../core/ports.ts";
 import type { FolderFiles } from "../library/blob-folder.ts";
-import type { DecisionModel } from "../model.ts";
 import { isComputing } from "../state/computing.ts";
 import type { SideModel } from "../state/side.ts";
 import { getUi, type Range, type Role, type ScoringJob, setUi } from "../state/store.ts";
@@ -13,13 +12,7 @@ import { describeFault, isAbort, isDeviceFault } from "./faults.ts";
 import { memory } from "./memory.ts";
 import { computeWorker, endComputeWorker, ensureModel, ensureTokenizer } from "./models.ts";
 
-/** One name for a decision of the open library and the evidence that was asked for. */
-export function scoreKey(
-  decision: Pick<DecisionModel, "environment" | "task" | "episode" | "decision" | "selection">,
-): string {
-  const { environment, task, episode, selection } = decision;
-  return JSON.stringify([environment, task, episode, decision.decision, selection]);
-}
+export { scoreKey } from "../state/score-key.ts";
 
 /** Cancelled runs end their worker, and what it was asked for never answers: each run knows if it is still the one. */
 let run = 0;

@@ -1,36 +1,42 @@
 /** What a choice of data stands for, and what a run is called. */
 import { InputError } from "../../core/errors.ts";
 import type { TrainConfig } from "../../core/loop/train-config.ts";
-import type { TaskRef } from "../model.ts";
+import type { LibrarySummary, TaskName } from "../model.ts";
 import { countOf } from "../shell/plural.ts";
 import { getUi } from "../state/store.ts";
 import { libraryWorker } from "../workers/clients.ts";
 import type { DataChoice } from "./training-form.ts";
 
-export type EpisodeRef = TaskRef & { episode: string };
+export type EpisodeRef = TaskName & { episode: string };
 
 /**
- * The episodes of the open library that a choice names.
+ * The episodes that a choice names, and the library that they are of: the one that is shown when it is asked.
  *
  * @throws InputError when no episode is open
  */
-export async function chosenEpisodes(data: DataChoice): Promise<EpisodeRef[]> {
+export async function chosenEpisodes(
+  data: DataChoice,
+): Promise<{ library: LibrarySummary; episodes: EpisodeRef[] }> {
   const { decision, task, library } = getUi();
   if (decision === null || task === null || library === null) {
     throw new InputError("open a student episode first: there is nothing to train on");
   }
-  const named = (ref: TaskRef, ids: readonly string[]): EpisodeRef[] =>
+  const named = (ref: TaskName, ids: readonly string[]): EpisodeRef[] =>
     ids.map((episode) => ({ environment: ref.environment, task: ref.task, episode }));
-  if (data === "episode") return named(decision, [decision.episode]);
+  if (data === "episode") return { library, episodes: named(decision, [decision.episode]) };
   const withDecisions = (episodes: readonly { id: string; decisions: number }[]): string[] =>
     episodes.filter(({ decisions }) => decisions > 0).map(({ id }) => id);
-  if (data === "task") return named(task, withDecisions(task.episodes));
+  if (data === "task") return { library, episodes: named(task, withDecisions(task.episodes)) };
   const all: EpisodeRef[] = [];
   for (const ref of library.tasks) {
-    const ids = await libraryWorker().episodeIds({ environment: ref.environment, task: ref.task });
+    const ids = await libraryWorker().episodeIds({
+      library: library.id,
+      environment: ref.environment,
+      task: ref.task,
+    });
     all.push(...named(ref, ids));
   }
-  return all;
+  return { library, episodes: all };
 }
 
 /** "gc-opd, 1 episode": short enough for a list. */

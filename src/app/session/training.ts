@@ -3,10 +3,12 @@ import * as Comlink from "comlink";
 import { InputError } from "../../core/errors.ts";
 import { configuredMethod, configuredSettings, type TrainConfig } from "../../core/loop/train-config.ts";
 import type { Method } from "../../core/method/index.ts";
+import type { DecisionModel, LibrarySummary } from "../model.ts";
 import { controlsOf, evidenceWords, FULL_METHOD } from "../place/what-if.ts";
 import { getRuns, newRunId, patchRun, takeEvent } from "../runs/runs-store.ts";
 import { countOf } from "../shell/plural.ts";
 import { isComputing } from "../state/computing.ts";
+import { libraryNames, libraryOf } from "../state/libraries.ts";
 import { getUi, IDLE_TRAINING, type StepPoint, setUi } from "../state/store.ts";
 import { libraryWorker } from "../workers/clients.ts";
 import type { PlanToMeasure, RunEvent, TrainingPlan } from "../workers/training-run.ts";
@@ -53,28 +55,45 @@ export async function resumeHere(id: string): Promise<void> {
   await runHere(async () => {
     const plan = (await planOfRun(id)) as PagePlan | null;
     if (plan === null) throw new InputError("this browser did not keep what the run would go on with");
-    const now = await fingerprint();
-    const differing = Object.keys(now).filter((name) => now[name] !== plan.fingerprint[name]);
-    if (differing.length > 0)
+    const { library, differing } = await sameInputs(plan.fingerprint);
+    if (library === null)
       throw new InputError(
         `the run was over another ${differing.join(" and ")}: open ${differing.length === 1 ? "it" : "them"} first (${differing.map((name) => plan.fingerprint[name]).join("; ")})`,
       );
-    return { plan, title: getRuns().runs[id]?.title ?? id, again: true };
+    return { plan: { ...plan, library }, title: getRuns().runs[id]?.title ?? id, again: true };
   }, id);
 }
 
 /** A plan with what it was made from. */
 type PagePlan = TrainingPlan & { config: TrainConfig; written: Record<string, unknown>; words: string };
 
+/**
+ * The open library that a plan was over, the shown one first; null with the names of what differs where the teacher is
+ * another or no open library is the same.
+ */
+async function sameInputs(
+  made: Record<string, string>,
+): Promise<{ library: string | null; differing: string[] }> {
+  const { libraries, library } = getUi();
+  const shownFirst = [library, ...libraries.map(({ summary }) => summary)].filter((each) => each !== null);
+  let differing = ["library"];
+  for (const [i, each] of shownFirst.entries()) {
+    const now = await fingerprint(each);
+    const other = Object.keys(now).filter((name) => now[name] !== made[name]);
+    if (other.length === 0) return { library: each.id, differing: [] };
+    if (i === 0 || other.length < differing.length) differing = other;
+  }
+  return { library: null, differing };
+}
+
 /** What a checkpoint of this page was made from, in words. */
-async function fingerprint(): Promise<Record<string, string>> {
-  const { library } = getUi();
+async function fingerprint(library: LibrarySummary): Promise<Record<string, string>> {
   const { teacher } = await modelsJob("train");
-  const files = library?.files.map(
+  const files = library.files.map(
     ({ name, bytes, records }) => `${name}, ${bytes} bytes, ${records} records`,
   );
   return {
-    library: `${library?.title ?? "none"}: ${files?.join("; ") ?? ""}`,
+    library: `${library.title}: ${files.join("; ")}`,
     teacher: `${teacher.name}: ${[...teacher.files].map(([name, { size }]) => `${name} ${size}`).join(", ")}`,
   };
 }
@@ -86,7 +105,7 @@ async function formPlan(): Promise<PagePlan> {
   const [problem] = Object.entries(problems);
   if (config === null) throw new InputError(problem![1], { key: problem![0] });
   const method = configuredMethod(config);
-  const all = await chosenEpisodes(trainingForm().data);
+  const { library, episodes: all } = await chosenEpisodes(trainingForm().data);
   const episodes = all.slice(0, config.limit ?? all.length);
   const pair =
     decision === null ? null : await libraryWorker().pair(decision, decision.episode, decision.decision);
@@ -99,11 +118,12 @@ async function formPlan(): Promise<PagePlan> {
     settings: configuredSettings(config),
     batchSize: config.batch_size,
     seed: config.seed,
+    library: library.id,
     episodes,
     ...(config.sample === undefined ? {} : { sample: config.sample }),
     ...(config.evidence_tokens === undefined ? {} : { evidenceTokens: config.evidence_tokens }),
     ...("checkpoint_every" in written ? { checkpointEvery: config.checkpoint_every } : {}),
-    fingerprint: await fingerprint(),
+    fingerprint: await fingerprint(library),
     watch: pair && { id: "watch", promptIds: pair.vanillaIds, responseIds: pair.responseIds },
   };
 }
@@ -112,7 +132,7 @@ async function runHere(
   prepare: () => Promise<{ plan: PagePlan; title: string; again: boolean }>,
   known?: string,
 ): Promise<void> {
-  const { decision, place, library } = getUi();
+  const { decision, place } = getUi();
   run += 1;
   const mine = run;
   let words = evidenceWords(controlsOf(place));
@@ -122,6 +142,8 @@ async function runHere(
     const { plan, title, again } = await prepare();
     if (mine !== run) return;
     words = plan.words;
+    const read = libraryOf(getUi().libraries, plan.library)?.summary;
+    patch({ library: plan.library });
     id = plan.id;
     present = id;
     beginPageRun({ id, title, config: plan.written }, plan);
@@ -143,7 +165,7 @@ async function runHere(
       const pair = await libraryWorker().pair(shown, shown.episode, shown.decision);
       if (mine !== run) return;
       patch({
-        watch: { pieces: pair.pieces, label: `${shown.episode}, decision ${shown.decision}`, history: [] },
+        watch: { pieces: pair.pieces, label: watchLabel(shown), history: [] },
       });
     }
     const started = plan.id;
@@ -163,7 +185,7 @@ async function runHere(
       settings: plan.settings,
       episodes_per_step: plan.batchSize,
       seed: plan.seed,
-      library: { title: library?.title ?? "", files: library?.files ?? [] },
+      library: { title: read?.title ?? "", files: read?.files ?? [] },
       episodes: plan.episodes.map(({ environment, task, episode }) => ({ environment, task, episode })),
       steps: { done, planned: total, of_the_student: result.steps },
       teacher: teacher?.info ?? null,
@@ -203,6 +225,13 @@ async function runHere(
   }
 }
 
+/** Which decision is watched; with its library where there are several. */
+function watchLabel({ library, episode, decision }: DecisionModel): string {
+  const { libraries } = getUi();
+  const of = libraries.length > 1 ? ` of ${libraryNames(libraries).get(library) ?? "a closed library"}` : "";
+  return `${episode}, decision ${decision}${of}`;
+}
+
 /** Sends the form's run to the worker; its events come by themselves. */
 async function startThere(): Promise<void> {
   const tell = (label: string): void => setTelling(label);
@@ -220,11 +249,12 @@ function setTelling(label: string | null): void {
   useSending.setState({ label });
 }
 
-async function planTraining({ method, episodes, sample, evidenceTokens }: PlanToMeasure) {
+async function planTraining({ method, library, episodes, sample, evidenceTokens }: PlanToMeasure) {
   await ensureTokenizer();
   const [{ api }, job] = await Promise.all([computeWorker(), modelsJob("train")]);
   const planned = await api.planTraining(job, {
     method,
+    library,
     episodes,
     ...(sample === undefined ? {} : { sample }),
     ...(evidenceTokens === undefined ? {} : { evidenceTokens }),

@@ -13,6 +13,8 @@ export interface Undoable {
   label: string;
   undo: () => unknown;
   slot: string | null;
+  /** Told once the change cannot be taken back any more. */
+  gone: () => void;
 }
 
 /** Older changes than these are forgotten. */
@@ -27,15 +29,23 @@ let undoing = false;
 /**
  * Says what was done, with a button that takes it back; the key `z` and the palette do the same. `undo` may be
  * asynchronous; while it cannot be done it throws why, and can be asked for again. Of changes with one `slot` only the
- * last can be taken back: for what keeps much in memory.
+ * last can be taken back: for what keeps much in memory, and lets go of it when it is `gone`.
  */
-export function offerUndo(label: string, undo: () => unknown, slot: string | null = null): void {
+export function offerUndo(
+  label: string,
+  undo: () => unknown,
+  slot: string | null = null,
+  gone: () => void = () => {},
+): void {
   // The way back is no change of its own.
   if (undoing) return;
   made += 1;
-  const others = useUndo.getState().changes.filter((each) => slot === null || each.slot !== slot);
-  useUndo.setState({ changes: [...others, { id: made, label, undo, slot }].slice(-MOST) });
+  const before = useUndo.getState().changes;
+  const others = before.filter((each) => slot === null || each.slot !== slot);
+  const changes = [...others, { id: made, label, undo, slot, gone }].slice(-MOST);
+  useUndo.setState({ changes });
   setUi({ notice: { kind: "info", text: `${label}.`, undo: made } });
+  for (const each of before) if (!changes.includes(each)) each.gone();
 }
 
 /** Takes the last change back. */

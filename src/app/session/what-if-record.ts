@@ -102,8 +102,9 @@ function checkBudget({ sourcesPerTask }: WhatIf, file: string): void {
 /** Says so where the open library gives other references than the one that the record was made with. */
 async function compareWithRecord(record: WhatIfRecord, asked: WhatIf, path: string): Promise<void> {
   const { task, environment, episode, decision } = record;
+  const library = getUi().library?.id ?? "";
   const found = await libraryWorker()
-    .decision({ environment, task }, episode, decision, asked)
+    .decision({ library, environment, task }, episode, decision, asked)
     .catch(() => null);
   // What is missing is said in the place of the decision.
   if (found === null) return;

@@ -5,7 +5,6 @@ import type { RunWork } from "../../core/loop/index.ts";
 import { takeJob } from "../runs/follow-worker.ts";
 import { newRunId, useRuns } from "../runs/runs-store.ts";
 import { type WorkerPlan, worker } from "../runs/worker-client.ts";
-import { getUi } from "../state/store.ts";
 import { libraryWorker } from "../workers/clients.ts";
 import { modelFolder } from "./models.ts";
 import { type ComposedConfig, composeConfig } from "./training-config.ts";
@@ -37,9 +36,9 @@ async function sendInputs({ send }: ComposedConfig, tell: (what: string) => void
     sent.set(`${id} ${what}`, of);
   };
   if (send.records) {
-    const episodes = await chosenEpisodes(data);
-    await once("records", JSON.stringify([getUi().library?.title, episodes]), async () => {
-      const blobs = await libraryWorker().recordLines(episodes);
+    const { library, episodes } = await chosenEpisodes(data);
+    await once("records", JSON.stringify([library.id, episodes]), async () => {
+      const blobs = await libraryWorker().recordLines(library.id, episodes);
       await worker.input(id, "episodes.jsonl", blobs.episodes);
       await worker.input(id, "sources.jsonl", blobs.sources);
     });

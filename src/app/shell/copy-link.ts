@@ -1,4 +1,5 @@
 /** The link to what is on the screen, for another tab or another person. */
+import { opensByItself } from "../place/library-link.ts";
 import { settleUrl } from "../place/navigate.ts";
 import { getUi } from "../state/store.ts";
 import { hint } from "./hint.ts";
@@ -10,9 +11,9 @@ export async function copyLink(): Promise<void> {
     settleUrl();
     await navigator.clipboard.writeText(window.location.href);
     hint(
-      library?.origin === "own"
+      library !== null && !opensByItself(library.link)
         ? "Link copied. It does not hold your files: whoever opens it opens them too."
-        : "Link copied: it opens this in any tab.",
+        : "Link copied: it opens this in any tab of this workbench.",
     );
   } catch {
     hint("The browser does not let this page write to the clipboard: the link is in the address bar.");

@@ -3,7 +3,10 @@
 import { formatPlace } from "../place/link.ts";
 import { navigate } from "../place/navigate.ts";
 import { VIEWS } from "../place/place.ts";
+import { showLibrary } from "../session/libraries.ts";
+import { libraryNames } from "../state/libraries.ts";
 import { setUi, THEMES, useUi } from "../state/store.ts";
+import { shownName } from "../text/shown-text.ts";
 import { VIEW_TITLES } from "./actions/index.ts";
 import { DeviceMenu } from "./device-menu.tsx";
 import { isMac, keyCaps } from "./keys.ts";
@@ -11,7 +14,6 @@ import { chooseTheme } from "./theme.ts";
 
 export function Header() {
   const place = useUi((ui) => ui.place);
-  const library = useUi((ui) => ui.library);
   const theme = useUi((ui) => ui.theme);
   return (
     <header className="top">
@@ -43,14 +45,7 @@ export function Header() {
         ))}
       </nav>
       <div className="top-end">
-        {library && (
-          <span
-            className="library-name"
-            title={[library.title, ...library.files.map((file) => file.name)].join("\n")}
-          >
-            {library.title}
-          </span>
-        )}
+        <LibraryName />
         <DeviceMenu />
         <label>
           <span className="hidden-visually">Theme</span>
@@ -84,5 +79,41 @@ export function Header() {
         </button>
       </div>
     </header>
+  );
+}
+
+/** Which library is shown; where there is another one, the menu of them. */
+function LibraryName() {
+  const library = useUi((ui) => ui.library);
+  const libraries = useUi((ui) => ui.libraries);
+  if (libraries.some(({ summary }) => summary !== library)) {
+    const names = libraryNames(libraries);
+    return (
+      <label>
+        <span className="hidden-visually">Library</span>
+        <select
+          className="library-switch"
+          title={`Library (l): ${library?.title ?? "none is shown"}`}
+          value={library?.id ?? ""}
+          onChange={(event) => showLibrary(event.target.value)}
+        >
+          {library === null && <option value="">not open</option>}
+          {libraries.map(({ summary: { id } }) => (
+            <option key={id} value={id}>
+              {shownName(names.get(id)!, 80)}
+            </option>
+          ))}
+        </select>
+      </label>
+    );
+  }
+  if (library === null) return null;
+  return (
+    <span
+      className="library-name"
+      title={[library.title, ...library.files.map((file) => file.name)].join("\n")}
+    >
+      {library.title}
+    </span>
   );
 }

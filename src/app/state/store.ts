@@ -3,10 +3,10 @@ import { create } from "zustand";
 import type { EvidencePart } from "../../core/evidence/index.ts";
 import type { EngineInfo } from "../../core/ports.ts";
 import type { FolderFiles } from "../library/blob-folder.ts";
-import type { DecisionModel, LibrarySummary, TaskColumns, TaskModel } from "../model.ts";
+import type { DecisionModel, LibrarySummary, TaskModel } from "../model.ts";
 import { HOME, type Place } from "../place/place.ts";
-import type { PathFile } from "../shell/dropped-files.ts";
 import type { GuidePage } from "../shell/guide-pages.ts";
+import type { OpenLibrary } from "./libraries.ts";
 import type { Side } from "./side.ts";
 
 export const THEMES = ["system", "light", "dark"] as const;
@@ -143,6 +143,8 @@ export interface TrainingState {
   message: Notice | null;
   /** What the evidence of this run is, in words: the full method, or what differs from it. */
   method: string;
+  /** The open library whose records the run reads; null before the first. */
+  library: string | null;
   /** Failures of the device that this run got over. */
   faults: number;
 }
@@ -165,11 +167,10 @@ export interface UiState {
   dragging: boolean;
   place: Place;
   placeProblems: string[];
+  /** The open libraries, in the order in which they were opened. */
+  libraries: readonly OpenLibrary[];
+  /** The one that the place names, of those that are open; all that is shown is of it. */
   library: LibrarySummary | null;
-  /** Counted so far of the open library: another object with every batch. */
-  columns: TaskColumns | null;
-  /** What was imported last and the environment that was said for it, to be able to say another. */
-  lastImport: { files: PathFile[]; environment: string | null } | null;
   opening: Progress | null;
   notice: Notice | null;
   task: TaskModel | null;
@@ -197,6 +198,7 @@ export const IDLE_TRAINING: TrainingState = {
   watch: null,
   message: null,
   method: "",
+  library: null,
   faults: 0,
 };
 
@@ -211,9 +213,8 @@ export const useUi = create<UiState>(() => ({
   dragging: false,
   place: HOME,
   placeProblems: [],
+  libraries: [],
   library: null,
-  columns: null,
-  lastImport: null,
   opening: null,
   notice: null,
   task: null,

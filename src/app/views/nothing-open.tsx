@@ -1,4 +1,5 @@
 /** In place of a view while no library is open: what it would show, and the ways to open one. */
+import { opensByItself } from "../place/library-link.ts";
 import type { View } from "../place/place.ts";
 import { startTour, tourWasDone } from "../shell/tour/tour.ts";
 import { useUi } from "../state/store.ts";
@@ -40,7 +41,7 @@ export const PURPOSES: Record<View, { title: string; shows: string }> = {
 
 export function NothingOpen() {
   const view = useUi((ui) => ui.place.view);
-  const own = useUi((ui) => ui.place.library === "own");
+  const own = useUi(({ place }) => place.library?.startsWith("own") === true && !opensByItself(place));
   const busy = useUi((ui) => ui.opening !== null);
   const { title, shows } = PURPOSES[view];
   return (

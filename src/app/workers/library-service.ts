@@ -1,6 +1,7 @@
 /**
- * Records, retrieval and evidence, off the drawing thread. One library is open at a time; it is replaced only when the
- * next one has been read whole without a fault.
+ * Records, retrieval and evidence, off the drawing thread. Several libraries may be open, each by an id of its own; one
+ * is open only when it has been read whole without a fault. Kept of each are the places of its records in their files
+ * and its recorded scores; tasks are read again when they are asked for.
  */
 import { customEnvironmentNote, isCustomEnvironment } from "../../core/environment/environment.ts";
 import { InputError } from "../../core/errors.ts";
@@ -12,6 +13,7 @@ import {
   whatIfInput,
 } from "../../core/evidence/index.ts";
 import { blobFiles, runImport } from "../../core/record/import/index.ts";
+import { sampleDigest } from "../../core/record/indexed/identity.ts";
 import { readRecords } from "../../core/record/read.ts";
 import type { Episode, Source, SourceDecision } from "../../core/record/schema.ts";
 import { type Pin, type PinKind, retrieve } from "../../core/retrieval/index.ts";
@@ -46,11 +48,12 @@ import type {
   LibrarySummary,
   ScorePair,
   TaskModel,
+  TaskName,
   TaskRef,
   TokenCounts,
   VisitComparison,
 } from "../model.ts";
-
+import type { LibraryLink } from "../place/library-link.ts";
 import type { ComparedVisit } from "../place/place.ts";
 import { describeFault } from "../session/faults.ts";
 
@@ -60,29 +63,40 @@ const CHECK_WHOLE = 24 << 20;
 /** Files from this size on are worth an index beside them, as for the commands. */
 const KEEP_FROM = 16 << 20;
 
-type About = Pick<LibrarySummary, "title" | "origin" | "imported">;
+/** How a library is called and found again; of files that were given by hand, their digest makes the link. */
+type About = Pick<LibrarySummary, "title" | "origin" | "imported"> & { link: LibraryLink | null };
+
+interface Opened {
+  id: string;
+  records: RecordLibrary;
+  scores: RecordedScores;
+  /** Null where all columns were counted on opening. */
+  counter: ColumnCounter | null;
+}
+
+type OnColumns = (library: string, batch: ColumnBatch) => void;
 
 const NO_EVIDENCE: Evidence = { text: "", spans: [], backReferences: false };
 
 export class LibraryService {
-  #library: RecordLibrary | null = null;
-  #scores = new RecordedScores();
-  #counter: ColumnCounter | null = null;
-  #onColumns: (batch: ColumnBatch) => void = () => {};
-  #tasks: KeptTasks | null = null;
+  readonly #open = new Map<string, Opened>();
+  /** Libraries opened so far: their ids are never used again. */
+  #made = 0;
+  #onColumns: OnColumns = () => {};
+  readonly #tasks = new KeptTasks();
   readonly #tokenizers = new OpenTokenizers();
   /** Number of the counting of statistics that is under way. */
   #counting = 0;
   #opening: AbortController | null = null;
 
   /** Who is told of newly counted columns. */
-  onColumns(emit: (batch: ColumnBatch) => void): void {
+  onColumns(emit: OnColumns): void {
     this.#onColumns = emit;
   }
 
   /**
-   * Reads files and makes them the open library. `scores` are lines of `{ id, logprobs }`. Throws `InputError`, or an
-   * AbortError when it was stopped; what was open before then stays open.
+   * Reads files and opens them as one library beside those that are open. `scores` are lines of `{ id, logprobs }`.
+   * Throws `InputError`, or an AbortError when it was stopped; nothing new is open then.
    */
   async open(
     inputs: readonly RecordInput[],
@@ -108,13 +122,13 @@ export class LibraryService {
           recorded.add(record, name);
         }
       }
-      return this.#replace(new RecordLibrary(files), recorded, { ...about, imported: null }, tell, signal);
+      return this.#add(new RecordLibrary(files), recorded, { ...about, imported: null }, tell, signal);
     });
   }
 
   /**
-   * Reads other programs' recordings, as `gcopd import` does, and makes them the open library. Throws `InputError` when
-   * the format is not known or the first fault is met; what was open before then stays open.
+   * Reads other programs' recordings, as `gcopd import` does, and opens them as one library beside those that are open.
+   * Throws `InputError` when the format is not known or the first fault is met; nothing new is open then.
    */
   async import(
     entries: readonly { path: string; file: Blob }[],
@@ -129,10 +143,10 @@ export class LibraryService {
       const recorded = new RecordedScores();
       const file = await spooled(importedLines(records, recorded, name, tell), name, null, { signal });
       const title = `${name} (${importer.name})`;
-      return this.#replace(
+      return this.#add(
         new RecordLibrary([file]),
         recorded,
-        { title, origin: "own", imported: report },
+        { title, origin: "own", imported: report, link: null },
         tell,
         signal,
       );
@@ -154,10 +168,10 @@ export class LibraryService {
     }
   }
 
-  async #replace(
+  async #add(
     library: RecordLibrary,
     scores: RecordedScores,
-    about: About,
+    { link, ...about }: About,
     tell: OnProgress,
     signal: AbortSignal,
   ): Promise<LibrarySummary> {
@@ -168,14 +182,16 @@ export class LibraryService {
     if (strangers > 0) {
       notes.push(`${strangers} of ${scores.count} recorded score lists name no decision of these episodes.`);
     }
-    this.#counter?.end();
-    this.#counting += 1;
-    this.#library = library;
-    this.#scores = scores;
-    this.#tasks = new KeptTasks(library);
-    this.#counter = small ? null : new ColumnCounter(library, (batch) => this.#onColumns(batch));
+    const given = link ?? { library: `own-${await digestOf(library)}`, disk: [], addresses: [] };
+    signal.throwIfAborted();
+    this.#made += 1;
+    const id = `library-${this.#made}`;
+    const counter = small ? null : new ColumnCounter(library, (batch) => this.#onColumns(id, batch));
+    this.#open.set(id, { id, records: library, scores, counter });
     const environments = new Set(library.tasks.map(({ environment }) => environment));
     return {
+      id,
+      link: given,
       ...about,
       files: library.fileSummaries,
       tasks: library.tasks,
@@ -193,19 +209,32 @@ export class LibraryService {
     };
   }
 
+  /** Counting goes on for this one, and stands still for the others. */
+  show(library: string): void {
+    for (const { id, counter } of this.#open.values()) counter?.pause(id !== library);
+  }
+
+  /** Lets go of all that is kept of a library. */
+  close(library: string): void {
+    this.#open.get(library)?.counter?.end();
+    this.#open.delete(library);
+    this.#tasks.forget(library);
+  }
+
   /** The tasks in sight, by place: their columns are counted next. */
-  countColumns(places: readonly number[]): void {
-    this.#counter?.want(places);
+  countColumns(library: string, places: readonly number[]): void {
+    this.#open.get(library)?.counter?.want(places);
   }
 
   /** The columns of all tasks are wanted. */
-  countAllColumns(): void {
-    this.#counter?.wantAll();
+  countAllColumns(library: string): void {
+    this.#open.get(library)?.counter?.wantAll();
   }
 
-  /** The index of one of the open files, as `gcopd index` writes it. */
-  async indexFile(name: string): Promise<Blob> {
-    const file = this.#library?.files.find((each) => each.name === name && each.original);
+  /** The index of one of a library's files, as `gcopd index` writes it. */
+  async indexFile(library: string, name: string): Promise<Blob> {
+    const { files } = this.#of(library).records;
+    const file = files.find((each) => each.name === name && each.original);
     if (file === undefined) throw new InputError("is not open any more", { file: name });
     return indexBlob(file);
   }
@@ -223,6 +252,7 @@ export class LibraryService {
       }
     }
     return {
+      library: ref.library,
       ...taskModel(prepared.graph, ref, records.episodes),
       selection,
       leftOut: records.sources.length - prepared.graph.sources.length,
@@ -275,7 +305,12 @@ export class LibraryService {
       evidence: input === null ? NO_EVIDENCE : renderEvidence(input),
       counts: null,
       countsProblem: null,
-      recorded: await recordedTokens(episode, decision, this.#scores, this.#tokenizers.tokenizer),
+      recorded: await recordedTokens(
+        episode,
+        decision,
+        this.#of(ref.library).scores,
+        this.#tokenizers.tokenizer,
+      ),
       full: null,
     };
     try {
@@ -296,11 +331,15 @@ export class LibraryService {
 
   /** The same decision without what was changed, and what the change does to its evidence. */
   async #full(
-    { environment, task, episode, decision, selection }: DecisionModel,
+    { library, environment, task, episode, decision, selection }: DecisionModel,
     changed: Evidence,
   ): Promise<FullMethod | null> {
     if (Object.keys(selection).length === 0) return null;
-    const { retrieval, evidence, counts } = await this.decision({ environment, task }, episode, decision);
+    const { retrieval, evidence, counts } = await this.decision(
+      { library, environment, task },
+      episode,
+      decision,
+    );
     return { retrieval, evidence, counts, diff: evidenceDiff(evidence.text, changed.text) };
   }
 
@@ -379,14 +418,16 @@ export class LibraryService {
 
   /** Episodes and the sources of their tasks as JSON Lines, each record once: what a run elsewhere reads. */
   async recordLines(
-    refs: readonly (TaskRef & { episode: string })[],
+    library: string,
+    names: readonly (TaskName & { episode: string })[],
   ): Promise<{ episodes: Blob; sources: Blob }> {
     const lines = (records: readonly object[]) =>
       new Blob(records.map((record) => `${JSON.stringify(record)}\n`));
     const episodes: Blob[] = [];
     const sources: Blob[] = [];
     let before = "";
-    for (const ref of refs) {
+    for (const name of names) {
+      const ref = { ...name, library };
       episodes.push(lines([await this.episode(ref, ref.episode)]));
       const task = JSON.stringify([ref.environment, ref.task]);
       // Those of one task are neighbours.
@@ -402,12 +443,15 @@ export class LibraryService {
   }
 
   /**
-   * The paper's figures of the whole library, under a selection; evidence in tokens when a tokenizer is open. Another
-   * call, another library and `stopStatistics` end it with an AbortError.
+   * The paper's figures of a whole library, under a selection; evidence in tokens when a tokenizer is open. Another
+   * call, closing the library and `stopStatistics` end it with an AbortError.
    */
-  async statistics(selection: Selection, onProgress: (tasks: number) => void): Promise<LibraryStatistics> {
-    const library = this.#library;
-    if (library === null) throw new InputError("no library is open");
+  async statistics(
+    id: string,
+    selection: Selection,
+    onProgress: (tasks: number) => void,
+  ): Promise<LibraryStatistics> {
+    const { records: library } = this.#of(id);
     this.#counting += 1;
     const mine = this.#counting;
     const { tokenizer } = this.#tokenizers;
@@ -420,7 +464,7 @@ export class LibraryService {
       onProgress(place);
       // Other questions to this worker are answered in between.
       await new Promise((resolve) => setTimeout(resolve));
-      if (mine !== this.#counting || library !== this.#library) {
+      if (mine !== this.#counting || !this.#open.has(id)) {
         throw new DOMException("the counting was stopped", "AbortError");
       }
       slice = performance.now();
@@ -453,10 +497,26 @@ export class LibraryService {
   }
 
   async #task(ref: TaskRef, selection: SourceSelection = {}): Promise<KeptTask> {
-    if (this.#tasks === null) throw new InputError("no library is open");
-    this.#counter?.standBack();
-    return this.#tasks.get(ref, selection);
+    const { id, records, counter } = this.#of(ref.library);
+    counter?.standBack();
+    return this.#tasks.get(id, records, ref, selection);
   }
+
+  #of(library: string): Opened {
+    const opened = this.#open.get(library);
+    if (opened === undefined) throw new InputError("the library is not open any more");
+    return opened;
+  }
+}
+
+/** Twelve hexadecimal digits of what the files hold, in any order of them: see `sampleDigest`. */
+async function digestOf({ files }: RecordLibrary): Promise<string> {
+  const each = await Promise.all(
+    files.map(async ({ reader }) => `${reader.size} ${await sampleDigest(reader)}`),
+  );
+  const bytes = new TextEncoder().encode(each.sort().join("\n"));
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  return Array.from(digest.subarray(0, 6), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /** The episode with its texts alone. */

@@ -5,6 +5,7 @@ import { loadTokenizer, type TokenizerTexts } from "../../text/index.ts";
 import { addressName } from "../library/http-reader.ts";
 import type { OpenProgress } from "../library/opening.ts";
 import type { ColumnBatch, LibrarySummary } from "../model.ts";
+import { SAMPLE_LINK } from "../place/library-link.ts";
 import { LibraryService } from "./library-service.ts";
 import { readSampleManifest, sampleFile } from "./sample.ts";
 import { installErrorTransfer } from "./transfer.ts";
@@ -27,7 +28,12 @@ const api = {
   async openSample(base: string, onProgress: OnProgress): Promise<LibrarySummary> {
     const manifest = await readSampleManifest(base);
     const inputs = [await sampleFile(base, manifest.sources), await sampleFile(base, manifest.episodes)];
-    return service.open(inputs, [], { title: manifest.title, origin: "sample" }, onProgress);
+    return service.open(
+      inputs,
+      [],
+      { title: manifest.title, origin: "sample", link: SAMPLE_LINK },
+      onProgress,
+    );
   },
 
   openFiles({ records, scores }: OwnFiles, onProgress: OnProgress): Promise<LibrarySummary> {
@@ -40,7 +46,7 @@ const api = {
         ...(sidecar === undefined ? {} : { sidecar }),
       })),
       scores.map((file) => ({ name: file.name, blob: file })),
-      { title, origin: "own" },
+      { title, origin: "own", link: null },
       onProgress,
     );
   },
@@ -50,7 +56,11 @@ const api = {
     return service.open(
       addresses.map((address) => ({ kind: "address", address })),
       [],
-      { title: addresses.map(addressName).join(", "), origin: "own" },
+      {
+        title: addresses.map(addressName).join(", "),
+        origin: "own",
+        link: { library: "own", disk: [], addresses },
+      },
       onProgress,
     );
   },
@@ -70,7 +80,7 @@ const api = {
     return service.open(
       paths.map((path) => ({ kind: "address", address: `${content}${encoded(path)}` })),
       [],
-      { title: paths.join(", "), origin: "own" },
+      { title: paths.join(", "), origin: "own", link: { library: "own", disk: paths, addresses: [] } },
       onProgress,
       withToken,
     );
@@ -84,10 +94,13 @@ const api = {
   ): Promise<LibrarySummary> => service.import(entries, onProgress, choice),
 
   stopOpening: service.stopOpening.bind(service),
+  show: service.show.bind(service),
+  close: service.close.bind(service),
   countColumns: service.countColumns.bind(service),
   countAllColumns: service.countAllColumns.bind(service),
   indexFile: service.indexFile.bind(service),
-  onColumns: (emit: (batch: ColumnBatch) => void) => service.onColumns((batch) => void emit(batch)),
+  onColumns: (emit: (library: string, batch: ColumnBatch) => void) =>
+    service.onColumns((library, batch) => void emit(library, batch)),
 
   /** The tokenizer that counts and scores from now on. Throws `InputError` for files that make none. */
   setTokenizer: service.setTokenizer.bind(service),

@@ -17,7 +17,7 @@ import type { Episode, Source } from "../../core/record/schema.ts";
 import { textCodec } from "../../text/codec.ts";
 import type { Tokenizer } from "../../text/index.ts";
 import { BlobFolderWriter, blobFolder } from "../library/blob-folder.ts";
-import type { TaskRef } from "../model.ts";
+import type { TaskName, TaskRef } from "../model.ts";
 import { checkpointEvery, KeptCheckpoints } from "./kept-checkpoints.ts";
 
 /** What is asked for, as plain data. */
@@ -28,7 +28,9 @@ export interface TrainingPlan {
   settings: StepSettings;
   batchSize: number;
   seed: number;
-  episodes: (TaskRef & { episode: string })[];
+  /** The open library whose records it reads: its id of this visit to the page. */
+  library: string;
+  episodes: (TaskName & { episode: string })[];
   /** Plays the episodes' tasks anew in place of reading their responses. */
   sample?: TrainConfig["sample"];
   /** Longest teacher prompt with its evidence; the environment's limit when absent. */
@@ -71,8 +73,10 @@ export interface TrainingRun {
 }
 
 async function trainingData(plan: TrainingPlan, records: RecordPort): Promise<TrainingData> {
+  const episode = (name: TrainingPlan["episodes"][number]): Promise<Episode> =>
+    records.episode({ ...name, library: plan.library }, name.episode);
   if (plan.sample !== undefined) {
-    const episodes = await Promise.all(plan.episodes.map((ref) => records.episode(ref, ref.episode)));
+    const episodes = await Promise.all(plan.episodes.map(episode));
     return configuredData({ sample: plan.sample, seed: plan.seed }, episodes);
   }
   return {
@@ -80,31 +84,34 @@ async function trainingData(plan: TrainingPlan, records: RecordPort): Promise<Tr
     units: plan.episodes.map(({ episode }) => episode),
     fresh: false,
     fingerprint: JSON.stringify(plan.episodes),
-    episodes: (places) =>
-      Promise.all(
-        places.map((place) => records.episode(plan.episodes[place]!, plan.episodes[place]!.episode)),
-      ),
+    episodes: (places) => Promise.all(places.map((place) => episode(plan.episodes[place]!))),
   };
 }
 
 /** The parts of a plan that its lengths depend on. */
-export type PlanToMeasure = Pick<TrainingPlan, "method" | "episodes" | "sample" | "evidenceTokens">;
+export type PlanToMeasure = Pick<
+  TrainingPlan,
+  "method" | "library" | "episodes" | "sample" | "evidenceTokens"
+>;
 
 /** The longest sequences that a run's models will read, in tokens. */
 export async function trainingLengths(
-  { method, episodes, sample, evidenceTokens }: PlanToMeasure,
+  { method, library, episodes, sample, evidenceTokens }: PlanToMeasure,
   { records, tokenizer, signal }: Pick<TrainingRun, "records" | "tokenizer" | "signal">,
 ) {
   async function* each(): AsyncGenerator<Episode> {
-    for (const ref of episodes) yield await records.episode(ref, ref.episode);
+    for (const name of episodes) yield await records.episode({ ...name, library }, name.episode);
   }
   const codec = textCodec(tokenizer);
   const contexts = libraryContexts({
-    sources: (environment, task) => records.sources({ environment, task }),
+    sources: (environment, task) => records.sources({ library, environment, task }),
     codec,
     ...(evidenceTokens === undefined ? {} : { limit: evidenceTokens }),
   });
-  const first = sample === undefined ? undefined : await records.episode(episodes[0]!, episodes[0]!.episode);
+  const first =
+    sample === undefined
+      ? undefined
+      : await records.episode({ ...episodes[0]!, library }, episodes[0]!.episode);
   const sampled =
     first === undefined
       ? undefined
@@ -153,7 +160,7 @@ export async function runTraining(run: TrainingRun): Promise<{ student: Trainer;
       return student;
     },
     contexts: libraryContexts({
-      sources: (environment, task) => records.sources({ environment, task }),
+      sources: (environment, task) => records.sources({ library: plan.library, environment, task }),
       codec: textCodec(run.tokenizer),
       ...(plan.evidenceTokens === undefined ? {} : { limit: plan.evidenceTokens }),
     }),

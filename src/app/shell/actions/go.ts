@@ -4,6 +4,7 @@ import { scoredTasks } from "../../library/scored-tasks.ts";
 import { goHome, goToDecision, goToTask, navigate } from "../../place/navigate.ts";
 import type { Place, View } from "../../place/place.ts";
 import { selectionOf } from "../../place/what-if.ts";
+import { shownColumns } from "../../state/libraries.ts";
 import { getUi, type UiState } from "../../state/store.ts";
 import { visibleTasks, wholeColumns } from "../../views/library/sort-tasks.ts";
 import { chooseVisit, visitMeant } from "../../views/task/compare/choose.ts";
@@ -35,12 +36,13 @@ function further(by: 1 | -1, key: string): Action {
 }
 
 /** The task `by` further on in the order of the library's table. */
-function taskFurther({ library, place, columns, scores }: UiState, by: 1 | -1) {
+function taskFurther(ui: UiState, by: 1 | -1) {
+  const { library, place, scores } = ui;
   const tasks = visibleTasks(
     library?.tasks ?? [],
-    wholeColumns(columns),
+    wholeColumns(shownColumns(ui)),
     { ...place, filter: "", show: "all" },
-    scoredTasks(scores, selectionOf(place)),
+    scoredTasks(scores, selectionOf(place), library?.id ?? null),
   );
   const at = tasks.findIndex(
     ({ task, environment }) => task === place.task && (place.environment ?? environment) === environment,

@@ -8,6 +8,7 @@ import type { Action } from "./action.ts";
 import { GO } from "./go.ts";
 import { GRAPH } from "./graph.ts";
 import { GUIDE } from "./guide.ts";
+import { LIBRARIES } from "./libraries.ts";
 import { PAGE } from "./page.ts";
 import { WHAT_IF } from "./what-if.ts";
 import { WORK } from "./work.ts";
@@ -15,7 +16,15 @@ import { WORK } from "./work.ts";
 export { type Action, type ActionGroup, GROUPS } from "./action.ts";
 export { VIEW_TITLES } from "./go.ts";
 
-export const ACTIONS: readonly Action[] = [...GO, ...GRAPH, ...WORK, ...WHAT_IF, ...GUIDE, ...PAGE];
+export const ACTIONS: readonly Action[] = [
+  ...GO,
+  ...GRAPH,
+  ...WORK,
+  ...WHAT_IF,
+  ...GUIDE,
+  ...LIBRARIES,
+  ...PAGE,
+];
 
 /** Does an action, or says what is missing. Returns whether the key was for it. */
 export function perform(action: Action): boolean {

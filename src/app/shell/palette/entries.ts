@@ -2,6 +2,8 @@
 import type { Execution, LibrarySummary, TaskModel } from "../../model.ts";
 import { goToDecision, goToTask, navigate } from "../../place/navigate.ts";
 import { episodeAt } from "../../session/follow-place.ts";
+import { showLibrary } from "../../session/libraries.ts";
+import { libraryNames } from "../../state/libraries.ts";
 import type { UiState } from "../../state/store.ts";
 import { ACTIONS, perform } from "../actions/index.ts";
 import { countOf } from "../plural.ts";
@@ -75,6 +77,23 @@ function sourceEntries(task: TaskModel): Entry[] {
   );
 }
 
+/** The other open libraries. */
+function libraryEntries({ libraries, library }: UiState): Entry[] {
+  const names = libraryNames(libraries);
+  return libraries
+    .filter(({ summary }) => summary !== library)
+    .map(({ summary: { id, tasks } }) =>
+      entry({
+        id: `library ${id}`,
+        title: names.get(id)!,
+        kind: "Library",
+        detail: countOf(tasks.length, "task"),
+        words: "open switch show",
+        run: () => showLibrary(id),
+      }),
+    );
+}
+
 function taskEntries(library: LibrarySummary): Entry[] {
   return library.tasks.map(({ task, environment, description, sources, episodes }) =>
     entry({
@@ -130,6 +149,7 @@ export function paletteEntries(ui: UiState, query: string): Entry[] {
   return [
     ...decisionEntries(ui, query),
     ...actionEntries(ui),
+    ...libraryEntries(ui),
     ...episodesOf(ui.task),
     ...sourcesOf(ui.task),
     ...tasksOf(ui.library),

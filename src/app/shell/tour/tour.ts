@@ -27,13 +27,11 @@ function rememberDone(): void {
   }
 }
 
-/** Opens the sample if it is not open, and begins. Another library that was open comes back with Undo. */
+/** Opens the sample if it is not open, and begins. Other libraries stay open beside it. */
 export async function startTour(): Promise<void> {
-  if (getUi().library?.origin !== "sample") {
-    await openSample();
-    if (getUi().library?.origin !== "sample") return;
-  }
-  goToStep(0);
+  const open = (): boolean => getUi().libraries.some(({ summary }) => summary.origin === "sample");
+  if (!open()) await openSample();
+  if (open()) goToStep(0);
 }
 
 /** Goes to a step; past the last one the tour is done. */

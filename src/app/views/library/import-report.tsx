@@ -4,12 +4,13 @@ import { useState } from "react";
 import { environmentNames } from "../../../core/environment/environment.ts";
 import type { ImportReport as Report } from "../../../core/record/import/index.ts";
 import { UNKNOWN_ENVIRONMENT } from "../../../core/record/import/single-file/environment-of.ts";
-import { importFiles } from "../../session/open.ts";
+import { importAgain } from "../../session/open.ts";
 import { countOf } from "../../shell/plural.ts";
+import { libraryOf } from "../../state/libraries.ts";
 import { useUi } from "../../state/store.ts";
 import { shownName } from "../../text/shown-text.ts";
 
-export function ImportReport({ report }: { report: Report }) {
+export function ImportReport({ library, report }: { library: string; report: Report }) {
   const { standing, states, unaligned, files, scores } = report;
   const left = report.skipped.length + report.warnings.length;
   return (
@@ -53,7 +54,7 @@ export function ImportReport({ report }: { report: Report }) {
           </li>
         )}
       </ul>
-      {report.environments.includes(UNKNOWN_ENVIRONMENT) && <OtherEnvironment />}
+      {report.environments.includes(UNKNOWN_ENVIRONMENT) && <OtherEnvironment library={library} />}
       <Remarks
         title="Not used"
         entries={report.skipped.map(({ file, reason }) => ({ file, text: reason }))}
@@ -70,17 +71,17 @@ export function ImportReport({ report }: { report: Report }) {
 }
 
 /** What to do where nothing in the recordings tells the environment: say it, and import them again. */
-function OtherEnvironment() {
-  const last = useUi((ui) => ui.lastImport);
+function OtherEnvironment({ library }: { library: string }) {
+  const known = useUi((ui) => libraryOf(ui.libraries, library)?.imported ?? null);
   const busy = useUi((ui) => ui.opening !== null);
   const [name, setName] = useState(environmentNames()[0]!);
-  if (last === null) return null;
+  if (known === null) return null;
   return (
     <form
       className="say-environment"
       onSubmit={(event) => {
         event.preventDefault();
-        void importFiles(last.files, name);
+        void importAgain(library, name);
       }}
     >
       <label>

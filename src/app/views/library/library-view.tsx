@@ -6,6 +6,7 @@ import { countOf } from "../../shell/plural.ts";
 import { useUi } from "../../state/store.ts";
 import { NothingOpen } from "../nothing-open.tsx";
 import { ImportReport } from "./import-report.tsx";
+import { LibrariesTable } from "./libraries-table.tsx";
 import { OpenButtons } from "./open-panel.tsx";
 import { TaskTable } from "./task-table.tsx";
 
@@ -24,6 +25,7 @@ const OpenLibrary = memo(function OpenLibrary({ library }: { library: LibrarySum
   const admitted = count((task) => task.admitted);
   return (
     <section className="library" aria-labelledby="library-title">
+      <LibrariesTable />
       <div className="library-head">
         <div>
           <h2 id="library-title">{library.title}</h2>
@@ -45,7 +47,9 @@ const OpenLibrary = memo(function OpenLibrary({ library }: { library: LibrarySum
         </div>
         <OpenButtons />
       </div>
-      {library.imported && <ImportReport report={library.imported} />}
+      {library.imported && (
+        <ImportReport key={`report ${library.id}`} library={library.id} report={library.imported} />
+      )}
       {library.notes.map((note) => (
         <p key={note} className="note" data-testid="file-note">
           Note: {note}
@@ -56,7 +60,7 @@ const OpenLibrary = memo(function OpenLibrary({ library }: { library: LibrarySum
           Note: {note}.
         </p>
       ))}
-      <TaskTable tasks={tasks} />
+      <TaskTable key={`tasks ${library.id}`} tasks={tasks} />
       <p className="note">
         <strong>States</strong> are distinct locators over all executions of a task; <strong>shared</strong>{" "}
         ones were visited by two or more executions. <strong>Matched</strong> is the share of student
@@ -66,14 +70,14 @@ const OpenLibrary = memo(function OpenLibrary({ library }: { library: LibrarySum
         {library.files
           .map((file) => `${file.name} (${file.records.toLocaleString("en")} ${file.kind})`)
           .join(", ")}
-        . <Indices indices={library.indices} />
+        . <Indices library={library.id} indices={library.indices} />
       </p>
     </section>
   );
 });
 
 /** Which files have their index from beside them, and those that can have it there next time. */
-function Indices({ indices }: Pick<LibrarySummary, "indices">) {
+function Indices({ library, indices }: Pick<LibrarySummary, "indices"> & { library: string }) {
   const kept = indices.filter(({ from }) => from === "kept").map(({ file }) => file);
   const worth = indices.filter(({ keep }) => keep);
   return (
@@ -85,7 +89,7 @@ function Indices({ indices }: Pick<LibrarySummary, "indices">) {
           type="button"
           className="inline"
           title="Kept beside the file and opened with it, it makes the next opening instant."
-          onClick={() => void saveIndex(file)}
+          onClick={() => void saveIndex(library, file)}
         >
           Download the index of {file}
         </button>

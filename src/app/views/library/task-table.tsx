@@ -9,6 +9,7 @@ import { goToTask, navigate } from "../../place/navigate.ts";
 import { type SortKey, SUBSETS, type Subset } from "../../place/place.ts";
 import { selectionOf } from "../../place/what-if.ts";
 import { Scroller } from "../../shell/scroller.tsx";
+import { shownColumns } from "../../state/libraries.ts";
 import { getUi, useUi } from "../../state/store.ts";
 import { libraryWorker } from "../../workers/clients.ts";
 import { isCounted, type ScoredTasks, visibleTasks, wholeColumns } from "./sort-tasks.ts";
@@ -43,7 +44,7 @@ const SUBSET_TITLES: Record<Subset, string> = {
 export function TaskTable({ tasks }: { tasks: readonly TaskSummary[] }) {
   const place = useUi((ui) => ui.place);
   const { filter, show, sort, descending } = place;
-  const columns = useUi((ui) => ui.columns);
+  const columns = useUi(shownColumns);
   const scored = useScoredTasks();
   // Every batch of counts makes another object: only what depends on them follows.
   const needed = show === "fallback" ? columns : isCounted(sort) ? wholeColumns(columns) : null;
@@ -153,7 +154,8 @@ export function TaskTable({ tasks }: { tasks: readonly TaskSummary[] }) {
 function useScoredTasks(): ScoredTasks {
   const scores = useUi((ui) => ui.scores);
   const place = useUi((ui) => ui.place);
-  return useMemo(() => scoredTasks(scores, selectionOf(place)), [scores, place]);
+  const library = useUi((ui) => ui.library?.id ?? null);
+  return useMemo(() => scoredTasks(scores, selectionOf(place), library), [scores, place, library]);
 }
 
 /** In place of rows that are out of sight. */
@@ -180,10 +182,11 @@ function useWantedColumns(
   useEffect(() => {
     if (!open) return;
     const timer = setTimeout(() => {
-      const { columns: now } = getUi();
+      const ui = getUi();
+      const now = shownColumns(ui);
       const places = shown.slice(first, end).map(({ place }) => place);
       const wanted = places.filter((place) => now?.states[place] === UNCOUNTED);
-      if (wanted.length > 0) void libraryWorker().countColumns(wanted);
+      if (wanted.length > 0 && ui.library !== null) void libraryWorker().countColumns(ui.library.id, wanted);
     }, REST);
     return () => clearTimeout(timer);
   }, [open, shown, first, end]);
@@ -191,7 +194,8 @@ function useWantedColumns(
 
 /** How far the counted columns are, while they are not whole. */
 function CountingNote({ tasks, sort }: { tasks: number; sort: SortKey }) {
-  const columns = useUi((ui) => ui.columns);
+  const columns = useUi(shownColumns);
+  const library = useUi((ui) => ui.library?.id ?? "");
   const remote = useUi((ui) => ui.library?.remote ?? false);
   const bytes = useUi((ui) => ui.library?.bytes ?? 0);
   const [asked, setAsked] = useState(false);
@@ -210,7 +214,7 @@ function CountingNote({ tasks, sort }: { tasks: number; sort: SortKey }) {
               title={`Downloads all ${Math.round(bytes / 1e6)} MB once`}
               onClick={() => {
                 setAsked(true);
-                void libraryWorker().countAllColumns();
+                void libraryWorker().countAllColumns(library);
               }}
             >
               Count all ({Math.round(bytes / 1e6)} MB)

@@ -1,10 +1,11 @@
-/** The figures that the paper prints, for the library that is open. */
+/** The figures that the paper prints, for the library that is shown. */
 import { useState } from "react";
 import type { LibraryStatistics } from "../../../core/statistics/index.ts";
 import type { LibrarySummary } from "../../model.ts";
 import { controlsOf, selectionOf, whatIfWords } from "../../place/what-if.ts";
 import { Scroller } from "../../shell/scroller.tsx";
 import { useUi } from "../../state/store.ts";
+import { LibrariesTable } from "../library/libraries-table.tsx";
 import { NothingOpen } from "../nothing-open.tsx";
 import { BarChart } from "./bar-chart.tsx";
 import { type StatisticsTable, statisticsMarkdown, statisticsTables } from "./tables.ts";
@@ -12,7 +13,13 @@ import { useStatistics } from "./use-statistics.ts";
 
 export function StatisticsView() {
   const library = useUi((ui) => ui.library);
-  return library === null ? <NothingOpen /> : <OfLibrary library={library} />;
+  if (library === null) return <NothingOpen />;
+  return (
+    <div className="statistics-page">
+      <LibrariesTable />
+      <OfLibrary key={library.id} library={library} />
+    </div>
+  );
 }
 
 function OfLibrary({ library }: { library: LibrarySummary }) {

@@ -1,4 +1,4 @@
-/** The statistics of the open library under the present controls, computed in the library worker. */
+/** The statistics of the shown library under the present controls, computed in the library worker. */
 import * as Comlink from "comlink";
 import { useEffect, useState } from "react";
 import type { Selection } from "../../../core/retrieval/selection.ts";
@@ -30,6 +30,7 @@ export function useStatistics(library: LibrarySummary, selection: Selection): St
     setState({ status: "running", done: 0 });
     libraryWorker()
       .statistics(
+        library.id,
         JSON.parse(key) as Selection,
         Comlink.proxy((done) => {
           if (current) setState((now) => (now.status === "running" ? { status: "running", done } : now));

@@ -4,6 +4,7 @@ import type { TaskModel, TaskSummary } from "../../model.ts";
 import { goToDecision, goToTask, navigate } from "../../place/navigate.ts";
 import { episodeAt } from "../../session/follow-place.ts";
 import { Mark } from "../../shell/mark.tsx";
+import { shownColumns } from "../../state/libraries.ts";
 import { useUi } from "../../state/store.ts";
 import { shownName } from "../../text/shown-text.ts";
 import { visibleTasks, wholeColumns } from "../library/sort-tasks.ts";
@@ -109,7 +110,7 @@ const TaskMenu = memo(function TaskMenu({
 }) {
   const sort = useUi((ui) => ui.place.sort);
   const descending = useUi((ui) => ui.place.descending);
-  const whole = useUi((ui) => wholeColumns(ui.columns));
+  const whole = useUi((ui) => wholeColumns(shownColumns(ui)));
   const tasks = useMemo(
     () => visibleTasks(all, whole, { filter: "", sort, descending }),
     [all, whole, sort, descending],

@@ -36,6 +36,7 @@ describe("changesCsv", () => {
   it("has a line a token, with exact texts and no formulas", () => {
     const csv = changesCsv(
       {
+        library: "library-1",
         environment: "scienceworld",
         task: "=1+1",
         episode: null,

@@ -39,7 +39,10 @@ export function ChangesPanel({ task }: { task: TaskModel }) {
   useUi((ui) => ui.training.status);
   const busy = isComputing();
   const here =
-    changes !== null && changes.task === task.task && changes.environment === task.environment
+    changes !== null &&
+    changes.library === task.library &&
+    changes.task === task.task &&
+    changes.environment === task.environment
       ? changes
       : null;
   const stale =

@@ -2,6 +2,7 @@
 
 import { useRuns } from "../../runs/runs-store.ts";
 import { formatRange, trainingRemaining } from "../../session/eta.ts";
+import { libraryNames } from "../../state/libraries.ts";
 import { type TrainingState, useUi } from "../../state/store.ts";
 import { useMemoryFacts } from "../memory-note.tsx";
 import { NeedsEpisode, NeedsTask } from "../needs-task.tsx";
@@ -71,6 +72,9 @@ export function TrainingView() {
 }
 
 function Running({ training }: { training: TrainingState }) {
+  const libraries = useUi((ui) => ui.libraries);
+  // Said where it may be another one than the shown.
+  const name = libraries.length > 1 ? libraryNames(libraries).get(training.library ?? "") : undefined;
   const { status, work, done, total, message, points, stageSteps, method } = training;
   if (status === "idle") {
     return message === null ? null : (
@@ -96,6 +100,7 @@ function Running({ training }: { training: TrainingState }) {
           (eta === null ? " · time left is known after the first step" : ` · ${formatRange(eta)} left`)}
         {status === "stopping" && " · stopping after this step"}
         {method !== "" && ` · evidence: ${method}`}
+        {name !== undefined && ` · library: ${name}`}
       </span>
       <progress
         max={total || 1}

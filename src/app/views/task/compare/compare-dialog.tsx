@@ -20,7 +20,7 @@ export function CompareDialog({ task }: { task: TaskModel }) {
   const [left, right] = useUi((ui) => ui.place.compared);
   const dialog = useRef<HTMLDialogElement>(null);
   const [shown, setShown] = useState<Shown | null>(null);
-  const { environment, task: name } = task;
+  const { library, environment, task: name } = task;
   useEffect(() => {
     setShown(null);
     if (left === undefined || right === undefined) {
@@ -30,7 +30,7 @@ export function CompareDialog({ task }: { task: TaskModel }) {
     if (!dialog.current?.open) dialog.current?.showModal();
     let current = true;
     libraryWorker()
-      .compare({ environment, task: name }, [left, right])
+      .compare({ library, environment, task: name }, [left, right])
       .then(
         (comparison) => current && setShown({ comparison }),
         (error) => current && setShown({ problem: describeFault(error) }),
@@ -38,7 +38,7 @@ export function CompareDialog({ task }: { task: TaskModel }) {
     return () => {
       current = false;
     };
-  }, [environment, name, left, right]);
+  }, [library, environment, name, left, right]);
   return (
     <dialog
       ref={dialog}

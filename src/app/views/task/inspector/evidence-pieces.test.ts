@@ -38,8 +38,10 @@ it("joined again, the pieces are the evidence: nothing is lost or doubled on the
     }),
   );
   const service = new LibraryService();
-  const { tasks } = await service.open(files, [], { title: "fixture", origin: "own" }, () => {});
-  for (const task of tasks) {
+  const about = { title: "fixture", origin: "own", link: null } as const;
+  const { id: library, tasks } = await service.open(files, [], about, () => {});
+  for (const { environment, task: name } of tasks) {
+    const task = { library, environment, task: name };
     const { episodes } = await service.task(task);
     const episode = episodes.at(-1)!;
     const last = episode.decisions - 1;

@@ -32,11 +32,11 @@ export function PinnedVisit({
 }) {
   const [shown, setShown] = useState<Shown | null>(null);
   const { source: id, position } = visit;
-  const { environment, task: name } = task;
+  const { library, environment, task: name } = task;
   useEffect(() => {
     let current = true;
     libraryWorker()
-      .visit({ environment, task: name }, id, position)
+      .visit({ library, environment, task: name }, id, position)
       .then(
         (decision) => current && setShown({ decision }),
         (error) => current && setShown({ problem: describeFault(error) }),
@@ -44,7 +44,7 @@ export function PinnedVisit({
     return () => {
       current = false;
     };
-  }, [environment, name, id, position]);
+  }, [library, environment, name, id, position]);
   const highlighted = useUi((ui) => ui.place.highlights.includes(id));
   const source = task.sources.find((each) => each.id === id);
   const cell = source?.cells[position];

@@ -77,13 +77,13 @@ export function TakeVisit({
   visit: VisitRef;
 }) {
   const [problem, setProblem] = useState<string | null | undefined>(undefined);
-  const { environment, task, episode, decision: at, selection } = decision;
+  const { library, environment, task, episode, decision: at, selection } = decision;
   const { source, position } = visit;
   useEffect(() => {
     let current = true;
     setProblem(undefined);
     libraryWorker()
-      .pinProblem({ environment, task }, episode, at, selection, kind, { source, position })
+      .pinProblem({ library, environment, task }, episode, at, selection, kind, { source, position })
       .then(
         (found) => current && setProblem(found),
         // What is wrong with the decision itself is said elsewhere.
@@ -92,7 +92,7 @@ export function TakeVisit({
     return () => {
       current = false;
     };
-  }, [environment, task, episode, at, selection, kind, source, position]);
+  }, [library, environment, task, episode, at, selection, kind, source, position]);
   if (problem === undefined) return null;
   if (problem === null) return <ReferenceButton decision={decision} kind={kind} visit={visit} />;
   return (

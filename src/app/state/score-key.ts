@@ -1,0 +1,23 @@
+/** What names a scored decision: its library, task, episode and place there, and the evidence that was asked for. */
+import type { Selection } from "../../core/retrieval/selection.ts";
+import type { DecisionModel } from "../model.ts";
+
+type Scored = Pick<DecisionModel, "library" | "environment" | "task" | "episode" | "decision" | "selection">;
+
+/** One name for a decision of an open library and the evidence that was asked for. */
+export function scoreKey({ library, environment, task, episode, decision, selection }: Scored): string {
+  return JSON.stringify([library, environment, task, episode, decision, selection]);
+}
+
+/** What a key of `scoreKey` names. */
+export function ofScoreKey(key: string): Omit<Scored, "selection"> & { selection: Selection } {
+  const [library, environment, task, episode, decision, selection] = JSON.parse(key) as [
+    string,
+    string,
+    string,
+    string,
+    number,
+    Selection,
+  ];
+  return { library, environment, task, episode, decision, selection };
+}

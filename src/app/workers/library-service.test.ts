@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+import { EPISODES, jsonLines, SOURCES, TASK } from "../../../e2e/own-files.ts";
+import { LibraryService } from "./library-service.ts";
+
+const ABOUT = { title: "own", origin: "own", link: null } as const;
+const NAME = { environment: "scienceworld", task: TASK };
+
+const file = (name: string, records: unknown[]) => ({
+  kind: "blob" as const,
+  name,
+  blob: new Blob([Uint8Array.from(jsonLines(records))]),
+});
+
+async function twoLibraries() {
+  const service = new LibraryService();
+  const open = (sources: unknown[]) =>
+    service.open([file("sources.jsonl", sources), file("episodes.jsonl", EPISODES)], [], ABOUT, () => {});
+  return { service, open, first: await open(SOURCES), second: await open(SOURCES.slice(1)) };
+}
+
+describe("several libraries", () => {
+  it("keep tasks of one name apart, in what is asked before and after", async () => {
+    const { service, first, second } = await twoLibraries();
+    expect(first.id).not.toBe(second.id);
+    const winner = async (library: string) =>
+      (await service.decision({ library, ...NAME }, "own#0", 0)).retrieval.record.success?.source;
+    expect(await winner(first.id)).toBe("teacher:0");
+    expect(await winner(second.id)).toBe("teacher:2");
+    expect(await winner(first.id)).toBe("teacher:0");
+    const task = await service.task({ library: second.id, ...NAME });
+    expect([task.library, task.sources.map(({ id }) => id)]).toEqual([second.id, ["teacher:1", "teacher:2"]]);
+    const figures = await service.statistics(second.id, {}, () => {});
+    expect(figures.recorded).toBe(2);
+    const { sources } = await service.recordLines(second.id, [{ ...NAME, episode: "own#0" }]);
+    expect((await sources.text()).trimEnd().split("\n")).toHaveLength(2);
+  });
+
+  it("are called by what is in their files, in any order of them", async () => {
+    const { service, open, first, second } = await twoLibraries();
+    expect(first.link).toEqual({
+      library: expect.stringMatching(/^own-[0-9a-f]{12}$/),
+      disk: [],
+      addresses: [],
+    });
+    expect(second.link).not.toEqual(first.link);
+    const again = await open(SOURCES);
+    expect([again.link, again.id === first.id]).toEqual([first.link, false]);
+    const turned = await service.open(
+      [file("b.jsonl", EPISODES), file("a.jsonl", SOURCES)],
+      [],
+      ABOUT,
+      () => {},
+    );
+    expect(turned.link).toEqual(first.link);
+  });
+
+  it("end one by one", async () => {
+    const { service, first, second } = await twoLibraries();
+    service.close(first.id);
+    await expect(service.task({ library: first.id, ...NAME })).rejects.toThrow("not open any more");
+    await expect(service.statistics(first.id, {}, () => {})).rejects.toThrow("not open any more");
+    expect((await service.task({ library: second.id, ...NAME })).sources).toHaveLength(2);
+  });
+});
