@@ -2,7 +2,7 @@
  * The pictures of the documentation are this test's reference: a picture that no longer shows the page fails it, and
  * `npm run pictures` takes them again. Every picture has a dark sister. The fonts are the same on every machine, and
  * an ellipsis of one width stands for what was measured (seconds, tokens a second): what follows it on the line may not
- * move with its digits.
+ * move with its digits. A curve of what was measured is not shown, and the names of runs are drawn by lot from one seed.
  */
 import { readFileSync } from "node:fs";
 import { test as base, decisionShown, expect, type Page, sampleHash, visit } from "./site.ts";
@@ -20,6 +20,7 @@ ${font("Picture mono", "jetbrains-mono/files/jetbrains-mono-latin-wght-normal.wo
 :root { --font-text: "Picture text", "DejaVu Sans", sans-serif !important; --font-mono: "Picture mono", "DejaVu Sans Mono", monospace !important; }
 [data-measured] { font-size: 0 !important; }
 [data-measured]::after { content: "…"; font-size: 0.8125rem; }
+figure:has([data-figure="tokensPerSecond"]) { visibility: hidden; }
 `;
 
 const test = base.extend<{ dressed: undefined }>({
@@ -90,3 +91,50 @@ for (const theme of ["light", "dark"] as const) {
     });
   });
 }
+
+test.describe("pictures, both themes", () => {
+  test.use({ colorScheme: "light", viewport: { width: 1280, height: 800 } });
+
+  test("two runs compared", async ({ page }) => {
+    test.setTimeout(900_000);
+    await page.addInitScript(() => {
+      let state = 9;
+      crypto.getRandomValues = (array) => {
+        for (let i = 0; i < array!.byteLength; i++) {
+          state = (state * 48271) % 2147483647;
+          new DataView(array!.buffer, array!.byteOffset).setUint8(i, state & 255);
+        }
+        return array;
+      };
+    });
+    await visit(page, sampleHash("training", TASK, { decision: 4 }));
+    const update = page.getByRole("button", { name: "Update" });
+    const detail = page.getByTestId("run-detail");
+    for (const [method, vanilla, graph] of [
+      ["gc-opd", 1, 2],
+      ["opd", 3, null],
+    ] as const) {
+      await page.getByRole("combobox", { name: "Method", exact: true }).selectOption(method);
+      await page.getByLabel("Vanilla passes").fill(String(vanilla));
+      if (graph !== null) await page.getByLabel("Graph-conditioned passes").fill(String(graph));
+      await expect(update).toBeEnabled();
+      await update.click();
+      await expect(detail).toContainText(`${method}, ${TASK}`);
+      await expect(detail).toContainText("✓ done · step 3 of 3", { timeout: 380_000 });
+      if (method === "opd") continue;
+      await page.getByRole("button", { name: "Revert to the loaded student" }).click();
+      await expect(page.getByTestId("model-student")).toContainText("the sample’s");
+    }
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("6");
+    const boxes = page.getByTestId("run-list").getByRole("checkbox");
+    await expect(boxes).toHaveCount(2);
+    for (const i of [1, 0]) await boxes.nth(i).check();
+    await expect(page.getByRole("img", { name: /^Loss.* A −?\d.*, B −?\d/ })).toBeVisible();
+    await expect(page.getByTestId("worker-line")).toContainText("Worker: ");
+    for (const theme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme: theme });
+      await picture(page, theme, "runs");
+    }
+  });
+});

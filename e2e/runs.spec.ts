@@ -70,7 +70,12 @@ test("the same job here and on the worker: watched, compared, exported, and ther
     return (await readFile(await (await download).path())).toString();
   };
   expect((await saved("CSV")).trim().split("\n")).toHaveLength(5);
-  expect(await saved("SVG")).toMatch(/^<svg [\s\S]*Loss/);
+  await page.getByLabel("Save “Curves”", { exact: true }).click();
+  const picture = await saved("Save “Curves” as SVG");
+  expect(picture).toMatch(/^<svg [\s\S]*>Training runs<[\s\S]*>Loss, Eq\. \(9\): A −?[\d.]+, B −?[\d.]+</);
+  // Styles are in the file: it stands alone, on white, with a curve a run in each chart and in the legend.
+  expect(picture).not.toContain("class=");
+  expect(picture.match(/stroke-dasharray="6px, 3px"/g)?.length ?? 0).toBeGreaterThan(1);
   expect(await saved("Events (JSONL)")).toContain('"type":"updated"');
 });
 

@@ -46,4 +46,21 @@ test("the what-if, the library and the student come back", async ({ page }) => {
   await expect(student).toContainText("the sample’s", { timeout: 60_000 });
   await expect(page.getByTestId("hint")).toContainText("Undone: The student was updated");
   await expect(page.getByRole("button", { name: "Revert to the loaded student" })).toBeDisabled();
+  // The curves were measured: they stay, and say that the student has the steps no longer.
+  await expect(page.getByTestId("run-message")).toHaveCount(0);
+  await expect(page.getByTestId("taken-back")).toHaveText(
+    "The run’s steps were taken back: the student is as it was before this run. Its curves stay among the runs.",
+  );
+  await expect(page.getByTestId("watched")).toContainText(/log p .* (\S+) before, \1 after 0 steps/);
+  await expect(page.locator('svg[data-figure="loss"] .curve.taken-back')).toHaveCount(1);
+  await expect(page.getByTestId("run-detail")).toContainText("✓ done · step 2 of 2 · taken back:");
+  // Another run begins anew, and is not taken back.
+  await page.keyboard.press("u");
+  await expect(student).toContainText("updated here (2 steps)", { timeout: 200_000 });
+  await expect(page.getByTestId("taken-back")).toHaveCount(0);
+  await expect(page.locator('svg[data-figure="loss"] .curve.taken-back')).toHaveCount(0);
+  await page.keyboard.press("6");
+  await expect(
+    page.getByTestId("run-list").getByRole("row").filter({ hasText: "taken back: the student is as it was" }),
+  ).toHaveCount(1);
 });

@@ -12,9 +12,10 @@ export interface Picture {
   height: number;
 }
 
-/** A drawing on the page. */
+/** Drawings of the page under one title. */
 export interface Drawn {
-  svg: SVGSVGElement;
+  /** One drawing, or several with a heading each, which stand side by side as on the page. */
+  svg: SVGSVGElement | readonly { svg: SVGSVGElement; heading: string }[];
   title: string;
   /** What the figures are of: model, evidence, files. */
   caption: string;
@@ -23,6 +24,9 @@ export interface Drawn {
 }
 
 const PADDING = 14;
+/** Between drawings side by side, and above each for its heading. */
+const GAP = 16;
+const HEADING = 20;
 const INK = "#1b1d21";
 const MUTED = "#555b65";
 
@@ -40,12 +44,16 @@ const STYLES = [
   "text-anchor",
 ] as const;
 
-/** The picture of a drawing, in the colours of the light theme whatever the page shows. */
+/** The picture of what is drawn, in the colours of the light theme whatever the page shows. */
 export function picture({ svg, title, caption, legend = [] }: Drawn): Picture {
-  const width = svg.clientWidth + 2 * PADDING;
-  const inner = width - 2 * PADDING;
+  const {
+    body,
+    samples,
+    width: inner,
+    height,
+  } = "clientWidth" in svg ? single(svg, legend) : sheet(svg, legend);
+  const width = inner + 2 * PADDING;
   const measure = canvasMeasure();
-  const { body, samples } = inLight(svg, legend);
   const parts: string[] = [];
   let y = PADDING + 13;
   parts.push(textLine(title, { x: PADDING, y, size: 14, "font-weight": 600, fill: INK }));
@@ -66,10 +74,49 @@ export function picture({ svg, title, caption, legend = [] }: Drawn): Picture {
     y += 8;
   }
   parts.push(`<g transform="translate(${PADDING},${y})">${body}</g>`);
-  y += svg.clientHeight + 18;
+  y += height + 18;
   const foot = captionLines(caption, { x: PADDING, y, width: inner, measure });
   parts.push(foot.svg);
   return framed(parts, width, foot.end + PADDING - 6);
+}
+
+/** What stands between title and caption, its size, and the legend's samples. */
+interface Body {
+  body: string;
+  samples: string[];
+  width: number;
+  height: number;
+}
+
+function single(svg: SVGSVGElement, legend: NonNullable<Drawn["legend"]>): Body {
+  return { ...inLight(svg, legend), width: svg.clientWidth, height: svg.clientHeight };
+}
+
+/** Rows of drawings, broken where the page breaks them. */
+function sheet(
+  drawings: readonly { svg: SVGSVGElement; heading: string }[],
+  legend: NonNullable<Drawn["legend"]>,
+): Body {
+  const parts: string[] = [];
+  let samples: string[] = [];
+  let [x, y, width, rowHeight] = [0, 0, 0, 0];
+  let row: number | null = null;
+  for (const { svg, heading } of drawings) {
+    const { top } = svg.getBoundingClientRect();
+    if (row !== null && Math.abs(top - row) > 1) {
+      y += rowHeight + GAP;
+      [x, rowHeight] = [0, 0];
+    }
+    row = top;
+    const drawn = inLight(svg, parts.length === 0 ? legend : []);
+    if (parts.length === 0) samples = drawn.samples;
+    parts.push(textLine(heading, { x, y: y + 12, size: 11.5, "font-weight": 600, fill: INK }));
+    parts.push(`<g transform="translate(${x},${y + HEADING})">${drawn.body}</g>`);
+    x += svg.clientWidth + GAP;
+    width = Math.max(width, x - GAP);
+    rowHeight = Math.max(rowHeight, HEADING + svg.clientHeight);
+  }
+  return { body: parts.join(""), samples, width, height: y + rowHeight };
 }
 
 /** A caption in small letters; `end` is the baseline of its last line. */

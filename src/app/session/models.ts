@@ -19,12 +19,15 @@ import { keptDecisions } from "./kept-decisions.ts";
 import { memory, memoryLimit, plannedPasses, useMemory } from "./memory.ts";
 import { withRun } from "./run-log.ts";
 import { sampleBase } from "./sample-base.ts";
+import { type StudentSteps, studentHasRun, studentWentBack } from "./taken-back.ts";
 import { offerUndo } from "./undo.ts";
 
 interface Opened {
   folder: FolderFiles;
   origin: ModelOrigin;
   steps: number;
+  /** A student's steps that were taken in this page. */
+  taken?: StudentSteps;
 }
 
 /** What the user has opened or trained; null means the sample's. */
@@ -178,8 +181,11 @@ function wayBack(role: Role): () => Promise<void> {
   const wasOpen = models[role] !== null;
   return async () => {
     if (isComputing()) throw new InputError("a model is at work: stop it, then undo");
+    if (role === "student") {
+      studentWentBack(folders.student?.taken ?? {}, opened?.taken ?? {});
+      openedStudent = openedFirst;
+    }
     folders[role] = opened;
-    if (role === "student") openedStudent = openedFirst;
     if (tokenizer !== texts) {
       tokenizer = texts;
       // Without one of the user's it is the sample's again.
@@ -225,14 +231,28 @@ export async function openModel(role: Role, folder: FolderFiles): Promise<void> 
   }
 }
 
-/** After training: the student's new folder, as the worker has it open already; `run` is what was done to it. */
-export function studentTrained(folder: FolderFiles, steps: number, run: object): void {
+/**
+ * After training: the student's new folder, as the worker has it open already. `record` is what was done to it, `run`
+ * the run of this page and how many of its steps are taken.
+ */
+export function studentTrained(
+  folder: FolderFiles,
+  steps: number,
+  record: object,
+  run: { id: string; done: number },
+): void {
   offerUndo(
     `The student was updated: it has ${countOf(steps, "optimizer step")} now`,
     wayBack("student"),
     "student",
   );
-  folders.student = { folder: withRun(folder, folders.student?.folder, run), origin: "updated", steps };
+  folders.student = {
+    folder: withRun(folder, folders.student?.folder, record),
+    origin: "updated",
+    steps,
+    taken: { ...folders.student?.taken, [run.id]: run.done },
+  };
+  studentHasRun(run.id);
   setUi((ui) => {
     const { student } = ui.models;
     return student === null
@@ -249,6 +269,7 @@ export function studentLost(): void {
 /** Back to the student as it was opened. */
 export async function revertStudent(): Promise<void> {
   const goBack = wayBack("student");
+  studentWentBack(folders.student?.taken ?? {}, openedStudent?.taken ?? {});
   folders.student = openedStudent;
   studentLost();
   try {

@@ -146,6 +146,7 @@ async function runHere(
     patch({ library: plan.library });
     id = plan.id;
     present = id;
+    patch({ run: id });
     beginPageRun({ id, title, config: plan.written }, plan);
     progress("Measuring what the models will read", 0, 0);
     const passes = await requirePlan("train", () => planTraining(plan));
@@ -178,7 +179,7 @@ async function runHere(
     if (mine !== run) return;
     const { done, total, faults } = getUi().training;
     const { teacher, student } = getUi().models;
-    studentTrained(result.folder, result.steps, {
+    const record = {
       ended: new Date().toISOString(),
       evidence: words,
       method: plan.method,
@@ -190,7 +191,8 @@ async function runHere(
       steps: { done, planned: total, of_the_student: result.steps },
       teacher: teacher?.info ?? null,
       student: student?.info ?? null,
-    });
+    };
+    studentTrained(result.folder, result.steps, record, { id: plan.id, done });
     const text = [
       result.finished
         ? `Done: ${countOf(done, "step")}${under(words)}.`

@@ -131,6 +131,8 @@ export interface WatchPoint {
 
 export interface TrainingState {
   status: "idle" | "running" | "stopping" | "cancelling";
+  /** Its id among the runs; null before it has one. */
+  run: string | null;
   /** What is being done now, in words, and how far it is. */
   work: Progress | null;
   /** Steps of this run, done and in all. */
@@ -190,6 +192,7 @@ export interface UiState {
 
 export const IDLE_TRAINING: TrainingState = {
   status: "idle",
+  run: null,
   work: null,
   done: 0,
   total: 0,

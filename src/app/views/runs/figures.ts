@@ -1,5 +1,5 @@
 /** The figures that are drawn of a run, in the order in which one reads them. */
-import type { RunPoint } from "../../runs/run.ts";
+import type { Run, RunPoint } from "../../runs/run.ts";
 
 export interface ShownFigure {
   key:
@@ -31,6 +31,32 @@ export const SHOWN_FIGURES: readonly ShownFigure[] = [
 
 /** The letter, dash and point of the n-th run on a chart: six that differ without colour. */
 export const LETTERS = ["A", "B", "C", "D", "E", "F"] as const;
+
+/** The outline of a curve's points, 4.8 pixels across. */
+export const POINT_SHAPE = "M2.4,0A2.4,2.4,0,1,1,-2.4,0A2.4,2.4,0,1,1,2.4,0Z";
+
+/**
+ * Where the letters at the ends of curves stand, in pixels from the top: in the curves' order, so far apart that none
+ * covers another, and none below `lowest` while there is room above it.
+ */
+export function spread(ends: readonly number[], apart: number, lowest: number): number[] {
+  const placed = [...ends];
+  const order = ends.map((_, i) => i).sort((a, b) => ends[a]! - ends[b]! || a - b);
+  for (const [n, i] of order.entries()) {
+    const above = order[n - 1];
+    if (above !== undefined) placed[i] = Math.max(placed[i]!, placed[above]! + apart);
+  }
+  let limit = lowest;
+  for (const i of order.reverse()) {
+    placed[i] = Math.min(placed[i]!, limit);
+    limit = placed[i] - apart;
+  }
+  return placed;
+}
+
+/** A run's figures at a step; null: at its last. */
+export const pointAt = ({ figures: { points } }: Run, step: number | null): RunPoint | undefined =>
+  step === null ? points.at(-1) : points.find((point) => point.step === step);
 
 /** A figure as it is read: four digits. */
 export function figureText(point: RunPoint | undefined, key: ShownFigure["key"]): string {

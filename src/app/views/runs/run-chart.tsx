@@ -1,9 +1,9 @@
 /** One figure of several runs by step: letters, dashes and points tell them apart, one crosshair goes through all. */
 import { extent, line, scaleLinear } from "d3";
 import { useRef } from "react";
-import type { Run, RunPoint } from "../../runs/run.ts";
+import type { Run } from "../../runs/run.ts";
 import { useSize } from "../task/use-size.ts";
-import { figureText, LETTERS, type ShownFigure } from "./figures.ts";
+import { figureText, LETTERS, POINT_SHAPE, pointAt, type ShownFigure, spread } from "./figures.ts";
 
 const MARGIN = { left: 52, right: 14, top: 10, bottom: 24 };
 const HEIGHT = 150;
@@ -28,6 +28,7 @@ export function RunChart({
   runs,
   steps,
   step,
+  takenBack = null,
   onStep,
 }: {
   figure: ShownFigure;
@@ -36,6 +37,8 @@ export function RunChart({
   steps: [number, number];
   /** The step that is read; null reads the last of each run. */
   step: number | null;
+  /** Steps after this one were taken back: they are drawn paler. */
+  takenBack?: number | null;
   onStep: (step: number | null) => void;
 }) {
   const box = useRef<HTMLElement>(null);
@@ -57,10 +60,15 @@ export function RunChart({
     (point) => y(point.y),
   );
   const ticks = x.ticks(Math.max(2, Math.floor(width / 70))).filter(Number.isInteger);
-  const read = (run: Run): RunPoint | undefined =>
-    step === null ? run.figures.points.at(-1) : run.figures.points.find((point) => point.step === step);
-  const said = runs.map(({ run, letter }) => `${LETTERS[letter]} ${figureText(read(run), key)}`).join(", ");
-  const pointAt = (clientX: number): void => {
+  const letters = spread(
+    series.map(({ points }) => y(points.at(-1)?.y ?? 0)),
+    10,
+    HEIGHT - MARGIN.bottom,
+  );
+  const said = runs
+    .map(({ run, letter }) => `${LETTERS[letter]} ${figureText(pointAt(run, step), key)}`)
+    .join(", ");
+  const readAt = (clientX: number): void => {
     const left = box.current?.querySelector("svg")?.getBoundingClientRect().left ?? 0;
     const nearest = Math.round(x.invert(clientX - left));
     onStep(Math.min(steps[1], Math.max(steps[0], nearest)));
@@ -73,7 +81,7 @@ export function RunChart({
         <span className="run-readout">
           {runs.map(({ run, letter }) => (
             <span key={run.id} className={`run-series run-${letter}`}>
-              <b>{LETTERS[letter]}</b> {figureText(read(run), key)}
+              <b>{LETTERS[letter]}</b> {figureText(pointAt(run, step), key)}
             </span>
           ))}
         </span>
@@ -85,7 +93,7 @@ export function RunChart({
           role="img"
           aria-label={`${title} at ${step === null ? "the last step" : `step ${step}`}: ${said}`}
           data-figure={key}
-          onPointerMove={(event) => pointAt(event.clientX)}
+          onPointerMove={(event) => readAt(event.clientX)}
           onPointerLeave={() => onStep(null)}
         >
           {y.ticks(4).map((tick) => (
@@ -122,17 +130,30 @@ export function RunChart({
           {step !== null && (
             <line className="marked" x1={x(step)} x2={x(step)} y1={MARGIN.top} y2={HEIGHT - MARGIN.bottom} />
           )}
-          {series.map(({ run, letter, points }) => {
+          {series.map(({ run, letter, points }, i) => {
             const last = points.at(-1);
+            const kept = takenBack === null ? points : points.filter((point) => point.x <= takenBack);
+            // From the last step that is left on, so that the curve has no gap.
+            const gone = points.slice(Math.max(0, kept.length - 1));
             return (
               <g key={run.id} className={`run-series run-${letter}`}>
-                <path className="curve" d={path(points) ?? ""} />
+                <path className="curve" d={path(kept) ?? ""} />
+                {kept.length < points.length && (
+                  <path className="curve taken-back" d={path(gone) ?? ""}>
+                    <title>Taken back: the student has no longer these steps</title>
+                  </path>
+                )}
                 {points.length <= 40 &&
-                  points.map((point) => (
-                    <circle key={point.x} className="point" cx={x(point.x)} cy={y(point.y)} r={2.4} />
+                  points.map((point, n) => (
+                    <path
+                      key={point.x}
+                      className={n < kept.length ? "point" : "point taken-back"}
+                      d={POINT_SHAPE}
+                      transform={`translate(${x(point.x)},${y(point.y)})`}
+                    />
                   ))}
                 {last !== undefined && runs.length > 1 && (
-                  <text className="run-letter" x={x(last.x) + 4} y={y(last.y)} dy="0.32em">
+                  <text className="run-letter" x={x(last.x) + 4} y={letters[i]} dy="0.32em">
                     {LETTERS[letter]}
                   </text>
                 )}

@@ -1,14 +1,23 @@
 /** The curves of one run or of several, read together at one step. */
-import { useState } from "react";
+import { useRef, useState } from "react";
+import { SaveMenu } from "../../export/save-menu.tsx";
 import { curvesCsv } from "../../runs/export-run.ts";
 import type { Run } from "../../runs/run.ts";
 import { saveFile } from "../../session/save-file.ts";
-import { saveChart } from "./chart-file.ts";
+import { drawnCurves } from "./curves-picture.ts";
 import { LETTERS, SHOWN_FIGURES } from "./figures.ts";
 import { type Charted, RunChart } from "./run-chart.tsx";
 
-export function RunCharts({ runs }: { runs: readonly Run[] }) {
+export function RunCharts({
+  runs,
+  takenBack = null,
+}: {
+  runs: readonly Run[];
+  /** Steps after this one were taken back. */
+  takenBack?: number | null;
+}) {
   const [step, setStep] = useState<number | null>(null);
+  const grid = useRef<HTMLDivElement>(null);
   const charted: Charted[] = runs.map((run, letter) => ({ run, letter }));
   const points = runs.flatMap(({ figures }) => figures.points);
   if (points.length === 0) return <p className="note hint">The curves begin with the first step.</p>;
@@ -54,15 +63,14 @@ export function RunCharts({ runs }: { runs: readonly Run[] }) {
           >
             CSV
           </button>
-          <button type="button" onClick={() => void saveChart("svg")}>
-            SVG
-          </button>
-          <button type="button" onClick={() => void saveChart("png")}>
-            PNG
-          </button>
+          <SaveMenu
+            what="Curves"
+            fileName="curves"
+            picture={() => (grid.current === null ? null : drawnCurves(grid.current, figures, charted, step))}
+          />
         </span>
       </div>
-      <div className="run-chart-grid" data-charts>
+      <div className="run-chart-grid" ref={grid}>
         {figures.map((figure) => (
           <RunChart
             key={figure.key}
@@ -70,6 +78,7 @@ export function RunCharts({ runs }: { runs: readonly Run[] }) {
             runs={charted}
             steps={steps}
             step={step}
+            takenBack={takenBack}
             onStep={setStep}
           />
         ))}

@@ -5,6 +5,7 @@ import { ENDED, type Run } from "../../runs/run.ts";
 import { worker } from "../../runs/worker-client.ts";
 import { faultNotice } from "../../session/faults.ts";
 import { saveFile } from "../../session/save-file.ts";
+import { takenBackText, useTakenBack } from "../../session/taken-back.ts";
 import { setUi } from "../../state/store.ts";
 import { BatchPanel } from "./batch-panel.tsx";
 import { CopyText } from "./copy-text.tsx";
@@ -25,6 +26,7 @@ export function RunDetail({ run }: { run: Run }) {
   const { id, figures, work } = { ...run, work: run.figures.work };
   const json = JSON.stringify(run.config, null, 2);
   const going = !ENDED.includes(run.state);
+  const takenBack = useTakenBack((taken) => taken[id]);
   return (
     <>
       <section className="panel run-detail" aria-labelledby="run-title" data-testid="run-detail">
@@ -38,6 +40,7 @@ export function RunDetail({ run }: { run: Run }) {
             {going && ` · ${leftText(run)}`}
             {going && work !== null && ` · ${work.what}: ${work.done} of ${work.total} ${work.unit}`}
             {run.message !== null && ` · ${run.message}`}
+            {takenBack !== undefined && !going && ` · ${takenBackText(takenBack)}`}
           </span>
           {going && figures.total > 0 && (
             <progress max={figures.total} value={figures.done} aria-label="Steps done" />

@@ -5,6 +5,7 @@ import { navigate } from "../../place/navigate.ts";
 import { MOST_RUNS } from "../../place/place.ts";
 import { ENDED, RESUMABLE, type Run } from "../../runs/run.ts";
 import { cancelRun, removeRun, resumeRun, stopRun } from "../../session/run-actions.ts";
+import { takenBackText, useTakenBack } from "../../session/taken-back.ts";
 import { useUi } from "../../state/store.ts";
 import { figureText, LETTERS } from "./figures.ts";
 import { leftText, RunStateLine, stepsText } from "./run-state.tsx";
@@ -12,6 +13,7 @@ import { leftText, RunStateLine, stepsText } from "./run-state.tsx";
 export function RunList({ runs }: { runs: readonly Run[] }) {
   const place = useUi((ui) => ui.place);
   const { charted, run: shown } = place;
+  const takenBack = useTakenBack();
   const toggle = (id: string): void =>
     navigate({
       charted: charted.includes(id)
@@ -68,10 +70,15 @@ export function RunList({ runs }: { runs: readonly Run[] }) {
                 <td>
                   <RunStateLine run={run} />
                   <div className="note">{leftText(run) || run.message}</div>
+                  {takenBack[run.id] !== undefined && (
+                    <div className="note">{takenBackText(takenBack[run.id]!)}</div>
+                  )}
                 </td>
                 <td className="number">{stepsText(run)}</td>
                 <td className="number">{figureText(run.figures.points.at(-1), "loss")}</td>
-                <td>{run.created.slice(0, 16).replace("T", " ")}</td>
+                <td>
+                  <span data-measured>{run.created.slice(0, 16).replace("T", " ")}</span>
+                </td>
                 <td>
                   <RunButtons run={run} />
                 </td>

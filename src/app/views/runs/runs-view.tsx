@@ -50,12 +50,13 @@ export function WorkerLine({ worker }: { worker: WorkerState }) {
   const texts: Record<WorkerState["status"], string> = {
     none: "No worker serves this page: `npm start` does",
     asking: "Asking the worker…",
-    there: `Worker: ${worker.device}`,
+    there: "Worker: ",
     lost: "The worker does not answer; it is asked again",
   };
   return (
     <span className="note" data-testid="worker-line">
       {texts[worker.status]}
+      {worker.status === "there" && <span data-measured>{worker.device}</span>}
     </span>
   );
 }

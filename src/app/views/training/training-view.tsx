@@ -2,6 +2,7 @@
 
 import { useRuns } from "../../runs/runs-store.ts";
 import { formatRange, trainingRemaining } from "../../session/eta.ts";
+import { takenBackText, useTakenBack } from "../../session/taken-back.ts";
 import { libraryNames } from "../../state/libraries.ts";
 import { type TrainingState, useUi } from "../../state/store.ts";
 import { useMemoryFacts } from "../memory-note.tsx";
@@ -21,6 +22,8 @@ export function TrainingView() {
   const teacher = useUi((ui) => ui.models.teacher);
   const memoryFacts = useMemoryFacts("train");
   const latest = useRuns((state) => (state.latest === null ? null : (state.runs[state.latest] ?? null)));
+  const takenBack = useTakenBack();
+  const gone = training.status === "idle" ? (takenBack[training.run ?? ""] ?? null) : null;
   return (
     <div className="training-view">
       {task === null ? <NeedsTask /> : <StepBar task={task} />}
@@ -31,17 +34,23 @@ export function TrainingView() {
           <StudentPanel />
         </div>
         <TrainingFormPanel />
-        <Running training={training} />
+        {gone === null ? (
+          <Running training={training} />
+        ) : (
+          <p className="run-line" role="status" data-testid="taken-back">
+            The run’s steps were {takenBackText(gone)}. Its curves stay among the runs.
+          </p>
+        )}
       </section>
       {training.watch && (
         <section className="panel watched-panel" aria-labelledby="watched-title">
           <h2 id="watched-title">The student’s tokens</h2>
-          <WatchedTokens watch={training.watch} />
+          <WatchedTokens watch={training.watch} takenBack={gone} />
         </section>
       )}
       {latest !== null ? (
         <>
-          <RunCharts runs={[latest]} />
+          <RunCharts runs={[latest]} takenBack={takenBack[latest.id] ?? null} />
           <RunDetail key={latest.id} run={latest} />
         </>
       ) : (

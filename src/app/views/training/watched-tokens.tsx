@@ -4,9 +4,16 @@ import { nats, probability, visibleToken } from "../tokens/format.ts";
 
 const HEIGHT = 74;
 
-export function WatchedTokens({ watch }: { watch: NonNullable<TrainingState["watch"]> }) {
+export function WatchedTokens({
+  watch,
+  takenBack,
+}: {
+  watch: NonNullable<TrainingState["watch"]>;
+  /** Steps after this one were taken back: the student is as it was there. */
+  takenBack: number | null;
+}) {
   const first = watch.history[0];
-  const last = watch.history.at(-1);
+  const last = watch.history.findLast(({ step }) => takenBack === null || step <= takenBack);
   if (first === undefined || last === undefined) return <p className="note">Looking at the student first…</p>;
   const sum = (values: Float32Array): number => values.reduce((total, value) => total + value, 0);
   return (
