@@ -14,7 +14,7 @@ export class RecordSink {
   constructor(path: string | undefined) {
     const { readable, writable } = new TransformStream<string, string>();
     this.#writer = writable.getWriter();
-    this.#done = writeOut(path, readable as unknown as AsyncIterable<string>);
+    this.#done = writeOut(path, chunksOf(readable));
     // Told by `push` and `close`; until one of them is called it must not end the process.
     this.#done.catch(() => undefined);
     this.#writer.closed.catch(() => undefined);
@@ -49,5 +49,19 @@ export class RecordSink {
   async discard(error: unknown): Promise<void> {
     await this.#writer.abort(error).catch(() => undefined);
     await this.#done.catch(() => undefined);
+  }
+}
+
+/** The stream's texts in order; a reader that stops early cancels it. */
+async function* chunksOf(readable: ReadableStream<string>): AsyncGenerator<string> {
+  const reader = readable.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined);
   }
 }

@@ -1,11 +1,9 @@
 /** Events into figures: one pure function for runs of the page and of the worker. */
-import type { StepWork, TrainEvent } from "../../core/loop/index.ts";
+import type { LoopEvent } from "./loop-event.ts";
 import type { Figures, Mark, RunPoint } from "./run.ts";
 
-type RunEvent = TrainEvent | ({ type: "work" } & StepWork);
-
 /** The figures after one more event. Steps that a run takes again, after a checkpoint, replace what they were before. */
-export function foldEvent(figures: Figures, event: RunEvent): Figures {
+export function foldEvent(figures: Figures, event: LoopEvent): Figures {
   switch (event.type) {
     case "start": {
       const from = event.resumedFrom ?? 0;
@@ -38,8 +36,11 @@ export function foldEvent(figures: Figures, event: RunEvent): Figures {
       return { ...figures, pending: { ...figures.pending, success } };
     }
     case "scored": {
-      const { contextTokens: teacherTokens, seconds: teacherSeconds } = event;
-      return { ...figures, pending: { ...figures.pending, teacherTokens, teacherSeconds } };
+      const { contextTokens: teacherTokens, seconds } = event;
+      return {
+        ...figures,
+        pending: { ...figures.pending, teacherTokens, teacherSeconds: numberOf(seconds) },
+      };
     }
     case "updated":
       return withPoint(figures, event);
@@ -60,34 +61,35 @@ export function foldEvent(figures: Figures, event: RunEvent): Figures {
   }
 }
 
-function withPoint(figures: Figures, event: Extract<TrainEvent, { type: "updated" }>): Figures {
+function withPoint(figures: Figures, event: Extract<LoopEvent, { type: "updated" }>): Figures {
   const { metrics, step, stage, seconds, tokensPerSecond } = event;
-  const { loss, gradNorm, clipFraction, meanAdvantage, rolloutKl, alignment, tokens } = metrics;
   const point: RunPoint = {
     step,
     stage,
-    loss,
-    gradNorm,
-    clipFraction,
-    meanAdvantage,
-    rolloutKl,
-    alignment,
-    tokens,
-    // Runs of an earlier version did not tell it.
+    loss: numberOf(metrics.loss),
+    gradNorm: numberOf(metrics.gradNorm),
+    clipFraction: numberOf(metrics.clipFraction),
+    meanAdvantage: numberOf(metrics.meanAdvantage),
+    rolloutKl: numberOf(metrics.rolloutKl),
+    alignment: numberOf(metrics.alignment),
+    tokens: metrics.tokens,
     studentTokens: metrics.sequenceTokens ?? 0,
     ...figures.pending,
-    seconds,
-    tokensPerSecond,
+    seconds: numberOf(seconds),
+    tokensPerSecond: numberOf(tokensPerSecond),
   };
   return { ...backTo(figures, step - 1), points: [...backTo(figures, step - 1).points, point], done: step };
 }
+
+/** What JSON could not write as a number was none. */
+const numberOf = (value: number | null): number => value ?? Number.NaN;
 
 function backTo(figures: Figures, step: number): Figures {
   if (figures.points.every((point) => point.step <= step)) return figures;
   return { ...figures, points: figures.points.filter((point) => point.step <= step) };
 }
 
-function fault({ step, message }: Extract<TrainEvent, { type: "fault" }>): Mark {
+function fault({ step, message }: Extract<LoopEvent, { type: "fault" }>): Mark {
   return { step, kind: "fault", text: `device failed: ${message}` };
 }
 
@@ -96,4 +98,11 @@ export function withGap(figures: Figures, from: Date, to: Date): Figures {
   const time = (date: Date) => date.toISOString().slice(11, 19);
   const text = `not connected ${time(from)} to ${time(to)} UTC; its events were read afterwards`;
   return { ...figures, marks: [...figures.marks, { step: figures.done, kind: "gap", text }] };
+}
+
+/** A mark where an event came that this page cannot read; the first of a run says it for all. */
+export function withUnread(figures: Figures, problem: string): Figures {
+  if (figures.marks.some(({ kind }) => kind === "unread")) return figures;
+  const text = `an event that this page cannot read, of another version perhaps, is not shown (${problem})`;
+  return { ...figures, marks: [...figures.marks, { step: figures.done, kind: "unread", text }] };
 }

@@ -1,10 +1,11 @@
 /** Keeps the runs of the worker as they are there: its list every few seconds, the events of each as they happen. */
 
-import { serverEvents } from "./event-stream.ts";
-import { type foldEvent, withGap } from "./fold.ts";
-import { ENDED, NO_FIGURES, type Run, type RunState } from "./run.ts";
+import { type ServerEvent, serverEvents } from "./event-stream.ts";
+import { withGap, withUnread } from "./fold.ts";
+import { ENDED, NO_FIGURES, type Run } from "./run.ts";
 import { dropRun, getRuns, newRun, patchRun, putRun, takeEvent, useRuns } from "./runs-store.ts";
 import { hasWorker, type Job, worker } from "./worker-client.ts";
+import { readWorkerEvent } from "./worker-event.ts";
 
 /** Milliseconds between two looks at the list, and between two tries to connect again. */
 const LIST_MS = 4000;
@@ -89,7 +90,7 @@ async function follow(id: string): Promise<void> {
       if (answer.status === 204 || answer.body === null) break;
       for await (const event of serverEvents(answer.body)) {
         if (event.id !== null) last = event.id;
-        take(id, event.event, JSON.parse(event.data) as Record<string, unknown>);
+        take(id, event);
       }
       const state = getRuns().runs[id]?.state;
       if (state === undefined || ENDED.includes(state)) break;
@@ -105,21 +106,14 @@ async function follow(id: string): Promise<void> {
   patchRun(id, { stream: "closed" });
 }
 
-function take(id: string, type: string, data: Record<string, unknown>): void {
-  const at = String(data.at);
-  if (type === "state") {
-    const state = data.state as RunState;
-    patchRun(id, {
-      state,
-      message: (data.message as string | null) ?? null,
-      ended: ENDED.includes(state) ? at : null,
-    });
-  } else if (type === "progress" && typeof data.type === "string") {
-    const { attempt: _attempt, at: _at, ...event } = data;
-    try {
-      takeEvent(id, event as unknown as Parameters<typeof foldEvent>[1], at);
-    } catch {
-      // An event of another version: shown nowhere, and no reason to show nothing else.
-    }
-  }
+/** One event of a job's stream; a mark says where one could not be read. */
+export function take(id: string, { event: type, data }: Pick<ServerEvent, "event" | "data">): void {
+  if (type !== "state" && type !== "progress") return;
+  const read = readWorkerEvent(type, data);
+  if ("problem" in read) {
+    patchRun(id, ({ figures }) => ({ figures: withUnread(figures, read.problem) }));
+  } else if (read.type === "state") {
+    const { state, message, at } = read;
+    patchRun(id, { state, message, ended: ENDED.includes(state) ? at : null });
+  } else if (read.event !== null) takeEvent(id, read.event, read.at);
 }

@@ -1,5 +1,5 @@
 /** A training run as the page shows it, wherever it runs: what was asked for, its state, and its figures by step. */
-import type { TrainEvent } from "../../core/loop/events.ts";
+import type { LoopEvent } from "./loop-event.ts";
 
 export const RUN_STATES = [
   "queued",
@@ -51,7 +51,7 @@ export interface RunPoint {
 export interface Mark {
   /** After this step. */
   step: number;
-  kind: "gap" | "resumed" | "fault";
+  kind: "gap" | "resumed" | "fault" | "unread";
   text: string;
 }
 
@@ -68,7 +68,7 @@ export interface Figures {
   /** How far the present step is. */
   work: { what: string; done: number; total: number; unit: string } | null;
   /** Models and device of the latest start. */
-  start: Extract<TrainEvent, { type: "start" }> | null;
+  start: Extract<LoopEvent, { type: "start" }> | null;
   /** Of the present step, until it is updated. */
   pending: { teacherTokens: number; teacherSeconds: number; success: number | null };
 }
@@ -99,7 +99,7 @@ export interface Run {
   created: string;
   ended: string | null;
   /** Its events as they came, for export; `time` is ISO 8601. */
-  events: ({ time: string } & TrainEvent)[];
+  events: ({ time: string } & Exclude<LoopEvent, { type: "work" }>)[];
   figures: Figures;
   /** The connection to its events: `live`, `lost` while it is tried again, `closed` when no more come. */
   stream: "live" | "lost" | "closed";

@@ -1,6 +1,7 @@
 /** All runs that the page knows of, and the worker. */
 import { create } from "zustand";
 import { foldEvent } from "./fold.ts";
+import type { LoopEvent } from "./loop-event.ts";
 import { NO_FIGURES, type Run } from "./run.ts";
 import type { WorkerFiles } from "./worker-client.ts";
 
@@ -64,7 +65,7 @@ export function dropRun(id: string): void {
 }
 
 /** Takes one event of the loop into a run; `work` is shown and not kept. */
-export function takeEvent(id: string, event: Parameters<typeof foldEvent>[1], time: string): void {
+export function takeEvent(id: string, event: LoopEvent, time: string): void {
   patchRun(id, ({ figures, events }) => ({
     figures: foldEvent(figures, event),
     ...(event.type === "work" ? {} : { events: [...events, { time, ...event }] }),

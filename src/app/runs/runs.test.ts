@@ -157,9 +157,8 @@ it("exports the events and the curves of runs", () => {
   expect(head).toMatch(/^run,where,step,stage,loss,/);
   expect(line).toMatch(/^train-000000000000,worker,1,0,1,/);
   expect(rest).toEqual([""]);
-  expect(eventLines({ events: [{ time: "t", type: "done", step: 1, seconds: 2 }] })).toBe(
-    '{"time":"t","type":"done","step":1,"seconds":2}\n',
-  );
+  const done = { time: "t", type: "done", step: 1, seconds: 2 } as const;
+  expect(eventLines({ events: [done] })).toBe('{"time":"t","type":"done","step":1,"seconds":2}\n');
 });
 
 it("reads the tokens of a step as the command line writes them", () => {

@@ -1,6 +1,6 @@
 /** Runs of this page in the list of runs: written down as they go, and read again after a reload. */
-import type { TrainEvent } from "../../core/loop/events.ts";
-import { foldEvent } from "../runs/fold.ts";
+import { foldEvent, withUnread } from "../runs/fold.ts";
+import { loopEventProblem } from "../runs/loop-event.ts";
 import { dropKept, keepRun, keptCheckpoints, keptRun, keptRuns } from "../runs/page-archive.ts";
 import { ENDED, type Figures, NO_FIGURES, type Run } from "../runs/run.ts";
 import { dropRun, getRuns, newRun, patchRun, putRun, useRuns } from "../runs/runs-store.ts";
@@ -62,10 +62,11 @@ export async function restorePageRuns(): Promise<void> {
       if (getRuns().runs[run.id] !== undefined) continue;
       plans.set(run.id, plan);
       const going = !ENDED.includes(run.state);
-      const figures = run.events.reduce<Figures>(
-        (all, { time: _time, ...event }) => foldEvent(all, event as TrainEvent),
-        NO_FIGURES,
-      );
+      // They may be of an earlier version of the page.
+      const figures = run.events.reduce<Figures>((all, event) => {
+        const problem = loopEventProblem(event);
+        return problem === null ? foldEvent(all, event) : withUnread(all, problem);
+      }, NO_FIGURES);
       const lost = checkpoints.includes(run.id)
         ? "the page was closed; it can go on from its last checkpoint"
         : "the page was closed before its first checkpoint";

@@ -115,7 +115,12 @@ export function isWhatIfRecord(value: object): boolean {
   return "format" in value && value.format === "gcopd.retrieval.v1" && "what_if" in value;
 }
 
-/** Without the keys that are undefined. */
-function definedOf<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as never;
+/** Without the keys that have no value. */
+function definedOf<T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  const defined: { [K in keyof T]?: NonNullable<T[K]> } = {};
+  for (const key in value) {
+    const each = value[key];
+    if (each !== undefined && each !== null) defined[key] = each;
+  }
+  return defined;
 }

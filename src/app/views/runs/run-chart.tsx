@@ -49,7 +49,7 @@ export function RunChart({
     letter,
     points: run.figures.points.flatMap((point) => {
       const y = point[key];
-      return y === null ? [] : [{ x: point.step, y }];
+      return y === null || !Number.isFinite(y) ? [] : [{ x: point.step, y }];
     }),
   }));
   const x = scaleLinear(padded(steps), [MARGIN.left, Math.max(MARGIN.left + 1, width - MARGIN.right)]);

@@ -10,7 +10,7 @@ import {
   type RowGroup,
 } from "hyparquet/src/index.js";
 import { getTreePath } from "hyparquet/src/schema.js";
-import { compressors } from "hyparquet-compressors";
+import { type Compressors, compressors } from "hyparquet-compressors";
 import { InputError } from "../../../errors.ts";
 import type { ImportFiles } from "../files.ts";
 import { checkPageSize, checkPages } from "./parquet-pages.ts";
@@ -59,11 +59,18 @@ function plain(value: unknown): unknown {
   if (typeof value === "bigint")
     return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
-  if (ArrayBuffer.isView(value)) return Array.from(value as unknown as Iterable<unknown>, plain);
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== "object" || value === null) return value === undefined ? null : value;
+  if (ArrayBuffer.isView(value) && isIterable(value)) return Array.from(value, plain);
+  return plainObject(value);
+}
+
+function plainObject(value: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plain(inner)]));
 }
+
+/** Typed arrays are; a DataView is not. */
+const isIterable = (value: object): value is Iterable<unknown> => Symbol.iterator in value;
 
 /** Every fault inside the reader is a fault of the file: its checks are sparse, so damage can surface as anything. */
 async function guarded<T>(file: string, work: () => Promise<T>): Promise<T> {
@@ -109,15 +116,18 @@ function checkColumns(metadata: FileMetaData, file: string): void {
 }
 
 /** A page must not ask for more memory than its bytes can stand for. */
-const guardedCompressors = Object.fromEntries(
-  Object.entries(compressors).map(([codec, decompress]) => [
-    codec,
-    (input: Uint8Array, length: number) => {
-      checkPageSize(input.length, length);
-      return decompress(input, length);
-    },
-  ]),
-) as typeof compressors;
+const guardedCompressors: Compressors = {};
+for (const [codec, decompress] of Object.entries(compressors)) {
+  if (!isCodec(codec)) continue;
+  guardedCompressors[codec] = (input, length) => {
+    checkPageSize(input.length, length);
+    return decompress(input, length);
+  };
+}
+
+function isCodec(name: string): name is keyof Compressors {
+  return name in compressors;
+}
 
 /** The footer says how much memory a read takes: a damaged one must not ask for more than a file can hold. */
 function checkMetadata(metadata: FileMetaData, size: number, file: string): void {
@@ -190,7 +200,7 @@ export async function* readParquetRows(
       if (rows.length !== rowEnd - start) {
         throw new InputError(`expected ${rowEnd} rows, found ${start + rows.length}`, { file });
       }
-      for (const row of rows) yield plain(row) as Record<string, unknown>;
+      for (const row of rows) yield plainObject(row);
     }
     first += Number(group.num_rows);
   }

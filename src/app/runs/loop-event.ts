@@ -1,0 +1,76 @@
+/**
+ * What the page reads of an event of the loop. Events of a worker come over the network, from another version perhaps:
+ * they are checked here before anything is made of them. What the page does not read is kept for export as it came.
+ */
+import { z } from "zod";
+
+const count = z.int().min(0);
+/** JSON has no NaN and no infinity: what is neither a number any more arrives as null. */
+const figure = z.number().nullable();
+const at = { step: count, stage: count };
+
+const model = z.object({
+  model: z.string(),
+  device: z.enum(["webgpu", "cpu"]),
+  adapter: z.string(),
+  dtype: z.string(),
+});
+
+const loopEvent = z.discriminatedUnion("type", [
+  z.object({
+    type: z.literal("start"),
+    steps: count,
+    teacher: model,
+    student: model,
+    resumedFrom: count.nullable(),
+  }),
+  z.object({ type: z.literal("stage"), stage: count, name: z.string(), epochs: count }),
+  z.object({ type: z.literal("epoch"), stage: count, batches: count }),
+  z.object({ type: z.literal("step"), ...at }),
+  z.object({ type: z.literal("rollout"), ...at, episodes: count, successes: count }),
+  z.object({ type: z.literal("scored"), ...at, contextTokens: count, seconds: figure }),
+  z.object({
+    type: z.literal("updated"),
+    ...at,
+    metrics: z.object({
+      loss: figure,
+      gradNorm: figure,
+      clipFraction: figure,
+      meanAdvantage: figure,
+      rolloutKl: figure,
+      alignment: figure,
+      tokens: count,
+      // Runs of an earlier version did not tell it.
+      sequenceTokens: count.optional(),
+    }),
+    seconds: figure,
+    tokensPerSecond: figure,
+  }),
+  z.object({ type: z.literal("checkpoint"), step: count }),
+  z.object({ type: z.literal("fault"), step: count, message: z.string() }),
+  z.object({ type: z.literal("stopped"), step: count }),
+  z.object({ type: z.literal("done"), step: count }),
+  z.object({
+    type: z.literal("work"),
+    what: z.string(),
+    done: z.number(),
+    total: z.number(),
+    unit: z.string(),
+  }),
+]);
+
+/** An event of the loop, or how far its present step is. */
+export type LoopEvent = z.infer<typeof loopEvent>;
+
+/** Why an object is no such event: the key and what was expected, as the end of a sentence; null where it is one. */
+export function loopEventProblem(data: Readonly<Record<string, unknown>>): string | null {
+  const { error } = loopEvent.safeParse(data);
+  if (error === undefined) return null;
+  const [issue] = error.issues;
+  const key = issue?.path.join(".") ?? "";
+  const kind = typeof data.type === "string" ? `“${data.type}” event` : "event";
+  return `${kind}${key === "" ? "" : `, key “${key}”`}: ${issue?.message ?? "not the expected form"}`;
+}
+
+export const isLoopEvent = (data: Readonly<Record<string, unknown>>): data is LoopEvent =>
+  loopEventProblem(data) === null;

@@ -1,0 +1,135 @@
+import fc from "fast-check";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { TrainEvent } from "../../core/loop/events.ts";
+import { take } from "./follow-worker.ts";
+import { isLoopEvent } from "./loop-event.ts";
+import { getRuns, newRun, putRun } from "./runs-store.ts";
+import { readWorkerEvent } from "./worker-event.ts";
+
+const AT = "2026-01-02T03:04:05.678Z";
+const ID = "train-00000000000a";
+const at = { step: 1, stage: 0, epoch: 0, batch: 0 };
+const info = {
+  model: "m",
+  device: "cpu",
+  adapter: "plain TypeScript",
+  dtype: "f32",
+  parameters: null,
+  vocabulary: 9,
+} as const;
+const metrics = {
+  loss: 0.5,
+  gradNorm: 1,
+  episodes: 1,
+  decisions: 1,
+  tokens: 10,
+  sequenceTokens: 20,
+  clipFraction: 0,
+  meanAdvantage: 0,
+  meanAbsoluteAdvantage: 0,
+  meanLogprob: -1,
+  meanTeacherLogprob: -1,
+  alignment: 0,
+  rolloutKl: 0,
+};
+/** One of each kind that the loop tells. */
+const EVENTS: readonly TrainEvent[] = [
+  {
+    type: "start",
+    method: "opd",
+    units: 1,
+    unit: "episode",
+    batchSize: 1,
+    steps: 2,
+    teacher: info,
+    student: info,
+    resumedFrom: null,
+  },
+  { type: "stage", stage: 0, name: "vanilla", epochs: 1, evidence: { kind: "none" } },
+  { type: "epoch", stage: 0, epoch: 0, batches: 2 },
+  { type: "step", ...at, units: ["e"], batches: 2 },
+  { type: "rollout", ...at, episodes: 1, decisions: 2, successes: 0, ended: {} },
+  {
+    type: "scored",
+    ...at,
+    decisions: 1,
+    tokens: 10,
+    contextTokens: 99,
+    successReferences: 0,
+    failureReferences: 0,
+    backReferences: 0,
+    rolloutPolicy: "recorded",
+    seconds: 1,
+  },
+  { type: "updated", ...at, metrics, seconds: 2, tokensPerSecond: 5 },
+  { type: "checkpoint", ...at },
+  { type: "fault", step: 1, fault: "lost", message: "gone", attempt: 1, attempts: 3 },
+  { type: "stopped", step: 1, steps: 2, seconds: 3 },
+  { type: "done", step: 2, seconds: 4 },
+];
+const sent = (event: object): string => JSON.stringify({ ...event, attempt: 1, at: AT });
+const run = () => getRuns().runs[ID]!;
+
+beforeEach(() => putRun(newRun({ id: ID, where: "worker", title: "", config: {} })));
+
+describe("events of the worker", () => {
+  it.each(EVENTS)("reads a $type event, and keeps all of it", (event) => {
+    // The stream's `attempt` is the job's.
+    const { attempt: _attempt, ...kept } = { attempt: 1, ...event };
+    expect(readWorkerEvent("progress", sent(event))).toEqual({ type: "progress", event: kept, at: AT });
+  });
+
+  it("knows every kind of event that the loop has", () => {
+    const kinds = new Set<TrainEvent["type"]>(EVENTS.map(({ type }) => type));
+    expect(kinds.size).toBe(EVENTS.length);
+    expect(EVENTS.every((event) => isLoopEvent({ ...event }))).toBe(true);
+  });
+
+  it("passes over an object that a command printed and that is no event", () => {
+    expect(readWorkerEvent("progress", sent({ step: 3 }))).toEqual({ type: "progress", event: null, at: AT });
+  });
+
+  it.each([
+    ["state", { state: "asleep", message: null }, /^state, key “state”: /],
+    ["state", { state: "done", message: 3 }, /^state, key “message”: /],
+    [
+      "progress",
+      { type: "updated", ...at, metrics: { ...metrics, loss: "low" } },
+      /^“updated” event, key “metrics\.loss”: /,
+    ],
+    ["progress", { type: "done" }, /^“done” event, key “step”: /],
+    ["progress", { type: "dreamt", step: 1 }, /^“dreamt” event, key “type”: /],
+  ] as const)("says what is wrong with a %s event", (type, event, problem) => {
+    expect(readWorkerEvent(type, sent(event))).toEqual({ problem: expect.stringMatching(problem) });
+  });
+
+  it("says it once in the run, and goes on with the events that it can read", () => {
+    for (const event of [EVENTS[0]!, { type: "updated", step: 1 }, { type: "dreamt" }, EVENTS[6]!])
+      take(ID, { event: "progress", data: sent(event) });
+    take(ID, { event: "state", data: "{" });
+    take(ID, { event: "output", data: "not JSON" });
+    take(ID, { event: "state", data: sent({ state: "done", message: null }) });
+    expect(run()).toMatchObject({ state: "done", ended: AT, figures: { done: 1 } });
+    expect(run().figures.marks).toEqual([
+      { step: 0, kind: "unread", text: expect.stringContaining("“updated” event, key “stage”") },
+    ]);
+    expect(run().events.map(({ type }) => type)).toEqual(["start", "updated"]);
+  });
+
+  it("takes a figure that is no number for one that cannot be drawn", () => {
+    take(ID, {
+      event: "progress",
+      data: sent({ ...EVENTS[6]!, metrics: { ...metrics, gradNorm: Number.NaN } }),
+    });
+    expect(run().figures.points[0]).toMatchObject({ loss: 0.5, gradNorm: Number.NaN });
+  });
+
+  it("never throws, whatever is sent", () => {
+    fc.assert(
+      fc.property(fc.constantFrom("state", "progress", "output", ""), fc.json(), (event, data) => {
+        take(ID, { event, data });
+        expect(run().figures.points).toBeInstanceOf(Array);
+      }),
+    );
+  });
+});
