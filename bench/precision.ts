@@ -144,10 +144,11 @@ async function compare(
   report(`${what}: ${worstName}`, `${tokens} tokens`, "gradient, of its norm", worstGradient, MOST_GRADIENT);
 }
 
-for (const name of ["qwen3-a", "qwen3-b"])
+for (const name of ["qwen3-a", "qwen3-b", "qwen3_5"])
   await compare(name, (b) => LanguageModel.load(b, openFolder(`test/fixtures/models/${name}`)), [
     [40, 24],
     [7, 90],
+    [200, 20],
   ]);
 
 if (!half.software) {

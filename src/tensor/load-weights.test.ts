@@ -30,25 +30,30 @@ const largest = (a: readonly number[], b: readonly number[]): number =>
  */
 const BOUNDS = { auto: 0, f32: 0, f16: 1e-2, bf16: 9e-2, int8: 0.2, int4: 3.3 } as const;
 
+const FOLDERS = ["qwen3-a", "qwen3-b", "qwen3_5"];
+/** The model with linear attention deviates more in two formats: twice what was measured again. */
+const QWEN3_5_BOUNDS = { ...BOUNDS, f16: 3.1e-2, int8: 0.6 } as const;
+
 describe("weights of every format", () => {
   let gpu: Backend;
   const cpu = createReferenceBackend();
   const exact = new Map<string, number[]>();
   beforeAll(async () => {
     gpu = await createWebGpuBackend(await openGpu());
-    for (const folder of ["qwen3-a", "qwen3-b"]) exact.set(folder, await score(cpu, folder, "f32"));
+    for (const folder of FOLDERS) exact.set(folder, await score(cpu, folder, "f32"));
   });
   afterAll(() => gpu.dispose());
 
-  test.each(
-    ["qwen3-a", "qwen3-b"].flatMap((folder) => WEIGHT_CHOICES.map((weights) => [folder, weights] as const)),
-  )("%s in %s: near the f32 weights, and the same on both devices", async (folder, weights) => {
-    const [onCpu, onGpu] = [await score(cpu, folder, weights), await score(gpu, folder, weights)];
-    expect(largest(onGpu, onCpu)).toBeLessThan(1e-4);
-    const deviation = largest(onCpu, exact.get(folder)!);
-    expect(deviation).toBeLessThanOrEqual(BOUNDS[weights]);
-    expect([gpu.live().bytes, cpu.live().bytes]).toEqual([0, 0]);
-  });
+  test.each(FOLDERS.flatMap((folder) => WEIGHT_CHOICES.map((weights) => [folder, weights] as const)))(
+    "%s in %s: near the f32 weights, and the same on both devices",
+    async (folder, weights) => {
+      const [onCpu, onGpu] = [await score(cpu, folder, weights), await score(gpu, folder, weights)];
+      expect(largest(onGpu, onCpu)).toBeLessThan(1e-4);
+      const deviation = largest(onCpu, exact.get(folder)!);
+      expect(deviation).toBeLessThanOrEqual((folder === "qwen3_5" ? QWEN3_5_BOUNDS : BOUNDS)[weights]);
+      expect([gpu.live().bytes, cpu.live().bytes]).toEqual([0, 0]);
+    },
+  );
 
   test("auto keeps what the files hold: bf16 in half the bytes", async () => {
     const load = (weights: WeightChoice) =>

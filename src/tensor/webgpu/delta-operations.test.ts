@@ -5,10 +5,16 @@ import { openGpu } from "../../../test/webgpu.ts";
 import { createWebGpuBackend, type WebGpuBackend } from "./index.ts";
 
 let backend: WebGpuBackend;
+/** The same with the delta rule by chunks, which a software adapter does not take by itself. */
+let chunked: WebGpuBackend;
 beforeAll(async () => {
   backend = await createWebGpuBackend(await openGpu());
+  chunked = await createWebGpuBackend(await openGpu(), { deltaForm: "chunks" });
 });
-afterAll(() => backend.dispose());
+afterAll(() => {
+  backend.dispose();
+  chunked.dispose();
+});
 
 function pack(lengths: readonly number[]) {
   const offsets = [0];
@@ -83,13 +89,28 @@ const RULES = [
   { lengths: [40], keyHeads: 1, valueHeads: 3, dk: 12, dv: 8, keep: 8 },
 ];
 
+const BY_CHUNKS = [
+  // Chunks that are full, that hold one row, and ones whose last tile is ragged; sequences without a row between.
+  { lengths: [64, 65, 0, 3, 129, 62], keyHeads: 2, valueHeads: 2, dk: 16, dv: 16, keep: 0.1 },
+  // More columns than a workgroup takes at a time, and fewer.
+  { lengths: [100], keyHeads: 1, valueHeads: 1, dk: 256, dv: 36, keep: 0.05 },
+  // Almost all is forgotten at once.
+  { lengths: [1, 70], keyHeads: 1, valueHeads: 1, dk: 256, dv: 36, keep: 8 },
+];
+
 // Unrolled kernels of large heads take a software adapter long to compile.
-test.each(RULES)(
+test.each([
+  ...RULES.map((rule) => ({ form: "tokens" as const, ...rule })),
+  ...[...RULES.filter(({ lengths }) => lengths.length > 1), ...BY_CHUNKS].map((rule) => ({
+    form: "chunks" as const,
+    ...rule,
+  })),
+])(
   "gated delta rule and its gradients, %j",
   async (rule) => {
-    const { lengths, keyHeads, valueHeads, dk, dv, keep } = rule;
+    const { form, lengths, keyHeads, valueHeads, dk, dv, keep } = rule;
     const { n, offsets } = pack(lengths);
-    await expectSameResults(backend, (b) => {
+    await expectSameResults(form === "chunks" ? chunked : backend, (b) => {
       const q = b.fromArray(randomValues(n * keyHeads * dk, 1), [n, keyHeads, dk]);
       // Of a length near 1, as after the unit norm.
       const k = b.fromArray(randomValues(n * keyHeads * dk, 2, Math.sqrt(3 / dk)), [n, keyHeads, dk]);

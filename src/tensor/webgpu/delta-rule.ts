@@ -1,17 +1,26 @@
 import type { Backend } from "../backend.ts";
 import { checkDeltaRule, checkDeltaRuleBackward, type DeltaRuleSizes } from "../delta-shapes.ts";
 import type { Context } from "./context.ts";
+import { CHUNK, chunkStateBytes, deltaChunkOperations, type SharedSteps } from "./delta-chunks.ts";
 import source from "./delta-rule.wgsl?raw";
 import type { GpuTensor } from "./memory.ts";
 
-/** Rows between the states that the backward pass stores. */
-const CHUNK = 64;
+/** Sequences that are this long on average go by chunks: shorter ones leave little of a chunk. */
+const LONG = 2 * CHUNK;
 
-export function deltaRuleOperations({
-  memory,
-  commands,
-  software,
-}: Context): Pick<Backend<GpuTensor>, "deltaRule" | "deltaRuleBackward"> {
+/** How the rule is computed: token by token, or by chunks, which wait for each other but not inside. */
+export type DeltaForm = "tokens" | "chunks";
+
+/**
+ * The gated delta rule in the form that suits: chunks for long sequences on a GPU, which tokens one after the other leave
+ * idle; token by token on a software adapter, in decoding, and where the states at the chunks' borders are too large to
+ * bind. `form` settles it for tests and measurements.
+ */
+export function deltaRuleOperations(
+  context: Context,
+  form?: DeltaForm,
+): Pick<Backend<GpuTensor>, "deltaRule" | "deltaRuleBackward"> {
+  const { memory, commands, software, bindingLimit } = context;
   // Few threads in all, each with a long way to go: small workgroups spread over the cores.
   const group = software ? 16 : 32;
 
@@ -43,10 +52,37 @@ export function deltaRuleOperations({
     });
   }
 
+  function values(sizes: DeltaRuleSizes, of: Parameters<SharedSteps["values"]>[1]): void {
+    const { v, o, dout, gates, errors, dv, dgates } = of;
+    const pairs = sizes.tokens * sizes.valueHeads;
+    const buffers = [v, o, dout, gates, errors, dv, dgates];
+    run("delta_values", "rrrrrww", buffers, sizes, pairs, 8 * pairs * sizes.valueSize);
+  }
+
+  function sumHeads(sizes: DeltaRuleSizes, byValueHead: GpuTensor, q: GpuTensor): [GpuTensor, GpuTensor] {
+    const { tokens, keyHeads, valueHeads, keySize } = sizes;
+    const sum = (which: number): GpuTensor => {
+      const y = memory.allocate(q.shape, "f32");
+      const threads = (tokens * keyHeads * keySize) / 4;
+      const work = tokens * valueHeads * keySize;
+      run("sum_value_heads", "rw", [byValueHead, y], sizes, threads, work, { which });
+      return y;
+    };
+    return [sum(0), sum(1)];
+  }
+
+  const chunks = deltaChunkOperations(context, { values, sumHeads });
+  const byChunks = (sizes: DeltaRuleSizes): boolean => {
+    if (chunkStateBytes(sizes) > bindingLimit) return false;
+    if (form !== undefined) return form === "chunks";
+    return !software && sizes.tokens >= LONG * sizes.sequences;
+  };
+
   return {
     deltaRule(q, k, v, gates, sequences, state) {
       const sizes = checkDeltaRule("deltaRule", q, k, v, gates, sequences, state);
       checkSizes(sizes, sequences);
+      if (byChunks(sizes)) return chunks.deltaRule(q, k, v, gates, sequences, state);
       const o = memory.allocate(v.shape, "f32");
       const errors = memory.allocate(v.shape, "f32");
       const buffers = [q, k, v, gates, sequences, o, errors, ...(state === undefined ? [] : [state])];
@@ -61,7 +97,8 @@ export function deltaRuleOperations({
     deltaRuleBackward(dout, q, k, v, gates, sequences, o, errors) {
       const sizes = checkDeltaRuleBackward(dout, q, k, v, gates, sequences, o, errors);
       checkSizes(sizes, sequences);
-      const { tokens, keyHeads, valueHeads, keySize, valueSize } = sizes;
+      if (byChunks(sizes)) return chunks.deltaRuleBackward(dout, q, k, v, gates, sequences, o, errors);
+      const { tokens, valueHeads, keySize, valueSize } = sizes;
       const work = stateWork(sizes);
       const pairs = tokens * valueHeads;
       const chains = sizes.sequences * valueHeads;
@@ -69,8 +106,7 @@ export function deltaRuleOperations({
       const dgates = memory.allocate(gates.shape, "f32");
       const columns = [q, k, dout, gates, sequences, dv];
       run("delta_step_gradients", "rrrrrw", columns, sizes, chains * valueSize, work);
-      const values = [v, o, dout, gates, errors, dv, dgates];
-      run("delta_values", "rrrrrww", values, sizes, pairs, 8 * pairs * valueSize);
+      values(sizes, { v, o, dout, gates, errors, dv, dgates });
 
       // dq and dk of every value head, a state every CHUNK rows, and its product with the gradient, by rows.
       const slots = Math.ceil(tokens / CHUNK);
@@ -81,14 +117,9 @@ export function deltaRuleOperations({
       const back = [q, dv, dout, gates, sequences, errors, scratch, k];
       run("delta_rows_backward", "rrrrrrwr", back, sizes, chains * keySize, work);
       run("delta_decays", "rrw", [sequences, scratch, dgates], sizes, chains, 4 * pairs);
-      const [dq, dk] = [0, 1].map((which) => {
-        const y = memory.allocate(q.shape, "f32");
-        const threads = (tokens * keyHeads * keySize) / 4;
-        run("sum_value_heads", "rw", [scratch, y], sizes, threads, pairs * keySize, { which });
-        return y;
-      });
+      const [dq, dk] = sumHeads(sizes, scratch, q);
       memory.free(scratch);
-      return { dq: dq!, dk: dk!, dv, dgates };
+      return { dq, dk, dv, dgates };
     },
   };
 }

@@ -5,10 +5,16 @@ import { openGpu } from "../../../test/webgpu.ts";
 import { createWebGpuBackend, type WebGpuBackend } from "./index.ts";
 
 let backend: WebGpuBackend;
+/** With the gated delta rule by chunks, which a software adapter does not take by itself. */
+let chunked: WebGpuBackend;
 beforeAll(async () => {
   backend = await createWebGpuBackend(await openGpu());
+  chunked = await createWebGpuBackend(await openGpu(), { deltaForm: "chunks" });
 });
-afterAll(() => backend.dispose());
+afterAll(() => {
+  backend.dispose();
+  chunked.dispose();
+});
 
 test.each(GOLDEN_CHECKS)(
   "$name",
@@ -16,6 +22,22 @@ test.each(GOLDEN_CHECKS)(
     const deviations = await run({ backend, open: openModelFixture });
     expect(Object.keys(deviations).length).toBeGreaterThan(0);
     expect(backend.live()).toEqual({ tensors: 0, bytes: 0 });
+  },
+  180_000,
+);
+
+const WITH_DELTA_RULE = GOLDEN_CHECKS.filter(({ name }) => name.includes("qwen3_5"));
+
+test("some goldens have the delta rule", () => {
+  expect(WITH_DELTA_RULE.length).toBeGreaterThan(0);
+});
+
+test.each(WITH_DELTA_RULE)(
+  "$name, the delta rule by chunks",
+  async ({ run }) => {
+    const deviations = await run({ backend: chunked, open: openModelFixture });
+    expect(Object.keys(deviations).length).toBeGreaterThan(0);
+    expect(chunked.live()).toEqual({ tensors: 0, bytes: 0 });
   },
   180_000,
 );

@@ -6,7 +6,7 @@ import { columnOperations } from "./columns.ts";
 import { Commands } from "./commands.ts";
 import { type Context, matrixShape } from "./context.ts";
 import { deltaGateOperations } from "./delta-gates.ts";
-import { deltaRuleOperations } from "./delta-rule.ts";
+import { type DeltaForm, deltaRuleOperations } from "./delta-rule.ts";
 import {
   type ComputeDevice,
   type ComputeFeatures,
@@ -68,6 +68,8 @@ export interface WebGpuOptions extends DeviceOptions {
    * of results, so a run that is to be repeated digit by digit on another start keeps its store or sets this to false.
    */
   tuning?: TuningOptions | false;
+  /** How the gated delta rule is computed, in place of what suits: for tests and measurements. */
+  deltaForm?: DeltaForm;
   /** Bind groups that are kept for reuse, in place of as many as pay: for measurements. */
   keptBindGroups?: number;
 }
@@ -172,7 +174,7 @@ export async function createWebGpuBackend(
     ...attention,
     ...causalConvOperations(context),
     ...deltaGateOperations(context),
-    ...deltaRuleOperations(context),
+    ...deltaRuleOperations(context, options.deltaForm),
     ...headOperations(context),
     ...headDistributionOperations(context),
     ...optimizerOperations(context),
