@@ -41,7 +41,7 @@ test("the same job here and on the worker: watched, compared, exported, and ther
   await page.getByRole("combobox", { name: "Device", exact: true }).selectOption("cpu");
   await page.getByTestId("config").locator("summary").click();
   const command = await page.getByTestId("config").locator("pre").last().textContent();
-  expect(command).toMatch(/^gcopd train --config \S+\/config\.json --out \S+\/out$/);
+  expect(command).toMatch(/^gcopd train --config \S+\/config\.json --out \S+\/out --progress json$/);
   await page.getByRole("button", { name: "Measure what it will cost" }).click();
   await expect(page.getByTestId("worker-cost")).toContainText("2 steps; memory about", { timeout: 100_000 });
   await page.getByRole("button", { name: "Start on the worker" }).click();
@@ -61,7 +61,25 @@ test("the same job here and on the worker: watched, compared, exported, and ther
   await page.getByRole("slider", { name: /Read at step/ }).fill("1");
   await expect(losses).toHaveAttribute("aria-label", /at step 1: A/);
 
+  // Each has a name of the user's, kept where the run is.
+  const rename = async (where: string, name: string) => {
+    const row = list.getByRole("row", { name: where });
+    await row.getByRole("link").click();
+    await expect(row).toHaveAttribute("aria-current", "true");
+    await detail(page).getByRole("button", { name: "Rename…" }).click();
+    await page.getByRole("textbox", { name: "Name of the run" }).fill(name);
+    await page.keyboard.press("Enter");
+    await expect(list.getByRole("link", { name, exact: true })).toBeVisible();
+  };
+  await rename("this page", "here");
+  await rename("worker", "there");
+  await page.keyboard.press("z");
+  await expect(list.getByRole("link", { name: "there", exact: true })).toHaveCount(0);
+  await rename("worker", "there, again");
+
   await page.reload();
+  await expect(list.getByRole("link", { name: "here", exact: true })).toBeVisible();
+  await expect(list.getByRole("link", { name: "there, again" })).toBeVisible();
   await expect(losses).toHaveAttribute("aria-label", /A −?\d.*, B −?\d/);
   await expect(list.getByRole("row")).toHaveCount(3);
   const saved = async (name: string) => {
@@ -69,7 +87,11 @@ test("the same job here and on the worker: watched, compared, exported, and ther
     await page.getByRole("button", { name }).first().click();
     return (await readFile(await (await download).path())).toString();
   };
-  expect((await saved("CSV")).trim().split("\n")).toHaveLength(5);
+  const csv = (await saved("CSV")).trim().split("\n");
+  expect(csv).toHaveLength(5);
+  expect(
+    csv.filter((line) => line.includes(",here,page,") || line.includes(',"there, again",worker,')),
+  ).toHaveLength(4);
   await page.getByLabel("Save “Curves”", { exact: true }).click();
   const picture = await saved("Save “Curves” as SVG");
   expect(picture).toMatch(/^<svg [\s\S]*>Training runs<[\s\S]*>Loss, Eq\. \(9\): A −?[\d.]+, B −?[\d.]+</);

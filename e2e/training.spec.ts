@@ -74,6 +74,54 @@ test("updates the student, saves it, opens it again and goes back", async ({ pag
   expect((await watched(page)).before, "the saved student is the updated one").toBeCloseTo(after, 2);
 });
 
+test("a probe tells the time before the start, and the student stays as it is", async ({ page }) => {
+  test.setTimeout(300_000);
+  await openOwn(page);
+  await page.getByLabel("Learning rate").fill("1e-2");
+  await page.getByLabel("Learning rate").blur();
+  const cost = page.getByTestId("cost");
+  await expect(cost).toContainText("Time: not known yet", { timeout: 60_000 });
+  await page.getByRole("button", { name: "Probe the time" }).click();
+  await expect(cost).toContainText(
+    /Time: .* by a probe: the teacher read \d.* tokens in .*; the student took a step on \d/,
+    { timeout: 200_000 },
+  );
+  await expect(page.getByTestId("model-student")).toContainText("the sample’s");
+  // It is of this config and no other.
+  await page.getByLabel("Vanilla passes").fill("3");
+  await expect(cost).not.toContainText("by a probe");
+  await page.getByLabel("Vanilla passes").fill("1");
+  await page.getByLabel("Vanilla passes").blur();
+  await expect(cost).toContainText("by a probe");
+  await update(page);
+  const probed = await watched(page);
+  // A student that was never probed begins at the same log p.
+  await openOwn(page);
+  await page.getByLabel("Learning rate").fill("0");
+  await page.getByLabel("Learning rate").blur();
+  await update(page);
+  expect((await watched(page)).before).toBeCloseTo(probed.before, 2);
+});
+
+test("episodes that are played anew have a success, drawn beside the other figures", async ({ page }) => {
+  test.setTimeout(300_000);
+  await openOwn(page);
+  await page.getByLabel("Graph-conditioned passes").fill("0");
+  await page.getByText("All settings").click();
+  await page.getByLabel("Play the tasks anew").check();
+  await page.getByLabel("max tokens").fill("4");
+  await page.getByLabel("max decisions").fill("1");
+  await page.keyboard.press("Tab");
+  await page.getByRole("button", { name: "Probe the time" }).click();
+  await expect(page.getByTestId("run-message")).toContainText("responses are still to be drawn");
+  await page.getByRole("button", { name: "Update" }).click();
+  await expect(page.getByTestId("run-message")).toContainText("Done: 1 step.", { timeout: 200_000 });
+  // Four tokens are no whole response: nothing can have succeeded.
+  await expect(
+    page.getByRole("img", { name: "Success of episodes played anew at the last step: A 0", exact: true }),
+  ).toBeVisible();
+});
+
 test("updates the sample's student on one of its episodes", async ({ page }) => {
   test.setTimeout(400_000);
   await visit(page, sampleHash("training", "lifespan-shortest-lived|51|easy", { decision: 3 }));

@@ -67,13 +67,17 @@ export function createApp(options: AppOptions): OpenAPIHono {
     c.req.method === "PUT" && INPUTS_PATH.test(c.req.path) ? next() : limited(c, next),
   );
 
-  systemRoutes(app, options.probe, { jobs: options.jobsDir, page: options.pageDir });
+  systemRoutes(app, options.probe, {
+    jobs: options.jobsDir,
+    page: options.pageDir,
+    shared: options.files ?? null,
+  });
   jobRoutes(app, options.queue, options.store);
   eventRoutes(app, options.queue, options.store);
   resultRoutes(app, options.queue);
   sharedRoutes(app, options.files ?? null);
   inputRoutes(app, options.queue);
-  planRoutes(app, options.planCli);
+  planRoutes(app, options.queue, options.planCli);
 
   app.openAPIRegistry.registerComponent("securitySchemes", TOKEN_SCHEME, {
     type: "http",

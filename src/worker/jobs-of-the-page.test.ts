@@ -129,6 +129,46 @@ it("gives the end of a log and how long the whole of it is", async () => {
 it("tells where jobs lie, and that there is no sample", async () => {
   expect(await (await harness.fetch("/api/files")).json()).toEqual({
     jobs: join(harness.dataDir, "jobs"),
+    shared: null,
+    program: [process.execPath, expect.stringMatching(/bin\/gcopd\.js$/)],
+    environment: expect.not.objectContaining({ HF_TOKEN: expect.anything() }),
     sample: null,
   });
+});
+
+it("gives a training job another title, whatever its state, and keeps it", async () => {
+  const { path, hold } = harness.config({ steps: 2, holdAt: 1 });
+  const { id } = await harness.train(path);
+  await harness.untilJob(id, ({ progress }) => progress?.step === 1);
+  const rename = (of: string, body: object) =>
+    harness.fetch(`/api/jobs/${of}`, {
+      method: "PATCH",
+      body: JSON.stringify(body),
+      headers: { "Content-Type": "application/json" },
+    });
+  expect((await rename(id, { title: "a ‘first’ run" })).status).toBe(200);
+  harness.release(hold);
+  const { request } = await harness.until(id, "done");
+  expect(request).toMatchObject({ config: path, title: "a ‘first’ run" });
+  expect((await rename(id, { title: "" })).status).toBe(400);
+  expect((await rename(id, { title: "x", state: "queued" })).status).toBe(400);
+  expect((await rename("train-00000000000f", { title: "x" })).status).toBe(404);
+});
+
+it("takes no probe beside a job that has the device", async () => {
+  const { path, hold } = harness.config({ steps: 2, holdAt: 1 });
+  const { id } = await harness.train(path);
+  await harness.untilJob(id, ({ progress }) => progress?.step === 1);
+  const answer = await harness.post("/api/plan", { config: config(), probe: true });
+  expect(answer.status).toBe(409);
+  expect(await error(answer)).toBe(
+    `job ${id} has the device: a probe beside it would measure both; wait or stop it`,
+  );
+  harness.release(hold);
+  await harness.until(id, "done");
+});
+
+it("says how a model of the hub is named, where a path was expected", async () => {
+  const answer = await harness.post("/api/plan", { config: config({ teacher: "Qwen/Qwen3-8B" }) });
+  expect(await error(answer)).toContain('or a model of the hub by its name, as "hub:Qwen/Qwen3-8B"');
 });

@@ -5,8 +5,15 @@ export interface ServerEvent {
   data: string;
 }
 
-/** Each event once its blank line has come; comments and fields that nobody asked for are passed over. */
-export async function* serverEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
+/**
+ * Each event once its blank line has come; comments and fields that nobody asked for are passed over.
+ *
+ * @param heard called whenever anything comes, comments too
+ */
+export async function* serverEvents(
+  body: ReadableStream<Uint8Array>,
+  heard: () => void = () => undefined,
+): AsyncGenerator<ServerEvent> {
   const reader = body
     .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)
     .getReader();
@@ -15,6 +22,7 @@ export async function* serverEvents(body: ReadableStream<Uint8Array>): AsyncGene
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
+      heard();
       text += value;
       const blocks = text.split(/\r?\n\r?\n/);
       text = blocks.pop()!;

@@ -26,9 +26,16 @@ export function eventLines({ events }: Pick<Run, "events">): string {
 }
 
 /** The figures of runs by step: a line for each step of each run. Numbers are whole, as computed. */
-export function curvesCsv(runs: readonly Pick<Run, "id" | "where" | "figures">[]): string {
-  const lines = runs.flatMap(({ id, where, figures }) =>
-    figures.points.map((point) => [id, where, ...COLUMNS.map((key) => point[key] ?? "")].join(",")),
+export function curvesCsv(runs: readonly Pick<Run, "id" | "title" | "where" | "figures">[]): string {
+  const lines = runs.flatMap(({ id, title, where, figures }) =>
+    figures.points.map((point) =>
+      [id, csvField(title), where, ...COLUMNS.map((key) => point[key] ?? "")].join(","),
+    ),
   );
-  return `${["run", "where", ...COLUMNS].join(",")}\n${lines.map((line) => `${line}\n`).join("")}`;
+  return `${["run", "name", "where", ...COLUMNS].join(",")}\n${lines.map((line) => `${line}\n`).join("")}`;
+}
+
+/** RFC 4180. */
+function csvField(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

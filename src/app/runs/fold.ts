@@ -12,7 +12,7 @@ export function foldEvent(figures: Figures, event: LoopEvent): Figures {
       const marks = again
         ? [...kept.marks, { step: from, kind: "resumed" as const, text: `went on after step ${from}` }]
         : kept.marks;
-      return { ...kept, marks, total: event.steps, done: from, start: event };
+      return { ...kept, marks, total: event.steps, done: from, start: event, work: null };
     }
     case "stage": {
       const stages = [...figures.stages];
@@ -78,14 +78,16 @@ function withPoint(figures: Figures, event: Extract<LoopEvent, { type: "updated"
     seconds: numberOf(seconds),
     tokensPerSecond: numberOf(tokensPerSecond),
   };
-  return { ...backTo(figures, step - 1), points: [...backTo(figures, step - 1).points, point], done: step };
+  const before = backTo(figures, step - 1);
+  return { ...before, points: [...before.points, point], done: step };
 }
 
 /** What JSON could not write as a number was none. */
 const numberOf = (value: number | null): number => value ?? Number.NaN;
 
 function backTo(figures: Figures, step: number): Figures {
-  if (figures.points.every((point) => point.step <= step)) return figures;
+  // Steps rise: the last one tells.
+  if ((figures.points.at(-1)?.step ?? 0) <= step) return figures;
   return { ...figures, points: figures.points.filter((point) => point.step <= step) };
 }
 

@@ -2,14 +2,19 @@
 
 import { type ServerEvent, serverEvents } from "./event-stream.ts";
 import { withGap, withUnread } from "./fold.ts";
+import type { LoopEvent } from "./loop-event.ts";
 import { ENDED, NO_FIGURES, type Run } from "./run.ts";
-import { dropRun, getRuns, newRun, patchRun, putRun, takeEvent, useRuns } from "./runs-store.ts";
+import { dropRun, getRuns, newRun, patchRun, putRun, takeEvents, useRuns } from "./runs-store.ts";
 import { hasWorker, type Job, worker } from "./worker-client.ts";
 import { readWorkerEvent } from "./worker-event.ts";
 
 /** Milliseconds between two looks at the list, and between two tries to connect again. */
 const LIST_MS = 4000;
 const AGAIN_MS = 1500;
+/** The worker sends something every 15 s. */
+const SILENT_MS = 45_000;
+/** Events that come within this time are drawn together. */
+const TAKE_MS = 100;
 
 const following = new Map<string, AbortController>();
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -63,8 +68,11 @@ export function takeJob(job: Job): void {
   const { id, state, request, message, created_at: created, ended_at: ended, command } = job;
   const known = getRuns().runs[id];
   const asked = typeof request.config === "object" ? request.config : { config: request.config };
-  const run: Run =
-    known ?? newRun({ id, where: "worker", title: request.title ?? id, config: asked, created });
+  const title = request.title ?? id;
+  const run: Run = {
+    ...(known ?? newRun({ id, where: "worker", title, config: asked, created })),
+    title,
+  };
   const again = known !== undefined && ENDED.includes(known.state) && !ENDED.includes(state);
   putRun({ ...run, command, ...(following.has(id) && !again ? {} : { state, message, ended }) });
   if (known === undefined || again) void follow(id);
@@ -75,27 +83,38 @@ async function follow(id: string): Promise<void> {
   const controller = new AbortController();
   following.set(id, controller);
   const { signal } = controller;
-  // From its first event: a run that went on has begun its figures before.
-  patchRun(id, { figures: NO_FIGURES, events: [], stream: "live" });
+  // From its first event: a run that went on has begun its figures before. Where it was not followed stays marked.
+  patchRun(id, ({ figures }) => ({
+    figures: { ...NO_FIGURES, marks: figures.marks.filter(({ kind }) => kind === "gap") },
+    events: [],
+    stream: "live",
+  }));
   let last: string | null = null;
   let lostAt: Date | null = null;
+  const inbox = new Inbox(id);
   while (!signal.aborted) {
+    // A worker that is there says so now and then: one that says nothing is not, whatever the connection looks like.
+    const silence = new Silence(SILENT_MS);
     try {
-      const answer = await worker.events(id, last, signal);
+      const answer = await worker.events(id, last, AbortSignal.any([signal, silence.signal]));
       if (lostAt !== null) {
         const from = lostAt;
         patchRun(id, ({ figures }) => ({ stream: "live", figures: withGap(figures, from, new Date()) }));
         lostAt = null;
       }
       if (answer.status === 204 || answer.body === null) break;
-      for await (const event of serverEvents(answer.body)) {
+      for await (const event of serverEvents(answer.body, () => silence.broken())) {
         if (event.id !== null) last = event.id;
-        take(id, event);
+        inbox.put(event);
       }
+      inbox.empty();
       const state = getRuns().runs[id]?.state;
       if (state === undefined || ENDED.includes(state)) break;
     } catch {
       if (signal.aborted) return;
+    } finally {
+      silence.end();
+      inbox.empty();
     }
     // The stream broke, or the worker was closed: it is asked for what is missing until it is there again.
     lostAt ??= new Date();
@@ -106,14 +125,71 @@ async function follow(id: string): Promise<void> {
   patchRun(id, { stream: "closed" });
 }
 
+/** Aborts when nothing was heard for so long. */
+class Silence {
+  readonly #controller = new AbortController();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly ms: number) {
+    this.broken();
+  }
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+  /** Something was heard. */
+  broken(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#controller.abort(), this.ms);
+  }
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+/** Events of a run, taken a few at a time: thousands of them may come at once, and each time the page is drawn anew. */
+class Inbox {
+  #events: ServerEvent[] = [];
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly id: string) {}
+
+  put(event: ServerEvent): void {
+    this.#events.push(event);
+    this.#timer ??= setTimeout(() => this.empty(), TAKE_MS);
+  }
+
+  empty(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const events = this.#events;
+    this.#events = [];
+    takeAll(this.id, events);
+  }
+}
+
 /** One event of a job's stream; a mark says where one could not be read. */
-export function take(id: string, { event: type, data }: Pick<ServerEvent, "event" | "data">): void {
-  if (type !== "state" && type !== "progress") return;
-  const read = readWorkerEvent(type, data);
-  if ("problem" in read) {
-    patchRun(id, ({ figures }) => ({ figures: withUnread(figures, read.problem) }));
-  } else if (read.type === "state") {
-    const { state, message, at } = read;
-    patchRun(id, { state, message, ended: ENDED.includes(state) ? at : null });
-  } else if (read.event !== null) takeEvent(id, read.event, read.at);
+export function take(id: string, event: Pick<ServerEvent, "event" | "data">): void {
+  takeAll(id, [event]);
+}
+
+/** Events in their order; those of the loop that follow each other are told of once. */
+function takeAll(id: string, events: readonly Pick<ServerEvent, "event" | "data">[]): void {
+  let waiting: { event: LoopEvent; time: string }[] = [];
+  const tell = (): void => {
+    if (waiting.length > 0) takeEvents(id, waiting);
+    waiting = [];
+  };
+  for (const { event: type, data } of events) {
+    if (type !== "state" && type !== "progress") continue;
+    const read = readWorkerEvent(type, data);
+    if ("problem" in read) {
+      tell();
+      patchRun(id, ({ figures }) => ({ figures: withUnread(figures, read.problem) }));
+    } else if (read.type === "state") {
+      tell();
+      const { state, message, at } = read;
+      patchRun(id, { state, message, ended: ENDED.includes(state) ? at : null });
+    } else if (read.event !== null) waiting.push({ event: read.event, time: read.at });
+  }
+  tell();
 }

@@ -18,7 +18,7 @@ export function timeLeft({ points, stages, total, done }: Figures): Range | null
   const before = stages.slice(0, present).reduce((sum, stage) => sum + (stage?.steps ?? 0), 0);
   const here = Math.min(left, Math.max(0, before + (stages[present]?.steps ?? 0) - done));
   low += here * mean(own);
-  high += here * Math.max(...own.map(({ seconds }) => seconds));
+  high += here * own.reduce((most, { seconds }) => Math.max(most, seconds), 0);
   left -= here;
   if (left > 0) {
     low += left * mean(points);

@@ -66,10 +66,20 @@ export function dropRun(id: string): void {
 
 /** Takes one event of the loop into a run; `work` is shown and not kept. */
 export function takeEvent(id: string, event: LoopEvent, time: string): void {
-  patchRun(id, ({ figures, events }) => ({
-    figures: foldEvent(figures, event),
-    ...(event.type === "work" ? {} : { events: [...events, { time, ...event }] }),
-  }));
+  takeEvents(id, [{ event, time }]);
+}
+
+/** Takes events in their order, and tells of them once. */
+export function takeEvents(id: string, taken: readonly { event: LoopEvent; time: string }[]): void {
+  patchRun(id, (run) => {
+    let { figures } = run;
+    const events = [...run.events];
+    for (const { event, time } of taken) {
+      figures = foldEvent(figures, event);
+      if (event.type !== "work") events.push({ time, ...event });
+    }
+    return { figures, events };
+  });
 }
 
 /** Newest first. */

@@ -152,10 +152,13 @@ it("reads server-sent events over the borders of chunks, and passes comments ove
 
 it("exports the events and the curves of runs", () => {
   const figures = fold([start(null), scored(1), updated(1)]);
-  const run = { ...newRun({ id: "train-000000000000", where: "worker", title: "", config: {} }), figures };
+  const run = {
+    ...newRun({ id: "train-000000000000", where: "worker", title: 'first, "long"', config: {} }),
+    figures,
+  };
   const [head, line, ...rest] = curvesCsv([run]).split("\n");
-  expect(head).toMatch(/^run,where,step,stage,loss,/);
-  expect(line).toMatch(/^train-000000000000,worker,1,0,1,/);
+  expect(head).toMatch(/^run,name,where,step,stage,loss,/);
+  expect(line).toMatch(/^train-000000000000,"first, ""long""",worker,1,0,1,/);
   expect(rest).toEqual([""]);
   const done = { time: "t", type: "done", step: 1, seconds: 2 } as const;
   expect(eventLines({ events: [done] })).toBe('{"time":"t","type":"done","step":1,"seconds":2}\n');

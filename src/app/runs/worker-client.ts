@@ -19,6 +19,11 @@ export interface Job {
 
 export interface WorkerFiles {
   jobs: string;
+  /** Folder that `--files` shares; null when none is. */
+  shared: string | null;
+  /** What stands for `gcopd` in a shell of its machine, and the variables that decide what it reads and computes on. */
+  program: string[];
+  environment: Record<string, string>;
   sample: { library: string; episodes: string; teacher: string; student: string; tokenizer: string } | null;
 }
 
@@ -36,6 +41,22 @@ export interface WorkerPlan {
   };
   device: { kind: "webgpu" | "cpu"; adapter: string | null };
   problem: string | null;
+  /** What a probe measured; null where it cannot be known, absent where it was not asked for. */
+  time?: WorkerTime | null;
+}
+
+/** Seconds of the whole run, and the calls that they were taken from. */
+export interface WorkerTime {
+  low: number;
+  high: number;
+  teacher: ProbedCall[];
+  student: ProbedCall[];
+}
+
+export interface ProbedCall {
+  sequences: number;
+  tokens: number;
+  seconds: number;
 }
 
 let token: string | null = null;
@@ -102,10 +123,17 @@ export const worker = {
   device: () => asJson<{ device: "webgpu" | "cpu"; message: string }>("/device"),
   jobs: async () => (await asJson<{ jobs: Job[] }>("/jobs?limit=200")).jobs,
   job: (id: string) => asJson<Job>(`/jobs/${id}`),
-  plan: (config: object, signal: AbortSignal) => post<WorkerPlan>("/plan", { config }, signal),
+  plan: (config: object, probe: boolean, signal: AbortSignal) =>
+    post<WorkerPlan>("/plan", { config, probe }, signal),
   submit: (request: object) => post<Job>("/jobs", request),
   act: (id: string, what: "stop" | "cancel" | "resume") =>
     asJson<Job>(`/jobs/${id}/${what}`, { method: "POST" }),
+  rename: (id: string, title: string) =>
+    asJson<Job>(`/jobs/${id}`, {
+      method: "PATCH",
+      body: JSON.stringify({ title }),
+      headers: { "Content-Type": "application/json" },
+    }),
   remove: async (id: string) => void (await ask(`/jobs/${id}`, { method: "DELETE" })),
   input: (id: string, path: string, body: Blob) =>
     asJson<{ path: string }>(`/jobs/${id}/inputs?path=${encodeURIComponent(path)}`, { method: "PUT", body }),

@@ -83,6 +83,12 @@ export async function restorePageRuns(): Promise<void> {
   useRuns.setState({ restored: true });
 }
 
+/** Calls a run of the page something else; the name is kept with it. */
+export async function renamePageRun(id: string, title: string): Promise<void> {
+  patchRun(id, { title });
+  await write(id);
+}
+
 /** Takes an ended run of the page away, with its checkpoint. */
 export async function removePageRun(id: string): Promise<void> {
   dropRun(id);

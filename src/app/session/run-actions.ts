@@ -1,4 +1,5 @@
 /** Stopping, cancelling, resuming and taking away a run, wherever it runs. */
+import { create } from "zustand";
 import { navigate } from "../place/navigate.ts";
 import { takeJob } from "../runs/follow-worker.ts";
 import type { Run } from "../runs/run.ts";
@@ -6,8 +7,9 @@ import { dropRun, getRuns } from "../runs/runs-store.ts";
 import { worker } from "../runs/worker-client.ts";
 import { getUi, setUi } from "../state/store.ts";
 import { faultNotice } from "./faults.ts";
-import { removePageRun } from "./page-runs.ts";
+import { removePageRun, renamePageRun } from "./page-runs.ts";
 import { resumeHere, stopTraining } from "./training.ts";
+import { offerUndo } from "./undo.ts";
 
 async function act(
   id: string,
@@ -65,6 +67,23 @@ export const removeRun = (id: string): Promise<void> =>
       leave(id);
     },
   );
+
+/** The run whose name is being written. */
+export const useNaming = create<{ id: string | null }>(() => ({ id: null }));
+
+/** Calls a run something else, where it is kept: here, or on the worker. */
+export async function renameRun(id: string, title: string): Promise<void> {
+  const before = getRuns().runs[id]?.title;
+  const name = title.trim();
+  if (before === undefined || name === "" || name === before) return;
+  await act(
+    id,
+    async () => takeJob(await worker.rename(id, name)),
+    () => renamePageRun(id, name),
+  );
+  if (getRuns().runs[id]?.title === name)
+    offerUndo(`The run is now called “${name}”`, () => renameRun(id, before), `name of ${id}`);
+}
 
 function leave(id: string): void {
   const { run, charted } = getUi().place;

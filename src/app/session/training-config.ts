@@ -1,5 +1,6 @@
 /** The config that the training form stands for, from the form, the open library and models, and the what-if. */
 import { METHODS, type MethodId } from "../../core/method/index.ts";
+import type { FileSummary } from "../model.ts";
 import { type CheckedConfig, checkConfig, configField, configOf, readField } from "../runs/config-fields.ts";
 import { getRuns, type WorkerState } from "../runs/runs-store.ts";
 import { getUi, type UiState } from "../state/store.ts";
@@ -101,9 +102,10 @@ function pageNames({ library, models }: UiState): { paths: Record<string, string
 /** On the worker: what the user typed, the worker's own copy of the sample, or what is sent into the job's folder. */
 function workerPaths(
   { data, texts, nextId }: TrainingForm,
-  { library }: UiState,
+  { library, place }: UiState,
   { files }: WorkerState,
 ): { paths: Record<string, string>; send: ToSend } {
+  const onDisk = library === null ? null : sharedPaths(library.files, place.disk, files?.shared ?? null);
   const typed = (key: (typeof PATH_KEYS)[number]) => texts[key]?.trim() ?? "";
   const sample = files?.sample ?? null;
   const inputs = `${files?.jobs ?? ""}/${nextId}/in`;
@@ -115,6 +117,8 @@ function workerPaths(
   } else if (library?.origin === "sample" && sample !== null) {
     paths.library = sample.library;
     paths.episodes = sample.episodes;
+  } else if (onDisk !== null) {
+    Object.assign(paths, onDisk);
   } else if (library !== null) {
     send.records = true;
     paths.library = `${inputs}/sources.jsonl`;
@@ -134,8 +138,29 @@ function workerPaths(
   return { paths, send };
 }
 
+/**
+ * Where the open library lies on the worker's disk, when it was opened from there; null where it was not, or is of
+ * several files of a kind, which a config cannot name.
+ */
+function sharedPaths(
+  files: readonly FileSummary[],
+  disk: readonly string[],
+  shared: string | null,
+): { library?: string; episodes: string } | null {
+  if (shared === null || disk.length !== files.length) return null;
+  const pathOf = (kind: FileSummary["kind"]): string | null => {
+    const [file, ...more] = files.filter((each) => each.kind === kind);
+    if (file === undefined || more.length > 0) return null;
+    const [path, ...others] = disk.filter((each) => each === file.name || each.endsWith(`/${file.name}`));
+    return path === undefined || others.length > 0 ? null : `${shared.replace(/\/$/, "")}/${path}`;
+  };
+  const [library, episodes] = [pathOf("sources"), pathOf("episodes")];
+  return library === null || episodes === null ? null : { library, episodes };
+}
+
 /** The command that the worker will run, word by word. */
 export function workerCommand(form: TrainingForm, worker: WorkerState): string[] {
   const folder = `${worker.files?.jobs ?? "…"}/${form.nextId}`;
-  return ["gcopd", "train", "--config", `${folder}/config.json`, "--out", `${folder}/out`];
+  const files = ["--config", `${folder}/config.json`, "--out", `${folder}/out`];
+  return ["gcopd", "train", ...files, "--progress", "json"];
 }

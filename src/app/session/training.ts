@@ -98,8 +98,12 @@ async function fingerprint(library: LibrarySummary): Promise<Record<string, stri
   };
 }
 
-/** @throws InputError for the first field that is wrong */
-async function formPlan(): Promise<PagePlan> {
+/**
+ * What the form describes, as the page runs it.
+ *
+ * @throws InputError for the first field that is wrong
+ */
+export async function formPlan(): Promise<PagePlan> {
   const { decision, place } = getUi();
   const { config, problems, written } = composeConfig();
   const [problem] = Object.entries(problems);
@@ -251,7 +255,8 @@ function setTelling(label: string | null): void {
   useSending.setState({ label });
 }
 
-async function planTraining({ method, library, episodes, sample, evidenceTokens }: PlanToMeasure) {
+/** What a plan of the page will read and need. */
+export async function planTraining({ method, library, episodes, sample, evidenceTokens }: PlanToMeasure) {
   await ensureTokenizer();
   const [{ api }, job] = await Promise.all([computeWorker(), modelsJob("train")]);
   const planned = await api.planTraining(job, {

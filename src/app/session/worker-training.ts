@@ -54,13 +54,20 @@ async function sendInputs({ send }: ComposedConfig, tell: (what: string) => void
   }
 }
 
-/** Measures on the worker what the form's run will cost. */
-export async function planOnWorker(tell: (what: string) => void, signal: AbortSignal): Promise<WorkerPlan> {
+/** Measures on the worker what the form's run will cost; with `probe` its time, too. */
+export async function planOnWorker(
+  tell: (what: string) => void,
+  probe: boolean,
+  signal: AbortSignal,
+): Promise<WorkerPlan> {
   const composed = valid(composeConfig());
   await sendInputs(composed, tell);
   signal.throwIfAborted();
-  tell("Measuring");
-  return worker.plan(composed.written, signal);
+  const { teacher, student } = composed.config!;
+  const named = [teacher, student].some((model) => model.startsWith("hub:"));
+  const what = probe ? "Measuring, with a probe" : "Measuring";
+  tell(named ? `${what}; models of the hub that the worker does not have yet are downloaded first` : what);
+  return worker.plan(composed.written, probe, signal);
 }
 
 /** Submits the form's run; its folder is the one that the form showed. */

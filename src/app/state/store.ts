@@ -130,7 +130,8 @@ export interface WatchPoint {
 }
 
 export interface TrainingState {
-  status: "idle" | "running" | "stopping" | "cancelling";
+  /** `probing`: no run is under way, its time is being measured. */
+  status: "idle" | "running" | "stopping" | "cancelling" | "probing";
   /** Its id among the runs; null before it has one. */
   run: string | null;
   /** What is being done now, in words, and how far it is. */

@@ -231,6 +231,18 @@ export class ComputeService {
     return student;
   }
 
+  /** A student of the caller's own in the place of the one that is open: the device has room for one. */
+  openProbed(folder: FolderFiles, signal: AbortSignal): Promise<ModelTrainer> {
+    const backend = this.#opened();
+    this.#student?.dispose();
+    this.#student = null;
+    return ModelTrainer.open(backend, blobFolder(folder), {
+      ...this.#passes.student,
+      optimizer: "ignore",
+      signal,
+    });
+  }
+
   keepStudent(student: Trainer): ModelTrainer {
     if (!(student instanceof ModelTrainer)) throw new Error("the student is not one of this worker's");
     this.#student = student;

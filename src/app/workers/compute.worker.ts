@@ -1,6 +1,6 @@
 /** The compute worker: `ComputeService` and training runs behind comlink. */
 import * as Comlink from "comlink";
-import type { BatchTokens, RunWork } from "../../core/loop/index.ts";
+import type { BatchTokens, RunProbe, RunWork } from "../../core/loop/index.ts";
 import type { EngineInfo, ScoreRequest } from "../../core/ports.ts";
 import type { RunLengths } from "../../engine/webgpu/index.ts";
 import type { WeightChoice } from "../../tensor/index.ts";
@@ -25,6 +25,8 @@ import {
 import type { LibraryApi } from "./library.worker.ts";
 import {
   type PlanToMeasure,
+  type PlanToProbe,
+  probeTraining,
   type RunEvent,
   runTraining,
   type TrainingPlan,
@@ -97,6 +99,28 @@ const api = {
 
   score: (role: Role | "other", requests: ScoreRequest[], wanted: Wanted, onWork: OnWork) =>
     service.score(role, requests, wanted, onWork),
+
+  /**
+   * Does a small part of a run, to tell its time. The student is opened anew from its folder and given back: what was
+   * open in its place is closed.
+   */
+  probe(student: FolderFiles, run: PlanToProbe, tell: (what: string) => void): Promise<RunProbe> {
+    return service.run(async (signal) => {
+      const model = await service.openProbed(student, signal);
+      try {
+        return await probeTraining(run, {
+          records: opened(library, "library"),
+          tokenizer: opened(tokenizer, "tokenizer"),
+          teacher: service.model("teacher"),
+          student: model,
+          signal,
+          tell,
+        });
+      } finally {
+        model.dispose();
+      }
+    });
+  },
 
   /** Trains the student. Resolves to its folder, optimizer state included, when it ends or is stopped. */
   train(plan: TrainingPlan, emit: (event: RunEvent) => void) {

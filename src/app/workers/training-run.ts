@@ -3,6 +3,8 @@ import {
   type BatchTokens,
   configuredData,
   libraryContexts,
+  probeRun,
+  type RunProbe,
   runLengths,
   type StepWork,
   sampledLengths,
@@ -120,6 +122,37 @@ export async function trainingLengths(
           [first],
         );
   return runLengths({ episodes: each(), stages: method.stages, contexts, codec, sampled, signal });
+}
+
+/** The parts of a plan that its time depends on. */
+export type PlanToProbe = Omit<PlanToMeasure, "sample"> & Pick<TrainingPlan, "settings" | "batchSize">;
+
+/** Does a small part of a run with a student that is thrown away. */
+export function probeTraining(
+  { method, settings, batchSize, library, episodes, evidenceTokens }: PlanToProbe,
+  run: Pick<TrainingRun, "records" | "tokenizer" | "teacher" | "student" | "signal"> & {
+    tell: (what: string) => void;
+  },
+): Promise<RunProbe> {
+  const { records, tokenizer, teacher, student, signal, tell } = run;
+  const codec = textCodec(tokenizer);
+  return probeRun({
+    units: episodes.length,
+    episode: (unit) => records.episode({ ...episodes[unit]!, library }, episodes[unit]!.episode),
+    stages: method.stages,
+    batchSize,
+    contexts: libraryContexts({
+      sources: (environment, task) => records.sources({ library, environment, task }),
+      codec,
+      ...(evidenceTokens === undefined ? {} : { limit: evidenceTokens }),
+    }),
+    codec,
+    settings,
+    teacher,
+    student,
+    signal,
+    onWork: tell,
+  });
 }
 
 /**

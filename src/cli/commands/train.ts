@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import type { TrainEvent } from "../../core/loop/events.ts";
+import { type ModelProbe, probedTime, type RunProbe } from "../../core/loop/probe.ts";
 import type { StepWork } from "../../core/loop/train.ts";
 import type { TrainConfig } from "../../core/loop/train-config.ts";
 import { DEVICE_CHOICES, type DeviceChoice } from "../../engine/webgpu/index.ts";
@@ -8,7 +9,7 @@ import type { CardChoice } from "../engine/compute.ts";
 import { listenForInterrupts } from "../engine/interrupt.ts";
 import { atMostEvery, printJsonLine } from "../engine/json-lines.ts";
 import { type MemoryOptions, memoryOptions, printPlan } from "../engine/memory-options.ts";
-import { cardsOption, type ProgressFormat } from "../engine/options.ts";
+import { cardsOption, downloaded, type ProgressFormat } from "../engine/options.ts";
 import { progress } from "../io.ts";
 import { describeEvent } from "../train/describe-event.ts";
 import { readTrainConfig } from "../train/read-config.ts";
@@ -20,6 +21,7 @@ interface Options extends MemoryOptions {
   device?: DeviceChoice;
   cards?: CardChoice;
   progress: ProgressFormat;
+  probe?: boolean;
 }
 
 export function register(program: Command): void {
@@ -38,6 +40,10 @@ export function register(program: Command): void {
           "where checkpoints, events, metrics and the student go; needed unless with --plan",
         )
         .addOption(new Option("--device <name>", "in place of the config's device").choices(DEVICE_CHOICES))
+        .option(
+          "--probe",
+          "with --plan: do a small part of the run on its device, and print its time as a range, in seconds",
+        )
         .addOption(
           new Option(
             "--progress <format>",
@@ -52,13 +58,14 @@ export function register(program: Command): void {
 
 async function run(options: Options): Promise<void> {
   if (options.out === undefined && !options.plan) throw new UsageError("--out is missing: name a folder");
+  if (options.probe && !options.plan) throw new UsageError("--probe goes with --plan");
   const config = await readTrainConfig(options.config);
   const limit = options.memoryLimit ?? config.memory_limit_gib;
   const json = options.progress === "json";
   const interrupt = listenForInterrupts();
-  interrupt.first.addEventListener("abort", () =>
-    progress("gcopd: ending after this step; again ends at once"),
-  );
+  interrupt.first.addEventListener("abort", () => {
+    if (!options.plan) progress("gcopd: ending after this step; again ends at once");
+  });
   try {
     const finished = await runTraining({
       config: {
@@ -74,18 +81,36 @@ async function run(options: Options): Promise<void> {
         json ? 1_000 : 10_000,
         json ? (work) => printJsonLine({ type: "work", ...work }) : working,
       ),
+      onDownload:
+        json && !options.plan
+          ? atMostEvery(1_000, ({ done, total }) =>
+              printJsonLine({ type: "work", what: "download", done, total, unit: "bytes" }),
+            )
+          : downloaded(),
       onNote: progress,
       planOnly: options.plan
-        ? ({ plan, passes, work, device, problem }) =>
-            printPlan(plan, { pack_tokens: passes, work: printedWork(work), device, problem })
+        ? ({ plan, passes, work, device, problem, probe }) =>
+            printPlan(plan, {
+              pack_tokens: passes,
+              work: printedWork(work),
+              device,
+              problem,
+              ...(options.probe ? { time: probe === null ? null : printedTime(probe) } : {}),
+            })
         : undefined,
-      signal: interrupt.second,
+      probe: options.probe,
+      // A plan writes nothing: it ends at once.
+      signal: options.plan ? interrupt.first : interrupt.second,
       stop: interrupt.first,
     });
     if (!finished) process.exitCode = interrupt.exitCode ?? 1;
   } catch (error) {
-    if (!interrupt.second.aborted) throw error;
-    progress("gcopd: interrupted inside a step; the same command goes on from the last checkpoint");
+    if (!(options.plan ? interrupt.first : interrupt.second).aborted) throw error;
+    progress(
+      options.plan
+        ? "gcopd: interrupted; nothing was written"
+        : "gcopd: interrupted inside a step; the same command goes on from the last checkpoint",
+    );
     process.exitCode = interrupt.exitCode ?? 1;
   } finally {
     interrupt.release();
@@ -105,6 +130,17 @@ function printedWork({ teacherTokens, studentTokens, responseTokens, ...counts }
     student_tokens: studentTokens,
     response_tokens: responseTokens,
   };
+}
+
+/** The range and what it was measured on. */
+function printedTime(probe: RunProbe): object {
+  const { low, high } = probedTime(probe);
+  const { teacher, student, preparing } = probe;
+  return { low, high, preparing, teacher: printedProbe(teacher), student: printedProbe(student) };
+}
+
+function printedProbe({ small, large }: ModelProbe): object {
+  return [small, ...large].map(({ sequences, tokens, seconds }) => ({ sequences, tokens, seconds }));
 }
 
 function describe(event: TrainEvent): void {

@@ -10,6 +10,8 @@ import {
   configuredMethod,
   configuredSettings,
   libraryContexts,
+  probeRun,
+  type RunProbe,
   type RunWork,
   runLengths,
   type StepWork,
@@ -35,7 +37,6 @@ import { checkSameTokenizer, checkTokenizerFits, openTokenizer, textCodec } from
 import { lockFolder } from "../../worker/lock.ts";
 import { type Compute, openCompute } from "../engine/compute.ts";
 import { limitBytes } from "../engine/memory-options.ts";
-import { downloaded } from "../engine/options.ts";
 import { saveModel } from "../engine/save-model.ts";
 import { openIndexedFile } from "../indexed-file.ts";
 import { openBytes, writeOut } from "../io.ts";
@@ -53,6 +54,8 @@ export interface ToldPlan {
   device: { kind: "webgpu" | "cpu"; adapter: string | null };
   /** Why the run would be refused; null when it fits, as far as the limits are known. */
   problem: string | null;
+  /** What was measured of its time; null where that was not asked for, or cannot be known. */
+  probe: RunProbe | null;
 }
 
 export interface TrainingRun {
@@ -64,9 +67,13 @@ export interface TrainingRun {
   out: string;
   onEvent: (event: TrainEvent) => void;
   onWork?: (work: StepWork) => void;
+  /** Bytes of models of the hub, while they are downloaded. */
+  onDownload?: (state: { done: number; total: number }) => void;
   onNote: (note: string) => void;
   /** Tells the plan and ends, without an output folder. */
   planOnly?: (told: ToldPlan) => void;
+  /** The plan is told with the time of the run, of which a small part is done. */
+  probe?: boolean;
   /** Aborts inside a step. */
   signal?: AbortSignal;
   /** Ends after the current step. */
@@ -96,11 +103,16 @@ export async function runTraining(given: TrainingRun): Promise<boolean> {
 }
 
 /** The config with folders in place of models of the hub, which are downloaded where they are not there yet. */
-async function withLocalModels({ config, onNote, signal }: TrainingRun): Promise<TrainConfig> {
+async function withLocalModels({
+  config,
+  onNote,
+  onDownload = () => undefined,
+  signal,
+}: TrainingRun): Promise<TrainConfig> {
   const local = async (path: string): Promise<string> =>
     parseHubName(path) === null
       ? path
-      : (await openModelFolder(path, { signal, onProgress: downloaded(), onNote })).name;
+      : (await openModelFolder(path, { signal, onProgress: onDownload, onNote })).name;
   return { ...config, teacher: await local(config.teacher), student: await local(config.student) };
 }
 
@@ -122,18 +134,61 @@ async function tellPlan(
   try {
     const { plan, teacher, student, work } = await plannedRun(run, inputs, opened);
     const batches = Math.ceil(work.episodes / config.batch_size);
+    const problem = problemOf(() =>
+      checkPlan(plan, limitBytes(config.memory_limit_gib), opened.device.largestBuffer),
+    );
+    const passes = { teacher: { ...teacher, plan }, student: { ...student, plan } };
+    const probed = run.probe === true && problem === null && config.sample === undefined;
     tell({
       plan,
       passes: { teacher: teacher?.packTokens, student: student.packTokens },
       work: { ...work, steps: work.epochs * batches },
       device: { kind: opened.kind, adapter: opened.adapter },
-      problem: problemOf(() =>
-        checkPlan(plan, limitBytes(config.memory_limit_gib), opened.device.largestBuffer),
-      ),
+      problem,
+      probe: probed ? await probeOn(opened, run, inputs, passes) : null,
     });
     return true;
   } finally {
     opened.close();
+  }
+}
+
+/** Does a small part of the run with models of its own: nothing is written. */
+async function probeOn(
+  opened: Compute,
+  { config, onNote, signal }: TrainingRun,
+  { method, episodes, codec, sources }: TrainingInputs,
+  passes: { teacher: PassOptions; student: PassOptions },
+): Promise<RunProbe> {
+  const weights = config.teacher_dtype;
+  const teacher = await opened.openScorer(config.teacher, { weights, ...passes.teacher, signal });
+  try {
+    codec.fits({ name: config.teacher, vocabulary: teacher.info.vocabulary });
+    const student = await opened.openTrainer(config.student, {
+      optimizer: "ignore",
+      ...passes.student,
+      signal,
+    });
+    try {
+      codec.fits({ name: config.student, vocabulary: student.info.vocabulary });
+      return await probeRun({
+        units: episodes.length,
+        episode: async (unit) => episodes[unit]!,
+        stages: method.stages,
+        batchSize: config.batch_size,
+        contexts: libraryContexts({ sources, codec: codec.codec, limit: config.evidence_tokens }),
+        codec: codec.codec,
+        settings: configuredSettings(config),
+        teacher,
+        student,
+        signal,
+        onWork: (what) => onNote(`probe: ${what}`),
+      });
+    } finally {
+      student.dispose();
+    }
+  } finally {
+    teacher.dispose();
   }
 }
 

@@ -53,7 +53,8 @@ function writeConfig(changes: object = {}, name = "config.json"): string {
 }
 
 const digest = (path: string) => createHash("sha256").update(readFileSync(path)).digest("hex");
-const weights = (out: string) => digest(join(folder, out, "student", "model.safetensors"));
+const weightsOf = (model: string) => digest(join(model, "model.safetensors"));
+const weights = (out: string) => weightsOf(join(folder, out, "student"));
 /** The run's events among what it printed; how far a step is comes by the clock. */
 const events = (text: string) =>
   text
@@ -178,6 +179,38 @@ describe("a whole run", () => {
       plan.pack_tokens.teacher + plan.pack_tokens.student,
     );
     expect((await runCli("train", "--config", writeConfig())).err).toContain("--out is missing");
+  });
+
+  it("measures the time of a run on a small part of it, and writes nothing", async () => {
+    const config = writeConfig();
+    const before = readdirSync(folder);
+    const student = weightsOf(modelFixture("qwen3-a"));
+    const { code, out, err } = await runCli("train", "--config", config, "--plan", "--probe");
+    expect(code).toBe(0);
+    expect(err).toMatch(/^probe: the student takes a step on \d+ tokens$/m);
+    type Part = { sequences: number; tokens: number; seconds: number };
+    const { time, work } = JSON.parse(out) as {
+      time: { low: number; high: number; teacher: Part[]; student: Part[] };
+      work: { teacher_tokens: number };
+    };
+    expect(time.low).toBeGreaterThan(0);
+    expect(time.high).toBeGreaterThanOrEqual(time.low);
+    for (const parts of [time.teacher, time.student])
+      for (const { sequences, tokens, seconds } of parts) {
+        expect(sequences).toBeGreaterThanOrEqual(1);
+        expect(tokens).toBeLessThan(work.teacher_tokens);
+        expect(seconds).toBeGreaterThan(0);
+      }
+    expect(readdirSync(folder)).toEqual(before);
+    expect(weightsOf(modelFixture("qwen3-a"))).toBe(student);
+    const played = await runCli(
+      ...["train", "--config", writeConfig({ sample: { max_tokens: 4 } }), "--plan", "--probe"],
+    );
+    expect(JSON.parse(played.out).time).toBeNull();
+    expect(await runCli("train", "--config", config, "--out", join(folder, "x"), "--probe")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("--probe goes with --plan"),
+    });
   });
 
   it("trains on the episodes that are named, and names those that are not there", async () => {

@@ -1,7 +1,7 @@
 /** Submitting, listing, cancelling and resuming jobs. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { checkFiles } from "../job/command.ts";
-import { JOB_STATES, Job, JobRequest } from "../job/job.ts";
+import { JOB_STATES, Job, JobRequest, TrainRequest } from "../job/job.ts";
 import type { JobQueue } from "../job/queue.ts";
 import type { JobStore, StoredJob } from "../job/store.ts";
 import { JobId, json, refusals, security } from "./schemas.ts";
@@ -82,6 +82,24 @@ const remove = createRoute({
   responses: { 204: { description: "It is gone." }, ...refusals(404, 409) },
 });
 
+const rename = createRoute({
+  method: "patch",
+  path: "/api/jobs/{id}",
+  tags: ["jobs"],
+  summary: "Name a training job",
+  security,
+  request: {
+    params: JobId,
+    body: {
+      required: true,
+      content: {
+        "application/json": { schema: z.strictObject({ title: TrainRequest.shape.title.unwrap() }) },
+      },
+    },
+  },
+  responses: { 200: json(Job, "The job under its new title."), ...refusals(400, 404, 409, 413, 415) },
+});
+
 const resume = createRoute({
   method: "post",
   path: "/api/jobs/{id}/resume",
@@ -106,6 +124,9 @@ export function jobRoutes(app: OpenAPIHono, queue: JobQueue, store: JobStore): v
   });
   app.openapi(list, (c) => c.json({ jobs: store.list(c.req.valid("query")).map(shown) }, 200));
   app.openapi(get, (c) => c.json(shown(queue.get(c.req.valid("param").id)), 200));
+  app.openapi(rename, (c) =>
+    c.json(shown(queue.rename(c.req.valid("param").id, c.req.valid("json").title)), 200),
+  );
   app.openapi(stop, (c) => c.json(shown(queue.stop(c.req.valid("param").id)), 202));
   app.openapi(cancel, (c) => c.json(shown(queue.cancel(c.req.valid("param").id)), 202));
   app.openapi(resume, (c) => c.json(shown(queue.resume(c.req.valid("param").id)), 202));

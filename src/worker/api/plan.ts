@@ -1,10 +1,14 @@
 /** What a training job will cost, before it is submitted. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import { ApiError } from "../http/errors.ts";
 import { checkConfig } from "../job/command.ts";
 import { planTraining } from "../job/plan.ts";
+import type { JobQueue } from "../job/queue.ts";
 import { json, refusals, security } from "./schemas.ts";
 
 const tokens = z.int().nullable().openapi({ description: "Null where responses are still to be drawn." });
+
+const measured = z.array(z.object({ sequences: z.int(), tokens: z.int(), seconds: z.number() }));
 
 const Plan = z
   .object({
@@ -21,6 +25,21 @@ const Plan = z
     }),
     device: z.object({ kind: z.enum(["webgpu", "cpu"]), adapter: z.string().nullable() }),
     problem: z.string().nullable().openapi({ description: "Why it would be refused; null when it fits." }),
+    time: z
+      .object({
+        low: z.number(),
+        high: z.number(),
+        preparing: z.number(),
+        teacher: measured,
+        student: measured,
+      })
+      .nullable()
+      .optional()
+      .openapi({
+        description:
+          "With `probe`: seconds of the run as a range, checkpoints not counted, and what was measured. Null where " +
+          "responses are still to be drawn, and where it would be refused.",
+      }),
   })
   .openapi("Plan");
 
@@ -29,25 +48,41 @@ const plan = createRoute({
   path: "/api/plan",
   tags: ["jobs"],
   summary: "Measure what a training config will cost: decisions, tokens and memory",
-  description: "What `gcopd train --plan` prints. It ends when the connection does.",
+  description:
+    "What `gcopd train --plan` prints. It ends when the connection does. No probe is taken while a job has the device: " +
+    "its time would be that of both.",
   security,
   request: {
     body: {
       required: true,
       content: {
-        "application/json": { schema: z.strictObject({ config: z.record(z.string(), z.unknown()) }) },
+        "application/json": {
+          schema: z.strictObject({
+            config: z.record(z.string(), z.unknown()),
+            probe: z
+              .boolean()
+              .default(false)
+              .openapi({ description: "Measure its time, too, on a small part of it." }),
+          }),
+        },
       },
     },
   },
-  responses: { 200: json(Plan, "The cost."), ...refusals(400, 413, 415) },
+  responses: { 200: json(Plan, "The cost."), ...refusals(400, 409, 413, 415) },
 });
 
-export function planRoutes(app: OpenAPIHono, cli?: string): void {
+export function planRoutes(app: OpenAPIHono, queue: JobQueue, cli?: string): void {
   app.openapi(plan, async (c) => {
-    const { config } = c.req.valid("json");
+    const { config, probe } = c.req.valid("json");
     await checkConfig(config, "POST /api/plan");
+    const busy = probe ? queue.runningBeside({ kind: "train", config, resume: "manual" }) : null;
+    if (busy !== null)
+      throw new ApiError(
+        409,
+        `job ${busy} has the device: a probe beside it would measure both; wait or stop it`,
+      );
     const { signal } = c.req.raw;
-    const told = await planTraining(config, { signal, ...(cli === undefined ? {} : { cli }) });
+    const told = await planTraining(config, { signal, probe, ...(cli === undefined ? {} : { cli }) });
     return c.json(Plan.parse(told), 200);
   });
 }

@@ -25,6 +25,16 @@ const health = createRoute({
 const Files = z
   .object({
     jobs: z.string().openapi({ description: "Folder with a folder for each job, by its id." }),
+    shared: z
+      .string()
+      .nullable()
+      .openapi({ description: "Folder that `--files` shares with the page; null when none is." }),
+    program: z.array(z.string()).openapi({
+      description: "What stands for `gcopd` in a shell of this machine, word by word, in any folder.",
+    }),
+    environment: z.record(z.string(), z.string()).openapi({
+      description: "Variables that jobs take over and that decide what they read and compute on. No secrets.",
+    }),
     sample: z
       .object({
         library: z.string(),
@@ -63,6 +73,20 @@ const device = createRoute({
   responses: { 200: json(DeviceReport, "The device."), ...refusals(400) },
 });
 
+/** What a job's `gcopd` is: it runs in any folder, installed or not. */
+const PROGRAM = [process.execPath, join(PACKAGE.root, "bin", "gcopd.js")];
+
+/** Never a token: what is shown is copied into shells and shared. */
+const VARIABLES = [
+  ...["HF_ENDPOINT", "HF_HUB_OFFLINE", "GCOPD_CACHE", "XDG_CACHE_HOME"],
+  ...["GCOPD_ADAPTER", "GCOPD_DAWN_FEATURES", "GCOPD_TUNING", "VK_ICD_FILENAMES"],
+];
+
+function environment(): Record<string, string> {
+  const set = VARIABLES.map((name) => [name, process.env[name] ?? ""] as const);
+  return Object.fromEntries(set.filter(([, value]) => value !== ""));
+}
+
 /** Paths of the sample in the folder of the page, which brings it. */
 function sampleFiles(pageDir: string): z.infer<typeof Files>["sample"] {
   const at = (name: string) => join(pageDir, "sample", name);
@@ -79,12 +103,18 @@ function sampleFiles(pageDir: string): z.infer<typeof Files>["sample"] {
 export function systemRoutes(
   app: OpenAPIHono,
   probe: DeviceProbe,
-  folders: { jobs: string; page: string },
+  folders: { jobs: string; page: string; shared: string | null },
 ): void {
   const started = performance.now();
   app.openapi(health, (c) =>
     c.json({ version: PACKAGE.version, uptime: (performance.now() - started) / 1000 }, 200),
   );
-  app.openapi(files, (c) => c.json({ jobs: folders.jobs, sample: sampleFiles(folders.page) }, 200));
+  app.openapi(files, (c) => {
+    const { jobs, page, shared } = folders;
+    return c.json(
+      { jobs, shared, program: PROGRAM, environment: environment(), sample: sampleFiles(page) },
+      200,
+    );
+  });
   app.openapi(device, async (c) => c.json(await probe.report(c.req.valid("query").refresh === "true"), 200));
 }

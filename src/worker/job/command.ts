@@ -87,8 +87,12 @@ async function expectPath(
   kind: "file" | "folder",
   where: { file: string; key: string },
 ): Promise<void> {
-  if (!isAbsolute(path))
-    throw new InputError(`expected an absolute path, got ${JSON.stringify(path)}`, where);
+  if (!isAbsolute(path)) {
+    const model = /\.(teacher|student|model)$/.test(`.${where.key}`);
+    const name = model && /^[\w.-]+\/[\w.-]+(@[\w./-]+)?$/.test(path);
+    const hub = name ? `, or a model of the hub by its name, as "hub:${path}"` : "";
+    throw new InputError(`expected an absolute path${hub}, got ${JSON.stringify(path)}`, where);
+  }
   const found = await stat(path).catch(() => null);
   if (found !== null && (kind === "file" ? found.isFile() : found.isDirectory())) return;
   const instead =

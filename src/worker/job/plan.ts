@@ -13,6 +13,7 @@ const TAIL = 1 << 16;
 /**
  * Runs `gcopd train --plan` over a config.
  *
+ * @param probe asks for its time, too: a small part of it is done
  * @param cli script that takes the arguments; the command line itself when absent
  * @returns the object that it prints
  * @throws InputError with the command's own line when it refuses the config
@@ -20,7 +21,7 @@ const TAIL = 1 << 16;
  */
 export async function planTraining(
   config: object,
-  options: { device?: string; cli?: string; signal: AbortSignal },
+  options: { device?: string; cli?: string; probe?: boolean; signal: AbortSignal },
 ): Promise<Record<string, unknown>> {
   const folder = await mkdtemp(join(tmpdir(), "gcopd-plan-"));
   const file = join(folder, "config.json");
@@ -28,8 +29,9 @@ export async function planTraining(
     await writeFile(file, JSON.stringify(config), { mode: 0o600 });
     const cli = options.cli ?? join(PACKAGE.root, "bin", "gcopd.js");
     const device = options.device === undefined ? [] : ["--device", options.device];
+    const probe = options.probe ? ["--probe"] : [];
     const { code, out, err } = await run(
-      [cli, "train", "--config", file, "--plan", ...device],
+      [cli, "train", "--config", file, "--plan", ...probe, ...device],
       options.signal,
     );
     options.signal.throwIfAborted();

@@ -9,7 +9,7 @@ import { commandArgs, configPath } from "./command.ts";
 import { ACTIVE, ENDED, type JobRequest, type JobState, RESUMABLE, TRAIN_ID } from "./job.ts";
 import { type Launcher, LOG_FILE, OUTPUT_FILE, type Run, type RunEnd, type RunSpec } from "./launcher.ts";
 import { lastLine, readLines, toEvent } from "./output.ts";
-import type { JobStore, StoredJob } from "./store.ts";
+import { type JobStore, laneOf, type StoredJob } from "./store.ts";
 
 export interface JobQueueOptions {
   store: JobStore;
@@ -114,6 +114,23 @@ export class JobQueue {
   /** Folder of files that a job reads, sent before it was submitted. */
   inputFolder(id: string): string {
     return join(this.#folder, id, "in");
+  }
+
+  /**
+   * Gives a training job another title, in whatever state it is: people tell runs apart by it, and nothing else does.
+   * @throws ApiError 404; 409 for a scoring job, which has none.
+   */
+  rename(id: string, title: string): StoredJob {
+    const { request } = this.get(id);
+    if (request.kind !== "train") throw new ApiError(409, `job ${id}: only training jobs have a title`);
+    this.#store.setRequest(id, { ...request, title });
+    return this.get(id);
+  }
+
+  /** Id of the job that has the device which a request would wait for; null when it would start at once. */
+  runningBeside(request: JobRequest): string | null {
+    const lane = laneOf(request);
+    return [...this.#runs].find(([, run]) => run.lane === lane)?.[0] ?? null;
   }
 
   /** Whether there is a job of this id. */

@@ -128,7 +128,7 @@ export class JobStore {
           `INSERT INTO jobs (id, state, lane, request, created_at, queued_order)
            VALUES (?, 'queued', ?, ?, ?, ${NEXT_ORDER})`,
         )
-        .run(id, lane(request), JSON.stringify(request), at);
+        .run(id, laneOf(request), JSON.stringify(request), at);
       this.#insertEvent({ job: id, attempt: 0, at, type: "state", data: { state: "queued", message: null } });
     })();
     return this.get(id)!;
@@ -197,6 +197,10 @@ export class JobStore {
     }));
   }
 
+  setRequest(id: string, request: JobRequest): void {
+    this.#db.prepare("UPDATE jobs SET request = ? WHERE id = ?").run(JSON.stringify(request), id);
+  }
+
   /** Takes a job and its events away. */
   remove(id: string): void {
     this.#db.transaction(() => {
@@ -217,7 +221,7 @@ export class JobStore {
 }
 
 /** What a job waits for: one that may take the GPU waits for the GPU. */
-function lane(request: JobRequest): string {
+export function laneOf(request: JobRequest): string {
   const configured =
     request.kind === "train" && typeof request.config === "object" ? request.config.device : undefined;
   return (request.device ?? configured) === "cpu" ? "cpu" : "gpu";

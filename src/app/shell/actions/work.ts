@@ -7,10 +7,12 @@ import { scoreDistributions } from "../../session/distribution.ts";
 import { openHub } from "../../session/hub.ts";
 import { scoreLeftOut, scorePointed } from "../../session/leave-out.ts";
 import { revertStudent } from "../../session/models.ts";
-import { resumeRun, stopRun } from "../../session/run-actions.ts";
+import { resumeRun, stopRun, useNaming } from "../../session/run-actions.ts";
 import { cancelScoring, scoreDecision, scoreKey } from "../../session/score.ts";
 import { startTraining, stopTraining } from "../../session/training.ts";
 import { trainingForm } from "../../session/training-form.ts";
+import { probeTraining } from "../../session/training-probe.ts";
+import { measureOnWorker } from "../../session/worker-cost.ts";
 import { useSending } from "../../session/worker-training.ts";
 import { getUi, ROLES, setUi } from "../../state/store.ts";
 import { compareSides, standardOf } from "../../views/tokens/comparison.ts";
@@ -217,6 +219,27 @@ export const WORK: readonly Action[] = [
       if (getUi().place.view !== "training") show("training");
       else void startTraining();
     },
+  },
+  {
+    id: "probe-time",
+    title: "Probe the time of the run before it starts",
+    group: "Train",
+    words: "measure cost plan how long",
+    blocked: ({ place, ...ui }) => {
+      if (place.view !== "training") return "open the training view first";
+      return trainingForm().where === "worker"
+        ? sending({ place, ...ui })
+        : needs(aDecision, noModelAtWork)({ place, ...ui });
+    },
+    run: () => void (trainingForm().where === "worker" ? measureOnWorker(true) : probeTraining()),
+  },
+  {
+    id: "rename-run",
+    title: "Rename the shown run",
+    group: "Train",
+    words: "name title call",
+    blocked: () => (shownRun() === null ? "there is no run" : null),
+    run: () => useNaming.setState({ id: shownRun()!.id }),
   },
   {
     id: "stop-training",

@@ -112,7 +112,7 @@ function Browser() {
 }
 
 /** The folders on the way, each a button but the last. */
-function Trail({ path, go }: { path: string; go: (path: string) => void }) {
+export function Trail({ path, go }: { path: string; go: (path: string) => void }) {
   const parts = path === "" ? [] : path.split("/");
   const places = ["", ...parts.map((_, i) => parts.slice(0, i + 1).join("/"))];
   return (

@@ -1,23 +1,31 @@
-/** Text as it will be used, with a button that copies it. */
+/** Text as it will be used, with a button that copies it, and others that copy what belongs to it. */
 import { useState } from "react";
 
-export function CopyText({ text, label }: { text: string; label: string }) {
+interface Copy {
+  label: string;
+  text: string;
+}
+
+export function CopyText({ text, label, also = [] }: Copy & { also?: readonly Copy[] }) {
   const [said, setSaid] = useState("");
   return (
     <div className="copy-text">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
       <pre tabIndex={0}>{text}</pre>
-      <button
-        type="button"
-        onClick={() => {
-          navigator.clipboard.writeText(text).then(
-            () => setSaid("Copied."),
-            () => setSaid("The browser did not let it be copied: select it by hand."),
-          );
-        }}
-      >
-        Copy {label}
-      </button>
+      {[{ label, text }, ...also].map((copy) => (
+        <button
+          key={copy.label}
+          type="button"
+          onClick={() => {
+            navigator.clipboard.writeText(copy.text).then(
+              () => setSaid(also.length === 0 ? "Copied." : `Copied: ${copy.label}.`),
+              () => setSaid("The browser did not let it be copied: select it by hand."),
+            );
+          }}
+        >
+          Copy {copy.label}
+        </button>
+      ))}
       <span role="status" className="note">
         {said}
       </span>

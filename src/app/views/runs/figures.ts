@@ -1,4 +1,5 @@
 /** The figures that are drawn of a run, in the order in which one reads them. */
+import { bisector } from "d3";
 import type { Run, RunPoint } from "../../runs/run.ts";
 
 export interface ShownFigure {
@@ -56,7 +57,15 @@ export function spread(ends: readonly number[], apart: number, lowest: number): 
 
 /** A run's figures at a step; null: at its last. */
 export const pointAt = ({ figures: { points } }: Run, step: number | null): RunPoint | undefined =>
-  step === null ? points.at(-1) : points.find((point) => point.step === step);
+  step === null ? points.at(-1) : pointOf(points, step);
+
+const byStep = bisector((point: RunPoint) => point.step).left;
+
+/** The point of a step, among points whose steps rise. */
+function pointOf(points: readonly RunPoint[], step: number): RunPoint | undefined {
+  const found = points[byStep(points, step)];
+  return found?.step === step ? found : undefined;
+}
 
 /** A figure as it is read: four digits. */
 export function figureText(point: RunPoint | undefined, key: ShownFigure["key"]): string {

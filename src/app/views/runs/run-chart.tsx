@@ -1,7 +1,8 @@
 /** One figure of several runs by step: letters, dashes and points tell them apart, one crosshair goes through all. */
-import { extent, line, scaleLinear } from "d3";
-import { useRef } from "react";
+import { line, scaleLinear } from "d3";
+import { useMemo, useRef } from "react";
 import type { Run } from "../../runs/run.ts";
+import { decimate, type XY } from "../chart/decimate.ts";
 import { useSize } from "../task/use-size.ts";
 import { figureText, LETTERS, POINT_SHAPE, pointAt, type ShownFigure, spread } from "./figures.ts";
 
@@ -15,12 +16,49 @@ export interface Charted {
 }
 
 /** The span of an axis: of one value, some room about it, but none below what the figure can be. */
-function padded(values: number[], least = Number.NEGATIVE_INFINITY): [number, number] {
-  const [low, high] = extent(values);
-  if (low === undefined || high === undefined) return [0, 1];
+function padded(low: number, high: number, least = Number.NEGATIVE_INFINITY): [number, number] {
+  if (low > high) return [0, 1];
   if (low !== high) return [low, high];
   const room = Math.abs(low) * 0.1 || 0.5;
   return [Math.max(least, low - room), high + room];
+}
+
+/** The curves and their scales. Curves of more steps than pixels are drawn from fewer points, and read from all. */
+function drawn(
+  runs: readonly Charted[],
+  { key, least }: Pick<ShownFigure, "key" | "least">,
+  steps: [number, number],
+  width: number,
+  takenBack: number | null,
+) {
+  const x = scaleLinear(padded(...steps), [MARGIN.left, Math.max(MARGIN.left + 1, width - MARGIN.right)]);
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  const all = runs.map(({ run, letter }) => {
+    const points: XY[] = [];
+    for (const point of run.figures.points) {
+      const value = point[key];
+      if (value === null || !Number.isFinite(value)) continue;
+      points.push({ x: point.step, y: value });
+      low = Math.min(low, value);
+      high = Math.max(high, value);
+    }
+    return { run, letter, points };
+  });
+  const y = scaleLinear(padded(low, high, least), [HEIGHT - MARGIN.bottom, MARGIN.top]).nice(4);
+  const lines = line<XY>(
+    (point) => x(point.x),
+    (point) => y(point.y),
+  );
+  const path = (points: readonly XY[]): string => lines(decimate(points, width, x)) ?? "";
+  const series = all.map((each) => {
+    const { points } = each;
+    const kept = takenBack === null ? points : points.filter((point) => point.x <= takenBack);
+    // From the last step that is left on, so that the curve has no gap.
+    const gone = points.slice(Math.max(0, kept.length - 1));
+    const gonePath = kept.length < points.length ? path(gone) : null;
+    return { ...each, kept, path: path(kept), gonePath };
+  });
+  return { series, x, y };
 }
 
 export function RunChart({
@@ -44,20 +82,11 @@ export function RunChart({
   const box = useRef<HTMLElement>(null);
   const { width } = useSize(box);
   const { key, title, unit, least } = figure;
-  const series = runs.map(({ run, letter }) => ({
-    run,
-    letter,
-    points: run.figures.points.flatMap((point) => {
-      const y = point[key];
-      return y === null || !Number.isFinite(y) ? [] : [{ x: point.step, y }];
-    }),
-  }));
-  const x = scaleLinear(padded(steps), [MARGIN.left, Math.max(MARGIN.left + 1, width - MARGIN.right)]);
-  const values = series.flatMap(({ points }) => points.map((point) => point.y));
-  const y = scaleLinear(padded(values, least), [HEIGHT - MARGIN.bottom, MARGIN.top]).nice(4);
-  const path = line<{ x: number; y: number }>(
-    (point) => x(point.x),
-    (point) => y(point.y),
+  const [from, to] = steps;
+  // A hover reads another step of the same curves.
+  const { series, x, y } = useMemo(
+    () => drawn(runs, { key, least }, [from, to], width, takenBack),
+    [runs, key, least, from, to, width, takenBack],
   );
   const ticks = x.ticks(Math.max(2, Math.floor(width / 70))).filter(Number.isInteger);
   const letters = spread(
@@ -130,16 +159,13 @@ export function RunChart({
           {step !== null && (
             <line className="marked" x1={x(step)} x2={x(step)} y1={MARGIN.top} y2={HEIGHT - MARGIN.bottom} />
           )}
-          {series.map(({ run, letter, points }, i) => {
+          {series.map(({ run, letter, points, kept, path, gonePath }, i) => {
             const last = points.at(-1);
-            const kept = takenBack === null ? points : points.filter((point) => point.x <= takenBack);
-            // From the last step that is left on, so that the curve has no gap.
-            const gone = points.slice(Math.max(0, kept.length - 1));
             return (
               <g key={run.id} className={`run-series run-${letter}`}>
-                <path className="curve" d={path(kept) ?? ""} />
-                {kept.length < points.length && (
-                  <path className="curve taken-back" d={path(gone) ?? ""}>
+                <path className="curve" d={path} />
+                {gonePath !== null && (
+                  <path className="curve taken-back" d={gonePath}>
                     <title>Taken back: the student has no longer these steps</title>
                   </path>
                 )}

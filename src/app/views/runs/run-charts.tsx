@@ -8,6 +8,14 @@ import { drawnCurves } from "./curves-picture.ts";
 import { LETTERS, SHOWN_FIGURES } from "./figures.ts";
 import { type Charted, RunChart } from "./run-chart.tsx";
 
+/** The runs with their letters: the same list as long as no run has changed. */
+function useCharted(runs: readonly Run[]): readonly Charted[] {
+  const last = useRef<readonly Charted[]>([]);
+  const same = last.current.length === runs.length && last.current.every(({ run }, n) => run === runs[n]);
+  if (!same) last.current = runs.map((run, letter) => ({ run, letter }));
+  return last.current;
+}
+
 export function RunCharts({
   runs,
   takenBack = null,
@@ -18,15 +26,15 @@ export function RunCharts({
 }) {
   const [step, setStep] = useState<number | null>(null);
   const grid = useRef<HTMLDivElement>(null);
-  const charted: Charted[] = runs.map((run, letter) => ({ run, letter }));
-  const points = runs.flatMap(({ figures }) => figures.points);
-  if (points.length === 0) return <p className="note hint">The curves begin with the first step.</p>;
+  const charted = useCharted(runs);
+  const begun = runs.filter(({ figures }) => figures.points.length > 0).map(({ figures }) => figures.points);
+  if (begun.length === 0) return <p className="note hint">The curves begin with the first step.</p>;
   const steps: [number, number] = [
-    Math.min(...points.map((point) => point.step)),
-    Math.max(...points.map((point) => point.step)),
+    Math.min(...begun.map((points) => points[0]!.step)),
+    Math.max(...begun.map((points) => points.at(-1)!.step)),
   ];
   const figures = SHOWN_FIGURES.filter(
-    ({ key }) => key !== "success" || points.some(({ success }) => success !== null),
+    ({ key }) => key !== "success" || begun.some((points) => points.some(({ success }) => success !== null)),
   );
   return (
     <section className="run-charts" aria-label="Curves" data-testid="run-charts">

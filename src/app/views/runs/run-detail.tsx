@@ -2,6 +2,8 @@
 import { useState } from "react";
 import { eventLines } from "../../runs/export-run.ts";
 import { ENDED, type Run } from "../../runs/run.ts";
+import { useRuns } from "../../runs/runs-store.ts";
+import { againCommand, shellLine } from "../../runs/shell-command.ts";
 import { worker } from "../../runs/worker-client.ts";
 import { faultNotice } from "../../session/faults.ts";
 import { saveFile } from "../../session/save-file.ts";
@@ -10,6 +12,7 @@ import { setUi } from "../../state/store.ts";
 import { BatchPanel } from "./batch-panel.tsx";
 import { CopyText } from "./copy-text.tsx";
 import { RunButtons } from "./run-list.tsx";
+import { RunName } from "./run-name.tsx";
 import { leftText, RunStateLine, stepsText } from "./run-state.tsx";
 
 const LOG_LINES = 1000;
@@ -25,13 +28,14 @@ async function saved(name: string, content: () => Promise<Blob>): Promise<void> 
 export function RunDetail({ run }: { run: Run }) {
   const { id, figures, work } = { ...run, work: run.figures.work };
   const json = JSON.stringify(run.config, null, 2);
+  const files = useRuns((state) => state.worker.files);
   const going = !ENDED.includes(run.state);
   const takenBack = useTakenBack((taken) => taken[id]);
   return (
     <>
       <section className="panel run-detail" aria-labelledby="run-title" data-testid="run-detail">
         <div className="panel-head">
-          <h2 id="run-title">{run.title}</h2>
+          <RunName run={run} />
           <RunButtons run={run} />
         </div>
         <p className="run-line" role="status">
@@ -64,7 +68,19 @@ export function RunDetail({ run }: { run: Run }) {
           {run.command !== null && (
             <details>
               <summary>Command</summary>
-              <CopyText text={run.command.join(" ")} label="the command" />
+              <CopyText
+                text={shellLine(run.command)}
+                label="the command"
+                also={
+                  files === null
+                    ? []
+                    : [{ label: "it for a shell", text: againCommand(run.command, files, `${id}-again`) }]
+                }
+              />
+              <p className="note">
+                In a shell of the worker’s machine the second takes the same run again, into the folder {id}
+                -again.
+              </p>
             </details>
           )}
           {run.where === "worker" && <Log id={id} />}

@@ -1,5 +1,6 @@
 /** The config that will run, to the letter, and the command that runs it. */
 import { useRuns } from "../../runs/runs-store.ts";
+import { againCommand, shellLine, shellScript } from "../../runs/shell-command.ts";
 import { type ComposedConfig, workerCommand } from "../../session/training-config.ts";
 import { useTrainingForm } from "../../session/training-form.ts";
 import { CopyText } from "../runs/copy-text.tsx";
@@ -16,14 +17,46 @@ export function ConfigView({ composed }: { composed: ComposedConfig }) {
   ]
     .filter((each) => each !== false)
     .join(", ");
+  const config = JSON.stringify(composed.written, null, 2);
+  const command = workerCommand(form, worker);
+  const own = `${form.nextId}.json`;
   return (
     <details className="config-view" data-testid="config">
       <summary>{there ? "Config and command" : "Config"}</summary>
-      <CopyText text={JSON.stringify(composed.written, null, 2)} label="the config" />
+      <CopyText text={config} label="the config" />
       {there ? (
         <>
-          <CopyText text={workerCommand(form, worker).join(" ")} label="the command" />
-          {sent !== "" && <p className="note">Sent to the worker, into this run’s folder: {sent}.</p>}
+          <CopyText
+            text={shellLine(command)}
+            label="the command"
+            also={
+              worker.files === null
+                ? []
+                : [
+                    {
+                      label: "a script for a shell",
+                      text: shellScript(
+                        own,
+                        config,
+                        againCommand(
+                          command.map((word, n) => (command[n - 1] === "--config" ? own : word)),
+                          worker.files,
+                          form.nextId,
+                        ),
+                      ),
+                    },
+                  ]
+            }
+          />
+          <p className="note">
+            The worker writes the config there when the run starts, and runs this. The script takes the same
+            run in a shell of its machine: it writes the config and trains into a folder of its own.
+          </p>
+          {sent !== "" && (
+            <p className="note">
+              Sent to the worker, into this run’s folder, when the run is measured or started: {sent}.
+            </p>
+          )}
         </>
       ) : (
         <p className="note">

@@ -1,15 +1,18 @@
 /** What the run will cost, before it starts: decisions, tokens, memory, and time as a range. */
-import { useEffect, useRef, useState } from "react";
+import { useEffect } from "react";
 import { gibibytes } from "../../../tensor/memory-plan.ts";
 import { speedKey, timeExpected } from "../../runs/run-time.ts";
 import { useRuns } from "../../runs/runs-store.ts";
-import type { WorkerPlan } from "../../runs/worker-client.ts";
+import type { ProbedCall, WorkerTime } from "../../runs/worker-client.ts";
 import { formatRange } from "../../session/eta.ts";
-import { describeFault, isAbort } from "../../session/faults.ts";
 import type { ComposedConfig } from "../../session/training-config.ts";
 import { useTrainingForm } from "../../session/training-form.ts";
-import { planOnWorker, useSending } from "../../session/worker-training.ts";
+import { probeKey, probeTraining, usePageProbe } from "../../session/training-probe.ts";
+import { cancelMeasuring, measureOnWorker, useWorkerCost } from "../../session/worker-cost.ts";
+import { useSending } from "../../session/worker-training.ts";
 import { countOf } from "../../shell/plural.ts";
+import { isComputing } from "../../state/computing.ts";
+import { useUi } from "../../state/store.ts";
 import { MemoryNote } from "../memory-note.tsx";
 
 export function Cost({ composed }: { composed: ComposedConfig }) {
@@ -19,9 +22,32 @@ export function Cost({ composed }: { composed: ComposedConfig }) {
 
 function PageCost({ composed }: { composed: ComposedConfig }) {
   const work = useSending((state) => state.work);
+  const probe = usePageProbe();
+  const busy = useUi(() => isComputing());
   return (
     <>
-      {work !== null && <Counts work={work} composed={composed} where="page" />}
+      {work !== null && (
+        <div>
+          <Counts
+            work={work}
+            composed={composed}
+            where="page"
+            probed={probe.of === probeKey(composed.written) ? (probe.time ?? undefined) : undefined}
+          />
+          <span className="cost-actions">
+            <button
+              type="button"
+              disabled={busy || composed.config === null}
+              onClick={() => void probeTraining()}
+            >
+              Probe the time
+            </button>
+            <span className="note">
+              A few decisions are scored, and stepped on with a copy of the student: yours stays as it is.
+            </span>
+          </span>
+        </div>
+      )}
       <MemoryNote job="train" />
     </>
   );
@@ -38,10 +64,13 @@ function Counts({
   work,
   composed,
   where,
+  probed,
 }: {
   work: Work;
   composed: ComposedConfig;
   where: "page" | "worker";
+  /** Undefined where none was taken of this config; null where it could not be. */
+  probed: WorkerTime | null | undefined;
 }) {
   const runs = useRuns((state) => state.runs);
   const key = speedKey({ where, config: composed.written });
@@ -54,71 +83,77 @@ function Counts({
       {countOf(work.decisions, "decision")}, {countOf(work.epochs, "pass")}: the teacher reads{" "}
       <strong>{tokens(work.teacherTokens)}</strong>, the student <strong>{tokens(work.studentTokens)}</strong>
       . Time:{" "}
-      {time === null ? (
-        "not known yet, until a step of these models was taken here"
-      ) : (
+      {probed ? (
+        <>
+          <strong data-measured>{formatRange(probed)}</strong>, checkpoints not counted, by a probe:{" "}
+          <span data-measured>{probeWords(probed)}</span>
+        </>
+      ) : time !== null ? (
         <>
           <strong data-measured>{formatRange(time)}</strong>, by the fastest and the slowest of{" "}
           {countOf(time.steps, "earlier step")} of these models
         </>
+      ) : work.teacherTokens === null ? (
+        "not known, since the responses are still to be drawn"
+      ) : (
+        "not known yet, until a step of these models was taken here, or a probe"
       )}
       .
     </p>
   );
 }
 
+/** "the teacher read 453 tokens in 1.9 s and 2,010 in 7.7 s, the student took steps on …": what a probe measured. */
+function probeWords({ teacher, student }: WorkerTime): string {
+  const calls = (of: readonly ProbedCall[]): string =>
+    of
+      .map(({ tokens, seconds }) => `${tokens.toLocaleString("en")} tokens in ${secondsText(seconds)}`)
+      .join(", ");
+  return `the teacher read ${calls(teacher)}; the student took a step on ${calls(student)}`;
+}
+
+const secondsText = (seconds: number): string =>
+  seconds < 1 ? `${Math.max(1, Math.round(1000 * seconds))} ms` : `${seconds.toFixed(1)} s`;
+
 function WorkerCost({ composed }: { composed: ComposedConfig }) {
-  const [plan, setPlan] = useState<WorkerPlan | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
-  const [doing, setDoing] = useState<string | null>(null);
-  const asked = useRef<AbortController | null>(null);
-  const of = JSON.stringify(composed.written);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a plan is of one config
-  useEffect(() => {
-    setPlan(null);
-    setProblem(null);
-    return () => asked.current?.abort();
-  }, [of]);
-  const measure = async (): Promise<void> => {
-    asked.current?.abort();
-    const mine = new AbortController();
-    asked.current = mine;
-    setProblem(null);
-    setDoing("Starting");
-    try {
-      const found = await planOnWorker(setDoing, mine.signal);
-      if (!mine.signal.aborted) setPlan(found);
-    } catch (error) {
-      if (!mine.signal.aborted && !isAbort(error)) setProblem(describeFault(error));
-    } finally {
-      if (asked.current === mine) setDoing(null);
-    }
-  };
+  const key = probeKey(composed.written);
+  const { of, plan, problem, doing } = useWorkerCost();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is measured is of one config
+  useEffect(() => cancelMeasuring, [key]);
+  const own = of === key;
   return (
     <div className="worker-cost" data-testid="worker-cost">
       {doing === null ? (
-        <button type="button" disabled={composed.config === null} onClick={() => void measure()}>
-          Measure what it will cost
-        </button>
+        <span className="cost-actions">
+          <button
+            type="button"
+            disabled={composed.config === null}
+            onClick={() => void measureOnWorker(false)}
+          >
+            Measure what it will cost
+          </button>
+          <button
+            type="button"
+            disabled={composed.config === null}
+            onClick={() => void measureOnWorker(true)}
+          >
+            Probe the time too
+          </button>
+        </span>
       ) : (
         <span role="status">
           {doing}…{" "}
-          <button
-            type="button"
-            onClick={() => {
-              asked.current?.abort();
-              setDoing(null);
-            }}
-          >
+          <button type="button" onClick={cancelMeasuring}>
             Cancel
           </button>
         </span>
       )}
-      {plan !== null && (
+      {own && plan !== null && (
         <>
           <Counts
             where="worker"
             composed={composed}
+            probed={plan.time}
             work={{
               ...plan.work,
               teacherTokens: plan.work.teacher_tokens,
@@ -137,7 +172,7 @@ function WorkerCost({ composed }: { composed: ComposedConfig }) {
           )}
         </>
       )}
-      {problem !== null && (
+      {own && problem !== null && (
         <p className="fault" role="alert">
           {problem}
         </p>

@@ -8,12 +8,14 @@ import { useMemory } from "../../session/memory.ts";
 import { startTraining, stopTraining } from "../../session/training.ts";
 import { composeConfig, WORKER_KEYS } from "../../session/training-config.ts";
 import { type DataChoice, setText, setTrainingForm, useTrainingForm } from "../../session/training-form.ts";
+import { cancelProbe } from "../../session/training-probe.ts";
 import { useSending } from "../../session/worker-training.ts";
 import { countOf } from "../../shell/plural.ts";
 import { useUi } from "../../state/store.ts";
 import { WhatIfControls } from "../task/what-if-controls.tsx";
 import { ConfigView } from "./config-view.tsx";
 import { Cost } from "./cost.tsx";
+import { ChoosePath, PATH_FIELDS } from "./path-dialog.tsx";
 
 const DATA: Record<DataChoice, string> = {
   episode: "this episode",
@@ -133,6 +135,8 @@ export function TrainingFormPanel() {
           <p className="note">
             An empty model is the one that is open here; what the worker does not have is sent to it. A name
             of the hub is downloaded by the worker.
+            {worker.files?.shared === null &&
+              " A worker that is started with --files FOLDER lets paths be chosen from that folder."}
           </p>
         )}
       </fieldset>
@@ -176,7 +180,11 @@ export function TrainingFormPanel() {
       <ConfigView composed={composed} />
       <Cost composed={composed} />
       <div className="training-actions">
-        {busy && !there ? (
+        {busy && !there && status === "probing" ? (
+          <button type="button" onClick={() => void cancelProbe()}>
+            Cancel the probe
+          </button>
+        ) : busy && !there ? (
           <button type="button" disabled={status === "cancelling"} onClick={() => void stopTraining()}>
             {status === "running"
               ? "Stop after this step"
@@ -241,7 +249,8 @@ function ConfigField({ field, problem, disabled }: { field: Field; problem?: str
   const text = useTrainingForm(({ texts }) => texts[field.key] ?? "");
   const { key, kind, choices, standard, description } = field;
   const set = (value: string) => setText(key, value);
-  return (
+  const shared = useRuns((state) => state.worker.files?.shared ?? null);
+  const control = (
     <Labelled label={titleOf(key)} problem={problem} title={description}>
       {kind === "choice" ? (
         <select value={text || standard} disabled={disabled} onChange={(event) => set(event.target.value)}>
@@ -271,6 +280,13 @@ function ConfigField({ field, problem, disabled }: { field: Field; problem?: str
         />
       )}
     </Labelled>
+  );
+  if (shared === null || !PATH_FIELDS.includes(key)) return control;
+  return (
+    <span className="path-field">
+      {control}
+      <ChoosePath of={key} root={shared} disabled={disabled} onChoose={set} />
+    </span>
   );
 }
 
