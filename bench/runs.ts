@@ -24,11 +24,14 @@ if (!existsSync("dist/page/index.html") || !existsSync("dist/cli.js"))
 
 /** The events that a training run of so many steps prints, with made-up figures: only their number matters here. */
 function* events(steps: number, seed: number): Generator<Record<string, unknown>> {
+  const info = { model: "m", device: "cpu", adapter: "none", dtype: "f32", parameters: 1, vocabulary: 1 };
   yield {
     type: "start",
     method: "opd",
     units: steps,
     unit: "episode",
+    teacher: info,
+    student: info,
     batchSize: 1,
     steps,
     resumedFrom: null,
