@@ -109,4 +109,6 @@ export function sampleHash(
 export async function decisionShown(page: Page, decision: number): Promise<void> {
   await expect(page.getByTestId("decision")).toHaveText(String(decision));
   await expect(page.getByRole("heading", { name: `Decision ${decision}`, exact: true })).toBeVisible();
+  // Evidence that is out of sight follows when steps rest.
+  await expect(page.locator("section[aria-busy=true]")).toHaveCount(0);
 }

@@ -15,9 +15,9 @@ import { HelpDialog } from "./shell/help-dialog.tsx";
 import { HintLine } from "./shell/hint-line.tsx";
 import { Palette } from "./shell/palette/palette.tsx";
 import { useTheme } from "./shell/theme.ts";
+import { Title } from "./shell/title.ts";
 import { Tour } from "./shell/tour/tour-card.tsx";
 import { useKeys } from "./shell/use-keys.ts";
-import { useTitle } from "./shell/use-title.ts";
 import { useUi } from "./state/store.ts";
 import { HubDialog } from "./views/hub-dialog.tsx";
 import { LibraryView } from "./views/library/library-view.tsx";
@@ -41,7 +41,6 @@ export function App() {
   const view = useUi((ui) => ui.place.view);
   useTheme();
   useKeys();
-  useTitle();
   useEffect(() => {
     const leaveUrl = followUrl();
     const leavePlace = followPlace();
@@ -71,6 +70,7 @@ export function App() {
           <Shown key={of} />
         </main>
       </div>
+      <Title />
       <HintLine />
       <Tour />
       <HelpDialog />

@@ -8,6 +8,7 @@ import "./styles/base.css";
 import "./styles/shell.css";
 import "./styles/library.css";
 import "./styles/task.css";
+import "./styles/visits.css";
 import "./styles/what-if.css";
 import "./styles/matrix.css";
 import "./styles/graph.css";

@@ -8,6 +8,12 @@ export const FIRST_SHOWN = 20_000;
 const MORE = 500_000;
 
 export function LongText({ text, first = FIRST_SHOWN }: { text: string; first?: number }) {
+  if (text.length <= first) return <bdi className="record-text">{shownText(text)}</bdi>;
+  // How much of it somebody wanted is of this text, and not of the next one in its place.
+  return <CutText key={text.length} text={text} first={first} />;
+}
+
+function CutText({ text, first }: { text: string; first: number }) {
   const [most, setMost] = useState(first);
   const cut = text.length > most;
   return (

@@ -12,9 +12,9 @@ import { Scroller } from "../../shell/scroller.tsx";
 import { shownColumns } from "../../state/libraries.ts";
 import { getUi, useUi } from "../../state/store.ts";
 import { libraryWorker } from "../../workers/clients.ts";
+import { useRowWindow } from "../rows/use-row-window.ts";
 import { isCounted, type ScoredTasks, visibleTasks, wholeColumns } from "./sort-tasks.ts";
 import { TaskRow } from "./task-row.tsx";
-import { useRowWindow } from "./use-row-window.ts";
 
 /** Height of every row, in CSS pixels; library.css says the same. */
 const ROW_HEIGHT = 52;

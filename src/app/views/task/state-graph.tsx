@@ -60,7 +60,9 @@ export const StateGraph = memo(function StateGraph({
     [episode, layout, axis, place],
   );
   const target = path.find(({ position }) => position === decision) ?? null;
-  const shared = task.states.filter((state) => state.executions > 1).length;
+  const states = countOf(task.states.length, "state");
+  const totals = useMemo(() => edgeTotals(task, axis), [task, axis]);
+  const shared = useMemo(() => task.states.filter((state) => state.executions > 1).length, [task]);
   const open = (state: number): void => {
     const [first] = visitsOf(task, state);
     if (first !== undefined) navigate({ visit: first });
@@ -98,7 +100,7 @@ export const StateGraph = memo(function StateGraph({
           className="note"
           title="Area of a circle ∝ distinct executions; width of an edge grows with them"
         >
-          {countOf(task.states.length, "state")}, {shared} shared · {edgeTotals(task, axis)}
+          {states}, {shared} shared · {totals}
         </span>
       </div>
       <HighlightChips task={task} highlights={highlights} />
@@ -113,7 +115,7 @@ export const StateGraph = memo(function StateGraph({
         onCursor={(state) => setAt({ task, state })}
         onOpen={open}
         viewport={viewport}
-        label={`State graph of ${countOf(task.states.length, "state")} and ${edgeTotals(task, axis)}. Arrow keys go from state to state, Enter opens, plus and minus zoom, 0 fits.`}
+        label={`State graph of ${states} and ${totals}. Arrow keys go from state to state, Enter opens, plus and minus zoom, 0 fits.`}
       >
         {room.width > 0 && (
           <svg width={place.width} height={place.height} aria-hidden="true">

@@ -12,7 +12,7 @@ import { countOf } from "../../shell/plural.ts";
 import { Scroller } from "../../shell/scroller.tsx";
 import { isComputing } from "../../state/computing.ts";
 import { getUi, type UiState, useUi } from "../../state/store.ts";
-import { useRowWindow } from "../library/use-row-window.ts";
+import { useRowWindow } from "../rows/use-row-window.ts";
 import { changesCsv, sortChanges } from "./change-table.ts";
 import { nats, probability, shortToken } from "./format.ts";
 import { MeanByPosition } from "./plots/mean-plot.tsx";

@@ -1,5 +1,5 @@
 /** R_t exactly as the teacher reads it, coloured by where each part comes from. */
-import { useEffect, useMemo, useRef, useState } from "react";
+import { memo, useEffect, useMemo, useRef, useState } from "react";
 import type { EvidencePart } from "../../../../core/evidence/leave-out.ts";
 import type { DecisionModel } from "../../../model.ts";
 import { navigate } from "../../../place/navigate.ts";
@@ -7,6 +7,8 @@ import { partName } from "../../../place/part-name.ts";
 import { Scroller } from "../../../shell/scroller.tsx";
 import { EVIDENCE_MODES, type EvidenceMode, setUi, useUi } from "../../../state/store.ts";
 import { LongText } from "../../../text/long-text.tsx";
+import { useAtRest } from "../../use-at-rest.ts";
+import { useInSight } from "../../use-in-sight.ts";
 import { EvidenceDiffView } from "./evidence-diff-view.tsx";
 import { EvidenceEditor } from "./evidence-editor.tsx";
 import { type EvidencePiece, evidencePieces, isOf, KINDS } from "./evidence-pieces.ts";
@@ -20,7 +22,27 @@ function pieceClass(piece: EvidencePiece, part: EvidencePart | null): string {
 
 const MODE_TITLES: Record<EvidenceMode, string> = { text: "Text", changes: "Changes", edit: "Edit" };
 
+/** The evidence of the shown decision. Out of sight, as it mostly is, it follows when steps rest. */
 export function EvidenceSection({ decision }: { decision: DecisionModel }) {
+  const section = useRef<HTMLElement>(null);
+  const inSight = useInSight(section);
+  const pointed = useUi((ui) => ui.place.part !== null);
+  const mode = useUi((ui) => ui.evidenceMode);
+  const shown = useAtRest(decision, inSight || pointed || mode === "edit");
+  return (
+    <section
+      ref={section}
+      className="part"
+      aria-labelledby="evidence-title"
+      aria-busy={shown === decision ? undefined : true}
+    >
+      <h2 id="evidence-title">Evidence Rₜ</h2>
+      <EvidenceParts decision={shown} />
+    </section>
+  );
+}
+
+const EvidenceParts = memo(function EvidenceParts({ decision }: { decision: DecisionModel }) {
   const { evidence, counts, countsProblem, full } = decision;
   const chosen = useUi((ui) => ui.evidenceMode);
   const pointsAt = useUi((ui) => ui.place.part);
@@ -55,8 +77,7 @@ export function EvidenceSection({ decision }: { decision: DecisionModel }) {
   };
   const seen = new Set<string>();
   return (
-    <section className="part" aria-labelledby="evidence-title">
-      <h2 id="evidence-title">Evidence Rₜ</h2>
+    <>
       <p className="note" data-testid="evidence-counts">
         {counts === null
           ? `${evidence.text.length.toLocaleString("en")} characters${countsProblem === null ? "" : `; ${countsProblem}`}`
@@ -109,12 +130,14 @@ export function EvidenceSection({ decision }: { decision: DecisionModel }) {
       {mode === "text" && (
         <Scroller className="evidence" ref={box} label="Evidence as the teacher reads it" testId="evidence">
           <pre>
-            {pieces.map((piece) => {
+            {pieces.map((piece, i) => {
               const first = piece.kind !== null && !seen.has(piece.kind);
               if (piece.kind !== null) seen.add(piece.kind);
               return (
                 <span
-                  key={piece.start}
+                  // A step moves nearly all pieces: their texts go into the elements that are there.
+                  // biome-ignore lint/suspicious/noArrayIndexKey: the pieces have no name that stays
+                  key={i}
                   className={pieceClass(piece, part)}
                   data-pointed={(part !== null && isOf(piece, part)) || undefined}
                   data-start={first ? piece.kind : undefined}
@@ -126,6 +149,6 @@ export function EvidenceSection({ decision }: { decision: DecisionModel }) {
           </pre>
         </Scroller>
       )}
-    </section>
+    </>
   );
-}
+});

@@ -1,8 +1,12 @@
 /** The failed reference and how it was found. */
+import { useState } from "react";
+import type { FailedReferenceExplanation } from "../../../../core/retrieval/types.ts";
 import type { DecisionModel } from "../../../model.ts";
+import { countOf } from "../../../shell/plural.ts";
 import { shownName } from "../../../text/shown-text.ts";
 import { Fallback } from "./fallback.tsx";
 import { ReferenceLine } from "./reference-line.tsx";
+import { type VisitColumn, VisitTable } from "./visit-table.tsx";
 import { ReferenceButton, SourceButton } from "./what-if-buttons.tsx";
 
 export function FailedSection({
@@ -30,47 +34,55 @@ export function FailedSection({
           why="No decision up to this one shares a state with a verified failed record"
         />
       )}
-      {failed && failed.candidates.length > 0 && (
-        <details>
-          <summary>
-            <span className="flag-failure">⚑</span> {failed.candidates.length} visits of failed records at the
-            student’s decision {failed.studentPosition}
-          </summary>
-          <table className="small">
-            <thead>
-              <tr>
-                <th scope="col">execution</th>
-                <th scope="col" className="number">
-                  visit
-                </th>
-                <th scope="col" className="number">
-                  distance
-                </th>
-                <th scope="col" className="number">
-                  whole cost
-                </th>
-                <th scope="col">what if</th>
-              </tr>
-            </thead>
-            <tbody>
-              {failed.candidates.map((candidate) => (
-                <tr key={`${candidate.source} ${candidate.position}`}>
-                  <th scope="row">
-                    <bdi>{shownName(candidate.source, 80)}</bdi>
-                  </th>
-                  <td className="number">{candidate.position}</td>
-                  <td className="number">{candidate.distance}</td>
-                  <td className="number">{candidate.wholeCost}</td>
-                  <td className="what-if-buttons">
-                    <ReferenceButton decision={decision} kind="failure" visit={candidate} short />
-                    <SourceButton source={candidate.source} short />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </details>
-      )}
+      {failed && failed.candidates.length > 0 && <FailedVisits decision={decision} failed={failed} />}
     </section>
+  );
+}
+
+const COLUMNS: readonly VisitColumn[] = [
+  { title: "execution" },
+  { title: "visit", numeric: true },
+  { title: "distance", numeric: true },
+  { title: "whole cost", numeric: true },
+  { title: "what if" },
+];
+
+const oneLine = (): number => 0;
+
+/** The visits that were compared, best first; drawn when somebody opens them. */
+function FailedVisits({ decision, failed }: { decision: DecisionModel; failed: FailedReferenceExplanation }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        <span className="flag-failure">⚑</span> {countOf(failed.candidates.length, "visit")} of failed records
+        at the student’s decision {failed.studentPosition}
+      </summary>
+      {open && (
+        <VisitTable
+          label="Visits of failed records"
+          className="failed-visits"
+          columns={COLUMNS}
+          visits={failed.candidates}
+          linesOf={oneLine}
+          rowOf={(visit) => ({
+            cells: (
+              <>
+                <th scope="row" title={shownName(visit.source)}>
+                  <bdi>{shownName(visit.source, 80)}</bdi>
+                </th>
+                <td className="number">{visit.position}</td>
+                <td className="number">{visit.distance}</td>
+                <td className="number">{visit.wholeCost}</td>
+                <td className="what-if-buttons">
+                  <ReferenceButton decision={decision} kind="failure" visit={visit} short />
+                  <SourceButton source={visit.source} short />
+                </td>
+              </>
+            ),
+          })}
+        />
+      )}
+    </details>
   );
 }

@@ -1,5 +1,6 @@
 /** Goes through the parts of the evidence, and from the marked one to the tokens that it moved. */
 
+import { useMemo } from "react";
 import type { EvidencePart } from "../../../../core/evidence/leave-out.ts";
 import { navigate } from "../../../place/navigate.ts";
 import { samePart } from "../../../session/leave-out.ts";
@@ -7,14 +8,17 @@ import type { EvidencePiece } from "./evidence-pieces.ts";
 
 /** Each part once: a record where its heading is, then its events. */
 export function partsOf(pieces: readonly EvidencePiece[]): EvidencePart[] {
-  const parts: EvidencePart[] = [];
-  for (const { part } of pieces)
-    if (part !== null && !parts.some((known) => samePart(known, part))) parts.push(part);
-  return parts;
+  const parts = new Map<string, EvidencePart>();
+  for (const { part } of pieces) {
+    if (part === null) continue;
+    const name = `${part.record} ${part.event}`;
+    if (!parts.has(name)) parts.set(name, part);
+  }
+  return [...parts.values()];
 }
 
 export function PartSteps({ pieces, part }: { pieces: readonly EvidencePiece[]; part: EvidencePart | null }) {
-  const parts = partsOf(pieces);
+  const parts = useMemo(() => partsOf(pieces), [pieces]);
   const at = part === null ? -1 : parts.findIndex((each) => samePart(each, part));
   const go = (to: EvidencePart | undefined): void => {
     if (to !== undefined) navigate({ part: to });

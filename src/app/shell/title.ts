@@ -6,7 +6,8 @@ import { shownName } from "../text/shown-text.ts";
 /** Milliseconds after which a place has a title. */
 const REST = 120;
 
-export function useTitle(): void {
+/** Draws nothing: a component of its own, so that a step does not draw the whole shell again. */
+export function Title(): null {
   const place = useUi((ui) => ui.place);
   const { view, task, decision } = place;
   useEffect(() => {
@@ -20,4 +21,5 @@ export function useTitle(): void {
     }, REST);
     return () => clearTimeout(timer);
   }, [view, task, decision]);
+  return null;
 }

@@ -1,0 +1,78 @@
+/** A table of visits of which there may be thousands: only the rows in sight are in the document, all are counted. */
+import { type ReactNode, useMemo, useRef } from "react";
+import { Scroller } from "../../../shell/scroller.tsx";
+import { unevenRows } from "../../rows/row-window.ts";
+import { useRowHeights } from "../../rows/use-row-window.ts";
+
+/** Height of a row, and of each further line in it, in CSS pixels; task.css says the same. */
+const ROW_HEIGHT = 25;
+const LINE_HEIGHT = 17;
+/** The table is never higher, in CSS pixels; task.css says the same. */
+const MOST_HEIGHT = 230;
+/** Rows beyond those in sight, so that Tab always finds a next one. */
+const OVERSCAN = 4;
+
+export interface VisitColumn {
+  title: string;
+  numeric?: boolean;
+}
+
+export interface VisitRow {
+  className?: string;
+  cells: ReactNode;
+}
+
+export function VisitTable<T>({
+  label,
+  className,
+  columns,
+  visits,
+  linesOf,
+  rowOf,
+}: {
+  label: string;
+  className: string;
+  columns: readonly VisitColumn[];
+  /** Another list begins again at its top. */
+  visits: readonly T[];
+  /** Lines of a row below its first one; the same function as long as the answers are the same. */
+  linesOf: (visit: T) => number;
+  rowOf: (visit: T) => VisitRow;
+}) {
+  const scroller = useRef<HTMLElement>(null);
+  const heights = useMemo(
+    () => unevenRows(visits.map((visit) => ROW_HEIGHT + LINE_HEIGHT * linesOf(visit))),
+    [visits, linesOf],
+  );
+  const { first, end, before, after } = useRowHeights(scroller, heights, visits, {
+    overscan: OVERSCAN,
+    most: MOST_HEIGHT,
+  });
+  return (
+    <Scroller className={`visits ${className}`} label={label} ref={scroller}>
+      <table aria-rowcount={visits.length + 1}>
+        <thead>
+          <tr aria-rowindex={1}>
+            {columns.map(({ title, numeric }) => (
+              <th key={title} scope="col" className={numeric ? "number" : undefined}>
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody style={{ paddingTop: before, paddingBottom: after }}>
+          {visits.slice(first, end).map((visit, i) => {
+            const row = first + i;
+            const { className, cells } = rowOf(visit);
+            return (
+              // Another decision's rows are drawn into the elements of the last one's.
+              <tr key={row} aria-rowindex={row + 2} className={className}>
+                {cells}
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </Scroller>
+  );
+}
