@@ -45,7 +45,20 @@ test("adds sides by keyboard, compares any two, and takes them from an address",
   expect(shown).toBeCloseTo((await log("hindsight only")) - (await log("without evidence")), 2);
 
   // Another model of the same tokenizer is a side like any other.
+  // It says first what it will need, and is refused over the limit.
+  const picked = page.getByTestId("picked-model");
+  await page.getByTestId("memory-score").getByRole("spinbutton").fill("0.0001");
   await page.getByTestId("pick-other-folder").setInputFiles("test/fixtures/models/qwen3-b");
+  await expect(picked.getByRole("alert")).toContainText("more than the 0.1 MiB that it may take");
+  await expect(picked.getByRole("button", { name: "Score with it" })).toBeDisabled();
+  await picked.getByRole("button", { name: "Not this one" }).click();
+  await expect(picked).toHaveCount(0);
+  await page.getByTestId("memory-score").getByRole("spinbutton").fill("");
+  await page.getByTestId("pick-other-folder").setInputFiles("test/fixtures/models/qwen3-b");
+  await expect(picked).toContainText(
+    /^qwen3-b: two passes over at most \d+ tokens\. .* about [\d.]+ [MG]iB \(weights [\d.]+ [MG]iB, activations /,
+  );
+  await picked.getByRole("button", { name: "Score with it" }).press("Enter");
   await expect(compare.getByRole("button", { name: "Take away qwen3-b, with evidence" })).toBeVisible({
     timeout: 100_000,
   });
@@ -64,6 +77,7 @@ test("adds sides by keyboard, compares any two, and takes them from an address",
   [vocab.G, vocab.H] = [vocab.H, vocab.G];
   await writeFile(join(folder, "tokenizer.json"), JSON.stringify(tokenizer));
   await page.getByTestId("pick-other-folder").setInputFiles(folder);
+  await picked.getByRole("button", { name: "Score with it" }).press("Enter");
   const stranger = compare
     .locator(".side-chip")
     .filter({ hasText: /, with evidence: \d+ tokens of its own, log p −/ });

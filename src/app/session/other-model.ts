@@ -1,9 +1,14 @@
 /** A further model beside teacher and student: it scores the shown response without and with the evidence. */
+import { create } from "zustand";
 import { InputError } from "../../core/errors.ts";
 import type { FolderFiles } from "../library/blob-folder.ts";
 import { tokenizerTexts } from "../library/model-folder.ts";
+import type { DecisionModel } from "../model.ts";
 import { getUi } from "../state/store.ts";
 import { libraryWorker } from "../workers/clients.ts";
+import type { OtherPlan } from "../workers/compute-service.ts";
+import { computeWorker, ensureTokenizer, modelsJob } from "./models.ts";
+import { onePass, scoredLengths, scoreKey } from "./score.ts";
 import { type SideSpec, scoreSides } from "./sides.ts";
 
 /** The folders of this page's further models, by the name in their sides' keys: to compute with them again. */
@@ -19,22 +24,64 @@ export function otherFolder(key: string): FolderFiles | null {
   return folders.get(/^model:(.*):[a-z]+$/u.exec(key)?.[1] ?? "") ?? null;
 }
 
+/** A further model that was picked, and what it will need: nothing of it is opened before the user says so. */
+export interface PickedModel {
+  folder: FolderFiles;
+  /** The decision that it was picked for. */
+  key: string;
+  /** Tokens of its longer pass. */
+  tokens: number;
+  plan: OtherPlan;
+}
+
+export const usePickedModel = create<{ picked: PickedModel | null }>(() => ({ picked: null }));
+
+export function forgetPickedModel(): void {
+  usePickedModel.setState({ picked: null });
+}
+
+/** The shown decision as a model of the user's reads it: with its own tokenizer, where it has one. */
+async function readBy(folder: FolderFiles, decision: DecisionModel) {
+  const texts = await tokenizerTexts(folder);
+  const library = libraryWorker();
+  // Null: it reads the ids of the open tokenizer.
+  const hashes = texts === null ? null : await library.setOtherTokenizer(texts);
+  const { episode, decision: at, selection } = decision;
+  const pair = await library.pair(decision, episode, at, selection, { other: hashes !== null });
+  if (pair.responseIds.length === 0)
+    throw new InputError("the response has no tokens", { file: folder.name });
+  return { pair, hashes };
+}
+
+/** Says what the shown decision's two passes with a model of the user's will need; only headers of its files are read. */
+export async function pickModel(folder: FolderFiles): Promise<void> {
+  const { decision } = getUi();
+  if (decision === null) return;
+  forgetPickedModel();
+  await ensureTokenizer();
+  const { pair } = await readBy(folder, decision);
+  const response = pair.responseIds.length;
+  const [vanilla, graph] = [pair.vanillaIds.length, pair.graphIds.length];
+  const [{ api }, job] = await Promise.all([computeWorker(), modelsJob("score")]);
+  const lengths = onePass(Math.max(vanilla, graph), response);
+  const present = decision.counts ?? { vanilla, graph, response };
+  const plan = await api.planOther(job, scoredLengths(present), { folder, lengths });
+  if (getUi().decision !== decision) return;
+  usePickedModel.setState({
+    picked: { folder, key: scoreKey(decision), tokens: lengths.longestSequence, plan },
+  });
+}
+
 /** Scores the shown decision with a model of the user's, under both contexts. */
 export async function addModelSides(folder: FolderFiles): Promise<void> {
   const { decision } = getUi();
   if (decision === null) return;
+  forgetPickedModel();
   const name = folder.name.replace(/[^\p{L}\p{N}._-]+/gu, "_").slice(0, 60);
   folders.set(name, folder);
-  const { episode, decision: at, selection } = decision;
   const context = (which: "vanillaIds" | "graphIds") => async () => {
-    const texts = await tokenizerTexts(folder);
-    const library = libraryWorker();
-    // Null: it reads the ids of the open tokenizer.
-    const hashes = texts === null ? null : await library.setOtherTokenizer(texts);
-    const pair = await library.pair(decision, episode, at, selection, { other: hashes !== null });
+    const { pair, hashes } = await readBy(folder, decision);
     const ids = { promptIds: pair[which], responseIds: pair.responseIds };
-    if (ids.responseIds.length === 0)
-      throw new InputError("the response has no tokens", { file: folder.name });
     return hashes === null ? ids : { ...ids, hashes };
   };
   const side = (end: string, words: string, which: "vanillaIds" | "graphIds"): SideSpec => ({

@@ -144,26 +144,25 @@ function isSameEngine(a: EngineInfo, b: EngineInfo | null): boolean {
   return (["model", "device", "adapter", "dtype"] as const).every((key) => a[key] === b?.[key]);
 }
 
+type Counts = Pick<TokenCounts, "vanilla" | "graph" | "response">;
+
+/** Each sequence is a pass of its own. */
+export const onePass = (context: number, response: number) => ({
+  longestSequence: context + response,
+  longestResponse: response,
+  allTokens: context + response,
+});
+
+/** What teacher and student read of a decision of so many tokens. */
+export const scoredLengths = ({ vanilla, graph, response }: Counts) => ({
+  teacher: onePass(Math.max(vanilla, graph), response),
+  student: onePass(vanilla, response),
+});
+
 /** What scoring a decision of so many tokens will need. */
-export async function planScoring({
-  vanilla,
-  graph,
-  response,
-}: Pick<TokenCounts, "vanilla" | "graph" | "response">) {
+export async function planScoring(counts: Counts) {
   const [{ api }, job] = await Promise.all([computeWorker(), modelsJob("score")]);
-  return api.planScoring(job, {
-    // Each sequence is a pass of its own.
-    teacher: {
-      longestSequence: Math.max(vanilla, graph) + response,
-      longestResponse: response,
-      allTokens: Math.max(vanilla, graph) + response,
-    },
-    student: {
-      longestSequence: vanilla + response,
-      longestResponse: response,
-      allTokens: vanilla + response,
-    },
-  });
+  return api.planScoring(job, scoredLengths(counts));
 }
 
 /** Shows what scoring the decision on the screen will need. */

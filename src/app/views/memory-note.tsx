@@ -15,7 +15,7 @@ const partName = (part: PlanPart, job: Job): string =>
   job === "score" && part === "training state" ? "student’s optimizer" : part;
 
 /** `weights 1.2 GiB, activations 0.3 GiB`: the parts of a plan that are there. */
-function partsText(plan: MemoryPlan, job: Job): string {
+export function partsText(plan: MemoryPlan, job: Job): string {
   return PARTS.map((part) => [part, partBytes(plan, part)] as const)
     .filter(([, bytes]) => bytes > 0)
     .map(([part, bytes]) => `${partName(part, job)} ${gibibytes(bytes)}`)

@@ -20,12 +20,14 @@ import {
   ModelScorer,
   ModelTrainer,
   type PassOptions,
+  planJob,
   planTraining,
   type RunLengths,
 } from "../../engine/webgpu/index.ts";
 import {
   type Backend,
   checkPlan,
+  combinePlans,
   gibibytes,
   type MemoryPlan,
   type WeightChoice,
@@ -60,6 +62,8 @@ export interface ModelsPlan {
   passes: Partial<Record<Role, PassOptions>>;
 }
 
+export type OtherPlan = Pick<ModelsPlan, "plan" | "problem" | "uncounted">;
+
 /** How a model is to be opened. */
 export interface OpenOptions {
   weights: WeightChoice;
@@ -82,9 +86,20 @@ function isOnnxOnly({ files }: FolderFiles): boolean {
 }
 
 /** What is known of the memory of an export, and what is not. */
-function onnxMemory({ files }: FolderFiles): string {
+function onnxMemory({ files }: FolderFiles, what: string): string {
   const bytes = [...files.values()].reduce((sum, { size }) => sum + size, 0);
-  return `The teacher is an export to ONNX, which this plan and its limit leave out: ONNX Runtime holds its ${gibibytes(bytes)} of files in memory while it opens them, and its weights as long as it is open; what a pass adds, it does not say.`;
+  return `${what} is an export to ONNX, which this plan and its limit leave out: ONNX Runtime holds its ${gibibytes(bytes)} of files in memory while it opens them, and its weights as long as it is open; what a pass adds, it does not say.`;
+}
+
+/** Why a plan is refused, with its numbers; null where it is not. */
+function planProblem(plan: MemoryPlan, limit: number | undefined, backend: Backend): string | null {
+  try {
+    checkPlan(plan, limit, (backend as { largestBuffer?: number }).largestBuffer);
+    return null;
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    return error.message;
+  }
 }
 
 export class ComputeService {
@@ -167,7 +182,7 @@ export class ComputeService {
   async plan(job: ModelsJob, lengths: Record<Role, RunLengths>): Promise<ModelsPlan> {
     const backend = this.#opened();
     const limit = job.limit ?? undefined;
-    const uncounted = isOnnxOnly(job.teacher) ? [onnxMemory(job.teacher)] : [];
+    const uncounted = isOnnxOnly(job.teacher) ? [onnxMemory(job.teacher, "The teacher")] : [];
     const { plan, teacher, student } = await planTraining(backend, {
       teacher: isOnnxOnly(job.teacher)
         ? null
@@ -179,13 +194,32 @@ export class ComputeService {
       ...(teacher && { teacher: { ...teacher, plan } }),
       student: { ...student, plan },
     };
-    try {
-      checkPlan(plan, limit, (backend as { largestBuffer?: number }).largestBuffer);
-      return { plan, problem: null, uncounted, passes };
-    } catch (error) {
-      if (!(error instanceof InputError)) throw error;
-      return { plan, problem: error.message, uncounted, passes };
+    return { plan, problem: planProblem(plan, limit, backend), uncounted, passes };
+  }
+
+  /** What a further model will need while it is open for such passes, beside teacher and student as `plan` has them. */
+  async planOther(
+    job: ModelsJob,
+    lengths: Record<Role, RunLengths>,
+    other: { folder: FolderFiles; lengths: RunLengths },
+  ): Promise<OtherPlan> {
+    const backend = this.#opened();
+    const { plan: present, uncounted } = await this.plan(job, lengths);
+    if (isOnnxOnly(other.folder)) {
+      const said = [...uncounted, onnxMemory(other.folder, other.folder.name)];
+      return {
+        plan: present,
+        problem: planProblem(present, job.limit ?? undefined, backend),
+        uncounted: said,
+      };
     }
+    const { plan: added } = await planJob(backend, blobFolder(other.folder), {
+      ...other.lengths,
+      kind: "score",
+      weights: job.weights,
+    });
+    const plan = combinePlans({ "teacher and student": present, [other.folder.name]: added });
+    return { plan, problem: planProblem(plan, job.limit ?? undefined, backend), uncounted };
   }
 
   /** Passes of a new plan for the models that are open. */

@@ -77,6 +77,8 @@ const api = {
 
   planScoring: (job: ModelsJob, lengths: Record<Role, RunLengths>) => service.plan(job, lengths),
 
+  planOther: (...asked: Parameters<ComputeService["planOther"]>) => service.planOther(...asked),
+
   /** Measures what the run will read, and plans its memory. A new call ends the one before with an AbortError. */
   async planTraining(job: ModelsJob, run: PlanToMeasure): Promise<ModelsPlan & { work: RunWork }> {
     measuring?.abort();

@@ -2,13 +2,14 @@
 import { useRef, useState } from "react";
 import { InputError } from "../../../core/errors.ts";
 import { CONTROLS, SOURCE_BUDGETS } from "../../../core/retrieval/selection.ts";
+import { gibibytes } from "../../../tensor/memory-plan.ts";
 import { modelFolders } from "../../library/model-folder.ts";
 import { navigate } from "../../place/navigate.ts";
 import { MOST_SIDES } from "../../place/place.ts";
 import { evidenceSideKey, evidenceSideLabel, parseEvidenceSide } from "../../place/sides.ts";
 import { CONTROL_TITLES, NO_WHAT_IF, type WhatIf } from "../../place/what-if.ts";
 import { faultNotice } from "../../session/faults.ts";
-import { addModelSides } from "../../session/other-model.ts";
+import { addModelSides, forgetPickedModel, pickModel, usePickedModel } from "../../session/other-model.ts";
 import { scoreKey } from "../../session/score.ts";
 import { addEvidenceSide, removeSide, scoreMissingSides } from "../../session/sides.ts";
 import { pickedFiles } from "../../shell/dropped-files.ts";
@@ -16,6 +17,7 @@ import { countOf } from "../../shell/plural.ts";
 import { isComputing } from "../../state/computing.ts";
 import type { Side } from "../../state/side.ts";
 import { setUi, useUi } from "../../state/store.ts";
+import { partsText } from "../memory-note.tsx";
 import { type Compared, standardOf } from "./comparison.ts";
 import { nats } from "./format.ts";
 import { ScoringProgress } from "./scoring-panel.tsx";
@@ -144,7 +146,7 @@ function SideSelect({
   );
 }
 
-/** Opens what was picked, and scores with it. */
+/** Says what the model that was picked will need. */
 async function pick(input: HTMLInputElement): Promise<void> {
   try {
     const [folder] = await modelFolders(pickedFiles(input.files ?? []));
@@ -152,7 +154,7 @@ async function pick(input: HTMLInputElement): Promise<void> {
       throw new InputError(
         "What you picked has no config.json: expected a Hugging Face model folder, or an export to ONNX with its genai_config.json",
       );
-    await addModelSides(folder);
+    await pickModel(folder);
   } catch (error) {
     setUi({ notice: faultNotice(error) });
   } finally {
@@ -246,6 +248,7 @@ function AddSide({ taken, busy }: { taken: readonly string[]; busy: boolean }) {
         <span className="note">
           Opened for its two passes and closed again. Δ with it only where its tokenizer gives the same ids.
         </span>
+        <Picked busy={busy} />
         <input
           ref={(input) => {
             folder.current = input;
@@ -269,5 +272,42 @@ function AddSide({ taken, busy }: { taken: readonly string[]; busy: boolean }) {
         />
       </div>
     </details>
+  );
+}
+
+/** A further model before it is opened: what it will need, and the word to go on. */
+function Picked({ busy }: { busy: boolean }) {
+  const picked = usePickedModel((state) => state.picked);
+  const key = useUi((ui) => (ui.decision === null ? "" : scoreKey(ui.decision)));
+  if (picked === null || picked.key !== key) return null;
+  const { folder, tokens, plan } = picked;
+  return (
+    <div className="picked-model" data-testid="picked-model">
+      <p>
+        <strong>{folder.name}</strong>: two passes over at most {countOf(tokens, "token")}. With teacher and
+        student it will need about <strong>{gibibytes(plan.plan.total)}</strong> (
+        {partsText(plan.plan, "score")}).
+      </p>
+      {plan.uncounted.map((sentence) => (
+        <p key={sentence} className="note">
+          {sentence}
+        </p>
+      ))}
+      {plan.problem !== null && (
+        <p className="fault" role="alert">
+          {plan.problem}
+        </p>
+      )}
+      <button
+        type="button"
+        disabled={busy || plan.problem !== null}
+        onClick={() => void addModelSides(folder)}
+      >
+        Score with it
+      </button>
+      <button type="button" onClick={forgetPickedModel}>
+        Not this one
+      </button>
+    </div>
   );
 }

@@ -4,6 +4,7 @@ import type { PinKind } from "../../../../core/retrieval/pin.ts";
 import type { Pin } from "../../../../core/retrieval/types.ts";
 import type { DecisionModel } from "../../../model.ts";
 import type { VisitRef } from "../../../place/place.ts";
+import { CONTROL_TITLES } from "../../../place/what-if.ts";
 import { chooseReference, switchSource } from "../../../session/what-if.ts";
 import { useUi } from "../../../state/store.ts";
 import { libraryWorker } from "../../../workers/clients.ts";
@@ -45,18 +46,24 @@ export function ReferenceButton({
   const chosen = useUi((ui) => samePin(kind === "success" ? ui.place.pin : ui.place.pinFailure, visit));
   const { source, position } = visit;
   const retained = decision.retrieval.record[kind];
-  // What the rules take anyhow needs no choice.
+  // What the rules take anyhow needs no choice; a control that retains no such record leaves none.
   const already = !chosen && retained?.source === source && retained.position === position;
+  const { control } = decision.selection;
+  const none =
+    control !== undefined &&
+    (control === "hindsight-only" || (control === "success-only" && kind === "failure"));
   return (
     <button
       type="button"
       className="small"
       aria-pressed={chosen}
-      disabled={already}
+      disabled={already || (none && !chosen)}
       title={
         already
           ? `It is the ${KIND_WORDS[kind]} reference`
-          : `What if this visit were the ${KIND_WORDS[kind]} reference?`
+          : none
+            ? `Under “${CONTROL_TITLES[control]}” no ${KIND_WORDS[kind]} reference is retained`
+            : `What if this visit were the ${KIND_WORDS[kind]} reference?`
       }
       aria-label={`Take as ${KIND_WORDS[kind]} reference: ${source}, visit ${position}`}
       onClick={() => chooseReference(kind, chosen ? null : { source, position })}
