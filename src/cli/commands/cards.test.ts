@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { buildCli, runCli, startCli } from "../../../test/support/cli.ts";
 import { modelFixture } from "../../../test/support/golden.ts";
+import { tinyRecords } from "../../../test/support/tiny-records.ts";
 
 const MODEL = modelFixture("qwen3-a");
 let script: string;
@@ -99,6 +100,61 @@ it("a card's process that is killed ends the command with one line, and leaves n
   expect(readdirSync("/dev/shm").filter((name) => name.startsWith(`gcopd-${pid}-`))).toEqual([]);
   expect(existsSync(file("killed"))).toBe(false);
 });
+
+it("trains on two cards the run that one takes, and goes on from its checkpoint with one", async () => {
+  const { sources, episodes } = tinyRecords();
+  const text = (records: object[]) => records.map((record) => `${JSON.stringify(record)}\n`).join("");
+  writeFileSync(file("sources.jsonl"), text(sources));
+  writeFileSync(file("episodes.jsonl"), text(episodes));
+  const config = {
+    library: "sources.jsonl",
+    episodes: "episodes.jsonl",
+    teacher: modelFixture("qwen3-b"),
+    student: MODEL,
+    tokenizer: modelFixture("tokenizer"),
+    batch_size: 2,
+    settings: { learning_rate: 1e-4 },
+    seed: 3,
+    device: "cpu",
+  };
+  writeFileSync(file("train.json"), JSON.stringify(config));
+  const run = async (out: string, ...args: string[]) => {
+    const { code, err } = await cli("train", "--config", file("train.json"), "--out", file(out), ...args);
+    expect(err).not.toContain("gcopd:");
+    expect(code).toBe(0);
+    type Step = { step: number; loss: number; gradNorm: number; meanAdvantage: number; tokens: number };
+    return { err, steps: lines<Step>(readFileSync(join(file(out), "metrics.jsonl"), "utf8")) };
+  };
+  const one = await run("one-card");
+  const two = await run("two-cards", "--cards", "2");
+  expect(two.err).toContain("2 × plain TypeScript");
+  // The same gradients, summed in another order: a few ulps of f32 (1.2e-7), which AdamW turns into steps that differ by
+  // at most the learning rate where a gradient is that small. Over four steps of 1e-4 the loss moves by far less.
+  const close = (got: number, expected: number) =>
+    expect(Math.abs(got - expected)).toBeLessThan(1e-4 * Math.max(1, Math.abs(expected)));
+  const same = (got: typeof one.steps, expected: typeof one.steps) => {
+    expect(got.map(({ step, tokens }) => [step, tokens])).toEqual(
+      expected.map(({ step, tokens }) => [step, tokens]),
+    );
+    for (const [n, step] of got.entries()) {
+      close(step.loss, expected[n]!.loss);
+      close(step.gradNorm, expected[n]!.gradNorm);
+      close(step.meanAdvantage, expected[n]!.meanAdvantage);
+    }
+  };
+  expect(one.steps.map(({ step }) => step)).toEqual([1, 2, 3, 4]);
+  same(two.steps, one.steps);
+  // The tolerance tells a run of another data order from this one.
+  writeFileSync(file("train.json"), JSON.stringify({ ...config, seed: 4 }));
+  const other = await run("other-seed");
+  expect(() => same(other.steps, one.steps)).toThrow();
+  // What two cards left, one goes on with: the first three steps are theirs, the last is taken again.
+  writeFileSync(file("train.json"), JSON.stringify(config));
+  rmSync(join(file("two-cards"), "checkpoints", "step-00000004"), { recursive: true });
+  const on = await run("two-cards");
+  expect(on.steps.slice(0, 3)).toEqual(two.steps.slice(0, 3));
+  same(on.steps, one.steps);
+}, 300_000);
 
 it("bad input on a card is one line; bad numbers of cards are bad usage", async () => {
   const bad = await cli("score", "--model", file("nowhere"), "--in", file("requests.jsonl"), "--cards", "2");
