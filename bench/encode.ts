@@ -3,9 +3,10 @@
  * which computes nothing, with bind groups made anew for each dispatch and with them kept. `--rounds N`: how many of them are timed together.
  */
 import { parseArgs } from "node:util";
-import { createWebGpuBackend, type WebGpuBackend } from "../src/tensor/index.ts";
-import { openNullGpu } from "../test/webgpu.ts";
+import { AdamW, createWebGpuBackend, LanguageModel, type WebGpuBackend } from "../src/tensor/index.ts";
+import { openGpu, openNullGpu } from "../test/webgpu.ts";
 import { median } from "./support/device.ts";
+import { QWEN3_SIZES } from "./support/qwen3-sizes.ts";
 
 const { values } = parseArgs({ options: { rounds: { type: "string", default: "300" } } });
 const rounds = Number(values.rounds);
@@ -65,39 +66,82 @@ async function measure(variants: readonly (number | undefined)[]): Promise<numbe
   return runs.map(({ times }) => median(times));
 }
 
-/** Dispatches of a round, as the device sees them. */
-async function countDispatches(): Promise<number> {
-  const gpu = await openNullGpu();
+/** Dispatches and submissions of what `prepare` gives, as the device sees them. */
+async function count(
+  gpu: GPU,
+  prepare: (b: WebGpuBackend) => () => Promise<unknown>,
+): Promise<{ dispatches: number; submissions: number }> {
   const backend = await createWebGpuBackend(gpu, { matmul: "shared" });
   const { device } = backend;
   const { createCommandEncoder } = device;
-  let count = 0;
+  const counted = { dispatches: 0, submissions: 0 };
   device.createCommandEncoder = () => {
+    counted.submissions++;
     const encoder = createCommandEncoder.call(device);
     const { beginComputePass } = encoder;
     encoder.beginComputePass = (descriptor) => {
       const pass = beginComputePass.call(encoder, descriptor);
       const { dispatchWorkgroups } = pass;
       pass.dispatchWorkgroups = (...sizes) => {
-        count++;
+        counted.dispatches++;
         dispatchWorkgroups.apply(pass, sizes);
       };
       return pass;
     };
     return encoder;
   };
-  const round = layerOn(backend);
-  backend.flush();
-  count = 0;
-  round();
+  const work = prepare(backend);
+  await backend.sync();
+  Object.assign(counted, { dispatches: 0, submissions: 0 });
+  await work();
   await backend.sync();
   backend.dispose();
-  return count;
+  return counted;
 }
 
-const dispatches = await countDispatches();
+/** A training step of a model with the layers of Qwen3-1.7B, narrow, one pack: the optimizer alone, and all of it.
+ * On a real adapter: attention's kernels take more workgroup memory than the null one offers. */
+async function countStep(): Promise<void> {
+  const config = QWEN3_SIZES["tiny"];
+  if (config === undefined) throw new Error("no size named tiny");
+  const trained = (b: WebGpuBackend) => {
+    const model = LanguageModel.create(b, { ...config, layers: 28 }, 1);
+    const optimizer = new AdamW(model);
+    const sequences = [{ promptIds: [1, 2, 3], responseIds: [4, 5] }];
+    const settings = {
+      ...{ learningRate: 1e-5, beta1: 0.9, beta2: 0.999, adamEpsilon: 1e-8, weightDecay: 0, maxGradNorm: 1 },
+    };
+    return { model, optimizer, sequences, settings };
+  };
+  const update = await count(await openGpu(), (b) => {
+    const { model, optimizer, settings } = trained(b);
+    model.zeroGradients();
+    return () => optimizer.step(settings);
+  });
+  const whole = await count(await openGpu(), (b) => {
+    const { model, optimizer, sequences, settings } = trained(b);
+    model.zeroGradients();
+    return async () => {
+      model.zeroGradients();
+      await model.backward(sequences, (_, logprobs) => logprobs.map(() => -1));
+      await optimizer.step(settings);
+    };
+  });
+  console.log("| a training step of 28 layers, one pack | dispatches | submissions |\n| --- | ---: | ---: |");
+  for (const [what, { dispatches, submissions }] of [
+    ["norm of the gradients and AdamW", update],
+    ["all of it", whole],
+  ] as const)
+    console.log(`| ${what} | ${dispatches} | ${submissions} |`);
+}
+
+await countStep();
+const { dispatches } = await count(await openNullGpu(), (b) => {
+  const round = layerOn(b);
+  return async () => round();
+});
 const [anew, kept] = (await measure([0, undefined])) as [number, number];
-console.log(`Dawn's null adapter, ${dispatches} dispatches a round, median of 7 × ${rounds} rounds.\n`);
+console.log(`\nDawn's null adapter, ${dispatches} dispatches a round, median of 7 × ${rounds} rounds.\n`);
 console.log("| bind groups | µs a round | µs a dispatch | ratio |");
 console.log("| --- | --- | --- | --- |");
 for (const [name, time] of [

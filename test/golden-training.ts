@@ -198,7 +198,7 @@ export async function checkAdamWUnit({ backend, open }: Goldens): Promise<Deviat
           step,
           gradScale,
         };
-        backend.adamw(p!, g!, m!, v!, options);
+        backend.adamw([{ p: p!, g: g!, m: m!, v: v! }], options);
         for (const [kind, t] of [
           ["step", p!],
           ["m", m!],

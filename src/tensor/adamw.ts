@@ -40,11 +40,11 @@ export class AdamW {
     const { learningRate, beta1, beta2, adamEpsilon: epsilon, weightDecay, maxGradNorm } = settings;
     const gradScale = Math.min(1, maxGradNorm / (gradNorm + 1e-6));
     this.model.forgetPrefixes();
-    for (const [name, p] of parameters) {
-      const { m, v } = this.#moments.get(name)!;
-      const options = { learningRate, beta1, beta2, epsilon, weightDecay, step, gradScale };
-      backend.adamw(p, gradients.get(name)!, m, v, options);
-    }
+    const tensors = [...parameters].map(([name, p]) => ({
+      ...{ p, g: gradients.get(name)! },
+      ...this.#moments.get(name)!,
+    }));
+    backend.adamw(tensors, { learningRate, beta1, beta2, epsilon, weightDecay, step, gradScale });
     backend.flush();
     await backend.sync();
     this.steps = step;

@@ -41,6 +41,14 @@ export interface KeyRange<T extends Tensor> {
 /** A method's type, so that a backend of its own tensor type may be passed where any `Backend` is expected. */
 export type Keep<T extends Tensor> = { keep(t: T): T }["keep"];
 
+/** A parameter, its gradient and its two moments, of one shape. */
+export interface AdamWTensors<T extends Tensor = Tensor> {
+  p: T;
+  g: T;
+  m: T;
+  v: T;
+}
+
 export interface AdamWStep {
   learningRate: number;
   beta1: number;
@@ -220,6 +228,6 @@ export interface Backend<T extends Tensor = Tensor> {
   // --- optimizer ------------------------------------------------------------------------------------------------
   /** Σ of squares over all elements of all tensors → [1]. */
   sumSquares(tensors: readonly T[]): T;
-  /** AdamW as torch writes it (decoupled decay first), in place on p, m, v. */
-  adamw(p: T, g: T, m: T, v: T, step: AdamWStep): void;
+  /** AdamW as torch writes it (decoupled decay first), in place on p, m, v of each parameter, which has its own. */
+  adamw(parameters: readonly AdamWTensors<T>[], step: AdamWStep): void;
 }

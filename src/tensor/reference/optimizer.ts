@@ -12,19 +12,21 @@ export function optimizerOperations(memory: HostMemory): Pick<Backend<HostTensor
       }
       return memory.adopt(new Float32Array([total]), [1]);
     },
-    adamw(p, g, m, v, { learningRate, beta1, beta2, epsilon, weightDecay, step, gradScale }) {
-      const count = checkSame("adamw", p, g, m, v);
-      const [values, gradient, first, second] = [p.f32, g.f32, m.f32, v.f32];
+    adamw(parameters, { learningRate, beta1, beta2, epsilon, weightDecay, step, gradScale }) {
       const rate = learningRate / (1 - beta1 ** step);
       const correction = Math.sqrt(1 - beta2 ** step);
       const decay = 1 - learningRate * weightDecay;
-      for (let i = 0; i < count; i++) {
-        const slope = gradient[i]! * gradScale;
-        const mean = beta1 * first[i]! + (1 - beta1) * slope;
-        const square = beta2 * second[i]! + (1 - beta2) * slope * slope;
-        first[i] = mean;
-        second[i] = square;
-        values[i] = values[i]! * decay - (rate * mean) / (Math.sqrt(square) / correction + epsilon);
+      for (const { p, g, m, v } of parameters) {
+        const count = checkSame("adamw", p, g, m, v);
+        const [values, gradient, first, second] = [p.f32, g.f32, m.f32, v.f32];
+        for (let i = 0; i < count; i++) {
+          const slope = gradient[i]! * gradScale;
+          const mean = beta1 * first[i]! + (1 - beta1) * slope;
+          const square = beta2 * second[i]! + (1 - beta2) * slope * slope;
+          first[i] = mean;
+          second[i] = square;
+          values[i] = values[i]! * decay - (rate * mean) / (Math.sqrt(square) / correction + epsilon);
+        }
       }
     },
   };

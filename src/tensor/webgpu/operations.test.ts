@@ -193,6 +193,39 @@ describe("optimizer", () => {
     }));
   });
 
+  test("AdamW over parameters of any sizes, more than a kernel takes at a time, and over none", async () => {
+    await expectSameResults(
+      backend,
+      (b) => {
+        const sizes = [1, 64, 1003, 5, 300, 2, 129, 16, 7];
+        const parameters = sizes.map((size, n) => {
+          const [p, g, m, v] = [0, 1, 2, 3].map((of) => {
+            const values = randomValues(size, 4 * n + of);
+            return b.fromArray(of === 3 ? values.map((x) => x * x) : values, [size]);
+          });
+          return { p: p!, g: g!, m: m!, v: v! };
+        });
+        const step = {
+          learningRate: 0.1,
+          beta1: 0.9,
+          beta2: 0.999,
+          epsilon: 1e-8,
+          weightDecay: 0.1,
+          step: 3,
+        };
+        b.adamw(parameters, { ...step, gradScale: 0.5 });
+        b.adamw([], { ...step, gradScale: 0.5 });
+        const named = parameters.flatMap(({ p, m, v }, n) => [
+          [`p${n}`, p] as const,
+          [`m${n}`, m] as const,
+          [`v${n}`, v] as const,
+        ]);
+        return Object.fromEntries(named);
+      },
+      1e-6,
+    );
+  });
+
   test.each([0, 0.1])("five AdamW steps with weight decay %d", async (weightDecay) => {
     await expectSameResults(
       backend,
@@ -209,7 +242,7 @@ describe("optimizer", () => {
             step,
             gradScale: step % 2 === 0 ? 0.3 : 1,
           };
-          b.adamw(p, b.fromArray(randomValues(1003, 10 + step), [17, 59]), m, v, settings);
+          b.adamw([{ p, g: b.fromArray(randomValues(1003, 10 + step), [17, 59]), m, v }], settings);
         }
         return { p, m, v };
       },

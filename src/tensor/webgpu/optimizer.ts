@@ -9,6 +9,9 @@ import { valueParts } from "./windows.ts";
 /** Threads that add up one tensor: those that keep a large GPU's memory busy, or a few. */
 const MOST_THREADS = { gpu: 2 ** 17, software: 4096 };
 
+/** Parameters that one dispatch steps: the kernel has bindings for so many. */
+const MOST_TOGETHER = 4;
+
 export function optimizerOperations(context: Context): Pick<Backend<GpuTensor>, "sumSquares" | "adamw"> {
   const { memory, commands, software } = context;
   const most = software ? MOST_THREADS.software : MOST_THREADS.gpu;
@@ -26,10 +29,10 @@ export function optimizerOperations(context: Context): Pick<Backend<GpuTensor>, 
       let at = 0;
       pieces.forEach((t, i) => {
         commands.dispatch({
-          kernel: { source, entry: "sum_squares", buffers: "rw" },
+          kernel: { source, entry: "sum_squares", buffers: "rw", constants: { TENSORS: 1 } },
           buffers: [t, sums],
           groups: groupsOf(threads[i]!),
-          uints: [t.length, threads[i]!, at],
+          uints: [t.length, threads[i]!, at, 0],
           work: 2 * t.length,
         });
         at += threads[i]!;
@@ -41,21 +44,32 @@ export function optimizerOperations(context: Context): Pick<Backend<GpuTensor>, 
       return total;
     },
 
-    adamw(p, g, m, v, { learningRate, beta1, beta2, epsilon, weightDecay, step, gradScale }) {
-      checkSame("adamw", p, g, m, v);
+    adamw(parameters, { learningRate, beta1, beta2, epsilon, weightDecay, step, gradScale }) {
       // Powers and differences in f64: 1 − 0.999 has only four digits in f32.
       const rate = learningRate / (1 - beta1 ** step);
       const correction = Math.sqrt(1 - beta2 ** step);
       const decay = 1 - learningRate * weightDecay;
-      for (const buffers of valueParts(context, [g, p, m, v])) {
-        const count = Math.ceil(buffers[0]!.length / 4);
+      const parts = parameters.flatMap(({ p, g, m, v }) => {
+        checkSame("adamw", p, g, m, v);
+        return valueParts(context, [g, p, m, v]);
+      });
+      // As many at a time as a kernel may be bound to.
+      const together = Math.min(
+        MOST_TOGETHER,
+        Math.floor(commands.limits.maxStorageBuffersPerShaderStage / 4),
+      );
+      for (let at = 0; at < parts.length; at += together) {
+        const some = parts.slice(at, at + together);
+        const counts = some.map(([first]) => Math.ceil(first!.length / 4));
+        const all = counts.reduce((a, b) => a + b, 0);
+        const constants = { TENSORS: some.length };
         commands.dispatch({
-          kernel: { source, entry: "adamw", buffers: "rwww" },
-          buffers,
-          groups: groupsOf(count),
-          uints: [count, 0, 0],
+          kernel: { source, entry: "adamw", buffers: "rwww".repeat(some.length), constants },
+          buffers: some.flat(),
+          groups: groupsOf(all),
+          uints: Array.from({ length: MOST_TOGETHER }, (_, i) => counts[i] ?? 0),
           floats: [gradScale, beta1, 1 - beta1, beta2, 1 - beta2, decay, rate, correction, epsilon],
-          work: 80 * count,
+          work: 80 * all,
         });
       }
     },

@@ -33,7 +33,7 @@ test("the optimizer and the sum of squares", async () => {
       [360, 100],
     );
     const step = { learningRate: 0.1, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weightDecay: 0.1, step: 3 };
-    b.adamw(p!, g!, m!, v, { ...step, gradScale: 0.5 });
+    b.adamw([{ p: p!, g: g!, m: m!, v }], { ...step, gradScale: 0.5 });
     return { p: p!, m: m!, v, squares: b.sumSquares([p!, g!]) };
   });
 });
