@@ -4,6 +4,7 @@ import {
   environmentRules,
   isCustomEnvironment,
 } from "../core/environment/environment.ts";
+import { plainLine } from "../core/plain-text.ts";
 import type { TaskEntry } from "../core/record/indexed/index.ts";
 import { progress } from "./io.ts";
 
@@ -15,7 +16,7 @@ export class EnvironmentNotes {
   environment(name: string, file: string): void {
     if (!isCustomEnvironment(name) || this.#custom.has(name)) return;
     this.#custom.add(name);
-    progress(`gcopd: note: ${file}: ${customEnvironmentNote(name)}`);
+    progress(`gcopd: note: ${file}: ${plainLine(customEnvironmentNote(name))}`);
   }
 
   /** A library: its custom environments, and how many records the environments' rules leave out of it. */

@@ -4,6 +4,7 @@ import { createReadStream, type ReadStream, unlinkSync } from "node:fs";
 import { open, readFile, realpath, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { InputError } from "../core/errors.ts";
+import { plainText } from "../core/plain-text.ts";
 import { gzip, recordLine } from "../core/record/write.ts";
 import { fileError, onFile } from "../engine/webgpu/file-error.ts";
 
@@ -66,10 +67,13 @@ function guard(path: string): () => void {
 
 type Chunks = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 
-async function* encoded(chunks: Chunks): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+async function* encoded(
+  chunks: Chunks,
+  spell = (text: string) => text,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const encoder = new TextEncoder();
   for await (const chunk of chunks) {
-    yield typeof chunk === "string" ? encoder.encode(chunk) : (chunk as Uint8Array<ArrayBuffer>);
+    yield typeof chunk === "string" ? encoder.encode(spell(chunk)) : (chunk as Uint8Array<ArrayBuffer>);
   }
 }
 
@@ -96,9 +100,9 @@ export function watchStandardStreams(): void {
   });
 }
 
-/** Prints a line on standard output. */
+/** Prints a line on standard output; what a terminal would obey is spelled out. */
 export function printLine(text = ""): void {
-  process.stdout.write(`${text}\n`);
+  process.stdout.write(`${plainText(text)}\n`);
 }
 
 /** A reader that goes away (`| head`) ends the writing quietly; any other fault of standard output is an error. */
@@ -154,7 +158,8 @@ async function resolveTarget(path: string): Promise<{ target: string; special: b
  */
 export async function writeOut(path: string | undefined, chunks: Chunks): Promise<void> {
   if (path === undefined || path === STANDARD) {
-    await writeStandardOutput(encoded(chunks));
+    // A terminal would obey what records hold; programs and files get it as it is.
+    await writeStandardOutput(process.stdout.isTTY ? encoded(chunks, plainText) : encoded(chunks));
     return;
   }
   const bytes = path.endsWith(".gz") ? gzip(encoded(chunks)) : encoded(chunks);
@@ -208,7 +213,7 @@ export async function writeRecordsOut(
   await writeOut(path, lines());
 }
 
-/** One line of progress on standard error. */
+/** One line of progress on standard error; what a terminal would obey is spelled out. */
 export function progress(text: string): void {
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${plainText(text)}\n`);
 }

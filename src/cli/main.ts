@@ -23,7 +23,7 @@ import { register as tokenize } from "./commands/tokenize.ts";
 import { register as train } from "./commands/train.ts";
 import { register as validate } from "./commands/validate.ts";
 import { register as worker } from "./commands/worker.ts";
-import { watchStandardStreams } from "./io.ts";
+import { progress, watchStandardStreams } from "./io.ts";
 
 const COMMANDS: Register[] = [
   validate,
@@ -64,14 +64,14 @@ export async function main(args: string[]): Promise<number> {
       : caught;
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (error instanceof UsageError) {
-      process.stderr.write(`gcopd: ${error.message}\n`);
+      progress(`gcopd: ${error.message}`);
       return 2;
     }
     if (error instanceof InputError || error instanceof DeviceError) {
-      process.stderr.write(`gcopd: ${error.message}\n`);
+      progress(`gcopd: ${error.message}`);
       return 1;
     }
-    process.stderr.write(`gcopd: internal error: ${error instanceof Error ? error.stack : String(error)}\n`);
+    progress(`gcopd: internal error: ${error instanceof Error ? error.stack : String(error)}`);
     return 1;
   }
 }

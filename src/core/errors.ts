@@ -1,3 +1,5 @@
+import { plainLine } from "./plain-text.ts";
+
 /**
  * The one error for bad input. Its message is a single line that names the place (file, line, key) and what was
  * expected; the command line prints it and exits 1, the worker answers 400 with it, the page shows it.
@@ -44,7 +46,5 @@ const LONGEST = 1000;
 /** Messages quote what files hold: line ends become spaces, and no control character reaches a terminal as it is. */
 function oneLine(text: string): string {
   const short = text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 300)} ... ${text.slice(-295)}`;
-  return short
-    .replace(/\s*[\n\r\u2028\u2029]\s*/g, " ")
-    .replace(/\p{Cc}/gu, (control) => `\\x${control.charCodeAt(0).toString(16).padStart(2, "0")}`);
+  return plainLine(short.replace(/\s*[\n\r\u2028\u2029]\s*/g, " "));
 }

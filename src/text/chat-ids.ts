@@ -39,7 +39,10 @@ export function chatIds(messages: readonly ChatMessage[], encoder: ChatEncoder):
   const text = encoder.render(messages.map((message) => ({ ...message, content: mark(message.content) })));
   const ids: number[] = [];
   // Text to the left of the next special token, which that token may ask to trim.
-  const flush = (between: string) => ids.push(...encoder.encode(restore(between), { special: false }));
+  const flush = (between: string): void => {
+    // One by one: a long text has more ids than a call takes arguments.
+    for (const id of encoder.encode(restore(between), { special: false })) ids.push(id);
+  };
   let rest = text;
   for (;;) {
     const next = firstSpecial(rest, special);

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { EVERYTHING, HOSTILE } from "../../test/support/hostile.ts";
 import { InputError } from "../core/errors.ts";
 import { DeviceProbe } from "./device/probe.ts";
 import { createWorker, defaultDataDir } from "./index.ts";
@@ -307,4 +308,37 @@ describe("the data folder", () => {
     expect(defaultDataDir({ XDG_DATA_HOME: "relative" })).toMatch(/\.local\/share\/gcopd$/);
     expect(defaultDataDir({})).toMatch(/\.local\/share\/gcopd$/);
   });
+});
+
+it("answers hostile requests in one line of JSON or plain text that nothing obeys", async () => {
+  const headers = { ...bearer(), "Content-Type": "application/json" };
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  const obeyed = /[\0-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]/u;
+  for (const body of [
+    { kind: EVERYTHING },
+    { kind: "train", config: EVERYTHING },
+    { kind: "train", config: { method: "gc-opd", [EVERYTHING]: EVERYTHING } },
+    { kind: "score", model: `/${EVERYTHING}`, in: "/none" },
+    { [EVERYTHING]: 1 },
+  ]) {
+    const answer = await fetch(`${harness.url}/api/jobs`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(body),
+    });
+    expect(answer.status).toBe(400);
+    expect(answer.headers.get("content-type")).toMatch(/^application\/json/);
+    expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+    const { error } = (await answer.json()) as { error: string };
+    expect(error).not.toMatch(obeyed);
+  }
+  for (const path of [HOSTILE.terminal, HOSTILE.bidi, HOSTILE.markup, HOSTILE.path]) {
+    for (const under of ["/api/jobs/", "/api/shared/content/", "/"]) {
+      const answer = await fetch(`${harness.url}${under}${encodeURIComponent(path)}`, { headers: bearer() });
+      expect([400, 404]).toContain(answer.status);
+      expect(answer.headers.get("content-type")).toMatch(/^(application\/json|text\/plain)/);
+      expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+      expect((await answer.text()).trimEnd()).not.toMatch(obeyed);
+    }
+  }
 });

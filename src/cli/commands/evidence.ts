@@ -12,6 +12,7 @@ import {
   whatIfInput,
   whatIfOf,
 } from "../../core/evidence/index.ts";
+import { plainLine } from "../../core/plain-text.ts";
 import type { RetrievalRecord } from "../../core/record/schema.ts";
 import { formatPin, type Pin, parsePin } from "../../core/retrieval/index.ts";
 import { retrieve } from "../../core/retrieval/retrieve.ts";
@@ -185,7 +186,7 @@ async function run(options: Options, command: Command): Promise<void> {
     };
     await writeOut(undefined, [`${JSON.stringify(result, null, 2)}\n`]);
   } else await writeOut(undefined, [`${evidence.text}\n`]);
-  progress(explanation.sentence);
+  progress(plainLine(explanation.sentence));
   if (saved !== null && referencesOf(saved) !== referencesOf(record)) {
     progress(
       "gcopd: warning: the what-if record was made with another library: " +

@@ -3,6 +3,7 @@ import { environmentRules } from "../../core/environment/environment.ts";
 import { InputError } from "../../core/errors.ts";
 import { type GraphStatistics, graphStatistics } from "../../core/graph/statistics.ts";
 import { type TaskGraph, taskGraph } from "../../core/graph/task-graph.ts";
+import { plainLine } from "../../core/plain-text.ts";
 import type { IndexedLibrary } from "../../core/record/indexed/index.ts";
 import { admittedSources } from "../../core/retrieval/prepare.ts";
 import { EnvironmentNotes } from "../environment-notes.ts";
@@ -161,8 +162,12 @@ async function* text(tasks: AsyncIterable<TaskGraph>, detailed: boolean): AsyncG
 }
 
 /** Columns under their names; numbers to the right. */
-function table(header: readonly string[], rows: readonly string[][]): string {
-  const widths = header.map((name, c) => Math.max(name.length, ...rows.map((row) => row[c]!.length)));
+function table(header: readonly string[], records: readonly string[][]): string {
+  // A name is one cell of one row, whatever it holds.
+  const rows = records.map((row) => row.map(plainLine));
+  const widths = header.map((name, c) =>
+    rows.reduce((width, row) => Math.max(width, row[c]!.length), name.length),
+  );
   const numeric = header.map((_, c) => rows.length > 0 && rows.every((row) => /^\d+$/.test(row[c]!)));
   return [header, ...rows]
     .map((row) =>

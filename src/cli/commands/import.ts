@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { plainLine } from "../../core/plain-text.ts";
 import {
   describeReport,
   IMPORTERS,
@@ -139,7 +140,7 @@ async function run(path: string, options: Options): Promise<void> {
     await sinks.discard(error);
     throw error;
   }
-  for (const line of describeReport(report, { full: options.report === true })) progress(line);
+  for (const line of describeReport(report, { full: options.report === true })) progress(plainLine(line));
   if (sinks.leftOut > 0) {
     progress(`not written: ${sinks.leftOut} lists of teacher scores; name a file with --scores-out`);
   }

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { customEnvironmentNote, isCustomEnvironment } from "../../core/environment/environment.ts";
 import { InputError } from "../../core/errors.ts";
+import { plainLine } from "../../core/plain-text.ts";
 import type { RecordKind } from "../../core/record/kinds.ts";
 import { readAnyRecords } from "../../core/record/read.ts";
 import { fileLabel, openBytes, printLine, progress } from "../io.ts";
@@ -60,7 +61,7 @@ async function summarize(path: string): Promise<string> {
     if ("decisions" in record && Array.isArray(record.decisions)) decisions += record.decisions.length;
   }
   if (kinds.size === 0) throw new InputError("holds no records", { file });
-  for (const name of custom) progress(`${file}: note: ${customEnvironmentNote(name)}`);
+  for (const name of custom) progress(`${file}: note: ${plainLine(customEnvironmentNote(name))}`);
   const parts = [...kinds].map(([kind, number]) => count(number, PLURALS[kind]));
   if (tasks.size > 0) parts.push(count(tasks.size, ["task", "tasks"]));
   if (decisions > 0) parts.push(count(decisions, ["decision", "decisions"]));

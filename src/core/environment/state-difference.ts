@@ -56,7 +56,7 @@ export function stateDifference(
   if (found === null) {
     return { same, changes, limit: `A state.descriptor is not one that ${environment} writes.` };
   }
-  changes.push(...found);
+  for (const change of found) changes.push(change);
   return {
     same,
     changes,

@@ -3,6 +3,7 @@ import type { Context } from "hono";
 import { HTTPException } from "hono/http-exception";
 import type { ZodError } from "zod";
 import { InputError } from "../../core/errors.ts";
+import { plainLine, plainText } from "../../core/plain-text.ts";
 
 export type ErrorStatus = 400 | 401 | 403 | 404 | 409 | 413 | 415 | 500 | 503;
 
@@ -13,7 +14,7 @@ export class ApiError extends Error {
     readonly status: ErrorStatus,
     message: string,
   ) {
-    super(message.replace(/\s*\n\s*/g, " "));
+    super(plainLine(message.replace(/\s*[\n\r]\s*/g, " ")));
   }
 }
 
@@ -26,7 +27,7 @@ export function answerError(error: Error, c: Context): Response {
     const message = error.message === "" ? "refused" : error.message.replace(/\s*\n\s*/g, " ");
     return c.json({ error: message }, error.status);
   }
-  process.stderr.write(`gcopd worker: ${error.stack ?? String(error)}\n`);
+  process.stderr.write(`gcopd worker: ${plainText(error.stack ?? String(error))}\n`);
   return c.json({ error: "internal error: see the worker's own output" }, 500);
 }
 

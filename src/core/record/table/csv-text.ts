@@ -11,8 +11,19 @@ const TYPES = new Map<string, string>(COLUMNS.map(({ name, type }) => [name, typ
 /** Rows turned to text at once. */
 const BATCH = 512;
 
+/** Text that a spreadsheet would take for a formula (OWASP, CSV injection), or that would read as such text's cell. */
+const FORMULA = /^'*[=+\-@\t\r\n＝＋－＠]/;
+
+/** Figures are none: a score may begin with its minus sign. */
 function shown(cell: Cell | undefined): string {
-  return cell === null || cell === undefined ? "" : typeof cell === "string" ? cell : JSON.stringify(cell);
+  if (cell === null || cell === undefined) return "";
+  if (typeof cell !== "string") return JSON.stringify(cell);
+  return FORMULA.test(cell) ? `'${cell}` : cell;
+}
+
+/** The text that `shown` made a cell of. */
+function unshown(text: string): string {
+  return text.startsWith("'") && FORMULA.test(text) ? text.slice(1) : text;
 }
 
 function textOf(rows: readonly TableRow[]): string {
@@ -64,7 +75,7 @@ function cellOf(name: string, text: string, place: RowPlace): Cell {
       return number;
     }
     default:
-      return text;
+      return unshown(text);
   }
 }
 
