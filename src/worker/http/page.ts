@@ -7,6 +7,7 @@ import { serveStatic } from "@hono/node-server/serve-static";
 import { Hono, type MiddlewareHandler } from "hono";
 import { COMPRESSIBLE_CONTENT_TYPE_REGEX, compress } from "hono/compress";
 import { etag } from "hono/etag";
+import { plainLine } from "../../core/plain-text.ts";
 import { isForeignUser } from "./peer.ts";
 import { pageHeaders } from "./security.ts";
 
@@ -89,6 +90,6 @@ export function pageRoutes(options: PageOptions): Hono<{ Bindings: HttpBindings 
     if (files === null && existsSync(options.folder)) files = serveStatic({ root: options.folder });
     return files === null ? next() : files(c, next);
   });
-  app.notFound((c) => c.text(`${c.req.path}: no such file\n`, 404));
+  app.notFound((c) => c.text(`${plainLine(c.req.path)}: no such file\n`, 404));
   return app;
 }
