@@ -1,6 +1,6 @@
 /** The folder that the worker shares: listed, opened by ranges with the token, and opened again by its link. */
 import { once } from "node:events";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import AxeBuilder from "@axe-core/playwright";
@@ -51,6 +51,62 @@ plain(
       await page.goto("about:blank");
       await page.goto(url.replace("sources.jsonl", "gone.jsonl"));
       await expect(page.getByTestId("notice")).toContainText("gone.jsonl: the server answered 404");
+    } finally {
+      worker.process.kill("SIGTERM");
+      if (worker.process.exitCode === null) await once(worker.process, "exit");
+      await rm(folder, { recursive: true, force: true });
+    }
+  },
+);
+
+plain(
+  "folders of the worker's disk are imported, and models taken from it, read in parts",
+  async ({ page }) => {
+    plain.setTimeout(240_000);
+    const folder = await mkdtemp(join(tmpdir(), "gcopd-e2e-"));
+    const shared = join(folder, "shared");
+    await cp("test/fixtures/imports/scienceworld-catalog/catalog", join(shared, "collection", "catalog"), {
+      recursive: true,
+    });
+    await cp("test/fixtures/models/qwen3-a", join(shared, "models", "qwen3-a"), { recursive: true });
+    const worker = await startWorker(join(folder, "data"), "--files", shared);
+    try {
+      const weights: (string | undefined)[] = [];
+      page.on("request", (request) => {
+        if (request.url().endsWith("model.safetensors")) weights.push(request.headers().range);
+      });
+      await page.goto(`${worker.url}#/library?library=sample`);
+      await expect(page.getByRole("row", { name: /melt\|12\|easy/ })).toBeVisible();
+      await page.getByRole("button", { name: "Open from the worker…" }).click();
+      await page.getByRole("button", { name: "collection/" }).click();
+      await expect(page.getByTestId("shared-list").getByRole("listitem")).toHaveText([/^catalog\/$/]);
+      await page.getByRole("button", { name: "Open this folder" }).click();
+      const report = page.locator(".import-report summary");
+      await expect(report).toContainText("Imported from scienceworld-catalog");
+      await expect(page.getByTestId("libraries").locator("tbody tr")).toHaveCount(2);
+      await expect(page).toHaveURL(/disk=collection%2F/);
+      // The link imports it again in a fresh tab.
+      const url = page.url();
+      await page.goto("about:blank");
+      await page.goto(url);
+      await expect(report).toContainText("Imported from scienceworld-catalog");
+
+      const melt = new URLSearchParams({ library: "sample" });
+      await page.goto("about:blank");
+      await page.goto(`${worker.url}#/tokens/${encodeURIComponent("melt|12|easy")}?${melt}`);
+      const teacher = page.getByTestId("model-teacher");
+      await teacher.getByRole("button", { name: "Worker…" }).click();
+      await page.getByRole("button", { name: "models/" }).click();
+      await page.getByRole("button", { name: "qwen3-a/" }).click();
+      await expect(page.getByRole("button", { name: "Take it as the student" })).toBeVisible();
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      expect(violations.filter(({ impact }) => impact === "serious" || impact === "critical")).toEqual([]);
+      await page.getByRole("button", { name: "Take it as the teacher" }).click();
+      await expect(teacher).toContainText("qwen3-a, your own", { timeout: 100_000 });
+      // The sample's own models are fetched whole; of this one, only parts with an end.
+      const parts = weights.filter((range) => range !== undefined);
+      expect(parts.length).toBeGreaterThan(1);
+      for (const range of parts) expect(range).toMatch(/^bytes=\d+-\d+$/);
     } finally {
       worker.process.kill("SIGTERM");
       if (worker.process.exitCode === null) await once(worker.process, "exit");

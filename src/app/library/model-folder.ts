@@ -1,7 +1,7 @@
 /** Model folders as users give them: a picked or dropped folder, loose files, or a .zip that the workbench saved. */
 import { unzip, zip } from "fflate";
 import { InputError } from "../../core/errors.ts";
-import type { FolderFiles } from "./blob-folder.ts";
+import { type BlobFolder, type FolderFiles, wholeFile } from "./blob-folder.ts";
 
 interface NamedFile {
   path: string;
@@ -15,7 +15,7 @@ const CONFIGURATIONS = ["config.json", "genai_config.json"];
  * The folders among some files: each directory that holds a configuration, with the files directly in it and, as
  * `onnx/…`, those of its subfolder of that name. Archives are opened first. The order is that of the files.
  */
-export async function modelFolders(files: readonly NamedFile[]): Promise<FolderFiles[]> {
+export async function modelFolders(files: readonly NamedFile[]): Promise<BlobFolder[]> {
   const opened: NamedFile[] = [];
   for (const entry of files) {
     if (/\.zip$/i.test(entry.path)) opened.push(...(await openArchive(entry)));
@@ -62,8 +62,8 @@ async function openArchive({ path, file }: NamedFile): Promise<NamedFile[]> {
 /** One archive with the folder in it, stored without compression: weights hardly compress. */
 export async function archiveFolder(folder: FolderFiles): Promise<Blob> {
   const entries: Record<string, Uint8Array> = {};
-  for (const [name, blob] of folder.files) {
-    entries[`${folder.name}/${name}`] = new Uint8Array(await blob.arrayBuffer());
+  for (const [name, file] of folder.files) {
+    entries[`${folder.name}/${name}`] = new Uint8Array(await (await wholeFile(file)).arrayBuffer());
   }
   const bytes = await new Promise<Uint8Array>((resolve, reject) => {
     zip(entries, { level: 0 }, (error, result) => (error ? reject(error) : resolve(result)));
@@ -73,7 +73,10 @@ export async function archiveFolder(folder: FolderFiles): Promise<Blob> {
 
 /** The files that make a tokenizer, as text; null when the folder has no tokenizer.json. */
 export async function tokenizerTexts(folder: FolderFiles) {
-  const text = (name: string): Promise<string> | undefined => folder.files.get(name)?.text();
+  const text = async (name: string): Promise<string | undefined> => {
+    const file = folder.files.get(name);
+    return file === undefined ? undefined : (await wholeFile(file)).text();
+  };
   const tokenizerJson = await text("tokenizer.json");
   if (tokenizerJson === undefined) return null;
   return {

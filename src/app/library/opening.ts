@@ -12,7 +12,7 @@ export interface OpenProgress {
   done: number;
   /** 0 where nobody knows. */
   total: number;
-  unit: "bytes" | "records" | "tasks";
+  unit: "bytes" | "records" | "tasks" | "files";
 }
 
 export type OnProgress = (progress: OpenProgress) => void;

@@ -1,7 +1,7 @@
 /** Files with their paths, as they were dropped or picked. */
 import { isWhatIfRecord } from "../../core/evidence/what-if-record.ts";
 import { byteChunks } from "../../core/record/bytes.ts";
-import { gunzip, isGzip } from "../../core/record/gunzip.ts";
+import { maybeGunzip } from "../../core/record/gunzip.ts";
 import { INDEX_FORMAT } from "../../core/record/indexed/index.ts";
 import { detectKind } from "../../core/record/kinds.ts";
 import { readLines } from "../../core/record/lines.ts";
@@ -11,14 +11,20 @@ export interface NamedBlob {
   file: Blob;
 }
 
-/** Takes the folder away that all the files lie in, at any depth: importers look at what is in it. */
-export function withoutCommonFolder(entries: readonly NamedBlob[]): { folder: string; files: NamedBlob[] } {
+/** The folder that all the files lie in, at any depth, part by part. */
+export function commonFolder(entries: readonly { path: string }[]): string[] {
   const folders = entries.map(({ path }) => path.split("/").slice(0, -1));
   let common = folders[0] ?? [];
   for (const folder of folders) {
     const differs = common.findIndex((part, i) => folder[i] !== part);
     if (differs >= 0) common = common.slice(0, differs);
   }
+  return common;
+}
+
+/** Takes the folder away that all the files lie in, at any depth: importers look at what is in it. */
+export function withoutCommonFolder(entries: readonly NamedBlob[]): { folder: string; files: NamedBlob[] } {
+  const common = commonFolder(entries);
   const start = common.reduce((sum, part) => sum + part.length + 1, 0);
   return {
     folder: common.at(-1) ?? "",
@@ -26,18 +32,25 @@ export function withoutCommonFolder(entries: readonly NamedBlob[]): { folder: st
   };
 }
 
+export type LinesKind = "records" | "index" | "scores" | "what-if" | "foreign";
+
+/** True for what looks like records and not like a part of a model. */
+export function isRecordFile({ path }: { path: string }): boolean {
+  return /\.(jsonl|ndjson)(\.gz)?$/i.test(path);
+}
+
 /**
  * What a file of lines is, by the first of them: lists of recorded scores, an index, a what-if, records of ours, or
  * another program's. What cannot be read counts as records: whoever reads all of it says what is wrong with it.
  */
-export async function firstLine({
-  path,
-  file,
-}: NamedBlob): Promise<"records" | "index" | "scores" | "what-if" | "foreign"> {
+export async function firstLine({ path, file }: NamedBlob): Promise<LinesKind> {
+  return linesKind(byteChunks(file.stream()), path);
+}
+
+/** See `firstLine`; no more of the bytes is read than that takes. */
+export async function linesKind(chunks: AsyncIterable<Uint8Array>, path: string): Promise<LinesKind> {
   try {
-    const head = new Uint8Array(await file.slice(0, 2).arrayBuffer());
-    const chunks = byteChunks(file.stream());
-    for await (const { text } of readLines(isGzip(head) ? gunzip(chunks, path) : chunks, path)) {
+    for await (const { text } of readLines(maybeGunzip(chunks, path), path)) {
       const value: unknown = JSON.parse(text);
       if (typeof value !== "object" || value === null || Array.isArray(value)) return "foreign";
       if ("format" in value && typeof value.format === "string" && value.format.startsWith("gcopd.")) {

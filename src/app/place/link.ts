@@ -53,9 +53,16 @@ function index(text: string): number | null {
   return /^(0|[1-9]\d{0,8})$/.test(text) ? Number(text) : null;
 }
 
-/** A path below the worker's shared folder, by its spelling; the worker checks it again. */
+/**
+ * A path below the worker's shared folder, by its spelling; the worker checks it again. A folder ends with a slash; a
+ * slash alone is the shared folder itself.
+ */
 export function isSharedPath(path: string): boolean {
-  return path.split("/").every((part) => part !== "" && !part.startsWith(".") && !/[\\\0]/.test(part));
+  if (path === "/") return true;
+  return path
+    .replace(/\/$/, "")
+    .split("/")
+    .every((part) => part !== "" && !part.startsWith(".") && !/[\\\0]/.test(part));
 }
 
 /** An address as `checkAddress` gives it; null for one that a page may not fetch. */
@@ -151,7 +158,9 @@ export function parsePlace(hash: string, kept: string | null = null): ParsedPlac
       return true;
     },
     disk: (value) => {
-      if (!isSharedPath(value) || place.addresses.length > 0 || place.disk.length >= MOST_FILES) return false;
+      const alone = place.disk.length === 0 || ![...place.disk, value].some((path) => path.endsWith("/"));
+      if (!isSharedPath(value) || !alone || place.addresses.length > 0) return false;
+      if (place.disk.length >= MOST_FILES) return false;
       place.disk = [...place.disk, value];
       return true;
     },
@@ -301,7 +310,7 @@ export function parsePlace(hash: string, kept: string | null = null): ParsedPlac
   const expected: Record<string, string> = {
     library: "sample, own, or own- and twelve hexadecimal digits",
     address: `an address that a page may fetch, at most ${MOST_FILES} of them and not beside “disk”`,
-    disk: `the path of a file that the worker shares, at most ${MOST_FILES} of them`,
+    disk: `the path of a file that the worker shares, or of a folder with / at its end, at most ${MOST_FILES} of them`,
     decision: "a whole number from 0",
     token: "a whole number from 0",
     visit: "source@position",

@@ -6,7 +6,7 @@ import * as Comlink from "comlink";
 import { InputError } from "../../core/errors.ts";
 import type { WeightChoice } from "../../tensor/index.ts";
 import type { TokenizerTexts } from "../../text/index.ts";
-import type { FolderFiles } from "../library/blob-folder.ts";
+import type { BlobFolder, FolderFiles } from "../library/blob-folder.ts";
 import { tokenizerTexts } from "../library/model-folder.ts";
 import { countOf } from "../shell/plural.ts";
 import { isComputing } from "../state/computing.ts";
@@ -117,6 +117,9 @@ async function folderOf(role: Role): Promise<Opened> {
 
 /** What the folder of a role's model is called; null for the sample's. */
 export const modelFolderName = (role: Role): string | null => folders[role]?.folder.name ?? null;
+
+/** Path of a role's model below the folder that the worker shares; null where it was opened from elsewhere. */
+export const sharedModelPath = (role: Role): string | null => folders[role]?.folder.shared ?? null;
 
 /** The models as they are, for a plan of what a job with them needs. */
 export async function modelsJob(kind: ModelsJob["kind"]): Promise<ModelsJob> {
@@ -236,7 +239,7 @@ export async function openModel(role: Role, folder: FolderFiles): Promise<void> 
  * the run of this page and how many of its steps are taken.
  */
 export function studentTrained(
-  folder: FolderFiles,
+  folder: BlobFolder,
   steps: number,
   record: object,
   run: { id: string; done: number },

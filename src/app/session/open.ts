@@ -2,11 +2,11 @@
 import * as Comlink from "comlink";
 import { InputError } from "../../core/errors.ts";
 import { indexFileName } from "../../core/record/indexed/index.ts";
-import type { FolderFiles } from "../library/blob-folder.ts";
+import { type FolderFile, type FolderFiles, wholeFile } from "../library/blob-folder.ts";
 import { checkAddress } from "../library/http-reader.ts";
 import { modelFolders } from "../library/model-folder.ts";
 import type { OpenProgress } from "../library/opening.ts";
-import { firstLine, isForeign } from "../library/path-files.ts";
+import { firstLine, isForeign, isRecordFile } from "../library/path-files.ts";
 import type { LibrarySummary } from "../model.ts";
 import { type LibraryLink, SAMPLE_LINK } from "../place/library-link.ts";
 import { navigate } from "../place/navigate.ts";
@@ -86,14 +86,26 @@ export async function openAddresses(text: string, byLink = false): Promise<void>
   }
 }
 
-/** Opens files of the folder that the worker shares. */
-export async function openShared(paths: readonly string[], byLink = false): Promise<void> {
+/**
+ * Opens files of the folder that the worker shares, or a folder in it, whose path ends with a slash (`/` alone for all
+ * of it): the records in it, or what other programs recorded there, as when it is dropped. `again` says the environment.
+ */
+export async function openShared(
+  paths: readonly string[],
+  byLink = false,
+  again: { environment: string; replaces: string } | null = null,
+): Promise<void> {
   try {
     const worker = sharedFolder();
+    const environment = again?.environment ?? null;
     await open(
       "Asking the worker…",
-      (onProgress) => libraryWorker().openShared(worker, [...paths], onProgress),
-      { byLink },
+      (onProgress) => libraryWorker().openShared(worker, [...paths], environment, onProgress),
+      {
+        byLink,
+        replaces: again?.replaces ?? null,
+        imported: { from: [...paths], environment },
+      },
     );
   } catch (error) {
     setUi({ notice: faultNotice(error) });
@@ -107,16 +119,12 @@ export function openLinked({ library, disk, addresses }: LibraryLink): Promise<v
   return library === "sample" ? openSample(true) : Promise.resolve();
 }
 
-/** True for what looks like records and not like a part of a model. */
-export function isRecordFile({ path }: { path: string }): boolean {
-  return /\.(jsonl|ndjson)(\.gz)?$/i.test(path);
-}
-
 /** Whether a folder is a model: it has weights, or a config.json that speaks of one (others may be anybody's). */
 async function isModel({ files }: FolderFiles): Promise<boolean> {
   if ([...files.keys()].some((name) => /\.(safetensors|onnx)$/.test(name))) return true;
-  const config = await files.get("config.json")?.text();
-  return /"(model_type|architectures)"\s*:/.test(config ?? "");
+  const file = files.get("config.json");
+  const config = file === undefined ? "" : await (await wholeFile(file)).text();
+  return /"(model_type|architectures)"\s*:/.test(config);
 }
 
 const names = (files: readonly PathFile[]): string => {
@@ -137,7 +145,7 @@ export async function openDropped(files: PathFile[]): Promise<void> {
     }
     const models: FolderFiles[] = [];
     for (const folder of await modelFolders(others)) if (await isModel(folder)) models.push(folder);
-    const ofModels = new Set<Blob>(models.flatMap((folder) => [...folder.files.values()]));
+    const ofModels = new Set<FolderFile>(models.flatMap((folder) => [...folder.files.values()]));
     const rest = others.filter(({ path, file }) => !ofModels.has(file) && !/\.zip$/i.test(path));
     const { own, scores, left, whatIfs } = await ownFiles(records);
     if (own.length === 0 && (scores.length > 0 || left.length > 0)) {
@@ -212,17 +220,21 @@ async function ownFiles(
 /** Imports other programs' recordings. */
 export function importFiles(files: PathFile[]): Promise<void> {
   return open("Looking at your files…", (onProgress) => libraryWorker().import(files, onProgress, {}), {
-    imported: { files, environment: null },
+    imported: { from: files, environment: null },
   });
 }
 
+const isPaths = (from: readonly (PathFile | string)[]): from is string[] =>
+  from.every((each) => typeof each === "string");
+
 /** Imports the recordings of an open library again, as those of an environment that they do not name themselves. */
 export async function importAgain(library: string, environment: string): Promise<void> {
-  const files = libraryOf(getUi().libraries, library)?.imported?.files;
-  if (files === undefined) return;
+  const from = libraryOf(getUi().libraries, library)?.imported?.from;
+  if (from === undefined) return;
+  if (isPaths(from)) return openShared(from, false, { environment, replaces: library });
   await open(
     "Looking at your files…",
-    (onProgress) => libraryWorker().import(files, onProgress, { environment }),
-    { imported: { files, environment }, replaces: library },
+    (onProgress) => libraryWorker().import(from, onProgress, { environment }),
+    { imported: { from, environment }, replaces: library },
   );
 }

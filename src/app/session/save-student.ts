@@ -1,4 +1,5 @@
 /** The student onto the user's disk: into a folder where the browser lets a page write one, else as one .zip. */
+import { wholeFile } from "../library/blob-folder.ts";
 import { archiveFolder } from "../library/model-folder.ts";
 import { setUi } from "../state/store.ts";
 import { faultNotice, isAbort } from "./faults.ts";
@@ -50,9 +51,9 @@ export function saveStudentFolder(options: { optimizer: boolean }): Promise<void
     const target = await freeName(parent, folder.name);
     const directory = await parent.getDirectoryHandle(target, { create: true });
     try {
-      for (const [name, blob] of folder.files) {
+      for (const [name, file] of folder.files) {
         const writable = await (await directory.getFileHandle(name, { create: true })).createWritable();
-        await blob.stream().pipeTo(writable);
+        await (await wholeFile(file)).stream().pipeTo(writable);
       }
     } catch (error) {
       await parent.removeEntry(target, { recursive: true });

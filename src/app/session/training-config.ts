@@ -5,7 +5,7 @@ import { type CheckedConfig, checkConfig, configField, configOf, readField } fro
 import { getRuns, type WorkerState } from "../runs/runs-store.ts";
 import { getUi, type UiState } from "../state/store.ts";
 import { memory } from "./memory.ts";
-import { modelOrigins } from "./models.ts";
+import { modelOrigins, sharedModelPath } from "./models.ts";
 import { type TrainingForm, trainingForm } from "./training-form.ts";
 
 /** Keys that only the worker knows: they are left out of runs in the page. */
@@ -99,6 +99,13 @@ function pageNames({ library, models }: UiState): { paths: Record<string, string
   };
 }
 
+/** Where a role's model lies on the worker's disk, when it was opened from there; else null. */
+function onDisk(role: "teacher" | "student", files: WorkerState["files"]): string | null {
+  const path = sharedModelPath(role);
+  if (path === null || files?.shared == null) return null;
+  return path === "" ? files.shared : `${files.shared}/${path}`;
+}
+
 /** On the worker: what the user typed, the worker's own copy of the sample, or what is sent into the job's folder. */
 function workerPaths(
   { data, texts, nextId }: TrainingForm,
@@ -127,6 +134,7 @@ function workerPaths(
   for (const role of ["teacher", "student"] as const) {
     if (typed(role) !== "") paths[role] = typed(role);
     else if (origins[role] === "sample" && sample !== null) paths[role] = sample[role];
+    else if (origins[role] === "own" && onDisk(role, files) !== null) paths[role] = onDisk(role, files)!;
     else {
       send[role] = true;
       paths[role] = `${inputs}/${role}`;

@@ -2,6 +2,7 @@
 import { create } from "zustand";
 import { InputError } from "../../core/errors.ts";
 import type { RunWork } from "../../core/loop/index.ts";
+import { wholeFile } from "../library/blob-folder.ts";
 import { takeJob } from "../runs/follow-worker.ts";
 import { newRunId, useRuns } from "../runs/runs-store.ts";
 import { type WorkerPlan, worker } from "../runs/worker-client.ts";
@@ -48,8 +49,9 @@ async function sendInputs({ send }: ComposedConfig, tell: (what: string) => void
     const folder = await modelFolder(role);
     const of = JSON.stringify([folder.name, [...folder.files].map(([name, blob]) => [name, blob.size])]);
     await once(role, of, async () => {
-      for (const [name, blob] of folder.files)
-        if (/^[A-Za-z0-9][\w.-]*$/.test(name)) await worker.input(id, `${role}/${name}`, blob);
+      for (const [name, file] of folder.files)
+        if (/^[A-Za-z0-9][\w.-]*$/.test(name))
+          await worker.input(id, `${role}/${name}`, await wholeFile(file));
     });
   }
 }

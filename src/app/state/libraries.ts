@@ -14,8 +14,11 @@ export interface OpenLibrary {
   summary: LibrarySummary;
   /** Counted so far: another object with every batch. */
   columns: TaskColumns;
-  /** The recordings that it was imported from and the environment that was said for them, to be able to say another. */
-  imported: { files: PathFile[]; environment: string | null } | null;
+  /**
+   * What it was imported from, files or paths of the worker's disk, and the environment that was said for it, to be able
+   * to say another.
+   */
+  imported: { from: PathFile[] | string[]; environment: string | null } | null;
   /** Where it was left; null while it is shown for the first time. */
   left: Place | null;
 }

@@ -2,6 +2,7 @@
 import { useRef } from "react";
 import type { WeightChoice } from "../../tensor/index.ts";
 import { modelFolders } from "../library/model-folder.ts";
+import { useRuns } from "../runs/runs-store.ts";
 import { faultNotice } from "../session/faults.ts";
 import { openHub, useHub } from "../session/hub.ts";
 import { useMemory } from "../session/memory.ts";
@@ -31,6 +32,7 @@ async function open(role: Role, files: FileList | null): Promise<void> {
 
 export function ModelPicker({ of: role }: { of: Role }) {
   const model = useUi((ui) => ui.models[role]);
+  const shares = useRuns(({ worker }) => worker.files?.shared != null);
   const folder = useRef<HTMLInputElement>(null);
   const archive = useRef<HTMLInputElement>(null);
   return (
@@ -53,6 +55,15 @@ export function ModelPicker({ of: role }: { of: Role }) {
       <button type="button" onClick={() => openHub(role)}>
         <HubState />
       </button>
+      {shares && (
+        <button
+          type="button"
+          title="A model folder on the worker’s disk"
+          onClick={() => setUi({ sharedOpen: true })}
+        >
+          Worker…
+        </button>
+      )}
       {role === "teacher" && <WeightsChoice />}
       <input
         ref={(input) => {

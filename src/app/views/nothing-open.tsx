@@ -3,6 +3,7 @@ import { opensByItself } from "../place/library-link.ts";
 import type { View } from "../place/place.ts";
 import { startTour, tourWasDone } from "../shell/tour/tour.ts";
 import { useUi } from "../state/store.ts";
+import { LibrariesTable } from "./library/libraries-table.tsx";
 import { OpenButtons } from "./library/open-panel.tsx";
 
 /** What a view shows once there is something to show. */
@@ -52,6 +53,7 @@ export function NothingOpen() {
           This link leads into files of your own, which a page cannot open by itself: pick or drop them again.
         </p>
       )}
+      <LibrariesTable />
       <p>{shows}</p>
       <OpenButtons primary />
       <p>

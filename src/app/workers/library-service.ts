@@ -12,8 +12,10 @@ import {
   type WhatIf,
   whatIfInput,
 } from "../../core/evidence/index.ts";
-import { blobFiles, runImport } from "../../core/record/import/index.ts";
+import { byteChunks } from "../../core/record/bytes.ts";
+import { blobFiles, type ImportFiles, runImport, subfolder } from "../../core/record/import/index.ts";
 import { sampleDigest } from "../../core/record/indexed/identity.ts";
+import { indexFileName } from "../../core/record/indexed/index.ts";
 import { readRecords } from "../../core/record/read.ts";
 import type { Episode, Source, SourceDecision } from "../../core/record/schema.ts";
 import { type Pin, type PinKind, retrieve } from "../../core/retrieval/index.ts";
@@ -25,7 +27,13 @@ import { evidenceDiff } from "../library/evidence-diff.ts";
 import { type KeptTask, KeptTasks } from "../library/kept-tasks.ts";
 import { OpenTokenizers } from "../library/open-tokenizers.ts";
 import { countAll, importedLines, type OnProgress, throttled } from "../library/opening.ts";
-import { withoutCommonFolder } from "../library/path-files.ts";
+import {
+  commonFolder,
+  isRecordFile,
+  type LinesKind,
+  linesKind,
+  withoutCommonFolder,
+} from "../library/path-files.ts";
 import {
   indexBlob,
   type OpenOptions,
@@ -36,6 +44,7 @@ import {
 import { RecordLibrary, type TaskRecords } from "../library/record-library.ts";
 import { RecordedScores } from "../library/recorded-scores.ts";
 import { recordedTokens } from "../library/recorded-tokens.ts";
+import { type SharedSource, sharedAddress, sharedImportFiles, withToken } from "../library/shared-files.ts";
 import { ColumnCounter, emptyColumns } from "../library/task-columns.ts";
 import { taskModel } from "../library/task-model.ts";
 import { TeacherContext } from "../library/teacher-context.ts";
@@ -64,7 +73,10 @@ const CHECK_WHOLE = 24 << 20;
 const KEEP_FROM = 16 << 20;
 
 /** How a library is called and found again; of files that were given by hand, their digest makes the link. */
-type About = Pick<LibrarySummary, "title" | "origin" | "imported"> & { link: LibraryLink | null };
+type About = Pick<LibrarySummary, "title" | "origin" | "imported"> & {
+  link: LibraryLink | null;
+  notes?: string[];
+};
 
 interface Opened {
   id: string;
@@ -108,19 +120,12 @@ export class LibraryService {
     return this.#stoppable(async (signal) => {
       const options: OpenOptions = { signal, ...(fetcher === undefined ? {} : { fetch: fetcher }) };
       const tell = throttled(onProgress);
-      options.onProgress = ({ file, bytes, total }) =>
-        tell({ label: `Indexing ${file}`, done: bytes, total: total ?? 0, unit: "bytes" });
+      options.onProgress = toldAs(tell);
       const files = [];
       for (const input of inputs) files.push(await openRecordFile(input, options));
       const recorded = new RecordedScores();
       for (const { name, blob } of scores) {
-        for await (const { record } of readRecords(blob.stream(), {
-          file: name,
-          signal,
-          kind: "score-output",
-        })) {
-          recorded.add(record, name);
-        }
+        await readScores(byteChunks(blob.stream()), name, recorded, signal);
       }
       return this.#add(new RecordLibrary(files), recorded, { ...about, imported: null }, tell, signal);
     });
@@ -135,22 +140,82 @@ export class LibraryService {
     onProgress: OnProgress,
     choice: { environment?: string } = {},
   ): Promise<LibrarySummary> {
-    return this.#stoppable(async (signal) => {
+    return this.#stoppable((signal) => {
       const { folder, files } = withoutCommonFolder(entries);
-      const { importer, records, report } = await runImport(blobFiles(files), { ...choice, signal });
       const name = folder !== "" ? folder : files.length === 1 ? files[0]!.path : `${files.length} files`;
+      return this.#imported(blobFiles(files), name, null, throttled(onProgress), { ...choice, signal });
+    });
+  }
+
+  /**
+   * Opens a folder of the worker's disk as if it had been dropped: the records of our own format in it, read by ranges,
+   * with lists of scores; or, where there are none, other programs' recordings. Throws as `open` and `import` do.
+   */
+  async openFolder(
+    source: SharedSource,
+    folder: string,
+    link: LibraryLink,
+    onProgress: OnProgress,
+    choice: { environment?: string } = {},
+  ): Promise<LibrarySummary> {
+    return this.#stoppable(async (signal) => {
       const tell = throttled(onProgress);
+      const name = folder.split("/").at(-1) || "the shared folder";
+      const listed = (done: number): void =>
+        tell({ label: `Listing ${name}`, done, total: 0, unit: "files" });
+      const files = await sharedImportFiles(source, folder, { signal, onListed: listed });
+      const paths = (await files.list()).map(({ path }) => path);
+      const kinds = new Map<string, LinesKind>();
+      for (const path of paths.filter((each) => isRecordFile({ path: each })))
+        kinds.set(path, await linesKind(files.open(path), path));
+      const of = (kind: LinesKind): string[] => paths.filter((path) => kinds.get(path) === kind);
+      const own = of("records");
+      if (own.length === 0) {
+        const inner = commonFolder(await files.list());
+        const shown = inner.at(-1) ?? name;
+        return this.#imported(subfolder(files, inner.join("/")), shown, link, tell, { ...choice, signal });
+      }
+      const options: OpenOptions = { signal, fetch: withToken(source), onProgress: toldAs(tell) };
+      const opened = [];
+      for (const path of own) {
+        const address = sharedAddress(source, folder === "" ? path : `${folder}/${path}`);
+        opened.push(await openRecordFile({ kind: "address", address }, options));
+      }
+      const scores = of("scores");
       const recorded = new RecordedScores();
-      const file = await spooled(importedLines(records, recorded, name, tell), name, null, { signal });
-      const title = `${name} (${importer.name})`;
+      for (const path of scores) await readScores(files.open(path), path, recorded, signal);
+      const used = new Set([...own, ...own.map(indexFileName), ...scores]);
+      const left = paths.filter((path) => !used.has(path));
+      const notes = left.length === 0 ? [] : [`Not used beside the records: ${few(left)}.`];
       return this.#add(
-        new RecordLibrary([file]),
+        new RecordLibrary(opened),
         recorded,
-        { title, origin: "own", imported: report, link: null },
+        { title: folder === "" ? name : `${folder}/`, origin: "own", imported: null, link, notes },
         tell,
         signal,
       );
     });
+  }
+
+  async #imported(
+    files: ImportFiles,
+    name: string,
+    link: LibraryLink | null,
+    tell: OnProgress,
+    choice: { environment?: string; signal: AbortSignal },
+  ): Promise<LibrarySummary> {
+    const { signal } = choice;
+    const { importer, records, report } = await runImport(files, choice);
+    const recorded = new RecordedScores();
+    const file = await spooled(importedLines(records, recorded, name, tell), name, null, { signal });
+    const title = `${name} (${importer.name})`;
+    return this.#add(
+      new RecordLibrary([file]),
+      recorded,
+      { title, origin: "own", imported: report, link },
+      tell,
+      signal,
+    );
   }
 
   /** Stops an opening that is under way. */
@@ -171,13 +236,13 @@ export class LibraryService {
   async #add(
     library: RecordLibrary,
     scores: RecordedScores,
-    { link, ...about }: About,
+    { link, notes: said = [], ...about }: About,
     tell: OnProgress,
     signal: AbortSignal,
   ): Promise<LibrarySummary> {
     const small = library.bytes <= CHECK_WHOLE && !library.remote;
     const columns = small ? await countAll(library, tell, signal) : emptyColumns(library.tasks.length);
-    const notes = library.files.flatMap((file) => file.notes);
+    const notes = [...said, ...library.files.flatMap((file) => file.notes)];
     const strangers = scores.count === 0 ? 0 : scores.strangers(library.episodeDecisions());
     if (strangers > 0) {
       notes.push(`${strangers} of ${scores.count} recorded score lists name no decision of these episodes.`);
@@ -508,6 +573,24 @@ export class LibraryService {
     return opened;
   }
 }
+
+const toldAs =
+  (tell: OnProgress): NonNullable<OpenOptions["onProgress"]> =>
+  ({ file, bytes, total }) =>
+    tell({ label: `Indexing ${file}`, done: bytes, total: total ?? 0, unit: "bytes" });
+
+async function readScores(
+  chunks: AsyncIterable<Uint8Array>,
+  file: string,
+  into: RecordedScores,
+  signal: AbortSignal,
+): Promise<void> {
+  for await (const { record } of readRecords(chunks, { file, signal, kind: "score-output" }))
+    into.add(record, file);
+}
+
+const few = (names: readonly string[]): string =>
+  names.length > 3 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : names.join(", ");
 
 /** Twelve hexadecimal digits of what the files hold, in any order of them: see `sampleDigest`. */
 async function digestOf({ files }: RecordLibrary): Promise<string> {

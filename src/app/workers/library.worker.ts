@@ -4,6 +4,7 @@ import { checkSameTokenizer } from "../../text/codec.ts";
 import { loadTokenizer, type TokenizerTexts } from "../../text/index.ts";
 import { addressName } from "../library/http-reader.ts";
 import type { OpenProgress } from "../library/opening.ts";
+import { type SharedSource, sharedAddress, withToken } from "../library/shared-files.ts";
 import type { ColumnBatch, LibrarySummary } from "../model.ts";
 import { SAMPLE_LINK } from "../place/library-link.ts";
 import { LibraryService } from "./library-service.ts";
@@ -65,24 +66,28 @@ const api = {
     );
   },
 
-  /** Opens files of the folder that the page's worker shares, one task at a time. */
+  /**
+   * Opens files of the folder that the page's worker shares, one task at a time; or one folder in it, whose path ends
+   * with a slash. `environment` is for recordings that do not say theirs.
+   */
   openShared(
-    { content, token }: { content: string; token: string },
+    source: SharedSource,
     paths: string[],
+    environment: string | null,
     onProgress: OnProgress,
   ): Promise<LibrarySummary> {
-    const withToken: typeof fetch = (input, init) => {
-      const headers = new Headers(init?.headers);
-      headers.set("Authorization", `Bearer ${token}`);
-      return fetch(input, { ...init, headers });
-    };
-    const encoded = (path: string): string => path.split("/").map(encodeURIComponent).join("/");
+    const link = { library: "own", disk: paths, addresses: [] };
+    const [first = ""] = paths;
+    if (first.endsWith("/")) {
+      const choice = environment === null ? {} : { environment };
+      return service.openFolder(source, first.slice(0, -1), link, onProgress, choice);
+    }
     return service.open(
-      paths.map((path) => ({ kind: "address", address: `${content}${encoded(path)}` })),
+      paths.map((path) => ({ kind: "address", address: sharedAddress(source, path) })),
       [],
-      { title: paths.join(", "), origin: "own", link: { library: "own", disk: paths, addresses: [] } },
+      { title: paths.join(", "), origin: "own", link },
       onProgress,
-      withToken,
+      withToken(source),
     );
   },
 

@@ -1,4 +1,4 @@
-/** The open libraries beside each other, each with its headline figures; shown where there is more than one. */
+/** The open libraries beside each other, each with its headline figures; shown where there is one that is not on the screen. */
 import { gigabytes } from "../../session/hub.ts";
 import { closeLibrary, closeProblem, showLibrary } from "../../session/libraries.ts";
 import { Scroller } from "../../shell/scroller.tsx";
@@ -14,7 +14,7 @@ const NOT_COUNTED = "Known once the states of all its tasks are counted";
 export function LibrariesTable() {
   const libraries = useUi((ui) => ui.libraries);
   const shown = useUi((ui) => ui.library);
-  if (libraries.length < 2) return null;
+  if (!libraries.some(({ summary }) => summary !== shown)) return null;
   const names = libraryNames(libraries);
   return (
     <Scroller className="panel libraries" label="Open libraries">

@@ -1,12 +1,16 @@
 /** Files of the worker's disk: the folder that it shares, and what of it is to be opened. A native dialog. */
 import { useEffect, useRef, useState } from "react";
+import { isRecordFile } from "../../library/path-files.ts";
+import type { SharedList } from "../../library/shared-files.ts";
 import { describeFault } from "../../session/faults.ts";
 import { gigabytes } from "../../session/hub.ts";
-import { isRecordFile, openShared } from "../../session/open.ts";
-import { listShared, type SharedList } from "../../session/shared-folder.ts";
+import { openShared } from "../../session/open.ts";
+import { listShared } from "../../session/shared-folder.ts";
+import { looksLikeModel, openSharedModel } from "../../session/shared-model.ts";
 import { countOf } from "../../shell/plural.ts";
 import { Scroller } from "../../shell/scroller.tsx";
-import { setUi, useUi } from "../../state/store.ts";
+import { isComputing } from "../../state/computing.ts";
+import { ROLES, type Role, setUi, useUi } from "../../state/store.ts";
 
 const close = (): void => setUi({ sharedOpen: false });
 
@@ -97,17 +101,49 @@ function Browser() {
           {list.more > 0 && <p className="note">{countOf(list.more, "more file")} not listed.</p>}
         </Scroller>
       )}
+      {list !== null && looksLikeModel(list) && <AsModel path={path} />}
       <footer>
         <button type="submit" className="primary" disabled={busy || chosen.length === 0}>
           Open {chosen.length === 0 ? "files" : countOf(chosen.length, "file")}
         </button>
+        <button
+          type="button"
+          disabled={busy || list === null || list.entries.length === 0}
+          title="The records in it, at any depth; or, where it has none, what other programs recorded, imported with a report"
+          onClick={() => {
+            close();
+            void openShared([`${path}/`]);
+          }}
+        >
+          Open this folder
+        </button>
         <span className="note">
           {chosen.length === 0
-            ? "Sources and episodes: .jsonl and .jsonl.gz. Choose all that belong together; one task is read at a time."
+            ? "Sources and episodes: .jsonl and .jsonl.gz. Choose all that belong together; one task is read at a time. Or the whole folder, imported where it holds other programs’ recordings."
             : chosen.join(", ")}
         </span>
       </footer>
     </form>
+  );
+}
+
+/** A folder with a model in it: its weights stay on the worker's disk, and are read in parts. */
+function AsModel({ path }: { path: string }) {
+  useUi((ui) => ui.scoring.status === "idle" && ui.training.status === "idle");
+  const busy = isComputing();
+  const use = (role: Role): void => {
+    close();
+    void openSharedModel(role, path);
+  };
+  return (
+    <p className="shared-model">
+      This folder holds a model.{" "}
+      {ROLES.map((role) => (
+        <button key={role} type="button" disabled={busy} onClick={() => use(role)}>
+          Take it as the {role}
+        </button>
+      ))}
+    </p>
   );
 }
 
