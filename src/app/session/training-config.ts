@@ -100,7 +100,7 @@ function pageNames({ library, models }: UiState): { paths: Record<string, string
 }
 
 /** Where a role's model lies on the worker's disk, when it was opened from there; else null. */
-function onDisk(role: "teacher" | "student", files: WorkerState["files"]): string | null {
+function modelOnDisk(role: "teacher" | "student", files: WorkerState["files"]): string | null {
   const path = sharedModelPath(role);
   if (path === null || files?.shared == null) return null;
   return path === "" ? files.shared : `${files.shared}/${path}`;
@@ -134,7 +134,8 @@ function workerPaths(
   for (const role of ["teacher", "student"] as const) {
     if (typed(role) !== "") paths[role] = typed(role);
     else if (origins[role] === "sample" && sample !== null) paths[role] = sample[role];
-    else if (origins[role] === "own" && onDisk(role, files) !== null) paths[role] = onDisk(role, files)!;
+    else if (origins[role] === "own" && modelOnDisk(role, files) !== null)
+      paths[role] = modelOnDisk(role, files)!;
     else {
       send[role] = true;
       paths[role] = `${inputs}/${role}`;

@@ -1,9 +1,10 @@
 /** A file or folder of the worker's disk, chosen from the folder that the worker shares. A native dialog. */
 import { useEffect, useRef, useState } from "react";
+import { isRecordFile } from "../../library/path-files.ts";
+import type { SharedList } from "../../library/shared-files.ts";
 import { describeFault } from "../../session/faults.ts";
 import { gigabytes } from "../../session/hub.ts";
-import { isRecordFile } from "../../session/open.ts";
-import { listShared, type SharedList } from "../../session/shared-folder.ts";
+import { listShared } from "../../session/shared-folder.ts";
 import { countOf } from "../../shell/plural.ts";
 import { Scroller } from "../../shell/scroller.tsx";
 import { Trail } from "../library/shared-dialog.tsx";
