@@ -1,6 +1,7 @@
 /** Saves and copies pictures; what was done, or why it was not, as a sentence. */
 import { saveFile } from "../session/save-file.ts";
 import { type Picture, pngOf } from "./picture.ts";
+import { safeName } from "./safe-name.ts";
 
 export const PICTURE_FORMATS = ["SVG", "PNG"] as const;
 export type PictureFormat = (typeof PICTURE_FORMATS)[number];
@@ -40,9 +41,4 @@ export async function copySvg(picture: Picture): Promise<string> {
   } catch {
     return "The browser does not let this page write to the clipboard: save the SVG instead.";
   }
-}
-
-/** A name without what file systems do not take. */
-export function safeName(name: string): string {
-  return name.replace(/[^\p{L}\p{N}.-]+/gu, "_").slice(0, 120);
 }

@@ -81,17 +81,21 @@ export function evidenceDiff(before: string, after: string): EvidenceDiff {
   const [old, now] = [before, after].map((text) => (text === "" || text.endsWith("\n") ? text : `${text}\n`));
   const changes = diffLines(old!, now!, { timeout: LINES_TIME });
   const lines: DiffLine[] = [];
-  if (changes === undefined) lines.push(...changedLines(old!, ""), ...changedLines("", now!));
-  else {
+  // One by one: a text may have more lines than a call takes arguments.
+  const add = (more: readonly DiffLine[]): void => more.forEach((line) => void lines.push(line));
+  if (changes === undefined) {
+    add(changedLines(old!, ""));
+    add(changedLines("", now!));
+  } else {
     for (let i = 0; i < changes.length; i++) {
       const { value, added, removed } = changes[i]!;
       if (!added && !removed) {
-        lines.push(...linesOf(value).map((text): DiffLine => ({ kind: "same", text })));
+        add(linesOf(value).map((text): DiffLine => ({ kind: "same", text })));
         continue;
       }
       const next = changes[i + 1];
       const paired = removed && next?.added === true;
-      lines.push(...changedLines(removed ? value : "", paired ? next.value : added ? value : ""));
+      add(changedLines(removed ? value : "", paired ? next.value : added ? value : ""));
       if (paired) i++;
     }
   }
@@ -119,7 +123,8 @@ export function diffBlocks(lines: readonly DiffLine[]): DiffBlock[] {
     while (end < lines.length && near[end] === near[i]) end++;
     const kind = near[i] || end - i < LEAST_FOLDED ? "lines" : "folded";
     const before = blocks.at(-1);
-    if (before?.kind === "lines" && kind === "lines") before.lines.push(...lines.slice(i, end));
+    if (before?.kind === "lines" && kind === "lines")
+      for (const line of lines.slice(i, end)) before.lines.push(line);
     else blocks.push({ kind, lines: lines.slice(i, end), start: i });
     i = end;
   }

@@ -1,5 +1,6 @@
 /** Evidence that was edited by hand, as a part of an address: deflated, in URL-safe base64, up to a stated length. */
 import { deflateSync, inflateSync } from "fflate";
+import { withHalves, withoutHalves } from "./halves.ts";
 
 /** Most characters that an edited evidence takes in an address; mail programs and chats cut much longer ones. */
 export const MOST_LINK_TEXT = 16_000;
@@ -22,11 +23,13 @@ let last: { text: string; packed: string | null } | null = null;
 
 /** The text as a part of an address; null where it is longer than `MOST_LINK_TEXT`. */
 export function packText(text: string): string | null {
-  if (last?.text !== text) {
-    const packed = base64url(deflateSync(new TextEncoder().encode(text), { level: 9 }));
-    last = { text, packed: packed.length <= MOST_LINK_TEXT ? packed : null };
-  }
+  if (last?.text !== text) last = { text, packed: packed(text) };
   return last.packed;
+}
+
+function packed(text: string): string | null {
+  const address = base64url(deflateSync(new TextEncoder().encode(withoutHalves(text)), { level: 9 }));
+  return address.length <= MOST_LINK_TEXT ? address : null;
 }
 
 /** Reads what `packText` writes; null for anything else. */
@@ -35,7 +38,7 @@ export function unpackText(packed: string): string | null {
   try {
     const binary = atob(packed.replaceAll("-", "+").replaceAll("_", "/"));
     const bytes = inflateSync(Uint8Array.from(binary, (character) => character.charCodeAt(0)));
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return withHalves(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
   } catch {
     return null;
   }

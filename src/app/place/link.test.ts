@@ -16,7 +16,12 @@ import {
 } from "./place.ts";
 import { evidenceSideKey } from "./sides.ts";
 
-const name = fc.string({ minLength: 1, unit: "grapheme" });
+/** JSON can hold halves of surrogate pairs in any name; U+FDD0 is what stands for them in a link. */
+const unit = fc.oneof(
+  { weight: 9, arbitrary: fc.string({ unit: "grapheme", minLength: 1, maxLength: 1 }) },
+  { weight: 1, arbitrary: fc.constantFrom("\ud83d", "\udc4d", "\ufdd0", "\ufdd0d83d", "\u202e", "\0") },
+);
+const name = fc.string({ minLength: 1, unit });
 const count = fc.integer({ min: 0, max: 999_999_999 });
 const evidenceSides = fc
   .record({
@@ -77,8 +82,8 @@ const anywhere: fc.Arbitrary<Place> = fc.record({
   pin: fc.option(pin),
   pinFailure: fc.option(pin),
   leaveOut: fc.uniqueArray(part, { selector: ({ record, event }) => `${record} ${event}` }),
-  text: fc.option(fc.string({ unit: "grapheme" })),
-  filter: fc.string({ unit: "grapheme" }),
+  text: fc.option(fc.string({ unit })),
+  filter: fc.string({ unit }),
   show: fc.constantFrom(...SUBSETS),
   sort: fc.constantFrom(...SORT_KEYS),
   descending: fc.boolean(),
@@ -115,6 +120,19 @@ const nonsense = fc.oneof(
   ),
   fc.string({ unit: "grapheme" }).map((text) => text.replace(/\s+/g, " ")),
 );
+
+/** Parts whose value may be any text, or any text but the empty one. */
+const FREE = [
+  "task",
+  "environment",
+  "episode",
+  "highlight",
+  "without",
+  "pin",
+  "pin-failure",
+  "filter",
+  "disk",
+];
 
 /** Every name that a link can have, as the writer has them. */
 function parameterNames(): string[] {
@@ -168,6 +186,23 @@ describe("place", () => {
         expect(VIEWS).toContain(parsePlace(`#/${hash}`).place.view);
       }),
     );
+  });
+
+  it("names each part that it does not understand, in characters that show", () => {
+    for (const key of parameterNames()) {
+      // What is no value of any part: names and filters may be anything but empty.
+      for (const nonsense of ["\u202e\u001b[31m", ""]) {
+        const { place, problems } = parsePlace(`#/task/a?${new URLSearchParams([[key, nonsense]])}`);
+        if (problems.length === 0) {
+          expect(FREE, `${key}=${JSON.stringify(nonsense)}`).toContain(key);
+          continue;
+        }
+        expect(problems).toEqual([expect.stringContaining(`“${key}=`)]);
+        expect(problems[0]).toMatch(/ in the link: expected [^\p{C}]+\.$/u);
+        expect(problems[0]).not.toMatch(/\p{C}/u);
+        expect(place).toEqual({ ...HOME, view: "task", task: "a" });
+      }
+    }
   });
 
   it("uses of any link only what is a link again", () => {

@@ -7,7 +7,9 @@ import { EVIDENCE_RECORDS, type EvidencePart } from "../../core/evidence/leave-o
 import { formatPin, parsePin } from "../../core/retrieval/pin.ts";
 import { CONTROLS, SOURCE_BUDGETS } from "../../core/retrieval/selection.ts";
 import { checkAddress } from "../library/http-reader.ts";
+import { shownName } from "../text/shown-text.ts";
 import { MOST_LINK_TEXT, packText, TEXT_LEFT_OUT, unpackText } from "./evidence-text.ts";
+import { withHalves, withoutHalves } from "./halves.ts";
 import {
   AXES,
   CHANGE_SORTS,
@@ -42,7 +44,7 @@ function isOneOf<T extends string>(values: readonly T[], text: string): text is 
 
 function decode(text: string): string | null {
   try {
-    return decodeURIComponent(text);
+    return withHalves(decodeURIComponent(text));
   } catch {
     return null;
   }
@@ -119,6 +121,9 @@ function formatPart({ record, event }: EvidencePart): string {
 /** Characters of a value that could not be read which are shown. */
 const MOST_SHOWN = 120;
 
+/** What a link says, as a problem quotes it. */
+const quoted = (text: string): string => `“${shownName(text, MOST_SHOWN)}”`;
+
 const TEXT_PROBLEM =
   `The link’s “text=*” stands for an evidence that was edited by hand and takes more than ` +
   `${MOST_LINK_TEXT.toLocaleString("en")} characters of a link: drop the record file that was saved with it.`;
@@ -136,12 +141,12 @@ export function parsePlace(hash: string, kept: string | null = null): ParsedPlac
   const [view = "", task, ...rest] = path.split("/");
   if (view !== "") {
     if (isOneOf(VIEWS, view)) place.view = view;
-    else problems.push(`There is no view called “${view}”: expected ${VIEWS.join(", ")}.`);
+    else problems.push(`There is no view called ${quoted(view)}: expected ${VIEWS.join(", ")}.`);
   }
-  if (rest.length > 0) problems.push(`The link goes on after the task: “${rest.join("/")}”.`);
+  if (rest.length > 0) problems.push(`The link goes on after the task: ${quoted(rest.join("/"))}.`);
   if (task !== undefined && task !== "") {
     const decoded = decode(task);
-    if (decoded === null) problems.push(`The task in the link is not correctly escaped: “${task}”.`);
+    if (decoded === null) problems.push(`The task in the link is not correctly escaped: ${quoted(task)}.`);
     else place.task = decoded;
   }
   const parameters = new URLSearchParams(question < 0 ? "" : text.slice(question + 1));
@@ -336,15 +341,15 @@ export function parsePlace(hash: string, kept: string | null = null): ParsedPlac
     show: `one of ${SUBSETS.join(", ")}`,
     sort: `one of ${SORT_KEYS.join(", ")}, with - before it for descending`,
   };
-  for (const [key, value] of parameters) {
+  for (const [key, escaped] of parameters) {
+    const value = withHalves(escaped);
     const reader = Object.hasOwn(read, key) ? read[key] : undefined;
     const before = { ...place };
-    if (reader === undefined) problems.push(`The link has an unknown part “${key}”.`);
+    if (reader === undefined) problems.push(`The link has an unknown part ${quoted(key)}.`);
     else if (!reader(value)) {
       // Nothing of a refused value is used.
       Object.assign(place, before);
-      const shown = value.length > MOST_SHOWN ? `${value.slice(0, MOST_SHOWN)}…` : value;
-      problems.push(`“${key}=${shown}” in the link: expected ${expected[key] ?? "a name"}.`);
+      problems.push(`${quoted(`${key}=${value}`)} in the link: expected ${expected[key] ?? "a name"}.`);
     }
   }
   return { place, problems };
@@ -354,19 +359,20 @@ export function parsePlace(hash: string, kept: string | null = null): ParsedPlac
 export function formatPlace(place: Place): string {
   const parameters = new URLSearchParams();
   const set = (key: string, value: string | null | undefined, standard = ""): void => {
-    if (value !== null && value !== undefined && value !== standard) parameters.set(key, value);
+    if (value !== null && value !== undefined && value !== standard)
+      parameters.set(key, withoutHalves(value));
   };
   set("library", place.library);
-  for (const path of place.disk) parameters.append("disk", path);
-  for (const address of place.addresses) parameters.append("address", address);
+  for (const path of place.disk) parameters.append("disk", withoutHalves(path));
+  for (const address of place.addresses) parameters.append("address", withoutHalves(address));
   set("environment", place.environment);
   set("episode", place.episode);
   set("decision", String(place.decision), "0");
   set("visit", place.visit && `${place.visit.source}@${place.visit.position}`);
   for (const { kind, id, position } of place.compared) {
-    parameters.append("beside", `${kind}:${id}@${position}`);
+    parameters.append("beside", withoutHalves(`${kind}:${id}@${position}`));
   }
-  for (const source of place.highlights) parameters.append("highlight", source);
+  for (const source of place.highlights) parameters.append("highlight", withoutHalves(source));
   set("token", place.token === null ? null : String(place.token));
   set("evidence", place.part && formatPart(place.part));
   set("sides", place.sides.length === 0 ? null : place.sides.join(","));
@@ -380,7 +386,7 @@ export function formatPlace(place: Place): string {
   set("sources", place.budget === null ? null : String(place.budget));
   set("augmentation", place.augmentation ? null : "off");
   set("terminal-note", place.terminalNote ? "on" : null);
-  for (const source of place.without) parameters.append("without", source);
+  for (const source of place.without) parameters.append("without", withoutHalves(source));
   set("pin", place.pin && formatPin(place.pin));
   set("pin-failure", place.pinFailure && formatPin(place.pinFailure));
   for (const part of place.leaveOut) parameters.append("leave-out", formatPart(part));
@@ -388,7 +394,7 @@ export function formatPlace(place: Place): string {
   set("filter", place.filter);
   set("show", place.show, HOME.show);
   set("sort", `${place.descending ? "-" : ""}${place.sort}`, HOME.sort);
-  const task = place.task === null ? "" : `/${encodeURIComponent(place.task)}`;
+  const task = place.task === null ? "" : `/${encodeURIComponent(withoutHalves(place.task))}`;
   const query = parameters.toString();
   return `#/${place.view}${task}${query === "" ? "" : `?${query}`}`;
 }

@@ -2,6 +2,8 @@
  * Keeps the hash of the URL and the store's place the same, in both directions. Steps from decision to decision are
  * written when they rest: browsers refuse more than a few writes a second, and each costs the tab a part of a frame.
  */
+
+import { hint } from "../shell/hint.ts";
 import { showing } from "../state/libraries.ts";
 import { getUi, setUi } from "../state/store.ts";
 import { packText } from "./evidence-text.ts";
@@ -22,8 +24,13 @@ function write(place: Place, how: "push" | "replace"): void {
   // An edited evidence that is too long for the address is kept beside it.
   const state = place.text !== null && packText(place.text) === null ? { text: place.text } : null;
   if (hash === window.location.hash && (state?.text ?? null) === keptText(window.history.state)) return;
-  if (how === "push") window.history.pushState(state, "", hash);
-  else window.history.replaceState(state, "", hash);
+  try {
+    if (how === "push") window.history.pushState(state, "", hash);
+    else window.history.replaceState(state, "", hash);
+  } catch {
+    // A name of a record can be longer than any address.
+    hint("The browser takes no address as long as this place’s: it stays as it was.");
+  }
 }
 
 /** The edited evidence that a step of the history keeps. */

@@ -3,7 +3,8 @@ import type { EvidencePart } from "../../core/evidence/leave-out.ts";
 import type { WhatIf as CoreWhatIf } from "../../core/evidence/what-if.ts";
 import { pinName } from "../../core/retrieval/pin.ts";
 import { type Selection, SOURCE_BUDGETS } from "../../core/retrieval/selection.ts";
-import type { Control } from "../../core/retrieval/types.ts";
+import type { Control, Pin } from "../../core/retrieval/types.ts";
+import { shownName } from "../text/shown-text.ts";
 import { partName } from "./part-name.ts";
 import type { Place } from "./place.ts";
 
@@ -86,11 +87,18 @@ export function sourcesKey({ sourcesPerTask, augmentation = true, without = [] }
 const NAMED = 3;
 
 function listed(names: readonly string[], what: string): string {
-  return names.length > NAMED ? `${names.length} ${what}` : names.join(", ");
+  return names.length > NAMED
+    ? `${names.length} ${what}`
+    : names.map((name) => shownName(name, 80)).join(", ");
 }
 
 function partsWords(parts: readonly EvidencePart[]): string {
   return `evidence without ${listed(parts.map(partName), "of its parts")}`;
+}
+
+/** A reference chosen by hand in words, whatever its source is called. */
+export function pinWords({ source, position }: Pin): string {
+  return pinName({ source: shownName(source, 80), position });
 }
 
 /** What differs from the full method, a few words each; empty for the full method. */
@@ -102,8 +110,8 @@ export function whatIfWords(whatIf: WhatIf): string[] {
   if (!augmentation) words.push("without planner and oracle records");
   if (terminalNote) words.push("with the terminal-failure note");
   if (without.length > 0) words.push(`${listed(without, "executions")} switched off`);
-  if (pin !== null) words.push(`successful reference: ${pinName(pin)}`);
-  if (pinFailure !== null) words.push(`failed reference: ${pinName(pinFailure)}`);
+  if (pin !== null) words.push(`successful reference: ${pinWords(pin)}`);
+  if (pinFailure !== null) words.push(`failed reference: ${pinWords(pinFailure)}`);
   if (text !== null) words.push(text.trim() === "" ? "no evidence" : "evidence edited by hand");
   else if (leaveOut.length > 0) words.push(partsWords(leaveOut));
   return words;

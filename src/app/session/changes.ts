@@ -7,6 +7,7 @@ import type { TokenizerHashes } from "../../text/index.ts";
 import type { TaskModel } from "../model.ts";
 import { evidenceWords, ofTask, selectionOf } from "../place/what-if.ts";
 import { getUi, setUi } from "../state/store.ts";
+import { shownName } from "../text/shown-text.ts";
 import { libraryWorker } from "../workers/clients.ts";
 import { ChangeCollector, type ChangeFigures, type ChangeRow } from "./change-collector.ts";
 import { describeFault, isAbort, isDeviceFault } from "./faults.ts";
@@ -118,7 +119,7 @@ export async function scoreChanges(scope: ChangeScope): Promise<void> {
     tell(false);
     await together(
       planned.map(({ episode: e, decision: d, vanilla, graph, response }, i) => ({
-        label: `Decision ${d} of ${e} (${i + 1} of ${planned.length})`,
+        label: `Decision ${d} of ${shownName(e, 80)} (${i + 1} of ${planned.length})`,
         tokens: vanilla + graph + 2 * response,
       })),
       async (i, call) => {

@@ -1,7 +1,7 @@
 /** Errors as the user reads them: one line. */
 import { DeviceError, InputError } from "../../core/errors.ts";
 import type { Notice } from "../state/store.ts";
-import { beginning, shownText } from "../text/shown-text.ts";
+import { beginning, shownName, shownText } from "../text/shown-text.ts";
 
 /** Messages quote names of records, which may be of any length. */
 const LONGEST = 2000;
@@ -14,7 +14,7 @@ export function describeFault(error: unknown): string {
   }
   console.error(error);
   const message = error instanceof Error ? error.message : String(error);
-  return `The workbench failed: ${message.replace(/\s+/g, " ")}`;
+  return `The workbench failed: ${shownName(message, LONGEST)}`;
 }
 
 export function faultNotice(error: unknown): Notice {

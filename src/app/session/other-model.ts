@@ -5,6 +5,7 @@ import type { FolderFiles } from "../library/blob-folder.ts";
 import { tokenizerTexts } from "../library/model-folder.ts";
 import type { DecisionModel } from "../model.ts";
 import { getUi } from "../state/store.ts";
+import { shownName } from "../text/shown-text.ts";
 import { libraryWorker } from "../workers/clients.ts";
 import type { OtherPlan } from "../workers/compute-service.ts";
 import { computeWorker, ensureTokenizer, modelsJob } from "./models.ts";
@@ -86,7 +87,7 @@ export async function addModelSides(folder: FolderFiles): Promise<void> {
   };
   const side = (end: string, words: string, which: "vanillaIds" | "graphIds"): SideSpec => ({
     key: sideKey(name, end),
-    label: `${folder.name}, ${words}`,
+    label: `${shownName(folder.name, 80)}, ${words}`,
     model: "other",
     folder,
     context: context(which),

@@ -4,6 +4,7 @@ import type { TrainConfig } from "../../core/loop/train-config.ts";
 import type { LibrarySummary, TaskName } from "../model.ts";
 import { countOf } from "../shell/plural.ts";
 import { getUi } from "../state/store.ts";
+import { shownName } from "../text/shown-text.ts";
 import { libraryWorker } from "../workers/clients.ts";
 import type { DataChoice } from "./training-form.ts";
 
@@ -44,6 +45,10 @@ export function runTitle(config: TrainConfig): string {
   const control = config.control === undefined ? "" : ` ${config.control}`;
   const ids = config.episode_ids;
   const data =
-    ids === undefined ? "all episodes" : ids.length === 1 ? ids[0]! : countOf(ids.length, "episode");
+    ids === undefined
+      ? "all episodes"
+      : ids.length === 1
+        ? shownName(ids[0]!, 80)
+        : countOf(ids.length, "episode");
   return `${config.stages === undefined ? config.method : "own stages"}${control}, ${data}`;
 }

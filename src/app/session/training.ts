@@ -10,6 +10,7 @@ import { countOf } from "../shell/plural.ts";
 import { isComputing } from "../state/computing.ts";
 import { libraryNames, libraryOf } from "../state/libraries.ts";
 import { getUi, IDLE_TRAINING, type StepPoint, setUi } from "../state/store.ts";
+import { shownName } from "../text/shown-text.ts";
 import { libraryWorker } from "../workers/clients.ts";
 import type { PlanToMeasure, RunEvent, TrainingPlan } from "../workers/training-run.ts";
 import { describeFault, isAbort, isDeviceFault } from "./faults.ts";
@@ -235,7 +236,7 @@ async function runHere(
 function watchLabel({ library, episode, decision }: DecisionModel): string {
   const { libraries } = getUi();
   const of = libraries.length > 1 ? ` of ${libraryNames(libraries).get(library) ?? "a closed library"}` : "";
-  return `${episode}, decision ${decision}${of}`;
+  return `${shownName(episode, 80)}, decision ${decision}${of}`;
 }
 
 /** Sends the form's run to the worker; its events come by themselves. */

@@ -10,11 +10,13 @@ import {
 } from "../../core/evidence/index.ts";
 import { recordLine } from "../../core/record/write.ts";
 import { SOURCE_BUDGETS } from "../../core/retrieval/selection.ts";
+import { safeName } from "../export/safe-name.ts";
 import type { DecisionModel } from "../model.ts";
 import { navigate } from "../place/navigate.ts";
 import { whatIfOfSelection } from "../place/what-if.ts";
 import type { PathFile } from "../shell/dropped-files.ts";
 import { getUi, setUi } from "../state/store.ts";
+import { shownName } from "../text/shown-text.ts";
 import { libraryWorker } from "../workers/clients.ts";
 import { saveFile } from "./save-file.ts";
 import { scoreKey } from "./scoring-run.ts";
@@ -53,7 +55,7 @@ export function saveWhatIf(): void {
   const { decision } = getUi();
   const record = decision === null ? null : shownRecord(decision);
   if (decision === null || record === null) return;
-  const name = `what-if-${decision.episode}-${decision.decision}`.replace(/[^\p{L}\p{N}._-]+/gu, "-");
+  const name = `what-if-${safeName(decision.episode)}-${decision.decision}`;
   saveFile(`${name}.jsonl`, new Blob([recordLine(record)], { type: "application/jsonl" }));
 }
 
@@ -113,12 +115,12 @@ async function compareWithRecord(record: WhatIfRecord, asked: WhatIf, path: stri
   );
   if (same) return;
   const name = ({ success, failure }: Pick<WhatIfRecord, "success" | "failure">): string =>
-    [success, failure].map((each) => each?.source ?? "none").join(" and ");
+    [success, failure].map((each) => (each === null ? "none" : shownName(each.source, 80))).join(" and ");
   setUi({
     notice: {
       kind: "info",
       text:
-        `${path} was made with another library: it retained ${name(record)} of ` +
+        `${shownName(path)} was made with another library: it retained ${name(record)} of ` +
         `${record.candidates.length} candidates, this one ${name(found.retrieval.record)} of ` +
         `${found.retrieval.record.candidates.length}.`,
     },

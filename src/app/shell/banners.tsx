@@ -4,6 +4,7 @@ import { openModel } from "../session/models.ts";
 import { stopOpening } from "../session/open.ts";
 import { undoLast, useUndo } from "../session/undo.ts";
 import { type Progress, type Role, setUi, useUi } from "../state/store.ts";
+import { shownName, shownText } from "../text/shown-text.ts";
 import { WhatIfBadge } from "./what-if-badge.tsx";
 
 export function Banners() {
@@ -14,7 +15,7 @@ export function Banners() {
     <div className="banners">
       {problems.length > 0 && (
         <div className="banner warn" role="alert">
-          <p>{problems.join(" ")} The rest of the link was used.</p>
+          <p>{shownText(problems.join(" "))} The rest of the link was used.</p>
           <button type="button" onClick={goHome}>
             Go to the library
           </button>
@@ -26,7 +27,7 @@ export function Banners() {
           role={notice.kind === "error" ? "alert" : "status"}
           data-testid="notice"
         >
-          <p>{notice.text}</p>
+          <p>{shownText(notice.text)}</p>
           <UndoButton id={notice.undo} />
           <button type="button" onClick={() => setUi({ notice: null })}>
             Dismiss
@@ -39,11 +40,11 @@ export function Banners() {
       {opening && (
         <div className="banner info" role="status">
           <p>
-            {opening.label}
+            {shownText(opening.label)}
             {opening.done > 0 && `: ${amount(opening)}`}
           </p>
           {opening.total > 0 && (
-            <progress max={opening.total} value={opening.done} aria-label={opening.label} />
+            <progress max={opening.total} value={opening.done} aria-label={shownText(opening.label)} />
           )}
           <button type="button" onClick={stopOpening}>
             Stop
@@ -82,7 +83,7 @@ function PendingFolder() {
   };
   return (
     <div className="banner info" role="status">
-      <p>{folder.name} is a model. What is it to be?</p>
+      <p>{shownName(folder.name)} is a model. What is it to be?</p>
       <button type="button" onClick={() => use("teacher")}>
         The teacher
       </button>

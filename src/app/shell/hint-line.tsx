@@ -1,11 +1,12 @@
 /** Where hints are shown; always there, so that screen readers hear what is put into it. */
+import { shownText } from "../text/shown-text.ts";
 import { useHint } from "./hint.ts";
 
 export function HintLine() {
   const text = useHint((state) => state.text);
   return (
     <div className="hint-line" role="status" data-testid="hint">
-      {text !== "" && <p>{text}</p>}
+      {text !== "" && <p>{shownText(text)}</p>}
     </div>
   );
 }

@@ -8,6 +8,7 @@ import type { ColumnBatch, LibrarySummary, TaskColumns } from "../model.ts";
 import { linkKey, opensByItself } from "../place/library-link.ts";
 import type { Place } from "../place/place.ts";
 import type { PathFile } from "../shell/dropped-files.ts";
+import { shownName } from "../text/shown-text.ts";
 import type { UiState } from "./store.ts";
 
 export interface OpenLibrary {
@@ -92,7 +93,7 @@ export function libraryNames(libraries: readonly OpenLibrary[]): Map<string, str
     libraries.map(({ summary: { id, title } }) => {
       const n = (seen.get(title) ?? 0) + 1;
       seen.set(title, n);
-      return [id, n === 1 ? title : `${title} (${n})`];
+      return [id, n === 1 ? shownName(title) : `${shownName(title)} (${n})`];
     }),
   );
 }

@@ -8,6 +8,9 @@ describe("shown text", () => {
     expect(shownText("safe\u202etxt.exe\u2066x")).toBe("safe⟦RLO⟧txt.exe⟦LRI⟧x");
     expect(shownText("\ud83d and \udc4d")).toBe("⟦U+D83D⟧ and ⟦U+DC4D⟧");
     expect(shownText("\ufeffx\u2028y")).toBe("⟦BOM⟧x⟦LS⟧y");
+    expect(shownText("pass\u200bword\u00ad\u2060\u2063")).toBe("pass⟦ZWSP⟧word⟦SHY⟧⟦WJ⟧⟦U+2063⟧");
+    // Tags spell flags after a black flag; elsewhere they hide text.
+    expect(shownText("a\u{e0068}\u{e0069}")).toBe("a⟦U+E0068⟧⟦U+E0069⟧");
   });
 
   it("leaves what has a shape as it is: markup, emoji sequences, right-to-left letters, tabs and lines", () => {
@@ -17,6 +20,8 @@ describe("shown text", () => {
       "שלום مرحبا",
       "a\tb\nc",
       "é\u0301\u0301",
+      "می\u200cخواهم",
+      "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",
     ]) {
       expect(shownText(text)).toBe(text);
     }

@@ -3,14 +3,20 @@
  * own; nothing else changes, and nothing is left out. Copies and exports keep the text as it is.
  */
 
-/** Control characters but tab and line feed, bidi controls, and halves of surrogate pairs. */
+/**
+ * Control characters but tab and line feed, bidi controls, what has no width (joiners excepted: letters and emoji are
+ * spelled with them), tags that are not of a flag, and halves of surrogate pairs.
+ */
 const SHAPELESS =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]|\p{Surrogate}/gu;
+  /[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0001}-\u{e007f}](?<!\u{1f3f4}[\u{e0020}-\u{e007f}]{1,7})|\p{Surrogate}/gu;
 
-/** Names of the bidi controls, as Unicode's standard annex 9 has them. */
-const BIDI: Readonly<Record<number, string>> = {
+/** Names of the characters that Unicode's standard annex 9 and its charts have a short one for. */
+const NAMES: Readonly<Record<number, string>> = {
+  173: "SHY",
   1564: "ALM",
+  8203: "ZWSP",
+  8288: "WJ",
   8206: "LRM",
   8207: "RLM",
   8232: "LS",
@@ -32,7 +38,7 @@ function shape(character: string): string {
   // Unicode's control pictures: ␀ … ␟ and ␡.
   if (code < 0x20) return String.fromCharCode(0x2400 + code);
   if (code === 0x7f) return "␡";
-  const name = BIDI[code];
+  const name = NAMES[code];
   if (name !== undefined) return `⟦${name}⟧`;
   return `⟦U+${code.toString(16).toUpperCase().padStart(4, "0")}⟧`;
 }

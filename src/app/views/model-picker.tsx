@@ -10,6 +10,7 @@ import { chooseTeacherWeights, openModel } from "../session/models.ts";
 import { pickedFiles } from "../shell/dropped-files.ts";
 import { isComputing } from "../state/computing.ts";
 import { type Role, setUi, useUi } from "../state/store.ts";
+import { shownName } from "../text/shown-text.ts";
 
 const ORIGINS = { sample: "the sample’s", own: "your own", updated: "updated here" } as const;
 
@@ -42,7 +43,7 @@ export function ModelPicker({ of: role }: { of: Role }) {
         <strong>
           {model === null
             ? "the sample’s, opened when needed"
-            : `${model.info.model}, ${ORIGINS[model.origin]}`}
+            : `${shownName(model.info.model)}, ${ORIGINS[model.origin]}`}
         </strong>
         {model !== null && model.steps > 0 && ` (${model.steps} steps)`}
       </span>

@@ -1,6 +1,7 @@
 /** In place of a view that has no task to show yet: what is missing and where to get it. */
 import { goHome, navigate } from "../place/navigate.ts";
 import { useUi } from "../state/store.ts";
+import { shownName, shownText } from "../text/shown-text.ts";
 import { OpenButtons } from "./library/open-panel.tsx";
 import { NothingOpen, PURPOSES } from "./nothing-open.tsx";
 
@@ -28,7 +29,7 @@ export function NeedsTask() {
             type="button"
             onClick={() => navigate({ task: first.task, environment: first.environment }, "push")}
           >
-            Take {first.task}
+            Take <bdi>{shownName(first.task, 80)}</bdi>
           </button>
         )}
       </div>
@@ -68,7 +69,7 @@ export function ViewProblem({ text }: { text: string }) {
   return (
     <section className="empty" role="alert" data-testid="view-problem">
       <h2>Nothing to show here</h2>
-      <p>{text}</p>
+      <p>{shownText(text)}</p>
       <div className="open-buttons">
         <button
           type="button"

@@ -5,6 +5,7 @@ import { episodeAt } from "../../session/follow-place.ts";
 import { showLibrary } from "../../session/libraries.ts";
 import { libraryNames } from "../../state/libraries.ts";
 import type { UiState } from "../../state/store.ts";
+import { shownName } from "../../text/shown-text.ts";
 import { ACTIONS, perform } from "../actions/index.ts";
 import { countOf } from "../plural.ts";
 import { type SearchText, searchText } from "./search.ts";
@@ -27,7 +28,9 @@ type Found = Omit<Entry, "keys" | "blocked" | "search"> & { words?: string };
 
 function entry({ words = "", ...found }: Found): Entry {
   const search = searchText({ title: found.title, words: `${found.kind} ${found.detail} ${words}` });
-  return { ...found, keys: [], blocked: false, search };
+  // Found by the text as it is, shown as what can be shown.
+  const [title, detail] = [shownName(found.title), shownName(found.detail)];
+  return { ...found, title, detail, keys: [], blocked: false, search };
 }
 
 /** The actions as they are now: those that cannot be done come last. */

@@ -139,7 +139,7 @@ function Line({
       onClick={() => choose(entry)}
     >
       <bdi className="palette-title">{entry.title}</bdi>
-      <span className="palette-detail">{entry.detail}</span>
+      <bdi className="palette-detail">{entry.detail}</bdi>
       <span className="palette-kind">{entry.kind}</span>
       {entry.keys.slice(0, 1).map((key) => (
         <kbd key={key}>{keyCaps(key, mac)}</kbd>

@@ -8,7 +8,7 @@ import { scoreDecision, scoreKey } from "../../session/score.ts";
 import { trainingForm } from "../../session/training-form.ts";
 import { isComputing } from "../../state/computing.ts";
 import type { TokenScores, UiState } from "../../state/store.ts";
-import { nats, probability, visibleToken } from "../../views/tokens/format.ts";
+import { nats, probability, shortToken } from "../../views/tokens/format.ts";
 import { countOf } from "../plural.ts";
 
 export interface TourStep {
@@ -88,7 +88,7 @@ function deltaText(ui: UiState): string | null {
   if (scores === undefined) return null;
   const at = largestChange(scores);
   const [before, after] = [scores.vanilla[at]!, scores.graph[at]!];
-  return `Each token is coloured by Δ, the change of its log-probability. Largest: “${visibleToken(scores.pieces[at]!)}” goes from ${probability(before)} without to ${probability(after)} with the evidence, Δ ${nats(after - before, true)}.`;
+  return `Each token is coloured by Δ, the change of its log-probability. Largest: “${shortToken(scores.pieces[at]!)}” goes from ${probability(before)} without to ${probability(after)} with the evidence, Δ ${nats(after - before, true)}.`;
 }
 
 function deltaWaiting({ scoring }: UiState): string {

@@ -69,12 +69,13 @@ function Card({ at, step }: { at: number; step: TourStep }) {
         data-testid="tour"
         data-step={step.id}
       >
-        <header>
+        {/* No header element: outside of modal dialogs it would be the page's banner. */}
+        <div className="tour-head">
           <h2 id="tour-title">{step.title}</h2>
           <span className="note">
             {at + 1} of {STEPS.length}
           </span>
-        </header>
+        </div>
         <p id="tour-text" aria-live="polite">
           {text}
         </p>

@@ -18,8 +18,8 @@ export function ImportReport({ library, report }: { library: string; report: Rep
       <summary>
         <strong>Imported from {report.format}</strong>: {countOf(report.sources, "execution")},{" "}
         {countOf(report.episodes, "student episode")}, {countOf(report.decisions, "decision")} of{" "}
-        {countOf(report.tasks, "task")} ({report.environments.join(", ")}); {files.used} of{" "}
-        {countOf(files.found, "file")} used{left > 0 && `; ${countOf(left, "remark")}`}
+        {countOf(report.tasks, "task")} (<bdi>{shownName(report.environments.join(", "))}</bdi>); {files.used}{" "}
+        of {countOf(files.found, "file")} used{left > 0 && `; ${countOf(left, "remark")}`}
       </summary>
       <ul>
         {report.sources > 0 && (
@@ -117,12 +117,12 @@ function Remarks({ title, entries }: { title: string; entries: { file: string; t
           <li key={text}>
             {members.length === 1 ? (
               <>
-                <code>{shownName(members[0]!.file)}</code>: {shownName(text, 1000)}
+                <code>{shownName(members[0]!.file)}</code>: <bdi>{shownName(text, 1000)}</bdi>
               </>
             ) : (
               <details>
                 <summary>
-                  {countOf(members.length, "file")}: {shownName(text, 1000)}
+                  {countOf(members.length, "file")}: <bdi>{shownName(text, 1000)}</bdi>
                 </summary>
                 <p className="file-list">
                   {members.map(({ file }, i) => (

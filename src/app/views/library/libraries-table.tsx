@@ -4,6 +4,7 @@ import { closeLibrary, closeProblem, showLibrary } from "../../session/libraries
 import { Scroller } from "../../shell/scroller.tsx";
 import { libraryNames } from "../../state/libraries.ts";
 import { useUi } from "../../state/store.ts";
+import { shownName } from "../../text/shown-text.ts";
 import { headline } from "./headline.ts";
 
 const share = (part: number, whole: number): string =>
@@ -58,10 +59,10 @@ export function LibrariesTable() {
                   <button
                     type="button"
                     className={summary === shown ? "plain libraries-shown" : "plain"}
-                    title={summary.files.map((file) => file.name).join("\n")}
+                    title={summary.files.map((file) => shownName(file.name)).join("\n")}
                     onClick={() => showLibrary(summary.id)}
                   >
-                    {name}
+                    <bdi>{name}</bdi>
                   </button>
                   {summary === shown && <span className="note"> shown</span>}
                 </th>

@@ -4,6 +4,7 @@ import type { LibrarySummary, TaskSummary } from "../../model.ts";
 import { saveIndex } from "../../session/save-index.ts";
 import { countOf } from "../../shell/plural.ts";
 import { useUi } from "../../state/store.ts";
+import { shownName, shownText } from "../../text/shown-text.ts";
 import { NothingOpen } from "../nothing-open.tsx";
 import { ImportReport } from "./import-report.tsx";
 import { LibrariesTable } from "./libraries-table.tsx";
@@ -28,7 +29,9 @@ const OpenLibrary = memo(function OpenLibrary({ library }: { library: LibrarySum
       <LibrariesTable />
       <div className="library-head">
         <div>
-          <h2 id="library-title">{library.title}</h2>
+          <h2 id="library-title">
+            <bdi>{shownName(library.title)}</bdi>
+          </h2>
           <p className="note">
             {countOf(tasks.length, "task")} · {countOf(sources, "recorded execution")}
             {admitted < sources && ` (${admitted.toLocaleString("en")} admitted)`} ·{" "}
@@ -52,12 +55,12 @@ const OpenLibrary = memo(function OpenLibrary({ library }: { library: LibrarySum
       )}
       {library.notes.map((note) => (
         <p key={note} className="note" data-testid="file-note">
-          Note: {note}
+          Note: {shownText(note)}
         </p>
       ))}
       {library.environmentNotes.map((note) => (
         <p key={note} className="note" data-testid="environment-note">
-          Note: {note}.
+          Note: {shownText(note)}.
         </p>
       ))}
       <TaskTable key={`tasks ${library.id}`} tasks={tasks} />
@@ -68,7 +71,7 @@ const OpenLibrary = memo(function OpenLibrary({ library }: { library: LibrarySum
         successful reference is a whole record, since no successful execution shares a state so far.{" "}
         <strong>Mean Δ</strong> is of the decisions scored here, in nats a token. Files:{" "}
         {library.files
-          .map((file) => `${file.name} (${file.records.toLocaleString("en")} ${file.kind})`)
+          .map((file) => `${shownName(file.name)} (${file.records.toLocaleString("en")} ${file.kind})`)
           .join(", ")}
         . <Indices library={library.id} indices={library.indices} />
       </p>
@@ -82,7 +85,7 @@ function Indices({ library, indices }: Pick<LibrarySummary, "indices"> & { libra
   const worth = indices.filter(({ keep }) => keep);
   return (
     <>
-      {kept.length > 0 && `Opened by the index beside ${kept.join(" and ")}. `}
+      {kept.length > 0 && `Opened by the index beside ${kept.map((file) => shownName(file)).join(" and ")}. `}
       {worth.map(({ file }) => (
         <button
           key={file}
@@ -91,7 +94,7 @@ function Indices({ library, indices }: Pick<LibrarySummary, "indices"> & { libra
           title="Kept beside the file and opened with it, it makes the next opening instant."
           onClick={() => void saveIndex(library, file)}
         >
-          Download the index of {file}
+          Download the index of <bdi>{shownName(file)}</bdi>
         </button>
       ))}
     </>

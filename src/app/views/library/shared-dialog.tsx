@@ -11,6 +11,7 @@ import { countOf } from "../../shell/plural.ts";
 import { Scroller } from "../../shell/scroller.tsx";
 import { isComputing } from "../../state/computing.ts";
 import { ROLES, type Role, setUi, useUi } from "../../state/store.ts";
+import { shownName } from "../../text/shown-text.ts";
 
 const close = (): void => setUi({ sharedOpen: false });
 
@@ -79,7 +80,7 @@ function Browser() {
               <li key={name}>
                 {kind === "folder" ? (
                   <button type="button" className="plain" onClick={() => setPath(at(name))}>
-                    {name}/
+                    <bdi>{shownName(name)}</bdi>/
                   </button>
                 ) : isRecordFile({ path: name }) ? (
                   <label>
@@ -88,10 +89,10 @@ function Browser() {
                       checked={chosen.includes(at(name))}
                       onChange={() => toggle(at(name))}
                     />{" "}
-                    {name}
+                    <bdi>{shownName(name)}</bdi>
                   </label>
                 ) : (
-                  <span className="muted">{name}</span>
+                  <bdi className="muted">{shownName(name)}</bdi>
                 )}
                 {bytes !== null && <span className="note">{gigabytes(bytes)}</span>}
               </li>
@@ -120,7 +121,7 @@ function Browser() {
         <span className="note">
           {chosen.length === 0
             ? "Sources and episodes: .jsonl and .jsonl.gz. Choose all that belong together; one task is read at a time. Or the whole folder, imported where it holds other programs’ recordings."
-            : chosen.join(", ")}
+            : chosen.map((file) => shownName(file)).join(", ")}
         </span>
       </footer>
     </form>
@@ -154,7 +155,7 @@ export function Trail({ path, go }: { path: string; go: (path: string) => void }
   return (
     <nav aria-label="Folder" className="shared-trail">
       {places.map((place, i) => {
-        const title = i === 0 ? "shared folder" : parts[i - 1];
+        const title = i === 0 ? "shared folder" : shownName(parts[i - 1]!);
         return place === path ? (
           <span key={place} aria-current="location">
             {title}

@@ -5,7 +5,8 @@ import type { Run } from "../../runs/run.ts";
 import { worker } from "../../runs/worker-client.ts";
 import { describeFault } from "../../session/faults.ts";
 import { computeWorker } from "../../session/models.ts";
-import { nats, probability, visibleToken } from "../tokens/format.ts";
+import { shownName } from "../../text/shown-text.ts";
+import { nats, probability, shortToken } from "../tokens/format.ts";
 
 async function readBatch({ id, where }: Run): Promise<BatchView | null> {
   if (where === "page") return (await computeWorker()).api.latestBatch(id);
@@ -55,7 +56,7 @@ export function BatchPanel({ run }: { run: Run }) {
             <select value={at} onChange={(event) => setAt(Number(event.target.value))}>
               {batch.decisions.map((each, n) => (
                 <option key={`${each.episode} ${each.decision}`} value={n}>
-                  {each.episode}, {each.decision}
+                  {shownName(each.episode, 80)}, {each.decision}
                 </option>
               ))}
             </select>{" "}
@@ -94,7 +95,7 @@ function TokenRows({ decision }: { decision: BatchDecision }) {
               // biome-ignore lint/suspicious/noArrayIndexKey: the index is what the token is
               <tr key={i} className={decision.clipped[i] ? "clipped" : ""}>
                 <th scope="row">
-                  <code>{visibleToken(piece)}</code>
+                  <code>{shortToken(piece)}</code>
                 </th>
                 <td className="number">{probability(decision.logprobs[i]!)}</td>
                 <td className="number">{probability(decision.teacherLogprobs[i]!)}</td>

@@ -1,5 +1,9 @@
 /** Text as it will be used, with a button that copies it, and others that copy what belongs to it. */
 import { useState } from "react";
+import { LongText } from "../../text/long-text.tsx";
+
+/** Characters that are shown before one is asked for: a config may hold a whole prompt. */
+const FIRST = 100_000;
 
 interface Copy {
   label: string;
@@ -11,7 +15,9 @@ export function CopyText({ text, label, also = [] }: Copy & { also?: readonly Co
   return (
     <div className="copy-text">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-      <pre tabIndex={0}>{text}</pre>
+      <pre tabIndex={0}>
+        <LongText text={text} first={FIRST} />
+      </pre>
       {[{ label, text }, ...also].map((copy) => (
         <button
           key={copy.label}

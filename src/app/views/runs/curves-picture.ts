@@ -1,5 +1,6 @@
 /** The curves on the screen as one drawing to save: see src/app/export. */
 import type { Drawn } from "../../export/picture.ts";
+import { shownName } from "../../text/shown-text.ts";
 import { figureText, LETTERS, POINT_SHAPE, pointAt, type ShownFigure } from "./figures.ts";
 import type { Charted } from "./run-chart.tsx";
 import { stepsText } from "./run-state.tsx";
@@ -24,7 +25,7 @@ export function drawnCurves(
   const facts = charted.map(({ run, letter }) => {
     const { start } = run.figures;
     return [
-      `${alone ? "" : `${LETTERS[letter]}: `}${run.title}, ${run.id}`,
+      `${alone ? "" : `${LETTERS[letter]}: `}${shownName(run.title)}, ${run.id}`,
       run.where === "page" ? "in the page" : "on the worker",
       `step ${stepsText(run)}`,
       ...(start === null ? [] : [`student ${start.student.model}`, `teacher ${start.teacher.model}`]),
@@ -32,12 +33,12 @@ export function drawnCurves(
   });
   return {
     svg,
-    title: alone ? charted[0]!.run.title : "Training runs",
+    title: alone ? shownName(charted[0]!.run.title) : "Training runs",
     caption: `${facts.join(". ")}. Figures in the headings are of ${step === null ? "the last step" : `step ${step}`}.`,
     legend: alone
       ? []
       : charted.map(({ run, letter }) => ({
-          name: `${LETTERS[letter]} ${run.title}`,
+          name: `${LETTERS[letter]} ${shownName(run.title)}`,
           className: `run-series run-${letter}`,
           shape: POINT_SHAPE,
         })),

@@ -2,6 +2,7 @@
 import { line, scaleLinear } from "d3";
 import { useMemo, useRef } from "react";
 import type { Run } from "../../runs/run.ts";
+import { shownName } from "../../text/shown-text.ts";
 import { decimate, type XY } from "../chart/decimate.ts";
 import { useSize } from "../task/use-size.ts";
 import { figureText, LETTERS, POINT_SHAPE, pointAt, type ShownFigure, spread } from "./figures.ts";
@@ -152,7 +153,7 @@ export function RunChart({
                 y1={MARGIN.top}
                 y2={HEIGHT - MARGIN.bottom}
               >
-                <title>{`${LETTERS[letter]}, after step ${mark.step}: ${mark.text}`}</title>
+                <title>{`${LETTERS[letter]}, after step ${mark.step}: ${shownName(mark.text, 500)}`}</title>
               </line>
             )),
           )}

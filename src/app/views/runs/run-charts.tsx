@@ -1,9 +1,11 @@
 /** The curves of one run or of several, read together at one step. */
+import { extent } from "d3";
 import { useRef, useState } from "react";
 import { SaveMenu } from "../../export/save-menu.tsx";
 import { curvesCsv } from "../../runs/export-run.ts";
 import type { Run } from "../../runs/run.ts";
 import { saveFile } from "../../session/save-file.ts";
+import { shownName } from "../../text/shown-text.ts";
 import { drawnCurves } from "./curves-picture.ts";
 import { LETTERS, SHOWN_FIGURES } from "./figures.ts";
 import { type Charted, RunChart } from "./run-chart.tsx";
@@ -47,7 +49,8 @@ export function RunCharts({
                   <path className="curve" d="M1,5h32" />
                   <circle className="point" cx="17" cy="5" r="2.4" />
                 </svg>
-                <b>{LETTERS[letter]}</b> {run.title} <span className="note">{run.where}</span>
+                <b>{LETTERS[letter]}</b> <bdi>{shownName(run.title)}</bdi>{" "}
+                <span className="note">{run.where}</span>
               </li>
             ))}
           </ul>

@@ -9,6 +9,8 @@ import { faultNotice } from "../../session/faults.ts";
 import { saveFile } from "../../session/save-file.ts";
 import { takenBackText, useTakenBack } from "../../session/taken-back.ts";
 import { setUi } from "../../state/store.ts";
+import { LongText } from "../../text/long-text.tsx";
+import { shownName } from "../../text/shown-text.ts";
 import { BatchPanel } from "./batch-panel.tsx";
 import { CopyText } from "./copy-text.tsx";
 import { RunButtons } from "./run-list.tsx";
@@ -16,6 +18,8 @@ import { RunName } from "./run-name.tsx";
 import { leftText, RunStateLine, stepsText } from "./run-state.tsx";
 
 const LOG_LINES = 1000;
+/** Lines have no greatest length. */
+const LOG_CHARACTERS = 400_000;
 
 async function saved(name: string, content: () => Promise<Blob>): Promise<void> {
   try {
@@ -43,7 +47,7 @@ export function RunDetail({ run }: { run: Run }) {
             <RunStateLine run={run} /> · step {stepsText(run)}
             {going && ` · ${leftText(run)}`}
             {going && work !== null && ` · ${work.what}: ${work.done} of ${work.total} ${work.unit}`}
-            {run.message !== null && ` · ${run.message}`}
+            {run.message !== null && ` · ${shownName(run.message, 1000)}`}
             {takenBack !== undefined && !going && ` · ${takenBackText(takenBack)}`}
           </span>
           {going && figures.total > 0 && (
@@ -55,7 +59,7 @@ export function RunDetail({ run }: { run: Run }) {
             {figures.marks.map((mark, n) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: marks are only ever added
               <li key={n}>
-                after step {mark.step}: {mark.text}
+                after step {mark.step}: {shownName(mark.text, 1000)}
               </li>
             ))}
           </ul>
@@ -126,7 +130,7 @@ function Log({ id }: { id: string }) {
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
       <pre className="run-log" tabIndex={0}>
-        {text ?? "Reading…"}
+        {text === null ? "Reading…" : <LongText text={text} first={LOG_CHARACTERS} />}
       </pre>
     </details>
   );
@@ -149,7 +153,7 @@ function Files({ id }: { id: string }) {
                 void saved(path.split("/").at(-1)!, async () => (await worker.file(id, path)).blob())
               }
             >
-              {path}
+              <bdi>{shownName(path)}</bdi>
             </button>{" "}
             <span className="note">{bytes.toLocaleString("en")} bytes</span>
           </li>

@@ -7,6 +7,7 @@ import { ENDED, RESUMABLE, type Run } from "../../runs/run.ts";
 import { cancelRun, removeRun, resumeRun, stopRun } from "../../session/run-actions.ts";
 import { takenBackText, useTakenBack } from "../../session/taken-back.ts";
 import { useUi } from "../../state/store.ts";
+import { shownName } from "../../text/shown-text.ts";
 import { figureText, LETTERS } from "./figures.ts";
 import { leftText, RunStateLine, stepsText } from "./run-state.tsx";
 
@@ -48,7 +49,7 @@ export function RunList({ runs }: { runs: readonly Run[] }) {
                       type="checkbox"
                       checked={letter >= 0}
                       onChange={() => toggle(run.id)}
-                      aria-label={`${run.title}, ${run.id}, on the chart`}
+                      aria-label={`${shownName(run.title)}, ${run.id}, on the chart`}
                     />{" "}
                     <b>{letter < 0 ? "" : LETTERS[letter]}</b>
                   </label>
@@ -62,14 +63,16 @@ export function RunList({ runs }: { runs: readonly Run[] }) {
                       navigate({ view: "runs", run: run.id }, "push");
                     }}
                   >
-                    {run.title}
+                    <bdi>{shownName(run.title)}</bdi>
                   </a>
                   <div className="note">{run.id}</div>
                 </th>
                 <td>{run.where === "page" ? "this page" : "worker"}</td>
                 <td>
                   <RunStateLine run={run} />
-                  <div className="note">{leftText(run) || run.message}</div>
+                  <div className="note">
+                    {leftText(run) || (run.message !== null && shownName(run.message, 500))}
+                  </div>
                   {takenBack[run.id] !== undefined && (
                     <div className="note">{takenBackText(takenBack[run.id]!)}</div>
                   )}
@@ -94,7 +97,7 @@ export function RunList({ runs }: { runs: readonly Run[] }) {
 /** What a run's state allows. */
 export function RunButtons({ run }: { run: Run }) {
   const { id, state, title } = run;
-  const of = `${title}, ${id}`;
+  const of = `${shownName(title)}, ${id}`;
   return (
     <span className="run-buttons">
       {(state === "running" || state === "queued") && (
@@ -117,7 +120,9 @@ export function RunButtons({ run }: { run: Run }) {
           type="button"
           onClick={() => {
             if (
-              window.confirm(`Remove “${title}” with everything that was kept of it? This cannot be undone.`)
+              window.confirm(
+                `Remove “${shownName(title)}” with everything that was kept of it? This cannot be undone.`,
+              )
             )
               void removeRun(id);
           }}

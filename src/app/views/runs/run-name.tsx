@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "react";
 import type { Run } from "../../runs/run.ts";
 import { renameRun, useNaming } from "../../session/run-actions.ts";
+import { shownName } from "../../text/shown-text.ts";
 
 /** As long as the worker takes it. */
 const LONGEST = 200;
@@ -14,7 +15,9 @@ export function RunName({ run }: { run: Run }) {
 function NameShown({ run }: { run: Run }) {
   return (
     <div className="run-name">
-      <h2 id="run-title">{run.title}</h2>
+      <h2 id="run-title">
+        <bdi>{shownName(run.title)}</bdi>
+      </h2>
       <button type="button" onClick={() => useNaming.setState({ id: run.id })}>
         Rename…
       </button>
@@ -37,7 +40,7 @@ function NameField({ run }: { run: Run }) {
       }}
     >
       <h2 id="run-title" className="hidden-visually">
-        {run.title}
+        {shownName(run.title)}
       </h2>
       <label>
         <span className="hidden-visually">Name of the run</span>

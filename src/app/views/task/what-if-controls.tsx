@@ -1,9 +1,8 @@
 /** The controls of the paper's ablations, for everything that is shown and done from here on. */
 
-import { pinName } from "../../../core/retrieval/pin.ts";
 import { CONTROLS, SOURCE_BUDGETS } from "../../../core/retrieval/selection.ts";
 import { partName } from "../../place/part-name.ts";
-import { CONTROL_TITLES } from "../../place/what-if.ts";
+import { CONTROL_TITLES, pinWords } from "../../place/what-if.ts";
 import {
   changeRetrieval,
   chooseReference,
@@ -13,6 +12,7 @@ import {
 } from "../../session/what-if.ts";
 import { countOf } from "../../shell/plural.ts";
 import { useUi } from "../../state/store.ts";
+import { shownName } from "../../text/shown-text.ts";
 
 /** `leftOut`: recorded executions of the task that do not take part. */
 export function WhatIfControls({ leftOut }: { leftOut: number }) {
@@ -81,19 +81,22 @@ export function WhatIfControls({ leftOut }: { leftOut: number }) {
 function ByHand() {
   const { without, pin, pinFailure, leaveOut, text } = useUi((ui) => ui.place);
   const chips: { words: string; undo: () => void }[] = [
-    ...without.map((source) => ({ words: `${source} off`, undo: () => switchSource(source, true) })),
+    ...without.map((source) => ({
+      words: `${shownName(source, 80)} off`,
+      undo: () => switchSource(source, true),
+    })),
     ...(pin === null
       ? []
-      : [{ words: `success: ${pinName(pin)}`, undo: () => chooseReference("success", null) }]),
+      : [{ words: `success: ${pinWords(pin)}`, undo: () => chooseReference("success", null) }]),
     ...(pinFailure === null
       ? []
-      : [{ words: `failure: ${pinName(pinFailure)}`, undo: () => chooseReference("failure", null) }]),
+      : [{ words: `failure: ${pinWords(pinFailure)}`, undo: () => chooseReference("failure", null) }]),
     ...leaveOut.map((part) => ({ words: `without ${partName(part)}`, undo: () => showPart(part, true) })),
     ...(text === null ? [] : [{ words: "evidence edited", undo: () => editEvidence(null) }]),
   ];
   return chips.map(({ words, undo }) => (
     <span key={words} className="what-if-chip">
-      {words}
+      <bdi>{words}</bdi>
       <button type="button" className="plain" aria-label={`Take back: ${words}`} onClick={undo}>
         ×
       </button>

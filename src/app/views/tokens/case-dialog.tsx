@@ -1,11 +1,11 @@
 /** The table in the shape of the paper's case study, to copy and to save: a native dialog, so that focus behaves. */
 import { useEffect, useMemo, useRef, useState } from "react";
+import { safeName } from "../../export/safe-name.ts";
 import {
   copyPicture,
   copySvg,
   PICTURE_FORMATS,
   type PictureFormat,
-  safeName,
   savePicture,
 } from "../../export/save-picture.ts";
 import { canvasMeasure } from "../../export/svg-text.ts";
@@ -13,6 +13,7 @@ import type { DecisionModel } from "../../model.ts";
 import { saveFile } from "../../session/save-file.ts";
 import { Scroller } from "../../shell/scroller.tsx";
 import { setUi, type TokenScores, useUi } from "../../state/store.ts";
+import { shownName } from "../../text/shown-text.ts";
 import { caseCsv, caseLatex, caseMarkdown } from "./case-formats.ts";
 import { casePicture } from "./case-picture.ts";
 import {
@@ -24,7 +25,7 @@ import {
   contextLine,
 } from "./case-table.ts";
 import { type Compared, STANDARD } from "./comparison.ts";
-import { nats, percent, shortToken, visibleToken } from "./format.ts";
+import { nats, percent, shortToken } from "./format.ts";
 
 const FORMATS = { Markdown: caseMarkdown, LaTeX: caseLatex, CSV: caseCsv } as const;
 type Format = keyof typeof FORMATS;
@@ -137,7 +138,9 @@ export function CaseDialog({
         {contextLine(table).map((part, i) => {
           if (typeof part === "string") return part;
           // biome-ignore lint/suspicious/noArrayIndexKey: the line's parts have no other name
-          return "name" in part ? <code key={i}>{visibleToken(part.name)}</code> : nats(part.nats, true);
+          if ("words" in part) return <bdi key={i}>{shownName(part.words, 500)}</bdi>;
+          // biome-ignore lint/suspicious/noArrayIndexKey: the line's parts have no other name
+          return "name" in part ? <code key={i}>{shortToken(part.name)}</code> : nats(part.nats, true);
         })}
       </p>
       {open && <Rows table={table} />}
@@ -164,7 +167,7 @@ function Rows({ table }: { table: CaseTable }) {
             <th scope="col">token</th>
             {table.headings.map((heading) => (
               <th key={heading} scope="col" className="number">
-                {heading}
+                {shownName(heading)}
               </th>
             ))}
             {student && (
@@ -200,5 +203,5 @@ function Rows({ table }: { table: CaseTable }) {
 
 /** `melt_12_easy-e-17-4`: without what file systems do not take, and without an ending. */
 export function decisionFileName({ task, episode, decision }: DecisionModel): string {
-  return `${safeName(task).slice(0, 80)}-${safeName(episode).slice(0, 80)}-${decision}`;
+  return `${safeName(task)}-${safeName(episode)}-${decision}`;
 }

@@ -175,7 +175,7 @@ it("has other sides under their own names, in every format", () => {
   const other = caseTable(DECISION, "full method", scores(), 1, { base, side });
   expect(other.rows[0]!.delta).toBe(-1);
   expect(caseMarkdown(other)).toContain("| Teacher, with evidence | A\\|b, with evidence |");
-  expect(caseLatex(other)).toContain("Teacher, with evidence & A|b, with evidence &");
+  expect(caseLatex(other)).toContain("Teacher, with evidence & A\\textbar{}b, with evidence &");
   expect(readCsv(caseCsv(other))[0]).toContain("logp_model:a|b:graph");
 });
 

@@ -15,7 +15,8 @@ function withoutStudent<T>(cells: readonly T[], { context }: CaseTable): T[] {
 export function caseMarkdown(table: CaseTable): string {
   const line = contextLine(table)
     .map((part) => {
-      if (typeof part === "string") return part.replace(/[\\`*_[\]<>|~&$]/g, "\\$&");
+      if (typeof part === "string") return markdownText(part);
+      if ("words" in part) return markdownText(inOneLine(part.words));
       return "name" in part ? markdownCode(part.name) : nats(part.nats, true);
     })
     .join("");
@@ -24,13 +25,7 @@ export function caseMarkdown(table: CaseTable): string {
     line,
     "",
     // A side's name may be a model's, which may hold anything.
-    row(
-      headings(table).map((text) =>
-        visibleToken(text)
-          .replaceAll("␣", " ")
-          .replace(/[\\`*_[\]<>|~&$]/g, "\\$&"),
-      ),
-    ),
+    row(headings(table).map((text) => markdownText(inOneLine(text)))),
     row(["--:", ":--", "--:", "--:", "--:", "--:"]),
     ...table.rows.map(({ position, token, vanilla, graph, student, delta }) =>
       row([
@@ -44,6 +39,16 @@ export function caseMarkdown(table: CaseTable): string {
     ),
     "",
   ].join("\n");
+}
+
+/** A text that may quote a record: in one line, what has no shape as a symbol, spaces as they are. */
+function inOneLine(text: string): string {
+  return visibleToken(text).replaceAll("␣", " ");
+}
+
+/** Text as Markdown that prints it. */
+function markdownText(text: string): string {
+  return text.replace(/[\\`*_[\]<>|~&$]/g, "\\$&");
 }
 
 /**
@@ -61,6 +66,7 @@ export function caseLatex(table: CaseTable): string {
   const line = contextLine(table)
     .map((part) => {
       if (typeof part === "string") return latexText(part);
+      if ("words" in part) return latexText(inOneLine(part.words));
       return "name" in part ? latexCode(part.name) : latexNats(part.nats);
     })
     .join("");
@@ -69,7 +75,7 @@ export function caseLatex(table: CaseTable): string {
     `\\noindent ${line}\\par\\smallskip`,
     `\\begin{tabular}{@{}${withoutStudent(["r", "l", "r", "r", "r", "r"], table).join("")}@{}}`,
     "\\toprule",
-    row(headings(table).map((text) => latexText(visibleToken(text).replaceAll("␣", " ")))),
+    row(headings(table).map((text) => latexText(inOneLine(text)))),
     "\\midrule",
     ...table.rows.map(({ position, token, vanilla, graph, student, delta }) =>
       row([
@@ -118,11 +124,26 @@ const LATEX: Record<string, string> = {
 };
 
 function escapeLatex(text: string): string {
-  return text.replace(/[\\{}$&#%_~^'`"-]/g, (mark) => LATEX[mark]!);
+  return (
+    text
+      .replace(/[\\{}$&#%_~^'`"-]/g, (mark) => LATEX[mark]!)
+      // Fonts join two of these into a quotation mark.
+      .replace(/[<>,](?=[<>,])/g, "$&{}")
+  );
 }
 
+/** Marks that TeX's own text font prints as others; its typewriter font has them. */
+const IN_TEXT: Record<string, string> = {
+  "<": "\\textless{}",
+  ">": "\\textgreater{}",
+  "|": "\\textbar{}",
+};
+
 function latexText(words: string): string {
-  return escapeLatex(words).replaceAll("-{}", "-").replaceAll("Δ log p", "$\\Delta\\log p$");
+  return escapeLatex(words)
+    .replaceAll("-{}", "-")
+    .replace(/[<>|]/g, (mark) => IN_TEXT[mark]!)
+    .replaceAll("Δ log p", "$\\Delta\\log p$");
 }
 
 /** `\texttt{…}` with every special character escaped and white space visible. */
@@ -160,11 +181,11 @@ export function caseCsv(table: CaseTable): string {
       "position",
       "id",
       "token_json",
-      `p_${base}`,
-      `p_${side}`,
+      csvName(`p_${base}`),
+      csvName(`p_${side}`),
       "p_student",
-      `logp_${base}`,
-      `logp_${side}`,
+      csvName(`logp_${base}`),
+      csvName(`logp_${side}`),
       "logp_student",
       "delta_logp",
       "environment",
@@ -203,14 +224,20 @@ function unicodeEscape(unit: number): string {
   return `\\u${unit.toString(16).padStart(4, "0")}`;
 }
 
-/** A name that a spreadsheet would take for a formula gets the apostrophe that makes it text; line ends show. */
+/**
+ * A name that a spreadsheet would take for a formula gets the apostrophe that makes it text (OWASP, CSV injection); line
+ * ends and what else has no shape show. Figures are none of these: a log-probability begins with its minus sign.
+ */
 export function csvName(name: string): string {
-  const shown = name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+  const shown = name.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) =>
     codePoint(character.codePointAt(0)!),
   );
-  return /^[=+\-@]/.test(shown) ? `'${shown}` : shown;
+  return FORMULA.test(shown) ? `'${shown}` : shown;
 }
 
+/** How formulas begin, in spreadsheets of any language. */
+const FORMULA = /^\s*[=+\-@＝＋－＠]/;
+
 export function csvCell(text: string): string {
-  return /[",\r\n]/.test(text) || text !== text.trim() ? `"${text.replaceAll('"', '""')}"` : text;
+  return /[",;\t\r\n]/.test(text) || text !== text.trim() ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -26,6 +26,7 @@ interface Column {
 export function caseCaption(table: CaseTable, files: readonly string[]): string {
   const line = contextLine(table).map((part) => {
     if (typeof part === "string") return part;
+    if ("words" in part) return visibleToken(part.words).replaceAll("␣", " ");
     return "name" in part ? visibleToken(part.name).replaceAll("␣", " ") : nats(part.nats, true);
   });
   const names = files.map((name) => visibleToken(name).replaceAll("␣", " "));
@@ -110,7 +111,7 @@ export function casePicture(table: CaseTable, files: readonly string[], measure:
         `rx="3" fill="${colour(delta)}"/>`,
     );
     for (const [i, { cells }] of columns.entries())
-      place(i, cells[at]!, top + 13, { ...(i === 1 ? { style: "unicode-bidi:isolate" } : {}) });
+      place(i, cells[at]!, top + 13, { ...(i === 1 ? { "unicode-bidi": "isolate" } : {}) });
   }
   y += 4 + rows.length * ROW;
   rule(y, 1.4);

@@ -122,8 +122,11 @@ function capital(label: string): string {
   return label.charAt(0).toUpperCase() + label.slice(1);
 }
 
-/** A part of the context line: words, a recorded name (set as code), a change in log-probability. */
-export type ContextPart = string | { name: string } | { nats: number };
+/**
+ * A part of the context line: the line's own words, words that may quote a record, a recorded name (set as code), a
+ * change in log-probability.
+ */
+export type ContextPart = string | { words: string } | { name: string } | { nats: number };
 
 /** "Task …, episode …, decision …; teacher …": what the figures are of, in one line. */
 export function contextLine({ context, rows, tokens, whole, sum }: CaseTable): ContextPart[] {
@@ -137,9 +140,13 @@ export function contextLine({ context, rows, tokens, whole, sum }: CaseTable): C
     { name: episode },
     `, decision ${decision}. Teacher `,
     { name: teacher },
-    ` (${computed})`,
+    " (",
+    { words: computed },
+    ")",
     ...(student === null ? [] : [", student ", { name: student }]),
-    `; evidence: ${evidence}. `,
+    "; evidence: ",
+    { words: evidence },
+    ". ",
     whole
       ? `All ${tokens} response tokens`
       : `The ${rows.length} of ${tokens} response tokens that change most`,

@@ -1,6 +1,6 @@
 /** The largest changes across an episode or a whole task: a job, its figures, and a table that leads to each token. */
 import { type RefObject, useMemo, useRef } from "react";
-import { safeName } from "../../export/save-picture.ts";
+import { safeName } from "../../export/safe-name.ts";
 import type { TaskModel } from "../../model.ts";
 import { navigate } from "../../place/navigate.ts";
 import type { ChangeSort } from "../../place/place.ts";
@@ -12,6 +12,7 @@ import { countOf } from "../../shell/plural.ts";
 import { Scroller } from "../../shell/scroller.tsx";
 import { isComputing } from "../../state/computing.ts";
 import { getUi, type UiState, useUi } from "../../state/store.ts";
+import { shownName } from "../../text/shown-text.ts";
 import { useRowWindow } from "../rows/use-row-window.ts";
 import { changesCsv, sortChanges } from "./change-table.ts";
 import { nats, probability, shortToken } from "./format.ts";
@@ -100,8 +101,8 @@ function Results({ changes, busy }: { changes: Changes; busy: boolean }) {
     <>
       <p className="changes-note" data-testid="changes-facts">
         {decisions} of {countOf(total, "decision")}
-        {changes.episode === null ? "" : ` of ${changes.episode}`}
-        {` with ${changes.teacher.model} (${changes.teacher.dtype})`}
+        {changes.episode === null ? "" : ` of ${shownName(changes.episode, 80)}`}
+        {` with ${shownName(changes.teacher.model)} (${changes.teacher.dtype})`}
         {finished ? "" : busy ? ", and going on" : ", then it was stopped"}: {countOf(tokens, "token")}
         {tokens > 0 && (
           <>
@@ -113,7 +114,7 @@ function Results({ changes, busy }: { changes: Changes; busy: boolean }) {
         )}
         . {tokens > rows.length && `The table has the ${rows.length.toLocaleString("en")} largest of them. `}
         {skipped.length > 0 &&
-          `${countOf(skipped.length, "decision")} not scored; the first: decision ${skipped[0]!.decision} of ${skipped[0]!.episode}, ${skipped[0]!.reason}.`}
+          `${countOf(skipped.length, "decision")} not scored; the first: decision ${skipped[0]!.decision} of ${shownName(skipped[0]!.episode, 80)}, ${shownName(skipped[0]!.reason, 500)}.`}
       </p>
       {tokens > 0 && (
         <div className="changes-panes">
@@ -121,7 +122,7 @@ function Results({ changes, busy }: { changes: Changes; busy: boolean }) {
             figures={figures}
             last={POSITIONS - 1}
             fileName={`${safeName(changes.task)}-mean-by-position`}
-            caption={`Task ${changes.task} (${changes.environment}), ${changes.episode ?? "all episodes"}: ${countOf(decisions, "decision")}, ${countOf(tokens, "token")}. Teacher ${changes.teacher.model} (${changes.teacher.dtype}); evidence: ${changes.evidence}.`}
+            caption={`Task ${shownName(changes.task)} (${shownName(changes.environment)}), ${changes.episode === null ? "all episodes" : shownName(changes.episode)}: ${countOf(decisions, "decision")}, ${countOf(tokens, "token")}. Teacher ${shownName(changes.teacher.model)} (${changes.teacher.dtype}); evidence: ${changes.evidence}.`}
           />
           <div>
             <Scroller className="token-table changes-scroll" label="Largest changes" ref={scroller}>
@@ -211,13 +212,13 @@ function Rows({
         return (
           <tr key={`${episode} ${decision} ${position}`} aria-rowindex={first + i + 2}>
             <td>
-              {episode}, {decision}
+              <bdi>{shownName(episode, 80)}</bdi>, {decision}
             </td>
             <th scope="row">
               <button
                 type="button"
                 className="plain link"
-                aria-label={`${shortToken(text)}, token ${position} of decision ${decision} of ${episode}`}
+                aria-label={`${shortToken(text)}, token ${position} of decision ${decision} of ${shownName(episode, 80)}`}
                 onClick={() => goToToken(row)}
               >
                 <bdi>

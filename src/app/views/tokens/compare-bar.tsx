@@ -17,6 +17,7 @@ import { countOf } from "../../shell/plural.ts";
 import { isComputing } from "../../state/computing.ts";
 import type { Side } from "../../state/side.ts";
 import { setUi, useUi } from "../../state/store.ts";
+import { shownName } from "../../text/shown-text.ts";
 import { partsText } from "../memory-note.tsx";
 import { type Compared, standardOf } from "./comparison.ts";
 import { nats } from "./format.ts";
@@ -121,7 +122,7 @@ function tokensOfItsOwn({ logprobs }: Side): string {
 
 function labelOf(key: string): string {
   const asked = parseEvidenceSide(key);
-  return asked === null ? key : evidenceSideLabel(asked);
+  return asked === null ? shownName(key) : evidenceSideLabel(asked);
 }
 
 function SideSelect({

@@ -6,6 +6,7 @@ import { partName } from "../../place/part-name.ts";
 import { samePart } from "../../session/leave-out.ts";
 import { Scroller } from "../../shell/scroller.tsx";
 import type { TokenScores } from "../../state/store.ts";
+import { shownName } from "../../text/shown-text.ts";
 import { nats } from "./format.ts";
 import type { LeftOutRow } from "./left-out-rows.ts";
 
@@ -18,7 +19,7 @@ function describePart(part: EvidencePart, task: TaskModel, { retrieval, episode 
       ? task.episodes.find((each) => each.id === episode)
       : task.sources.find((each) => each.id === id);
   const action = event === null ? null : (execution?.cells[event]?.action ?? null);
-  return `${partName(part)}${id === null ? "" : ` ${id}`}${action === null ? "" : `: ${action}`}`;
+  return `${partName(part)}${id === null ? "" : ` ${shownName(id, 80)}`}${action === null ? "" : `: ${shownName(action)}`}`;
 }
 
 export function LeftOutTable({
@@ -81,7 +82,7 @@ export function LeftOutTable({
                     title="Show it in the evidence"
                     onClick={() => navigate({ view: "task", part }, "push")}
                   >
-                    {describePart(part, task, decision)}
+                    <bdi>{describePart(part, task, decision)}</bdi>
                   </button>
                 </th>
                 <td className="number">{evidenceTokens.toLocaleString("en")}</td>

@@ -2,6 +2,7 @@
 import type { ReactNode } from "react";
 import type { EngineInfo } from "../../../core/ports.ts";
 import { type Side, shortHash } from "../../state/side.ts";
+import { shownName } from "../../text/shown-text.ts";
 
 export function Provenance({ facts }: { facts: [string, ReactNode][] }) {
   return (
@@ -19,7 +20,7 @@ export function Provenance({ facts }: { facts: [string, ReactNode][] }) {
 /** A model in facts. */
 export function engineFacts(info: EngineInfo): [string, ReactNode][] {
   return [
-    ["model", info.model],
+    ["model", shownName(info.model)],
     ["device", info.device === "webgpu" ? "WebGPU" : "CPU reference"],
     ["adapter", info.adapter],
     ["arithmetic", info.dtype],
@@ -42,7 +43,7 @@ function named(which: string, facts: [string, ReactNode][]): [string, ReactNode]
 
 function factsOf({ provenance: { engine, file, tokenizer, template } }: Side): [string, ReactNode][] {
   if (engine === null)
-    return [["model", file === null ? "recorded with the episode" : `recorded, from ${file}`]];
+    return [["model", file === null ? "recorded with the episode" : `recorded, from ${shownName(file)}`]];
   return [
     ...engineFacts(engine),
     ["tokenizer", shortHash(tokenizer)],

@@ -2,6 +2,7 @@
 import type { RecordedTokens } from "../../model.ts";
 import { navigate } from "../../place/navigate.ts";
 import { Scroller } from "../../shell/scroller.tsx";
+import { shownName } from "../../text/shown-text.ts";
 import { deltaColour, deltaLimit } from "./delta-colour.ts";
 import { nats, shortToken } from "./format.ts";
 
@@ -30,7 +31,7 @@ export function RecordedPanel({ recorded, pinned }: { recorded: RecordedTokens; 
               "no scores were recorded"
             ) : (
               <>
-                recorded, from <code>{teacherSource}</code>
+                recorded, from <code>{shownName(teacherSource)}</code>
               </>
             )}
           </dd>
@@ -51,7 +52,7 @@ export function RecordedPanel({ recorded, pinned }: { recorded: RecordedTokens; 
       </dl>
       {problem !== null && (
         <p className="fault" role="alert">
-          {problem}
+          {shownName(problem, 500)}
         </p>
       )}
       {piecesProblem !== null && <p className="note">Tokens: {piecesProblem}.</p>}

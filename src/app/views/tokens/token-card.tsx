@@ -1,8 +1,12 @@
 /** One token under both contexts. */
 import type { TokenScores } from "../../state/store.ts";
+import { LongText } from "../../text/long-text.tsx";
 import type { Compared } from "./comparison.ts";
 import { nats, probability, visibleToken } from "./format.ts";
 import { TopTables } from "./top-tables.tsx";
+
+/** Characters of a token that stand there before its rest is asked for. */
+const FIRST = 400;
 
 /** e^Δ, three figures. */
 function factor(delta: number): string {
@@ -28,7 +32,9 @@ export function TokenCard({
       <h3>
         <span className="note">token {token}</span>{" "}
         <bdi>
-          <code>{visibleToken(scores.pieces[token]!)}</code>
+          <code>
+            <LongText text={visibleToken(scores.pieces[token]!)} first={FIRST} />
+          </code>
         </bdi>{" "}
         <span className="note">id {scores.ids[token]}</span>
       </h3>

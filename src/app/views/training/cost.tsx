@@ -13,6 +13,7 @@ import { useSending } from "../../session/worker-training.ts";
 import { countOf } from "../../shell/plural.ts";
 import { isComputing } from "../../state/computing.ts";
 import { useUi } from "../../state/store.ts";
+import { shownName } from "../../text/shown-text.ts";
 import { MemoryNote } from "../memory-note.tsx";
 
 export function Cost({ composed }: { composed: ComposedConfig }) {
@@ -162,12 +163,12 @@ function WorkerCost({ composed }: { composed: ComposedConfig }) {
           />
           <p className="cost-line">
             {countOf(plan.work.steps, "step")}; memory about <strong>{gibibytes(plan.total)}</strong> on{" "}
-            {plan.device.adapter ?? plan.device.kind}:{" "}
+            {shownName(plan.device.adapter ?? plan.device.kind)}:{" "}
             {plan.items.map(({ name, bytes }) => `${name} ${gibibytes(bytes)}`).join(", ")}.
           </p>
           {plan.problem !== null && (
             <p className="fault" role="alert">
-              {plan.problem}
+              {shownName(plan.problem, 1000)}
             </p>
           )}
         </>

@@ -5,6 +5,7 @@ import { formatRange, trainingRemaining } from "../../session/eta.ts";
 import { takenBackText, useTakenBack } from "../../session/taken-back.ts";
 import { libraryNames } from "../../state/libraries.ts";
 import { type TrainingState, useUi } from "../../state/store.ts";
+import { shownName } from "../../text/shown-text.ts";
 import { useMemoryFacts } from "../memory-note.tsx";
 import { NeedsEpisode, NeedsTask } from "../needs-task.tsx";
 import { RunCharts } from "../runs/run-charts.tsx";
@@ -69,7 +70,7 @@ export function TrainingView() {
             ...engineFacts(student.info),
             [
               "teacher",
-              `${teacher.info.model}, ${teacher.info.parameters?.toLocaleString("en") ?? "unknown"} parameters`,
+              `${shownName(teacher.info.model)}, ${teacher.info.parameters?.toLocaleString("en") ?? "unknown"} parameters`,
             ],
             ["optimizer steps", String(student.steps)],
             ...memoryFacts,
@@ -92,7 +93,7 @@ function Running({ training }: { training: TrainingState }) {
         role={message.kind === "error" ? "alert" : "status"}
         data-testid="run-message"
       >
-        {message.text}
+        {shownName(message.text, 2000)}
       </p>
     );
   }
@@ -101,7 +102,7 @@ function Running({ training }: { training: TrainingState }) {
     <div className="run-line" role="status" data-testid="running">
       <span>
         {total > 0 && `Step ${Math.min(done + 1, total)} of ${total} · `}
-        {work?.label ?? "Starting"}
+        {work === null ? "Starting" : shownName(work.label)}
         {work &&
           work.total > 0 &&
           ` · ${work.done.toLocaleString("en")} of ${work.total.toLocaleString("en")} tokens`}

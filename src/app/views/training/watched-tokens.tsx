@@ -1,6 +1,7 @@
 /** The student's probability of each token of the watched decision: now, and as it was before the run. */
 import type { TrainingState } from "../../state/store.ts";
-import { nats, probability, visibleToken } from "../tokens/format.ts";
+import { shownName } from "../../text/shown-text.ts";
+import { nats, probability, shortToken } from "../tokens/format.ts";
 
 const HEIGHT = 74;
 
@@ -19,7 +20,7 @@ export function WatchedTokens({
   return (
     <div className="watched" data-testid="watched">
       <p className="note">
-        {watch.label}: log p of the response {nats(sum(first.logprobs))} before,{" "}
+        <bdi>{shownName(watch.label)}</bdi>: log p of the response {nats(sum(first.logprobs))} before,{" "}
         <strong>{nats(sum(last.logprobs))}</strong> after {last.step} {last.step === 1 ? "step" : "steps"}.
         Bar: p now; line: p before the run; figure: change of log p.
       </p>
@@ -32,7 +33,7 @@ export function WatchedTokens({
             <li
               // biome-ignore lint/suspicious/noArrayIndexKey: the index is what the token is
               key={i}
-              title={`${visibleToken(piece)}: p ${probability(first.logprobs[i]!)} → ${probability(last.logprobs[i]!)}`}
+              title={`${shortToken(piece)}: p ${probability(first.logprobs[i]!)} → ${probability(last.logprobs[i]!)}`}
             >
               <svg width="18" height={HEIGHT} aria-hidden="true">
                 <rect className="room" x="2" width="14" height={HEIGHT} />
@@ -42,7 +43,7 @@ export function WatchedTokens({
               <span className="change" aria-hidden="true">
                 {direction === "same" ? "=" : nats(change, true).slice(0, -1)}
               </span>
-              <code>{visibleToken(piece)}</code>
+              <code>{shortToken(piece)}</code>
               <span className="hidden-visually">
                 {probability(first.logprobs[i]!)} to {probability(last.logprobs[i]!)}
               </span>

@@ -1,8 +1,9 @@
 /** What a what-if changes in the evidence, line by line; what is the same far from any change folds. */
-import { useMemo } from "react";
+import { useMemo, useState } from "react";
 import { type DiffLine, diffBlocks, type EvidenceDiff } from "../../../library/evidence-diff.ts";
 import { countOf } from "../../../shell/plural.ts";
 import { Scroller } from "../../../shell/scroller.tsx";
+import { LongText } from "../../../text/long-text.tsx";
 
 export function EvidenceDiffView({ diff }: { diff: EvidenceDiff }) {
   const blocks = useMemo(() => diffBlocks(diff.lines), [diff]);
@@ -17,35 +18,53 @@ export function EvidenceDiffView({ diff }: { diff: EvidenceDiff }) {
       </p>
       <Scroller className="evidence diff" label="Changes of the evidence" testId="evidence-diff">
         {blocks.map(({ kind, lines, start }) =>
-          kind === "folded" ? (
-            <details key={start}>
-              <summary>{countOf(lines.length, "line")} the same</summary>
-              <Lines lines={lines} />
-            </details>
-          ) : (
-            <Lines key={start} lines={lines} />
-          ),
+          kind === "folded" ? <Folded key={start} lines={lines} /> : <Lines key={start} lines={lines} />,
         )}
       </Scroller>
     </>
   );
 }
 
-function Lines({ lines }: { lines: readonly DiffLine[] }) {
+/** Lines far from any change; they are drawn when they are asked for. */
+function Folded({ lines }: { lines: readonly DiffLine[] }) {
+  const [open, setOpen] = useState(false);
   return (
-    <pre>
-      {lines.map((line, i) =>
-        line.kind === "same" ? (
-          // biome-ignore lint/suspicious/noArrayIndexKey: lines are what they are by their place
-          <span key={i} className="same">
-            {line.text}
-          </span>
-        ) : (
-          // biome-ignore lint/suspicious/noArrayIndexKey: as above
-          <Changed key={i} line={line} />
-        ),
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{countOf(lines.length, "line")} the same</summary>
+      {open && <Lines lines={lines} />}
+    </details>
+  );
+}
+
+/** So many lines stand there at first, and come with each press: an observation may have a hundred thousand. */
+const MOST_LINES = 1000;
+/** And so many characters of each of their pieces. */
+const MOST_OF_PIECE = 5000;
+
+function Lines({ lines }: { lines: readonly DiffLine[] }) {
+  const [most, setMost] = useState(MOST_LINES);
+  return (
+    <>
+      <pre>
+        {lines.slice(0, most).map((line, i) =>
+          line.kind === "same" ? (
+            // biome-ignore lint/suspicious/noArrayIndexKey: lines are what they are by their place
+            <span key={i} className="same">
+              <LongText text={line.text} first={MOST_OF_PIECE} />
+            </span>
+          ) : (
+            // biome-ignore lint/suspicious/noArrayIndexKey: as above
+            <Changed key={i} line={line} />
+          ),
+        )}
+      </pre>
+      {lines.length > most && (
+        <button type="button" onClick={() => setMost(most + MOST_LINES)}>
+          Show {Math.min(MOST_LINES, lines.length - most).toLocaleString("en")} more of{" "}
+          {lines.length.toLocaleString("en")} lines
+        </button>
       )}
-    </pre>
+    </>
   );
 }
 
@@ -56,9 +75,12 @@ function Changed({ line }: { line: Extract<DiffLine, { pieces: unknown }> }) {
       {line.pieces.map(({ text, marked }, i) =>
         marked ? (
           // biome-ignore lint/suspicious/noArrayIndexKey: pieces are what they are by their place
-          <mark key={i}>{text}</mark>
+          <mark key={i}>
+            <LongText text={text} first={MOST_OF_PIECE} />
+          </mark>
         ) : (
-          text
+          // biome-ignore lint/suspicious/noArrayIndexKey: as above
+          <LongText key={i} text={text} first={MOST_OF_PIECE} />
         ),
       )}
     </Side>

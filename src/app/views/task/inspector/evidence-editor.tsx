@@ -1,5 +1,5 @@
 /** Evidence changed by hand: parts left out one by one, or the text itself. */
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import type { EvidencePart } from "../../../../core/evidence/index.ts";
 import type { Evidence } from "../../../../core/evidence/types.ts";
 import type { DecisionModel } from "../../../model.ts";
@@ -10,6 +10,7 @@ import { editEvidence, showPart } from "../../../session/what-if.ts";
 import { saveWhatIf } from "../../../session/what-if-record.ts";
 import { countOf } from "../../../shell/plural.ts";
 import { setUi } from "../../../state/store.ts";
+import { shownName } from "../../../text/shown-text.ts";
 import { evidencePieces } from "./evidence-pieces.ts";
 
 /** Every record and event that the evidence has or had before parts were left out, in its order. */
@@ -34,6 +35,22 @@ function partsOf(
   return [...found.values()].sort((a, b) => place(a) - place(b));
 }
 
+/** Longest text that can be edited here, in UTF-16 units: with more, browsers take seconds for each letter. */
+const MOST_EDITED = 1_000_000;
+
+/** Milliseconds after the last letter: packing a text of megabytes takes longer than the time between two. */
+const REST = 400;
+
+/** Whether links will leave the text out, once nobody types any more. */
+function useTooLong(draft: string): boolean {
+  const [tooLong, setTooLong] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setTooLong(packText(draft) === null), REST);
+    return () => clearTimeout(timer);
+  }, [draft]);
+  return tooLong;
+}
+
 export function EvidenceEditor({ decision }: { decision: DecisionModel }) {
   const { evidence, selection, full } = decision;
   /** Null as long as nothing was typed: the text then follows the parts. */
@@ -48,7 +65,8 @@ export function EvidenceEditor({ decision }: { decision: DecisionModel }) {
     if (!same) editEvidence(full !== null && draft === full.evidence.text ? null : draft);
     setUi({ evidenceMode: null });
   };
-  const tooLong = packText(draft) === null;
+  const tooLarge = typed === null && draft.length > MOST_EDITED;
+  const tooLong = useTooLong(tooLarge ? "" : draft);
   return (
     <div className="evidence-editor" data-testid="evidence-editor">
       <details>
@@ -80,7 +98,7 @@ export function EvidenceEditor({ decision }: { decision: DecisionModel }) {
                         <span className="hidden-visually"> of {partName({ ...part, event: null })}</span>
                       )}
                     </span>
-                    {line !== "" && <code>{line}</code>}
+                    {line !== "" && <code>{shownName(line)}</code>}
                   </label>
                 </li>
               );
@@ -88,29 +106,40 @@ export function EvidenceEditor({ decision }: { decision: DecisionModel }) {
           </ul>
         )}
       </details>
-      <textarea
-        aria-label="Evidence as the teacher is to read it"
-        spellCheck={false}
-        value={draft}
-        onChange={(event) => setTyped(event.target.value)}
-        onKeyDown={(event) => {
-          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
-            event.preventDefault();
-            apply();
-          }
-        }}
-      />
-      <p className="note" role={tooLong ? "status" : undefined}>
-        {draft.trim() === ""
-          ? "Without any text the teacher reads the context without evidence."
-          : tooLong
-            ? `Packed, this text takes more than the ${MOST_LINK_TEXT.toLocaleString("en")} characters that a link can hold: links will leave it out. Save the record instead.`
-            : "The text stands as it is, whatever is retrieved; the response that is scored stays the same."}
-      </p>
+      {tooLarge ? (
+        <p className="note" role="status" data-testid="not-editable">
+          This evidence has {draft.length.toLocaleString("en")} characters; up to{" "}
+          {MOST_EDITED.toLocaleString("en")} can be edited here. Parts can be left out.
+        </p>
+      ) : (
+        <textarea
+          aria-label="Evidence as the teacher is to read it"
+          spellCheck={false}
+          value={draft}
+          onChange={(event) => setTyped(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+              event.preventDefault();
+              apply();
+            }
+          }}
+        />
+      )}
+      {!tooLarge && (
+        <p className="note" role={tooLong ? "status" : undefined}>
+          {draft.trim() === ""
+            ? "Without any text the teacher reads the context without evidence."
+            : tooLong
+              ? `Packed, this text takes more than the ${MOST_LINK_TEXT.toLocaleString("en")} characters that a link can hold: links will leave it out. Save the record instead.`
+              : "The text stands as it is, whatever is retrieved; the response that is scored stays the same."}
+        </p>
+      )}
       <div className="evidence-tools">
-        <button type="button" className="primary" onClick={apply}>
-          Apply <span className="key">Ctrl Enter</span>
-        </button>
+        {!tooLarge && (
+          <button type="button" className="primary" onClick={apply}>
+            Apply <span className="key">Ctrl Enter</span>
+          </button>
+        )}
         <button type="button" onClick={() => setUi({ evidenceMode: null })}>
           Cancel
         </button>

@@ -7,6 +7,7 @@ import type { VisitRef } from "../../../place/place.ts";
 import { CONTROL_TITLES } from "../../../place/what-if.ts";
 import { chooseReference, switchSource } from "../../../session/what-if.ts";
 import { useUi } from "../../../state/store.ts";
+import { shownName, shownText } from "../../../text/shown-text.ts";
 import { libraryWorker } from "../../../workers/clients.ts";
 
 const KIND_WORDS: Record<PinKind, string> = { success: "successful", failure: "failed" };
@@ -20,7 +21,7 @@ export function SourceButton({ source, short = false }: { source: string; short?
       type="button"
       className="small"
       title={off ? "Lets it take part again" : "What if this execution had not been recorded?"}
-      aria-label={`${words}: ${source}`}
+      aria-label={`${words}: ${shownName(source, 80)}`}
       onClick={() => switchSource(source, off)}
     >
       {short ? (off ? "on" : "off") : words}
@@ -65,7 +66,7 @@ export function ReferenceButton({
             ? `Under “${CONTROL_TITLES[control]}” no ${KIND_WORDS[kind]} reference is retained`
             : `What if this visit were the ${KIND_WORDS[kind]} reference?`
       }
-      aria-label={`Take as ${KIND_WORDS[kind]} reference: ${source}, visit ${position}`}
+      aria-label={`Take as ${KIND_WORDS[kind]} reference: ${shownName(source, 80)}, visit ${position}`}
       onClick={() => chooseReference(kind, chosen ? null : { source, position })}
     >
       {short ? "take" : `Take as ${KIND_WORDS[kind]} reference`}
@@ -104,7 +105,7 @@ export function TakeVisit({
   if (problem === null) return <ReferenceButton decision={decision} kind={kind} visit={visit} />;
   return (
     <span className="note" data-testid="pin-problem">
-      {problem}
+      {shownText(problem)}
     </span>
   );
 }
