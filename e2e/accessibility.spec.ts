@@ -1,71 +1,178 @@
+/** Every view, dialog and panel, in both themes and narrow: nothing that axe finds, nothing that a keyboard misses. */
 import AxeBuilder from "@axe-core/playwright";
-import { dropFiles, OWN_FILES, TASK } from "./own-files.ts";
+import { dropFiles, OWN_FILES, TASK, upload } from "./own-files.ts";
+import { keyboardFaults } from "./reachable.ts";
 import { decisionShown, expect, type Page, test, visit } from "./site.ts";
 
-/** Nothing serious or critical in what is on the screen. */
+const WIDE = { width: 1280, height: 800 };
+const NARROW = { width: 900, height: 800 };
+
+/** Light and wide, then dark and narrow: colours do not depend on the width, nor the layout on the theme. */
 async function check(page: Page, what: string): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-  expect(
-    serious.map(
-      ({ id, nodes }) => `${what}: ${id}: ${nodes.map((node) => node.target.join(" ")).slice(0, 3)}`,
-    ),
-  ).toEqual([]);
+  for (const [theme, size] of [
+    ["light", WIDE],
+    ["dark", NARROW],
+  ] as const) {
+    await page.setViewportSize(size);
+    await page.emulateMedia({ colorScheme: theme });
+    await expect(page.locator("html")).toHaveAttribute("data-theme", theme);
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    const found = violations.flatMap(({ id, impact, nodes }) =>
+      nodes
+        .slice(0, 3)
+        .map((node) => `${impact} ${id}: ${node.target.join(" ")}: ${node.any[0]?.message ?? ""}`),
+    );
+    expect.soft(found, `${what}, ${theme}, ${size.width} px wide`).toEqual([]);
+  }
+  await page.setViewportSize(WIDE);
+  await page.emulateMedia({ colorScheme: "light" });
+  expect.soft(await keyboardFaults(page), `${what}, by keyboard`).toEqual([]);
 }
 
-for (const theme of ["light", "dark"] as const) {
-  test.describe(`${theme} theme`, () => {
-    test.use({ colorScheme: theme });
+/** Opens a dialog with a key, checks it, closes it. */
+async function checkDialog(page: Page, key: string, name: string | RegExp): Promise<void> {
+  await page.keyboard.press(key);
+  await expect(page.getByRole("dialog", { name })).toBeVisible();
+  await check(page, `dialog ${name}`);
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("dialog", { name })).toHaveCount(0);
+}
 
-    test("axe finds nothing serious on any view", async ({ page }) => {
-      test.setTimeout(300_000);
-      await visit(page);
-      await expect(page.locator("html")).toHaveAttribute("data-theme", theme);
-      await expect(page.getByTestId("device")).toBeVisible();
-      await check(page, "empty");
-      await page.keyboard.press("?");
-      await check(page, "help");
-      await page.keyboard.press("Escape");
+test("nothing open, the dialogs, links and files that are none", async ({ page }) => {
+  test.setTimeout(200_000);
+  await visit(page);
+  await expect(page.getByTestId("device")).toBeVisible();
+  await check(page, "empty");
+  await checkDialog(page, "?", /keys|Keyboard|Keys/i);
+  await checkDialog(page, "g", /guide/i);
+  await checkDialog(page, "Control+k", "Command palette");
+  for (const [key, view] of [
+    ["2", "task"],
+    ["5", "statistics"],
+    ["6", "runs"],
+  ] as const) {
+    await page.keyboard.press(key);
+    await expect(page).toHaveURL(new RegExp(`#/${view}`));
+    await check(page, `nothing open, ${view}`);
+  }
+  await visit(page, "#/task/nothing?library=sample&decision=x");
+  await expect(page.getByTestId("view-problem")).toBeVisible();
+  await check(page, "bad link");
+  await dropFiles(page, [upload("broken.jsonl", Buffer.from("{"))]);
+  await expect(page.getByTestId("notice")).toBeVisible();
+  await check(page, "bad file");
+  const chat = {
+    messages: [
+      { role: "user", content: "Go." },
+      { role: "assistant", content: "<action>go</action>" },
+    ],
+  };
+  await dropFiles(page, [
+    upload("chat.json", Buffer.from(JSON.stringify([chat]))),
+    upload("notes.txt", Buffer.from("nothing")),
+  ]);
+  await expect(page.locator(".import-report")).toBeVisible();
+  await check(page, "import report");
+});
 
-      await dropFiles(page, OWN_FILES);
-      await expect(page.getByRole("button", { name: TASK })).toBeVisible();
-      await check(page, "library");
-      await page.getByRole("button", { name: TASK }).click();
-      await decisionShown(page, 0);
-      await page.keyboard.press("j");
-      await decisionShown(page, 1);
-      await page.getByRole("gridcell", { name: /^teacher:0, visit 1/ }).click();
-      await expect(page.getByRole("heading", { name: "teacher:0, visit 1" })).toBeVisible();
-      await check(page, "task");
+test("a library, a task, its decisions and what-ifs", async ({ page }) => {
+  test.setTimeout(200_000);
+  await visit(page);
+  await dropFiles(page, OWN_FILES);
+  await expect(page.getByRole("button", { name: TASK })).toBeVisible();
+  await check(page, "library");
+  await page.getByRole("button", { name: TASK }).click();
+  await decisionShown(page, 0);
+  await page.keyboard.press("v");
+  await page.keyboard.press("j");
+  await decisionShown(page, 1);
+  await page.getByRole("gridcell", { name: /^teacher:0, visit 1/ }).click();
+  await expect(page.getByRole("heading", { name: "teacher:0, visit 1" })).toBeVisible();
+  await check(page, "task, a pinned visit");
+  await page.getByRole("button", { name: "Compare with the chosen" }).first().click();
+  await expect(page.getByTestId("same-state")).toBeVisible();
+  await check(page, "two visits");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("m");
+  const editor = page.getByTestId("evidence-editor");
+  await editor.locator("summary").click();
+  await check(page, "evidence editor");
+  await editor.getByRole("textbox").fill("Activate the stove.");
+  await page.keyboard.press("Control+Enter");
+  await expect(page.getByTestId("evidence-diff")).toBeVisible();
+  await check(page, "what if, changes");
+  await page.getByRole("button", { name: "Reset to the full method" }).click();
+  await page.keyboard.press("5");
+  await expect(page.getByTestId("statistics-scope")).toBeVisible();
+  await check(page, "statistics");
+});
 
-      await page.getByRole("combobox", { name: "Evidence" }).selectOption("success-only");
-      await expect(page.getByTestId("what-if")).toBeVisible();
-      await check(page, "task, what if");
-      await page.getByRole("button", { name: "Reset to the full method" }).click();
-      await page.keyboard.press("5");
-      await expect(page.getByTestId("statistics-scope")).toBeVisible();
-      await check(page, "statistics");
+test("tokens, training and runs", async ({ page }) => {
+  test.setTimeout(300_000);
+  await visit(page);
+  await dropFiles(page, OWN_FILES);
+  await page.getByRole("button", { name: TASK }).click();
+  await decisionShown(page, 0);
+  await page.keyboard.press("3");
+  await expect(page.getByTestId("response")).toBeVisible();
+  await check(page, "tokens, before scoring");
+  await page.getByTestId("model-teacher").getByRole("button", { name: "By name…" }).click();
+  await expect(page.getByRole("dialog")).toBeVisible();
+  await check(page, "model by name");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("s");
+  await expect(page.getByRole("listbox", { name: "Response tokens" })).toBeVisible({ timeout: 100_000 });
+  await page.keyboard.press("ArrowRight");
+  await expect(page.getByTestId("token-card")).toBeVisible();
+  await check(page, "tokens, one pinned");
+  await checkDialog(page, "c", "Case study");
+  await page.keyboard.press("4");
+  await expect(page.getByTestId("plan")).toBeVisible();
+  await check(page, "training, before");
+  await page.getByLabel("Graph-conditioned passes").fill("0");
+  await page.getByLabel("Vanilla passes").fill("1");
+  await page.keyboard.press("Tab");
+  await page.getByRole("button", { name: "Update" }).click();
+  await expect(page.getByTestId("run-message")).toBeVisible({ timeout: 200_000 });
+  await check(page, "training");
+  await page.keyboard.press("6");
+  await page.getByTestId("run-list").getByRole("checkbox").check();
+  await expect(page.getByTestId("run-charts")).toBeVisible();
+  await check(page, "runs, with a chart");
+});
 
-      await page.keyboard.press("3");
-      await check(page, "tokens, before scoring");
-      await page.keyboard.press("s");
-      await expect(page.getByRole("listbox")).toBeVisible({ timeout: 100_000 });
-      await page.keyboard.press("ArrowRight");
-      await check(page, "tokens");
-      await page.keyboard.press("c");
-      await expect(page.getByRole("dialog", { name: "Case study" })).toBeVisible();
-      await check(page, "case study");
-      await page.keyboard.press("Escape");
-
-      await page.keyboard.press("4");
-      await check(page, "training, before");
-      await page.keyboard.press("u");
-      await expect(page.getByTestId("run-message")).toBeVisible({ timeout: 200_000 });
-      await check(page, "training");
-
-      await visit(page, "#/task/nothing?library=sample&decision=x");
-      await expect(page.getByTestId("view-problem")).toBeVisible();
-      await check(page, "bad link");
-    });
+test("what a keyboard misses would be told", async ({ page }) => {
+  await visit(page);
+  await expect(page.getByTestId("device")).toBeVisible();
+  expect(await keyboardFaults(page)).toEqual([]);
+  await page.evaluate(() => {
+    const add = (tag: string, text: string, style: Partial<CSSStyleDeclaration>): HTMLElement => {
+      const element = document.createElement(tag);
+      element.textContent = text;
+      Object.assign(element.style, style);
+      document.querySelector("main")!.append(element);
+      return element;
+    };
+    add("div", "press me", { cursor: "pointer" });
+    add("button", "never reached", {}).tabIndex = -1;
+    add("button", "where am I", { outline: "none" });
   });
-}
+  expect(await keyboardFaults(page)).toEqual([
+    "not reached: button. “never reached”",
+    "focus is not seen: button. “where am I”",
+    "for a pointer only: div. “press me”",
+  ]);
+});
+
+test("the tour", async ({ page }) => {
+  test.setTimeout(120_000);
+  await visit(page);
+  await page.getByRole("button", { name: "Take the tour" }).click();
+  const tour = page.getByTestId("tour");
+  await expect(tour).toHaveAttribute("data-step", "library");
+  await expect(tour.locator("#tour-text")).toContainText("10 tasks");
+  await check(page, "tour, library");
+  await page.keyboard.press("ArrowRight");
+  await expect(tour.locator("#tour-text")).toContainText("A row is an execution");
+  await check(page, "tour, task");
+});
