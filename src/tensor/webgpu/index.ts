@@ -94,6 +94,9 @@ export interface WebGpuBackend extends Backend<GpuTensor> {
   takePeak(): number;
 }
 
+/** Workgroup memory that the kernels with tiles in it ask for at the most (attention_shared_dkv); WebGPU promises 16 KiB. */
+const SHARED_BYTES = 28_176;
+
 /** Bytes; browsers and small cards offer at most 4 GiB. */
 const LARGE_BUFFERS = 2 ** 35;
 
@@ -128,7 +131,7 @@ export async function createWebGpuBackend(
     commands,
     bindingLimit,
     software,
-    matmul: options.matmul ?? (software ? "tile" : "shared"),
+    matmul: options.matmul ?? (software || features.workgroupStorage < SHARED_BYTES ? "tile" : "shared"),
     matmulFixed: options.matmul !== undefined,
     tuning: new Tuning(),
     features,

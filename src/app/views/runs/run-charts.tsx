@@ -1,5 +1,3 @@
-/** The curves of one run or of several, read together at one step. */
-import { extent } from "d3";
 import { useRef, useState } from "react";
 import { SaveMenu } from "../../export/save-menu.tsx";
 import { curvesCsv } from "../../runs/export-run.ts";

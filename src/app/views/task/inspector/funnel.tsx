@@ -37,7 +37,7 @@ export function Funnel({ retrieval: { record, explanation } }: { retrieval: Retr
             ? least === null
               ? "nothing to rank"
               : "student not ranked"
-            : `the student’s own path: ${studentCost}, rank ${studentRank}`}
+            : `student’s own path: ${studentCost}, rank ${studentRank}`}
         </span>
       </li>
       <li>
