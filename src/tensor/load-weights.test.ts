@@ -31,8 +31,8 @@ const largest = (a: readonly number[], b: readonly number[]): number =>
 const BOUNDS = { auto: 0, f32: 0, f16: 1e-2, bf16: 9e-2, int8: 0.2, int4: 3.3 } as const;
 
 const FOLDERS = ["qwen3-a", "qwen3-b", "qwen3_5"];
-/** The model with linear attention deviates more in two formats: twice what was measured again. */
-const QWEN3_5_BOUNDS = { ...BOUNDS, f16: 3.1e-2, int8: 0.6 } as const;
+/** The model with linear attention deviates more in two formats: in f16 0.0153 was measured, in int8 0.296. */
+const QWEN3_5_BOUNDS = { ...BOUNDS, f16: 2e-2, int8: 0.6 } as const;
 
 describe("weights of every format", () => {
   let gpu: Backend;
