@@ -261,6 +261,7 @@ describe("the OpenAPI document", () => {
       "get /api/jobs/{id}/results/file",
       "get /api/shared",
       "get /api/shared/content/{path}",
+      "patch /api/jobs/{id}",
       "post /api/jobs",
       "post /api/jobs/{id}/cancel",
       "post /api/jobs/{id}/resume",
