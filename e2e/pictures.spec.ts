@@ -1,8 +1,8 @@
 /**
  * The pictures of the documentation are this test's reference: a picture that no longer shows the page fails it, and
  * `npm run pictures` takes them again. Every picture has a dark sister. The fonts are the same on every machine, and
- * an ellipsis of one width stands for what was measured (seconds, tokens a second): what follows it on the line may not
- * move with its digits. A curve of what was measured is not shown, and the names of runs are drawn by lot from one seed.
+ * an ellipsis of one width stands for what was measured or found on this machine (seconds, the device of the worker):
+ * what follows it on the line may not move with it. A curve of what was measured is not shown, and the names of runs are drawn by lot from one seed.
  */
 import { readFileSync } from "node:fs";
 import { test as base, decisionShown, expect, type Page, sampleHash, visit } from "./site.ts";

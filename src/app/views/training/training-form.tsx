@@ -107,7 +107,12 @@ export function TrainingFormPanel() {
             onChange={() => setTrainingForm({ where: "worker" })}
           />{" "}
           the worker
-          {worker.status === "none" ? ": none serves this page" : worker.device && `: ${worker.device}`}
+          {worker.status === "none" && ": none serves this page"}
+          {worker.status !== "none" && worker.device && (
+            <>
+              : <span data-measured>{worker.device}</span>
+            </>
+          )}
         </label>
         {there && field("device")}
         {there && field("cards")}
