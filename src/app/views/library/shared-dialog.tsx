@@ -80,7 +80,7 @@ function Browser() {
               <li key={name}>
                 {kind === "folder" ? (
                   <button type="button" className="plain" onClick={() => setPath(at(name))}>
-                    <bdi>{shownName(name)}</bdi>/
+                    <bdi>{shownName(name)}/</bdi>
                   </button>
                 ) : isRecordFile({ path: name }) ? (
                   <label>

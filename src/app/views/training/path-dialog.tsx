@@ -7,6 +7,7 @@ import { gigabytes } from "../../session/hub.ts";
 import { listShared } from "../../session/shared-folder.ts";
 import { countOf } from "../../shell/plural.ts";
 import { Scroller } from "../../shell/scroller.tsx";
+import { shownName } from "../../text/shown-text.ts";
 import { Trail } from "../library/shared-dialog.tsx";
 
 /** Keys of the config that name a path, and the file that makes a folder the right one. */
@@ -98,14 +99,14 @@ function Choice({ of, choose }: { of: string; choose: (path: string) => void }) 
               <li key={name}>
                 {kind === "folder" ? (
                   <button type="button" className="plain" onClick={() => setPath(at(name))}>
-                    {name}/
+                    <bdi>{shownName(name)}/</bdi>
                   </button>
                 ) : wanted === undefined && isRecordFile({ path: name }) ? (
                   <button type="button" className="plain" onClick={() => choose(at(name))}>
-                    {name}
+                    <bdi>{shownName(name)}</bdi>
                   </button>
                 ) : (
-                  <span className="muted">{name}</span>
+                  <bdi className="muted">{shownName(name)}</bdi>
                 )}
                 {bytes !== null && <span className="note">{gigabytes(bytes)}</span>}
               </li>
