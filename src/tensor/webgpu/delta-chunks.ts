@@ -1,13 +1,36 @@
 import type { Backend } from "../backend.ts";
 import { checkDeltaRule, checkDeltaRuleBackward, type DeltaRuleSizes } from "../delta-shapes.ts";
 import type { Context } from "./context.ts";
-import source from "./delta-chunks.wgsl?raw";
+import common from "./delta-chunks.wgsl?raw";
+import results from "./delta-chunks-results.wgsl?raw";
+import walk from "./delta-chunks-walk.wgsl?raw";
+import within from "./delta-chunks-within.wgsl?raw";
 import type { GpuTensor } from "./memory.ts";
 
 /** Tokens of a chunk. */
 export const CHUNK = 64;
 /** vec4s of workgroup memory that every device has. */
 const SHARED_VEC4S = 1024;
+
+const WITHIN = `${common}\n${within}`;
+const WALK = `${common}\n${walk}`;
+const RESULTS = `${common}\n${results}`;
+/** The module of each kernel. */
+const SOURCES = {
+  chunk_table: WITHIN,
+  chunk_decays: WITHIN,
+  chunk_scores: WITHIN,
+  chunk_inverse: WITHIN,
+  chunk_lower: WITHIN,
+  chunk_walk: WALK,
+  chunk_walk_back: WALK,
+  chunk_outputs: RESULTS,
+  chunk_borders: RESULTS,
+  chunk_decay_slopes: RESULTS,
+  chunk_near: RESULTS,
+  chunk_far: RESULTS,
+} as const;
+type Entry = keyof typeof SOURCES;
 
 type Rule = Pick<Backend<GpuTensor>, "deltaRule" | "deltaRuleBackward">;
 
@@ -44,7 +67,7 @@ export function chunkStateBytes(sizes: DeltaRuleSizes): number {
 /** The gated delta rule by chunks (derived in delta-chunks.wgsl). Sizes are checked by the caller but for the shapes. */
 export function deltaChunkOperations({ memory, commands, software }: Context, shared: SharedSteps): Rule {
   const group = software ? 16 : 64;
-  const walk = software ? 32 : 256;
+  const walkers = software ? 32 : 256;
 
   /** A call's kernels: with its sizes, and with scratch that `end` frees. */
   function begin(sizes: DeltaRuleSizes, sequences: GpuTensor) {
@@ -57,7 +80,7 @@ export function deltaChunkOperations({ memory, commands, software }: Context, sh
       return t;
     };
     const run = (
-      entry: string,
+      entry: Entry,
       letters: string,
       buffers: readonly GpuTensor[],
       groups: number,
@@ -70,7 +93,7 @@ export function deltaChunkOperations({ memory, commands, software }: Context, sh
       const constants = {
         ...{
           GROUP: group,
-          WALK: walk,
+          WALK: walkers,
           CHUNK,
           DK: keySize,
           DV: valueSize,
@@ -82,7 +105,7 @@ export function deltaChunkOperations({ memory, commands, software }: Context, sh
         ...changes,
       };
       commands.dispatch({
-        kernel: { source, entry, buffers: letters, constants },
+        kernel: { source: SOURCES[entry], entry, buffers: letters, constants },
         buffers,
         groups: entry.startsWith("chunk_walk") ? groups * Math.ceil(valueSize / 4 / tile) : groups,
         uints: [sizes.sequences, keyHeads, valueHeads, tokens, slots],
@@ -90,7 +113,7 @@ export function deltaChunkOperations({ memory, commands, software }: Context, sh
       });
     };
     const threads = (
-      entry: string,
+      entry: Entry,
       letters: string,
       buffers: readonly GpuTensor[],
       each: number,
