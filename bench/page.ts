@@ -39,6 +39,10 @@ const gcopd = (...args: string[]): string =>
   });
 
 declare global {
+  interface Performance {
+    /** Chromium's, in isolated pages. */
+    measureUserAgentSpecificMemory?(): Promise<{ bytes: number }>;
+  }
   interface Window {
     /** What the program inside the page notes: moments and lengths in milliseconds. */
     bench: {
@@ -183,12 +187,7 @@ async function open(browser: Browser, url: string, files: string[], stay: boolea
   const longAfter = await page.evaluate(() => window.bench.long);
   const stayed = stay ? await twoMinutes(browser, page) : null;
   const scripts = await page.evaluate(async () => {
-    const { measureUserAgentSpecificMemory } = performance as unknown as {
-      measureUserAgentSpecificMemory?: () => Promise<{ bytes: number }>;
-    };
-    return measureUserAgentSpecificMemory === undefined
-      ? Number.NaN
-      : (await measureUserAgentSpecificMemory.call(performance)).bytes;
+    return (await performance.measureUserAgentSpecificMemory?.())?.bytes ?? Number.NaN;
   });
   const opened = {
     ready: opening.ready,

@@ -13,6 +13,7 @@ import { parseArgs } from "node:util";
 import { chromium } from "playwright";
 import { findChromium } from "../scripts/browser.mjs";
 import { JobStore } from "../src/worker/job/store.ts";
+import { noteLongTasks, takeLongTasks } from "../test/support/long-tasks.ts";
 
 const { values } = parseArgs({
   options: { steps: { type: "string", default: "5000" }, runs: { type: "string", default: "2" } },
@@ -78,13 +79,7 @@ try {
   const executablePath = await findChromium();
   const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-  await page.addInitScript(() => {
-    const long: number[] = [];
-    (window as unknown as { long: number[] }).long = long;
-    new PerformanceObserver((list) => {
-      for (const { duration } of list.getEntries()) long.push(duration);
-    }).observe({ entryTypes: ["longtask"] });
-  });
+  await noteLongTasks(page, "next load");
   const began = performance.now();
   await page.goto(`${url}#/runs?runs=${ids.join(",")}`);
   const loss = page.locator('svg[data-figure="loss"]');
@@ -95,7 +90,7 @@ try {
     .nth(RUNS - 1)
     .waitFor({ timeout: 600_000 });
   const opened = performance.now() - began;
-  const longest = await page.evaluate(() => Math.max(0, ...(window as unknown as { long: number[] }).long));
+  const longest = Math.max(0, ...(await takeLongTasks(page)));
   const points = await loss
     .locator("path.curve")
     .evaluateAll((paths) => paths.map((path) => (path.getAttribute("d") ?? "").split("L").length));

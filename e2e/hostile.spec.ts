@@ -1,9 +1,11 @@
 /** Records that try to be more than text: nothing runs, nothing turns the page around, nothing holds it up. */
+
 import { readFile } from "node:fs/promises";
 import { gzipSync } from "node:zlib";
 import Papa from "papaparse";
 import { EVERYTHING, FIVE_MEGABYTES, HOSTILE, hostileName, LONG_TOKEN } from "../test/support/hostile.ts";
 import { hostileEpisode, hostileSource } from "../test/support/hostile-records.ts";
+import { noteLongTasks, takeLongTasks } from "../test/support/long-tasks.ts";
 import { readXml } from "../test/support/plain-xml.ts";
 import { dropFiles, EPISODES, jsonLines, SOURCES, upload } from "./own-files.ts";
 import { decisionShown, expect, type Page, test, visit } from "./site.ts";
@@ -60,20 +62,13 @@ async function unharmed(page: Page, what: string): Promise<void> {
     };
   });
   expect.soft(state, what).toEqual({ ran: false, foreign: 0, wide: [], shapeless: [] });
-  if (process.env.TIMES) console.log(what, Date.now() % 1e7);
 }
 
 /** From here on the page notes how long it is held up. */
 async function watchHolds(page: Page): Promise<() => Promise<number>> {
-  await page.evaluate(() => {
-    const long: number[] = [];
-    Object.assign(window, { long });
-    new PerformanceObserver((list) => {
-      for (const { duration } of list.getEntries()) long.push(duration);
-    }).observe({ type: "longtask" });
-  });
+  await noteLongTasks(page, "now");
   return async () => {
-    const long = await page.evaluate(() => (window as unknown as { long: number[] }).long);
+    const long = await takeLongTasks(page);
     const longest = Math.max(0, ...long);
     console.log(`hostile: ${long.length} long tasks, longest ${longest.toFixed(0)} ms`);
     test.info().annotations.push({ type: "longest task", description: `${longest.toFixed(0)} ms` });

@@ -1,8 +1,10 @@
 /** The tokens view beyond Δ: signals, linked plots, top-k, pictures, the largest changes, the marked part. */
+
 import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import AxeBuilder from "@axe-core/playwright";
+import { noteLongTasks, takeLongTasks } from "../test/support/long-tasks.ts";
 import { dropFiles, EPISODES, jsonLines, OWN_FILES, SOURCES, TASK, upload } from "./own-files.ts";
 import { decisionShown, expect, type Page, sampleHash, test, visit } from "./site.ts";
 
@@ -25,13 +27,6 @@ async function checkBothThemes(page: Page): Promise<void> {
     await page.evaluate((name) => document.documentElement.setAttribute("data-theme", name), theme);
     const { violations } = await new AxeBuilder({ page }).include(".tokens-view").analyze();
     expect(violations.map(({ id, nodes }) => `${theme}: ${id}: ${nodes[0]?.html}`)).toEqual([]);
-    if (process.env.SHOTS) {
-      await page.setViewportSize({ width: 1280, height: 1900 });
-      await page.screenshot({ path: `${process.env.SHOTS}/tokens-${theme}.png` });
-      await page.setViewportSize({ width: 900, height: 1900 });
-      await page.screenshot({ path: `${process.env.SHOTS}/tokens-${theme}-900.png` });
-      await page.setViewportSize({ width: 1280, height: 800 });
-    }
   }
 }
 
@@ -88,9 +83,6 @@ test("signals, top-k of both sides, linked plots and pictures, by keyboard", asy
   const [, width] = /width="(\d+)"/.exec(svg)!;
   const png = await saved(page, "Save “log p by position” as PNG");
   expect(pngSize(png.bytes)[0]).toBe(2 * Number(width));
-  if (process.env.SHOTS) {
-    await writeFile(`${process.env.SHOTS}/plot.png`, png.bytes);
-  }
   await page.keyboard.press("Escape");
 
   await page.keyboard.press("c");
@@ -104,9 +96,6 @@ test("signals, top-k of both sides, linked plots and pictures, by keyboard", asy
   expect(study.bytes.toString()).toContain("Graph-conditioned teacher");
   const studyPng = await saved(page, "Download PNG");
   expect(pngSize(studyPng.bytes)[0]).toBeGreaterThan(800);
-  if (process.env.SHOTS) {
-    await writeFile(`${process.env.SHOTS}/case.png`, studyPng.bytes);
-  }
   await page.keyboard.press("Escape");
   await checkBothThemes(page);
 });
@@ -149,7 +138,6 @@ test("the largest changes of an episode lead to each token, and a marked part of
   await expect(page.getByTestId("token-card")).toBeVisible();
   expect(page.url()).toMatch(/token=\d+/);
   await expect(page.getByRole("listbox", { name: "Response tokens" })).toBeInViewport();
-  if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/changes.png`, fullPage: true });
 
   // From a part of the evidence to the tokens that it moved, and back.
   await page.keyboard.press("2");
@@ -202,13 +190,7 @@ test("512 tokens, one of them of 100,000 characters, hold nothing up", async ({ 
   const ids = Array.from({ length: 512 }, (_, i) => (i === 300 ? id : 300 + (i % 900)));
   const [episode] = EPISODES;
   const long = { ...episode!, decisions: episode!.decisions.map((each) => ({ ...each, response_ids: ids })) };
-  await page.addInitScript(() => {
-    const tasks: number[] = [];
-    Object.assign(window, { longTasks: tasks });
-    new PerformanceObserver((list) => {
-      for (const { duration } of list.getEntries()) tasks.push(duration);
-    }).observe({ type: "longtask" });
-  });
+  await noteLongTasks(page, "next load");
   await visit(page);
   await dropFiles(page, [
     upload("sources.jsonl", jsonLines(SOURCES)),
@@ -223,16 +205,14 @@ test("512 tokens, one of them of 100,000 characters, hold nothing up", async ({ 
   const strip = page.getByRole("listbox", { name: "Response tokens" });
   await expect(strip.getByRole("option")).toHaveCount(512, { timeout: 100_000 });
   await expect(strip.getByRole("option").nth(300)).toContainText("…⟨99,880 more characters⟩");
-  await page.evaluate(() => (window as unknown as { longTasks: number[] }).longTasks.splice(0));
+  await takeLongTasks(page);
   for (let i = 0; i < 20; i++) await page.keyboard.press("ArrowRight");
   await expect(strip.getByRole("option").nth(19)).toHaveAttribute("aria-selected", "true");
   await page.evaluate(() => {
     window.location.hash = window.location.hash.replace("token=19", "token=300");
   });
   await expect(page.getByTestId("token-card")).toContainText("token 300");
-  const longest = await page.evaluate(() =>
-    Math.max(0, ...(window as unknown as { longTasks: number[] }).longTasks),
-  );
+  const longest = Math.max(0, ...(await takeLongTasks(page)));
   console.log(`longest task of the drawing thread: ${longest.toFixed(0)} ms`);
   // Ten times what an idle machine needs: this is about seconds, not about milliseconds.
   expect(longest).toBeLessThan(1000);

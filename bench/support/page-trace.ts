@@ -21,6 +21,10 @@ interface TraceEvent {
   tdur?: number;
 }
 
+function isTraceEvent(event: object): event is TraceEvent {
+  return "name" in event && "ts" in event && typeof event.ts === "number";
+}
+
 /** From here on a task counts as long, in milliseconds. */
 const LONG = 50;
 
@@ -50,7 +54,9 @@ export class PageTrace {
     const session = await browser.newBrowserCDPSession();
     const events: TraceEvent[] = [];
     session.on("Tracing.dataCollected", ({ value }) => {
-      for (const event of value as unknown as TraceEvent[]) {
+      for (const event of value) {
+        // The protocol's types call every value of an event a text, which its numbers are not.
+        if (!isTraceEvent(event)) continue;
         const task = event.name === "RunTask" && (event.dur ?? 0) >= 1000 * LONG;
         if (task || event.name.startsWith(MARK)) events.push(event);
       }
