@@ -1,0 +1,288 @@
+/**
+ * Questions about one task of an open library: its executions, the retrieval and evidence of a decision, what the teacher
+ * reads, and the records themselves. Which libraries are open, and where their tasks are kept, is the service's.
+ */
+import { InputError } from "../../core/errors.ts";
+import {
+  type Evidence,
+  type EvidencePart,
+  renderEvidence,
+  type WhatIf,
+  whatIfInput,
+} from "../../core/evidence/index.ts";
+import type { Episode, Source, SourceDecision } from "../../core/record/schema.ts";
+import { type Pin, type PinKind, retrieve } from "../../core/retrieval/index.ts";
+import type { Selection, SourceSelection } from "../../core/retrieval/selection.ts";
+import type { TokenizerHashes, TokenizerTexts } from "../../text/index.ts";
+import { compareVisits } from "../library/compare-visits.ts";
+import { evidenceDiff } from "../library/evidence-diff.ts";
+import type { KeptTask } from "../library/kept-tasks.ts";
+import { OpenTokenizers } from "../library/open-tokenizers.ts";
+import type { TaskRecords } from "../library/record-library.ts";
+import type { RecordedScores } from "../library/recorded-scores.ts";
+import { recordedTokens } from "../library/recorded-tokens.ts";
+import { taskModel } from "../library/task-model.ts";
+import { TeacherContext } from "../library/teacher-context.ts";
+import type {
+  DecisionModel,
+  FullMethod,
+  LeftOutContext,
+  ScorePair,
+  TaskModel,
+  TaskName,
+  TaskRef,
+  TokenCounts,
+  VisitComparison,
+} from "../model.ts";
+import type { ComparedVisit } from "../place/place.ts";
+import { describeFault } from "../session/faults.ts";
+
+const NO_EVIDENCE: Evidence = { text: "", spans: [], backReferences: false };
+
+export abstract class TaskQuestions {
+  protected readonly tokenizers = new OpenTokenizers();
+
+  /**
+   * A task with the executions of a selection, read and prepared. Throws `InputError` for a library that is not open, and
+   * for a task that it has not.
+   */
+  protected abstract kept(ref: TaskRef, selection?: SourceSelection): Promise<KeptTask>;
+
+  /** The scores that were recorded beside a library's episodes. Throws `InputError` when it is not open. */
+  protected abstract recorded(library: string): RecordedScores;
+
+  /** The task view's data, of the executions that take part. */
+  async task(
+    ref: TaskRef,
+    { sourcesPerTask, augmentation, without }: SourceSelection = {},
+  ): Promise<TaskModel> {
+    const selection = { sourcesPerTask, augmentation, without };
+    const { records, prepared } = await this.kept(ref, selection);
+    for (const id of without ?? []) {
+      if (!records.sources.some(({ source }) => source === id)) {
+        throw new InputError(`Task ${ref.task} has no execution ${id} that could be switched off.`);
+      }
+    }
+    return {
+      library: ref.library,
+      ...taskModel(prepared.graph, ref, records.episodes),
+      selection,
+      leftOut: records.sources.length - prepared.graph.sources.length,
+    };
+  }
+
+  /** Why a reference cannot be chosen by hand, in one line; null when it can. */
+  async pinProblem(
+    ref: TaskRef,
+    episodeId: string,
+    decision: number,
+    selection: WhatIf,
+    kind: PinKind,
+    pin: Pin,
+  ): Promise<string | null> {
+    const { records, prepared } = await this.kept(ref, selection);
+    const episode = findEpisode(records, episodeId);
+    try {
+      retrieve(prepared, episode, decision, kind === "success" ? { pin } : { pinFailure: pin });
+      return null;
+    } catch (error) {
+      return describeFault(error);
+    }
+  }
+
+  /** Retrieval and evidence for one decision. Throws `InputError` when there is none of that name. */
+  async decision(
+    ref: TaskRef,
+    episodeId: string,
+    decision: number,
+    selection: WhatIf = {},
+  ): Promise<DecisionModel> {
+    const { records, prepared } = await this.kept(ref, selection);
+    const episode = findEpisode(records, episodeId);
+    const { record, explanation } = retrieve(prepared, episode, decision, selection);
+    const input = whatIfInput(prepared, episode, record, selection);
+    const { observation, action, status, feedback, prompt, response } = episode.decisions[decision]!;
+    const model: DecisionModel = {
+      ...ref,
+      episode: episodeId,
+      decision,
+      selection,
+      retrieval: { record, explanation },
+      observation,
+      action,
+      status,
+      feedback,
+      prompt: prompt ?? null,
+      response: response ?? null,
+      evidence: input === null ? NO_EVIDENCE : renderEvidence(input),
+      counts: null,
+      countsProblem: null,
+      recorded: await recordedTokens(
+        episode,
+        decision,
+        this.recorded(ref.library),
+        this.tokenizers.tokenizer,
+      ),
+      full: null,
+    };
+    try {
+      const context = new TeacherContext(this.tokenizers.tokenizer, prepared, episode, decision, selection);
+      const { evidence, promptIds, evidenceTokens } = context.graph();
+      const counts = {
+        vanilla: context.vanillaIds.length,
+        graph: promptIds.length,
+        evidence: evidenceTokens,
+        response: context.responseIds.length,
+      };
+      return { ...model, evidence, counts, full: await this.#full(model, evidence) };
+    } catch (error) {
+      const full = await this.#full(model, model.evidence);
+      return { ...model, countsProblem: describeFault(error), full };
+    }
+  }
+
+  /** The same decision without what was changed, and what the change does to its evidence. */
+  async #full(
+    { library, environment, task, episode, decision, selection }: DecisionModel,
+    changed: Evidence,
+  ): Promise<FullMethod | null> {
+    if (Object.keys(selection).length === 0) return null;
+    const { retrieval, evidence, counts } = await this.decision(
+      { library, environment, task },
+      episode,
+      decision,
+    );
+    return { retrieval, evidence, counts, diff: evidenceDiff(evidence.text, changed.text) };
+  }
+
+  /**
+   * The two teacher contexts of one decision and the response that both score. `other`: as the tokenizer of
+   * `setOtherTokenizer` encodes the recorded texts; recorded ids are of the open one.
+   */
+  async pair(
+    ref: TaskRef,
+    episodeId: string,
+    decision: number,
+    selection: WhatIf = {},
+    { other = false }: { other?: boolean } = {},
+  ): Promise<ScorePair> {
+    const { records, prepared } = await this.kept(ref, selection);
+    const episode = findEpisode(records, episodeId);
+    const foreign = other ? this.tokenizers.other : null;
+    return foreign === null
+      ? new TeacherContext(this.tokenizers.tokenizer, prepared, episode, decision, selection).pair()
+      : new TeacherContext(foreign, prepared, withoutIds(episode), decision, selection).pair();
+  }
+
+  /** Lengths in tokens of both contexts of a decision and of its response. */
+  async contextLengths(
+    ref: TaskRef,
+    episodeId: string,
+    decision: number,
+    selection: Selection = {},
+  ): Promise<Pick<TokenCounts, "vanilla" | "graph" | "response">> {
+    const { vanillaIds, graphIds, responseIds } = await this.pair(ref, episodeId, decision, selection);
+    return { vanilla: vanillaIds.length, graph: graphIds.length, response: responseIds.length };
+  }
+
+  /** The graph-conditioned context without each record of its evidence, or without each event of one record. */
+  async leftOut(
+    ref: TaskRef,
+    episodeId: string,
+    decision: number,
+    selection: WhatIf,
+    record: EvidencePart["record"] | null,
+  ): Promise<LeftOutContext[]> {
+    const { records, prepared } = await this.kept(ref, selection);
+    const episode = findEpisode(records, episodeId);
+    return new TeacherContext(this.tokenizers.tokenizer, prepared, episode, decision, selection).leftOut(
+      record,
+    );
+  }
+
+  /** Decision j of a source; null for its terminal visit. Throws `InputError` when there is no such visit. */
+  async visit(ref: TaskRef, sourceId: string, position: number): Promise<SourceDecision | null> {
+    const { records } = await this.kept(ref);
+    const source = records.sources.find((each) => each.source === sourceId);
+    if (source === undefined) throw new InputError(`Task ${ref.task} has no execution ${sourceId}.`);
+    const { length } = source.decisions;
+    if (position > length) {
+      throw new InputError(`Execution ${sourceId} has no visit ${position}: they go from 0 to ${length}.`);
+    }
+    return source.decisions[position] ?? null;
+  }
+
+  /** Two visits beside each other. Throws `InputError` where one is not there. */
+  async compare(ref: TaskRef, visits: readonly [ComparedVisit, ComparedVisit]): Promise<VisitComparison> {
+    return compareVisits((await this.kept(ref)).records, visits);
+  }
+
+  /** One episode as it was recorded. */
+  async episode(ref: TaskRef, episodeId: string): Promise<Episode> {
+    return findEpisode((await this.kept(ref)).records, episodeId);
+  }
+
+  /** The episodes of one task that have a decision to train on. */
+  async episodeIds(ref: TaskRef): Promise<string[]> {
+    const { episodes } = (await this.kept(ref)).records;
+    return episodes.filter(({ decisions }) => decisions.length > 0).map(({ episode }) => episode);
+  }
+
+  /** Episodes and the sources of their tasks as JSON Lines, each record once: what a run elsewhere reads. */
+  async recordLines(
+    library: string,
+    names: readonly (TaskName & { episode: string })[],
+  ): Promise<{ episodes: Blob; sources: Blob }> {
+    const lines = (records: readonly object[]) =>
+      new Blob(records.map((record) => `${JSON.stringify(record)}\n`));
+    const episodes: Blob[] = [];
+    const sources: Blob[] = [];
+    let before = "";
+    for (const name of names) {
+      const ref = { ...name, library };
+      episodes.push(lines([await this.episode(ref, ref.episode)]));
+      const task = JSON.stringify([ref.environment, ref.task]);
+      // Those of one task are neighbours.
+      if (task !== before) sources.push(lines(await this.sources(ref)));
+      before = task;
+    }
+    return { episodes: new Blob(episodes), sources: new Blob(sources) };
+  }
+
+  /** D_x: the sources of one task; none where the library has none. */
+  async sources(ref: TaskRef): Promise<Source[]> {
+    return (await this.kept(ref)).records.sources;
+  }
+
+  /** The tokenizer that counts and scores from now on. Throws `InputError` for files that make none. */
+  setTokenizer(texts: TokenizerTexts): void {
+    this.tokenizers.set(texts);
+  }
+
+  /** Hashes of the open tokenizer's files; null while none is open. */
+  tokenizerHashes(): TokenizerHashes | null {
+    return this.tokenizers.hashes();
+  }
+
+  /** The tokenizer of a further model, for `pair` with `other`; its hashes, or null where it reads the same ids. */
+  setOtherTokenizer(texts: TokenizerTexts): TokenizerHashes | null {
+    return this.tokenizers.setOther(texts);
+  }
+
+  /** The texts of token ids, as they are shown. */
+  tokenTexts(ids: readonly number[], options?: { other?: boolean }): string[] {
+    return this.tokenizers.texts(ids, options);
+  }
+}
+
+/** The episode with its texts alone. */
+function withoutIds(episode: Episode): Episode {
+  const decisions = episode.decisions.map(({ prompt_ids: _, response_ids: __, ...rest }) => rest);
+  return { ...episode, decisions };
+}
+
+function findEpisode(records: TaskRecords, id: string): Episode {
+  const episode = records.episodes.find((candidate) => candidate.episode === id);
+  if (episode === undefined) throw new InputError(`task ${records.task} has no episode ${id}`);
+  return episode;
+}
