@@ -217,7 +217,7 @@ async function hostileJobs(page: Page): Promise<void> {
     route.fulfill({ json: { folder: "/", files: [{ path: EVERYTHING, bytes: 1 }] } }),
   );
   const batch = [
-    { step: 2 },
+    { step: 2, decisions: 1 },
     {
       episode: hostileName(1),
       decision: 0,
@@ -228,7 +228,7 @@ async function hostileJobs(page: Page): Promise<void> {
       teacher_logprobs: [-2, -1],
       ratio: [1, 1],
       advantage: [-1, 1],
-      clipped: [false, true],
+      clipped: [0, 1],
     },
   ];
   await page.route(/\/api\/jobs\/[^/]+\/results\/file/, (route) =>

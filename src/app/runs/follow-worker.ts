@@ -1,11 +1,13 @@
 /** Keeps the runs of the worker as they are there: its list every few seconds, the events of each as they happen. */
 
+import { InputError } from "../../core/errors.ts";
 import { type ServerEvent, serverEvents } from "./event-stream.ts";
 import { withGap, withUnread } from "./fold.ts";
 import type { LoopEvent } from "./loop-event.ts";
 import { ENDED, NO_FIGURES, type Run } from "./run.ts";
 import { dropRun, getRuns, newRun, patchRun, putRun, takeEvents, useRuns } from "./runs-store.ts";
-import { hasWorker, type Job, worker } from "./worker-client.ts";
+import type { Job } from "./worker-answers.ts";
+import { hasWorker, worker } from "./worker-client.ts";
 import { readWorkerEvent } from "./worker-event.ts";
 
 /** Milliseconds between two looks at the list, and between two tries to connect again. */
@@ -45,15 +47,16 @@ export async function refreshRuns(): Promise<void> {
     const { worker: known } = getRuns();
     if (known.status !== "there") {
       const [files, device] = await Promise.all([worker.files(), worker.device()]);
-      useRuns.setState({ worker: { status: "there", files, device: device.message } });
+      useRuns.setState({ worker: { status: "there", problem: null, files, device: device.message } });
     }
     const jobs = (await worker.jobs()).filter(({ request }) => request.kind === "train");
     for (const job of jobs) takeJob(job);
     const there = new Set(jobs.map(({ id }) => id));
     for (const { id, where } of Object.values(getRuns().runs))
       if (where === "worker" && !there.has(id) && jobs.length < 200) forget(id);
-  } catch {
-    useRuns.setState(({ worker: state }) => ({ worker: { ...state, status: "lost" } }));
+  } catch (error) {
+    const problem = error instanceof InputError ? error.message : null;
+    useRuns.setState(({ worker: state }) => ({ worker: { ...state, status: "lost", problem } }));
   }
 }
 

@@ -3,11 +3,13 @@ import { create } from "zustand";
 import { foldEvent } from "./fold.ts";
 import type { LoopEvent } from "./loop-event.ts";
 import { NO_FIGURES, type Run } from "./run.ts";
-import type { WorkerFiles } from "./worker-client.ts";
+import type { WorkerFiles } from "./worker-answers.ts";
 
 export interface WorkerState {
-  /** `none`: no worker serves this page; `lost`: it does not answer now. */
+  /** `none`: no worker serves this page; `lost`: it does not answer now, or not in a form that the page can read. */
   status: "none" | "asking" | "there" | "lost";
+  /** What is wrong with its answer, in one line; null while there is none. */
+  problem: string | null;
   /** What it computes on, in words. */
   device: string;
   files: WorkerFiles | null;
@@ -24,7 +26,7 @@ interface RunsState {
 
 export const useRuns = create<RunsState>(() => ({
   runs: {},
-  worker: { status: "asking", device: "", files: null },
+  worker: { status: "asking", problem: null, device: "", files: null },
   latest: null,
   restored: false,
 }));

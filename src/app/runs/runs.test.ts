@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { InputError } from "../../core/errors.ts";
 import type { TrainEvent } from "../../core/loop/events.ts";
 import { parseBatch } from "./batch.ts";
 import { CONFIG_FIELDS, checkConfig, configOf } from "./config-fields.ts";
@@ -177,7 +178,28 @@ it("reads the tokens of a step as the command line writes them", () => {
     advantage: [-1],
     clipped: [0],
   };
-  const batch = parseBatch(`{"step":3,"decisions":1}\n${JSON.stringify(line)}\n`);
-  expect(batch).toMatchObject({ step: 3, decisions: [{ pieces: ["a"], teacherLogprobs: [-2] }] });
-  expect(() => parseBatch("{}")).toThrow("batch.jsonl: no step in its first line");
+  expect(parseBatch(`{"step":3,"decisions":1}\n${JSON.stringify(line)}\n`)).toMatchObject({
+    step: 3,
+    decisions: [{ pieces: ["a"], teacherLogprobs: [-2] }],
+  });
+  const written = (change: object): string =>
+    `{"step":3,"decisions":1}\n${JSON.stringify({ ...line, ...change })}\n`;
+  // What JSON could not write as a number was none.
+  expect(parseBatch(written({ advantage: [null] })).decisions[0]?.advantage).toEqual([Number.NaN]);
+  const problemOf = (text: string): string => {
+    try {
+      parseBatch(text);
+      return "none";
+    } catch (error) {
+      return error instanceof InputError ? error.message : String(error);
+    }
+  };
+  const wrong: [string, string][] = [
+    ["", "batch.jsonl, line 1: expected JSON"],
+    ["{}", "batch.jsonl, line 1, step: missing; expected number"],
+    ['{"step":3,"decisions":2}\n{}', "batch.jsonl, line 1, decisions: expected 2 lines after it, received 1"],
+    [written({ ratio: ["1"] }), "batch.jsonl, line 2, ratio[0]: expected number, received string"],
+    [written({ tokens: [] }), "batch.jsonl, line 2, tokens: expected 1 entries, as many as ids, received 0"],
+  ];
+  for (const [text, message] of wrong) expect(problemOf(text)).toBe(message);
 });

@@ -3,7 +3,7 @@ import * as Comlink from "comlink";
 import { create } from "zustand";
 import { InputError } from "../../core/errors.ts";
 import { type ModelProbe, probedTime, type RunProbe } from "../../core/loop/probe.ts";
-import type { ProbedCall, WorkerTime } from "../runs/worker-client.ts";
+import type { ProbedCall, WorkerTime } from "../runs/worker-answers.ts";
 import { isComputing } from "../state/computing.ts";
 import { getUi, setUi } from "../state/store.ts";
 import { describeFault, isAbort, isDeviceFault } from "./faults.ts";

@@ -1,6 +1,6 @@
 /** What a run on the worker will cost, as the worker measures it. */
 import { create } from "zustand";
-import type { WorkerPlan } from "../runs/worker-client.ts";
+import type { WorkerPlan } from "../runs/worker-answers.ts";
 import { describeFault, isAbort } from "./faults.ts";
 import { composeConfig } from "./training-config.ts";
 import { probeKey } from "./training-probe.ts";

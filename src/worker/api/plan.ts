@@ -10,7 +10,7 @@ const tokens = z.int().nullable().openapi({ description: "Null where responses a
 
 const measured = z.array(z.object({ sequences: z.int(), tokens: z.int(), seconds: z.number() }));
 
-const Plan = z
+export const Plan = z
   .object({
     total: z.number().openapi({ description: "Bytes of the device." }),
     items: z.array(z.object({ name: z.string(), part: z.string(), bytes: z.number() })),

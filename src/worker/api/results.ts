@@ -13,7 +13,7 @@ import type { JobQueue } from "../job/queue.ts";
 import { listResults, resultFile } from "../job/results.ts";
 import { JobId, json, refusals, security } from "./schemas.ts";
 
-const ResultFile = z
+export const ResultFile = z
   .object({
     path: z.string().openapi({ description: "Path below the job's output folder.", example: "scores.jsonl" }),
     bytes: z.int(),

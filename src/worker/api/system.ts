@@ -22,7 +22,7 @@ const health = createRoute({
   responses: { 200: json(Health, "It is."), ...refusals() },
 });
 
-const Files = z
+export const Files = z
   .object({
     jobs: z.string().openapi({ description: "Folder with a folder for each job, by its id." }),
     shared: z

@@ -3,6 +3,7 @@ import { navigate } from "../../place/navigate.ts";
 import type { Run } from "../../runs/run.ts";
 import { sortedRuns, useRuns, type WorkerState } from "../../runs/runs-store.ts";
 import { useUi } from "../../state/store.ts";
+import { shownName } from "../../text/shown-text.ts";
 import { RunCharts } from "./run-charts.tsx";
 import { RunDetail } from "./run-detail.tsx";
 import { RunList } from "./run-list.tsx";
@@ -51,7 +52,10 @@ export function WorkerLine({ worker }: { worker: WorkerState }) {
     none: "No worker serves this page: `npm start` does",
     asking: "Asking the worker…",
     there: "Worker: ",
-    lost: "The worker does not answer; it is asked again",
+    lost:
+      worker.problem === null
+        ? "The worker does not answer; it is asked again"
+        : `The worker’s answer was not taken, and it is asked again: ${shownName(worker.problem, 1000)}`,
   };
   return (
     <span className="note" data-testid="worker-line">

@@ -3,7 +3,7 @@ import { useEffect } from "react";
 import { gibibytes } from "../../../tensor/memory-plan.ts";
 import { speedKey, timeExpected } from "../../runs/run-time.ts";
 import { useRuns } from "../../runs/runs-store.ts";
-import type { ProbedCall, WorkerTime } from "../../runs/worker-client.ts";
+import type { ProbedCall, WorkerTime } from "../../runs/worker-answers.ts";
 import { formatRange } from "../../session/eta.ts";
 import type { ComposedConfig } from "../../session/training-config.ts";
 import { useTrainingForm } from "../../session/training-form.ts";

@@ -1,0 +1,76 @@
+/** What the page reads of the API's answers is what the API gives: by its schemas, and by a worker's real answers. */
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, expectTypeOf, it } from "vitest";
+import { z } from "zod";
+import {
+  deviceAnswer,
+  filesAnswer,
+  inputAnswer,
+  jobAnswer,
+  jobsAnswer,
+  planAnswer,
+  readAnswer,
+  resultsAnswer,
+} from "../app/runs/worker-answers.ts";
+import { Plan } from "./api/plan.ts";
+import { ResultFile } from "./api/results.ts";
+import { Files } from "./api/system.ts";
+import { DeviceReport } from "./device/probe.ts";
+import { JOB_STATES, Job } from "./job/job.ts";
+import { Harness } from "./testing/harness.ts";
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = new Harness();
+  await harness.start();
+});
+afterAll(() => harness.remove());
+
+it("has the schemas of the API in it, key by key", () => {
+  expectTypeOf<z.output<typeof Job>>().toExtend<z.input<typeof jobAnswer>>();
+  expectTypeOf<z.output<typeof Plan>>().toExtend<z.input<typeof planAnswer>>();
+  expectTypeOf<z.output<typeof Files>>().toExtend<z.input<typeof filesAnswer>>();
+  expectTypeOf<z.output<typeof DeviceReport>>().toExtend<z.input<typeof deviceAnswer>>();
+  expectTypeOf<z.output<typeof ResultFile>>().toExtend<z.input<typeof resultsAnswer>["files"][number]>();
+  expect(jobAnswer.shape.state.options).toEqual(JOB_STATES);
+  for (const [read, given] of [
+    [jobAnswer, Job],
+    [planAnswer, Plan],
+    [filesAnswer, Files],
+    [deviceAnswer, DeviceReport],
+    [z.object(resultsAnswer.shape.files.element.shape), ResultFile],
+  ] as const)
+    expect(Object.keys(given.shape)).toEqual(expect.arrayContaining(Object.keys(read.shape)));
+});
+
+it("reads a worker's real answers", async () => {
+  const read = async <T>(schema: z.ZodType<T>, route: string, answer: Promise<Response>): Promise<T> => {
+    const got = await answer;
+    expect(got.ok, route).toBe(true);
+    return readAnswer(schema, route, await got.text());
+  };
+  const get = <T>(schema: z.ZodType<T>, path: string) => read(schema, `GET ${path}`, harness.fetch(path));
+  const files = await get(filesAnswer, "/api/files");
+  expect(files).toMatchObject({ jobs: join(harness.dataDir, "jobs"), shared: null, sample: null });
+  expect(await get(deviceAnswer, "/api/device")).toMatchObject({ device: "cpu" });
+
+  const id = "train-0123456789ab";
+  const path = `/api/jobs/${id}/inputs?path=episodes.jsonl`;
+  const input = await read(inputAnswer, "PUT", harness.fetch(path, { method: "PUT", body: "{}\n" }));
+  expect(input.path).toBe(join(files.jobs, id, "in", "episodes.jsonl"));
+
+  const { path: config } = harness.config({ steps: 2 });
+  const request = { kind: "train", id, title: "first", config };
+  const job = await read(jobAnswer, "POST /api/jobs", harness.post("/api/jobs", request));
+  expect(job).toMatchObject({ id, request: { kind: "train", title: "first", config }, ended_at: null });
+  await harness.until(id, "done");
+  const { jobs } = await get(jobsAnswer, "/api/jobs?limit=200");
+  expect(jobs).toMatchObject([{ id, state: "done", ended_at: expect.any(String) }]);
+  const results = await get(resultsAnswer, `/api/jobs/${id}/results`);
+  expect(results.files).toContainEqual({ path: "checkpoint.json", bytes: expect.any(Number) });
+
+  const body = JSON.stringify({ title: "second" });
+  const headers = { "Content-Type": "application/json" };
+  const renamed = harness.fetch(`/api/jobs/${id}`, { method: "PATCH", body, headers });
+  expect((await read(jobAnswer, "PATCH", renamed)).request.title).toBe("second");
+});
