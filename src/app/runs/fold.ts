@@ -91,8 +91,10 @@ function backTo(figures: Figures, step: number): Figures {
   return { ...figures, points: figures.points.filter((point) => point.step <= step) };
 }
 
-function fault({ step, message }: Extract<LoopEvent, { type: "fault" }>): Mark {
-  return { step, kind: "fault", text: `device failed: ${message}` };
+/** "device failed (1 of 3): …": the faults since the last step, of those that are tolerated. */
+function fault({ step, message, attempt, attempts }: Extract<LoopEvent, { type: "fault" }>): Mark {
+  const which = attempt === undefined || attempts === undefined ? "" : ` (${attempt} of ${attempts})`;
+  return { step, kind: "fault", text: `device failed${which}: ${message}` };
 }
 
 /** A mark where the connection to a run's events was lost and found again. */

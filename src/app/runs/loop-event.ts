@@ -47,7 +47,14 @@ const loopEvent = z.discriminatedUnion("type", [
     tokensPerSecond: figure,
   }),
   z.object({ type: z.literal("checkpoint"), step: count }),
-  z.object({ type: z.literal("fault"), step: count, message: z.string() }),
+  z.object({
+    type: z.literal("fault"),
+    step: count,
+    message: z.string(),
+    // Workers of an earlier version covered it by the job's.
+    attempt: count.optional(),
+    attempts: count.optional(),
+  }),
   z.object({ type: z.literal("stopped"), step: count }),
   z.object({ type: z.literal("done"), step: count }),
   z.object({

@@ -51,8 +51,18 @@ describe("events into figures", () => {
     const figures = fold([start(null), ...STAGES, updated(1), updated(2), start(1), ...STAGES, updated(2)]);
     expect(figures.points.map(({ step }) => step)).toEqual([1, 2]);
     expect(figures.marks).toEqual([{ step: 1, kind: "resumed", text: "went on after step 1" }]);
-    const fault = { type: "fault", step: 1, message: "lost" } as unknown as TrainEvent;
+    const fault = {
+      type: "fault",
+      step: 1,
+      fault: "lost",
+      message: "gone",
+      attempt: 2,
+      attempts: 3,
+    } as const;
     expect(foldEvent(figures, fault)).toMatchObject({ done: 1, points: [{ step: 1 }] });
+    expect(foldEvent(figures, fault).marks.at(-1)?.text).toBe("device failed (2 of 3): gone");
+    const { attempt: _covered, ...earlier } = fault;
+    expect(foldEvent(figures, earlier).marks.at(-1)?.text).toBe("device failed: gone");
   });
 
   it("marks a gap of the connection where it was", () => {

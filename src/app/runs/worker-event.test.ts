@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { TrainEvent } from "../../core/loop/events.ts";
+import { eventData } from "../../worker/job/event-data.ts";
 import { take } from "./follow-worker.ts";
 import { isLoopEvent } from "./loop-event.ts";
 import { getRuns, newRun, putRun } from "./runs-store.ts";
@@ -67,16 +68,22 @@ const EVENTS: readonly TrainEvent[] = [
   { type: "stopped", step: 1, steps: 2, seconds: 3 },
   { type: "done", step: 2, seconds: 4 },
 ];
-const sent = (event: object): string => JSON.stringify({ ...event, attempt: 1, at: AT });
+/** As the worker sends what a command printed, and a change of the job's state. */
+const sent = (event: object, type: "progress" | "state" = "progress"): string =>
+  JSON.stringify(eventData({ type, data: { ...event }, attempt: 4, at: AT }));
 const run = () => getRuns().runs[ID]!;
 
 beforeEach(() => putRun(newRun({ id: ID, where: "worker", title: "", config: {} })));
 
 describe("events of the worker", () => {
   it.each(EVENTS)("reads a $type event, and keeps all of it", (event) => {
-    // The stream's `attempt` is the job's.
-    const { attempt: _attempt, ...kept } = { attempt: 1, ...event };
-    expect(readWorkerEvent("progress", sent(event))).toEqual({ type: "progress", event: kept, at: AT });
+    expect(readWorkerEvent("progress", sent(event))).toEqual({ type: "progress", event, at: AT });
+  });
+
+  it("reads a fault of an earlier worker, whose attempt is covered by the job's", () => {
+    const { attempt: _covered, ...kept } = { attempt: 0, ...EVENTS[8]! };
+    const text = JSON.stringify({ ...EVENTS[8]!, attempt: 4, at: AT });
+    expect(readWorkerEvent("progress", text)).toEqual({ type: "progress", event: kept, at: AT });
   });
 
   it("knows every kind of event that the loop has", () => {
@@ -100,7 +107,7 @@ describe("events of the worker", () => {
     ["progress", { type: "done" }, /^“done” event, key “step”: /],
     ["progress", { type: "dreamt", step: 1 }, /^“dreamt” event, key “type”: /],
   ] as const)("says what is wrong with a %s event", (type, event, problem) => {
-    expect(readWorkerEvent(type, sent(event))).toEqual({ problem: expect.stringMatching(problem) });
+    expect(readWorkerEvent(type, sent(event, type))).toEqual({ problem: expect.stringMatching(problem) });
   });
 
   it("says it once in the run, and goes on with the events that it can read", () => {
@@ -108,7 +115,7 @@ describe("events of the worker", () => {
       take(ID, { event: "progress", data: sent(event) });
     take(ID, { event: "state", data: "{" });
     take(ID, { event: "output", data: "not JSON" });
-    take(ID, { event: "state", data: sent({ state: "done", message: null }) });
+    take(ID, { event: "state", data: sent({ state: "done", message: null }, "state") });
     expect(run()).toMatchObject({ state: "done", ended: AT, figures: { done: 1 } });
     expect(run().figures.marks).toEqual([
       { step: 0, kind: "unread", text: expect.stringContaining("“updated” event, key “stage”") },

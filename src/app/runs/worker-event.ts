@@ -11,7 +11,7 @@ const stateEvent = stamp.extend({
     .nullish()
     .transform((message) => message ?? null),
 });
-const printed = z.record(z.string(), z.unknown());
+const object = z.record(z.string(), z.unknown());
 
 export type WorkerEvent =
   | { type: "state"; state: RunState; message: string | null; at: string }
@@ -24,6 +24,14 @@ function problemOf(kind: string, error: z.ZodError): { problem: string } {
   return {
     problem: `${kind}${key === "" ? "" : `, key “${key}”`}: ${issue?.message ?? "not the expected form"}`,
   };
+}
+
+/**
+ * The object as the command printed it: what stands beside the job's attempt and the time; whole under `printed` where
+ * it has one of these keys itself, as a fault's `attempt`. Workers of an earlier version did not give that.
+ */
+function printedOf({ attempt: _attempt, at: _at, printed, ...rest }: Record<string, unknown>) {
+  return object.safeParse(printed).data ?? rest;
 }
 
 /** Reads the data of one event; what is wrong with it, at its first key, where it has not the form. */
@@ -40,8 +48,8 @@ export function readWorkerEvent(type: "state" | "progress", text: string): Worke
   }
   const stamped = stamp.safeParse(data);
   if (!stamped.success) return problemOf(type, stamped.error);
-  const { attempt: _attempt, at: _at, ...event } = printed.parse(data);
   const { at } = stamped.data;
+  const event = printedOf(object.parse(data));
   if (typeof event.type !== "string") return { type, event: null, at };
   if (!isLoopEvent(event)) return { problem: loopEventProblem(event) ?? "not an event of the loop" };
   return { type, event, at };

@@ -1,6 +1,7 @@
 /** A job's events as they happen, from where the client last was: server-sent events. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { streamSSE } from "hono/streaming";
+import { eventData } from "../job/event-data.ts";
 import { ENDED } from "../job/job.ts";
 import type { JobQueue } from "../job/queue.ts";
 import type { JobStore } from "../job/store.ts";
@@ -18,7 +19,9 @@ const events = createRoute({
   description:
     "All events of the job from its first on, or from the one after `Last-Event-ID`; then each as it happens. Types: " +
     "`state` with `{state, message}`, `progress` with an object that the command printed, `output` with `{text}` for " +
-    "any other line of it. Each event's data also holds `attempt` and `at`. The stream ends when the job has ended.",
+    "any other line of it. Each event's data also holds `attempt`, the run of the job that it is of, and `at`. An " +
+    "object that has a key `attempt`, `at` or `printed` itself stands whole under `printed`, too. The stream ends when " +
+    "the job has ended.",
   security,
   request: {
     params: JobId,
@@ -54,7 +57,7 @@ export function eventRoutes(app: OpenAPIHono, queue: JobQueue, store: JobStore):
         while (!stream.aborted) {
           const batch = store.eventsAfter(id, last, BATCH);
           for (const event of batch) {
-            const data = JSON.stringify({ ...event.data, attempt: event.attempt, at: event.at });
+            const data = JSON.stringify(eventData(event));
             await stream.writeSSE({ id: String(event.id), event: event.type, data });
             last = event.id;
           }

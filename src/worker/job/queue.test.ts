@@ -40,6 +40,22 @@ describe("a job", () => {
     expect(runs(job.id)[0]).toMatch(/ train --config .*config-1\.json --out .*\/out --progress json$/);
   });
 
+  it("gives what its command printed whole, also where it has the stream's own keys", async () => {
+    const fault = { type: "fault", step: 1, fault: "lost", message: "gone", attempt: 2, attempts: 3 };
+    const own = { type: "own", at: "noon", printed: [1] };
+    const { path } = harness.config({ steps: 1, prints: [fault, own] });
+    const { id } = await harness.train(path);
+    const events = await harness.events(id);
+    const progress = events.filter((event) => event.event === "progress").map((event) => event.data);
+    const at = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/);
+    expect(progress).toEqual([
+      // The job's attempt stands where it always did.
+      { ...fault, attempt: 1, at, printed: fault },
+      { ...own, attempt: 1, at, printed: own },
+      { event: "step", step: 1, steps: 1, attempt: 1, at },
+    ]);
+  });
+
   it("fails with the command's own last line, and resumes from its checkpoint", async () => {
     const { path } = harness.config({ steps: 4, failAt: 2 });
     const { id } = await harness.train(path);

@@ -19,6 +19,7 @@ if (config.interrupted) {
   process.kill(process.pid, "SIGTERM");
   await sleep(10_000);
 }
+for (const object of config.prints ?? []) console.log(JSON.stringify(object));
 while (step < config.steps) {
   await sleep(config.delay ?? 5);
   // A file that a test removes to let the run go on.
