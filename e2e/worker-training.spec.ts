@@ -111,12 +111,15 @@ plain(
         cards: 2,
       });
       const script = await copied(page, "config", "a script for a shell");
+      expect(script).toMatch(/^# set HF_TOKEN if [^\n]*\ncat > /);
+      await expect(page.getByTestId("config")).toContainText("needs HF_TOKEN set in that shell");
       const shownCommand = await copied(page, "config", "the command");
       await page.getByRole("button", { name: "Start on the worker" }).click();
       await expect(detail(page)).toContainText("✓ done · step 2 of 2", { timeout: 200_000 });
       await detail(page).getByText("Command", { exact: true }).click();
       // What was shown before is what ran.
       expect(await copied(page, "run-detail", "the command")).toBe(shownCommand);
+      await expect(detail(page)).toContainText("needs HF_TOKEN set in that shell");
       const again = await copied(page, "run-detail", "it for a shell");
       const id = /train-[0-9a-f]{12}/.exec(shownCommand)![0];
       const ran = losses(join(folder, "data", "jobs", id, "out", "metrics.jsonl"));
@@ -151,6 +154,7 @@ test("the sample on the worker: its own copies are read, and nothing is sent", a
   await page.getByTestId("config").locator("summary").click();
   await expect(page.getByTestId("config")).toContainText("sample/episodes.jsonl.gz");
   await expect(page.getByTestId("config")).not.toContainText("Sent to the worker");
+  await expect(page.getByTestId("config")).not.toContainText("HF_TOKEN");
   await page.getByRole("button", { name: "Start on the worker" }).click();
   await expect(detail(page)).toContainText("✓ done · step 1 of 1", { timeout: 380_000 });
 });

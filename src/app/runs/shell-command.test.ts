@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -18,7 +18,10 @@ it("writes a config to the letter before its command", () => {
   const folder = mkdtempSync(join(tmpdir(), "gcopd-"));
   try {
     const text = JSON.stringify({ library: "a 'b' $c `d` \\ é" }, null, 2);
-    execFileSync("sh", ["-c", shellScript("my config.json", text, "echo done > done")], { cwd: folder });
+    const script = shellScript("my config.json", text, "echo done > done", ["a word first\necho no > no"]);
+    expect(script).toMatch(/^# a word first echo no > no\ncat > /);
+    execFileSync("sh", ["-c", script], { cwd: folder });
+    expect(existsSync(join(folder, "no"))).toBe(false);
     expect(readFileSync(join(folder, "my config.json"), "utf8")).toBe(`${text}\n`);
     expect(readFileSync(join(folder, "done"), "utf8")).toBe("done\n");
   } finally {

@@ -14,10 +14,19 @@ export function shellLine(
   return [...set, ...words.map(shellWord)].join(" ");
 }
 
-/** Writes a file and runs a command on it: the text of the file is taken to the letter. */
-export function shellScript(file: string, text: string, command: string): string {
+/**
+ * Writes a file and runs a command on it: the text of the file is taken to the letter. `comments`, a line each, stand
+ * first.
+ */
+export function shellScript(
+  file: string,
+  text: string,
+  command: string,
+  comments: readonly string[] = [],
+): string {
+  const said = comments.map((comment) => `# ${comment.replace(/[\r\n]+/g, " ")}\n`).join("");
   // No line of JSON is this word.
-  return `cat > ${shellWord(file)} <<'END_OF_CONFIG'\n${text}\nEND_OF_CONFIG\n${command}\n`;
+  return `${said}cat > ${shellWord(file)} <<'END_OF_CONFIG'\n${text}\nEND_OF_CONFIG\n${command}\n`;
 }
 
 /**

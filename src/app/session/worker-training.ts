@@ -4,6 +4,7 @@ import { InputError } from "../../core/errors.ts";
 import type { RunWork } from "../../core/loop/index.ts";
 import { wholeFile } from "../library/blob-folder.ts";
 import { takeJob } from "../runs/follow-worker.ts";
+import { namesHubModel } from "../runs/hub-models.ts";
 import { newRunId, useRuns } from "../runs/runs-store.ts";
 import type { WorkerPlan } from "../runs/worker-answers.ts";
 import { worker } from "../runs/worker-client.ts";
@@ -66,10 +67,12 @@ export async function planOnWorker(
   const composed = valid(composeConfig());
   await sendInputs(composed, tell);
   signal.throwIfAborted();
-  const { teacher, student } = composed.config!;
-  const named = [teacher, student].some((model) => model.startsWith("hub:"));
   const what = probe ? "Measuring, with a probe" : "Measuring";
-  tell(named ? `${what}; models of the hub that the worker does not have yet are downloaded first` : what);
+  tell(
+    namesHubModel(composed.written)
+      ? `${what}; models of the hub that the worker does not have yet are downloaded first`
+      : what,
+  );
   return worker.plan(composed.written, probe, signal);
 }
 

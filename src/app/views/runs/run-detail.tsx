@@ -1,6 +1,7 @@
 /** One run: its state, what it was asked, its command, its log and files, and its export. */
 import { useState } from "react";
 import { eventLines } from "../../runs/export-run.ts";
+import { namesHubModel, TOKEN_SENTENCE } from "../../runs/hub-models.ts";
 import { ENDED, type Run } from "../../runs/run.ts";
 import { useRuns } from "../../runs/runs-store.ts";
 import { againCommand, shellLine } from "../../runs/shell-command.ts";
@@ -83,7 +84,7 @@ export function RunDetail({ run }: { run: Run }) {
               />
               <p className="note">
                 In a shell of the worker’s machine the second takes the same run again, into the folder {id}
-                -again.
+                -again.{namesHubModel(run.config) && ` ${TOKEN_SENTENCE}`}
               </p>
             </details>
           )}

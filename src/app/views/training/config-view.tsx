@@ -1,4 +1,5 @@
 /** The config that will run, to the letter, and the command that runs it. */
+import { namesHubModel, TOKEN_COMMENT, TOKEN_SENTENCE } from "../../runs/hub-models.ts";
 import { useRuns } from "../../runs/runs-store.ts";
 import { againCommand, shellLine, shellScript } from "../../runs/shell-command.ts";
 import { type ComposedConfig, workerCommand } from "../../session/training-config.ts";
@@ -20,6 +21,7 @@ export function ConfigView({ composed }: { composed: ComposedConfig }) {
   const config = JSON.stringify(composed.written, null, 2);
   const command = workerCommand(form, worker);
   const own = `${form.nextId}.json`;
+  const hub = namesHubModel(composed.written);
   return (
     <details className="config-view" data-testid="config">
       <summary>{there ? "Config and command" : "Config"}</summary>
@@ -43,6 +45,7 @@ export function ConfigView({ composed }: { composed: ComposedConfig }) {
                           worker.files,
                           form.nextId,
                         ),
+                        hub ? [TOKEN_COMMENT] : [],
                       ),
                     },
                   ]
@@ -51,6 +54,7 @@ export function ConfigView({ composed }: { composed: ComposedConfig }) {
           <p className="note">
             The worker writes the config there when the run starts, and runs this. The script takes the same
             run in a shell of its machine: it writes the config and trains into a folder of its own.
+            {hub && ` ${TOKEN_SENTENCE}`}
           </p>
           {sent !== "" && (
             <p className="note">
