@@ -9,7 +9,6 @@ import { describe, expect, it } from "vitest";
 import {
   at,
   CPU,
-  contents,
   decisionsOf,
   episodes,
   folder,
@@ -17,6 +16,7 @@ import {
   lines,
   MODEL,
   type Record_,
+  refused,
   retrieve,
   sources,
   TOKENIZER,
@@ -24,19 +24,6 @@ import {
 import { runCli } from "./support/cli.ts";
 
 freshFolder();
-
-/** Runs a command that must fail with one line, and change nothing. */
-async function refused(args: readonly string[], code = 1): Promise<string> {
-  const before = contents();
-  const result = await runCli(...args);
-  expect([result.code, result.out], result.err).toEqual([code, ""]);
-  const told = result.err.trimEnd().split("\n");
-  if (code === 1) expect(told, result.err).toHaveLength(1);
-  expect(result.err).not.toContain("internal error");
-  expect(result.err).not.toMatch(/^\s+at /m);
-  expect(contents()).toEqual(before);
-  return told[0]!;
-}
 
 describe("records", () => {
   const first = () => JSON.stringify(sources[0]);
@@ -295,7 +282,12 @@ describe("training", () => {
   };
 
   it.each<[string, Record_, string]>([
-    ["an unknown key", { bath_size: 2 }, "config.json"],
+    ["an unknown key", { bath_size: 2 }, 'config.json: unknown key "bath_size"'],
+    [
+      "an episode that the file does not have",
+      { episode_ids: ["nobody"] },
+      'config.json, episode_ids: the episodes file has no episode "nobody"',
+    ],
     ["a wrong type", { batch_size: "two" }, "config.json, batch_size"],
     ["no teacher folder", { teacher: "none" }, "none: no such folder"],
     ["a file for the student", { student: "in.jsonl" }, "in.jsonl"],

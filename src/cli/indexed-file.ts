@@ -29,7 +29,8 @@ export interface IndexedFile {
 
 /**
  * Opens a file of sources or episodes to be read a task at a time. An index beside it that is out of date or damaged is
- * built anew, with a note. `InputError` as the readers have it, and for a record of the other kind.
+ * built anew, with a note. `InputError` as the readers have it, for a record of the other kind, and for a file without
+ * any: an export that failed leaves one, and nothing would be retrieved from it.
  */
 export async function openIndexedFile(
   path: string,
@@ -41,6 +42,7 @@ export async function openIndexedFile(
     const index = kept ?? (await buildIndex(rangedChunks(file), { file: file.name, kind: options.kind }));
     if (kept !== null) requireKind(kept, options.kind, file.name);
     else if (file.original && file.size >= (options.keepFrom ?? KEEP_FROM)) await keep(path, file, index);
+    if (index.tasks.length === 0) throw new InputError("holds no records", { file: file.name });
     return {
       library: openIndexedLibrary(file, index),
       index: kept === null ? "built" : "kept",

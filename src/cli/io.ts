@@ -1,7 +1,7 @@
 /** Files for the commands: byte streams in, atomic writes out, `-` for the standard streams. */
 import { randomBytes } from "node:crypto";
 import { createReadStream, type ReadStream, unlinkSync } from "node:fs";
-import { open, readFile, realpath, rename, stat, unlink } from "node:fs/promises";
+import { access, constants, open, readFile, realpath, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { InputError } from "../core/errors.ts";
 import { plainText } from "../core/plain-text.ts";
@@ -149,6 +149,18 @@ async function resolveTarget(path: string): Promise<{ target: string; special: b
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return { target: path, special: false };
     throw error;
   }
+}
+
+/**
+ * Refuses an output that `writeOut` could not begin, for work whose preparation takes long.
+ *
+ * @throws InputError when the path is a folder, or its folder is missing, is none, or may not be written to
+ */
+export async function checkOut(path: string | undefined): Promise<void> {
+  if (path === undefined || path === STANDARD) return;
+  const { target, special } = await onFile(path, "write", resolveTarget(path));
+  // With the dot, a file in place of the folder is refused too.
+  if (!special) await onFile(path, "write", access(`${dirname(target)}/.`, constants.W_OK));
 }
 
 /**

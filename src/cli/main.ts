@@ -5,6 +5,7 @@
 import { Command, CommanderError } from "commander";
 import { DeviceError, InputError } from "../core/errors.ts";
 import { fileError, isSystemError } from "../engine/webgpu/file-error.ts";
+import { PACKAGE } from "../worker/package-root.ts";
 import { type Register, UsageError } from "./command.ts";
 import { register as demo } from "./commands/demo.ts";
 import { register as evidence } from "./commands/evidence.ts";
@@ -50,6 +51,7 @@ export async function main(args: string[]): Promise<number> {
   watchStandardStreams();
   const program = new Command("gcopd")
     .description("Graph-conditioned on-policy distillation: retrieval, evidence, scoring and training.")
+    .version(PACKAGE.version, "--version", "print the version")
     .showHelpAfterError("(add --help for the options)")
     .exitOverride();
   for (const register of COMMANDS) register(program);

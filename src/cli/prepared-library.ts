@@ -112,9 +112,7 @@ export async function readEpisodeOf(path: string, id: string): Promise<Episode> 
     const ids = library.episodeIds();
     const some = ids.slice(0, 3).map((other) => JSON.stringify(other));
     throw new InputError(
-      ids.length === 0
-        ? "the file has no episodes"
-        : `no episode ${JSON.stringify(id)} among ${ids.length}: ${some.join(", ")}${ids.length > 3 ? ", …" : ""}`,
+      `no episode ${JSON.stringify(id)} among ${ids.length}: ${some.join(", ")}${ids.length > 3 ? ", …" : ""}`,
       { file: fileLabel(path) },
     );
   } finally {

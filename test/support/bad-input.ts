@@ -3,7 +3,8 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach } from "vitest";
+import { afterEach, beforeEach, expect } from "vitest";
+import { runCli } from "./cli.ts";
 import { modelFixture } from "./golden.ts";
 import { tinyRecords } from "./tiny-records.ts";
 
@@ -55,3 +56,16 @@ export const retrieve = () => [
   ...["retrieve", "--library", at("sources.jsonl"), "--episodes", at("episodes.jsonl")],
   ...["--out", at("out.jsonl")],
 ];
+
+/** Runs a command that must fail with one line, and change nothing. */
+export async function refused(args: readonly string[], code = 1): Promise<string> {
+  const before = contents();
+  const result = await runCli(...args);
+  expect([result.code, result.out], result.err).toEqual([code, ""]);
+  const told = result.err.trimEnd().split("\n");
+  if (code === 1) expect(told, result.err).toHaveLength(1);
+  expect(result.err).not.toContain("internal error");
+  expect(result.err).not.toMatch(/^\s+at /m);
+  expect(contents()).toEqual(before);
+  return told[0]!;
+}

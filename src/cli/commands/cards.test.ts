@@ -177,3 +177,11 @@ it("bad input on a card is one line; bad numbers of cards are bad usage", async 
   );
   expect(twice).toMatchObject({ code: 1, err: "gcopd: cards: a card is named twice\n" });
 });
+
+it("the command of a card's process is not for people", async () => {
+  expect(await cli("serve-card")).toMatchObject({
+    code: 2,
+    out: "",
+    err: "gcopd: serve-card is started by gcopd itself, for --cards\n",
+  });
+});

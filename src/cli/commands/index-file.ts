@@ -34,6 +34,7 @@ async function run(paths: string[]): Promise<void> {
       }
       const start = performance.now();
       const index = await buildIndex(rangedChunks(file), { file: path });
+      if (index.tasks.length === 0) throw new InputError("holds no records", { file: path });
       await writeIndexFile(path, file, index);
       const seconds = (performance.now() - start) / 1000;
       const { tasks, sources, episodes, decisions } = openIndexedLibrary(file, index).counts;

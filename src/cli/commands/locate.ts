@@ -52,6 +52,7 @@ async function run(options: Options): Promise<void> {
       if (state === null) unmatchable++;
       yield id === null ? { key, state } : { [id.key]: id.value, key, state };
     }
+    if (captures === 0) throw new InputError("holds no captures", { file });
   }
   await writeRecordsOut(options.out, located());
   progress(`${captures} captures, ${unmatchable} of them cannot match`);

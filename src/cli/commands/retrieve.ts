@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { InputError } from "../../core/errors.ts";
 import { readRecords } from "../../core/record/read.ts";
 import { retrieveEpisode } from "../../core/retrieval/retrieve.ts";
 import { explanationRecord } from "../explanation-record.ts";
@@ -46,6 +47,7 @@ async function run(options: Options): Promise<void> {
       }
       episodes++;
     }
+    if (episodes === 0) throw new InputError("holds no records", { file });
   }
   try {
     await writeRecordsOut(options.out, records());

@@ -1,19 +1,26 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { InputError } from "../../core/errors.ts";
 import type { ScoreOptions, ScoreResult, Scorer } from "../../core/ports.ts";
 import { readRecords } from "../../core/record/read.ts";
 import type { ScoreInput } from "../../core/record/schema.ts";
 import { openModelFolder } from "../../engine/hub/node.ts";
 import { type DeviceChoice, type JobSizes, planJob, ReopeningScorer } from "../../engine/webgpu/index.ts";
-import { checkPlan, describePlan, WEIGHT_CHOICES, type WeightChoice } from "../../tensor/index.ts";
+import {
+  checkPlan,
+  describePlan,
+  readModelHeader,
+  WEIGHT_CHOICES,
+  type WeightChoice,
+} from "../../tensor/index.ts";
 import { UsageError } from "../command.ts";
-import { checkIds } from "../engine/check-ids.ts";
+import { checkIds, type ModelLimits } from "../engine/check-ids.ts";
 import { type Compute, openCompute } from "../engine/compute.ts";
 import { interruptible } from "../engine/interrupt.ts";
 import { printJsonLine } from "../engine/json-lines.ts";
 import { limitBytes, type MemoryOptions, memoryOptions, printPlan } from "../engine/memory-options.ts";
 import { downloaded, type EngineOptions, engineOptions, MODEL } from "../engine/options.ts";
-import { fileLabel, openBytes, progress, writeRecordsOut } from "../io.ts";
+import { checkOut, fileLabel, openBytes, progress, writeRecordsOut } from "../io.ts";
 
 interface Options extends EngineOptions, MemoryOptions {
   model: string;
@@ -82,7 +89,10 @@ async function run(options: Options): Promise<void> {
       onProgress: downloaded(),
       onNote: progress,
     });
-    const sizes = await longest(options.in, signal);
+    if (!options.plan) await checkOut(options.out);
+    const { config } = await readModelHeader(folder);
+    const { vocabularySize: vocabulary, maxPositions } = config;
+    const sizes = await longest(options.in, { vocabulary, maxPositions }, signal);
     const limit = limitBytes(options.memoryLimit);
     const planned = (opened: Compute) =>
       planJob(opened.device, folder, { kind: "score", weights, ...sizes, limit });
@@ -133,23 +143,26 @@ async function run(options: Options): Promise<void> {
   });
 }
 
-/** The longest sequence and response of a file; of a stream, which can be read once only, what fills a pass. */
+/**
+ * The longest sequence and response of a file, whose lines are checked on the way; of a stream, which can be read once
+ * only, what fills a pass.
+ */
 async function longest(
   path: string,
+  limits: ModelLimits,
   signal: AbortSignal,
 ): Promise<Pick<JobSizes, "longestSequence" | "longestResponse" | "allTokens">> {
   if (path === "-") return { longestSequence: 4096, longestResponse: 512 };
   let [longestSequence, longestResponse, allTokens] = [0, 0, 0];
-  for await (const { record } of readRecords(openBytes(path), {
-    file: fileLabel(path),
-    kind: "score-input",
-    signal,
-  })) {
+  const file = fileLabel(path);
+  for await (const { record, line } of readRecords(openBytes(path), { file, kind: "score-input", signal })) {
+    checkIds(record, limits, { file, line });
     const length = record.prompt_ids.length + record.response_ids.length;
     allTokens += length;
     longestSequence = Math.max(longestSequence, length);
     longestResponse = Math.max(longestResponse, record.response_ids.length);
   }
+  if (allTokens === 0) throw noRequests(file);
   return { longestSequence, longestResponse, allTokens };
 }
 
@@ -163,6 +176,7 @@ async function* scored(
   const file = fileLabel(path);
   const limits = { vocabulary: scorer.info.vocabulary, maxPositions: scorer.opened.maxPositions };
   let group: ScoreInput[] = [];
+  let lines = 0;
   let tokens = 0;
   // Several cards do not tell.
   let computed: number | null = null;
@@ -189,11 +203,15 @@ async function* scored(
   for await (const { record, line } of readRecords(openBytes(path), { file, kind: "score-input", signal })) {
     checkIds(record, limits, { file, line });
     group.push(record);
+    lines++;
     tokens += record.prompt_ids.length + record.response_ids.length;
     if (tokens >= atOnce) yield* flush();
   }
+  if (lines === 0) throw noRequests(file);
   yield* flush();
 }
+
+const noRequests = (file: string) => new InputError("holds no requests", { file });
 
 /** A line of the output; the most probable tokens are a list for each response token. */
 function outputRecord({ id, logprobs, entropy, topIds, topLogprobs }: ScoreResult, top: number): object {

@@ -72,7 +72,7 @@ describe("gcopd stats", () => {
   });
 
   it("counts tokens against the environment's limit, and tasks without sources", async () => {
-    const { episodes, args } = small();
+    const { sources, episodes, args } = small();
     const tokenizer = ["--tokenizer", fixture("models/tokenizer"), "--json"];
     const found = JSON.parse((await runCli("stats", ...args, ...tokenizer)).out);
     const decisions = episodes.reduce((sum, episode) => sum + episode.decisions.length, 0);
@@ -93,10 +93,10 @@ describe("gcopd stats", () => {
     expect(found.evidence.max).toBeGreaterThanOrEqual(JSON.parse(out).tokens);
     expect(found.evidence).not.toHaveProperty("values");
 
-    const empty = write("none.jsonl", []);
-    const none = await runCli("stats", "--library", empty, ...args.slice(2), "--json");
+    const other = write("other.jsonl", [{ ...sources[0]!, task: "another task" }]);
+    const none = await runCli("stats", "--library", other, ...args.slice(2), "--json");
     expect(JSON.parse(none.out)).toMatchObject({
-      tasks: 1,
+      tasks: 2,
       tasks_without_sources: 1,
       decisions: { decisions, matched: 0, outcomes: { none: decisions } },
     });

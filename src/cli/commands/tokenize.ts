@@ -56,6 +56,7 @@ async function* encoded(
     counts.tokens += ids.length;
     yield { id: record.id, ids };
   }
+  requireLines(counts, file);
 }
 
 async function* decoded(
@@ -77,4 +78,9 @@ async function* decoded(
     counts.tokens += record.ids.length;
     yield { id: record.id, text: tokenizer.decode(record.ids) };
   }
+  requireLines(counts, file);
+}
+
+function requireLines({ lines }: Counts, file: string): void {
+  if (lines === 0) throw new InputError("holds no lines", { file });
 }

@@ -13,7 +13,8 @@ import { cardsOption, downloaded, type ProgressFormat } from "../engine/options.
 import { progress } from "../io.ts";
 import { describeEvent } from "../train/describe-event.ts";
 import { readTrainConfig } from "../train/read-config.ts";
-import { runTraining, type ToldPlan } from "../train/run.ts";
+import { runTraining } from "../train/run.ts";
+import type { ToldPlan } from "../train/training-run.ts";
 
 interface Options extends MemoryOptions {
   config: string;

@@ -1,5 +1,8 @@
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { Command } from "commander";
+import { InputError } from "../../core/errors.ts";
 import { createWorker, DEFAULT_PORT, defaultDataDir } from "../../worker/index.ts";
 import { UsageError } from "../command.ts";
 
@@ -33,6 +36,12 @@ export function register(program: Command): void {
     .action(async (options: Options) => {
       const token = options.token ?? (process.env.GCOPD_TOKEN || undefined);
       const { port, host, data: dataDir, page: pageDir, connect, files: filesDir } = options;
+      // The package's own may be built after the worker has started; a named one is there, or misspelt.
+      if (pageDir !== undefined && !existsSync(join(pageDir, "index.html"))) {
+        throw new InputError(`expected a folder with the page's index.html, got ${JSON.stringify(pageDir)}`, {
+          key: "--page",
+        });
+      }
       const worker = await createWorker({ port, host, dataDir, token, pageDir, connect, filesDir });
       process.stdout.write(`${worker.url}\n`);
       process.stderr.write(`Jobs are kept in ${worker.dataDir}. Press Ctrl-C to stop.\n`);

@@ -54,6 +54,8 @@ function expectation(issue: Issue, value: unknown): string {
       return Array.isArray(value)
         ? `expected at most ${issue.maximum} entries, received ${value.length}`
         : `expected at most ${issue.maximum}, received ${shown(value)}`;
+    case "unrecognized_keys":
+      return `unknown ${issue.keys.length === 1 ? "key" : "keys"} ${issue.keys.map((key) => JSON.stringify(key)).join(", ")}`;
     default:
       return issue.message;
   }

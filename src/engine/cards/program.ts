@@ -2,9 +2,8 @@
 import { Card } from "./card.ts";
 import type { ToCard } from "./protocol.ts";
 
-/** Serves until the channel closes, then ends the process. */
+/** Serves until the channel closes, then ends the process, which `processCards` started. */
 export function serveCard(): void {
-  if (process.send === undefined) throw new Error("a card's process is started by gcopd itself");
   // With a callback, a message to a process that is gone is no error: `disconnect` comes next.
   const card = new Card((message) => process.send?.(message, undefined, {}, () => {}));
   process.on("message", (message) => card.receive(message as ToCard));

@@ -7,6 +7,7 @@ import { type ImportFiles, label } from "./files.ts";
 import { looseSources } from "./graph-catalog/loose-sources.ts";
 import type { Detection, ImportContext, ImportedRecord, Importer } from "./importer.ts";
 import { IMPORTERS } from "./importers.ts";
+import { nothingToImport } from "./own-records.ts";
 import { emptyReport, type ImportReport } from "./report.ts";
 import { environmentName } from "./single-file/environment-of.ts";
 
@@ -44,8 +45,10 @@ export async function chooseImporter(
   if (best === undefined) {
     const loose = await looseSources(files);
     if (loose !== undefined) throw new InputError(loose);
-    throw new InputError(`not in any format that can be imported; known are ${names}`, {
-      file: label(files, all.length === 1 ? all[0]!.path : ""),
+    const only = all.length === 1 ? all[0]!.path : undefined;
+    const reason = only === undefined ? undefined : await nothingToImport(files, only);
+    throw new InputError(reason ?? `not in any format that can be imported; known are ${names}`, {
+      file: label(files, only ?? ""),
     });
   }
   if (second !== undefined && second.confidence === best.confidence) {

@@ -1,0 +1,120 @@
+/** The plan of a training job: memory, work and, measured on a small part of it, time. */
+import { InputError } from "../../core/errors.ts";
+import {
+  configuredSettings,
+  libraryContexts,
+  probeRun,
+  type RunProbe,
+  runLengths,
+  sampledLengths,
+} from "../../core/loop/index.ts";
+import { type PassOptions, planTraining } from "../../engine/webgpu/index.ts";
+import { openFolder } from "../../engine/webgpu/node-folder.ts";
+import { checkPlan } from "../../tensor/index.ts";
+import { type Compute, openCompute } from "../engine/compute.ts";
+import { limitBytes } from "../engine/memory-options.ts";
+import type { TrainingInputs } from "./inputs.ts";
+import type { TrainingRun } from "./training-run.ts";
+
+/** Tells what the run would need, and with `probe` its time: nothing is written. */
+export async function tellPlan(
+  run: TrainingRun,
+  inputs: TrainingInputs,
+  tell: NonNullable<TrainingRun["planOnly"]>,
+): Promise<boolean> {
+  const { config, onNote } = run;
+  const { device, compute, cards } = config;
+  const opened = await openCompute({ device, compute, cards, onNote });
+  try {
+    const { plan, teacher, student, work } = await plannedRun(run, inputs, opened);
+    const batches = Math.ceil(work.episodes / config.batch_size);
+    const problem = problemOf(() =>
+      checkPlan(plan, limitBytes(config.memory_limit_gib), opened.device.largestBuffer),
+    );
+    const passes = { teacher: { ...teacher, plan }, student: { ...student, plan } };
+    const probed = run.probe === true && problem === null && config.sample === undefined;
+    tell({
+      plan,
+      passes: { teacher: teacher?.packTokens, student: student.packTokens },
+      work: { ...work, steps: work.epochs * batches },
+      device: { kind: opened.kind, adapter: opened.adapter },
+      problem,
+      probe: probed ? await probeOn(opened, run, inputs, passes) : null,
+    });
+    return true;
+  } finally {
+    opened.close();
+  }
+}
+
+/** Does a small part of the run with models of its own: nothing is written. */
+async function probeOn(
+  opened: Compute,
+  { config, onNote, signal }: TrainingRun,
+  { method, episodes, tokenizer, sources }: TrainingInputs,
+  passes: { teacher: PassOptions; student: PassOptions },
+): Promise<RunProbe> {
+  const weights = config.teacher_dtype;
+  const teacher = await opened.openScorer(config.teacher, { weights, ...passes.teacher, signal });
+  try {
+    tokenizer.fits({ name: config.teacher, vocabulary: teacher.info.vocabulary });
+    const student = await opened.openTrainer(config.student, {
+      optimizer: "ignore",
+      ...passes.student,
+      signal,
+    });
+    try {
+      tokenizer.fits({ name: config.student, vocabulary: student.info.vocabulary });
+      return await probeRun({
+        units: episodes.length,
+        episode: async (unit) => episodes[unit]!,
+        stages: method.stages,
+        batchSize: config.batch_size,
+        contexts: libraryContexts({ sources, codec: tokenizer.codec, limit: config.evidence_tokens }),
+        codec: tokenizer.codec,
+        settings: configuredSettings(config),
+        teacher,
+        student,
+        signal,
+        onWork: (what) => onNote(`probe: ${what}`),
+      });
+    } finally {
+      student.dispose();
+    }
+  } finally {
+    teacher.dispose();
+  }
+}
+
+/** The message of a refusal, or null. */
+function problemOf(check: () => void): string | null {
+  try {
+    check();
+    return null;
+  } catch (error) {
+    if (error instanceof InputError) return error.message;
+    throw error;
+  }
+}
+
+/** What the run will need of the device, with the lengths of what its models will read. */
+export async function plannedRun(
+  { config, signal }: TrainingRun,
+  { method, episodes, tokenizer: { codec }, sources }: TrainingInputs,
+  { device }: Compute,
+) {
+  const { work, ...lengths } = await runLengths({
+    episodes,
+    stages: method.stages,
+    contexts: libraryContexts({ sources, codec, limit: config.evidence_tokens }),
+    codec,
+    sampled: sampledLengths(config, episodes),
+    signal,
+  });
+  const planned = await planTraining(device, {
+    teacher: { folder: openFolder(config.teacher), weights: config.teacher_dtype, ...lengths.teacher },
+    student: { folder: openFolder(config.student), ...lengths.student },
+    limit: limitBytes(config.memory_limit_gib),
+  });
+  return { ...planned, work };
+}
