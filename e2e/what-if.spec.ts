@@ -1,5 +1,8 @@
 /** The controls of the ablations: kept in the link, followed by retrieval, evidence and scoring, and said on every view. */
-import { readFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import AxeBuilder from "@axe-core/playwright";
 import { dropFiles, OWN_FILES, TASK, upload } from "./own-files.ts";
 import { decisionShown, expect, type Page, sampleHash, test, visit } from "./site.ts";
@@ -166,6 +169,17 @@ test("a doubted reference: off, another by hand, the text edited; each step in t
   const { response_ids, vanilla, full_method, what_if } = record.scores;
   for (const each of [vanilla, full_method, what_if]) expect(each).toHaveLength(response_ids.length);
 
+  // The command line, given the saved record, scores the same response under the same contexts.
+  const scored = await scoreInTerminal(saved, test.info().outputPath());
+  expect(scored.map(({ id }) => id)).toEqual(["own#0/1/vanilla", "own#0/1/evidence"]);
+  for (const [{ logprobs }, shown] of [
+    [scored[0]!, vanilla],
+    [scored[1]!, what_if],
+  ] as const) {
+    expect(logprobs).toHaveLength(shown.length);
+    for (const [i, value] of logprobs.entries()) expect(Math.abs(value - shown[i])).toBeLessThan(2e-4);
+  }
+
   // Back at the full method its scores are there, of the same response.
   await page.getByRole("button", { name: "Reset to the full method" }).click();
   await expect(page.getByTestId("what-if")).toHaveCount(0);
@@ -206,4 +220,26 @@ async function checkThemes(page: Page): Promise<void> {
     const { violations } = await new AxeBuilder({ page }).include(".task-view").include(".banners").analyze();
     expect(violations.map(({ id, nodes }) => `${theme}: ${id}: ${nodes[0]?.html}`)).toEqual([]);
   }
+}
+
+/** `gcopd evidence --what-if` and `gcopd score` of its requests, in f32 on the processor. */
+async function scoreInTerminal(
+  record: Buffer,
+  folder: string,
+): Promise<{ id: string; logprobs: number[] }[]> {
+  const at = (name: string) => join(folder, name);
+  await mkdir(folder, { recursive: true });
+  for (const { name, buffer } of OWN_FILES) await writeFile(at(name), buffer);
+  await writeFile(at("what-if.jsonl"), record);
+  const gcopd = (...args: string[]) => promisify(execFile)(process.execPath, ["bin/gcopd.js", ...args]);
+  const files = ["--library", at("sources.jsonl.gz"), "--episodes", at("episodes.jsonl")];
+  const tokenizer = ["--tokenizer", "public/sample/tokenizer"];
+  const requests = at("requests.jsonl");
+  await gcopd("evidence", ...files, "--what-if", at("what-if.jsonl"), ...tokenizer, "--requests", requests);
+  const model = ["--model", "test/fixtures/models/qwen3-a", "--device", "cpu"];
+  const { stdout } = await gcopd("score", ...model, "--in", requests);
+  return stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
 }

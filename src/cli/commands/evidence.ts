@@ -19,7 +19,8 @@ import { retrieve } from "../../core/retrieval/retrieve.ts";
 import { openFolder } from "../../engine/webgpu/node-folder.ts";
 import { decisionPromptIds, openTokenizer } from "../../text/index.ts";
 import { UsageError } from "../command.ts";
-import { fileLabel, openBytes, progress, writeOut } from "../io.ts";
+import { evidenceRequests } from "../evidence-requests.ts";
+import { fileLabel, openBytes, progress, writeOut, writeRecordsOut } from "../io.ts";
 import { checkStandardInput, openPreparedLibrary, readEpisodeOf } from "../prepared-library.ts";
 import { addSelectionOptions, type SelectionOptions, selectionOf } from "../selection-options.ts";
 
@@ -34,6 +35,7 @@ interface Options extends SelectionOptions {
   tokenizer?: string;
   limit?: number;
   json?: boolean;
+  requests?: string;
 }
 
 function wholeNumber(text: string): number {
@@ -80,6 +82,10 @@ export function register(program: Command): void {
       wholeNumber,
     )
     .option("--json", "print JSON: text, tokens, spans, retrieval record and sentence")
+    .option(
+      "--requests <file>",
+      "also write the response after the prompt without and with the evidence, for `gcopd score` (needs --tokenizer)",
+    )
     .action(run);
   addSelectionOptions(command);
 }
@@ -140,6 +146,11 @@ async function run(options: Options, command: Command): Promise<void> {
   if (options.limit !== undefined && options.tokenizer === undefined) {
     throw new UsageError("--limit counts tokens: it needs --tokenizer");
   }
+  if (options.requests !== undefined && options.tokenizer === undefined) {
+    throw new UsageError("--requests are token ids: they need --tokenizer");
+  }
+  if (options.requests === "-")
+    throw new UsageError("the evidence takes standard output: name a file with --requests");
   const tokenizer =
     options.tokenizer === undefined ? null : await openTokenizer(openFolder(options.tokenizer));
   const file = fileLabel(options.episodes);
@@ -173,6 +184,10 @@ async function run(options: Options, command: Command): Promise<void> {
     tokens = { evidence: fitted.tokens - (prompt ?? 0), prompt, limit };
   }
 
+  if (options.requests !== undefined && tokenizer !== null) {
+    const requests = evidenceRequests(episode, t, evidence.text, { tokenizer, file });
+    await writeRecordsOut(options.requests, requests);
+  }
   if (options.json) {
     const { text, spans, backReferences } = evidence;
     const result = {

@@ -1,0 +1,104 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import {
+  at,
+  CPU,
+  episodes,
+  freshFolder,
+  lines,
+  MODEL,
+  refused,
+  sources,
+  TOKENIZER,
+} from "../../test/support/bad-input.ts";
+import { runCli } from "../../test/support/cli.ts";
+import { libraryContexts } from "../core/loop/index.ts";
+import { episodeSchema, sourceSchema } from "../core/record/schema.ts";
+import { openFolder } from "../engine/webgpu/node-folder.ts";
+import { openTokenizer, textCodec } from "../text/index.ts";
+
+freshFolder();
+
+const episode = episodeSchema.parse(episodes[1]);
+const library = sources.map((source) => sourceSchema.parse(source));
+const DECISION = 1;
+const evidence = (...more: string[]) => [
+  ...["evidence", "--library", at("sources.jsonl"), "--episodes", at("episodes.jsonl"), ...more],
+];
+const one = ["--episode", episode.episode, "--decision", String(DECISION)];
+const written = (name: string) =>
+  readFileSync(at(name), "utf8")
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+
+it("writes the contexts that training reads, and gcopd score takes them", async () => {
+  const codec = textCodec(await openTokenizer(openFolder(TOKENIZER)));
+  const decision = episode.decisions[DECISION]!;
+  const place = { episode: episode.episode, decision: DECISION };
+  const vanilla = codec.promptIds(decision, place);
+  const contextsOf = libraryContexts({
+    sources: async (_, task) => library.filter((source) => source.task === task),
+    codec,
+  });
+  const contexts = await contextsOf(episode, { kind: "graph-conditioned", control: "graph" });
+  const { promptIds } = contexts(DECISION, vanilla);
+  expect(promptIds.length).toBeGreaterThan(vanilla.length);
+
+  const { code, err } = await runCli(
+    ...evidence(...one, "--tokenizer", TOKENIZER, "--requests", at("requests.jsonl")),
+  );
+  expect(code, err).toBe(0);
+  const response_ids = codec.responseIds(decision, place);
+  expect(written("requests.jsonl")).toEqual([
+    { id: `${episode.episode}/${DECISION}/vanilla`, prompt_ids: vanilla, response_ids },
+    { id: `${episode.episode}/${DECISION}/evidence`, prompt_ids: promptIds, response_ids },
+  ]);
+  const score = [
+    "score",
+    "--model",
+    MODEL,
+    "--in",
+    at("requests.jsonl"),
+    "--out",
+    at("scores.jsonl"),
+    ...CPU,
+  ];
+  const scored = await runCli(...score);
+  expect(scored.code, scored.err).toBe(0);
+  const [without, withEvidence] = written("scores.jsonl");
+  expect(without.logprobs).toHaveLength(response_ids.length);
+  expect(withEvidence.logprobs).not.toEqual(without.logprobs);
+});
+
+it("takes an edited evidence from a what-if record; without any text both prompts are the same", async () => {
+  const { out } = await runCli(...evidence(...one, "--json"));
+  const { retrieval } = JSON.parse(out);
+  const requests = async (evidence_text: string) => {
+    writeFileSync(at("what-if.jsonl"), lines([{ ...retrieval, what_if: { evidence_text } }]));
+    const options = ["--what-if", at("what-if.jsonl"), "--tokenizer", TOKENIZER];
+    const { code, err } = await runCli(...evidence(...options, "--requests", at("requests.jsonl")));
+    expect(code, err).toBe(0);
+    return written("requests.jsonl");
+  };
+  const codec = textCodec(await openTokenizer(openFolder(TOKENIZER)));
+  const [vanilla, edited] = await requests("Look first.");
+  const added = codec.encode("\nLook first.\n");
+  const end = vanilla.prompt_ids.lastIndexOf(codec.endOfTurnId);
+  expect(edited.prompt_ids).toEqual(vanilla.prompt_ids.toSpliced(end, 0, ...added));
+  const [, none] = await requests("");
+  expect(none.prompt_ids).toEqual(vanilla.prompt_ids);
+});
+
+it("needs a tokenizer, a file of its own, and a recorded response", async () => {
+  const to = ["--requests", at("requests.jsonl")];
+  expect(await refused(evidence(...one, ...to), 2)).toContain("they need --tokenizer");
+  expect(await refused(evidence(...one, "--tokenizer", TOKENIZER, "--requests", "-"), 2)).toContain(
+    "name a file with --requests",
+  );
+  const decisions = episode.decisions.map(({ response: _, response_ids: __, ...rest }) => rest);
+  writeFileSync(at("episodes.jsonl"), lines([{ ...episode, decisions }]));
+  expect(await refused(evidence(...one, "--tokenizer", TOKENIZER, ...to))).toContain(
+    `decisions[${DECISION}].response: missing; expected \`response\` or \`response_ids\``,
+  );
+});

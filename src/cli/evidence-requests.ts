@@ -1,0 +1,31 @@
+/** The two contexts of one decision as scoring records, for `gcopd score`. */
+import { evidenceInsert, insertEvidence } from "../core/evidence/index.ts";
+import type { Episode, ScoreInput } from "../core/record/schema.ts";
+import { type Tokenizer, textCodec } from "../text/index.ts";
+
+/**
+ * The student's response after its own prompt h_t (`EPISODE/T/vanilla`) and after the prompt with the evidence R_t
+ * (`EPISODE/T/evidence`): what the page scores, and a teacher in a terminal can score again.
+ *
+ * @param decision its place in the episode, from 0
+ * @param text R_t as it is rendered; empty where nothing is left of it: both prompts are then the same
+ * @throws InputError where the decision has no prompt or no response, or the prompt no end of turn
+ */
+export function evidenceRequests(
+  { episode, decisions }: Episode,
+  decision: number,
+  text: string,
+  { tokenizer, file }: { tokenizer: Tokenizer; file: string },
+): ScoreInput[] {
+  const codec = textCodec(tokenizer);
+  const place = { file, episode, decision };
+  const recorded = decisions[decision]!;
+  const vanilla = codec.promptIds(recorded, place);
+  const response_ids = codec.responseIds(recorded, place);
+  const ids = text === "" ? [] : codec.encode(evidenceInsert(text));
+  const evidence = ids.length === 0 ? vanilla : insertEvidence(vanilla, ids, codec.endOfTurnId);
+  return [
+    { id: `${episode}/${decision}/vanilla`, prompt_ids: [...vanilla], response_ids: [...response_ids] },
+    { id: `${episode}/${decision}/evidence`, prompt_ids: [...evidence], response_ids: [...response_ids] },
+  ];
+}
