@@ -1,11 +1,11 @@
 /** The folder that the worker shares: listed, opened by ranges with the token, and opened again by its link. */
 import { once } from "node:events";
-import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import AxeBuilder from "@axe-core/playwright";
 import { test as plain } from "@playwright/test";
-import { EPISODES, jsonLines, SOURCES, TASK } from "./own-files.ts";
+import { dropFiles, EPISODES, jsonLines, SOURCES, TASK, upload } from "./own-files.ts";
 import { decisionShown, expect, startWorker, test, visit } from "./site.ts";
 
 plain(
@@ -107,6 +107,91 @@ plain(
       const parts = weights.filter((range) => range !== undefined);
       expect(parts.length).toBeGreaterThan(1);
       for (const range of parts) expect(range).toMatch(/^bytes=\d+-\d+$/);
+    } finally {
+      worker.process.kill("SIGTERM");
+      if (worker.process.exitCode === null) await once(worker.process, "exit");
+      await rm(folder, { recursive: true, force: true });
+    }
+  },
+);
+
+plain(
+  "another model is taken from the worker's disk: its plan first, then its two sides",
+  async ({ page }) => {
+    plain.setTimeout(300_000);
+    const folder = await mkdtemp(join(tmpdir(), "gcopd-e2e-"));
+    const shared = join(folder, "shared");
+    await cp("test/fixtures/models/qwen3-b", join(shared, "models", "qwen3-b"), { recursive: true });
+    const weights = await stat(join(shared, "models", "qwen3-b", "model.safetensors"));
+    const worker = await startWorker(join(folder, "data"), "--files", shared);
+    try {
+      const ranges: (string | undefined)[] = [];
+      page.on("request", (request) => {
+        if (request.url().endsWith("/models/qwen3-b/model.safetensors")) ranges.push(request.headers().range);
+      });
+      /** Bytes of the weights that were asked for; of each request, a part with an end. */
+      const asked = (): number =>
+        ranges.reduce((sum, range) => {
+          const [, start, end] = /^bytes=(\d+)-(\d+)$/.exec(range ?? "") ?? [];
+          expect(range).toBe(`bytes=${start}-${end}`);
+          return sum + Number(end) - Number(start) + 1;
+        }, 0);
+      await page.goto(worker.url);
+      await dropFiles(page, [
+        upload("sources.jsonl", jsonLines(SOURCES)),
+        upload("episodes.jsonl", jsonLines(EPISODES)),
+      ]);
+      await page.getByRole("button", { name: TASK }).click();
+      await decisionShown(page, 0);
+      await page.keyboard.press("t");
+      await page.getByTestId("pick-teacher-folder").setInputFiles("test/fixtures/models/qwen3-a");
+      await expect(page.getByTestId("model-teacher")).toContainText("qwen3-a, your own", {
+        timeout: 100_000,
+      });
+      await page.keyboard.press("s");
+      await expect(page.getByRole("listbox", { name: "Response tokens" })).toBeVisible({ timeout: 100_000 });
+
+      const compare = page.getByTestId("compare");
+      const dialog = page.getByRole("dialog", { name: "Choose the further model on the worker’s disk" });
+      await compare.getByText("Add a side").press("Enter");
+      const open = compare.getByRole("button", { name: "Worker…" });
+      await open.press("Enter");
+      const choose = dialog.getByRole("button", { name: "Choose this folder" });
+      await dialog.getByRole("button", { name: "models/" }).click();
+      await expect(dialog.getByTestId("path-list").getByRole("listitem")).toHaveText([/^qwen3-b\/$/]);
+      await expect(choose).toBeDisabled();
+      await dialog.getByRole("button", { name: "qwen3-b/" }).click();
+      await expect(dialog).toContainText("This folder holds a model.");
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      expect(violations.filter(({ impact }) => impact === "serious" || impact === "critical")).toEqual([]);
+      await page.keyboard.press("Escape");
+      await expect(dialog).toBeHidden();
+      await expect(open).toBeFocused();
+      // By its name in the palette, too.
+      await page.keyboard.press("Control+k");
+      await page.getByRole("combobox", { name: /^Find an action/ }).fill("another model of the worker");
+      const first = page.locator("#palette-list").getByRole("option").first();
+      await expect(first).toContainText("Compare with another model of the worker’s disk");
+      await page.keyboard.press("Enter");
+      await dialog.getByRole("button", { name: "models/" }).click();
+      await dialog.getByRole("button", { name: "qwen3-b/" }).click();
+      await choose.press("Enter");
+      const picked = page.getByTestId("picked-model");
+      await expect(picked).toContainText(
+        /^models\/qwen3-b: two passes over at most \d+ tokens\. .* about [\d.]+ [MG]iB \(weights /,
+        { timeout: 60_000 },
+      );
+      // So far only what describes the weights.
+      expect(asked()).toBeGreaterThan(0);
+      expect(asked()).toBeLessThan(weights.size);
+      await picked.getByRole("button", { name: "Score with it" }).press("Enter");
+      const chip = compare.getByRole("button", { name: "Take away models/qwen3-b, with evidence" });
+      await expect(chip).toBeVisible({ timeout: 100_000 });
+      expect(asked()).toBeGreaterThan(weights.size);
+      const base = compare.getByRole("combobox", { name: "Base side" });
+      await base.selectOption("model:models_qwen3-b:vanilla");
+      await expect(base).toHaveValue("model:models_qwen3-b:vanilla");
+      await expect(page.getByTestId("no-delta")).toBeHidden();
     } finally {
       worker.process.kill("SIGTERM");
       if (worker.process.exitCode === null) await once(worker.process, "exit");

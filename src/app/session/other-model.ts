@@ -35,10 +35,29 @@ export interface PickedModel {
   plan: OtherPlan;
 }
 
-export const usePickedModel = create<{ picked: PickedModel | null }>(() => ({ picked: null }));
+interface Picking {
+  picked: PickedModel | null;
+  /** Its files are being read to say what it will need. */
+  reading: boolean;
+  /** Its folder is being chosen from those of the worker's disk. */
+  choosing: boolean;
+}
+
+export const usePickedModel = create<Picking>(() => ({ picked: null, reading: false, choosing: false }));
+
+/** Number of the present picking: what an earlier one finds is of no interest any more. */
+let picking = 0;
+/** One is read after the other: the library worker has one further tokenizer. */
+let readings: Promise<unknown> = Promise.resolve();
 
 export function forgetPickedModel(): void {
-  usePickedModel.setState({ picked: null });
+  picking += 1;
+  usePickedModel.setState({ picked: null, reading: false });
+}
+
+/** Opens or closes the dialog that chooses a folder of the worker's disk. */
+export function chooseSharedModel(choosing: boolean): void {
+  usePickedModel.setState({ choosing });
 }
 
 /** The shown decision as a model of the user's reads it: with its own tokenizer, where it has one. */
@@ -54,11 +73,24 @@ async function readBy(folder: FolderFiles, decision: DecisionModel) {
   return { pair, hashes };
 }
 
-/** Says what the shown decision's two passes with a model of the user's will need; only headers of its files are read. */
-export async function pickModel(folder: FolderFiles): Promise<void> {
+/** Says what the shown decision's two passes with a model of the user's will need; only headers of its weights are read. */
+export async function pickModel(files: () => Promise<FolderFiles>): Promise<void> {
   const { decision } = getUi();
   if (decision === null) return;
   forgetPickedModel();
+  const mine = picking;
+  usePickedModel.setState({ reading: true });
+  try {
+    const turn = readings.then(async () => (mine === picking ? planPicked(await files(), decision) : null));
+    readings = turn.catch(() => undefined);
+    const picked = await turn;
+    if (mine === picking && getUi().decision === decision) usePickedModel.setState({ picked });
+  } finally {
+    if (mine === picking) usePickedModel.setState({ reading: false });
+  }
+}
+
+async function planPicked(folder: FolderFiles, decision: DecisionModel): Promise<PickedModel> {
   await ensureTokenizer();
   const { pair } = await readBy(folder, decision);
   const response = pair.responseIds.length;
@@ -67,10 +99,7 @@ export async function pickModel(folder: FolderFiles): Promise<void> {
   const lengths = onePass(Math.max(vanilla, graph), response);
   const present = decision.counts ?? { vanilla, graph, response };
   const plan = await api.planOther(job, scoredLengths(present), { folder, lengths });
-  if (getUi().decision !== decision) return;
-  usePickedModel.setState({
-    picked: { folder, key: scoreKey(decision), tokens: lengths.longestSequence, plan },
-  });
+  return { folder, key: scoreKey(decision), tokens: lengths.longestSequence, plan };
 }
 
 /** Scores the shown decision with a model of the user's, under both contexts. */
@@ -78,7 +107,7 @@ export async function addModelSides(folder: FolderFiles): Promise<void> {
   const { decision } = getUi();
   if (decision === null) return;
   forgetPickedModel();
-  const name = folder.name.replace(/[^\p{L}\p{N}._-]+/gu, "_").slice(0, 60);
+  const name = folder.name.replace(/[^\p{L}\p{N}._-]+/gu, "_").slice(-60);
   folders.set(name, folder);
   const context = (which: "vanillaIds" | "graphIds") => async () => {
     const { pair, hashes } = await readBy(folder, decision);

@@ -17,6 +17,14 @@ export function looksLikeModel({ entries }: Pick<SharedList, "entries">): boolea
   return (has("config.json") && weights) || has("genai_config.json");
 }
 
+/** A folder to choose a model from, in the page's words. */
+export const MODEL_FOLDER = {
+  fits: looksLikeModel,
+  found: "This folder holds a model.",
+  missing:
+    "Open the folder that holds the model: its config.json with weights, or an export’s genai_config.json.",
+};
+
 /** Names of a model folder's files that the page reads; others, as pickles of weights, are left on the disk. */
 const READ = /\.(json|jsonl|txt|jinja|model|safetensors|onnx|onnx[._]data|data)$/i;
 
@@ -48,4 +56,10 @@ export async function sharedModel(path: string): Promise<FolderFiles> {
     files.set(as, WEIGHTS.test(as) ? file : await sharedBlob(file));
   }
   return { name: path.split("/").at(-1) || "shared model", files, shared: path };
+}
+
+/** The same, called by its whole path: folders of one name may lie in many places. */
+export async function sharedModelByPath(path: string): Promise<FolderFiles> {
+  const folder = await sharedModel(path);
+  return { ...folder, name: path === "" ? folder.name : path };
 }

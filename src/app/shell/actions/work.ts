@@ -7,6 +7,7 @@ import { scoreDistributions } from "../../session/distribution.ts";
 import { openHub } from "../../session/hub.ts";
 import { scoreLeftOut, scorePointed } from "../../session/leave-out.ts";
 import { revertStudent } from "../../session/models.ts";
+import { chooseSharedModel } from "../../session/other-model.ts";
 import { resumeRun, stopRun, useNaming } from "../../session/run-actions.ts";
 import { cancelScoring, scoreDecision, scoreKey } from "../../session/score.ts";
 import { startTraining, stopTraining } from "../../session/training.ts";
@@ -192,6 +193,19 @@ export const WORK: readonly Action[] = [
       const swapped = { base: side, side: base };
       const standard = swapped.base === usual.base && swapped.side === usual.side;
       navigate({ compare: standard ? null : swapped });
+    },
+  },
+  {
+    id: "further-model",
+    title: "Compare with another model of the worker’s disk",
+    group: "Tokens",
+    words: "side add shared folder checkpoint",
+    blocked: needs(aDecision, scores, noModelAtWork, () =>
+      getRuns().worker.files?.shared == null ? "no worker shares a folder with this page" : null,
+    ),
+    run: () => {
+      show("tokens");
+      chooseSharedModel(true);
     },
   },
   {

@@ -12,10 +12,11 @@ import { cancelProbe } from "../../session/training-probe.ts";
 import { useSending } from "../../session/worker-training.ts";
 import { countOf } from "../../shell/plural.ts";
 import { useUi } from "../../state/store.ts";
+import { ChoosePath } from "../shared-path-dialog.tsx";
 import { WhatIfControls } from "../task/what-if-controls.tsx";
 import { ConfigView } from "./config-view.tsx";
 import { Cost } from "./cost.tsx";
-import { ChoosePath, PATH_FIELDS } from "./path-dialog.tsx";
+import { PATH_FIELDS } from "./path-fields.ts";
 
 const DATA: Record<DataChoice, string> = {
   episode: "this episode",
@@ -286,11 +287,17 @@ function ConfigField({ field, problem, disabled }: { field: Field; problem?: str
       )}
     </Labelled>
   );
-  if (shared === null || !PATH_FIELDS.includes(key)) return control;
+  const folder = PATH_FIELDS[key];
+  if (shared === null || folder === undefined) return control;
   return (
     <span className="path-field">
       {control}
-      <ChoosePath of={key} root={shared} disabled={disabled} onChoose={set} />
+      <ChoosePath
+        what={key}
+        folder={folder}
+        disabled={disabled}
+        onChoose={(path) => set(path === "" ? shared : `${shared.replace(/\/$/, "")}/${path}`)}
+      />
     </span>
   );
 }

@@ -1,0 +1,146 @@
+/** A file of records, or a folder of some kind, chosen from the folder that the worker shares. A native dialog. */
+import { useEffect, useRef, useState } from "react";
+import { isRecordFile } from "../library/path-files.ts";
+import type { SharedList } from "../library/shared-files.ts";
+import { describeFault } from "../session/faults.ts";
+import { gigabytes } from "../session/hub.ts";
+import { listShared } from "../session/shared-folder.ts";
+import { countOf } from "../shell/plural.ts";
+import { Scroller } from "../shell/scroller.tsx";
+import { shownName } from "../text/shown-text.ts";
+import { Trail } from "./library/shared-dialog.tsx";
+
+/** What makes a folder of the worker's disk the right one. */
+export interface FolderKind {
+  fits: (list: SharedList) => boolean;
+  /** What is said of a folder that is, and of one that is not: a sentence each. */
+  found: string;
+  missing: string;
+}
+
+interface Wanted {
+  /** "student": what stands after "The" and "Choose the". */
+  what: string;
+  /** Null where a file of records is chosen. */
+  folder: FolderKind | null;
+}
+
+/** `onChoose` is given the path below the shared folder; that folder itself is "". */
+export function SharedPathDialog({
+  what,
+  folder,
+  open,
+  onClose,
+  onChoose,
+}: Wanted & { open: boolean; onClose: () => void; onChoose: (path: string) => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    if (open && !dialog.current?.open) dialog.current?.showModal();
+    if (!open && dialog.current?.open) dialog.current.close();
+  }, [open]);
+  const choose = (path: string): void => {
+    onClose();
+    onChoose(path);
+  };
+  return (
+    <dialog
+      ref={dialog}
+      className="help shared"
+      aria-label={`Choose the ${what} on the worker’s disk`}
+      onClose={onClose}
+    >
+      <header>
+        <h2>The {what}, on the worker’s disk</h2>
+        <button type="button" onClick={onClose}>
+          Close <kbd>Esc</kbd>
+        </button>
+      </header>
+      {open && <Choice folder={folder} choose={choose} />}
+    </dialog>
+  );
+}
+
+/** A button that opens the dialog. */
+export function ChoosePath({
+  disabled,
+  onChoose,
+  ...wanted
+}: Wanted & { disabled: boolean; onChoose: (path: string) => void }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <button
+        type="button"
+        disabled={disabled}
+        aria-label={`Choose: ${wanted.what}`}
+        onClick={() => setOpen(true)}
+      >
+        Choose…
+      </button>
+      <SharedPathDialog {...wanted} open={open} onClose={() => setOpen(false)} onChoose={onChoose} />
+    </>
+  );
+}
+
+function Choice({ folder, choose }: Pick<Wanted, "folder"> & { choose: (path: string) => void }) {
+  const [path, setPath] = useState("");
+  const [list, setList] = useState<SharedList | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  useEffect(() => {
+    let current = true;
+    setList(null);
+    setProblem(null);
+    listShared(path).then(
+      (found) => current && setList(found),
+      (error) => current && setProblem(describeFault(error)),
+    );
+    return () => {
+      current = false;
+    };
+  }, [path]);
+  const at = (name: string): string => (path === "" ? name : `${path}/${name}`);
+  const fits = list !== null && (folder?.fits(list) ?? false);
+  return (
+    <div className="shared-body">
+      <Trail path={path} go={setPath} />
+      {problem !== null && (
+        <p className="fault" role="alert">
+          {problem}
+        </p>
+      )}
+      {list === null && problem === null && <p className="note">Asking the worker…</p>}
+      {list !== null && (
+        <Scroller className="shared-list" label="Files">
+          <ul data-testid="path-list">
+            {list.entries.map(({ name, kind, bytes }) => (
+              <li key={name}>
+                {kind === "folder" ? (
+                  <button type="button" className="plain" onClick={() => setPath(at(name))}>
+                    <bdi>{shownName(name)}/</bdi>
+                  </button>
+                ) : folder === null && isRecordFile({ path: name }) ? (
+                  <button type="button" className="plain" onClick={() => choose(at(name))}>
+                    <bdi>{shownName(name)}</bdi>
+                  </button>
+                ) : (
+                  <bdi className="muted">{shownName(name)}</bdi>
+                )}
+                {bytes !== null && <span className="note">{gigabytes(bytes)}</span>}
+              </li>
+            ))}
+          </ul>
+          {list.entries.length === 0 && <p className="note">Nothing is in this folder that may be shown.</p>}
+          {list.more > 0 && <p className="note">{countOf(list.more, "more file")} not listed.</p>}
+        </Scroller>
+      )}
+      {folder !== null && (
+        <footer>
+          <button type="button" className="primary" disabled={!fits} onClick={() => choose(path)}>
+            Choose this folder
+          </button>
+          <span className="note">{fits ? folder.found : folder.missing}</span>
+        </footer>
+      )}
+    </div>
+  );
+}

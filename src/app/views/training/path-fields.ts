@@ -1,0 +1,17 @@
+/** Keys of a config that name a path of the worker's disk, and what is chosen there for each. */
+import type { FolderKind } from "../shared-path-dialog.tsx";
+
+const withFile = (file: string, of: string): FolderKind => ({
+  fits: ({ entries }) => entries.some(({ name }) => name === file),
+  found: `It has a ${file}.`,
+  missing: `Open the folder that has the ${of}’s ${file}.`,
+});
+
+/** Null: a file of records. */
+export const PATH_FIELDS: Readonly<Record<string, FolderKind | null>> = {
+  library: null,
+  episodes: null,
+  teacher: withFile("config.json", "teacher"),
+  student: withFile("config.json", "student"),
+  tokenizer: withFile("tokenizer.json", "tokenizer"),
+};
