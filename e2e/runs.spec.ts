@@ -61,6 +61,15 @@ test("the same job here and on the worker: watched, compared, exported, and ther
   }).toPass({ timeout: 15_000 });
   await page.getByRole("slider", { name: /Read at step/ }).fill("1");
   await expect(losses).toHaveAttribute("aria-label", /at step 1: A/);
+  // The pointer reads a step in all charts; where it leaves them, the last one is read.
+  const crosshairs = page.locator(".run-crosshair");
+  const { width } = (await losses.boundingBox())!;
+  await losses.hover({ position: { x: width - 20, y: 60 } });
+  await expect(losses).toHaveAttribute("aria-label", /at step 2: A/);
+  await expect(crosshairs).toHaveCount(await page.locator("svg[data-figure]").count());
+  await page.getByRole("heading", { name: "Runs", exact: true }).hover();
+  await expect(losses).toHaveAttribute("aria-label", /at the last step: A/);
+  await expect(crosshairs).toHaveCount(0);
 
   // Each has a name of the user's, kept where the run is.
   const rename = async (where: string, name: string) => {

@@ -1,4 +1,6 @@
 /** Server-sent events out of the bytes of an answer. */
+import { nextTask } from "./next-task.ts";
+
 export interface ServerEvent {
   id: string | null;
   event: string;
@@ -30,6 +32,8 @@ export async function* serverEvents(
         const event = parseBlock(block);
         if (event !== null) yield event;
       }
+      // Chunks that are there already would all be read in one task.
+      await nextTask();
     }
   } finally {
     await reader.cancel().catch(() => undefined);

@@ -4,6 +4,19 @@ import type { Figures, Mark, RunPoint } from "./run.ts";
 
 /** The figures after one more event. Steps that a run takes again, after a checkpoint, replace what they were before. */
 export function foldEvent(figures: Figures, event: LoopEvent): Figures {
+  return foldEvents(figures, [event]);
+}
+
+/** The same for events in their order. */
+export function foldEvents(figures: Figures, events: readonly LoopEvent[]): Figures {
+  // One copy for all: a copy a step would make the work grow with the square of the steps.
+  let folded = { ...figures, points: [...figures.points] };
+  for (const event of events) folded = foldInto(folded, event);
+  return folded;
+}
+
+/** Adds to the points in place. */
+function foldInto(figures: Figures, event: LoopEvent): Figures {
   switch (event.type) {
     case "start": {
       const from = event.resumedFrom ?? 0;
@@ -79,7 +92,8 @@ function withPoint(figures: Figures, event: Extract<LoopEvent, { type: "updated"
     tokensPerSecond: numberOf(tokensPerSecond),
   };
   const before = backTo(figures, step - 1);
-  return { ...before, points: [...before.points, point], done: step };
+  before.points.push(point);
+  return { ...before, done: step };
 }
 
 /** What JSON could not write as a number was none. */

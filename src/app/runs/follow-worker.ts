@@ -1,22 +1,19 @@
 /** Keeps the runs of the worker as they are there: its list every few seconds, the events of each as they happen. */
 
 import { InputError } from "../../core/errors.ts";
-import { type ServerEvent, serverEvents } from "./event-stream.ts";
-import { withGap, withUnread } from "./fold.ts";
-import type { LoopEvent } from "./loop-event.ts";
+import { serverEvents } from "./event-stream.ts";
+import { withGap } from "./fold.ts";
+import { Inbox } from "./inbox.ts";
 import { ENDED, NO_FIGURES, type Run } from "./run.ts";
-import { dropRun, getRuns, newRun, patchRun, putRun, takeEvents, useRuns } from "./runs-store.ts";
+import { dropRun, getRuns, newRun, patchRun, putRun, useRuns } from "./runs-store.ts";
 import type { Job } from "./worker-answers.ts";
 import { hasWorker, worker } from "./worker-client.ts";
-import { readWorkerEvent } from "./worker-event.ts";
 
 /** Milliseconds between two looks at the list, and between two tries to connect again. */
 const LIST_MS = 4000;
 const AGAIN_MS = 1500;
 /** The worker sends something every 15 s. */
 const SILENT_MS = 45_000;
-/** Events that come within this time are drawn together. */
-const TAKE_MS = 100;
 
 const following = new Map<string, AbortController>();
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -94,7 +91,7 @@ async function follow(id: string): Promise<void> {
   }));
   let last: string | null = null;
   let lostAt: Date | null = null;
-  const inbox = new Inbox(id);
+  const inbox = new Inbox(id, signal);
   while (!signal.aborted) {
     // A worker that is there says so now and then: one that says nothing is not, whatever the connection looks like.
     const silence = new Silence(SILENT_MS);
@@ -110,14 +107,14 @@ async function follow(id: string): Promise<void> {
         if (event.id !== null) last = event.id;
         inbox.put(event);
       }
-      inbox.empty();
+      await inbox.emptied();
       const state = getRuns().runs[id]?.state;
       if (state === undefined || ENDED.includes(state)) break;
     } catch {
       if (signal.aborted) return;
     } finally {
       silence.end();
-      inbox.empty();
+      await inbox.emptied();
     }
     // The stream broke, or the worker was closed: it is asked for what is missing until it is there again.
     lostAt ??= new Date();
@@ -147,52 +144,4 @@ class Silence {
   end(): void {
     clearTimeout(this.#timer);
   }
-}
-
-/** Events of a run, taken a few at a time: thousands of them may come at once, and each time the page is drawn anew. */
-class Inbox {
-  #events: ServerEvent[] = [];
-  #timer: ReturnType<typeof setTimeout> | undefined;
-
-  constructor(private readonly id: string) {}
-
-  put(event: ServerEvent): void {
-    this.#events.push(event);
-    this.#timer ??= setTimeout(() => this.empty(), TAKE_MS);
-  }
-
-  empty(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    const events = this.#events;
-    this.#events = [];
-    takeAll(this.id, events);
-  }
-}
-
-/** One event of a job's stream; a mark says where one could not be read. */
-export function take(id: string, event: Pick<ServerEvent, "event" | "data">): void {
-  takeAll(id, [event]);
-}
-
-/** Events in their order; those of the loop that follow each other are told of once. */
-function takeAll(id: string, events: readonly Pick<ServerEvent, "event" | "data">[]): void {
-  let waiting: { event: LoopEvent; time: string }[] = [];
-  const tell = (): void => {
-    if (waiting.length > 0) takeEvents(id, waiting);
-    waiting = [];
-  };
-  for (const { event: type, data } of events) {
-    if (type !== "state" && type !== "progress") continue;
-    const read = readWorkerEvent(type, data);
-    if ("problem" in read) {
-      tell();
-      patchRun(id, ({ figures }) => ({ figures: withUnread(figures, read.problem) }));
-    } else if (read.type === "state") {
-      tell();
-      const { state, message, at } = read;
-      patchRun(id, { state, message, ended: ENDED.includes(state) ? at : null });
-    } else if (read.event !== null) waiting.push({ event: read.event, time: read.at });
-  }
-  tell();
 }

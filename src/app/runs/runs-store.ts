@@ -1,6 +1,6 @@
 /** All runs that the page knows of, and the worker. */
 import { create } from "zustand";
-import { foldEvent } from "./fold.ts";
+import { foldEvents } from "./fold.ts";
 import type { LoopEvent } from "./loop-event.ts";
 import { NO_FIGURES, type Run } from "./run.ts";
 import type { WorkerFiles } from "./worker-answers.ts";
@@ -74,13 +74,15 @@ export function takeEvent(id: string, event: LoopEvent, time: string): void {
 /** Takes events in their order, and tells of them once. */
 export function takeEvents(id: string, taken: readonly { event: LoopEvent; time: string }[]): void {
   patchRun(id, (run) => {
-    let { figures } = run;
     const events = [...run.events];
-    for (const { event, time } of taken) {
-      figures = foldEvent(figures, event);
-      if (event.type !== "work") events.push({ time, ...event });
-    }
-    return { figures, events };
+    for (const { event, time } of taken) if (event.type !== "work") events.push({ time, ...event });
+    return {
+      figures: foldEvents(
+        run.figures,
+        taken.map(({ event }) => event),
+      ),
+      events,
+    };
   });
 }
 

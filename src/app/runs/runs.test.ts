@@ -5,7 +5,7 @@ import { parseBatch } from "./batch.ts";
 import { CONFIG_FIELDS, checkConfig, configOf } from "./config-fields.ts";
 import { serverEvents } from "./event-stream.ts";
 import { curvesCsv, eventLines } from "./export-run.ts";
-import { foldEvent, withGap } from "./fold.ts";
+import { foldEvent, foldEvents, withGap } from "./fold.ts";
 import { type Figures, NO_FIGURES, type Run } from "./run.ts";
 import { speedKey, timeExpected, timeLeft } from "./run-time.ts";
 import { newRun } from "./runs-store.ts";
@@ -63,6 +63,13 @@ describe("events into figures", () => {
     expect(foldEvent(figures, fault).marks.at(-1)?.text).toBe("device failed (2 of 3): gone");
     const { attempt: _covered, ...earlier } = fault;
     expect(foldEvent(figures, earlier).marks.at(-1)?.text).toBe("device failed: gone");
+  });
+
+  it("comes to the same with many events at once, and leaves what it began with as it was", () => {
+    const before = fold([start(null), ...STAGES, updated(1)]);
+    const events = [scored(2), updated(2), start(1), updated(2), updated(3)];
+    expect(foldEvents(before, events)).toEqual(fold(events, before));
+    expect(before.points.map(({ step }) => step)).toEqual([1]);
   });
 
   it("marks a gap of the connection where it was", () => {

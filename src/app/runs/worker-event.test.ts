@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { TrainEvent } from "../../core/loop/events.ts";
 import { eventData } from "../../worker/job/event-data.ts";
-import { take } from "./follow-worker.ts";
+import { take } from "./inbox.ts";
 import { isLoopEvent } from "./loop-event.ts";
 import { getRuns, newRun, putRun } from "./runs-store.ts";
 import { readWorkerEvent } from "./worker-event.ts";

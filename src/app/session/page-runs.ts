@@ -1,6 +1,7 @@
 /** Runs of this page in the list of runs: written down as they go, and read again after a reload. */
-import { foldEvent, withUnread } from "../runs/fold.ts";
+import { foldEvents, withUnread } from "../runs/fold.ts";
 import { loopEventProblem } from "../runs/loop-event.ts";
+import { nextTask } from "../runs/next-task.ts";
 import { dropKept, keepRun, keptCheckpoints, keptRun, keptRuns } from "../runs/page-archive.ts";
 import { ENDED, type Figures, NO_FIGURES, type Run } from "../runs/run.ts";
 import { dropRun, getRuns, newRun, patchRun, putRun, useRuns } from "../runs/runs-store.ts";
@@ -59,14 +60,10 @@ export async function restorePageRuns(): Promise<void> {
   try {
     const [runs, checkpoints] = await Promise.all([keptRuns(), keptCheckpoints()]);
     for (const { plan, ...run } of runs) {
+      const figures = await figuresOf(run.events);
       if (getRuns().runs[run.id] !== undefined) continue;
       plans.set(run.id, plan);
       const going = !ENDED.includes(run.state);
-      // They may be of an earlier version of the page.
-      const figures = run.events.reduce<Figures>((all, event) => {
-        const problem = loopEventProblem(event);
-        return problem === null ? foldEvent(all, event) : withUnread(all, problem);
-      }, NO_FIGURES);
       const lost = checkpoints.includes(run.id)
         ? "the page was closed; it can go on from its last checkpoint"
         : "the page was closed before its first checkpoint";
@@ -81,6 +78,29 @@ export async function restorePageRuns(): Promise<void> {
     // Nothing is kept here: the list begins empty.
   }
   useRuns.setState({ restored: true });
+}
+
+/** So many events are checked at a time. */
+const PIECE = 400;
+
+/** Kept events may be of an earlier version of the page: a mark says where one cannot be read. */
+async function figuresOf(events: Run["events"]): Promise<Figures> {
+  let figures = NO_FIGURES;
+  for (let at = 0; at < events.length; at += PIECE) {
+    if (at > 0) await nextTask();
+    let readable: Run["events"] = [];
+    for (const event of events.slice(at, at + PIECE)) {
+      const problem = loopEventProblem(event);
+      if (problem === null) {
+        readable.push(event);
+        continue;
+      }
+      figures = withUnread(foldEvents(figures, readable), problem);
+      readable = [];
+    }
+    figures = foldEvents(figures, readable);
+  }
+  return figures;
 }
 
 /** Calls a run of the page something else; the name is kept with it. */

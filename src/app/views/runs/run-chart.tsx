@@ -1,6 +1,6 @@
 /** One figure of several runs by step: letters, dashes and points tell them apart, one crosshair goes through all. */
 import { line, scaleLinear } from "d3";
-import { useMemo, useRef } from "react";
+import { memo, useDeferredValue, useMemo, useRef } from "react";
 import type { Run } from "../../runs/run.ts";
 import { shownName } from "../../text/shown-text.ts";
 import { decimate, type XY } from "../chart/decimate.ts";
@@ -62,18 +62,100 @@ function drawn(
   return { series, x, y };
 }
 
+/** What a step of the crosshair leaves alone: axes, marks and curves. */
+const Curves = memo(function Curves({
+  runs,
+  drawing: { series, x, y },
+  width,
+}: {
+  runs: readonly Charted[];
+  drawing: ReturnType<typeof drawn>;
+  width: number;
+}) {
+  const ticks = x.ticks(Math.max(2, Math.floor(width / 70))).filter(Number.isInteger);
+  const letters = spread(
+    series.map(({ points }) => y(points.at(-1)?.y ?? 0)),
+    10,
+    HEIGHT - MARGIN.bottom,
+  );
+  return (
+    <>
+      {y.ticks(4).map((tick) => (
+        <g key={tick} className="tick" transform={`translate(0,${y(tick)})`}>
+          <line x1={MARGIN.left} x2={width - MARGIN.right} />
+          <text x={MARGIN.left - 6} dy="0.32em" textAnchor="end">
+            {y.tickFormat(4)(tick)}
+          </text>
+        </g>
+      ))}
+      <text className="tick-x" x={4} y={HEIGHT - 8}>
+        step
+      </text>
+      {ticks.map((tick) => (
+        <text key={tick} className="tick-x" x={x(tick)} y={HEIGHT - 8} textAnchor="middle">
+          {tick}
+        </text>
+      ))}
+      {runs.flatMap(({ run, letter }) =>
+        run.figures.marks.map((mark, n) => (
+          <line
+            // biome-ignore lint/suspicious/noArrayIndexKey: marks are only ever added
+            key={`${run.id} ${n}`}
+            className={`run-mark ${mark.kind}`}
+            x1={x(mark.step + 0.5)}
+            x2={x(mark.step + 0.5)}
+            y1={MARGIN.top}
+            y2={HEIGHT - MARGIN.bottom}
+          >
+            <title>{`${LETTERS[letter]}, after step ${mark.step}: ${shownName(mark.text, 500)}`}</title>
+          </line>
+        )),
+      )}
+      {series.map(({ run, letter, points, kept, path, gonePath }, i) => {
+        const last = points.at(-1);
+        return (
+          <g key={run.id} className={`run-series run-${letter}`}>
+            <path className="curve" d={path} />
+            {gonePath !== null && (
+              <path className="curve taken-back" d={gonePath}>
+                <title>Taken back: the student has no longer these steps</title>
+              </path>
+            )}
+            {points.length <= 40 &&
+              points.map((point, n) => (
+                <path
+                  key={point.x}
+                  className={n < kept.length ? "point" : "point taken-back"}
+                  d={POINT_SHAPE}
+                  transform={`translate(${x(point.x)},${y(point.y)})`}
+                />
+              ))}
+            {last !== undefined && runs.length > 1 && (
+              <text className="run-letter" x={x(last.x) + 4} y={letters[i]} dy="0.32em">
+                {LETTERS[letter]}
+              </text>
+            )}
+          </g>
+        );
+      })}
+    </>
+  );
+});
+
 export function RunChart({
   figure,
   runs,
-  steps,
+  from,
+  to,
   step,
   takenBack = null,
   onStep,
 }: {
   figure: ShownFigure;
   runs: readonly Charted[];
-  /** Of all charts, so that they line up. */
-  steps: [number, number];
+  /** The first and the last step of all charts, so that they line up. */
+  from: number;
+  to: number;
   /** The step that is read; null reads the last of each run. */
   step: number | null;
   /** Steps after this one were taken back: they are drawn paler. */
@@ -81,114 +163,72 @@ export function RunChart({
   onStep: (step: number | null) => void;
 }) {
   const box = useRef<HTMLElement>(null);
-  const { width } = useSize(box);
+  // Deferred: charts of long runs are drawn one after the other, and a key pressed meanwhile is heard at once.
+  const width = useDeferredValue(useSize(box).width);
   const { key, title, unit, least } = figure;
-  const [from, to] = steps;
   // A hover reads another step of the same curves.
-  const { series, x, y } = useMemo(
-    () => drawn(runs, { key, least }, [from, to], width, takenBack),
+  const drawing = useMemo(
+    () => (width === 0 ? null : drawn(runs, { key, least }, [from, to], width, takenBack)),
     [runs, key, least, from, to, width, takenBack],
   );
-  const ticks = x.ticks(Math.max(2, Math.floor(width / 70))).filter(Number.isInteger);
-  const letters = spread(
-    series.map(({ points }) => y(points.at(-1)?.y ?? 0)),
-    10,
-    HEIGHT - MARGIN.bottom,
-  );
-  const said = runs
-    .map(({ run, letter }) => `${LETTERS[letter]} ${figureText(pointAt(run, step), key)}`)
-    .join(", ");
-  const readAt = (clientX: number): void => {
-    const left = box.current?.querySelector("svg")?.getBoundingClientRect().left ?? 0;
-    const nearest = Math.round(x.invert(clientX - left));
-    onStep(Math.min(steps[1], Math.max(steps[0], nearest)));
-  };
+  const read = runs.map(({ run, letter }) => ({
+    id: run.id,
+    letter,
+    text: figureText(pointAt(run, step), key),
+  }));
+  const said = read.map(({ letter, text }) => `${LETTERS[letter]} ${text}`).join(", ");
   return (
     <figure className="panel run-chart" ref={box}>
       <figcaption>
         <strong>{title}</strong>
         {unit !== "" && <span className="note">{unit}</span>}
         <span className="run-readout">
-          {runs.map(({ run, letter }) => (
-            <span key={run.id} className={`run-series run-${letter}`}>
-              <b>{LETTERS[letter]}</b> {figureText(pointAt(run, step), key)}
+          {read.map(({ id, letter, text }) => (
+            <span key={id} className={`run-series run-${letter}`}>
+              <b>{LETTERS[letter]}</b> {text}
             </span>
           ))}
         </span>
       </figcaption>
-      {width > 0 && (
-        <svg
-          width={width}
-          height={HEIGHT}
-          role="img"
-          aria-label={`${title} at ${step === null ? "the last step" : `step ${step}`}: ${said}`}
-          data-figure={key}
-          onPointerMove={(event) => readAt(event.clientX)}
-          onPointerLeave={() => onStep(null)}
-        >
-          {y.ticks(4).map((tick) => (
-            <g key={tick} className="tick" transform={`translate(0,${y(tick)})`}>
-              <line x1={MARGIN.left} x2={width - MARGIN.right} />
-              <text x={MARGIN.left - 6} dy="0.32em" textAnchor="end">
-                {y.tickFormat(4)(tick)}
-              </text>
-            </g>
-          ))}
-          <text className="tick-x" x={4} y={HEIGHT - 8}>
-            step
-          </text>
-          {ticks.map((tick) => (
-            <text key={tick} className="tick-x" x={x(tick)} y={HEIGHT - 8} textAnchor="middle">
-              {tick}
-            </text>
-          ))}
-          {runs.flatMap(({ run, letter }) =>
-            run.figures.marks.map((mark, n) => (
+      <div className="run-plot" style={{ height: HEIGHT }}>
+        {drawing !== null && (
+          <svg
+            width={width}
+            height={HEIGHT}
+            role="img"
+            aria-label={`${title} at ${step === null ? "the last step" : `step ${step}`}: ${said}`}
+            data-figure={key}
+            onPointerMove={(event) => {
+              const { left } = event.currentTarget.getBoundingClientRect();
+              const nearest = Math.round(drawing.x.invert(event.clientX - left));
+              onStep(Math.min(to, Math.max(from, nearest)));
+            }}
+            onPointerLeave={() => onStep(null)}
+          >
+            {step !== null && (
+              // Of saved pictures. On the page a layer of its own moves: a line in here would have all curves drawn anew.
               <line
-                // biome-ignore lint/suspicious/noArrayIndexKey: marks are only ever added
-                key={`${run.id} ${n}`}
-                className={`run-mark ${mark.kind}`}
-                x1={x(mark.step + 0.5)}
-                x2={x(mark.step + 0.5)}
+                className="marked"
+                x1={drawing.x(step)}
+                x2={drawing.x(step)}
                 y1={MARGIN.top}
                 y2={HEIGHT - MARGIN.bottom}
-              >
-                <title>{`${LETTERS[letter]}, after step ${mark.step}: ${shownName(mark.text, 500)}`}</title>
-              </line>
-            )),
-          )}
-          {step !== null && (
-            <line className="marked" x1={x(step)} x2={x(step)} y1={MARGIN.top} y2={HEIGHT - MARGIN.bottom} />
-          )}
-          {series.map(({ run, letter, points, kept, path, gonePath }, i) => {
-            const last = points.at(-1);
-            return (
-              <g key={run.id} className={`run-series run-${letter}`}>
-                <path className="curve" d={path} />
-                {gonePath !== null && (
-                  <path className="curve taken-back" d={gonePath}>
-                    <title>Taken back: the student has no longer these steps</title>
-                  </path>
-                )}
-                {points.length <= 40 &&
-                  points.map((point, n) => (
-                    <path
-                      key={point.x}
-                      className={n < kept.length ? "point" : "point taken-back"}
-                      d={POINT_SHAPE}
-                      transform={`translate(${x(point.x)},${y(point.y)})`}
-                    />
-                  ))}
-                {last !== undefined && runs.length > 1 && (
-                  <text className="run-letter" x={x(last.x) + 4} y={letters[i]} dy="0.32em">
-                    {LETTERS[letter]}
-                  </text>
-                )}
-              </g>
-            );
-          })}
-        </svg>
-      )}
+              />
+            )}
+            <Curves runs={runs} drawing={drawing} width={width} />
+          </svg>
+        )}
+        {drawing !== null && step !== null && (
+          <div
+            className="run-crosshair"
+            style={{
+              marginTop: MARGIN.top,
+              height: HEIGHT - MARGIN.top - MARGIN.bottom,
+              transform: `translateX(${Math.round(drawing.x(step))}px)`,
+            }}
+          />
+        )}
+      </div>
     </figure>
   );
 }

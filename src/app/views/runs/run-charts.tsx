@@ -8,10 +8,15 @@ import { drawnCurves } from "./curves-picture.ts";
 import { LETTERS, SHOWN_FIGURES } from "./figures.ts";
 import { type Charted, RunChart } from "./run-chart.tsx";
 
-/** The runs with their letters: the same list as long as no run has changed. */
+/** Whether charts of both are the same; the worker's list makes another object of a run every few seconds. */
+const drawnAlike = (a: Run, b: Run | undefined): boolean =>
+  a.id === b?.id && a.figures === b.figures && a.title === b.title && a.where === b.where;
+
+/** The runs with their letters: the same list as long as nothing that is drawn of them has changed. */
 function useCharted(runs: readonly Run[]): readonly Charted[] {
   const last = useRef<readonly Charted[]>([]);
-  const same = last.current.length === runs.length && last.current.every(({ run }, n) => run === runs[n]);
+  const same =
+    last.current.length === runs.length && last.current.every(({ run }, n) => drawnAlike(run, runs[n]));
   if (!same) last.current = runs.map((run, letter) => ({ run, letter }));
   return last.current;
 }
@@ -29,10 +34,8 @@ export function RunCharts({
   const charted = useCharted(runs);
   const begun = runs.filter(({ figures }) => figures.points.length > 0).map(({ figures }) => figures.points);
   if (begun.length === 0) return <p className="note hint">The curves begin with the first step.</p>;
-  const steps: [number, number] = [
-    Math.min(...begun.map((points) => points[0]!.step)),
-    Math.max(...begun.map((points) => points.at(-1)!.step)),
-  ];
+  const from = Math.min(...begun.map((points) => points[0]!.step));
+  const to = Math.max(...begun.map((points) => points.at(-1)!.step));
   const figures = SHOWN_FIGURES.filter(
     ({ key }) => key !== "success" || begun.some((points) => points.some(({ success }) => success !== null)),
   );
@@ -57,10 +60,10 @@ export function RunCharts({
           Read at step{" "}
           <input
             type="range"
-            min={steps[0]}
-            max={steps[1]}
+            min={from}
+            max={to}
             step={1}
-            value={step ?? steps[1]}
+            value={step ?? to}
             onChange={(event) => setStep(event.target.valueAsNumber)}
           />{" "}
           <output>{step ?? "last"}</output>
@@ -85,7 +88,8 @@ export function RunCharts({
             key={figure.key}
             figure={figure}
             runs={charted}
-            steps={steps}
+            from={from}
+            to={to}
             step={step}
             takenBack={takenBack}
             onStep={setStep}

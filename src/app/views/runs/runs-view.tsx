@@ -1,4 +1,5 @@
 /** Every run, the one that is looked at, and those that are compared on one chart. */
+import { useDeferredValue } from "react";
 import { navigate } from "../../place/navigate.ts";
 import type { Run } from "../../runs/run.ts";
 import { sortedRuns, useRuns, type WorkerState } from "../../runs/runs-store.ts";
@@ -13,8 +14,11 @@ export function RunsView() {
   const { run: id, charted } = useUi((ui) => ui.place);
   const list = sortedRuns(runs);
   const shown = runs[id ?? latest ?? ""] ?? (id === null ? list[0] : undefined) ?? null;
-  const compared = charted.map((each) => runs[each]).filter((run): run is Run => run !== undefined);
-  const onChart = compared.length > 0 ? compared : shown === null ? [] : [shown];
+  // Charts of long runs take a while: they follow when nothing else is to be drawn.
+  const drawn = useDeferredValue(runs);
+  const compared = charted.map((each) => drawn[each]).filter((run): run is Run => run !== undefined);
+  const alone = shown === null ? undefined : drawn[shown.id];
+  const onChart = compared.length > 0 ? compared : alone === undefined ? [] : [alone];
   const known = restored && worker.status !== "asking";
   const missing = [...(id === null ? [] : [id]), ...charted].filter((each) => runs[each] === undefined);
   return (
