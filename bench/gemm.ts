@@ -3,10 +3,11 @@
  * of the shapes of Qwen3-8B at 4,096 rows, with f16 operands where the adapter can, else in f32; beside PyTorch where
  * python3 has it with CUDA.
  *
- *     npm run bench -- gemm [--f32] [--rows N]
+ *     npm run bench -- gemm [--f32] [--rows N] [--tune]
  *
  * Every figure is the median of five after two to warm up, many products a time; every product is checked in the same run
- * against f64 sums of samples. "with casts" casts x (dy) anew for every product, as the first of several layers that
+ * against f64 sums of samples. "Kernel" is by the device's own timestamps, as PyTorch's figures are; the first TFLOP/s are
+ * by the clock, dispatch and waiting included. --tune then has the kernels measured and chosen, and times the choice. "with casts" casts x (dy) anew for every product, as the first of several layers that
  * share an input does; weights stay cast.
  */
 import { spawnSync } from "node:child_process";
@@ -25,7 +26,11 @@ interface Peer {
 }
 
 const { values: options } = parseArgs({
-  options: { f32: { type: "boolean", default: false }, rows: { type: "string", default: "4096" } },
+  options: {
+    f32: { type: "boolean", default: false },
+    rows: { type: "string", default: "4096" },
+    tune: { type: "boolean", default: false },
+  },
 });
 
 /** Rows, out and in of the layers: q and o, k and v, gate and up, down. */
@@ -54,6 +59,23 @@ async function open(): Promise<{ backend: WebGpuBackend; toggles: string }> {
     return { backend: await createWebGpuBackend(gpu, { compute: "f16" }), toggles };
   }
   return { backend: plain, toggles };
+}
+
+/** Seconds of the kernels of one call of `work` by the device's timestamps, median of five runs; null without them. */
+async function kernelSeconds(
+  backend: WebGpuBackend,
+  repeats: number,
+  work: () => void,
+): Promise<number | null> {
+  if (!backend.features.timestamps) return null;
+  const times: number[] = [];
+  for (let run = 0; run < 5; run++) {
+    backend.startProfile();
+    for (let i = 0; i < repeats; i++) work();
+    const kernels = await backend.stopProfile();
+    times.push(kernels.reduce((sum, { milliseconds }) => sum + milliseconds, 0) / 1000 / repeats);
+  }
+  return times.sort((a, b) => a - b)[2]!;
 }
 
 /** Median seconds of one call of `work` among five runs of many, after two to warm up. */
@@ -164,7 +186,7 @@ for (const [m, out, inner] of sizes) {
       m,
     ),
   ];
-  const forms: [string, GpuTensor, () => void][] = [
+  const forms: ["NT" | "NN" | "TN", GpuTensor, () => void][] = [
     ["NT", x, () => backend.free(backend.linear(x, w))],
     ["NN", dy, () => backend.free(backend.linearBackwardInput(dy, w))],
     ["TN", dy, () => backend.linearBackwardWeight(dw, dy, x)],
@@ -175,7 +197,18 @@ for (const [m, out, inner] of sizes) {
       touch(input);
       work();
     });
-    const speed = (t: number) => (operations / t / 1e12).toPrecision(3);
+    const kernel = await kernelSeconds(backend, Math.ceil(repeats / 4), work);
+    const speed = (t: number | null) => (t === null ? "" : (operations / t / 1e12).toPrecision(3));
+    let tuned = "";
+    if (options.tune) {
+      const shape = {
+        NT: { form: "nt", m, n: out, k: inner },
+        NN: { form: "nn", m, n: inner, k: out },
+        TN: { form: "tn", m: out, n: inner, k: m },
+      } as const;
+      await backend.tune?.({ products: [shape[form]], attention: [] });
+      tuned = speed(await kernelSeconds(backend, Math.ceil(repeats / 4), work));
+    }
     const error = errors[i]!;
     // f16 operands leave 11 bits of each factor.
     if (!(error < (backend.compute === "f16" ? 2e-3 : 1e-4)))
@@ -184,6 +217,8 @@ for (const [m, out, inner] of sizes) {
       `${form} ${m} × ${out} × ${inner}`,
       (time * 1e3).toPrecision(3),
       speed(time),
+      speed(kernel),
+      ...(options.tune ? [tuned] : []),
       speed(withCasts),
       error.toExponential(1),
       `${m},${out},${inner} ${form}`,
@@ -192,6 +227,7 @@ for (const [m, out, inner] of sizes) {
   backend.free(x, w, dy, dw);
 }
 const { description, software, compute } = backend;
+const chosen = JSON.stringify(backend.tuned.products);
 backend.dispose();
 const peer = software ? "not run beside a software adapter" : runPeer(sizes);
 
@@ -199,10 +235,13 @@ console.log(
   `Adapter: ${description}${software ? " (software)" : ""}; operands ${compute}; Dawn toggles: ${toggles || "none"}.`,
 );
 console.log(typeof peer === "string" ? `PyTorch: ${peer}.\n` : `PyTorch ${peer.torch} on ${peer.device}.\n`);
+if (options.tune) console.log(`Chosen by measuring: ${chosen}\n`);
 const head = [
   "product",
   "ms",
   "TFLOP/s",
+  "kernel",
+  ...(options.tune ? ["tuned"] : []),
   "with casts",
   "error",
   "PyTorch f16",
@@ -214,6 +253,8 @@ for (const row of rows) {
   const key = row.pop()!;
   const [f16, bf16] = typeof peer === "string" ? [] : [peer.tflops[`${key} f16`], peer.tflops[`${key} bf16`]];
   const beside =
-    f16 && bf16 ? [f16.toPrecision(3), bf16.toPrecision(3), (Number(row[2]) / f16).toFixed(2)] : ["", "", ""];
+    f16 && bf16
+      ? [f16.toPrecision(3), bf16.toPrecision(3), (Number(row[3] || row[2]) / f16).toFixed(2)]
+      : ["", "", ""];
   console.log(`| ${[...row, ...beside].join(" | ")} |`);
 }

@@ -21,6 +21,8 @@ import {
   type WebGpuBackend,
 } from "../src/tensor/index.ts";
 
+import { GoldenFile } from "../test/golden-file.ts";
+import { forwardSequences } from "../test/golden-forward.ts";
 import { randomValues } from "../test/random.ts";
 import { relativeError } from "../test/support/relative-error.ts";
 import { openGpu } from "../test/webgpu.ts";
@@ -121,13 +123,14 @@ function sequences(vocabulary: number, lengths: readonly [number, number][]): Se
 async function compare(
   what: string,
   open: (b: WebGpuBackend) => Promise<LanguageModel>,
-  lengths: readonly [number, number][],
+  given: readonly [number, number][] | readonly Sequence[],
 ): Promise<void> {
   const model = await open(full);
-  const work = sequences(model.config.vocabularySize, lengths);
+  const isWork = (some: typeof given): some is readonly Sequence[] => !Array.isArray(some[0]);
+  const work = isWork(given) ? given : sequences(model.config.vocabularySize, given);
   const expected = await results(model, work);
   const found = await results(await open(half), work);
-  const tokens = lengths.map(([a, b]) => a + b).join(" + ");
+  const tokens = work.map(({ promptIds, responseIds }) => promptIds.length + responseIds.length).join(" + ");
   let worst = 0;
   expected.logprobs.forEach((row, i) => {
     row.forEach((value, j) => {
@@ -144,12 +147,17 @@ async function compare(
   report(`${what}: ${worstName}`, `${tokens} tokens`, "gradient, of its norm", worstGradient, MOST_GRADIENT);
 }
 
-for (const name of ["qwen3-a", "qwen3-b", "qwen3_5"])
-  await compare(name, (b) => LanguageModel.load(b, openFolder(`test/fixtures/models/${name}`)), [
+for (const name of ["qwen3-a", "qwen3-b", "qwen3_5"]) {
+  const open = (b: WebGpuBackend) => LanguageModel.load(b, openFolder(`test/fixtures/models/${name}`));
+  await compare(name, open, [
     [40, 24],
     [7, 90],
     [200, 20],
   ]);
+  const goldens = openFolder(`test/fixtures/models/goldens/${name}`);
+  const file = await GoldenFile.open(goldens, "forward.safetensors");
+  await compare(`${name}, golden sequences`, open, await forwardSequences(file));
+}
 
 if (!half.software) {
   const config = parseModelConfig(

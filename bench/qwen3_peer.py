@@ -7,6 +7,7 @@ import time
 import torch
 import transformers
 from transformers import Qwen3Config, Qwen3ForCausalLM
+from transformers.models.qwen3_5 import Qwen3_5ForCausalLM, Qwen3_5TextConfig
 
 # hidden, intermediate, layers, heads, tied
 SIZES = {
@@ -21,16 +22,32 @@ SIZES = {
 
 def arguments():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--model", choices=list(SIZES), default="0.6b")
+    parser.add_argument("--model", choices=[*SIZES, "3.5-0.8b"], default="0.6b")
     for name, value in (("count", 16), ("context", 6144), ("prefix", 4096), ("response", 96), ("repeats", 5)):
         parser.add_argument(f"--{name}", type=int, default=value)
     parser.add_argument("--compile", action="store_true")
     return parser.parse_args()
 
 
-def random_model(size, dtype):
+def config_of(size):
+    if size == "3.5-0.8b":
+        return Qwen3_5TextConfig(
+            vocab_size=248320,
+            hidden_size=1024,
+            intermediate_size=3584,
+            num_hidden_layers=24,
+            num_attention_heads=8,
+            num_key_value_heads=2,
+            head_dim=256,
+            linear_num_key_heads=16,
+            linear_num_value_heads=16,
+            linear_key_head_dim=128,
+            linear_value_head_dim=128,
+            linear_conv_kernel_dim=4,
+            tie_word_embeddings=True,
+        )
     hidden, intermediate, layers, heads, tied = SIZES[size]
-    config = Qwen3Config(
+    return Qwen3Config(
         vocab_size=151936,
         hidden_size=hidden,
         intermediate_size=intermediate,
@@ -42,11 +59,16 @@ def random_model(size, dtype):
         max_position_embeddings=40960,
         rope_theta=1e6,
     )
+
+
+def random_model(size, dtype):
+    config = config_of(size)
+    model_class = Qwen3_5ForCausalLM if size == "3.5-0.8b" else Qwen3ForCausalLM
     config._attn_implementation = "sdpa"
     torch.manual_seed(1)
     torch.set_default_dtype(dtype)
     with torch.device("cuda"):
-        model = Qwen3ForCausalLM._from_config(config)
+        model = model_class._from_config(config)
     torch.set_default_dtype(torch.float32)
     return model
 

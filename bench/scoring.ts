@@ -12,7 +12,7 @@ import type { KernelTime, ModelConfig, Sequence } from "../src/tensor/index.ts";
 import { medianSeconds, openAdapter, watchMemory } from "./support/device.ts";
 import { type BenchRow, printTable, runPeer } from "./support/peer.ts";
 import { printProfile } from "./support/profile.ts";
-import { operationsOf, QWEN3_SIZES } from "./support/qwen3-sizes.ts";
+import { modelName, operationsOf, QWEN3_SIZES } from "./support/qwen3-sizes.ts";
 import { randomModel } from "./support/random-model.ts";
 
 const { values: options } = parseArgs({
@@ -60,8 +60,10 @@ function decisions({ vocabularySize }: ModelConfig, shared: number): Sequence[] 
 }
 
 /** Operations of scoring with `shared` first tokens computed once, the rows' attention to all their keys counted. */
-function operations(model: ModelConfig, shared: number): number {
-  const { body, head, pair } = operationsOf(model);
+function operations(model: ModelConfig, shared: number): number | undefined {
+  const each = operationsOf(model);
+  if (each === null) return undefined;
+  const { body, head, pair } = each;
   const length = context + response - 1;
   const keys = (from: number, to: number) => (to * (to + 1)) / 2 - (from * (from + 1)) / 2;
   const computed = length + (count - 1) * (length - shared);
@@ -86,7 +88,7 @@ const score = (shortestPrefix?: number) =>
     },
   });
 const rows: BenchRow[] = [];
-const label = `Qwen3-${name}, ${count} × (${context} + ${response})`;
+const label = `${modelName(name)}, ${count} × (${context} + ${response})`;
 const shared = await medianSeconds(repeats, () => score());
 rows.push({
   what: `${label}, ${prefix} shared`,

@@ -13,7 +13,7 @@ import { AdamW, type KernelTime, type Sequence } from "../src/tensor/index.ts";
 import { medianSeconds, openAdapter, watchMemory } from "./support/device.ts";
 import { type BenchRow, printTable, runPeer } from "./support/peer.ts";
 import { printProfile } from "./support/profile.ts";
-import { operationsOf, QWEN3_SIZES } from "./support/qwen3-sizes.ts";
+import { modelName, operationsOf, QWEN3_SIZES } from "./support/qwen3-sizes.ts";
 import { randomModel } from "./support/random-model.ts";
 
 const { values: options } = parseArgs({
@@ -90,12 +90,15 @@ if (options.profile) {
   profile = await backend.stopProfile();
 }
 const memory = watch.stop();
-const { body, head, pair } = operationsOf(config);
+const each = operationsOf(config);
 const length = context + response - 1;
 // Backward is twice forward, attention two and a half times; what is computed again is not counted.
 const operations =
-  3 * (body * count * length + head * count * response) + 3.5 * pair * ((count * length * (length + 1)) / 2);
-const label = `Qwen3-${name}, ${count} × (${context} + ${response})${prefix > 0 ? `, ${prefix} shared` : ""}`;
+  each === null
+    ? undefined
+    : 3 * (each.body * count * length + each.head * count * response) +
+      3.5 * each.pair * ((count * length * (length + 1)) / 2);
+const label = `${modelName(name)}, ${count} × (${context} + ${response})${prefix > 0 ? `, ${prefix} shared` : ""}`;
 const rows: BenchRow[] = [
   {
     what: label,

@@ -15,7 +15,8 @@ const TOP = 5;
 /** Prompts in forward.safetensors. */
 const PROMPTS = 6;
 
-async function forwardSequences(file: GoldenFile): Promise<Sequence[]> {
+/** The prompts and responses of forward.safetensors. */
+export async function forwardSequences(file: GoldenFile): Promise<Sequence[]> {
   const sequences: Sequence[] = [];
   for (let i = 0; i < PROMPTS; i++)
     sequences.push({

@@ -35,7 +35,29 @@ export const QWEN3_SIZES: Readonly<Record<string, ModelConfig>> = {
   "8b": size(4096, 12_288, 36, 32, false),
   "14b": size(5120, 17_408, 40, 40, false),
   "32b": size(5120, 25_600, 64, 64, false),
+  "3.5-0.8b": {
+    architecture: "qwen3_5",
+    vocabularySize: 248_320,
+    hiddenSize: 1024,
+    intermediateSize: 3584,
+    layers: 24,
+    heads: 8,
+    keyValueHeads: 2,
+    headSize: 256,
+    rotarySize: 64,
+    ropeTheta: 1e7,
+    normEpsilon: 1e-6,
+    tied: true,
+    maxPositions: 262_144,
+    mixers: Array.from({ length: 24 }, (_, i) => ((i + 1) % 4 === 0 ? "full_attention" : "linear_attention")),
+    deltaNet: { keyHeads: 16, valueHeads: 16, keySize: 128, valueSize: 128, kernel: 4 },
+  },
 };
+
+/** As people call them. */
+export function modelName(size: string): string {
+  return size.startsWith("3.5") ? `Qwen${size}` : `Qwen3-${size}`;
+}
 
 export interface Operations {
   /** Of the linear layers of one token. */
@@ -46,8 +68,9 @@ export interface Operations {
   pair: number;
 }
 
-/** Floating-point operations of a forward pass, two for each multiplication with an addition. */
-export function operationsOf(config: ModelConfig): Operations {
+/** Floating-point operations of a forward pass of Qwen3, two for each multiplication with an addition; else null. */
+export function operationsOf(config: ModelConfig): Operations | null {
+  if (config.architecture !== "qwen3") return null;
   const {
     hiddenSize: d,
     intermediateSize: f,

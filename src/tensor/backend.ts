@@ -38,6 +38,12 @@ export interface KeyRange<T extends Tensor> {
   prefixEnd?: T | undefined;
 }
 
+/** Rows `first` … `end` − 1 of a matrix. */
+export interface RowSpan {
+  readonly first: number;
+  readonly end: number;
+}
+
 /** A method's type, so that a backend of its own tensor type may be passed where any `Backend` is expected. */
 export type Keep<T extends Tensor> = { keep(t: T): T }["keep"];
 
@@ -103,8 +109,11 @@ export interface Backend<T extends Tensor = Tensor> {
   dispose(): void;
 
   // --- linear algebra -------------------------------------------------------------------------------------------
-  /** y[M,N] = x[M,K] · w[N,K]ᵀ; w in any format. */
-  linear(x: T, w: T): T;
+  /**
+   * y[M,N] = x[M,K] · w[N,K]ᵀ; w in any format. `fine`: columns of y, and rows of w, that a backend with f16 operands
+   * computes with 22 bits of x, and of an f32 w, in place of 11: for what is sensitive to them.
+   */
+  linear(x: T, w: T, fine?: RowSpan): T;
   /** dx[M,K] = dy[M,N] · w[N,K]; w in any format. */
   linearBackwardInput(dy: T, w: T): T;
   /** dw[N,K] += dy[M,N]ᵀ · x[M,K] */

@@ -1,4 +1,4 @@
-import type { KeyRange, Tensor } from "./backend.ts";
+import type { KeyRange, RowSpan, Tensor } from "./backend.ts";
 
 /**
  * The sizes of every operation, checked in one place so that all backends refuse the same calls with the same words.
@@ -51,8 +51,15 @@ export function checkSame(operation: string, ...tensors: Tensor[]): number {
 }
 
 /** x [M,K], w [N,K] */
-export function checkLinear(operation: string, x: Tensor, w: Tensor): { m: number; n: number; k: number } {
+export function checkLinear(
+  operation: string,
+  x: Tensor,
+  w: Tensor,
+  fine: RowSpan = { first: 0, end: 0 },
+): { m: number; n: number; k: number } {
   if (!isMatrix(x) || !isWeight(w) || x.shape[1] !== w.shape[1]) fail(operation, "x [M,K], w [N,K]", [x, w]);
+  if (!(0 <= fine.first && fine.first <= fine.end && fine.end <= w.shape[0]!))
+    throw new Error(`${operation}: fine rows ${fine.first} to ${fine.end} of ${w.shape[0]}`);
   return { m: x.shape[0]!, n: w.shape[0]!, k: w.shape[1]! };
 }
 

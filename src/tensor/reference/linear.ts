@@ -8,8 +8,8 @@ export function linearOperations(
   memory: HostMemory,
 ): Pick<Backend<HostTensor>, "linear" | "linearBackwardInput" | "linearBackwardWeight"> {
   return {
-    linear(x, w) {
-      const { m, n, k } = checkLinear("linear", x, w);
+    linear(x, w, fine) {
+      const { m, n, k } = checkLinear("linear", x, w, fine);
       const y = memory.zeros([m, n]);
       multiply(matrix(y.f32, n), matrix(x.f32, k), transposed(matrix(w.f32, k)), m, n, k, false);
       return y;

@@ -1,6 +1,6 @@
 import type { Commands } from "./commands.ts";
 import type { ComputeFeatures, MatrixShape } from "./device.ts";
-import type { ToHalf, ToPanels } from "./half.ts";
+import type { ToHalf, ToLostPanels, ToPanels } from "./half.ts";
 import type { GpuTensor, Memory } from "./memory.ts";
 import type { Tuning } from "./tuning.ts";
 
@@ -29,6 +29,8 @@ export interface Context {
   readonly half: ToHalf;
   /** The same as a matrix in the panels that the matrix kernels read. */
   readonly panels: ToPanels;
+  /** What the cast to those panels lost, in panels of the same scale: free `values` after use. */
+  readonly lostPanels: ToLostPanels;
 }
 
 /** Threads a workgroup in kernels without shared memory. */

@@ -5,7 +5,7 @@ import { packValues, unpackRows } from "../weight-format.ts";
 import { Commands } from "./commands.ts";
 import { type ComputeDevice, DeviceHealth, requestDevice } from "./device.ts";
 import { elementwiseOperations } from "./elementwise.ts";
-import { createHalf, type Half, type ToHalf, type ToPanels } from "./half.ts";
+import { createHalf, type Half, type ToHalf, type ToLostPanels, type ToPanels } from "./half.ts";
 import { type GpuTensor, Memory } from "./memory.ts";
 import { transferOperations } from "./transfer.ts";
 
@@ -15,13 +15,14 @@ let commands: Commands;
 let transfer: ReturnType<typeof transferOperations>;
 let half: ToHalf;
 let panels: ToPanels;
+let lostPanels: ToLostPanels;
 beforeAll(async () => {
   compute = await requestDevice(await openGpu());
   memory = new Memory(compute.device);
   const health = new DeviceHealth(compute.device, () => memory.describe());
   commands = new Commands(compute, health);
   transfer = transferOperations(compute.device, memory, commands, health, (t) => t);
-  ({ half, panels } = createHalf(memory, commands));
+  ({ half, panels, lostPanels } = createHalf(memory, commands));
 });
 afterAll(() => compute.device.destroy());
 
@@ -152,6 +153,31 @@ describe("f16 operands in panels", () => {
     expect(panels(t, rows, columns)).toBe(found);
     memory.free(t);
     expect(found.values.freed).toBe(true);
+  });
+
+  test("what a cast lost doubles its bits", async () => {
+    const copiesBefore = memory.copyBytes;
+    const [rows, columns] = [37, 72];
+    const source = randomValues(rows * columns, 1, 3);
+    const t = transfer.fromArray(source, [rows, columns]);
+    const cast = panels(t, rows, columns);
+    const lost = lostPanels(t, cast, columns);
+    expect(lost.rows).toBe(cast.rows);
+    const length = 128 * 128;
+    const [most, rest] = [await read(cast), await read(lost)];
+    const sum = Float64Array.from({ length }, (_, i) => most.values[i]! + rest.values[i]!);
+    const peak = source.reduce((largest, x) => Math.max(largest, Math.abs(x)), 0);
+    source.forEach((x, i) => {
+      const at = place(Math.floor(i / columns), i % columns, cast.rows);
+      expect(Math.abs(most.values[at]! - x)).toBeLessThanOrEqual(2 ** -11 * Math.abs(x));
+      // 22 bits, and none below f16's least at this scale.
+      expect(Math.abs(sum[at]! - x)).toBeLessThanOrEqual(2 ** -22 * Math.abs(x) + peak * 2 ** -38);
+      sum[at] = 0;
+    });
+    expect(sum.every((x) => x === 0)).toBe(true);
+    memory.free(lost.values);
+    memory.free(t);
+    expect(memory.copyBytes).toBe(copiesBefore);
   });
 
   test("f16 in rows goes to panels bit by bit, for one use", async () => {

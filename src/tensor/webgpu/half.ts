@@ -28,6 +28,8 @@ export interface Panels extends Half {
 export type ToHalf = (tensor: GpuTensor) => Half;
 /** Gives the first `rows` · `columns` values of a tensor as a matrix in panels; see `createHalf`. */
 export type ToPanels = (tensor: GpuTensor, rows: number, columns: number) => Panels;
+/** Gives what the cast of an f32 tensor to the panels `of` lost; see `createHalf`. */
+export type ToLostPanels = (tensor: GpuTensor, of: Panels, columns: number) => Panels;
 
 /** Workgroups that look for the largest value; one thread of a workgroup reads each of their results. */
 const MOST_PARTS = 256;
@@ -44,7 +46,10 @@ const SLACK = PADDING * 32;
  * written to in between (`GpuTensor.version`). An f16 tensor is its own copy in rows, with the scale that it was stored
  * with or 1; its panels are made for one use. Other frozen weights are expanded straight to f16.
  */
-export function createHalf(memory: Memory, commands: Commands): { half: ToHalf; panels: ToPanels } {
+export function createHalf(
+  memory: Memory,
+  commands: Commands,
+): { half: ToHalf; panels: ToPanels; lostPanels: ToLostPanels } {
   let one: GpuTensor | undefined;
 
   function storedScale(tensor: GpuTensor): GpuTensor {
@@ -148,7 +153,23 @@ export function createHalf(memory: Memory, commands: Commands): { half: ToHalf; 
     return tensor.panels;
   }
 
-  return { half, panels };
+  function lostPanels(tensor: GpuTensor, { scale, rows: panelRows }: Panels, columns: number): Panels {
+    check(tensor);
+    if (tensor.dtype !== "f32") throw new Error(`lost panels: expected a tensor of f32, got ${tensor.dtype}`);
+    const { length } = tensor;
+    const pieces = (panelRows * padded(columns)) / 8;
+    const values = memory.allocateCopy([8 * pieces + SLACK], "f16");
+    commands.dispatch({
+      kernel: { source, entry: "panels_lost", buffers: "rrw", constants },
+      buffers: [tensor, scale, values],
+      groups: Math.ceil(pieces / (256 * ROUNDS)),
+      uints: [length, 0, length / columns, columns, panelRows, pieces],
+      work: 2 * length,
+    });
+    return { values, scale, rows: panelRows, once: true };
+  }
+
+  return { half, panels, lostPanels };
 }
 
 function padded(count: number): number {

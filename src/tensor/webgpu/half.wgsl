@@ -19,6 +19,9 @@ struct Params {
 @group(0) @binding(2) var<storage, read> peaks: array<f32>;
 @group(0) @binding(3) var<storage, read_write> values: array<vec4u>;
 @group(0) @binding(4) var<storage, read_write> scale: array<f32>;
+// panels_lost
+@group(0) @binding(2) var<storage, read> scale_in: array<f32>;
+@group(0) @binding(3) var<storage, read_write> lost_values: array<vec4u>;
 // panels_copy
 @group(0) @binding(1) var<storage, read> in_rows: array<vec4u>;
 @group(0) @binding(2) var<storage, read_write> in_panels: array<vec4u>;
@@ -84,6 +87,28 @@ fn panels_cast(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups)
     if (piece < P.pieces) {
       let at = place(piece);
       values[piece] = pack(load_place(at.x, at.y) * factor, load_place(at.x, at.y + 4u) * factor);
+    }
+  }
+  // @end
+}
+
+// What the cast to f16 lost, at the scale of what it left.
+fn lost(value: vec4f, factor: f32) -> vec4f {
+  let scaled = value * factor;
+  return scaled - vec4f(unpack2x16float(pack2x16float(scaled.xy)), unpack2x16float(pack2x16float(scaled.zw)));
+}
+
+@compute @workgroup_size(256)
+fn panels_lost(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) groups: vec3u, @builtin(local_invocation_index) local: u32) {
+  let group = group_number(P.base, workgroup, groups);
+  // A power of two, of which the inverse is exact.
+  let factor = 1.0 / scale_in[0];
+  // @for r in ROUNDS
+  {
+    let piece = (group * ${ROUNDS}u + ${r}u) * 256u + local;
+    if (piece < P.pieces) {
+      let at = place(piece);
+      lost_values[piece] = pack(lost(load_place(at.x, at.y), factor), lost(load_place(at.x, at.y + 4u), factor));
     }
   }
   // @end

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { randomValues } from "../../../test/random.ts";
+import { relativeError } from "../../../test/support/relative-error.ts";
 import { expectSameResults } from "../../../test/support/same-results.ts";
 import { openGpu } from "../../../test/webgpu.ts";
+import type { Backend, RowSpan, Tensor } from "../backend.ts";
+import { createReferenceBackend } from "../reference/index.ts";
 import { createWebGpuBackend, type WebGpuBackend } from "./index.ts";
 
 /** M, N, K: with and without whole vec4s, below, at and past the edges of tiles. */
@@ -103,6 +106,36 @@ describe.each(["tile", "shared"] as const)("products of f16 operands, packed, %s
       },
       1e-3,
     );
+  });
+
+  test("fine columns are as with f32 operands, the others are not", async () => {
+    const [m, n, k] = [40, 48, 64];
+    const product = async <T extends Tensor>(b: Backend<T>, fine?: RowSpan) => {
+      const x = b.fromArray(randomValues(m * k, 1), [m, k]);
+      const w = b.fromArray(randomValues(n * k, 2), [n, k]);
+      const y = b.linear(x, w, fine);
+      const values = await b.read(y);
+      b.free(x, w, y);
+      return values;
+    };
+    const exact = await product(createReferenceBackend());
+    /** Of columns `first` to `end`. */
+    const error = async (fine: RowSpan | undefined, { first, end }: RowSpan) => {
+      const within = (_: number, i: number) => i % n >= first && i % n < end;
+      return relativeError((await product(backend, fine)).filter(within), exact.filter(within));
+    };
+    const [all, some, others] = [
+      { first: 0, end: n },
+      { first: 16, end: 36 },
+      { first: 36, end: n },
+    ];
+    expect(await error(undefined, all)).toBeGreaterThan(1e-5);
+    expect(await error(all, all)).toBeLessThan(1e-6);
+    expect(await error(some, some)).toBeLessThan(1e-6);
+    expect(await error(some, others)).toBeGreaterThan(1e-5);
+    const [x, w] = [backend.zeros([m, k]), backend.zeros([n, k])];
+    expect(() => backend.linear(x, w, { first: 40, end: 49 })).toThrow("linear: fine rows 40 to 49 of 48");
+    backend.free(x, w);
   });
 
   test("an operand that changes in between is cast anew", async () => {

@@ -1,10 +1,14 @@
-import type { Backend } from "../backend.ts";
+import type { Backend, RowSpan } from "../backend.ts";
 import { checkLinear, checkLinearBackwardInput, checkLinearBackwardWeight } from "../shapes.ts";
 import type { Context } from "./context.ts";
-import { accumulateTN, addParts, multiplyNN, multiplyNT } from "./matmul.ts";
+import { accumulateTN, addParts, multiplyNN, multiplyNT, type Product, refineNT } from "./matmul.ts";
 import type { GpuTensor } from "./memory.ts";
 import { weightBlocks } from "./weights.ts";
 import { rowRanges, rowsOf } from "./windows.ts";
+
+const NONE: RowSpan = { first: 0, end: 0 };
+/** So few columns cost less with f32 operands than a second and third pass of the matrix units. */
+const FEW_FINE = 64;
 
 /** c = what `multiply` writes into a tensor like c, or c += it. */
 export function addProduct(
@@ -28,19 +32,39 @@ export function linearOperations(
 ): Pick<Backend<GpuTensor>, "linear" | "linearBackwardInput" | "linearBackwardWeight"> {
   const { memory } = context;
   return {
-    linear(x, w) {
-      const { m, n, k } = checkLinear("linear", x, w);
+    linear(x, w, fine = NONE) {
+      const { m, n, k } = checkLinear("linear", x, w, fine);
       const y = memory.allocate([m, n], "f32");
-      for (const block of weightBlocks(context, w))
-        for (const rows of rowRanges(context, [x, y]))
-          multiplyNT(context, {
-            a: { tensor: rowsOf(x, rows), row: k },
-            b: { tensor: block.tensor, row: k },
-            c: { tensor: rowsOf(y, rows), at: block.first, row: n },
-            m: rows.rows,
-            n: block.rows,
-            k,
-          });
+      /** Columns `span` of y, with f16 or f32 operands. */
+      const project = (
+        operands: Context,
+        span: RowSpan,
+        multiply: (context: Context, p: Product) => void,
+      ) => {
+        for (const block of weightBlocks(operands, w)) {
+          const first = Math.max(span.first, block.first);
+          const end = Math.min(span.end, block.first + block.rows);
+          if (first >= end) continue;
+          for (const rows of rowRanges(operands, [x, y]))
+            multiply(operands, {
+              a: { tensor: rowsOf(x, rows), row: k },
+              b: { tensor: block.tensor, at: (first - block.first) * k, row: k },
+              c: { tensor: rowsOf(y, rows), at: first, row: n },
+              m: rows.rows,
+              n: end - first,
+              k,
+            });
+        }
+      };
+      const all = { first: 0, end: n };
+      const count = fine.end - fine.first;
+      if (count === 0 || context.f16 === undefined) project(context, all, multiplyNT);
+      else {
+        const refined = context.f16 === "matrix" && count >= FEW_FINE;
+        if (refined || count < n) project(context, all, multiplyNT);
+        if (refined) project(context, fine, refineNT);
+        else project({ ...context, f16: undefined }, fine, multiplyNT);
+      }
       return y;
     },
     linearBackwardInput(dy, w) {

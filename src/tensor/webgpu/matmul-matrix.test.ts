@@ -30,13 +30,17 @@ const stores = [
 ];
 
 describe.each(["nt", "nn", "tn"] as const satisfies ProductForm[])("matrix kernel, form %s", (form) => {
-  test.each(Object.keys(MATRIX_TILES) as (keyof typeof MATRIX_TILES)[])("%s tiles compile", async (size) => {
-    expect(compute.features.f16 && compute.features.subgroups).toBe(true);
-    for (const [i, store] of stores.entries()) {
-      const constants = matrixConstants(form, MATRIX_TILES[size], 4096, store, i === 1);
-      expect(await compile(joinModules(common, specialise(source, constants)))).toBeUndefined();
-    }
-  });
+  const sizes = Object.keys(MATRIX_TILES) as (keyof typeof MATRIX_TILES)[];
+  test.each(sizes.flatMap((size) => ([8, 16] as const).map((columns) => ({ size, columns }))))(
+    "$size tiles with fragments of $columns columns compile",
+    async ({ size, columns }) => {
+      expect(compute.features.f16 && compute.features.subgroups).toBe(true);
+      for (const [i, store] of stores.entries()) {
+        const constants = matrixConstants(form, MATRIX_TILES[size], 4096, store, i === 1, columns);
+        expect(await compile(joinModules(common, specialise(source, constants)))).toBeUndefined();
+      }
+    },
+  );
 });
 
 test("a mistake in the text does not compile", async () => {
@@ -107,6 +111,23 @@ describe("operations by matrix kernels are valid", () => {
     backend.device.createComputePipeline = createComputePipeline;
     expect(entries).toEqual(expect.arrayContaining(["weight_peaks", "weight_scale", "expand_panels"]));
     expect(entries).not.toContain("expand_weights");
+    expect(backend.live()).toEqual(before);
+  });
+
+  test.each([
+    ["f32", 3],
+    ["f16", 2],
+    ["bf16", 2],
+  ] as const)("fine columns with %s weights take %i products", async (format, products) => {
+    const before = backend.live();
+    const [m, n, k] = [300, 256, 192];
+    backend.startProfile();
+    backend.scope(() => {
+      const w = format === "f32" ? backend.zeros([n, k]) : backend.allocateWeight(format, [n, k]);
+      backend.linear(backend.zeros([m, k]), w, { first: 64, end: 128 });
+    });
+    const kernels = await backend.stopProfile();
+    expect(kernels.find(({ entry }) => entry === "matmul_matrix")?.dispatches).toBe(products);
     expect(backend.live()).toEqual(before);
   });
 });

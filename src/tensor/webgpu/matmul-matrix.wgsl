@@ -5,7 +5,7 @@ enable chromium_experimental_subgroup_matrix;
 diagnostic(off, chromium.subgroup_matrix_uniformity);
 // C[s, m, n] (+)= scale · Σ_k A(m, k) · B(k, n) over part s of k, by subgroup matrices: f16 operands in panels (see
 // panels.wgsl), f32 sums. A workgroup holds ${BM} × ${BN} values of C, each of its ${SUB_M} × ${SUB_N} subgroups of 32
-// threads ${FM} × ${FN} fragments of 16 × 16, and goes through k by 32. Where A_K (B_K) is 1, k runs along the panels'
+// threads ${FM} × ${FN} fragments of 16 × ${NB}, and goes through k by 32. Where A_K (B_K) is 1, k runs along the panels'
 // columns, else along their rows. Panels are padded with zeros, so that nothing is tested on the way.
 struct Params {
   base: u32,
@@ -40,10 +40,11 @@ const B_SIZE = select(32u, BN, B_K) * B_ROW;
 // From one fragment to the next along m (n), and along k.
 const A_NEXT = select(2u, 16u * A_ROW, A_K);
 const A_DEEP = select(16u * A_ROW, 2u, A_K);
-const B_NEXT = select(2u, 16u * B_ROW, B_K);
+const B_NEXT = select(${NB}u / 8u, ${NB}u * B_ROW, B_K);
 const B_DEEP = select(16u * B_ROW, 2u, B_K);
 // A row of fragments of each subgroup on its way to C.
-const OUT_ROW = ${FN}u * 4u + 1u;
+const OUT_VECS = ${FN}u * ${NB}u / 4u;
+const OUT_ROW = OUT_VECS + 1u;
 const OUT_SIZE = ${SUB_M}u * ${SUB_N}u * 16u * OUT_ROW;
 const TILES_SIZE = select(A_SIZE + B_SIZE, OUT_SIZE, OUT_SIZE > A_SIZE + B_SIZE);
 // More than about 24 KiB would halve the workgroups that an NVIDIA multiprocessor runs side by side.
@@ -84,24 +85,26 @@ fn matmul_matrix(
 
   // @for i in FM
   // @for j in FN
-  var c${i}_${j}: subgroup_matrix_result<f32, 16, 16>;
+  var c${i}_${j}: subgroup_matrix_result<f32, ${NB}, 16>;
   // @end
   // @end
-  let end = min((s + 1u) * P.part, P.tiles);
+  let begin = s * P.part;
+  let end = min(begin + P.part, P.tiles);
+  // The next tile is on its way through registers while this one is multiplied.
+  // @for r in A_LOADS
+  var a_load${r} = A[a_from + ${r}u * a_load + begin * a_step];
+  // @end
+  // @for r in B_LOADS
+  var b_load${r} = B[b_from + ${r}u * b_load + begin * b_step];
+  // @end
   // A loop whose rounds are known before it starts runs a fifth faster; one of a constant number a little more.
   // @for once in COUNTED
-  for (var left = end - s * P.part; left > 0u; left--) {
+  for (var left = end - begin; left > 0u; left--) {
     let k = end - left;
     // @end
   // @for once in NESTED
-  for (var outer = s * P.part; outer < end; outer += 16u) { for (var inner = 0u; inner < 16u; inner++) {
+  for (var outer = begin; outer < end; outer += 16u) { for (var inner = 0u; inner < 16u; inner++) {
     let k = outer + inner;
-    // @end
-    // @for r in A_LOADS
-    let a_load${r} = A[a_from + ${r}u * a_load + k * a_step];
-    // @end
-    // @for r in B_LOADS
-    let b_load${r} = B[b_from + ${r}u * b_load + k * b_step];
     // @end
     // @for r in A_LOADS
     tiles[a_to + ${r}u * A_STORE] = a_load${r};
@@ -110,13 +113,20 @@ fn matmul_matrix(
     tiles[b_to + ${r}u * B_STORE] = b_load${r};
     // @end
     workgroupBarrier();
+    let next = min(k + 1u, end - 1u);
+    // @for r in A_LOADS
+    a_load${r} = A[a_from + ${r}u * a_load + next * a_step];
+    // @end
+    // @for r in B_LOADS
+    b_load${r} = B[b_from + ${r}u * b_load + next * b_step];
+    // @end
     // @for d in 2
     {
       // @for i in FM
       let a${i} = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, ${A_ORDER}>(&tiles, (sub_m + ${i}u) * A_NEXT + ${d}u * A_DEEP, A_ROW);
       // @end
       // @for j in FN
-      let b${j} = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, ${B_ORDER}>(&tiles, A_SIZE + (sub_n + ${j}u) * B_NEXT + ${d}u * B_DEEP, B_ROW);
+      let b${j} = subgroupMatrixLoad<subgroup_matrix_right<f16, ${NB}, 16>, ${B_ORDER}>(&tiles, A_SIZE + (sub_n + ${j}u) * B_NEXT + ${d}u * B_DEEP, B_ROW);
       // @for i in FM
       c${i}_${j} = subgroupMatrixMultiplyAccumulate(a${i}, b${j}, c${i}_${j});
       // @end
@@ -135,7 +145,7 @@ fn matmul_matrix(
   if (m0 + BM <= P.M && n0 + BN <= P.N) {
     // @for i in FM
     // @for j in FN
-    subgroupMatrixStore<row_major>(&C, c_at + (m0 + (sub_m + ${i}u) * 16u) * C_ROW + (n0 + (sub_n + ${j}u) * 16u) / 4u, subgroupMatrixScalarMultiply(c${i}_${j}, scale), C_ROW);
+    subgroupMatrixStore<row_major>(&C, c_at + (m0 + (sub_m + ${i}u) * 16u) * C_ROW + (n0 + (sub_n + ${j}u) * ${NB}u) / 4u, subgroupMatrixScalarMultiply(c${i}_${j}, scale), C_ROW);
     // @end
     // @end
     return;
@@ -144,20 +154,31 @@ fn matmul_matrix(
   // @for through in THROUGH
   let out = subgroup * 16u * OUT_ROW;
   // @for i in FM
-  // @for j in FN
-  subgroupMatrixStore<row_major>(&tiles, out + ${j}u * 4u, c${i}_${j}, OUT_ROW);
-  // @end
-  workgroupBarrier();
-  for (var at = lane; at < 16u * ${FN}u * 4u; at += 32u) {
-    let m = m0 + (sub_m + ${i}u) * 16u + at / (${FN}u * 4u);
-    let n = n0 + sub_n * 16u + at % (${FN}u * 4u) * 4u;
-    if (m < P.M && n < P.N) {
-      let to = c_at + m * C_ROW + n / 4u;
-      let value = scale * bitcast<vec4f>(tiles[out + at / (${FN}u * 4u) * OUT_ROW + at % (${FN}u * 4u)]);
-      C[to] = ${STORED};
+  {
+    // What is added to is asked for first, so that it comes while the sums go through workgroup memory.
+    // @for q in OUT_LOADS
+    let at${q} = lane + ${q}u * 32u;
+    let m${q} = m0 + (sub_m + ${i}u) * 16u + at${q} / OUT_VECS;
+    let n${q} = n0 + sub_n * ${NB}u + at${q} % OUT_VECS * 4u;
+    let inside${q} = m${q} < P.M && n${q} < P.N;
+    let to${q} = c_at + m${q} * C_ROW + n${q} / 4u;
+    var old${q}: vec4f;
+    // @for once in ADDS
+    if (inside${q}) { old${q} = C[to${q}]; }
+    // @end
+    // @end
+    // @for j in FN
+    subgroupMatrixStore<row_major>(&tiles, out + ${j}u * ${NB}u / 4u, c${i}_${j}, OUT_ROW);
+    // @end
+    workgroupBarrier();
+    // @for q in OUT_LOADS
+    if (inside${q}) {
+      let value = scale * bitcast<vec4f>(tiles[out + at${q} / OUT_VECS * OUT_ROW + at${q} % OUT_VECS]);
+      C[to${q}] = old${q} + value;
     }
+    // @end
+    workgroupBarrier();
   }
-  workgroupBarrier();
   // @end
   // @end
 }

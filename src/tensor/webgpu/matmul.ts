@@ -1,7 +1,7 @@
 import type { ProductForm, ProductShape } from "../tuning-shapes.ts";
 import type { Kernel } from "./commands.ts";
 import { type Context, GROUP, groupsOf } from "./context.ts";
-import { distinct, matrixCandidates, multiplyMatrix } from "./matmul-matrix.ts";
+import { distinct, matrixCandidates, multiplyMatrix, refineMatrix } from "./matmul-matrix.ts";
 import operandsSource from "./matmul-operands.wgsl?raw";
 import scalar from "./matmul-scalar.wgsl?raw";
 import shared from "./matmul-shared.wgsl?raw";
@@ -66,6 +66,12 @@ export function multiplyNT(context: Context, product: Product): void {
     const constants = { RM: rm, RN: rn };
     dispatchTiles(context, product, "matmul_tile_nt", tileNT, constants, [ceil(m, rm), ceil(n, rn)]);
   }
+}
+
+/** After `multiplyNT` of the same product with f16 operands: C as if with twice their bits. */
+export function refineNT(context: Context, product: Product): void {
+  if (product.m > FEW_ROWS && refineMatrix(context, product)) return;
+  multiplyNT({ ...context, f16: undefined }, product);
 }
 
 /**

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { GoldenFile } from "../../../test/golden-file.ts";
+import { forwardSequences } from "../../../test/golden-forward.ts";
 import { openModelFixture } from "../../../test/model-fixtures.ts";
 import { relativeError } from "../../../test/support/relative-error.ts";
 import { openGpu } from "../../../test/webgpu.ts";
@@ -59,6 +61,18 @@ describe.each(["tokens", "chunks"] as const)(
       },
       120_000,
     );
+
+    test("the golden sequences, of up to 940 tokens", async () => {
+      const goldens = await GoldenFile.open(openModelFixture("goldens/qwen3_5"), "forward.safetensors");
+      const work = await forwardSequences(goldens);
+      const model = await open(half, "f32");
+      for (const [i, row] of (await model.score(work)).entries()) {
+        const expected = await goldens.numbers(`p${i}/logprobs`);
+        const worst = expected.reduce((most, value, j) => Math.max(most, Math.abs(value - row[j]!)), 0);
+        expect(worst, `sequence ${i}`).toBeLessThan(MOST_LOGPROB);
+      }
+      model.dispose();
+    }, 120_000);
 
     test("gradients as with f32 operands", async () => {
       const gradients = async (backend: Backend) => {
