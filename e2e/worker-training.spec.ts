@@ -145,6 +145,46 @@ plain(
   },
 );
 
+plain(
+  "a library of several files of the worker's disk is trained on where they lie",
+  async ({ page, context }) => {
+    plain.setTimeout(400_000);
+    const folder = await mkdtemp(join(tmpdir(), "gcopd-e2e-"));
+    const shared = join(folder, "shared");
+    await mkdir(join(shared, "more"), { recursive: true });
+    const [first, ...rest] = SOURCES;
+    await writeFile(join(shared, "sources.jsonl"), jsonLines([first]));
+    await writeFile(join(shared, "more", "sources.jsonl"), jsonLines(rest));
+    await writeFile(join(shared, "episodes.jsonl"), jsonLines(EPISODES));
+    const worker = await startWorker(join(folder, "data"), "--files", shared);
+    try {
+      await context.grantPermissions(["clipboard-read", "clipboard-write"], {
+        origin: new URL(worker.url).origin,
+      });
+      const files = ["sources.jsonl", "more/sources.jsonl", "episodes.jsonl"];
+      const query = new URLSearchParams([["library", "own"], ...files.map((file) => ["disk", file])]);
+      await page.goto(`${worker.url}#/training/${encodeURIComponent(TASK)}?${query}`);
+      await expect(page.getByRole("button", { name: "Update" })).toBeEnabled();
+      await chooseWorker(page);
+      await page.getByLabel("Vanilla passes").fill("0");
+      await page.getByTestId("config").locator("summary").click();
+      // Known when the worker has told where its folder is.
+      await expect(page.getByTestId("config")).toContainText(join(shared, "more"), { timeout: 60_000 });
+      await expect(page.getByTestId("config")).not.toContainText("Sent to the worker");
+      expect(JSON.parse(await copied(page, "config", "the config"))).toMatchObject({
+        library: [join(shared, "sources.jsonl"), join(shared, "more", "sources.jsonl")],
+        episodes: join(shared, "episodes.jsonl"),
+      });
+      await page.getByRole("button", { name: "Start on the worker" }).click();
+      await expect(detail(page)).toContainText("✓ done · step 1 of 1", { timeout: 380_000 });
+    } finally {
+      worker.process.kill("SIGTERM");
+      if (worker.process.exitCode === null) await once(worker.process, "exit");
+      await rm(folder, { recursive: true, force: true });
+    }
+  },
+);
+
 test("the sample on the worker: its own copies are read, and nothing is sent", async ({ page }) => {
   test.setTimeout(400_000);
   await visit(page, sampleHash("training", "lifespan-shortest-lived|51|easy", { decision: 0 }));

@@ -286,7 +286,7 @@ describe("training", () => {
     [
       "an episode that the file does not have",
       { episode_ids: ["nobody"] },
-      'config.json, episode_ids: the episodes file has no episode "nobody"',
+      'config.json, episode_ids: among the episodes is no "nobody"',
     ],
     ["a wrong type", { batch_size: "two" }, "config.json, batch_size"],
     ["no teacher folder", { teacher: "none" }, "none: no such folder"],

@@ -72,6 +72,11 @@ it("names the key of a config that is wrong", async () => {
     [{ batch_size: 0 }, /config\.batch_size: /],
     [{ method: "sft" }, /config\.method: /],
     [{ library: undefined }, /config\.library: missing/],
+    [{ library: [] }, /config\.library: expected at least 1 entry/],
+    [
+      { library: [join(harness.folder, "records.jsonl"), join(harness.folder, "none")] },
+      /config\.library\[1\]: expected a file .* there is nothing/,
+    ],
     [{ epochs: [0, 0] }, /config\.epochs: at least one stage/],
     [{ teacher: "models/teacher" }, /config\.teacher: expected an absolute path/],
     [{ teacher: join(harness.folder, "none") }, /config\.teacher: expected a folder .* there is nothing/],

@@ -16,6 +16,7 @@ export interface Field {
 
 interface Property {
   type?: string;
+  anyOf?: Property[];
   enum?: unknown[];
   default?: unknown;
   description?: string;
@@ -40,7 +41,9 @@ function fieldsOf(properties: Record<string, Property>, before = ""): Field[] {
       boolean: "switch",
       string: "text",
     };
-    const kind = choices.length > 0 ? "choice" : (kinds[property.type ?? ""] ?? "json");
+    // One path of several that a key may name is written as it is.
+    const type = property.anyOf?.find((each) => each.type === "string")?.type ?? property.type;
+    const kind = choices.length > 0 ? "choice" : (kinds[type ?? ""] ?? "json");
     return [{ key, kind, choices, standard, description }];
   });
 }

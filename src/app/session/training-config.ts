@@ -77,20 +77,23 @@ export function composeConfig(
   return { ...checkConfig(written), written, send };
 }
 
+/** A path, or those of several files. */
+type FilePaths = string | string[];
+
 const NOTHING: ToSend = { records: false, teacher: false, student: false };
 
 /** In the page: names, as they lie in the folders that they were opened from. */
-function pageNames({ library, models }: UiState): { paths: Record<string, string>; send: ToSend } {
-  const named = (kind: "sources" | "episodes") =>
+function pageNames({ library, models }: UiState): { paths: Record<string, FilePaths>; send: ToSend } {
+  const of = (kind: FileSummary["kind"]) =>
     library?.files.filter((file) => file.kind === kind).map(({ name }) => name) ?? [];
-  const [sources, episodes] = [named("sources"), named("episodes")];
+  const [sources, episodes] = [of("sources"), of("episodes")];
   const origins = modelOrigins();
   const model = (role: "teacher" | "student") =>
     origins[role] === "sample" ? role : (models[role]?.info.model ?? role);
   return {
     paths: {
-      ...(sources.length === 0 ? {} : { library: sources.join(", ") }),
-      ...(episodes.length === 0 ? {} : { episodes: episodes.join(", ") }),
+      ...(sources.length === 0 ? {} : { library: named(sources) }),
+      ...(episodes.length === 0 ? {} : { episodes: named(episodes) }),
       teacher: model("teacher"),
       student: model("student"),
       ...(origins.student === "sample" ? { tokenizer: "tokenizer" } : {}),
@@ -111,14 +114,14 @@ function workerPaths(
   { data, texts, nextId }: TrainingForm,
   { library, place }: UiState,
   { files }: WorkerState,
-): { paths: Record<string, string>; send: ToSend } {
+): { paths: Record<string, FilePaths>; send: ToSend } {
   const onDisk = library === null ? null : sharedPaths(library.files, place.disk, files?.shared ?? null);
   const typed = (key: (typeof PATH_KEYS)[number]) => texts[key]?.trim() ?? "";
   const sample = files?.sample ?? null;
   const inputs = `${files?.jobs ?? ""}/${nextId}/in`;
   const origins = modelOrigins();
   const send = { ...NOTHING };
-  const paths: Record<string, string> = {};
+  const paths: Record<string, FilePaths> = {};
   if (data === "files") {
     for (const key of ["library", "episodes"] as const) if (typed(key) !== "") paths[key] = typed(key);
   } else if (library?.origin === "sample" && sample !== null) {
@@ -147,24 +150,26 @@ function workerPaths(
   return { paths, send };
 }
 
-/**
- * Where the open library lies on the worker's disk, when it was opened from there; null where it was not, or is of
- * several files of a kind, which a config cannot name.
- */
+/** Where the open library lies on the worker's disk, when it was opened from there file by file; else null. */
 function sharedPaths(
   files: readonly FileSummary[],
   disk: readonly string[],
   shared: string | null,
-): { library?: string; episodes: string } | null {
+): { library: FilePaths; episodes: FilePaths } | null {
   if (shared === null || disk.length !== files.length) return null;
-  const pathOf = (kind: FileSummary["kind"]): string | null => {
-    const [file, ...more] = files.filter((each) => each.kind === kind);
-    if (file === undefined || more.length > 0) return null;
-    const [path, ...others] = disk.filter((each) => each === file.name || each.endsWith(`/${file.name}`));
-    return path === undefined || others.length > 0 ? null : `${shared.replace(/\/$/, "")}/${path}`;
-  };
-  const [library, episodes] = [pathOf("sources"), pathOf("episodes")];
-  return library === null || episodes === null ? null : { library, episodes };
+  // Files are in the order in which they were opened. One that holds records of both kinds cannot be named.
+  const same = files.every(({ name }, n) => disk[n] === name || disk[n]!.endsWith(`/${name}`));
+  const root = shared.replace(/\/$/, "");
+  const of = (kind: FileSummary["kind"]): string[] =>
+    disk.filter((_, n) => files[n]!.kind === kind).map((path) => `${root}/${path}`);
+  const [sources, episodes] = [of("sources"), of("episodes")];
+  if (!same || sources.length === 0 || episodes.length === 0) return null;
+  return { library: named(sources), episodes: named(episodes) };
+}
+
+/** As a config names files. */
+function named(paths: string[]): FilePaths {
+  return paths.length === 1 ? paths[0]! : paths;
 }
 
 /** The command that the worker will run, word by word. */

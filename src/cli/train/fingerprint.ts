@@ -10,10 +10,18 @@ const PIECES = 64;
 const PIECE = 2 ** 16;
 
 /** Digest of a file's bytes. */
-export async function fileDigest(path: string): Promise<string> {
+async function fileDigest(path: string): Promise<string> {
   const hash = createHash("sha256");
   for await (const chunk of openBytes(path)) hash.update(chunk);
   return hash.digest("hex");
+}
+
+/** Of several files, in their order: the digest of their digests, a line each; of one, its own. */
+export async function filesDigest(paths: readonly string[]): Promise<string> {
+  const digests: string[] = [];
+  for (const path of paths) digests.push(await fileDigest(path));
+  if (digests.length === 1) return digests[0]!;
+  return createHash("sha256").update(digests.join("\n")).digest("hex");
 }
 
 /** Digest of a model folder's configuration, weights and index; weights of more than 64 MiB a file by samples. */

@@ -5,7 +5,8 @@ import { describeIssue } from "../../core/record/describe-issue.ts";
 import { parseHubName } from "../../engine/hub/hub-client.ts";
 import { readText } from "../io.ts";
 
-const PATHS = ["library", "episodes", "teacher", "student", "tokenizer"] as const;
+const FILES = ["library", "episodes"] as const;
+const FOLDERS = ["teacher", "student", "tokenizer"] as const;
 
 /**
  * Reads a training config. Its paths are taken from the folder of the file.
@@ -27,17 +28,21 @@ export async function readTrainConfig(file: string): Promise<TrainConfig> {
   }
   const config = checked.data;
   checkWhole(config, file);
-  for (const key of PATHS) {
+  const absolute = (path: string): string => resolve(dirname(file), path);
+  for (const key of FILES) {
+    const named = config[key];
+    if (named !== undefined) config[key] = typeof named === "string" ? absolute(named) : named.map(absolute);
+  }
+  for (const key of FOLDERS) {
     const path = config[key];
-    if (path === undefined || isHubModel(key, path, file)) continue;
-    config[key] = resolve(dirname(file), path);
+    if (path !== undefined && !isHubModel(key, path, file)) config[key] = absolute(path);
   }
   return config;
 }
 
 /** Models may be named as on the hub: such a name is no path. */
-function isHubModel(key: (typeof PATHS)[number], path: string, file: string): boolean {
-  if (key !== "teacher" && key !== "student") return false;
+function isHubModel(key: (typeof FOLDERS)[number], path: string, file: string): boolean {
+  if (key === "tokenizer") return false;
   try {
     return parseHubName(path) !== null;
   } catch (error) {

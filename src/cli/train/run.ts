@@ -6,6 +6,7 @@ import {
   configuredData,
   configuredSettings,
   libraryContexts,
+  namedFiles,
   type TrainConfig,
   type TrainResult,
   train,
@@ -19,7 +20,7 @@ import { writeOut } from "../io.ts";
 import { writeBatch } from "./batch-file.ts";
 import { DiskCheckpoints } from "./checkpoints.ts";
 import { EventLog } from "./event-log.ts";
-import { fileDigest } from "./fingerprint.ts";
+import { filesDigest } from "./fingerprint.ts";
 import { readInputs, type TrainingInputs } from "./inputs.ts";
 import { withModels } from "./models.ts";
 import { tellPlan } from "./plan.ts";
@@ -86,7 +87,7 @@ async function trainInFolder(run: TrainingRun, inputs: TrainingInputs): Promise<
         checkpointEvery: config.checkpoint_every,
         fingerprint: {
           ...fingerprint,
-          ...(config.library === undefined ? {} : { library: await fileDigest(config.library) }),
+          ...(config.library === undefined ? {} : { library: await filesDigest(namedFiles(config.library)) }),
           evidence_tokens: sha256Hex(String(config.evidence_tokens ?? "")),
         },
         onEvent: (event) => {

@@ -220,7 +220,37 @@ describe("a whole run", () => {
     expect(new Set(batch.slice(1).map(({ episode }) => episode))).toEqual(new Set([id]));
     const absent = await train(writeConfig({ episode_ids: [id, "nobody"] }), "absent");
     expect(absent).toMatchObject({ code: 1 });
-    expect(absent.err).toContain('episode_ids: the episodes file has no episode "nobody"');
+    expect(absent.err).toContain('episode_ids: among the episodes is no "nobody"');
+  });
+
+  it("reads a library and episodes that lie in several files as one", async () => {
+    const of = { limit: 3, batch_size: 3, epochs: [0, 1] };
+    expect(await train(writeConfig(of), "one")).toMatchObject({ code: 0 });
+    for (const file of ["sources", "episodes"]) {
+      const [first, ...rest] = readFileSync(join(folder, `${file}.jsonl`), "utf8").split(/(?<=\n)/);
+      writeFileSync(join(folder, `${file}-a.jsonl`), first!);
+      writeFileSync(join(folder, `${file}-b.jsonl`), rest.join(""));
+    }
+    const parts = (file: string) => ["a", "b"].map((part) => `${file}-${part}.jsonl`);
+    const several = { library: parts("sources"), episodes: parts("episodes") };
+    expect(await train(writeConfig({ ...of, ...several }), "several")).toMatchObject({ code: 0 });
+    expect(figures("several")).toEqual(figures("one"));
+    expect(lines("several", "metrics.jsonl")).toHaveLength(1);
+    expect(weights("several")).toBe(weights("one"));
+
+    for (const [kind, file, change] of [
+      ["source", "sources", { ...several, library: ["sources.jsonl", "sources-b.jsonl"] }],
+      ["episode", "episodes", { ...several, episodes: ["episodes.jsonl", "episodes-b.jsonl"] }],
+    ] as const) {
+      const twice = await train(writeConfig(change), "twice");
+      expect(twice).toMatchObject({ code: 1 });
+      const earlier = join(folder, `${file}.jsonl`);
+      expect(twice.err).toMatch(
+        new RegExp(
+          `${file}-b\\.jsonl, line 1, ${kind}: ${kind} "[^"]+" was already in ${earlier}, line 2\\s*$`,
+        ),
+      );
+    }
   });
 
   it("lr 0 changes no bit of the student", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { PAPER_SETTINGS } from "../ports.ts";
-import { configuredMethod, configuredSettings, trainConfigSchema } from "./train-config.ts";
+import { configuredMethod, configuredSettings, namedFiles, trainConfigSchema } from "./train-config.ts";
 
 const REQUIRED = { episodes: "e.jsonl", teacher: "t", student: "s" };
 
@@ -24,6 +24,14 @@ describe("train config", () => {
       ["vanilla", 1],
       ["graph-conditioned", 1],
     ]);
+  });
+
+  it("takes a file, or a list of files, of sources and of episodes", () => {
+    const { library, episodes } = trainConfigSchema.parse({ ...REQUIRED, library: ["a", "b"] });
+    expect([namedFiles(library), namedFiles(episodes)]).toEqual([["a", "b"], ["e.jsonl"]]);
+    expect(namedFiles(undefined)).toEqual([]);
+    for (const bad of [[], "", [""], 3, ["a", 3]])
+      expect(trainConfigSchema.safeParse({ ...REQUIRED, library: bad }).success).toBe(false);
   });
 
   it("takes epochs, control and stages of its own", () => {

@@ -7,6 +7,7 @@ import type { Episode } from "../record/schema.ts";
 import { CONTROLS, type Selection } from "../retrieval/selection.ts";
 
 const path = z.string().min(1);
+const files = z.union([path, z.array(path).min(1)]);
 const positive = z.number().positive();
 const unit = z.number().min(0).max(1);
 
@@ -53,8 +54,14 @@ const settingsSchema = z.strictObject({
 
 export const trainConfigSchema = z.strictObject({
   $schema: z.string().optional(),
-  library: path.optional().describe("Sources (JSON Lines, gzip or not). Needed by graph-conditioned stages."),
-  episodes: path.describe("Recorded student episodes (JSON Lines, gzip or not)."),
+  library: files
+    .optional()
+    .describe(
+      "Sources (JSON Lines, gzip or not): a file, or a list of files. Needed by graph-conditioned stages.",
+    ),
+  episodes: files.describe(
+    "Recorded student episodes (JSON Lines, gzip or not): a file, or a list of files.",
+  ),
   teacher: path.describe("Model folder of the frozen teacher, or hub:OWNER/NAME[@REVISION]."),
   teacher_dtype: z
     .enum(["auto", "f32", "f16", "bf16", "int8", "int4"])
@@ -110,13 +117,18 @@ export const trainConfigSchema = z.strictObject({
     .array(z.string().min(1))
     .min(1)
     .optional()
-    .describe("Train on the episodes of these ids only, in the file's order; all when absent."),
+    .describe("Train on the episodes of these ids only, in the files' order; all when absent."),
   limit: z.int().min(1).optional().describe("Train on the first so many episodes only."),
   checkpoint_every: z.int().min(1).default(1).describe("Steps between checkpoints."),
   keep_checkpoints: z.int().min(1).default(2),
 });
 
 export type TrainConfig = z.infer<typeof trainConfigSchema>;
+
+/** The files that `library` or `episodes` names, in their order. */
+export function namedFiles(value: TrainConfig["library"]): readonly string[] {
+  return value === undefined ? [] : typeof value === "string" ? [value] : value;
+}
 
 /**
  * The schedule that a config asks for, with its overrides applied. Stages of no epoch are left out.
@@ -176,7 +188,7 @@ export async function* chosenEpisodes(
   }
   if (wanted !== null && wanted.size > 0) {
     const missing = [...wanted].map((id) => JSON.stringify(id)).join(", ");
-    throw new InputError(`the episodes file has no episode ${missing}`, { key: "episode_ids" });
+    throw new InputError(`among the episodes is no ${missing}`, { key: "episode_ids" });
   }
 }
 

@@ -2,7 +2,12 @@
 import { stat } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import { InputError } from "../../core/errors.ts";
-import { checkTrainConfig, type TrainConfig, trainConfigSchema } from "../../core/loop/train-config.ts";
+import {
+  checkTrainConfig,
+  namedFiles,
+  type TrainConfig,
+  trainConfigSchema,
+} from "../../core/loop/train-config.ts";
 import { describeIssue } from "../../core/record/describe-issue.ts";
 import { parseHubName } from "../../engine/hub/hub-client.ts";
 import type { JobRequest } from "./job.ts";
@@ -68,7 +73,8 @@ export async function checkConfig(value: Record<string, unknown>, where: string)
     throw new InputError(error.reason, at(error.where.key ?? ""));
   }
   for (const key of ["library", "episodes"] as const)
-    if (config[key] !== undefined) await expectPath(config[key], "file", at(key));
+    for (const [n, path] of namedFiles(config[key]).entries())
+      await expectPath(path, "file", at(typeof config[key] === "string" ? key : `${key}[${n}]`));
   for (const key of ["teacher", "student"] as const) {
     let hub: unknown = null;
     try {

@@ -1,0 +1,133 @@
+/** The records that a run reads: its episodes, and the sources of their tasks. Each may lie in several files. */
+import { InputError } from "../../core/errors.ts";
+import { chosenEpisodes, namedFiles, type TrainConfig } from "../../core/loop/index.ts";
+import type { IndexedLibrary } from "../../core/record/indexed/index.ts";
+import { taskKey } from "../../core/record/library.ts";
+import { readRecords } from "../../core/record/read.ts";
+import type { Episode, Source } from "../../core/record/schema.ts";
+import { EnvironmentNotes } from "../environment-notes.ts";
+import { type IndexedFile, openIndexedFile } from "../indexed-file.ts";
+import { openBytes } from "../io.ts";
+
+/** Finds records that two files have; within one file its reader does. */
+class UniqueOverFiles {
+  readonly #places = new Map<string, { file: string; line: number }>();
+
+  /** @throws InputError that names both places when the record was there before, in another file */
+  check(
+    kind: "source" | "episode",
+    of: readonly string[],
+    id: string,
+    at: { file: string; line: number },
+  ): void {
+    const key = JSON.stringify([...of, id]);
+    const before = this.#places.get(key);
+    if (before !== undefined)
+      throw new InputError(
+        `${kind} ${JSON.stringify(id)} was already in ${before.file}, line ${before.line}`,
+        { ...at, key: kind },
+      );
+    this.#places.set(key, at);
+  }
+}
+
+/**
+ * The episodes that a config chooses, in the order of its files.
+ *
+ * @throws InputError for a bad record, for one that is in two files, for a file that holds none, and for an id that no
+ * episode has
+ */
+export async function readEpisodes(config: TrainConfig, configFile: string): Promise<Episode[]> {
+  const episodes: Episode[] = [];
+  try {
+    for await (const episode of chosenEpisodes(config, allEpisodes(namedFiles(config.episodes))))
+      episodes.push(episode);
+  } catch (error) {
+    if (!(error instanceof InputError) || error.where.key !== "episode_ids") throw error;
+    throw new InputError(error.reason, { ...error.where, file: configFile });
+  }
+  return episodes;
+}
+
+async function* allEpisodes(files: readonly string[]): AsyncGenerator<Episode> {
+  const unique = new UniqueOverFiles();
+  for (const file of files) {
+    let count = 0;
+    for await (const { record, line } of readRecords(openBytes(file), { file, kind: "episode" })) {
+      unique.check("episode", [], record.episode, { file, line });
+      count += 1;
+      yield record;
+    }
+    if (count === 0) throw new InputError("holds no records", { file });
+  }
+}
+
+export interface TaskSources {
+  /** D_x in the order of the files; none where the library has none. */
+  read(environment: string, task: string): Promise<readonly Source[]>;
+  close(): Promise<void>;
+}
+
+/**
+ * The sources of the tasks that the episodes are of, read from the library a task at a time. All of them are read once
+ * now, so that a bad record ends the run before it starts.
+ *
+ * @throws InputError for a bad record, and for one that is in two files
+ */
+export async function openSources(
+  { library }: TrainConfig,
+  episodes: readonly Episode[],
+  onNote: (note: string) => void,
+): Promise<TaskSources> {
+  const files = namedFiles(library);
+  const opened: IndexedFile[] = [];
+  const close = async (): Promise<void> => {
+    for (const file of opened) await file.close();
+  };
+  const read = async (environment: string, task: string): Promise<Source[]> => {
+    const sources: Source[] = [];
+    for (const file of opened) {
+      const place = file.library.find(environment, task);
+      if (place !== undefined) sources.push(...(await file.library.readTask(place)));
+    }
+    return sources;
+  };
+  try {
+    for (const file of files) opened.push(await openIndexedFile(file, { kind: "source" }));
+    const libraries = opened.map((file) => file.library);
+    checkUnique(libraries);
+    const tasks = new Map(
+      episodes.map(({ environment, task }) => [taskKey(environment, task), { environment, task }]),
+    );
+    const notes = new EnvironmentNotes();
+    for (const { name, tasks: all } of libraries) notes.library(all, name);
+    for (const { environment, task } of tasks.values()) await read(environment, task);
+    const without = [...tasks.values()].filter(({ environment, task }) =>
+      libraries.every((each) => each.find(environment, task) === undefined),
+    );
+    if (files.length > 0 && without.length > 0) onNote(noSources(files, without, tasks.size));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { read, close };
+}
+
+function checkUnique(libraries: readonly IndexedLibrary[]): void {
+  if (libraries.length < 2) return;
+  const unique = new UniqueOverFiles();
+  for (const { name, tasks } of libraries)
+    for (const { environment, task, sources } of tasks)
+      for (const { id, line } of sources)
+        unique.check("source", [environment, task], id, { file: name, line });
+}
+
+/** Such tasks stay in training, with the student's hindsight as the whole evidence: which they are must be known. */
+function noSources(files: readonly string[], without: readonly { task: string }[], tasks: number): string {
+  const some = without.slice(0, 3).map(({ task }) => JSON.stringify(task));
+  const more = without.length > some.length ? ", …" : "";
+  return (
+    `gcopd: warning: ${files.join(", ")} ${files.length === 1 ? "has" : "have"} no source of ${without.length} of the ` +
+    `${tasks} tasks that the episodes are of: nothing can be retrieved for ${some.join(", ")}${more}`
+  );
+}
