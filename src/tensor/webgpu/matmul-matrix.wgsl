@@ -157,11 +157,11 @@ fn matmul_matrix(
   {
     // What is added to is asked for first, so that it comes while the sums go through workgroup memory.
     // @for q in OUT_LOADS
-    let at${q} = lane + ${q}u * 32u;
-    let m${q} = m0 + (sub_m + ${i}u) * 16u + at${q} / OUT_VECS;
-    let n${q} = n0 + sub_n * ${NB}u + at${q} % OUT_VECS * 4u;
-    let inside${q} = m${q} < P.M && n${q} < P.N;
-    let to${q} = c_at + m${q} * C_ROW + n${q} / 4u;
+    let out_at${q} = lane + ${q}u * 32u;
+    let out_m${q} = m0 + (sub_m + ${i}u) * 16u + out_at${q} / OUT_VECS;
+    let out_n${q} = n0 + sub_n * ${NB}u + out_at${q} % OUT_VECS * 4u;
+    let inside${q} = out_m${q} < P.M && out_n${q} < P.N;
+    let to${q} = c_at + out_m${q} * C_ROW + out_n${q} / 4u;
     var old${q}: vec4f;
     // @for once in ADDS
     if (inside${q}) { old${q} = C[to${q}]; }
@@ -173,7 +173,7 @@ fn matmul_matrix(
     workgroupBarrier();
     // @for q in OUT_LOADS
     if (inside${q}) {
-      let value = scale * bitcast<vec4f>(tiles[out + at${q} / OUT_VECS * OUT_ROW + at${q} % OUT_VECS]);
+      let value = scale * bitcast<vec4f>(tiles[out + out_at${q} / OUT_VECS * OUT_ROW + out_at${q} % OUT_VECS]);
       C[to${q}] = old${q} + value;
     }
     // @end
