@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
+import { readAnswer } from "../app/library/read-answer.ts";
 import {
   deviceAnswer,
   filesAnswer,
@@ -9,7 +10,6 @@ import {
   jobAnswer,
   jobsAnswer,
   planAnswer,
-  readAnswer,
   resultsAnswer,
 } from "../app/runs/worker-answers.ts";
 import { Plan } from "./api/plan.ts";

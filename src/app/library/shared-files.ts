@@ -5,6 +5,7 @@
 import { z } from "zod/mini";
 import { InputError } from "../../core/errors.ts";
 import type { ImportFile, ImportFiles } from "../../core/record/import/index.ts";
+import { readAnswer, readRefusal } from "./read-answer.ts";
 
 /** Where the shared folder is asked for, and the token for it. */
 export interface SharedSource {
@@ -29,6 +30,9 @@ const listSchema = z.object({
 });
 
 export type SharedList = z.infer<typeof listSchema>;
+
+/** The route of the list, in messages. */
+const LIST = "GET /api/shared";
 
 export interface SharedOptions {
   signal?: AbortSignal;
@@ -55,23 +59,18 @@ export async function listSharedFolder(
   options: SharedOptions = {},
 ): Promise<SharedList> {
   let response: Response;
+  let text: string;
   try {
     response = await withToken(source)(`${source.list}?path=${encodeURIComponent(path)}`, options);
+    text = await response.text();
   } catch (error) {
     if (error instanceof Error && error.name === "AbortError") throw error;
     throw new InputError("the worker does not answer: is it still running?");
   }
-  const answer: unknown = await response.json().catch(() => null);
   if (response.status === 401)
     throw new InputError("the worker has been started anew since this page was opened: open the page again");
-  if (!response.ok) {
-    const { error } = (answer ?? {}) as { error?: unknown };
-    throw new InputError(typeof error === "string" ? error : `the worker answered ${response.status}`);
-  }
-  const parsed = listSchema.safeParse(answer);
-  if (!parsed.success)
-    throw new InputError("the worker's list of files is not one: is it of another version?");
-  return parsed.data;
+  if (!response.ok) throw readRefusal(LIST, response.status, text);
+  return readAnswer(listSchema, LIST, text);
 }
 
 /** Folders that are asked for at a time. */

@@ -4,8 +4,6 @@
  * are left out. src/worker/page-answers.test.ts holds these schemas against the worker's own and its real answers.
  */
 import { z } from "zod";
-import { InputError } from "../../core/errors.ts";
-import { describeIssue } from "../../core/record/describe-issue.ts";
 import { RUN_STATES } from "./run.ts";
 
 export const jobAnswer = z.object({
@@ -86,42 +84,3 @@ export type WorkerPlan = z.infer<typeof planAnswer>;
 export const inputAnswer = z.object({ path: z.string() });
 
 export const resultsAnswer = z.object({ files: z.array(z.object({ path: z.string(), bytes: count })) });
-
-const refusal = z.object({ error: z.string() });
-
-/**
- * An answer in its form.
- *
- * @param route as `GET /api/jobs`
- * @param text the body as it came
- * @throws InputError that names the route, the first key that is not as expected, and what was
- */
-export function readAnswer<T>(schema: z.ZodType<T>, route: string, text: string): T {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new InputError("expected an answer in JSON: is the worker of another version?", { file: route });
-  }
-  const checked = schema.safeParse(value);
-  if (checked.success) return checked.data;
-  const { key, message } = describeIssue(checked.error.issues[0]!, value);
-  throw new InputError(`${message}: is the worker of another version?`, {
-    file: route,
-    ...(key === "" ? {} : { key }),
-  });
-}
-
-/** The worker's own line for a refusal; where the answer is none of its refusals, its status. */
-export function readRefusal(route: string, status: number, text: string): InputError {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    value = null;
-  }
-  const { data } = refusal.safeParse(value);
-  return data === undefined
-    ? new InputError(`the worker answered ${status}`, { file: route })
-    : new InputError(data.error);
-}

@@ -4,6 +4,7 @@
  */
 import type { z } from "zod";
 import { InputError } from "../../core/errors.ts";
+import { readAnswer, readRefusal } from "../library/read-answer.ts";
 import {
   deviceAnswer,
   filesAnswer,
@@ -11,8 +12,6 @@ import {
   jobAnswer,
   jobsAnswer,
   planAnswer,
-  readAnswer,
-  readRefusal,
   resultsAnswer,
 } from "./worker-answers.ts";
 
