@@ -45,6 +45,8 @@ test("the same job here and on the worker: watched, compared, exported, and ther
   await page.getByRole("button", { name: "Measure what it will cost" }).click();
   await expect(page.getByTestId("worker-cost")).toContainText("2 steps; memory about", { timeout: 100_000 });
   await page.getByRole("button", { name: "Start on the worker" }).click();
+  // Not the page's run any more, which is done: only one of the worker has a command.
+  await expect(detail(page).getByText("Command", { exact: true })).toBeVisible({ timeout: 60_000 });
   await expect(detail(page)).toContainText("✓ done · step 2 of 2", { timeout: 200_000 });
   await page.getByTestId("batch").locator("summary").click();
   await expect(page.getByTestId("batch").getByRole("columnheader", { name: "ratio ρ" })).toBeVisible();
