@@ -24,7 +24,7 @@ test("v on a cell, v on another: observations, actions and states side by side",
   expect(url).toContain("beside=source%3Ateacher%3A0%401");
   await page.keyboard.press("Escape");
   await expect(dialog).toBeHidden();
-  expect(page.url()).not.toContain("beside");
+  await expect(page).not.toHaveURL(/beside/);
   await page.goto("about:blank");
   await page.goto(url);
   await expect(dialog).toContainText("teacher:0, visit 1");

@@ -10,7 +10,7 @@ test("opens the sample, sorts and filters its tasks", async ({ page }) => {
   await page.getByRole("button", { name: "States" }).click();
   await expect(names.first()).toHaveText("inclined-plane-friction-named-surfaces|653|easy");
   await expect(page.getByRole("columnheader", { name: "States" })).toHaveAttribute("aria-sort", "descending");
-  expect(page.url()).toContain("sort=-states");
+  await expect(page).toHaveURL(/sort=-states/);
 
   await page.keyboard.press("/");
   await page.keyboard.type("red light bulb");
@@ -20,7 +20,7 @@ test("opens the sample, sorts and filters its tasks", async ({ page }) => {
 
   await page.getByRole("combobox", { name: "Show" }).selectOption("without a success");
   await expect(names).toHaveText(["inclined-plane-friction-named-surfaces|653|easy"]);
-  expect(page.url()).toContain("show=no-success");
+  await expect(page).toHaveURL(/show=no-success/);
   await page.reload();
   await page.getByRole("button", { name: "Open the sample" }).waitFor();
   await expect(names).toHaveCount(1);

@@ -28,7 +28,7 @@ test("opens picked files", async ({ page }) => {
   await visit(page);
   await page.getByTestId("pick-files").setInputFiles(OWN_FILES);
   await expect(page.getByRole("button", { name: TASK })).toBeVisible();
-  expect(page.url()).toContain("library=own");
+  await expect(page).toHaveURL(/library=own/);
 });
 
 test("says how an environment without rules of its own is treated", async ({ page }) => {

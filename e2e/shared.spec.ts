@@ -40,7 +40,7 @@ plain(
       await page.getByRole("button", { name: TASK }).click();
       await decisionShown(page, 0);
       expect(ranges.length).toBeGreaterThan(3);
-      expect(page.url()).toContain("disk=sources.jsonl&disk=runs%2Fepisodes.jsonl");
+      await expect(page).toHaveURL(/disk=sources\.jsonl&disk=runs%2Fepisodes\.jsonl/);
 
       // The link is enough in a fresh tab.
       const url = page.url();

@@ -32,11 +32,11 @@ test("adds sides by keyboard, compares any two, and takes them from an address",
   await expect(compare.getByRole("button", { name: "Take away teacher, hindsight only" })).toBeVisible({
     timeout: 100_000,
   });
-  expect(page.url()).toContain("sides=with%3Ahindsight-only");
+  await expect(page).toHaveURL(/sides=with%3Ahindsight-only/);
 
   // Δ of the two that are chosen is the difference of their columns.
   await compare.getByRole("combobox", { name: "Compared side" }).selectOption("with:hindsight-only");
-  expect(page.url()).toContain("compare=vanilla%2Cwith%3Ahindsight-only");
+  await expect(page).toHaveURL(/compare=vanilla%2Cwith%3Ahindsight-only/);
   await page.getByRole("option", { name: /, Δ / }).first().click();
   const rows = page.getByTestId("token-card").getByRole("row");
   const log = async (label: string): Promise<number> =>

@@ -116,7 +116,7 @@ test("the matrix is a grid for the keyboard, and marks the same state everywhere
   await expect(page.locator(".graph-view .node.same-state")).toHaveCount(1);
   await page.keyboard.press("Enter");
   await expect(page.getByRole("heading", { name: "teacher:0, visit 2" })).toBeVisible();
-  expect(page.url()).toContain("visit=teacher%3A0%402");
+  await expect(page).toHaveURL(/visit=teacher%3A0%402/);
   await page.keyboard.press("Escape");
   await expect(page.getByRole("heading", { name: "teacher:0, visit 2" })).toHaveCount(0);
 });
@@ -127,7 +127,7 @@ test("the graph has a node for each state and turns to the remaining cost", asyn
   await expect(page.locator(".graph-view .node")).toHaveCount(15);
   const before = await page.locator(".graph-view .node").last().getAttribute("transform");
   await page.getByRole("button", { name: "remaining cost" }).click();
-  expect(page.url()).toContain("axis=cost");
+  await expect(page).toHaveURL(/axis=cost/);
   await expect(page.locator(".graph-view .node").last()).not.toHaveAttribute("transform", before!);
 });
 

@@ -60,7 +60,7 @@ test("signals, top-k of both sides, linked plots and pictures, by keyboard", asy
 
   // Ranks are not known before they are computed; then both tables stand side by side.
   await page.getByRole("radio", { name: "rank" }).check();
-  expect(page.url()).toContain("signal=rank");
+  await expect(page).toHaveURL(/signal=rank/);
   await expect(page.getByTestId("no-signal")).toContainText("not computed yet");
   await page.getByRole("radio", { name: "rank" }).blur();
   await page.keyboard.press("d");
@@ -136,7 +136,7 @@ test("the largest changes of an episode lead to each token, and a marked part of
     .press("Enter");
   await expect(page.getByTestId("decision")).toHaveText("0");
   await expect(page.getByTestId("token-card")).toBeVisible();
-  expect(page.url()).toMatch(/token=\d+/);
+  await expect(page).toHaveURL(/token=\d+/);
   await expect(page.getByRole("listbox", { name: "Response tokens" })).toBeInViewport();
 
   // From a part of the evidence to the tokens that it moved, and back.

@@ -21,7 +21,7 @@ test("scores a decision of the sample under both contexts, and goes through its 
   await expect(tokens.nth(1)).toBeFocused();
   const card = page.getByTestId("token-card");
   await expect(card.getByRole("row")).toHaveCount(4);
-  expect(page.url()).toContain("token=1");
+  await expect(page).toHaveURL(/token=1/);
 
   // The figures agree with each other: Δ is the difference, and the sum is that of the table.
   const number = (cell: string): number => Number(cell.replace("−", "-").replace("+", ""));
@@ -232,7 +232,7 @@ test("leaves out each record of the evidence, and each event of one, and links t
   await events
     .getByRole("button", { name: /^event 1 of the successful record teacher:0: activate stove/ })
     .press("Enter");
-  expect(page.url()).toContain("evidence=success%401");
+  await expect(page).toHaveURL(/evidence=success%401/);
   await expect(page.getByTestId("pointed")).toContainText("Marked: event 1 of the successful record.");
   const marked = page.getByTestId("evidence").locator(".pointed");
   await expect(marked).toHaveCount(1);

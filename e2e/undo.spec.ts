@@ -18,7 +18,7 @@ test("the what-if, the library and the student come back", async ({ page }) => {
   await page.keyboard.press("z");
   await expect(page.getByTestId("what-if")).toContainText("hindsight only · K = 4 sources per task");
   await expect(notice).toHaveCount(0);
-  expect(page.url()).toContain("control=hindsight-only");
+  await expect(page).toHaveURL(/control=hindsight-only/);
 
   // Other files open beside it; closed, it comes back as it was.
   await dropFiles(page, OWN_FILES);

@@ -21,7 +21,7 @@ test("a control changes the evidence, is in the link, and is said until it is re
   await page.getByRole("button", { name: "Text", exact: true }).click();
   await expect(evidence).not.toHaveText(full!);
   expect((await evidence.textContent())!.length).toBeLessThan(full!.length);
-  expect(page.url()).toContain("control=hindsight-only");
+  await expect(page).toHaveURL(/control=hindsight-only/);
 
   await page.keyboard.press("3");
   await expect(page.getByTestId("what-if")).toContainText("hindsight only");
@@ -29,7 +29,7 @@ test("a control changes the evidence, is in the link, and is said until it is re
   await page.getByRole("button", { name: "Reset to the full method" }).click();
   await expect(page.getByTestId("what-if")).toHaveCount(0);
   await expect(evidence).toHaveText(full!);
-  expect(page.url()).not.toContain("control");
+  await expect(page).not.toHaveURL(/control/);
 });
 
 test("budget and augmentation decide which executions take part; a link restores them", async ({ page }) => {
@@ -92,7 +92,7 @@ test("a doubted reference: off, another by hand, the text edited; each step in t
   await expect(reference).toContainText("teacher:0, visit 1 (current)");
   await expect(reference).toContainText("teacher:2, visit 2 (current)");
   await expect(page.getByTestId("what-if")).toContainText("teacher:0 switched off");
-  expect(page.url()).toContain("without=teacher%3A0");
+  await expect(page).toHaveURL(/without=teacher%3A0/);
   const diff = page.getByTestId("evidence-diff");
   await expect(diff.locator("del").filter({ hasText: "EXECUTION: teacher:0" }).locator("mark")).toHaveText(
     "0",
@@ -110,7 +110,7 @@ test("a doubted reference: off, another by hand, the text edited; each step in t
   await page.getByRole("button", { name: "Take as successful reference: teacher:2, visit 1" }).click();
   await expect(reference).toContainText("→ teacher:2, visit 1 (current)");
   await expect(page.getByTestId("sentence")).toContainText("chosen by hand as successful record: teacher:2");
-  expect(page.url()).toContain("pin=teacher%3A2%401");
+  await expect(page).toHaveURL(/pin=teacher%3A2%401/);
 
   // A part left out, then the text itself, all by keyboard.
   await page.keyboard.press("m");
@@ -126,7 +126,7 @@ test("a doubted reference: off, another by hand, the text edited; each step in t
   await text.press("Control+Enter");
   await expect(page.getByTestId("what-if")).toContainText("evidence edited by hand");
   await expect(diff.locator("ins")).toHaveText(["The stove is in the kitchen. Activate it."]);
-  expect(page.url()).toMatch(/text=[\w-]+/);
+  await expect(page).toHaveURL(/text=[\w-]+/);
 
   // Scored: none, the full method's, the changed one, on the same response.
   await page.keyboard.press("t");

@@ -16,13 +16,16 @@ export interface EvidenceDiff {
   lines: readonly DiffLine[];
   removed: number;
   added: number;
-  /** True where the texts differ too much to be matched in time: all of one, then all of the other. */
+  /** True where more than `LINES_EDITS` lines differ: all of one, then all of the other. */
   whole: boolean;
 }
 
-/** Milliseconds that matching may take, of the lines and of the words of one change. */
-const LINES_TIME = 400;
-const WORDS_TIME = 60;
+/**
+ * Insertions and deletions up to which lines, and the words of one change, are matched. The work grows with the square:
+ * some tenths of a second at most. A limit of time would show other differences on a slower machine.
+ */
+const LINES_EDITS = 1_500;
+const WORDS_EDITS = 500;
 
 /** Of the characters, that must be on both sides for words to be marked: below, the lines are others altogether. */
 const LEAST_COMMON = 0.3;
@@ -55,7 +58,9 @@ function changedLines(before: string, after: string): DiffLine[] {
   const whole = (text: string): DiffPiece[] => (text === "" ? [] : [{ text, marked: false }]);
   let [old, now] = [whole(before), whole(after)];
   const words =
-    before === "" || after === "" ? undefined : diffWordsWithSpace(before, after, { timeout: WORDS_TIME });
+    before === "" || after === ""
+      ? undefined
+      : diffWordsWithSpace(before, after, { maxEditLength: WORDS_EDITS });
   if (words !== undefined) {
     const common = words.reduce(
       (sum, { added, removed, value }) => sum + (added || removed ? 0 : value.length),
@@ -79,7 +84,7 @@ export function evidenceDiff(before: string, after: string): EvidenceDiff {
   if (before === "" && after === "") return NOTHING;
   // Every line ends alike, so that a last one that goes on in the other text is still the same line.
   const [old, now] = [before, after].map((text) => (text === "" || text.endsWith("\n") ? text : `${text}\n`));
-  const changes = diffLines(old!, now!, { timeout: LINES_TIME });
+  const changes = diffLines(old!, now!, { maxEditLength: LINES_EDITS });
   const lines: DiffLine[] = [];
   // One by one: a text may have more lines than a call takes arguments.
   const add = (more: readonly DiffLine[]): void => more.forEach((line) => void lines.push(line));

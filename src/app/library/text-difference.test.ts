@@ -45,10 +45,12 @@ describe("the difference of two texts", () => {
     const noise = (seed: number) =>
       Array.from({ length: 60_000 }, (_, i) => `${(i * seed) % 99_991}\n`).join("");
     const [left, right] = [noise(7), noise(13)];
-    const began = performance.now();
+    // Lined up to the end, they would take longer than a test may.
     const { by, pieces } = textDifference(left, right);
-    expect(performance.now() - began).toBeLessThan(5000);
-    expect(["nothing", "lines"]).toContain(by);
-    expect(side(pieces, "left")).toBe(left);
+    expect(by).toBe("nothing");
+    expect(pieces).toEqual([
+      { text: left, in: "left" },
+      { text: right, in: "right" },
+    ]);
   });
 });

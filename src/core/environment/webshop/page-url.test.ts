@@ -249,12 +249,11 @@ describe("any text", () => {
   });
 
   test("is read in bounded time, however often it looks like the end of the keywords", () => {
-    const started = performance.now();
+    // With backtracking, one of them would take longer than a test may.
     for (const tail of ["/1/{", "/1/{'a': '", '/1/{"a": "']) {
       for (const dialect of ["flask", "text_env"] as const) {
         expect(() => pageOfUrl(`/item_page/s/B0/a${tail.repeat(5_000)}`, dialect)).toThrow(SyntaxError);
       }
     }
-    expect(performance.now() - started).toBeLessThan(5_000);
   });
 });
