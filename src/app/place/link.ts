@@ -4,6 +4,7 @@
  * shortest hash that `parsePlace` reads back as the same place.
  */
 import { EVIDENCE_RECORDS, type EvidencePart } from "../../core/evidence/leave-out.ts";
+import { isOneOf } from "../../core/one-of.ts";
 import { formatPin, parsePin } from "../../core/retrieval/pin.ts";
 import { CONTROLS, SOURCE_BUDGETS } from "../../core/retrieval/selection.ts";
 import { checkAddress } from "../library/http-reader.ts";
@@ -36,10 +37,6 @@ export interface ParsedPlace {
   place: Place;
   /** One sentence for each part of the link that could not be read. */
   problems: string[];
-}
-
-function isOneOf<T extends string>(values: readonly T[], text: string): text is T {
-  return (values as readonly string[]).includes(text);
 }
 
 function decode(text: string): string | null {

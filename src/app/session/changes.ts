@@ -145,7 +145,8 @@ export async function scoreChanges(scope: ChangeScope): Promise<void> {
           tell(false);
           return;
         }
-        const [vanilla, graph] = results as [PassResult, PassResult];
+        const [vanilla, graph] = results;
+        if (vanilla === undefined || graph === undefined) throw new Error("a pass gave no result");
         collector.add({
           episode: e,
           decision: d,

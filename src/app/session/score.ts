@@ -62,7 +62,7 @@ export async function scoreDecision(): Promise<void> {
     );
     const { teacher, student } = getUi().models;
     if (teacher === null) throw new Error("the teacher is not open any more");
-    const of = (name: string): Float32Array => sides.get(name)!.logprobs as Float32Array;
+    const of = (name: string): Float32Array => Float32Array.from(sides.get(name)!.logprobs);
     const scores: TokenScores = {
       pieces,
       ids: responseIds,
@@ -116,7 +116,7 @@ function fullScores(scores: TokenScores, { graphIds }: ScorePair): TokenScores {
     sides: scores.sides.flatMap((each) =>
       each.key === "graph" ? [] : each.key === "full" ? [graph] : [each],
     ),
-    graph: side.logprobs as Float32Array,
+    graph: Float32Array.from(side.logprobs),
     graphContext: graphIds.length,
   };
 }

@@ -1,12 +1,12 @@
 /** The config that the training form stands for, from the form, the open library and models, and the what-if. */
-import { METHODS, type MethodId } from "../../core/method/index.ts";
+import { isOneOf } from "../../core/one-of.ts";
 import type { FileSummary } from "../model.ts";
 import { type CheckedConfig, checkConfig, configField, configOf, readField } from "../runs/config-fields.ts";
 import { getRuns, type WorkerState } from "../runs/runs-store.ts";
 import { getUi, type UiState } from "../state/store.ts";
 import { memory } from "./memory.ts";
 import { modelOrigins, sharedModelPath } from "./models.ts";
-import { type TrainingForm, trainingForm } from "./training-form.ts";
+import { formStages, type TrainingForm, trainingForm } from "./training-form.ts";
 
 /** Keys that only the worker knows: they are left out of runs in the page. */
 export const WORKER_KEYS: readonly string[] = ["device", "cards", "compute", "keep_checkpoints"];
@@ -34,10 +34,10 @@ function chosenIds({ data }: TrainingForm, { decision, task }: UiState): string[
 }
 
 /** The stages' epochs; null where they are the method's own. */
-function epochs({ passes, texts }: TrainingForm): unknown[] | null {
+function epochs(form: TrainingForm): unknown[] | null {
+  const { passes, texts } = form;
   if ((texts.stages ?? "").trim() !== "") return null;
-  const stages = METHODS[(texts.method as MethodId | undefined) ?? "gc-opd"]?.stages ?? [];
-  return stages.map(({ epochs: own }, n) => {
+  return formStages(form).map(({ epochs: own }, n) => {
     const typed = passes[n];
     // What a field of the schema would make of it.
     return typed === undefined || typed.trim() === "" ? own : readField(configField("seed"), typed);
@@ -53,7 +53,7 @@ export function composeConfig(
   const onWorker = form.where === "worker";
   const texts = Object.fromEntries(
     Object.entries(form.texts).filter(
-      ([key]) => !(PATH_KEYS as readonly string[]).includes(key) && (onWorker || !WORKER_KEYS.includes(key)),
+      ([key]) => !isOneOf(PATH_KEYS, key) && (onWorker || !WORKER_KEYS.includes(key)),
     ),
   );
   const { paths, send } = onWorker ? workerPaths(form, ui, worker) : pageNames(ui);

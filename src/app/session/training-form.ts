@@ -1,10 +1,13 @@
 /** What the training form says: kept outside the view, so that the key `u` and the button do the same. */
 import { create } from "zustand";
+import { METHOD_IDS, METHODS, type Stage } from "../../core/method/index.ts";
+import { isOneOf } from "../../core/one-of.ts";
 import type { Where } from "../runs/run.ts";
 import { newRunId } from "../runs/runs-store.ts";
 
 /** `files` are on the worker's disk; the others are of the library that is open. */
-export type DataChoice = "episode" | "task" | "library" | "files";
+export const DATA_CHOICES = ["episode", "task", "library", "files"] as const;
+export type DataChoice = (typeof DATA_CHOICES)[number];
 
 export interface TrainingForm {
   where: Where;
@@ -27,6 +30,12 @@ export const useTrainingForm = create<TrainingForm>(() => ({
 
 export const trainingForm = useTrainingForm.getState;
 export const setTrainingForm = useTrainingForm.setState;
+
+/** The stages of the method that the form names; none where it is not one. */
+export function formStages({ texts }: Pick<TrainingForm, "texts">): readonly Stage[] {
+  const method = texts.method ?? "gc-opd";
+  return isOneOf(METHOD_IDS, method) ? METHODS[method].stages : [];
+}
 
 export function setText(key: string, text: string): void {
   setTrainingForm(({ texts }) => ({ texts: { ...texts, [key]: text } }));

@@ -94,7 +94,8 @@ function onnxMemory({ files }: FolderFiles, what: string): string {
 /** Why a plan is refused, with its numbers; null where it is not. */
 function planProblem(plan: MemoryPlan, limit: number | undefined, backend: Backend): string | null {
   try {
-    checkPlan(plan, limit, (backend as { largestBuffer?: number }).largestBuffer);
+    const largest = "largestBuffer" in backend ? backend.largestBuffer : undefined;
+    checkPlan(plan, limit, typeof largest === "number" ? largest : undefined);
     return null;
   } catch (error) {
     if (!(error instanceof InputError)) throw error;

@@ -57,7 +57,7 @@ function opened(): Promise<OriginCache> {
 /** The last address that the policy of the page stopped a request to, as the browser tells it: before any redirect. */
 let blocked: string | null = null;
 addEventListener("securitypolicyviolation", (event) => {
-  blocked = (event as SecurityPolicyViolationEvent).blockedURI;
+  if (event instanceof SecurityPolicyViolationEvent) blocked = event.blockedURI;
 });
 
 /** Without cookies, referrer and the browser's own cache, which would keep the weights a second time. */

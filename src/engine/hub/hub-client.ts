@@ -62,22 +62,22 @@ export async function listHubFiles(
   const { repository, revision } = name;
   const url = `${base(options)}/api/models/${repository}/revision/${encodeURIComponent(revision)}?blobs=true`;
   const response = await request(name, url, {}, options);
-  const answer = (await response.json().catch(() => null)) as {
-    sha?: unknown;
-    siblings?: { rfilename?: unknown; size?: unknown; lfs?: { sha256?: unknown } | null }[];
-  } | null;
+  const answer: unknown = await response.json().catch(() => null);
   const fail = (what: string): never => {
     throw new InputError(`${hubText(name)}: ${what} in the hub's answer`);
   };
-  const commit = answer?.sha;
+  if (!isObject(answer)) return fail("no description of the model");
+  const { sha: commit, siblings } = answer;
   if (typeof commit !== "string" || !/^[0-9a-f]{7,64}$/.test(commit)) return fail("no commit");
-  if (!Array.isArray(answer?.siblings)) return fail("no files");
+  if (!Array.isArray(siblings)) return fail("no files");
   const files: HubFile[] = [];
-  for (const { rfilename, size, lfs } of answer.siblings) {
+  for (const sibling of siblings) {
+    if (!isObject(sibling)) return fail("no name of a file");
+    const { rfilename, size, lfs } = sibling;
     if (typeof rfilename !== "string" || !isWanted(rfilename)) continue;
     if (typeof size !== "number" || !Number.isSafeInteger(size) || size < 0)
       return fail(`no size of ${rfilename}`);
-    const hash = lfs?.sha256;
+    const hash = isObject(lfs) ? lfs.sha256 : undefined;
     files.push({ name: rfilename, size, sha256: typeof hash === "string" ? hash.toLowerCase() : null });
   }
   if (!files.some((file) => file.name === "config.json"))
@@ -85,6 +85,10 @@ export async function listHubFiles(
   if (!files.some((file) => file.name.endsWith(".safetensors")))
     throw new InputError(`${hubText(name)}: has no .safetensors weights`);
   return { commit, files };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
 }
 
 /** A file's bytes from `start` on. The answer may begin earlier than asked: `from` says where it begins. */

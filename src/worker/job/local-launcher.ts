@@ -150,11 +150,13 @@ function commandLine(pid: number): string {
 
 function recordedEnd(folder: string): RunEnd {
   try {
-    const { code } = JSON.parse(readFileSync(join(folder, "exit"), "utf8")) as { code: number };
-    return { kind: "exit", code };
+    const end: unknown = JSON.parse(readFileSync(join(folder, "exit"), "utf8"));
+    if (typeof end === "object" && end !== null && "code" in end && typeof end.code === "number")
+      return { kind: "exit", code: end.code };
   } catch {
-    return { kind: "unknown" };
+    // Not there, or half-written: the run ended with nobody to take it down.
   }
+  return { kind: "unknown" };
 }
 
 function signalGroup(pid: number, signal: NodeJS.Signals): void {

@@ -1,6 +1,7 @@
 /** The tasks, sortable and filtered; a row opens its task. */
 
 import { useEffect, useMemo, useRef, useState } from "react";
+import { isOneOf } from "../../../core/one-of.ts";
 import { taskKey } from "../../../core/record/library.ts";
 import { scoredTasks } from "../../library/scored-tasks.ts";
 import { UNCOUNTED } from "../../library/task-columns.ts";
@@ -75,7 +76,10 @@ export function TaskTable({ tasks }: { tasks: readonly TaskSummary[] }) {
         </label>
         <label className="subset">
           Show{" "}
-          <select value={show} onChange={(event) => navigate({ show: event.target.value as Subset })}>
+          <select
+            value={show}
+            onChange={({ target }) => isOneOf(SUBSETS, target.value) && navigate({ show: target.value })}
+          >
             {SUBSETS.map((subset) => (
               <option key={subset} value={subset}>
                 {SUBSET_TITLES[subset]}

@@ -1,13 +1,21 @@
 /** What a run is to do, here or on the worker: one form, made from the schema of the config. */
+
 import { type ReactNode, useId } from "react";
-import { METHODS, type MethodId } from "../../../core/method/index.ts";
+import { isOneOf } from "../../../core/one-of.ts";
 import { controlsOf, whatIfWords } from "../../place/what-if.ts";
 import { CONFIG_FIELDS, type Field } from "../../runs/config-fields.ts";
 import { useRuns } from "../../runs/runs-store.ts";
 import { useMemory } from "../../session/memory.ts";
 import { startTraining, stopTraining } from "../../session/training.ts";
 import { composeConfig, WORKER_KEYS } from "../../session/training-config.ts";
-import { type DataChoice, setText, setTrainingForm, useTrainingForm } from "../../session/training-form.ts";
+import {
+  DATA_CHOICES,
+  type DataChoice,
+  formStages,
+  setText,
+  setTrainingForm,
+  useTrainingForm,
+} from "../../session/training-form.ts";
 import { cancelProbe } from "../../session/training-probe.ts";
 import { useSending } from "../../session/worker-training.ts";
 import { countOf } from "../../shell/plural.ts";
@@ -69,7 +77,7 @@ export function TrainingFormPanel() {
   const composed = composeConfig(form, ui, worker);
   const { problems } = composed;
   const ready = form.data === "files" || ui.decision !== null;
-  const stages = METHODS[(form.texts.method as MethodId | undefined) ?? "gc-opd"]?.stages ?? [];
+  const stages = formStages(form);
   const field = (key: string): ReactNode => (
     <ConfigField key={key} field={fieldOf(key)} problem={problems[key]} disabled={busy} />
   );
@@ -124,7 +132,9 @@ export function TrainingFormPanel() {
           <select
             value={form.data}
             disabled={busy}
-            onChange={(event) => setTrainingForm({ data: event.target.value as DataChoice })}
+            onChange={({ target }) =>
+              isOneOf(DATA_CHOICES, target.value) && setTrainingForm({ data: target.value })
+            }
           >
             {Object.entries(DATA)
               .filter(([data]) => there || data !== "files")
@@ -222,7 +232,7 @@ function PlanLine() {
   const words = whatIfWords(controlsOf(useUi((ui) => ui.place)));
   const evidence = words.length === 0 ? "the full method" : words.join(" · ");
   const batch = Number(texts.batch_size || 32);
-  const stages = METHODS[(texts.method as MethodId | undefined) ?? "gc-opd"]?.stages ?? [];
+  const stages = formStages({ texts });
   const counts = stages.map((stage, n) =>
     episodes === null ? Number.NaN : Number(passes[n] || stage.epochs) * Math.ceil(episodes / batch),
   );

@@ -2,6 +2,7 @@
  * The window onto the graph: drag or wheel to pan, pinch or Ctrl and wheel to zoom, arrow keys from state to state.
  * While it moves only a transform changes (and the canvas of a large graph); React renders nothing.
  */
+
 import { quadtree } from "d3";
 import {
   type KeyboardEvent,
@@ -12,6 +13,7 @@ import {
   useMemo,
   useRef,
 } from "react";
+import { isOneOf } from "../../../../core/one-of.ts";
 import type { TaskModel } from "../../../model.ts";
 import { setUi, useUi } from "../../../state/store.ts";
 import { chooseVisit } from "../compare/choose.ts";
@@ -21,7 +23,7 @@ import type { AxisLabel } from "./axis-labels.ts";
 import { visitsOf } from "./describe-node.ts";
 import { drawScene, type GraphScene, isOutOfMargin, MARGIN, shownAs } from "./graph-canvas.ts";
 import type { GraphView } from "./graph-view.ts";
-import { ARROWS, type Arrow, neighbour } from "./neighbour.ts";
+import { ARROWS, neighbour } from "./neighbour.ts";
 import { PanZoom } from "./pan-zoom.ts";
 import { showGraph } from "./shown-graph.ts";
 
@@ -155,8 +157,8 @@ export function GraphViewport({
   const press = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const { key } = event;
-    if ((ARROWS as readonly string[]).includes(key)) {
-      const next = cursor === null ? start(task) : neighbour(cursor, key as Arrow, place.nodes, task.edges);
+    if (isOneOf(ARROWS, key)) {
+      const next = cursor === null ? start(task) : neighbour(cursor, key, place.nodes, task.edges);
       if (next !== null) {
         onCursor(next);
         pan.current?.show(place.nodes[next]!);
