@@ -1,7 +1,8 @@
 /**
  * Two minutes at the page as somebody might spend them, with real keys, clicks and the wheel: stepping through
- * decisions and tasks, the graph's axis, the matrix, the evidence, what-ifs, the tokens, and the library's table. What
- * a link can say is said by the link, so that a control that moves or is renamed ends no benchmark.
+ * decisions and tasks, a key held down, the graph's axis, the matrix, the evidence, what-ifs, all views in turn, the
+ * command palette, the library's table and its largest task. What a link can say is said by the link, so that a control
+ * that moves or is renamed ends no benchmark.
  */
 import type { Page } from "playwright";
 
@@ -41,6 +42,28 @@ async function wheel(page: Page, selector: string, turns: number, pixels: number
   }
 }
 
+/** A key that stays down, as the keyboard repeats it: 30 times a second. */
+async function hold(page: Page, key: string, times: number): Promise<void> {
+  for (let i = 0; i < times; i++) {
+    await page.keyboard.down(key);
+    await page.waitForTimeout(33);
+  }
+  await page.keyboard.up(key);
+}
+
+/** Opens the task with the most states, from the library's table. */
+async function openLargest(page: Page): Promise<void> {
+  await page.keyboard.press("1");
+  const states = page.locator("table.tasks thead th", { hasText: "States" });
+  for (let clicks = 0; clicks < 2 && (await states.getAttribute("aria-sort")) !== "descending"; clicks++) {
+    await states.locator("button").click();
+    await page.waitForTimeout(PACE);
+  }
+  await page.locator("table.tasks tbody th button").first().click();
+  await page.getByTestId("evidence").waitFor({ state: "attached" });
+  await decisionShown(page);
+}
+
 /** Goes on for so many seconds, from the task view on. Returns how many rounds and steps were done. */
 export async function session(
   page: Page,
@@ -66,6 +89,14 @@ export async function session(
     ["stepping", () => step("j", 10)],
     ["stepping as fast as a held key", () => step("j", 8, 33)],
     ["stepping back", () => step("k", 6)],
+    [
+      "a key held down for two seconds",
+      () =>
+        hold(page, "j", 60)
+          .then(() => decisionShown(page))
+          .then(rest),
+    ],
+    ["another one held down", () => hold(page, "k", 60).then(() => decisionShown(page))],
     ["turning the graph to the remaining cost", () => visit(page, { axis: "cost" }).then(rest)],
     ["stepping", () => step("j", 3)],
     ["turning the graph to the first visit", () => visit(page, { axis: null }).then(rest)],
@@ -104,6 +135,24 @@ export async function session(
     ["the tokens view", () => press("3", 1, 400)],
     ["stepping there", () => press("j", 3).then(() => press("k", 2))],
     ["back to the task", () => press("2", 1, 400)],
+    [
+      "all views in turn",
+      async () => {
+        for (const key of ["1", "2", "3", "4", "5", "6"]) await press(key, 1, 300);
+        for (const key of ["2", "1", "2", "6", "2", "5"]) await press(key);
+      },
+    ],
+    [
+      "the command palette",
+      async () => {
+        await press("Control+k");
+        await page.locator("[data-dialog=palette] input").pressSequentially("evid 12", { delay: 60 });
+        await press("ArrowDown", 4);
+        await press("Escape");
+      },
+    ],
+    ["opening the largest task", () => openLargest(page).then(rest)],
+    ["stepping through it", () => step("j", 8)],
     ["the library", () => press("1", 1, 400)],
     ["scrolling the table", () => wheel(page, "table.tasks", 20, 900)],
     [
@@ -118,10 +167,13 @@ export async function session(
     [
       "filtering",
       async () => {
-        await page.locator("#task-filter").fill("");
-        await page.locator("#task-filter").pressSequentially("12 1", { delay: 60 });
+        const field = page.locator("#task-filter");
+        await field.fill("");
+        await field.pressSequentially("12 1", { delay: 60 });
         await rest();
-        await page.locator("#task-filter").fill("");
+        await field.press("Control+a");
+        await field.press("Backspace");
+        await field.blur();
       },
     ],
     [

@@ -110,13 +110,15 @@ export function TaskTable({ tasks }: { tasks: readonly TaskSummary[] }) {
                   >
                     <button
                       type="button"
-                      className="plain"
+                      className="plain sorter"
                       onClick={() =>
                         navigate({ sort: key, descending: active ? !place.descending : numeric })
                       }
                     >
                       {title}
-                      <span aria-hidden="true">{active ? (place.descending ? " ▾" : " ▴") : ""}</span>
+                      <span aria-hidden="true" className="order">
+                        {active ? (place.descending ? " ▾" : " ▴") : ""}
+                      </span>
                     </button>
                   </th>
                 );

@@ -6,6 +6,7 @@ import { type KeyboardEvent, memo, useEffect, useMemo, useRef, useState } from "
 import type { Execution, TaskModel } from "../../model.ts";
 import { goToDecision, navigate } from "../../place/navigate.ts";
 import { Mark } from "../../shell/mark.tsx";
+import { countOf } from "../../shell/plural.ts";
 import { useUi } from "../../state/store.ts";
 import { shownName } from "../../text/shown-text.ts";
 import { chooseVisit } from "./compare/choose.ts";
@@ -102,6 +103,18 @@ export const Matrix = memo(function Matrix({
     hoverState(target);
   };
 
+  const firstSource = episode === null ? 0 : 1;
+  const rowOf = (execution: Execution, row: number) => (
+    <MatrixRow
+      key={`${execution.kind} ${execution.id}`}
+      task={task}
+      execution={execution}
+      row={row}
+      tab={focus.row === row ? Math.min(focus.column, execution.cells.length - 1) : -1}
+      marks={rowMarks(execution.kind === "student" ? marks?.student : marks?.sources.get(execution.id))}
+    />
+  );
+
   return (
     <section className="panel matrix-panel" aria-labelledby="matrix-title">
       <div className="panel-head">
@@ -134,17 +147,20 @@ export const Matrix = memo(function Matrix({
         onBlur={() => hoverState(null)}
       >
         <HeadRow columns={columns} current={decision} />
-        {rows.map((execution, row) => (
-          <MatrixRow
-            key={`${execution.kind} ${execution.id}`}
-            task={task}
-            execution={execution}
-            row={row}
-            tab={focus.row === row ? Math.min(focus.column, execution.cells.length - 1) : -1}
-            highlight={execution.kind === "source" ? highlights.indexOf(execution.id) : -1}
-            marks={rowMarks(execution.kind === "student" ? marks?.student : marks?.sources.get(execution.id))}
-          />
-        ))}
+        {episode !== null && rowOf(episode, 0)}
+        <div className="matrix-sources" role="none">
+          {/* For the eye and the pointer: the rows name themselves, and the key p highlights. */}
+          <div className="matrix-heads" aria-hidden="true">
+            {task.sources.map((execution) => (
+              <SourceHead
+                key={execution.id}
+                execution={execution}
+                highlight={highlights.indexOf(execution.id)}
+              />
+            ))}
+          </div>
+          <div role="none">{task.sources.map((execution, i) => rowOf(execution, i + firstSource))}</div>
+        </div>
       </div>
       <p className="status-line" data-testid="matrix-status">
         {line ||
@@ -180,25 +196,31 @@ const HeadRow = memo(function HeadRow({ columns, current }: { columns: number; c
   );
 });
 
+/** An execution in words, as the head of its row. */
+function describeRow({ id, decisions, ended, success, complete, verified }: Execution): string {
+  const raw = complete && verified ? "" : ", not complete or not verified";
+  return `${shownName(id)}: ${success ? "succeeded" : "did not succeed"}, ${countOf(decisions, "decision")}, ended by ${ended}${raw}`;
+}
+
+/**
+ * A row with its cells. The heads of sources are drawn in a column of their own, which scrolls as one: each head kept in
+ * place by itself would make two layers of every row to the browser.
+ */
 const MatrixRow = memo(function MatrixRow({
   task,
   execution,
   row,
   tab,
-  highlight,
   marks,
 }: {
   task: TaskModel;
   execution: Execution;
   row: number;
   tab: number;
-  /** Place among the highlighted executions, or -1. */
-  highlight: number;
   marks: string;
 }) {
   const flags = parseRowMarks(marks);
   const student = execution.kind === "student";
-  const trusted = execution.complete && execution.verified;
   return (
     // biome-ignore lint/a11y/useSemanticElements: part of the grid
     // biome-ignore lint/a11y/useFocusableInteractive: the cells take the focus
@@ -211,26 +233,19 @@ const MatrixRow = memo(function MatrixRow({
       {/* biome-ignore lint/a11y/useSemanticElements: part of the grid */}
       {/* biome-ignore lint/a11y/useFocusableInteractive: the cells take the focus */}
       <div
-        className="row-head"
         role="rowheader"
-        title={`${shownName(execution.id)}: ${execution.decisions} decisions, ended by ${execution.ended}${trusted ? "" : ", not complete or not verified"}`}
+        className={student ? "row-head" : "hidden-visually"}
+        title={student ? describeRow(execution) : undefined}
       >
-        <Mark success={execution.success} />
         {student ? (
-          <span className="row-name">student</span>
+          <>
+            <Mark success={execution.success} />
+            <span className="row-name">student</span>
+            {isRaw(execution) && <Raw />}
+          </>
         ) : (
-          <button
-            type="button"
-            className="plain row-name"
-            tabIndex={-1}
-            title={`${highlight < 0 ? "Highlight" : "Stop highlighting"} this execution’s path (p)`}
-            onClick={() => toggleHighlight(execution.id)}
-          >
-            <bdi>{shownName(execution.id, 80)}</bdi>
-          </button>
+          describeRow(execution)
         )}
-        {highlight >= 0 && <Swatch place={highlight} />}
-        {!trusted && <span className="untrusted">raw</span>}
       </div>
       {execution.cells.map((_, column) => (
         <MatrixCell
@@ -247,3 +262,33 @@ const MatrixRow = memo(function MatrixRow({
     </div>
   );
 });
+
+const SourceHead = memo(function SourceHead({
+  execution,
+  highlight,
+}: {
+  execution: Execution;
+  /** Place among the highlighted executions, or -1. */
+  highlight: number;
+}) {
+  return (
+    <div className="row-head" data-source={execution.id} title={describeRow(execution)}>
+      <Mark success={execution.success} />
+      <button
+        type="button"
+        className="plain row-name"
+        tabIndex={-1}
+        title={`${highlight < 0 ? "Highlight" : "Stop highlighting"} this execution’s path (p)`}
+        onClick={() => toggleHighlight(execution.id)}
+      >
+        <bdi>{shownName(execution.id, 80)}</bdi>
+      </button>
+      {highlight >= 0 && <Swatch place={highlight} />}
+      {isRaw(execution) && <Raw />}
+    </div>
+  );
+});
+
+const isRaw = ({ complete, verified }: Execution): boolean => !complete || !verified;
+
+const Raw = () => <span className="untrusted">raw</span>;
