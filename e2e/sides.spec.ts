@@ -1,30 +1,13 @@
 import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { dropFiles, EPISODES, jsonLines, SOURCES, TASK, upload } from "./own-files.ts";
-import { decisionShown, expect, type Page, test, visit } from "./site.ts";
-
-const FILES = [upload("sources.jsonl", jsonLines(SOURCES)), upload("episodes.jsonl", jsonLines(EPISODES))];
-
-/** The second decision of the user's own files, with the tiny teacher. */
-async function openTokens(page: Page): Promise<void> {
-  await visit(page);
-  await dropFiles(page, FILES);
-  await page.getByRole("button", { name: TASK }).click();
-  await decisionShown(page, 0);
-  await page.keyboard.press("j");
-  await decisionShown(page, 1);
-  await page.keyboard.press("t");
-  await page.getByTestId("pick-teacher-folder").setInputFiles("test/fixtures/models/qwen3-a");
-  await expect(page.getByTestId("model-teacher")).toContainText("qwen3-a, your own");
-}
+import { scoreOwn } from "./own-tokens.ts";
+import { expect, test } from "./site.ts";
 
 const number = (cell: string): number => Number(cell.replace("−", "-").replace("+", ""));
 
 test("adds sides by keyboard, compares any two, and takes them from an address", async ({ page }) => {
-  await openTokens(page);
-  await page.keyboard.press("s");
-  await expect(page.getByRole("listbox", { name: "Response tokens" })).toBeVisible({ timeout: 100_000 });
+  await scoreOwn(page);
   const compare = page.getByTestId("compare");
   await compare.getByText("Add a side").focus();
   await page.keyboard.press("Enter");

@@ -3,32 +3,10 @@
 import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import AxeBuilder from "@axe-core/playwright";
 import { noteLongTasks, takeLongTasks } from "../test/support/long-tasks.ts";
-import { dropFiles, EPISODES, jsonLines, OWN_FILES, SOURCES, TASK, upload } from "./own-files.ts";
+import { dropFiles, EPISODES, jsonLines, SOURCES, TASK, upload } from "./own-files.ts";
+import { checkBothThemes, scoreOwn } from "./own-tokens.ts";
 import { decisionShown, expect, type Page, sampleHash, test, visit } from "./site.ts";
-
-async function scoreOwn(page: Page): Promise<void> {
-  await visit(page);
-  await dropFiles(page, OWN_FILES);
-  await page.getByRole("button", { name: TASK }).click();
-  await decisionShown(page, 0);
-  await page.keyboard.press("j");
-  await decisionShown(page, 1);
-  await page.keyboard.press("t");
-  await page.getByTestId("pick-teacher-folder").setInputFiles("test/fixtures/models/qwen3-a");
-  await expect(page.getByTestId("model-teacher")).toContainText("qwen3-a, your own");
-  await page.keyboard.press("s");
-  await expect(page.getByRole("listbox", { name: "Response tokens" })).toBeVisible({ timeout: 100_000 });
-}
-
-async function checkBothThemes(page: Page): Promise<void> {
-  for (const theme of ["light", "dark"]) {
-    await page.evaluate((name) => document.documentElement.setAttribute("data-theme", name), theme);
-    const { violations } = await new AxeBuilder({ page }).include(".tokens-view").analyze();
-    expect(violations.map(({ id, nodes }) => `${theme}: ${id}: ${nodes[0]?.html}`)).toEqual([]);
-  }
-}
 
 const saved = async (page: Page, button: string) => {
   const downloading = page.waitForEvent("download");
@@ -97,7 +75,7 @@ test("signals, top-k of both sides, linked plots and pictures, by keyboard", asy
   const studyPng = await saved(page, "Download PNG");
   expect(pngSize(studyPng.bytes)[0]).toBeGreaterThan(800);
   await page.keyboard.press("Escape");
-  await checkBothThemes(page);
+  await checkBothThemes(page, ".tokens-view");
 });
 
 test("the largest changes of an episode lead to each token, and a marked part of the evidence to what it moved", async ({

@@ -1,7 +1,7 @@
-import AxeBuilder from "@axe-core/playwright";
 import { dropFiles, EPISODES, jsonLines, OWN_FILES, SOURCES, TASK, upload } from "./own-files.ts";
+import { checkBothThemes, scoreOwn } from "./own-tokens.ts";
 import { expectSeen, noteTexts } from "./seen.ts";
-import { decisionShown, expect, type Page, sampleHash, test, visit } from "./site.ts";
+import { decisionShown, expect, sampleHash, test, visit } from "./site.ts";
 
 test("scores a decision of the sample under both contexts, and goes through its tokens", async ({ page }) => {
   test.setTimeout(400_000);
@@ -89,30 +89,6 @@ test("cancels: requested, then confirmed, and the page goes on", async ({ page }
   await page.keyboard.press("2");
   await decisionShown(page, 20);
 });
-
-/** A decision of the user's own files scored with the tiny teacher. */
-async function scoreOwn(page: Page, decision: number, files = OWN_FILES): Promise<void> {
-  await visit(page);
-  await dropFiles(page, files);
-  await page.getByRole("button", { name: TASK }).click();
-  await decisionShown(page, 0);
-  for (let i = 0; i < decision; i++) await page.keyboard.press("j");
-  await decisionShown(page, decision);
-  await page.keyboard.press("t");
-  await page.getByTestId("pick-teacher-folder").setInputFiles("test/fixtures/models/qwen3-a");
-  await expect(page.getByTestId("model-teacher")).toContainText("qwen3-a, your own");
-  await page.keyboard.press("s");
-  await expect(page.getByRole("listbox")).toBeVisible({ timeout: 100_000 });
-}
-
-/** axe finds nothing at all in a part of the page. */
-async function checkBothThemes(page: Page, selector: string): Promise<void> {
-  for (const theme of ["light", "dark"]) {
-    await page.evaluate((name) => document.documentElement.setAttribute("data-theme", name), theme);
-    const { violations } = await new AxeBuilder({ page }).include(selector).analyze();
-    expect(violations.map(({ id, nodes }) => `${theme}: ${id}: ${nodes[0]?.html}`)).toEqual([]);
-  }
-}
 
 test("makes the case study's table of a scored decision with one key, to copy and to save", async ({
   page,

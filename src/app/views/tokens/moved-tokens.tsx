@@ -1,11 +1,11 @@
 /** Every response token by how much leaving out one part of the evidence moved it. */
-import { navigate } from "../../place/navigate.ts";
 import { partName } from "../../place/part-name.ts";
 import { Scroller } from "../../shell/scroller.tsx";
 import type { TokenScores } from "../../state/store.ts";
 import { deltaColour, deltaLimit } from "./delta-colour.ts";
 import { nats, shortToken } from "./format.ts";
 import { byChange, type LeftOutRow } from "./left-out-rows.ts";
+import { TokenCells } from "./token-cells.tsx";
 
 export function MovedTokens({
   scores,
@@ -43,12 +43,7 @@ export function MovedTokens({
           <tbody>
             {byChange(changes).map((i) => (
               <tr key={i} className={token === i ? "pinned" : ""}>
-                <td className="number">{i}</td>
-                <th scope="row">
-                  <button type="button" className="plain" onClick={() => navigate({ token: i })}>
-                    <code>{shortToken(scores.pieces[i]!)}</code>
-                  </button>
-                </th>
+                <TokenCells at={i} text={shortToken(scores.pieces[i]!)} />
                 <td className="number">{nats(scores.graph[i]!)}</td>
                 <td className="number">{nats(result.logprobs[i]!)}</td>
                 <td className="number">

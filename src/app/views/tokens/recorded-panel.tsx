@@ -1,10 +1,10 @@
 /** What came with the record: the recorded teacher's log-probabilities beside the student's, token by token. */
 import type { RecordedTokens } from "../../model.ts";
-import { navigate } from "../../place/navigate.ts";
 import { Scroller } from "../../shell/scroller.tsx";
 import { shownName } from "../../text/shown-text.ts";
 import { deltaColour, deltaLimit } from "./delta-colour.ts";
 import { nats, shortToken } from "./format.ts";
+import { TokenCells } from "./token-cells.tsx";
 
 const NONE = "–";
 
@@ -83,12 +83,7 @@ export function RecordedPanel({ recorded, pinned }: { recorded: RecordedTokens; 
             {pieces.map((piece, i) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: the index is what the token is
               <tr key={i} className={pinned === i ? "pinned" : ""}>
-                <td className="number">{i}</td>
-                <th scope="row">
-                  <button type="button" className="plain" onClick={() => navigate({ token: i })}>
-                    <code>{shortToken(piece)}</code>
-                  </button>
-                </th>
+                <TokenCells at={i} text={shortToken(piece)} />
                 <td className="number">{teacher === null ? NONE : nats(teacher[i]!)}</td>
                 <td className="number">{student === null ? NONE : nats(student[i]!)}</td>
                 <td className="number">

@@ -1,12 +1,12 @@
 /** All tokens in figures: a column for each side, and Δ of the two that are compared. */
 import { memo, useMemo } from "react";
-import { navigate } from "../../place/navigate.ts";
 import { Scroller } from "../../shell/scroller.tsx";
 import type { Side } from "../../state/side.ts";
 import type { TokenScores } from "../../state/store.ts";
 import type { Compared } from "./comparison.ts";
 import { nats, probability, shortToken } from "./format.ts";
 import { hover } from "./hover.ts";
+import { TokenCells } from "./token-cells.tsx";
 
 export function TokenTable({
   scores,
@@ -111,14 +111,7 @@ const Row = memo(function Row({
   );
   return (
     <tr className={pinned ? "pinned" : ""}>
-      <td className="number">{at}</td>
-      <th scope="row">
-        <button type="button" className="plain" onClick={() => navigate({ token: at })}>
-          <bdi>
-            <code>{text}</code>
-          </bdi>
-        </button>
-      </th>
+      <TokenCells at={at} text={text} />
       {pair.map(cell)}
       <td className="number">{deltas === null ? "–" : nats(deltas[at]!, true)}</td>
       {rest.map(cell)}

@@ -1,0 +1,37 @@
+/** The tokens view over the small library of a user's own, with the tiny teacher. */
+import AxeBuilder from "@axe-core/playwright";
+import { dropFiles, OWN_FILES, TASK, type UploadFile } from "./own-files.ts";
+import { decisionShown, expect, type Page, visit } from "./site.ts";
+
+/** Opens the files, a decision of their episode, its tokens, and the teacher. */
+export async function openOwnTokens(
+  page: Page,
+  decision = 1,
+  files: UploadFile[] = OWN_FILES,
+): Promise<void> {
+  await visit(page);
+  await dropFiles(page, files);
+  await page.getByRole("button", { name: TASK }).click();
+  await decisionShown(page, 0);
+  for (let i = 0; i < decision; i++) await page.keyboard.press("j");
+  await decisionShown(page, decision);
+  await page.keyboard.press("t");
+  await page.getByTestId("pick-teacher-folder").setInputFiles("test/fixtures/models/qwen3-a");
+  await expect(page.getByTestId("model-teacher")).toContainText("qwen3-a, your own");
+}
+
+/** The same, scored. */
+export async function scoreOwn(page: Page, decision = 1, files: UploadFile[] = OWN_FILES): Promise<void> {
+  await openOwnTokens(page, decision, files);
+  await page.keyboard.press("s");
+  await expect(page.getByRole("listbox", { name: "Response tokens" })).toBeVisible({ timeout: 100_000 });
+}
+
+/** axe finds nothing at all in a part of the page, in either theme. */
+export async function checkBothThemes(page: Page, selector: string): Promise<void> {
+  for (const theme of ["light", "dark"]) {
+    await page.evaluate((name) => document.documentElement.setAttribute("data-theme", name), theme);
+    const { violations } = await new AxeBuilder({ page }).include(selector).analyze();
+    expect(violations.map(({ id, nodes }) => `${theme}: ${id}: ${nodes[0]?.html}`)).toEqual([]);
+  }
+}
