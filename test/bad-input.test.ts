@@ -242,6 +242,11 @@ describe("models", () => {
       () => writeFileSync(join(at("model"), "config.json"), "{"),
       /config\.json: not JSON/,
     ],
+    [
+      "config.json that is not UTF-8",
+      () => writeFileSync(join(at("model"), "config.json"), Buffer.from([0x7b, 0x22, 0xe9, 0x22, 0x7d])),
+      /config\.json: not valid UTF-8/,
+    ],
     ["no config.json", () => rmSync(join(at("model"), "config.json")), /config\.json: .*missing/],
     ["no weights", () => rmSync(join(at("model"), SAFETENSORS)), /model: expected model\.safetensors or/],
   ])("%s", async (_, edit, message) => {

@@ -85,6 +85,13 @@ it("index: no index is left beside an empty file", async () => {
   );
 });
 
+it.each([["--tasks"], ["--sources"]])("synth: a library of nothing is not made (%s 0)", async (option) => {
+  const counts = ["--tasks", "1", "--sources", "1"].with(option === "--tasks" ? 1 : 3, "0");
+  expect(await refused(["synth", ...counts, "--out", at("out.jsonl")], 2)).toContain(
+    `'${option} <${option === "--tasks" ? "N" : "K"}>' argument '0' is invalid. expected a whole number from 1.`,
+  );
+});
+
 it("import: records of this format need none", async () => {
   for (const [kind, records] of [
     ["source", sources],

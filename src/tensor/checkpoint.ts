@@ -185,8 +185,14 @@ function parseIndex(text: string, file: string): Map<string, string> {
   return new Map(entries);
 }
 
+/** A whole text file of a model folder. `InputError` where it is not UTF-8. */
 export async function readText(folder: FolderReader, file: string): Promise<string> {
-  return new TextDecoder().decode(await folder.read(file, 0, await folder.size(file)));
+  const bytes = await folder.read(file, 0, await folder.size(file));
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new InputError("not valid UTF-8", { file: `${folder.name}/${file}` });
+  }
 }
 
 /** A JSON text that must be an object; an InputError naming `file` otherwise. */

@@ -73,6 +73,7 @@ export function modelConfigJson(config: ModelConfig, dtype: SavedDtype): string 
   return `${JSON.stringify(json, null, 2)}\n`;
 }
 
+/** What mixes the tokens in a layer, counted from 0: attention, or the gated delta rule of Qwen3.5. */
 export function mixerType(config: ModelConfig, layer: number): MixerType {
   return config.architecture === "qwen3" ? "full_attention" : config.mixers[layer]!;
 }

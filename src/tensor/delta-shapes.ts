@@ -42,6 +42,7 @@ export function checkCausalConv(operation: string, x: Tensor, w: Tensor, start: 
   return { tokens, channels, kernel };
 }
 
+/** As `checkCausalConv`; dw [C,1,K], dy [T,C], end u32 [T] */
 export function checkCausalConvBackward(
   dw: Tensor,
   dy: Tensor,
@@ -71,6 +72,7 @@ export function checkDeltaGates(
   return { tokens, heads };
 }
 
+/** As `checkDeltaGates`; daLog and dbias [N], dgates [T,N,2] */
 export function checkDeltaGatesBackward(
   daLog: Tensor,
   dbias: Tensor,
@@ -139,6 +141,7 @@ export function checkDeltaRule(
   return { tokens, sequences: count, keyHeads, valueHeads, keySize, valueSize };
 }
 
+/** As `checkDeltaRule` without a state before; dout, o and errors [T,N,dv] */
 export function checkDeltaRuleBackward(
   dout: Tensor,
   q: Tensor,

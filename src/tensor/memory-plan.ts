@@ -189,6 +189,7 @@ export function fittingPack(
   return tokens;
 }
 
+/** Bytes as people read them: in GiB, below a tenth of one in MiB. */
 export function gibibytes(bytes: number): string {
   const gib = bytes / 2 ** 30;
   return gib >= 0.1 ? `${gib.toFixed(gib < 10 ? 2 : 1)} GiB` : `${(bytes / 2 ** 20).toFixed(1)} MiB`;

@@ -5,6 +5,7 @@ import type { KeyRange, RowSpan, Tensor } from "./backend.ts";
  * A wrong shape is a mistake of the caller, never of a user's file: it throws a plain `Error`.
  */
 
+/** How many values a tensor of that shape has; 1 for a scalar, `[]`. */
 export function elements(shape: readonly number[]): number {
   let count = 1;
   for (const size of shape) count *= size;
@@ -15,10 +16,12 @@ function show(t: Tensor): string {
   return `${t.dtype}[${t.shape.join(",")}]`;
 }
 
+/** Throws what an operation expected, with the types and shapes that it got. */
 export function fail(operation: string, expected: string, tensors: readonly Tensor[]): never {
   throw new Error(`${operation}: expected ${expected}, got ${tensors.map(show).join(", ")}`);
 }
 
+/** f32 [rows, columns] */
 export function isMatrix(t: Tensor): boolean {
   return t.shape.length === 2 && t.dtype === "f32";
 }
@@ -28,6 +31,7 @@ function isWeight(t: Tensor): boolean {
   return t.shape.length === 2 && t.dtype !== "u32";
 }
 
+/** dtype [size] */
 export function isVector(t: Tensor, dtype: "f32" | "u32", size: number): boolean {
   return t.shape.length === 1 && t.dtype === dtype && t.shape[0] === size;
 }
@@ -39,10 +43,12 @@ export function checkRange(t: Tensor, range: { at: number; count: number } | und
     throw new Error(`read: ${range.count} values from ${range.at} on of ${total}`);
 }
 
+/** Of the same rank and sizes; dtypes may differ. */
 export function sameShape(a: Tensor, b: Tensor): boolean {
   return a.shape.length === b.shape.length && a.shape.every((size, i) => size === b.shape[i]);
 }
 
+/** f32 tensors of one shape; returns how many values each has. */
 export function checkSame(operation: string, ...tensors: Tensor[]): number {
   const first = tensors[0]!;
   if (tensors.some((t) => t.dtype !== "f32" || !sameShape(first, t)))
@@ -236,6 +242,7 @@ export function checkAttention(
   return { queries, keys: count, heads, groups, size };
 }
 
+/** As `checkAttention` with Tq = Tk = T; dout and o [T,H,D], lse [T,H] (natural log), queryEnd u32 [T] */
 export function checkAttentionBackward(
   dout: Tensor,
   q: Tensor,
@@ -299,6 +306,7 @@ export function checkHeadDistribution(
   return { rows: h.shape[0]!, vocabulary, width: w.shape[1]! };
 }
 
+/** As `checkHead`; dw like w and f32, or null where the head is frozen; lse and c f32 [rows] */
 export function checkHeadBackward(
   dw: Tensor | null,
   h: Tensor,

@@ -31,6 +31,7 @@ export const WEIGHT_FORMATS = [
   "int4",
 ] as const satisfies readonly WeightFormat[];
 
+/** Whether a tensor is of a format that only frozen models keep their weights in. */
 export function isFrozen(dtype: string): dtype is FrozenFormat {
   return dtype === "f16" || dtype === "bf16" || dtype === "int8" || dtype === "int4";
 }

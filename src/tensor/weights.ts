@@ -46,6 +46,7 @@ export type BlockParameter = keyof typeof BLOCK_PARAMETERS;
 export type AttentionParameter = keyof typeof ATTENTION_PARAMETERS;
 export type DeltaNetParameter = keyof typeof DELTA_NET_PARAMETERS;
 
+/** The name of a layer's parameter in a Hugging Face checkpoint; layers count from 0. */
 export function layerParameterName(layer: number, name: string): string {
   return `model.layers.${layer}.${name}`;
 }

@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { type SynthOptions, synthEpisodes, synthSources } from "../../core/record/synth/index.ts";
 import { UsageError } from "../command.ts";
 import { fileLabel, progress, writeRecordsOut } from "../io.ts";
+import { countFromOne } from "../selection-options.ts";
 
 interface Options extends SynthOptions {
   out: string;
@@ -21,8 +22,8 @@ export function register(program: Command): void {
         "texts, shared states, statuses, menus, missing states, gaps, successes. The same numbers give the same files. " +
         "For measuring and trying things out; nothing was played and the texts mean nothing.",
     )
-    .requiredOption("--tasks <N>", "tasks of the library", wholeNumber)
-    .requiredOption("--sources <K>", "executions of each task", wholeNumber)
+    .requiredOption("--tasks <N>", "tasks of the library", countFromOne)
+    .requiredOption("--sources <K>", "executions of each task", countFromOne)
     .option("--episodes <M>", "student episodes in all, the tasks taking turns", wholeNumber, 0)
     .option("--seed <S>", "a whole number below 2^31", wholeNumber, 0)
     .option("--horizon <T>", "most decisions of one execution", wholeNumber, 30)

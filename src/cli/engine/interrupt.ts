@@ -14,6 +14,7 @@ export interface Interrupt {
   release(): void;
 }
 
+/** Takes SIGINT and SIGTERM until `release`: nobody else ends the process meanwhile. */
 export function listenForInterrupts(): Interrupt {
   const first = new AbortController();
   const second = new AbortController();

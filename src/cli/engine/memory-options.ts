@@ -22,6 +22,7 @@ export function memoryOptions(command: Command): Command {
     .option("--plan", "print what the job needs and stop: a table at a terminal, else JSON in bytes");
 }
 
+/** The option's GiB in bytes; undefined where there is no limit. */
 export function limitBytes(gibibytes: number | undefined): number | undefined {
   return gibibytes === undefined ? undefined : gibibytes * 2 ** 30;
 }

@@ -26,6 +26,11 @@ export interface BatchTokens {
   decisions: DecisionTokens[];
 }
 
+/**
+ * The tokens of a step, decision by decision: natural logarithms, ratios and advantages, a value for each response token.
+ *
+ * @param report of the same items in the same order
+ */
 export function batchTokens(step: number, items: readonly TrainItem[], report: StepReport): BatchTokens {
   return {
     step,

@@ -9,6 +9,10 @@ import type { Episode } from "../record/schema.ts";
 /** Status of a step that the recording cannot answer; such an episode ends as `technical`. */
 export const UNRECORDED = "unrecorded";
 
+/**
+ * A recorded episode in the place of its environment: it answers the recorded actions in their order. An action that it
+ * does not hold ends the episode as `technical`.
+ */
 export class RecordedEnvironment implements Environment {
   readonly #episode: Episode;
   /** The next decision; the number of decisions at the end; null before `reset` and after an unrecorded action. */

@@ -106,6 +106,7 @@ export async function openHubFile(
   return { from: response.status === 206 ? start : 0, body: response.body };
 }
 
+/** The name as a command line takes it: `hub:OWNER/NAME`, with `@REVISION` unless that is `main`. */
 export function hubText({ repository, revision }: HubName): string {
   return `${PREFIX}${repository}${revision === "main" ? "" : `@${revision}`}`;
 }

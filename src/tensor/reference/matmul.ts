@@ -6,10 +6,12 @@ export interface MatrixView {
   column: number;
 }
 
+/** [rows, columns] in row-major order, from `offset` on. */
 export function matrix(data: Float32Array, columns: number, offset = 0): MatrixView {
   return { data, offset, row: columns, column: 1 };
 }
 
+/** The same values with rows and columns exchanged: nothing is copied. */
 export function transposed(view: MatrixView): MatrixView {
   return { ...view, row: view.column, column: view.row };
 }

@@ -317,6 +317,7 @@ export class Memory {
   }
 }
 
+/** Bytes that a binding of so many takes: at least one unit of alignment, and whole ones. */
 export function bindingBytes(bytes: number): number {
   return Math.max(ALIGNMENT, Math.ceil(bytes / ALIGNMENT) * ALIGNMENT);
 }
@@ -327,6 +328,7 @@ function roundUp(bytes: number): number {
   return Math.ceil(bytes / step) * step;
 }
 
+/** Bytes in MiB, with one digit after the point, without the unit. */
 export function mebibytes(bytes: number): string {
   return (bytes / 2 ** 20).toFixed(1);
 }

@@ -48,6 +48,7 @@ export interface ImportReport {
   warnings: ImportWarning[];
 }
 
+/** The report of an import that has not read anything yet. */
 export function emptyReport(format: string): ImportReport {
   return {
     format,
