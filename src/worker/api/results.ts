@@ -11,7 +11,7 @@ import { ApiError } from "../http/errors.ts";
 import { logTail } from "../job/log-tail.ts";
 import type { JobQueue } from "../job/queue.ts";
 import { listResults, resultFile } from "../job/results.ts";
-import { JobId, json, refusals, security } from "./schemas.ts";
+import { JobId, json, RangeHeader, refusals, security } from "./schemas.ts";
 
 export const ResultFile = z
   .object({
@@ -44,12 +44,7 @@ const file = createRoute({
   request: {
     params: JobId,
     query: z.object({ path: z.string().min(1).openapi({ description: "A path of the list of results." }) }),
-    headers: z.object({
-      range: z
-        .string()
-        .regex(/^bytes=(\d+-\d*|-\d+)$/, "expected one range of bytes, for example bytes=0-1023")
-        .optional(),
-    }),
+    headers: RangeHeader,
   },
   responses: {
     200: { description: "The file.", content: { "application/octet-stream": { schema: z.string() } } },

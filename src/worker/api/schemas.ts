@@ -41,3 +41,11 @@ export const JobId = z.object({
     example: "train-4f1d0c9a2b7e",
   }),
 });
+
+/** Of files that are fetched whole or in part. */
+export const RangeHeader = z.object({
+  range: z
+    .string()
+    .regex(/^bytes=(\d+-\d*|-\d+)$/, "expected one range of bytes, for example bytes=0-1023")
+    .optional(),
+});

@@ -3,7 +3,7 @@ import { serveStatic } from "@hono/node-server/serve-static";
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { listShared, sharedFile } from "../files/shared-folder.ts";
 import { ApiError } from "../http/errors.ts";
-import { json, refusals, security } from "./schemas.ts";
+import { json, RangeHeader, refusals, security } from "./schemas.ts";
 
 const Entry = z
   .object({
@@ -57,7 +57,7 @@ export function sharedRoutes(app: OpenAPIHono, root: string | null): void {
     summary: "Fetch a file of the shared folder",
     description: "`path` keeps its slashes. `Range: bytes=…` fetches a part.",
     security,
-    request: { params: z.object({ path: z.string() }) },
+    request: { params: z.object({ path: z.string() }), headers: RangeHeader },
     responses: {
       200: { description: "The file.", content: { "application/octet-stream": { schema: z.string() } } },
       206: { description: "The part.", content: { "application/octet-stream": { schema: z.string() } } },
