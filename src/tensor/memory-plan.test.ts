@@ -104,3 +104,50 @@ test("formats, limits and packs: numbers follow the sizes", () => {
     fittingPack(config, (packTokens) => ({ ...frozen, packTokens }), limit, 16_384);
   expect([whole, whole - 1, 0].map(fitting)).toEqual([16_384, 8192, 1000]);
 });
+
+/** Heads as wide as in Qwen3.5-0.8B for its size, so that what the delta rule takes beside its inputs counts. */
+const linear = () =>
+  sizes({
+    model_type: "qwen3_5_text",
+    num_hidden_layers: 4,
+    linear_num_key_heads: 4,
+    linear_num_value_heads: 4,
+    linear_key_head_dim: 32,
+    linear_value_head_dim: 32,
+    linear_conv_kernel_dim: 4,
+    rope_parameters: { rope_type: "default", rope_theta: 1e6, partial_rotary_factor: 0.5 },
+  });
+
+test.each([
+  ["score", "tokens"],
+  ["train", "tokens"],
+  ["recompute", "tokens"],
+  ["score", "chunks"],
+  ["train", "chunks"],
+  ["recompute", "chunks"],
+] as const)(
+  "Qwen3.5, %s, the delta rule by %s: the plan is within 15 %% of what a job took",
+  async (kind, deltaForm) => {
+    const b = await createWebGpuBackend(await openGpu(), { deltaForm });
+    const config = linear();
+    const model = LanguageModel.create(b, config, 1);
+    const optimizer = kind === "score" ? null : new AdamW(model);
+    if (optimizer) model.zeroGradients();
+    b.takePeak();
+    if (optimizer)
+      await model.backward([sequence], (_, l) => l.map(() => 1), { recompute: kind === "recompute" });
+    else await model.score([sequence]);
+    const took = b.takePeak();
+    optimizer?.dispose();
+    model.dispose();
+    const plan = planMemory(config, {
+      ...job,
+      kind: kind === "score" ? "score" : "train",
+      recompute: kind === "recompute",
+      software: deltaForm === "tokens",
+    });
+    expect(plan.total / took, describePlan(plan)).toBeGreaterThan(0.85);
+    expect(plan.total / took, describePlan(plan)).toBeLessThan(1.15);
+    b.dispose();
+  },
+);

@@ -90,7 +90,8 @@ export function planMemory(config: ModelConfig, job: PlannedJob): MemoryPlan {
 
   // One layer's forward pass beside its input; the head comes when the layers' own are gone.
   const perLayer = activationsPerToken(config) / layers + derivedPerToken(config);
-  const layer = 4 * tokens * (perLayer + 4 * d);
+  const delta = deltaScratch(config, job.software === true);
+  const layer = 4 * tokens * (perLayer + 4 * d + delta.forward);
   const blockColumns = Math.min(HEAD_COLUMNS, vocabularySize);
   const blockRows = Math.min(rows, Math.ceil(HEAD_VALUES[size] / blockColumns));
   const head = 4 * (blockRows * (blockColumns + vocabularySize / 64) + rows * d);
@@ -111,11 +112,32 @@ export function planMemory(config: ModelConfig, job: PlannedJob): MemoryPlan {
     // Down a layer: its slopes, the sum of one weight's gradient over parts of the rows, and what is computed again.
     const parts = Math.max(1, Math.min(Math.ceil(tokens / 128), Math.floor(2 ** 24 / Math.max(1, largest))));
     const derived = recompute ? 0 : derivedPerToken(config);
-    const back = 4 * tokens * (3 * f + 3 * d + derived) + 4 * largest * Math.min(parts, job.software ? 2 : 8);
+    const back =
+      4 * tokens * (3 * f + 3 * d + derived + delta.backward) +
+      4 * largest * Math.min(parts, job.software ? 2 : 8);
     const headBack = head + 4 * blockColumns * d * Math.max(1, Math.min(2, Math.ceil(blockRows / 128)));
     add("activations", "one layer backward", Math.max(headBack, back + (recompute ? layer : 0)));
   }
   return planOf(items, largestTensor);
+}
+
+/** Tokens of a chunk of the gated delta rule: `webgpu/delta-chunks.ts`. */
+const DELTA_CHUNK = 64;
+
+/**
+ * Values a token that the gated delta rule takes beside what it is given: by chunks on a GPU, token by token on a software
+ * adapter (`webgpu/delta-chunks.ts`, `webgpu/delta-rule.ts`).
+ */
+function deltaScratch(config: ModelConfig, software: boolean): { forward: number; backward: number } {
+  if (config.architecture !== "qwen3_5") return { forward: 0, backward: 0 };
+  const { valueHeads, keySize, valueSize } = config.deltaNet;
+  const state = (keySize * valueSize) / DELTA_CHUNK;
+  if (software) return { forward: 0, backward: valueHeads * (2 * keySize + state + keySize / DELTA_CHUNK) };
+  // Decays; triangles of products and of their inverse; keys, values and gradients of the chunk; states at its borders.
+  return {
+    forward: valueHeads * (2 + 3 * DELTA_CHUNK + keySize + state),
+    backward: valueHeads * (2 + 5 * DELTA_CHUNK + 3 * keySize + valueSize + 2 * state),
+  };
 }
 
 /** Bytes of one part of a plan. */
