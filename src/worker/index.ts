@@ -10,6 +10,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
 import { InputError } from "../core/errors.ts";
 import { withRedirects } from "../engine/hub/hosts.ts";
+import { fileError } from "../engine/webgpu/file-error.ts";
 import { createApp } from "./app.ts";
 import { DeviceProbe } from "./device/probe.ts";
 import { checkSharedFolder } from "./files/shared-folder.ts";
@@ -75,10 +76,9 @@ export async function createWorker(options: WorkerOptions = {}): Promise<Worker>
   try {
     mkdirSync(join(dataDir, "jobs"), { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw new InputError(`cannot be made a folder: ${(error as Error).message}`, {
-      file: dataDir,
-      key: "--data",
-    });
+    const fault = fileError(error, dataDir, "write");
+    if (!(fault instanceof InputError)) throw fault;
+    throw new InputError(`cannot be made a folder: ${fault.reason}`, { file: dataDir, key: "--data" });
   }
 
   const unlock = lockFolder(
