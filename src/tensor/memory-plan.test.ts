@@ -126,7 +126,7 @@ test.each([
   ["train", "chunks"],
   ["recompute", "chunks"],
 ] as const)(
-  "Qwen3.5, %s, the delta rule by %s: the plan is within 15 %% of what a job took",
+  "Qwen3.5, %s, the delta rule by %s: the plan is near what a job took",
   async (kind, deltaForm) => {
     const b = await createWebGpuBackend(await openGpu(), { deltaForm });
     const config = linear();
