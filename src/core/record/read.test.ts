@@ -322,6 +322,19 @@ describe("wrong records", () => {
     );
   });
 
+  test("probabilities are no log-probabilities, and a rounded 0 is one", async () => {
+    const step = (teacher: number) => ({
+      ...{ episode: "e", prompt_ids: [1], response_ids: [1, 2] },
+      ...{ teacher_logprobs: [-1, teacher], rollout_logprobs: [0, -2] },
+    });
+    const read = (teacher: number) =>
+      collect(readRecords(lines(step(teacher)), { file: "b", kind: "step-input" }));
+    expect(await failure(read(0.83))).toBe(
+      "b, line 1, teacher_logprobs[1]: expected a log-probability, which is at most 0, received 0.83",
+    );
+    expect(await read(1e-5)).toHaveLength(1);
+  });
+
   test("a winner is described by the alternative that was meant", async () => {
     const read = (record: unknown) => collect(readRecords(lines(record), { file: "r", kind: "retrieval" }));
     expect(

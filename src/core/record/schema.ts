@@ -4,6 +4,14 @@
  */
 import { z } from "zod";
 
+/** How far above 0 a log-probability may come to lie by the rounding of whoever computed it. */
+const ROUNDING = 1e-3;
+
+/** log p of a token. A probability in its place, which would train without a word, is refused. */
+const logprobSchema = z.number().refine((value) => value <= ROUNDING, {
+  error: ({ input }) => `expected a log-probability, which is at most 0, received ${JSON.stringify(input)}`,
+});
+
 /** Locator z of a visit: key, and the parser's control state. Absent (null) means an unreliable capture, ⊥. */
 export const stateSchema = z.looseObject({
   key: z.string(),
@@ -39,7 +47,7 @@ export const episodeDecisionSchema = z.looseObject({
   prompt_ids: z.array(z.int().nonnegative()).optional(),
   response: z.string().optional(),
   response_ids: z.array(z.int().nonnegative()).optional(),
-  rollout_logprobs: z.array(z.number()).optional(),
+  rollout_logprobs: z.array(logprobSchema).optional(),
 });
 
 export const outcomeSchema = z.looseObject({
@@ -121,7 +129,7 @@ export const scoreInputSchema = z.looseObject({
 
 export const scoreOutputSchema = z.looseObject({
   id: z.string(),
-  logprobs: z.array(z.number()),
+  logprobs: z.array(logprobSchema),
   entropy: z.array(z.number()).optional(),
   top_ids: z.array(z.array(z.int().nonnegative())).optional(),
   top_logprobs: z.array(z.array(z.number())).optional(),
@@ -132,8 +140,8 @@ export const stepInputSchema = z.looseObject({
   episode: z.string(),
   prompt_ids: z.array(z.int().nonnegative()).min(1),
   response_ids: z.array(z.int().nonnegative()),
-  teacher_logprobs: z.array(z.number()),
-  rollout_logprobs: z.array(z.number()),
+  teacher_logprobs: z.array(logprobSchema),
+  rollout_logprobs: z.array(logprobSchema),
 });
 
 /**
