@@ -4,6 +4,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import AxeBuilder from "@axe-core/playwright";
+import { type ScoreOutput, scoreOutputSchema } from "../src/core/record/schema.ts";
 import { dropFiles, OWN_FILES, TASK, upload } from "./own-files.ts";
 import { decisionShown, expect, type Page, sampleHash, test, visit } from "./site.ts";
 
@@ -223,10 +224,7 @@ async function checkThemes(page: Page): Promise<void> {
 }
 
 /** `gcopd evidence --what-if` and `gcopd score` of its requests, in f32 on the processor. */
-async function scoreInTerminal(
-  record: Buffer,
-  folder: string,
-): Promise<{ id: string; logprobs: number[] }[]> {
+async function scoreInTerminal(record: Buffer, folder: string): Promise<ScoreOutput[]> {
   const at = (name: string) => join(folder, name);
   await mkdir(folder, { recursive: true });
   for (const { name, buffer } of OWN_FILES) await writeFile(at(name), buffer);
@@ -241,5 +239,5 @@ async function scoreInTerminal(
   return stdout
     .trimEnd()
     .split("\n")
-    .map((line) => JSON.parse(line));
+    .map((line) => scoreOutputSchema.parse(JSON.parse(line)));
 }

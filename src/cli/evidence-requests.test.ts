@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
+import { z } from "zod";
 import {
   at,
   CPU,
@@ -13,7 +14,7 @@ import {
 } from "../../test/support/bad-input.ts";
 import { runCli } from "../../test/support/cli.ts";
 import { libraryContexts } from "../core/loop/index.ts";
-import { episodeSchema, sourceSchema } from "../core/record/schema.ts";
+import { episodeSchema, scoreInputSchema, scoreOutputSchema, sourceSchema } from "../core/record/schema.ts";
 import { openFolder } from "../engine/webgpu/node-folder.ts";
 import { openTokenizer, textCodec } from "../text/index.ts";
 
@@ -26,11 +27,11 @@ const evidence = (...more: string[]) => [
   ...["evidence", "--library", at("sources.jsonl"), "--episodes", at("episodes.jsonl"), ...more],
 ];
 const one = ["--episode", episode.episode, "--decision", String(DECISION)];
-const written = (name: string) =>
-  readFileSync(at(name), "utf8")
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line));
+/** The two contexts of a decision, or their scores. */
+function written<T>(schema: z.ZodType<T>, name: string): [T, T] {
+  const text = readFileSync(at(name), "utf8").trimEnd().split("\n");
+  return z.tuple([schema, schema]).parse(text.map((line) => JSON.parse(line)));
+}
 
 it("writes the contexts that training reads, and gcopd score takes them", async () => {
   const codec = textCodec(await openTokenizer(openFolder(TOKENIZER)));
@@ -50,7 +51,7 @@ it("writes the contexts that training reads, and gcopd score takes them", async 
   );
   expect(code, err).toBe(0);
   const response_ids = codec.responseIds(decision, place);
-  expect(written("requests.jsonl")).toEqual([
+  expect(written(scoreInputSchema, "requests.jsonl")).toEqual([
     { id: `${episode.episode}/${DECISION}/vanilla`, prompt_ids: vanilla, response_ids },
     { id: `${episode.episode}/${DECISION}/evidence`, prompt_ids: promptIds, response_ids },
   ]);
@@ -66,20 +67,20 @@ it("writes the contexts that training reads, and gcopd score takes them", async 
   ];
   const scored = await runCli(...score);
   expect(scored.code, scored.err).toBe(0);
-  const [without, withEvidence] = written("scores.jsonl");
+  const [without, withEvidence] = written(scoreOutputSchema, "scores.jsonl");
   expect(without.logprobs).toHaveLength(response_ids.length);
   expect(withEvidence.logprobs).not.toEqual(without.logprobs);
 });
 
 it("takes an edited evidence from a what-if record; without any text both prompts are the same", async () => {
   const { out } = await runCli(...evidence(...one, "--json"));
-  const { retrieval } = JSON.parse(out);
+  const { retrieval } = z.object({ retrieval: z.looseObject({}) }).parse(JSON.parse(out));
   const requests = async (evidence_text: string) => {
     writeFileSync(at("what-if.jsonl"), lines([{ ...retrieval, what_if: { evidence_text } }]));
     const options = ["--what-if", at("what-if.jsonl"), "--tokenizer", TOKENIZER];
     const { code, err } = await runCli(...evidence(...options, "--requests", at("requests.jsonl")));
     expect(code, err).toBe(0);
-    return written("requests.jsonl");
+    return written(scoreInputSchema, "requests.jsonl");
   };
   const codec = textCodec(await openTokenizer(openFolder(TOKENIZER)));
   const [vanilla, edited] = await requests("Look first.");

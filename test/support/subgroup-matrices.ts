@@ -103,6 +103,20 @@ function rewrite(wgsl: string, entry: string): string {
     .replace(/\b(\d+)u\b/g, "$1n");
 }
 
+interface Program {
+  main: (group: bigint, local: bigint) => Generator;
+  /** Of a workgroup. */
+  threads: number;
+  /** Pieces of 16 bytes that a workgroup shares. */
+  pieces: number;
+}
+
+function isProgram(value: unknown): value is Program {
+  if (typeof value !== "object" || value === null) return false;
+  const { main, threads, pieces } = { main: null, threads: null, pieces: null, ...value };
+  return typeof main === "function" && Number.isInteger(threads) && Number.isInteger(pieces);
+}
+
 /**
  * Runs `groups` workgroups, one after the other. Buffers change in place.
  * @throws what JavaScript throws on text that it cannot read, or when threads do not reach the same barriers
@@ -117,12 +131,9 @@ export function runKernel(wgsl: string, entry: string, bound: Bound, groups: num
     `${body}\nreturn { main, threads: Number(THREADS), pieces: Number(TILES_SIZE) };`,
   );
   const tiles: Piece[] = [];
-  const { main, threads, pieces } = make(
-    ...Object.values(OPERATIONS),
-    numbers,
-    ...Object.values(buffers),
-    tiles,
-  );
+  const program: unknown = make(...Object.values(OPERATIONS), numbers, ...Object.values(buffers), tiles);
+  if (!isProgram(program)) throw new Error(`${entry}: no program came of the text`);
+  const { main, threads, pieces } = program;
   for (let group = 0; group < groups; group++) {
     // What a workgroup finds is not what another left.
     tiles.length = 0;

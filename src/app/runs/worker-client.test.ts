@@ -123,7 +123,8 @@ describe("answers of the worker", () => {
   it.each(QUESTIONS)("%s is read, asked with the token", async (route, ask, right) => {
     answer(right);
     await expect(ask()).resolves.toBeDefined();
-    const [{ address, init }] = sent as [(typeof sent)[number]];
+    expect(sent).toHaveLength(1);
+    const { address, init } = sent[0]!;
     expect(`${init.method ?? "GET"} ${address.replace(/^\./, "").split("?")[0]}`).toBe(route);
     expect(new Headers(init.headers).get("Authorization")).toBe("Bearer the token");
   });

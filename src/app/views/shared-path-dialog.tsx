@@ -2,13 +2,8 @@
 import { useEffect, useRef, useState } from "react";
 import { isRecordFile } from "../library/path-files.ts";
 import type { SharedList } from "../library/shared-files.ts";
-import { describeFault } from "../session/faults.ts";
-import { gigabytes } from "../session/hub.ts";
-import { listShared } from "../session/shared-folder.ts";
-import { countOf } from "../shell/plural.ts";
-import { Scroller } from "../shell/scroller.tsx";
 import { shownName } from "../text/shown-text.ts";
-import { Trail } from "./library/shared-dialog.tsx";
+import { pathIn, SharedFolder, useSharedFolder } from "./shared-folder.tsx";
 
 /** What makes a folder of the worker's disk the right one. */
 export interface FolderKind {
@@ -83,56 +78,24 @@ export function ChoosePath({
 }
 
 function Choice({ folder, choose }: Pick<Wanted, "folder"> & { choose: (path: string) => void }) {
-  const [path, setPath] = useState("");
-  const [list, setList] = useState<SharedList | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
-  useEffect(() => {
-    let current = true;
-    setList(null);
-    setProblem(null);
-    listShared(path).then(
-      (found) => current && setList(found),
-      (error) => current && setProblem(describeFault(error)),
-    );
-    return () => {
-      current = false;
-    };
-  }, [path]);
-  const at = (name: string): string => (path === "" ? name : `${path}/${name}`);
+  const shared = useSharedFolder();
+  const { path, list } = shared;
   const fits = list !== null && (folder?.fits(list) ?? false);
   return (
     <div className="shared-body">
-      <Trail path={path} go={setPath} />
-      {problem !== null && (
-        <p className="fault" role="alert">
-          {problem}
-        </p>
-      )}
-      {list === null && problem === null && <p className="note">Asking the worker…</p>}
-      {list !== null && (
-        <Scroller className="shared-list" label="Files">
-          <ul data-testid="path-list">
-            {list.entries.map(({ name, kind, bytes }) => (
-              <li key={name}>
-                {kind === "folder" ? (
-                  <button type="button" className="plain" onClick={() => setPath(at(name))}>
-                    <bdi>{shownName(name)}/</bdi>
-                  </button>
-                ) : folder === null && isRecordFile({ path: name }) ? (
-                  <button type="button" className="plain" onClick={() => choose(at(name))}>
-                    <bdi>{shownName(name)}</bdi>
-                  </button>
-                ) : (
-                  <bdi className="muted">{shownName(name)}</bdi>
-                )}
-                {bytes !== null && <span className="note">{gigabytes(bytes)}</span>}
-              </li>
-            ))}
-          </ul>
-          {list.entries.length === 0 && <p className="note">Nothing is in this folder that may be shown.</p>}
-          {list.more > 0 && <p className="note">{countOf(list.more, "more file")} not listed.</p>}
-        </Scroller>
-      )}
+      <SharedFolder
+        folder={shared}
+        testId="path-list"
+        file={(name) =>
+          folder === null && isRecordFile({ path: name }) ? (
+            <button type="button" className="plain" onClick={() => choose(pathIn(path, name))}>
+              <bdi>{shownName(name)}</bdi>
+            </button>
+          ) : (
+            <bdi className="muted">{shownName(name)}</bdi>
+          )
+        }
+      />
       {folder !== null && (
         <footer>
           <button type="button" className="primary" disabled={!fits} onClick={() => choose(path)}>

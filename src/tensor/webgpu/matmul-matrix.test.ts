@@ -30,13 +30,13 @@ const stores = [
 ];
 
 describe.each(["nt", "nn", "tn"] as const satisfies ProductForm[])("matrix kernel, form %s", (form) => {
-  const sizes = Object.keys(MATRIX_TILES) as (keyof typeof MATRIX_TILES)[];
-  test.each(sizes.flatMap((size) => ([8, 16] as const).map((columns) => ({ size, columns }))))(
+  const sizes = Object.entries(MATRIX_TILES);
+  test.each(sizes.flatMap(([size, tile]) => ([8, 16] as const).map((columns) => ({ size, tile, columns }))))(
     "$size tiles with fragments of $columns columns compile",
-    async ({ size, columns }) => {
+    async ({ tile, columns }) => {
       expect(compute.features.f16 && compute.features.subgroups).toBe(true);
       for (const [i, store] of stores.entries()) {
-        const constants = matrixConstants(form, MATRIX_TILES[size], 4096, store, i === 1, columns);
+        const constants = matrixConstants(form, tile, 4096, store, i === 1, columns);
         expect(await compile(joinModules(common, specialise(source, constants)))).toBeUndefined();
       }
     },

@@ -1,17 +1,13 @@
 /** Files of the worker's disk: the folder that it shares, and what of it is to be opened. A native dialog. */
 import { useEffect, useRef, useState } from "react";
 import { isRecordFile } from "../../library/path-files.ts";
-import type { SharedList } from "../../library/shared-files.ts";
-import { describeFault } from "../../session/faults.ts";
-import { gigabytes } from "../../session/hub.ts";
 import { openShared } from "../../session/open.ts";
-import { listShared } from "../../session/shared-folder.ts";
 import { looksLikeModel, openSharedModel } from "../../session/shared-model.ts";
 import { countOf } from "../../shell/plural.ts";
-import { Scroller } from "../../shell/scroller.tsx";
 import { isComputing } from "../../state/computing.ts";
 import { ROLES, type Role, setUi, useUi } from "../../state/store.ts";
 import { shownName } from "../../text/shown-text.ts";
+import { pathIn, SharedFolder, useSharedFolder } from "../shared-folder.tsx";
 
 const close = (): void => setUi({ sharedOpen: false });
 
@@ -36,25 +32,11 @@ export function SharedDialog() {
 }
 
 function Browser() {
-  const [path, setPath] = useState("");
-  const [list, setList] = useState<SharedList | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
+  const folder = useSharedFolder();
+  const { path, list } = folder;
   /** Paths below the shared folder, in the order in which they were chosen; from any of its folders. */
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const busy = useUi((ui) => ui.opening !== null);
-  useEffect(() => {
-    let current = true;
-    setList(null);
-    setProblem(null);
-    listShared(path).then(
-      (found) => current && setList(found),
-      (error) => current && setProblem(describeFault(error)),
-    );
-    return () => {
-      current = false;
-    };
-  }, [path]);
-  const at = (name: string): string => (path === "" ? name : `${path}/${name}`);
   const toggle = (file: string): void =>
     setChosen(chosen.includes(file) ? chosen.filter((each) => each !== file) : [...chosen, file]);
   return (
@@ -66,42 +48,24 @@ function Browser() {
         void openShared(chosen);
       }}
     >
-      <Trail path={path} go={setPath} />
-      {problem !== null && (
-        <p className="fault" role="alert" data-testid="shared-problem">
-          {problem}
-        </p>
-      )}
-      {list === null && problem === null && <p className="note">Asking the worker…</p>}
-      {list !== null && (
-        <Scroller className="shared-list" label="Files">
-          <ul data-testid="shared-list">
-            {list.entries.map(({ name, kind, bytes }) => (
-              <li key={name}>
-                {kind === "folder" ? (
-                  <button type="button" className="plain" onClick={() => setPath(at(name))}>
-                    <bdi>{shownName(name)}/</bdi>
-                  </button>
-                ) : isRecordFile({ path: name }) ? (
-                  <label>
-                    <input
-                      type="checkbox"
-                      checked={chosen.includes(at(name))}
-                      onChange={() => toggle(at(name))}
-                    />{" "}
-                    <bdi>{shownName(name)}</bdi>
-                  </label>
-                ) : (
-                  <bdi className="muted">{shownName(name)}</bdi>
-                )}
-                {bytes !== null && <span className="note">{gigabytes(bytes)}</span>}
-              </li>
-            ))}
-          </ul>
-          {list.entries.length === 0 && <p className="note">Nothing is in this folder that may be shown.</p>}
-          {list.more > 0 && <p className="note">{countOf(list.more, "more file")} not listed.</p>}
-        </Scroller>
-      )}
+      <SharedFolder
+        folder={folder}
+        testId="shared-list"
+        file={(name) =>
+          isRecordFile({ path: name }) ? (
+            <label>
+              <input
+                type="checkbox"
+                checked={chosen.includes(pathIn(path, name))}
+                onChange={() => toggle(pathIn(path, name))}
+              />{" "}
+              <bdi>{shownName(name)}</bdi>
+            </label>
+          ) : (
+            <bdi className="muted">{shownName(name)}</bdi>
+          )
+        }
+      />
       {list !== null && looksLikeModel(list) && <AsModel path={path} />}
       <footer>
         <button type="submit" className="primary" disabled={busy || chosen.length === 0}>
@@ -145,30 +109,5 @@ function AsModel({ path }: { path: string }) {
         </button>
       ))}
     </p>
-  );
-}
-
-/** The folders on the way, each a button but the last. */
-export function Trail({ path, go }: { path: string; go: (path: string) => void }) {
-  const parts = path === "" ? [] : path.split("/");
-  const places = ["", ...parts.map((_, i) => parts.slice(0, i + 1).join("/"))];
-  return (
-    <nav aria-label="Folder" className="shared-trail">
-      {places.map((place, i) => {
-        const title = i === 0 ? "shared folder" : shownName(parts[i - 1]!);
-        return place === path ? (
-          <span key={place} aria-current="location">
-            {title}
-          </span>
-        ) : (
-          <span key={place}>
-            <button type="button" className="plain" onClick={() => go(place)}>
-              {title}
-            </button>{" "}
-            /{" "}
-          </span>
-        );
-      })}
-    </nav>
   );
 }

@@ -73,6 +73,10 @@ const Curves = memo(function Curves({
   width: number;
 }) {
   const ticks = x.ticks(Math.max(2, Math.floor(width / 70))).filter(Number.isInteger);
+  // Marks are only ever added, so that their number in a run is what they are known by.
+  const marks = runs.flatMap(({ run, letter }) =>
+    run.figures.marks.map((mark, n) => ({ id: `${run.id} ${n}`, letter, mark })),
+  );
   const letters = spread(
     series.map(({ points }) => y(points.at(-1)?.y ?? 0)),
     10,
@@ -96,21 +100,18 @@ const Curves = memo(function Curves({
           {tick}
         </text>
       ))}
-      {runs.flatMap(({ run, letter }) =>
-        run.figures.marks.map((mark, n) => (
-          <line
-            // biome-ignore lint/suspicious/noArrayIndexKey: marks are only ever added
-            key={`${run.id} ${n}`}
-            className={`run-mark ${mark.kind}`}
-            x1={x(mark.step + 0.5)}
-            x2={x(mark.step + 0.5)}
-            y1={MARGIN.top}
-            y2={HEIGHT - MARGIN.bottom}
-          >
-            <title>{`${LETTERS[letter]}, after step ${mark.step}: ${shownName(mark.text, 500)}`}</title>
-          </line>
-        )),
-      )}
+      {marks.map(({ id, letter, mark }) => (
+        <line
+          key={id}
+          className={`run-mark ${mark.kind}`}
+          x1={x(mark.step + 0.5)}
+          x2={x(mark.step + 0.5)}
+          y1={MARGIN.top}
+          y2={HEIGHT - MARGIN.bottom}
+        >
+          <title>{`${LETTERS[letter]}, after step ${mark.step}: ${shownName(mark.text, 500)}`}</title>
+        </line>
+      ))}
       {series.map(({ run, letter, points, kept, path, gonePath }, i) => {
         const last = points.at(-1);
         return (
