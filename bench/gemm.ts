@@ -7,8 +7,9 @@
  *
  * Every figure is the median of five after two to warm up, many products a time; every product is checked in the same run
  * against f64 sums of samples. "Kernel" is by the device's own timestamps, as PyTorch's figures are; the first TFLOP/s are
- * by the clock, dispatch and waiting included. --tune then has the kernels measured and chosen, and times the choice. "with casts" casts x (dy) anew for every product, as the first of several layers that
- * share an input does; weights stay cast.
+ * by the clock, dispatch and waiting included. --tune then has the kernels measured and chosen, and times the choice.
+ * "with casts" casts x (dy) anew for every product, as the first of several layers that share an input does; weights stay
+ * cast.
  */
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";

@@ -14,11 +14,10 @@ const PERIOD = 100;
 
 const numbers = (id: number, name: string): number => {
   try {
-    return (
-      Number(new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync(`/proc/${id}/status`, "utf8"))?.[1]) / 1000
-    );
+    const found = new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync(`/proc/${id}/status`, "utf8"));
+    // A process that is ending has no memory any more.
+    return Number(found?.[1] ?? 0) / 1000;
   } catch {
-    // It has ended.
     return 0;
   }
 };

@@ -65,7 +65,7 @@ function unitNorm(size: number, scale: number): { weight: Float32Array; epsilon:
 /**
  * The keys' rows of W_qkv. What a state keeps of a value depends on every key after it, so that keys, of unit length
  * after their norm, and gates carry their errors furthest. With f16 operands for all, log-probabilities of the golden
- * sequences are off by up to 2.4e-2; with twice the bits for keys and gates by up to 1.2e-2.
+ * sequences are off by up to 2.4e-2; with twice the bits for keys and gates by up to 1.4e-2.
  */
 function fineRows({ keyHeads, keySize }: DeltaNetSizes): RowSpan {
   return { first: keyHeads * keySize, end: 2 * keyHeads * keySize };
