@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { randomValues } from "../../../test/random.ts";
+import { heldObjects } from "../../../test/support/garbage.ts";
 import { openGpu } from "../../../test/webgpu.ts";
 import { noF16 } from "./device.ts";
 import { createWebGpuBackend, requestDevice, type WebGpuBackend } from "./index.ts";
@@ -151,6 +152,24 @@ test("a lost device: every later call fails with one clear line", async () => {
   expect(() => own.fromArray(new Float32Array(1), [1])).toThrow(message);
   own.dispose();
   await expect(own.read(t)).rejects.toThrow("The WebGPU backend was disposed");
+});
+
+test.each(["given back", "lost"])("nothing holds a device that was %s, nor its backend", async (end) => {
+  const use = async () => {
+    const own = await createWebGpuBackend(gpu!);
+    const t = own.fromArray(randomValues(64, 1), [8, 8]);
+    await own.read(own.linear(t, t));
+    if (end === "lost") {
+      own.device.destroy();
+      // Not through `rejects`, which holds the error, whose stack holds the device.
+      expect(await own.sync().catch((error) => error.fault)).toBe("lost");
+    }
+    own.dispose();
+    await own.device.lost;
+    return [new WeakRef<object>(own.device), new WeakRef<object>(own)];
+  };
+  const references = [...(await use()), ...(await use()), ...(await use())];
+  expect(await heldObjects(references)).toBe(0);
 });
 
 test("memory that is refused to a read is told as that, once; the next read is right", async () => {

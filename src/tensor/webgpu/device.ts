@@ -168,6 +168,8 @@ export class DeviceHealth {
     private readonly describe: () => string,
   ) {
     this.lost = device.lost.then((info) => {
+      // Dawn in Node keeps a device that has a handler for ever, with all that was made on it and all that handler reaches.
+      device.onuncapturederror = null;
       this.lossError ??= this.disposed
         ? new Error(DISPOSED)
         : new DeviceError(
