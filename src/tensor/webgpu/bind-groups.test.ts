@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { openGpu } from "../../../test/webgpu.ts";
 import { BindGroups } from "./bind-groups.ts";
+import { USAGE } from "./device.ts";
 import { createWebGpuBackend, type GpuTensor, type WebGpuBackend } from "./index.ts";
 
 let backend: WebGpuBackend;
@@ -37,19 +38,41 @@ test("the same kernel on the same buffers takes one group, whatever tensors they
   backend.free(a, b);
 });
 
-test("another size on the same buffer is another group", async () => {
-  const [a, b] = [backend.zeros([64]), backend.zeros([64])];
-  backend.addInPlace(a, b);
+test("another length in the same buffer takes the same group, a window on it another", async () => {
+  const [a, b] = [backend.zeros([128]), backend.zeros([64])];
+  backend.fill(a, 1);
   const { pooled } = a;
   backend.free(a);
-  const shorter = backend.zeros([60]);
+  const shorter = backend.zeros([120]);
   expect(shorter.pooled).toBe(pooled);
-  expect(await groupsMade(() => backend.fill(shorter, 2))).toBe(1);
+  expect(await groupsMade(() => backend.fill(shorter, 2))).toBe(0);
+  expect(await groupsMade(() => backend.fill(shorter.window(64, [56]), 3))).toBe(1);
+  const values = await backend.read(shorter);
+  expect([...values]).toEqual([...new Array(64).fill(2), ...new Array(56).fill(3)]);
   backend.free(shorter, b);
 });
 
+test("passes that allocate the same make groups and buffers once, in whatever order they free", async () => {
+  const pass = (length: number, order: number) =>
+    backend.scope(() => {
+      const made = Array.from({ length: 6 }, () => backend.zeros([length]));
+      for (const t of made) backend.addInPlace(t, t === made[0] ? made[1]! : made[0]!);
+      const sorted = order === 0 ? made : made.toReversed();
+      backend.free(...sorted.slice(order, 5));
+    });
+  pass(500, 0);
+  const createBuffer = vi.spyOn(backend.device, "createBuffer");
+  // A shorter pass takes the longer one's buffers, and their groups.
+  const passes = () => {
+    for (const order of [1, 0, 2, 3]) pass(500 - 40 * order, order);
+  };
+  expect(await groupsMade(passes)).toBe(0);
+  expect(createBuffer.mock.calls.filter(([{ usage }]) => (usage & USAGE.storage) !== 0)).toEqual([]);
+  createBuffer.mockRestore();
+});
+
 test("groups go with their buffers, with errors, and when there are too many", async () => {
-  const tensor = (id: number) => ({ pooled: { id }, offset: 0, bindingBytes: 16 }) as GpuTensor;
+  const tensor = (id: number) => ({ pooled: { id }, isWindow: false }) as GpuTensor;
   let count = 0;
   const make = () => ({ label: `${count++}` }) as GPUBindGroup;
   const groups = new BindGroups(2);

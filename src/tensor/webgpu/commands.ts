@@ -205,12 +205,13 @@ export class Commands {
       { binding: 0, resource: { buffer: this.uniformBuffer, offset: 0, size: SLOT } },
     ];
     buffers.forEach((tensor, i) => {
-      const { buffer, offset, bindingBytes: size } = tensor;
-      if (size > this.bindingLimit)
+      const { buffer, offset, bindingBytes } = tensor;
+      if (bindingBytes > this.bindingLimit)
         throw new Error(
-          `${kernel.entry}: a tensor [${tensor.shape.join(", ")}] takes ${mebibytes(size)} MiB in one binding, but this ` +
+          `${kernel.entry}: a tensor [${tensor.shape.join(", ")}] takes ${mebibytes(bindingBytes)} MiB in one binding, but this ` +
             `WebGPU device binds at most ${mebibytes(this.bindingLimit)} MiB: use smaller packs or a smaller model.`,
         );
+      const size = tensor.boundBytes(this.bindingLimit);
       entries.push({ binding: i + 1, resource: { buffer, offset, size } });
     });
     return this.device.createBindGroup({ layout: this.layout(kernel.buffers).group, entries });

@@ -1,13 +1,14 @@
 import type { Tensor, WeightFormat } from "../backend.ts";
 import { elements } from "../shapes.ts";
 import { weightWords } from "../weight-format.ts";
+import { BufferPool, type PooledBuffer } from "./buffer-pool.ts";
 import { USAGE } from "./device.ts";
 
 const ALIGNMENT = 16;
 /** Bindings begin at multiples of 256 bytes on every device. */
 export const WINDOW_STEP = 64;
-/** A pooled buffer that no allocation wanted for this many allocations is given back to the driver. */
-const POOL_AGE = 4096;
+/** Smaller buffers are not worth being cut to measure. */
+const WORTH_FITTING = 2 ** 16;
 /** Idle buffers are kept up to this many bytes, and beyond it up to twice what is alive. */
 const POOL_SLACK = 2 ** 30;
 
@@ -103,22 +104,17 @@ export class GpuTensor implements Tensor {
   get bytes(): number {
     return this.words * 4;
   }
-  /** Bytes bound in a kernel: whole vec4s, so that a kernel may read its last values as one. */
+  /** Bytes that a kernel has to have bound: whole vec4s, so that it may read its last values as one. */
   get bindingBytes(): number {
     return bindingBytes(this.bytes);
   }
-}
-
-export interface PooledBuffer {
-  readonly buffer: GPUBuffer;
-  /** No other buffer has had it. */
-  readonly id: number;
-  readonly size: number;
-  /** Which interval between two error checks it was made in. */
-  readonly generation: number;
-  /** The last submission that uses it (see `Commands`). */
-  lastUse: number;
-  releasedAt: number;
+  /**
+   * Bytes that are bound, of at most `limit`: all of the buffer, so that tensors of other lengths that it holds at other
+   * times take the same bind group. Of a window its own.
+   */
+  boundBytes(limit: number): number {
+    return this.owner ? this.bindingBytes : Math.min(this.pooled.size, limit);
+  }
 }
 
 /**
@@ -126,25 +122,22 @@ export interface PooledBuffer {
  * the queue runs in order; only writes from the host have to look at `lastUse`.
  */
 export class Memory {
-  private readonly pool = new Map<number, PooledBuffer[]>();
+  private readonly pool: BufferPool;
   private readonly scopes: Set<GpuTensor>[] = [];
-  private clock = 0;
   private liveTensors = 0;
   private liveBytes = 0;
   /** The most bytes that tensors and the copies kept of them took at one time; set it back to begin anew. */
   peakBytes = 0;
   private keptBytes = 0;
-  private generation = 0;
-  private distrusted = -1;
-  private made = 0;
-  /** To be destroyed once no encoded command can name them. */
-  private readonly doomed: PooledBuffer[] = [];
 
   constructor(
     private readonly device: GPUDevice,
     /** Bytes of idle buffers that are kept whatever is alive. */
     private readonly slack = POOL_SLACK,
-  ) {}
+  ) {
+    const usage = USAGE.storage | USAGE.copySource | USAGE.copyDestination;
+    this.pool = new BufferPool((size) => device.createBuffer({ size, usage }), device.limits.maxBufferSize);
+  }
 
   /** Values are whatever the buffer held before: the caller writes all of them, or zeroes them first. */
   allocate(shape: readonly number[], dtype: GpuType): GpuTensor {
@@ -166,7 +159,6 @@ export class Memory {
   private create(shape: readonly number[], dtype: GpuType, copy: boolean): GpuTensor {
     const length = elements(shape);
     const bytes = bindingBytes(weightWords(dtype, shape) * 4);
-    const size = roundUp(bytes);
     const { maxBufferSize } = this.device.limits;
     if (bytes > maxBufferSize) {
       throw new Error(
@@ -174,9 +166,9 @@ export class Memory {
           `WebGPU device has at most ${mebibytes(maxBufferSize)} MiB: use smaller packs or a smaller model.`,
       );
     }
-    const pooled = this.pool.get(size)?.pop() ?? this.createBuffer(Math.min(size, maxBufferSize), size);
-    this.clock++;
-    return new GpuTensor([...shape], dtype, length, pooled, copy);
+    // What no scope will free is there to stay, as weights, gradients and moments are: not a byte more than they need.
+    const stays = this.scopes.length === 0 && bytes >= WORTH_FITTING;
+    return new GpuTensor([...shape], dtype, length, this.pool.take(bytes, stays), copy);
   }
 
   free(tensor: GpuTensor): void {
@@ -195,15 +187,7 @@ export class Memory {
       this.liveBytes -= tensor.bytes;
     }
     for (const scope of this.scopes) scope.delete(tensor);
-    const { pooled } = tensor;
-    if (pooled.generation <= this.distrusted) {
-      this.doomed.push(pooled);
-      return;
-    }
-    pooled.releasedAt = this.clock;
-    const list = this.pool.get(pooled.size);
-    if (list) list.push(pooled);
-    else this.pool.set(pooled.size, [pooled]);
+    this.pool.giveBack(tensor.pooled);
   }
 
   freeCopies(tensor: GpuTensor, format: "half" | "panels"): void {
@@ -248,7 +232,7 @@ export class Memory {
 
   /** The device is gone, and every tensor with it. */
   reset(): void {
-    this.pool.clear();
+    this.pool.reset();
     this.liveTensors = 0;
     this.liveBytes = 0;
     this.keptBytes = 0;
@@ -261,71 +245,26 @@ export class Memory {
 
   /** Begins a new interval of error checking; returns the one that ends. */
   endGeneration(): number {
-    return this.generation++;
+    return this.pool.endGeneration();
   }
 
   /** Buffers made up to that interval may be invalid (out of memory): they are never reused. */
   distrust(generation: number): void {
-    this.distrusted = Math.max(this.distrusted, generation);
-    for (const list of this.pool.values()) this.doomed.push(...list);
-    this.pool.clear();
+    this.pool.distrust(generation);
   }
 
   /**
-   * Gives back buffers that have not been reused for long, and returns the ids of those that are gone. Only right when no
-   * encoded command is pending.
+   * Gives back buffers that have not been reused for long, or that are far more than what is alive, and returns the ids
+   * of those that are gone. Only right when no encoded command is pending.
    */
   trim(): ReadonlySet<number> {
-    const gone = this.doomed.splice(0);
-    for (const [size, list] of this.pool) {
-      const young = list.filter((entry) => {
-        const keep = this.clock - entry.releasedAt < POOL_AGE;
-        if (!keep) gone.push(entry);
-        return keep;
-      });
-      if (young.length > 0) this.pool.set(size, young);
-      else this.pool.delete(size);
-    }
-    gone.push(...this.bound());
-    for (const { buffer } of gone) buffer.destroy();
-    return new Set(gone.map(({ id }) => id));
-  }
-
-  /** Of a pool far larger than what is alive, the buffers released longest ago go: a closed model's, for instance. */
-  private bound(): PooledBuffer[] {
-    const idle = [...this.pool.values()].flat();
-    let bytes = idle.reduce((sum, { size }) => sum + size, 0);
-    const most = 2 * (this.liveBytes + this.keptBytes) + this.slack;
-    const gone: PooledBuffer[] = [];
-    if (bytes <= most) return gone;
-    for (const entry of idle.sort((a, b) => a.releasedAt - b.releasedAt)) {
-      if (bytes <= most) break;
-      bytes -= entry.size;
-      const list = this.pool.get(entry.size)!;
-      list.splice(list.indexOf(entry), 1);
-      gone.push(entry);
-    }
-    return gone;
-  }
-
-  private createBuffer(bytes: number, size: number): PooledBuffer {
-    const buffer = this.device.createBuffer({
-      size: bytes,
-      usage: USAGE.storage | USAGE.copySource | USAGE.copyDestination,
-    });
-    return { buffer, id: this.made++, size, generation: this.generation, lastUse: -1, releasedAt: 0 };
+    return this.pool.trim(2 * (this.liveBytes + this.keptBytes) + this.slack);
   }
 }
 
 /** Bytes that a binding of so many takes: at least one unit of alignment, and whole ones. */
 export function bindingBytes(bytes: number): number {
   return Math.max(ALIGNMENT, Math.ceil(bytes / ALIGNMENT) * ALIGNMENT);
-}
-
-/** Rounds up in eight steps an octave, so that packs of slightly different length share buffers (at most 12.5 % waste). */
-function roundUp(bytes: number): number {
-  const step = Math.max(256, 2 ** (Math.floor(Math.log2(bytes)) - 3));
-  return Math.ceil(bytes / step) * step;
 }
 
 /** Bytes in MiB, with one digit after the point, without the unit. */
