@@ -3,10 +3,12 @@
 
     python bench/scoring_peer.py --model 8b --count 16 --context 6144 --prefix 4096 --response 96 --repeats 5
 
-With the shared prefix: its keys and values are computed once (DynamicCache) and taken up by each decision in turn, or by
-several at a time; the fastest counts. Whole: each decision from its first token, one or several at a time.
+With the shared prefix: what it leaves is computed once (DynamicCache) and taken up by each decision in turn, or by
+several at a time; the fastest counts. Keys and values are cut back after each; the states of Qwen3.5's linear layers,
+which cannot be, are copied for each, one at a time. Whole: each decision from its first token, one or several at a time.
 """
 
+import copy
 import json
 
 import torch
@@ -49,6 +51,15 @@ def shared(batch):
         cache.crop(prefix)
 
 
+def shared_copies():
+    cache = DynamicCache(config=model.config)
+    body(first, past_key_values=cache, use_cache=True)
+    for at in range(count):
+        part = rest[at : at + 1]
+        hidden = body(part[:, :-1], past_key_values=copy.deepcopy(cache), use_cache=True).last_hidden_state
+        logprobs(hidden[:, context - prefix - 1 :], part[:, context - prefix :])
+
+
 rows = []
 
 
@@ -64,10 +75,12 @@ def report(pair, what, work):
 
 
 batches = [batch for batch in (1, 4) if count % batch == 0]
-# A cache with the states of Qwen3.5's linear layers cannot be cropped.
-if 0 < prefix < context and not options.model.startswith("3.5"):
-    for batch in batches:
-        report("shared", f"{prefix} shared, {batch} at a time", lambda: shared(batch))
+if 0 < prefix < context:
+    if options.model.startswith("3.5"):
+        report("shared", f"{prefix} shared, the cache copied, 1 at a time", shared_copies)
+    else:
+        for batch in batches:
+            report("shared", f"{prefix} shared, {batch} at a time", lambda: shared(batch))
 for batch in batches:
     report("whole", f"each whole, {batch} at a time", lambda: whole(batch))
 if options.compile:

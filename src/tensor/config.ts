@@ -93,16 +93,7 @@ export function normOffset(config: ModelConfig): 0 | 1 {
   return config.architecture === "qwen3_5" ? 1 : 0;
 }
 
-/**
- * Whether several continuations may follow one prefix in a pack: attention can skip rows between, a recurrent state
- * cannot.
- */
-export function supportsSharedPrefix(config: ModelConfig): boolean {
-  return config.architecture === "qwen3";
-}
-
-/** Bytes of the keys and values of one token in all layers, kept for calls to come; none where prefixes are not shared. */
-export function keyBytesPerToken(config: ModelConfig): number {
-  if (!supportsSharedPrefix(config)) return 0;
-  return 4 * config.layers * 2 * config.keyValueHeads * config.headSize;
+/** Whether a layer has a state that each token changes, from which continuations set out, in place of keys to look back at. */
+export function isRecurrent(config: ModelConfig): boolean {
+  return config.architecture === "qwen3_5";
 }

@@ -141,6 +141,32 @@ export function checkDeltaRule(
   return { tokens, sequences: count, keyHeads, valueHeads, keySize, valueSize };
 }
 
+/** k [T,G,dk], gates [T,N,2], errors [T,N,dv], spans u32 [P,2] */
+export function checkDeltaStates(
+  k: Tensor,
+  gates: Tensor,
+  errors: Tensor,
+  spans: Tensor,
+): Omit<DeltaRuleSizes, "sequences"> & { states: number } {
+  const [tokens = 0, keyHeads = 0, keySize = 0] = k.shape;
+  const [, valueHeads = 0, valueSize = 0] = errors.shape;
+  const isShape = (t: Tensor, shape: readonly number[]) => t.dtype === "f32" && sameShape(t, { ...t, shape });
+  const ok =
+    isShape(k, [tokens, keyHeads, keySize]) &&
+    isShape(gates, [tokens, valueHeads, 2]) &&
+    isShape(errors, [tokens, valueHeads, valueSize]) &&
+    keyHeads > 0 &&
+    valueHeads % keyHeads === 0 &&
+    spans.dtype === "u32" &&
+    spans.shape.length === 2 &&
+    spans.shape[1] === 2;
+  if (!ok)
+    fail("deltaStates", "k [T,G,dk], gates [T,N,2], errors [T,N,dv], spans u32 [P,2]", [
+      ...[k, gates, errors, spans],
+    ]);
+  return { tokens, states: spans.shape[0]!, keyHeads, valueHeads, keySize, valueSize };
+}
+
 /** As `checkDeltaRule` without a state before; dout, o and errors [T,N,dv] */
 export function checkDeltaRuleBackward(
   dout: Tensor,

@@ -1,11 +1,9 @@
 export { AdamW, type AdamWSettings } from "./adamw.ts";
 export type { AdamWStep, Backend, KeyRange, Tensor } from "./backend.ts";
 export {
-  keyBytesPerToken,
   type ModelConfig,
   parseModelConfig,
   SUPPORTED_MODEL_TYPES,
-  supportsSharedPrefix,
 } from "./config.ts";
 export { crossEntropyBackward } from "./cross-entropy.ts";
 export type { Generated, GenerateOptions } from "./generate.ts";
@@ -26,6 +24,7 @@ export {
 } from "./memory-plan.ts";
 export { readModelHeader } from "./model-header.ts";
 export type { ModelWork, Sequence } from "./packing.ts";
+export { prefixBytesPerToken } from "./prefix-store.ts";
 export { createReferenceBackend } from "./reference/index.ts";
 export {
   type ComputeDevice,

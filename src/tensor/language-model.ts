@@ -2,13 +2,7 @@ import { InputError } from "../core/errors.ts";
 import type { FolderReader, FolderWriter } from "../core/ports.ts";
 import type { Backend, Tensor } from "./backend.ts";
 import { Checkpoint, readText } from "./checkpoint.ts";
-import {
-  type ModelConfig,
-  modelConfigJson,
-  parseModelConfig,
-  rotarySize,
-  supportsSharedPrefix,
-} from "./config.ts";
+import { isRecurrent, type ModelConfig, modelConfigJson, parseModelConfig, rotarySize } from "./config.ts";
 import { type Generated, type GenerateOptions, generate } from "./generate.ts";
 import { letMessagesIn } from "./let-messages-in.ts";
 import { type WeightChoice, WeightLoader, weightFormat } from "./load-weights.ts";
@@ -145,11 +139,6 @@ export class LanguageModel {
     return new LanguageModel(backend, config, parameters, "new model");
   }
 
-  /** Whether several continuations of one prefix may stand in one pack. */
-  get supportsSharedPrefix(): boolean {
-    return supportsSharedPrefix(this.config);
-  }
-
   /** Formats that the weights are kept in, in the order of first use: one, but for the parts that stay finer. */
   get formats(): string[] {
     const matrices = [...this.parameters.values()].filter(({ shape }) => shape.length === 2);
@@ -172,8 +161,9 @@ export class LanguageModel {
   }
 
   /**
-   * From now on `score` keeps the keys and values of what its sequences share, up to `bytes`, for calls to come. They are
-   * right as long as the parameters stay as they are: whoever changes them calls `forgetPrefixes`.
+   * From now on `score` keeps what the layers leave of the tokens that its sequences share (keys and values, states of
+   * linear layers), up to `bytes`, for calls to come. It is right as long as the parameters stay as they are: whoever
+   * changes them calls `forgetPrefixes`.
    */
   keepPrefixes(bytes: number): void {
     this.#prefixes.budget = bytes;
@@ -362,9 +352,10 @@ export class LanguageModel {
     checkSequences(sequences, this.config, this.name);
     const most =
       work.maxTokensPerPack ?? (sharing.keep ? this.backend.packTokens : trainingTokens(this.backend));
-    // Layers with a recurrent state have none to take up in the middle of a sequence.
-    const shortest = this.supportsSharedPrefix ? work.shortestPrefix : Infinity;
-    const packs = makePacks(sequences, most, { ...sharing, shortest });
+    const recurrent = isRecurrent(this.config);
+    // No gradient goes back to a recurrent state in the middle of a sequence.
+    const shortest = recurrent && !sharing.keep ? Infinity : work.shortestPrefix;
+    const packs = makePacks(sequences, most, { ...sharing, recurrent, shortest });
     const total = packs.reduce((sum, { tokens }) => sum + tokens, 0);
     const results = sequences.map(() => new Float32Array(0));
     let [done, computed] = [0, 0];

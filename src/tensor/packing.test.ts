@@ -88,7 +88,7 @@ test("a group beyond one pack: its prefix is kept for scoring, and computed in e
 });
 
 test("a stored prefix is taken where it saves more than the sequences share by themselves", () => {
-  const stored = { prefixes: [{ ids: Uint32Array.of(...long.slice(0, 6)) }], wanted: true };
+  const stored = { prefixes: [{ ids: Uint32Array.of(...long.slice(0, 6)), points: [6] }], wanted: true };
   const [one] = makePacks(many.slice(0, 1), 100, { keep: true, shortest: 4, stored });
   expect(one!.from).toBe(stored.prefixes[0]);
   expect(one!.ids.length).toBe(6);
@@ -96,4 +96,36 @@ test("a stored prefix is taken where it saves more than the sequences share by t
   expect(all!.from).toBeNull();
   expect(all!.ids.length).toBe(12 + 4 * 2);
   expect([...all!.keep!.prefix.ids]).toEqual(long);
+});
+
+test("with a recurrent state a stored prefix is taken up at its points alone", () => {
+  const prefix = { ids: Uint32Array.of(...long), points: [4, 7, 10] };
+  const sequences = [sequence([...long.slice(0, 9), 20, 20], [1]), sequence([...long, 20], [1])];
+  const sharing = { keep: true, shortest: 4, stored: { prefixes: [prefix], wanted: false } };
+  const shared = (recurrent: boolean) =>
+    makePacks(sequences, 100, { ...sharing, recurrent }).map(({ spans }) => spans);
+  expect(shared(true)).toEqual([
+    [
+      { first: 0, end: 1, shared: 10, trunk: "stored" },
+      { first: 1, end: 5, shared: 7, trunk: "stored" },
+    ],
+  ]);
+  expect(shared(false)[0]!.map((span) => span.shared)).toEqual([10, 9]);
+  // Where none of them is long enough, the sequences share what they can by themselves.
+  const early = {
+    ...sharing,
+    recurrent: true,
+    stored: { prefixes: [{ ...prefix, points: [2] }], wanted: false },
+  };
+  expect(makePacks(sequences, 100, early)[0]!.spans.map(({ trunk }) => trunk)).toEqual([null, 0]);
+});
+
+test("a prefix that is kept has the points at which those left over leave it", () => {
+  const sequences = [12, 10, 8, 8].map((length, i) =>
+    sequence([...long, 10, 11].slice(0, length).concat([20 + i, 20, 20]), [1]),
+  );
+  const packs = makePacks(sequences, 20, { keep: true, shortest: 4, recurrent: true });
+  expect(packs[0]!.keep!.prefix.points).toEqual([8]);
+  expect(packs[0]!.spans.map(({ shared }) => shared)).toEqual([0, 10]);
+  expect(packs[1]!.spans.map(({ shared }) => shared)).toEqual([8, 8]);
 });

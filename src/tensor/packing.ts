@@ -74,6 +74,8 @@ export interface Pack {
   segments: Segment[];
   /** Prompt and response tokens of all its sequences, for progress; `ids` are those computed. */
   tokens: number;
+  /** The sequences in the order of their rows. */
+  spans: Span[];
   /** Number of rows of a prefix computed before (in `from`) that the pack's rows see, 0 without one. */
   cached: number;
   from: StoredPrefix | null;
@@ -81,9 +83,22 @@ export interface Pack {
   keep: { row: number; prefix: StoredPrefix } | null;
 }
 
-/** The first tokens of a trunk, whose keys and values outlive the pack that computes them. */
+/** One sequence's rows in a pack. */
+export interface Span {
+  first: number;
+  /** The row after the last. */
+  end: number;
+  /** Tokens before its first row, which are taken from a trunk. */
+  shared: number;
+  /** Whose they are: the place of another span, or the prefix that the pack takes from elsewhere. */
+  trunk: number | "stored" | null;
+}
+
+/** The first tokens of a trunk. What its layers leave of them outlives the pack that computes them. */
 export interface StoredPrefix {
   ids: Uint32Array;
+  /** Numbers of tokens, ascending, after which continuations leave it: a recurrent state is kept there alone. */
+  points: readonly number[];
 }
 
 /** What may be shared among sequences. */
@@ -92,6 +107,8 @@ export interface Sharing {
   shortest?: number | undefined;
   /** Keys and values of a trunk may be kept for other packs (scoring). Otherwise each pack has its own trunk. */
   keep: boolean;
+  /** A layer has a recurrent state: kept prefixes are taken up where it was kept. Otherwise after any token. */
+  recurrent?: boolean;
   /** Prefixes kept from calls before; wanted: a shared prefix is to be kept for calls after this one. */
   stored?: { prefixes: readonly StoredPrefix[]; wanted: boolean } | undefined;
 }
@@ -118,12 +135,8 @@ export function checkSequences(sequences: readonly Sequence[], config: ModelConf
 }
 
 /** One sequence's place in a pack. */
-interface Placed {
+interface Placed extends Pick<Span, "shared" | "trunk"> {
   index: number;
-  /** Tokens taken from the sequence or prefix before it. */
-  shared: number;
-  /** Whose they are: the trunk's place in the plan, or the pack's stored prefix. */
-  trunk: number | "stored" | null;
 }
 
 interface Plan {
@@ -197,7 +210,9 @@ export function makePacks(
     }
     if (left.length === 0 && !(branches.length > 0 && sharing.stored?.wanted)) continue;
     // A pack keeps one prefix at most: that of the last group that asks for it.
-    const prefix = { ids: tokens[trunk]!.ids.slice(0, (left[0] ?? branches[0]!).shared) };
+    const leaving = left.length > 0 ? left : branches.slice(0, 1);
+    const points = [...new Set(leaving.map(({ shared }) => shared))].sort((a, b) => a - b);
+    const prefix = { ids: tokens[trunk]!.ids.slice(0, points.at(-1)), points };
     plan.keep = { trunk: at, prefix };
     placeStored(left, prefix);
   }
@@ -214,10 +229,11 @@ function bestStored(
   let most = branches.reduce((sum, { shared }) => sum + shared, 0);
   let best: { branches: Branch[]; prefix: StoredPrefix } | null = null;
   for (const prefix of sharing.stored?.prefixes ?? []) {
-    const all = [trunk, ...branches.map(({ index }) => index)].map((index) => ({
-      index,
-      shared: Math.min(commonLength(prefix.ids, tokens[index]!.ids), tokens[index]!.mostShared),
-    }));
+    const all = [trunk, ...branches.map(({ index }) => index)].map((index) => {
+      const most = Math.min(commonLength(prefix.ids, tokens[index]!.ids), tokens[index]!.mostShared);
+      const shared = sharing.recurrent ? (prefix.points.findLast((point) => point <= most) ?? 0) : most;
+      return { index, shared };
+    });
     const saved = all.reduce((sum, { shared }) => sum + shared, 0);
     if (saved <= most || all.some(({ shared }) => shared < shortest)) continue;
     most = saved;
@@ -240,7 +256,6 @@ function makePack(sequences: readonly Sequence[], tokens: readonly Tokens[], pla
   const count = ({ index }: Placed) => sequences[index]!.responseIds.length;
   const responses = placed.reduce((sum, entry) => sum + count(entry), 0);
   const shares = placed.some(({ shared }) => shared > 0);
-  const firstRows: number[] = [];
   const pack: Pack = {
     ids: new Uint32Array(total),
     positions: new Uint32Array(total),
@@ -252,6 +267,7 @@ function makePack(sequences: readonly Sequence[], tokens: readonly Tokens[], pla
     rows: new Uint32Array(responses),
     targets: new Uint32Array(responses),
     segments: [],
+    spans: [],
     tokens: 0,
     cached,
     from,
@@ -264,7 +280,7 @@ function makePack(sequences: readonly Sequence[], tokens: readonly Tokens[], pla
     const { promptIds, responseIds } = sequences[index]!;
     const ids = tokens[index]!.ids;
     const length = ids.length - shared;
-    firstRows.push(at);
+    pack.spans.push({ first: at, end: at + length, shared, trunk });
     pack.ids.set(ids.subarray(shared), at);
     for (let i = 0; i < length; i++) {
       pack.positions[at + i] = shared + i;
@@ -274,11 +290,11 @@ function makePack(sequences: readonly Sequence[], tokens: readonly Tokens[], pla
     pack.queryEnd.fill(at + length, at, at + length);
     if (shared > 0) {
       // The shared tokens' rows begin at the trunk's first row, or at the first key of all.
-      const first = trunk === "stored" ? 0 : cached + firstRows[trunk!]!;
+      const first = trunk === "stored" ? 0 : cached + pack.spans[trunk!]!.first;
       pack.prefixStart!.fill(first, at, at + length);
       pack.prefixEnd!.fill(first + shared, at, at + length);
       if (trunk !== "stored") {
-        const trunkRow = firstRows[trunk!]!;
+        const trunkRow = pack.spans[trunk!]!.first;
         pack.queryEnd.fill(at + length, trunkRow, trunkRow + shared);
       }
     }
@@ -289,7 +305,7 @@ function makePack(sequences: readonly Sequence[], tokens: readonly Tokens[], pla
     at += length;
     row += responseIds.length;
   }
-  if (keep !== null) pack.keep = { row: firstRows[keep.trunk]!, prefix: keep.prefix };
+  if (keep !== null) pack.keep = { row: pack.spans[keep.trunk]!.first, prefix: keep.prefix };
   // Rows without a prefix have an empty one, just before their own keys.
   if (pack.prefixStart !== null && pack.prefixEnd !== null)
     for (let i = 0; i < total; i++)

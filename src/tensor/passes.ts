@@ -11,7 +11,8 @@ import {
 } from "./layer.ts";
 import type { MixerTensors, Places, Reach } from "./mixer.ts";
 import type { Pack } from "./packing.ts";
-import type { LayerKeys } from "./prefix-store.ts";
+import { type LayerPrefix, prefixTensors } from "./prefix-store.ts";
+import { joinRows, RecurrentReach } from "./recurrent-reach.ts";
 import {
   ATTENTION_PARAMETERS,
   BLOCK_PARAMETERS,
@@ -95,17 +96,10 @@ function upload(backend: Backend, pack: Pack, tables: { cos: Tensor; sin: Tensor
     ids: vector(pack.ids),
     places: { ...tables, positions: vector(pack.positions) },
     keys,
-    sequences: vector(sequenceOffsets(pack.positions)),
+    sequences: vector(Uint32Array.from([...pack.spans.map(({ first }) => first), pack.ids.length])),
     rows: vector(pack.rows),
     targets: vector(pack.targets),
   };
-}
-
-/** The rows at position 0, then the number of rows. */
-function sequenceOffsets(positions: Uint32Array): Uint32Array {
-  const offsets: number[] = [];
-  for (const [row, position] of positions.entries()) if (position === 0) offsets.push(row);
-  return Uint32Array.from([...offsets, positions.length]);
 }
 
 /** Rows reach rows of the pack alone. */
@@ -141,9 +135,9 @@ interface Distribution {
 }
 
 /**
- * Log-probabilities of a pack's targets [R]; no activation outlives its layer, except the keys and values that the pack
- * keeps. `stored` are those of the prefix that the pack takes from elsewhere. `top`: entropy and so many of the most
- * probable tokens as well.
+ * Log-probabilities of a pack's targets [R]; no activation outlives its layer, except what the pack keeps of a prefix.
+ * `stored` is what the layers left of the prefix that the pack takes from elsewhere. `top`: entropy and so many of the
+ * most probable tokens as well.
  */
 export function scorePass(
   backend: Backend,
@@ -151,41 +145,72 @@ export function scorePass(
   w: ModelTensors,
   tables: { cos: Tensor; sin: Tensor },
   pack: Pack,
-  stored: readonly LayerKeys[] | null = null,
+  stored: readonly LayerPrefix[] | null = null,
   top: number | null = null,
-): { logprobs: Tensor; distribution: Distribution | null; kept: LayerKeys[] } {
+): { logprobs: Tensor; distribution: Distribution | null; kept: LayerPrefix[] } {
   return backend.scope((keep) => {
     const inputs = upload(backend, pack, tables);
-    const kept: LayerKeys[] = [];
+    const kept: LayerPrefix[] = [];
+    const shares = pack.keep !== null || pack.spans.some(({ shared }) => shared > 0);
+    const recurrent =
+      config.architecture === "qwen3_5" && shares
+        ? new RecurrentReach(backend, pack, config.deltaNet.kernel - 1)
+        : null;
     let x = backend.embedding(w.embedding, inputs.ids);
     for (const [i, layer] of w.layers.entries()) {
       const y = backend.scope((keepLayer) => {
-        const reach: Reach = {
-          ...reachInPack(backend, inputs),
-          attend: (q, k, v) => {
-            if (pack.keep !== null) {
-              const rows = { at: pack.keep.row, count: pack.keep.prefix.ids.length };
-              kept.push({ k: keepLayer(copyOf(backend, k, rows)), v: keepLayer(copyOf(backend, v, rows)) });
-            }
-            if (stored === null) return backend.attention(q, k, v, inputs.keys);
-            const before = stored[i]!;
-            const [keys, values] = [joined(backend, before.k, k), joined(backend, before.v, v)];
-            return backend.attention(q, keys, values, inputs.keys);
-          },
-        };
-        return keepLayer(layerForward(backend, config, layer, x, inputs.places, reach).y);
+        const before = stored?.[i] ?? null;
+        const way =
+          layer.mixer.type === "full_attention"
+            ? attentionReach(backend, inputs.keys, pack, before)
+            : recurrent?.layer(before?.type === "linear_attention" ? before : null);
+        const reach = { ...reachInPack(backend, inputs), ...way?.reach };
+        const { y } = layerForward(backend, config, layer, x, inputs.places, reach);
+        if (pack.keep !== null && way !== undefined) {
+          const left = way.kept();
+          for (const t of prefixTensors(left)) keepLayer(t);
+          kept.push(left);
+        }
+        return keepLayer(y);
       });
       backend.free(x);
       x = y;
       backend.flush();
     }
     const { normed } = responseRows(backend, config, w, x, inputs.rows);
-    for (const { k, v } of kept) for (const t of [k, v]) keep(t);
+    for (const t of kept.flatMap(prefixTensors)) keep(t);
     const { logprobs, lse } = backend.headLogprobs(normed, w.head, inputs.targets);
     const distribution = top === null ? null : backend.headDistribution(normed, w.head, lse, top);
     for (const t of Object.values<Tensor>({ ...distribution })) keep(t);
     return { logprobs: keep(logprobs), distribution, kept };
   });
+}
+
+/** How rows reach keys of the pack and those before it, in a layer with full attention; as `RecurrentReach.layer`. */
+function attentionReach(
+  backend: Backend,
+  keys: KeyRange<Tensor>,
+  { keep }: Pack,
+  stored: LayerPrefix | null,
+): { reach: Pick<Reach, "attend">; kept: () => LayerPrefix } {
+  let kept: LayerPrefix | undefined;
+  return {
+    reach: {
+      attend: (q, k, v) => {
+        if (keep !== null) {
+          const rows = { at: keep.row, count: keep.prefix.ids.length };
+          kept = { type: "full_attention", k: copyOf(backend, k, rows), v: copyOf(backend, v, rows) };
+        }
+        if (stored?.type !== "full_attention") return backend.attention(q, k, v, keys);
+        const [allKeys, values] = [joinRows(backend, [stored.k, k]), joinRows(backend, [stored.v, v])];
+        return backend.attention(q, allKeys, values, keys);
+      },
+    },
+    kept: () => {
+      if (kept === undefined) throw new Error("nothing of this layer is to be kept, or it was not computed");
+      return kept;
+    },
+  };
 }
 
 /** Some rows of x [T,G,D] as a tensor of their own. */
@@ -198,15 +223,6 @@ function copyOf(backend: Backend, x: Tensor, { at, count }: { at: number; count:
   const copy = backend.gatherRows(backend.reshape(x, [tokens, groups * size]), rows);
   backend.reshape(x, [tokens, groups, size]);
   return backend.reshape(copy, [count, groups, size]);
-}
-
-/** The rows of a, then those of b. */
-function joined(backend: Backend, a: Tensor, b: Tensor): Tensor {
-  const before = a.shape[0]!;
-  const all = backend.zeros([before + b.shape[0]!, ...b.shape.slice(1)]);
-  backend.copyRows(all, 0, a);
-  backend.copyRows(all, before, b);
-  return all;
 }
 
 /** A forward pass that can be followed by a backward pass. Free it with `dispose`, whatever happens. */

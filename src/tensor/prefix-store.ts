@@ -1,20 +1,45 @@
 import type { Backend, Tensor } from "./backend.ts";
+import { type ModelConfig, mixerType } from "./config.ts";
+import { convolutionChannels } from "./delta-net-mixer.ts";
 import type { StoredPrefix } from "./packing.ts";
+import { SHORTEST_PREFIX } from "./shared-prefix.ts";
 
-/** Keys after rotation and values of one layer, [tokens, G, D] each. */
-export interface LayerKeys {
-  k: Tensor;
-  v: Tensor;
+/**
+ * What one layer leaves of a prefix. Full attention: keys after rotation and values, [tokens, G, D] each. A linear layer,
+ * for each of the prefix's points: the state [points, N·dk·dv], and the last K − 1 inputs of the convolution
+ * [points·(K−1), C].
+ */
+export type LayerPrefix =
+  | { type: "full_attention"; k: Tensor; v: Tensor }
+  | { type: "linear_attention"; states: Tensor; inputs: Tensor };
+
+/** The tensors of what a layer leaves. */
+export function prefixTensors(layer: LayerPrefix): Tensor[] {
+  return layer.type === "full_attention" ? [layer.k, layer.v] : [layer.states, layer.inputs];
+}
+
+/** Bytes that kept prefixes take for a token, at the most about: that every shortest one had a point of its own. */
+export function prefixBytesPerToken(config: ModelConfig): number {
+  const keys = 2 * config.keyValueHeads * config.headSize;
+  let point = 0;
+  if (config.architecture === "qwen3_5") {
+    const { valueHeads, keySize, valueSize, kernel } = config.deltaNet;
+    point = valueHeads * keySize * valueSize + (kernel - 1) * convolutionChannels(config.deltaNet);
+  }
+  let values = 0;
+  for (let layer = 0; layer < config.layers; layer++)
+    values += mixerType(config, layer) === "full_attention" ? keys : point / SHORTEST_PREFIX;
+  return 4 * values;
 }
 
 interface Entry {
-  layers: LayerKeys[];
+  layers: LayerPrefix[];
   bytes: number;
 }
 
 /**
- * Keys and values of the first tokens of sequences, for every layer. Those that the packs of a
- * call wait for stay until they had them; beyond that the least recently used are given up when all together exceed `budget` bytes.
+ * What the layers leave of the first tokens of sequences. Those that the packs of a call wait for stay until they had
+ * them; beyond that the least recently used are given up when all together exceed `budget` bytes.
  */
 export class PrefixStore {
   /** The most recently used comes last. */
@@ -35,7 +60,7 @@ export class PrefixStore {
   }
 
   /** The layers of a prefix, which must be there. */
-  layers(prefix: StoredPrefix): readonly LayerKeys[] {
+  layers(prefix: StoredPrefix): readonly LayerPrefix[] {
     const entry = this.#entries.get(prefix);
     if (entry === undefined) throw new Error("PrefixStore: this prefix is not stored");
     this.#entries.delete(prefix);
@@ -44,8 +69,8 @@ export class PrefixStore {
   }
 
   /** Takes over the tensors. */
-  add(prefix: StoredPrefix, layers: LayerKeys[]): void {
-    const values = layers.flatMap(({ k, v }) => [k, v]);
+  add(prefix: StoredPrefix, layers: LayerPrefix[]): void {
+    const values = layers.flatMap(prefixTensors);
     const bytes = values.reduce((sum, { shape }) => sum + 4 * shape.reduce((size, n) => size * n, 1), 0);
     this.#entries.set(prefix, { layers, bytes });
   }
@@ -80,7 +105,7 @@ export class PrefixStore {
   }
 
   #drop(prefix: StoredPrefix, { layers }: Entry): void {
-    for (const { k, v } of layers) this.backend.free(k, v);
+    this.backend.free(...layers.flatMap(prefixTensors));
     this.#entries.delete(prefix);
   }
 }

@@ -99,16 +99,25 @@ test("neither packs nor what is computed again change anything, and nothing stay
   expect(backend.live()).toEqual({ tensors: 0, bytes: 0 });
 });
 
-test("sequences that begin alike stay whole, also when prefixes are to be kept", async () => {
-  const { model } = newModel();
-  expect(model.supportsSharedPrefix).toBe(false);
+test("the states that a prompt leaves are kept from call to call", async () => {
+  const { backend, model } = newModel();
   const context = Array.from({ length: 60 }, (_, i) => (i * 7) % 23);
   const alike = [1, 2, 3].map((id) => ({ promptIds: [...context, id], responseIds: [4, id] }));
   const apart: Float32Array[] = [];
   for (const sequence of alike) apart.push(...(await model.score([sequence])));
   model.keepPrefixes(1e9);
-  for (let again = 0; again < 2; again++)
-    for (const [i, row] of (await model.score(alike)).entries()) expectClose(row, apart[i]!, 1e-6);
+  const counts: { given: number; computed: number }[] = [];
+  for (let again = 0; again < 2; again++) {
+    const scores = await model.score(alike, { onComputed: (tokens) => counts.push(tokens) });
+    for (const [i, row] of scores.entries()) expectClose(row, apart[i]!, 1e-6);
+  }
+  // The last token of a response is never computed: nothing follows it.
+  expect(counts).toEqual([
+    { given: 189, computed: 62 + 2 + 2 },
+    { given: 189, computed: 2 + 2 + 2 },
+  ]);
+  model.dispose();
+  expect(backend.live()).toEqual({ tensors: 0, bytes: 0 });
 });
 
 test("a prompt longer than one chunk of the cache continues as the whole sequence does", async () => {

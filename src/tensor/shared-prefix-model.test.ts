@@ -24,6 +24,16 @@ const config: ModelConfig = {
   maxPositions: 60,
 };
 
+/** The same with linear layers beside full attention. */
+const hybrid: ModelConfig = {
+  ...config,
+  architecture: "qwen3_5",
+  layers: 3,
+  rotarySize: 4,
+  mixers: ["linear_attention", "full_attention", "linear_attention"],
+  deltaNet: { keyHeads: 2, valueHeads: 4, keySize: 4, valueSize: 8, kernel: 4 },
+};
+
 const WHOLE = Infinity;
 const ids = (maxLength: number, minLength = 0) =>
   fc.array(fc.integer({ min: 0, max: 18 }), { minLength, maxLength });
@@ -61,75 +71,84 @@ async function gradients(model: LanguageModel, sequences: readonly Sequence[], w
   return { logprobs, all };
 }
 
-describe.each([
+const BACKENDS = [
   { kind: "reference", runs: 60, open: async (): Promise<Backend> => createReferenceBackend() },
   {
     kind: "software adapter",
     runs: 8,
     open: async (): Promise<Backend> => createWebGpuBackend(await openGpu()),
   },
-])("$kind", ({ open, runs }) => {
-  let model: LanguageModel;
-  beforeAll(async () => {
-    model = LanguageModel.create(await open(), config, 7);
-    // New weights are so small that attention hardly matters.
-    for (const [name, t] of model.parameters)
-      if (t.shape.length === 2 && !name.includes("embed"))
-        model.backend.write(
-          t,
-          (await model.backend.read(t)).map((value) => 20 * value),
-        );
-  });
-  afterAll(() => {
-    model.dispose();
-    expect(model.backend.live()).toEqual({ tensors: 0, bytes: 0 });
-    model.backend.dispose();
-  });
+];
+const MODELS = [
+  { name: "Qwen3", config },
+  { name: "Qwen3.5", config: hybrid },
+];
 
-  test("scores", async () => {
-    await fc.assert(
-      fc.asyncProperty(families, packSizes, async (sequences, maxTokensPerPack) => {
-        const before = model.backend.live();
-        const whole = await model.score(sequences, { shortestPrefix: WHOLE });
-        const shared = await model.score(sequences, { maxTokensPerPack, shortestPrefix: 3 });
-        for (const [i, row] of whole.entries()) expectClose(shared[i]!, row, 2e-5);
-        expect(model.backend.live().tensors - before.tensors).toBeLessThanOrEqual(2);
-      }),
-      { numRuns: runs },
-    );
-  });
+describe.each(BACKENDS.flatMap((backend) => MODELS.map((model) => ({ ...backend, ...model }))))(
+  "$name, $kind",
+  ({ open, runs, config }) => {
+    let model: LanguageModel;
+    beforeAll(async () => {
+      model = LanguageModel.create(await open(), config, 7);
+      // New weights are so small that attention hardly matters.
+      for (const [name, t] of model.parameters)
+        if (t.shape.length >= 2 && !name.includes("embed"))
+          model.backend.write(
+            t,
+            (await model.backend.read(t)).map((value) => 20 * value),
+          );
+    });
+    afterAll(() => {
+      model.dispose();
+      expect(model.backend.live()).toEqual({ tensors: 0, bytes: 0 });
+      model.backend.dispose();
+    });
 
-  test("scores with prefixes kept from call to call", async () => {
-    model.keepPrefixes(6000);
-    await fc.assert(
-      fc.asyncProperty(families, families, packSizes, async (first, second, maxTokensPerPack) => {
-        for (const sequences of [first, second, [...second, ...first]]) {
-          const shared = await model.score(sequences, { maxTokensPerPack, shortestPrefix: 3 });
+    test("scores", async () => {
+      await fc.assert(
+        fc.asyncProperty(families, packSizes, async (sequences, maxTokensPerPack) => {
+          const before = model.backend.live();
           const whole = await model.score(sequences, { shortestPrefix: WHOLE });
+          const shared = await model.score(sequences, { maxTokensPerPack, shortestPrefix: 3 });
           for (const [i, row] of whole.entries()) expectClose(shared[i]!, row, 2e-5);
-        }
-      }),
-      { numRuns: runs / 2 },
-    );
-    model.keepPrefixes(0);
-  });
+          expect(model.backend.live().tensors - before.tensors).toBeLessThanOrEqual(2);
+        }),
+        { numRuns: runs },
+      );
+    });
 
-  test("gradients", async () => {
-    await fc.assert(
-      fc.asyncProperty(families, packSizes, async (sequences, maxTokensPerPack) => {
-        const whole = await gradients(model, sequences, { shortestPrefix: WHOLE });
-        const shared = await gradients(model, sequences, { maxTokensPerPack, shortestPrefix: 3 });
-        for (const [i, row] of whole.logprobs.entries()) expectClose(shared.logprobs[i]!, row, 2e-5);
-        for (const [i, values] of whole.all.entries()) {
-          const size = Math.hypot(...values);
-          const off = Math.hypot(...values.map((value, j) => value - shared.all[i]![j]!));
-          expect(off).toBeLessThanOrEqual(2e-5 * size + 1e-6);
-        }
-      }),
-      { numRuns: runs / 2 },
-    );
-  });
-});
+    test("scores with prefixes kept from call to call", async () => {
+      model.keepPrefixes(6000);
+      await fc.assert(
+        fc.asyncProperty(families, families, packSizes, async (first, second, maxTokensPerPack) => {
+          for (const sequences of [first, second, [...second, ...first]]) {
+            const shared = await model.score(sequences, { maxTokensPerPack, shortestPrefix: 3 });
+            const whole = await model.score(sequences, { shortestPrefix: WHOLE });
+            for (const [i, row] of whole.entries()) expectClose(shared[i]!, row, 2e-5);
+          }
+        }),
+        { numRuns: runs / 2 },
+      );
+      model.keepPrefixes(0);
+    });
+
+    test("gradients", async () => {
+      await fc.assert(
+        fc.asyncProperty(families, packSizes, async (sequences, maxTokensPerPack) => {
+          const whole = await gradients(model, sequences, { shortestPrefix: WHOLE });
+          const shared = await gradients(model, sequences, { maxTokensPerPack, shortestPrefix: 3 });
+          for (const [i, row] of whole.logprobs.entries()) expectClose(shared.logprobs[i]!, row, 2e-5);
+          for (const [i, values] of whole.all.entries()) {
+            const size = Math.hypot(...values);
+            const off = Math.hypot(...values.map((value, j) => value - shared.all[i]![j]!));
+            expect(off).toBeLessThanOrEqual(2e-5 * size + 1e-6);
+          }
+        }),
+        { numRuns: runs / 2 },
+      );
+    });
+  },
+);
 
 const stem = Array.from({ length: 20 }, (_, i) => i % 19);
 const decisions = [1, 2, 3, 4].map((id) => ({ promptIds: [...stem, id], responseIds: [5, 6] }));

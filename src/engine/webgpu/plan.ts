@@ -5,16 +5,16 @@ import {
   combinePlans,
   fittingPack,
   keepsInputsOnly,
-  keyBytesPerToken,
   type MemoryPlan,
   type PlannedJob,
   partBytes,
   planMemory,
+  prefixBytesPerToken,
   readModelHeader,
   type WeightChoice,
 } from "../../tensor/index.ts";
 
-/** Bytes of keys and values that a scorer keeps for each token of a full pack. */
+/** Bytes of keys, values and states that a scorer keeps for each token of a full pack. */
 export const PREFIX_BYTES = 2 ** 17;
 
 /** What a job's memory depends on beside the model and the device. */
@@ -43,7 +43,7 @@ export interface PlannedPasses {
   packTokens: number;
   /** Training keeps only the inputs of the layers; by the size of a pass when undefined. */
   recompute?: boolean;
-  /** Bytes of keys and values that scoring may keep from call to call; as many as the scorer likes when undefined. */
+  /** Bytes of kept prefixes, from call to call, that scoring may take; as many as the scorer likes when undefined. */
   prefixBytes?: number;
 }
 
@@ -77,13 +77,13 @@ export async function planJob(
     const bare = planMemory(config, planned);
     if (sizes.kind === "train")
       return { plan: bare, packTokens, recompute, prefixBytes: limit === undefined ? undefined : 0 };
-    // Kept keys and values take what is left: they save time, and nothing depends on them.
+    // Kept prefixes take what is left: they save time, and nothing depends on them.
     const room = limit === undefined ? Number.POSITIVE_INFINITY : Math.max(0, limit - bare.total);
     const wanted = device.packTokens * PREFIX_BYTES;
     const prefixBytes = Math.min(room, wanted);
     const held = Math.min(
       prefixBytes,
-      keyBytesPerToken(config) * (sizes.allTokens ?? Number.POSITIVE_INFINITY),
+      prefixBytesPerToken(config) * (sizes.allTokens ?? Number.POSITIVE_INFINITY),
     );
     return { plan: planMemory(config, { ...planned, prefixBytes: held }), packTokens, prefixBytes };
   };

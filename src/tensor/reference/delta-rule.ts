@@ -1,5 +1,10 @@
 import type { Backend } from "../backend.ts";
-import { checkDeltaRule, checkDeltaRuleBackward, type DeltaRuleSizes } from "../delta-shapes.ts";
+import {
+  checkDeltaRule,
+  checkDeltaRuleBackward,
+  checkDeltaStates,
+  type DeltaRuleSizes,
+} from "../delta-shapes.ts";
 import type { HostMemory, HostTensor } from "./memory.ts";
 
 /** Tokens between the states that the backward pass keeps; those between them are computed again. */
@@ -7,7 +12,7 @@ const CHUNK = 64;
 
 export function deltaRuleOperations(
   memory: HostMemory,
-): Pick<Backend<HostTensor>, "deltaRule" | "deltaRuleBackward"> {
+): Pick<Backend<HostTensor>, "deltaRule" | "deltaStates" | "deltaRuleBackward"> {
   return {
     deltaRule(q, k, v, gates, sequences, state) {
       const sizes = checkDeltaRule("deltaRule", q, k, v, gates, sequences, state);
@@ -45,6 +50,22 @@ export function deltaRuleOperations(
       return { o, errors };
     },
 
+    deltaStates(k, gates, errors, spans) {
+      const sizes = checkDeltaStates(k, gates, errors, spans);
+      const { states, valueHeads, keySize: dk, valueSize: dv } = sizes;
+      const all = memory.zeros([states, valueHeads, dk, dv]);
+      for (let p = 0; p < states; p++) {
+        const [first, end] = [spans.u32[2 * p]!, spans.u32[2 * p + 1]!];
+        if (end > sizes.tokens) throw new Error(`deltaStates: row ${end} of ${sizes.tokens}`);
+        for (let head = 0; head < valueHeads; head++) {
+          const s = new Float64Array(dk * dv);
+          for (let t = first; t < end; t++) advance(s, sizes, { k, gates, errors }, t, head);
+          all.f32.set(s, (p * valueHeads + head) * dk * dv);
+        }
+      }
+      return all;
+    },
+
     // Backwards in time with dS, the gradient of S_t; δ = β error, S̃ = α S_{t−1}, α = exp(g):
     //   dS += q doᵀ,  dq = S_t do,  dδ = dSᵀ k,  dv = β dδ,  dβ = dδ·error,  dk = dS δ − S̃ dv,
     //   dS̃ = dS − k dvᵀ,  dg = ⟨dS̃, S̃⟩,  dS_{t−1} = α dS̃.
@@ -56,20 +77,12 @@ export function deltaRuleOperations(
       const dvalues = memory.zeros(v.shape);
       const dgates = memory.zeros(gates.shape);
       for (const { head, from, end } of chains(sizes, sequences.u32)) {
-        const advance = (s: Float64Array, t: number) => {
-          const at = places(sizes, t, head);
-          decay(s, Math.exp(gates.f32[at.gate]!));
-          const beta = gates.f32[at.gate + 1]!;
-          for (let i = 0; i < dk; i++) {
-            const step = beta * k.f32[at.key + i]!;
-            for (let j = 0; j < dv; j++) s[i * dv + j]! += step * errors.f32[at.value + j]!;
-          }
-        };
+        const next = (s: Float64Array, t: number) => advance(s, sizes, { k, gates, errors }, t, head);
         const borders: Float64Array[] = [];
         const s = new Float64Array(dk * dv);
         for (let t = from; t < end; t++) {
           if ((t - from) % CHUNK === 0) borders.push(s.slice());
-          advance(s, t);
+          next(s, t);
         }
         const ds = new Float64Array(dk * dv);
         for (let chunk = borders.length - 1; chunk >= 0; chunk--) {
@@ -78,9 +91,9 @@ export function deltaRuleOperations(
           // before[t − first] is S_{t−1}
           const before = [borders[chunk]!];
           for (let t = first; t < last; t++) {
-            const next = before[t - first]!.slice();
-            advance(next, t);
-            before.push(next);
+            const after = before[t - first]!.slice();
+            next(after, t);
+            before.push(after);
           }
           for (let t = last - 1; t >= first; t--) {
             const at = places(sizes, t, head);
@@ -129,6 +142,26 @@ export function deltaRuleOperations(
   };
 }
 
+type HeadSizes = Omit<DeltaRuleSizes, "sequences">;
+
+/** S_t of a value head from S_{t−1}, in place, by what the rule found to be the error. */
+function advance(
+  s: Float64Array,
+  sizes: HeadSizes,
+  { k, gates, errors }: Readonly<Record<"k" | "gates" | "errors", HostTensor>>,
+  t: number,
+  head: number,
+): void {
+  const { keySize: dk, valueSize: dv } = sizes;
+  const at = places(sizes, t, head);
+  decay(s, Math.exp(gates.f32[at.gate]!));
+  const beta = gates.f32[at.gate + 1]!;
+  for (let i = 0; i < dk; i++) {
+    const step = beta * k.f32[at.key + i]!;
+    for (let j = 0; j < dv; j++) s[i * dv + j]! += step * errors.f32[at.value + j]!;
+  }
+}
+
 /** One value head of one sequence: its states follow each other. */
 function* chains(
   { tokens, sequences: count, valueHeads }: DeltaRuleSizes,
@@ -143,7 +176,7 @@ function* chains(
 
 /** Where the vectors of a token and value head begin. */
 function places(
-  { keyHeads, valueHeads, keySize, valueSize }: DeltaRuleSizes,
+  { keyHeads, valueHeads, keySize, valueSize }: HeadSizes,
   t: number,
   head: number,
 ): { key: number; value: number; gate: number } {

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { randomValues } from "../../../test/random.ts";
 import { expectSameResults } from "../../../test/support/same-results.ts";
 import { openGpu } from "../../../test/webgpu.ts";
+import type { Backend, Tensor } from "../backend.ts";
+import { createReferenceBackend } from "../reference/index.ts";
 import { createWebGpuBackend, type WebGpuBackend } from "./index.ts";
 
 let backend: WebGpuBackend;
@@ -146,4 +148,42 @@ test("head sizes that are no multiple of 4, and sequences that end elsewhere, ar
     const short = backend.fromArray(Uint32Array.of(0, 1), [2]);
     expect(() => backend.deltaRule(v, v, v, gates, short)).toThrow("the sequences end at 1 of 2 rows");
   });
+});
+
+test("states on the way are those that the rule ends with on the same rows", async () => {
+  const [keyHeads, valueHeads, dk, dv] = [2, 4, 12, 20];
+  const { n, offsets } = pack([150, 30, 70]);
+  const spans = [
+    [0, 1],
+    [0, 64],
+    [0, 64],
+    [0, 149],
+    [180, 180],
+    [180, 250],
+  ] as const;
+  const inputs = <T extends Tensor>(b: Backend<T>) => {
+    const values = randomValues(n * valueHeads * 2, 4);
+    const gates = values.map((value, i) => (i % 2 === 0 ? -0.05 * Math.abs(value) : 0.5 + 0.4 * value));
+    return {
+      q: b.fromArray(randomValues(n * keyHeads * dk, 1), [n, keyHeads, dk]),
+      k: b.fromArray(randomValues(n * keyHeads * dk, 2, 0.5), [n, keyHeads, dk]),
+      v: b.fromArray(randomValues(n * valueHeads * dv, 3), [n, valueHeads, dv]),
+      gates: b.fromArray(gates, [n, valueHeads, 2]),
+      sequences: b.fromArray(Uint32Array.from(offsets), [4]),
+    };
+  };
+  await expectSameResults(backend, (b) => {
+    const { q, k, v, gates, sequences } = inputs(b);
+    const { errors } = b.deltaRule(q, k, v, gates, sequences);
+    const list = b.fromArray(Uint32Array.from(spans.flat()), [spans.length, 2]);
+    return { states: b.deltaStates(k, gates, errors, list) };
+  });
+  const reference = createReferenceBackend();
+  const { q, k, v, gates, sequences } = inputs(reference);
+  const state = reference.zeros([3, valueHeads, dk, dv]);
+  const { errors } = reference.deltaRule(q, k, v, gates, sequences, state);
+  const ends = reference.fromArray(Uint32Array.of(0, 150, 150, 180, 180, 250), [3, 2]);
+  const states = await reference.read(reference.deltaStates(k, gates, errors, ends));
+  const expected = await reference.read(state);
+  for (const [i, value] of expected.entries()) expect(Math.abs(states[i]! - value)).toBeLessThan(1e-5);
 });

@@ -7,6 +7,7 @@ import { Commands } from "./commands.ts";
 import { type Context, matrixShape } from "./context.ts";
 import { deltaGateOperations } from "./delta-gates.ts";
 import { type DeltaForm, deltaRuleOperations } from "./delta-rule.ts";
+import { deltaStateOperations } from "./delta-states.ts";
 import {
   type ComputeDevice,
   type ComputeFeatures,
@@ -178,6 +179,7 @@ export async function createWebGpuBackend(
     ...causalConvOperations(context),
     ...deltaGateOperations(context),
     ...deltaRuleOperations(context, options.deltaForm),
+    ...deltaStateOperations(context),
     ...headOperations(context),
     ...headDistributionOperations(context),
     ...optimizerOperations(context),

@@ -1,0 +1,176 @@
+import type { Backend, Tensor } from "./backend.ts";
+import type { Reach } from "./mixer.ts";
+import type { Pack } from "./packing.ts";
+import type { LayerPrefix } from "./prefix-store.ts";
+import { planRecurrence, type RowsApart } from "./recurrent-plan.ts";
+
+type LinearPrefix = Extract<LayerPrefix, { type: "linear_attention" }>;
+
+/** Row numbers on the device; null: all rows in their order. */
+type Rows = Tensor | null;
+
+/** Some rows of a pack as sequences of their own: `RowsApart` on the device. */
+interface Part {
+  rows: Rows;
+  sequences: Tensor;
+}
+
+/**
+ * How the rows of a pack with shared prefixes reach those before them in linear layers, when scores are all that is
+ * asked for; see `planRecurrence`.
+ */
+export class RecurrentReach {
+  readonly #whole: Part | null;
+  readonly #branches: Part | null;
+  /** u32 [P,2] */
+  readonly #points: Tensor | null;
+  /** u32 [branches] */
+  readonly #begin: Tensor | null;
+  readonly #keptPoints: Tensor | null;
+  readonly #back: Rows;
+  readonly #conv: { rows: Tensor; start: Tensor; back: Tensor; kept: Tensor | null };
+
+  /** @param before K − 1 of the convolution */
+  constructor(
+    private readonly backend: Backend,
+    pack: Pack,
+    before: number,
+  ) {
+    const plan = planRecurrence(pack, before);
+    const vector = (values: readonly number[]) =>
+      backend.fromArray(Uint32Array.from(values), [values.length]);
+    const some = (values: readonly number[]) => (values.length === 0 ? null : vector(values));
+    const rows = (values: readonly number[]): Rows =>
+      values.length === pack.ids.length && values.every((row, i) => row === i) ? null : vector(values);
+    const part = (apart: RowsApart): Part | null => {
+      const none = apart.offsets.length === 1;
+      return none ? null : { rows: rows(apart.rows), sequences: vector(apart.offsets) };
+    };
+    this.#whole = part(plan.whole);
+    this.#branches = part(plan.branches);
+    const points = plan.points.flatMap(({ first, end }) => [first, end]);
+    this.#points =
+      points.length === 0 ? null : backend.fromArray(Uint32Array.from(points), [points.length / 2, 2]);
+    this.#begin = some(plan.begin);
+    this.#keptPoints = some(plan.keptPoints);
+    this.#back = rows(plan.back);
+    const { conv } = plan;
+    this.#conv = {
+      rows: vector(conv.rows),
+      start: vector(conv.start),
+      back: vector(conv.back),
+      kept: some(conv.kept),
+    };
+  }
+
+  /** The way of one layer. `stored`: what the layer left of the prefix that the pack takes from elsewhere. */
+  layer(stored: LinearPrefix | null): {
+    reach: Pick<Reach, "convolve" | "recur">;
+    /** What the layer leaves of the prefix that the pack is to keep, once it has been computed. */
+    kept: () => LinearPrefix;
+  } {
+    let keptInputs: Tensor | undefined;
+    let keptStates: Tensor | undefined;
+    return {
+      reach: {
+        convolve: (x, w) => {
+          const { y, inputs } = this.#convolve(x, w, stored);
+          keptInputs = inputs;
+          return y;
+        },
+        recur: (q, k, v, gates) => {
+          const { states, ...result } = this.#recur(q, k, v, gates, stored);
+          keptStates = states;
+          return result;
+        },
+      },
+      kept: () => {
+        if (keptInputs === undefined || keptStates === undefined)
+          throw new Error("nothing of this layer is to be kept, or it was not computed");
+        return { type: "linear_attention", states: keptStates, inputs: keptInputs };
+      },
+    };
+  }
+
+  #convolve(x: Tensor, w: Tensor, stored: LinearPrefix | null): { y: Tensor; inputs: Tensor | undefined } {
+    const { backend } = this;
+    const { rows, start, back, kept } = this.#conv;
+    const zeros = backend.zeros([1, x.shape[1]!]);
+    const all = joinRows(backend, stored === null ? [x, zeros] : [x, stored.inputs, zeros]);
+    const y = backend.gatherRows(backend.causalConv(backend.gatherRows(all, rows), w, start), back);
+    return { y, inputs: kept === null ? undefined : backend.gatherRows(all, kept) };
+  }
+
+  #recur(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    gates: Tensor,
+    stored: LinearPrefix | null,
+  ): { o: Tensor; errors: Tensor; states: Tensor | undefined } {
+    const { backend } = this;
+    const [valueHeads, valueSize] = v.shape.slice(1) as [number, number];
+    const keySize = q.shape[2]!;
+    const outputs: Tensor[] = [];
+    const errors: Tensor[] = [];
+    const states: Tensor[] = [];
+    const flat = (t: Tensor) => backend.reshape(t, [t.shape[0]!, valueHeads * keySize * valueSize]);
+    const rule = ({ rows, sequences }: Part, state?: Tensor) => {
+      const [partQ, partK, partV, partGates] = this.#pick(rows, [q, k, v, gates]);
+      const result = backend.deltaRule(partQ, partK, partV, partGates, sequences, state);
+      outputs.push(result.o);
+      errors.push(result.errors);
+      return { k: partK, gates: partGates, errors: result.errors };
+    };
+    if (this.#whole !== null) {
+      const done = rule(this.#whole);
+      if (this.#points !== null)
+        states.push(flat(backend.deltaStates(done.k, done.gates, done.errors, this.#points)));
+    }
+    const left = states[0];
+    if (stored !== null) states.push(stored.states);
+    if (this.#branches !== null) {
+      const begin = backend.gatherRows(joinRows(backend, states), this.#begin!);
+      rule(this.#branches, backend.reshape(begin, [begin.shape[0]!, valueHeads, keySize, valueSize]));
+    }
+    const together = (parts: readonly Tensor[]) => {
+      const all = joinRows(backend, parts);
+      return this.#pick(this.#back, [all])[0];
+    };
+    return {
+      o: together(outputs),
+      errors: together(errors),
+      states: this.#keptPoints === null ? undefined : backend.gatherRows(left!, this.#keptPoints),
+    };
+  }
+
+  /** The given rows of tensors [T, heads, size]; null: all. */
+  #pick<const L extends readonly Tensor[]>(rows: Rows, tensors: L): { [K in keyof L]: Tensor };
+  #pick(rows: Rows, tensors: readonly Tensor[]): readonly Tensor[] {
+    const { backend } = this;
+    if (rows === null) return tensors;
+    return tensors.map((t) => {
+      const shape = [...t.shape];
+      const [tokens = 0, ...row] = shape;
+      const picked = backend.gatherRows(
+        backend.reshape(t, [tokens, row.reduce((size, n) => size * n, 1)]),
+        rows,
+      );
+      backend.reshape(t, shape);
+      return backend.reshape(picked, [picked.shape[0]!, ...row]);
+    });
+  }
+}
+
+/** The rows of all parts, one after the other; a single part is given back itself. */
+export function joinRows(backend: Backend, parts: readonly Tensor[]): Tensor {
+  if (parts.length === 1) return parts[0]!;
+  const count = parts.reduce((sum, { shape }) => sum + shape[0]!, 0);
+  const all = backend.zeros([count, ...parts[0]!.shape.slice(1)]);
+  let at = 0;
+  for (const part of parts) {
+    backend.copyRows(all, at, part);
+    at += part.shape[0]!;
+  }
+  return all;
+}
