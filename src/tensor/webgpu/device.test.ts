@@ -154,6 +154,26 @@ test("a lost device: every later call fails with one clear line", async () => {
   await expect(own.read(t)).rejects.toThrow("The WebGPU backend was disposed");
 });
 
+test("an operation that is refused on a lost device leaves no tensor of its own", async () => {
+  const own = await createWebGpuBackend(gpu!);
+  const [x, gradient] = [own.zeros([4, 8]), own.zeros([6, 8])];
+  const ids = Uint32Array.of(1, 5, 1, 0);
+  const rows = own.fromArray(ids, [4]);
+  own.device.destroy();
+  await own.device.lost;
+  const before = own.live();
+  for (const operation of [
+    () => own.embeddingBackward(gradient, ids, x),
+    () => own.linear(x, x),
+    () => own.gatherRows(gradient, rows),
+    () => own.add(x, x),
+  ]) {
+    expect(operation).toThrow("The WebGPU device was lost");
+    expect(own.live()).toEqual(before);
+  }
+  own.dispose();
+});
+
 test.each(["given back", "lost"])("nothing holds a device that was %s, nor its backend", async (end) => {
   const use = async () => {
     const own = await createWebGpuBackend(gpu!);

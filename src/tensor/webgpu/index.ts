@@ -120,8 +120,8 @@ export async function createWebGpuBackend(
   }
   // Held until `dispose`, and let go then, since it also keeps Node alive.
   const held = new Set([compute.gpu]);
-  const memory = new Memory(device);
   const health = new DeviceHealth(device, () => memory.describe());
+  const memory = new Memory(device, () => health.check());
   const bindingLimit = Math.min(
     options.bindingLimit ?? Number.POSITIVE_INFINITY,
     device.limits.maxStorageBufferBindingSize,

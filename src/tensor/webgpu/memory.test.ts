@@ -5,7 +5,7 @@ import { Memory } from "./memory.ts";
 
 test("idle buffers far beyond what is alive go back to the device, those released longest ago first", async () => {
   const { device } = await requestDevice(await openGpu());
-  const memory = new Memory(device, 8192);
+  const memory = new Memory(device, () => {}, 8192);
   const made = vi.spyOn(device, "createBuffer");
   const [first, second, third] = [1024, 2048, 3072].map((size) => memory.allocate([size], "f32"));
   memory.free(first!);

@@ -132,6 +132,8 @@ export class Memory {
 
   constructor(
     private readonly device: GPUDevice,
+    /** Throws when the device is gone, so that an operation that fails for it has made no tensor yet. */
+    private readonly check: () => void = () => {},
     /** Bytes of idle buffers that are kept whatever is alive. */
     private readonly slack = POOL_SLACK,
   ) {
@@ -157,6 +159,7 @@ export class Memory {
   }
 
   private create(shape: readonly number[], dtype: GpuType, copy: boolean): GpuTensor {
+    this.check();
     const length = elements(shape);
     const bytes = bindingBytes(weightWords(dtype, shape) * 4);
     const { maxBufferSize } = this.device.limits;
