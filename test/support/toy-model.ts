@@ -180,9 +180,10 @@ export class MemoryStore implements CheckpointStore {
     let committed = false;
     await write({
       write: async (name, chunks) => {
-        const parts: number[] = [];
-        for await (const chunk of chunks) for (const byte of chunk) parts.push(byte);
-        files.set(name, Uint8Array.from(parts));
+        const parts: Uint8Array[] = [];
+        // Copies: the writer may fill a chunk anew.
+        for await (const chunk of chunks) parts.push(chunk.slice());
+        files.set(name, Uint8Array.from(Buffer.concat(parts)));
         if (this.fail) throw new Error("disk full");
       },
       commit: async () => {
