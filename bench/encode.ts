@@ -1,8 +1,10 @@
 /**
  * What the processor pays for a dispatch: encoding the operations of a layer again and again on Dawn's null adapter,
- * which computes nothing, with bind groups made anew for each dispatch and with them kept. `--rounds N`: how many of them are timed together.
+ * which computes nothing, with bind groups made anew for each dispatch and with them kept; and how many buffers and bind
+ * groups training steps make. `--rounds N`: how many of the rounds are timed together.
  */
 import { parseArgs } from "node:util";
+import { uniforms } from "../src/core/seeded.ts";
 import { AdamW, createWebGpuBackend, LanguageModel, type WebGpuBackend } from "../src/tensor/index.ts";
 import { openGpu, openNullGpu } from "../test/webgpu.ts";
 import { median } from "./support/device.ts";
@@ -10,6 +12,9 @@ import { QWEN3_SIZES } from "./support/qwen3-sizes.ts";
 
 const { values } = parseArgs({ options: { rounds: { type: "string", default: "300" } } });
 const rounds = Number(values.rounds);
+const SETTINGS = {
+  ...{ learningRate: 1e-5, beta1: 0.9, beta2: 0.999, adamEpsilon: 1e-8, weightDecay: 0, maxGradNorm: 1 },
+};
 const [tokens, hidden, heads, groups, size, inner] = [256, 256, 4, 2, 64, 512];
 
 /** One round: a layer's forward pass, and what a training step needs of its backward pass. */
@@ -108,23 +113,20 @@ async function countStep(): Promise<void> {
     const model = LanguageModel.create(b, { ...config, layers: 28 }, 1);
     const optimizer = new AdamW(model);
     const sequences = [{ promptIds: [1, 2, 3], responseIds: [4, 5] }];
-    const settings = {
-      ...{ learningRate: 1e-5, beta1: 0.9, beta2: 0.999, adamEpsilon: 1e-8, weightDecay: 0, maxGradNorm: 1 },
-    };
-    return { model, optimizer, sequences, settings };
+    return { model, optimizer, sequences };
   };
   const update = await count(await openGpu(), (b) => {
-    const { model, optimizer, settings } = trained(b);
+    const { model, optimizer } = trained(b);
     model.zeroGradients();
-    return () => optimizer.step(settings);
+    return () => optimizer.step(SETTINGS);
   });
   const whole = await count(await openGpu(), (b) => {
-    const { model, optimizer, sequences, settings } = trained(b);
+    const { model, optimizer, sequences } = trained(b);
     model.zeroGradients();
     return async () => {
       model.zeroGradients();
       await model.backward(sequences, (_, logprobs) => logprobs.map(() => -1));
-      await optimizer.step(settings);
+      await optimizer.step(SETTINGS);
     };
   });
   console.log("| a training step of 28 layers, one pack | dispatches | submissions |\n| --- | ---: | ---: |");
@@ -135,7 +137,79 @@ async function countStep(): Promise<void> {
     console.log(`| ${what} | ${dispatches} | ${submissions} |`);
 }
 
+/**
+ * Buffers and bind groups that steps of several packs make, and the seconds of their encoding, step by step. Nothing is
+ * submitted, so that the device takes no part in it; what it would hold at most is counted all the same.
+ */
+async function countMade(shortest: number, longest: number, steps: number): Promise<string[][]> {
+  const config = QWEN3_SIZES["tiny"];
+  if (config === undefined) throw new Error("no size named tiny");
+  const backend = await createWebGpuBackend(await openGpu(), { compute: "f16", f16: "packed" });
+  const { device } = backend;
+  const made = { buffers: 0, groups: 0, bytes: 0, most: 0 };
+  const { createBuffer, createBindGroup } = device;
+  device.createBuffer = (descriptor) => {
+    made.buffers++;
+    made.bytes += descriptor.size;
+    made.most = Math.max(made.most, made.bytes);
+    const buffer = createBuffer.call(device, descriptor);
+    const { destroy } = buffer;
+    buffer.destroy = () => {
+      made.bytes -= descriptor.size;
+      return destroy.call(buffer);
+    };
+    return buffer;
+  };
+  device.createBindGroup = (descriptor) => {
+    made.groups++;
+    return createBindGroup.call(device, descriptor);
+  };
+  device.queue.submit = () => undefined;
+  const narrow = { hiddenSize: 64, intermediateSize: 192, heads: 4, keyValueHeads: 2, headSize: 16 };
+  const model = LanguageModel.create(backend, { ...config, ...narrow, layers: 28, vocabularySize: 500 }, 1);
+  const optimizer = new AdamW(model);
+  const next = uniforms(7);
+  const work = Array.from({ length: 32 }, () => ({
+    promptIds: Array.from({ length: Math.round(shortest + (longest - shortest) * next()) }, () =>
+      Math.floor(500 * next()),
+    ),
+    responseIds: [1, 2, 3],
+  }));
+  const maxTokensPerPack = Math.ceil(1.9 * (shortest + longest));
+  const lines: string[][] = [];
+  for (let step = 1; step <= steps; step++) {
+    Object.assign(made, { buffers: 0, groups: 0, most: made.bytes });
+    backend.takePeak();
+    const begin = performance.now();
+    model.zeroGradients();
+    await model.backward(work, (_, logprobs) => logprobs.map(() => -1), {
+      maxTokensPerPack,
+      recompute: false,
+    });
+    await optimizer.step(SETTINGS);
+    const seconds = (performance.now() - begin) / 1e3;
+    const share = made.most / backend.takePeak();
+    lines.push([
+      `prompts of ${shortest === longest ? shortest : `${shortest} to ${longest}`}, step ${step}`,
+      ...[made.buffers, made.groups].map((n) => n.toLocaleString("en")),
+      share.toFixed(2),
+      seconds.toFixed(2),
+    ]);
+  }
+  optimizer.dispose();
+  model.dispose();
+  backend.dispose();
+  return lines;
+}
+
 await countStep();
+const head = ["32 sequences in packs of some 200 tokens", "buffers made", "bind groups made"];
+console.log(`\n| ${[...head, "device / tensors", "seconds"].join(" | ")} |\n|${" --- |".repeat(5)}`);
+for (const [shortest, longest] of [
+  [64, 64],
+  [32, 96],
+] as const)
+  for (const line of await countMade(shortest, longest, 4)) console.log(`| ${line.join(" | ")} |`);
 const { dispatches } = await count(await openNullGpu(), (b) => {
   const round = layerOn(b);
   return async () => round();
