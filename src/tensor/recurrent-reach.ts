@@ -109,8 +109,8 @@ export class RecurrentReach {
     stored: LinearPrefix | null,
   ): { o: Tensor; errors: Tensor; states: Tensor | undefined } {
     const { backend } = this;
-    const [valueHeads, valueSize] = v.shape.slice(1) as [number, number];
-    const keySize = q.shape[2]!;
+    const [, , keySize = 0] = q.shape;
+    const [, valueHeads = 0, valueSize = 0] = v.shape;
     const outputs: Tensor[] = [];
     const errors: Tensor[] = [];
     const states: Tensor[] = [];

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { openGpu } from "../../../test/webgpu.ts";
 import { BindGroups } from "./bind-groups.ts";
 import { USAGE } from "./device.ts";
-import { createWebGpuBackend, type GpuTensor, type WebGpuBackend } from "./index.ts";
+import { createWebGpuBackend, type WebGpuBackend } from "./index.ts";
 
 let backend: WebGpuBackend;
 let made = 0;
@@ -72,7 +72,7 @@ test("passes that allocate the same make groups and buffers once, in whatever or
 });
 
 test("groups go with their buffers, with errors, and when there are too many", async () => {
-  const tensor = (id: number) => ({ pooled: { id }, isWindow: false }) as GpuTensor;
+  const tensor = (id: number) => ({ pooled: { id }, isWindow: false, offset: 0, bindingBytes: 16 });
   let count = 0;
   const make = () => ({ label: `${count++}` }) as GPUBindGroup;
   const groups = new BindGroups(2);

@@ -1,4 +1,8 @@
+import type { PooledBuffer } from "./buffer-pool.ts";
 import type { GpuTensor } from "./memory.ts";
+
+/** What is bound of a tensor. */
+type Bound = Pick<GpuTensor, "isWindow" | "offset" | "bindingBytes"> & { pooled: Pick<PooledBuffer, "id"> };
 
 interface Kept {
   readonly group: GPUBindGroup;
@@ -20,7 +24,7 @@ export class BindGroups {
   constructor(private readonly most: number = MOST_GROUPS) {}
 
   /** The group of a layout for these tensors, which `make` makes where there is none yet. */
-  get(layout: string, tensors: readonly GpuTensor[], make: () => GPUBindGroup): GPUBindGroup {
+  get(layout: string, tensors: readonly Bound[], make: () => GPUBindGroup): GPUBindGroup {
     if (this.most === 0) return make();
     let key = layout;
     // A buffer's id is never used again, so that an entry cannot come to mean another buffer.
