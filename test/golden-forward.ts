@@ -45,6 +45,45 @@ export async function checkForward(goldens: Goldens, model: string, folder: stri
   return meter.worst;
 }
 
+/** Tokens of a decision that `checkDecisions` cuts out of a response. */
+const CUT = 7;
+
+/**
+ * Each response cut into decisions, whose prompts are all that comes before: what they share is computed once, in one
+ * pack, in several that take up a prefix kept by another, and once more from what a call before kept.
+ */
+export async function checkDecisions(goldens: Goldens, model: string): Promise<Deviations> {
+  const meter = new Meter();
+  const file = await GoldenFile.open(goldens.open(`goldens/${model}`), "forward.safetensors");
+  const decisions: (Sequence & { expected: number[]; place: string })[] = [];
+  for (const [i, { promptIds, responseIds }] of (await forwardSequences(file)).entries()) {
+    const logprobs = await file.numbers(`p${i}/logprobs`);
+    for (let at = 0; at < responseIds.length; at += CUT)
+      decisions.push({
+        promptIds: [...promptIds, ...responseIds.slice(0, at)],
+        responseIds: responseIds.slice(at, at + CUT),
+        expected: logprobs.slice(at, at + CUT),
+        place: `p${i} from ${at}`,
+      });
+  }
+  await withModel(goldens, model, async (loaded) => {
+    loaded.keepPrefixes(2 ** 30);
+    for (const maxTokensPerPack of [4096, 950, 4096]) {
+      let [given, computed] = [0, 0];
+      const results = await loaded.score(decisions, {
+        maxTokensPerPack,
+        onComputed: (tokens) => {
+          ({ given, computed } = tokens);
+        },
+      });
+      if (computed > given / 4) throw new Error(`${computed} of ${given} tokens were computed`);
+      for (const [i, { expected, place }] of decisions.entries())
+        meter.all("log-probability", results[i]!, expected, LOGPROB, place);
+    }
+  });
+  return meter.worst;
+}
+
 type Kept = Record<string, Tensor>;
 
 /** What a layer leaves, by the names of the golden file. */

@@ -2,7 +2,7 @@
  * The golden values of fixtures/models, checked on any backend, in Node or in a page. A check throws at the first
  * value beyond the tolerance of the fixtures' README and otherwise returns the largest deviations that it met.
  */
-import { checkForward, checkLogits, checkTrace } from "./golden-forward.ts";
+import { checkDecisions, checkForward, checkLogits, checkTrace } from "./golden-forward.ts";
 import { checkGenerate } from "./golden-generation.ts";
 import type { Deviations, Goldens } from "./golden-meter.ts";
 import { checkAdamW, checkAdamWUnit, checkGradient } from "./golden-training.ts";
@@ -67,6 +67,7 @@ export const GOLDEN_CHECKS: readonly GoldenCheck[] = [
   ...(["qwen3-a", "qwen3-b", "qwen3_5"] as const).flatMap((model): GoldenCheck[] => [
     { name: `${model}: every intermediate of eight tokens`, run: (goldens) => checkTrace(goldens, model) },
     { name: `${model}: log-probabilities`, run: (goldens) => checkForward(goldens, model, model) },
+    { name: `${model}: decisions of one text`, run: (goldens) => checkDecisions(goldens, model) },
     { name: `${model}: logits and entropies`, run: (goldens) => checkLogits(goldens, model) },
     ...BF16_FOLDERS[model].map(
       (folder): GoldenCheck => ({
