@@ -230,8 +230,8 @@ function bestStored(
   let best: { branches: Branch[]; prefix: StoredPrefix } | null = null;
   for (const prefix of sharing.stored?.prefixes ?? []) {
     const all = [trunk, ...branches.map(({ index }) => index)].map((index) => {
-      const most = Math.min(commonLength(prefix.ids, tokens[index]!.ids), tokens[index]!.mostShared);
-      const shared = sharing.recurrent ? (prefix.points.findLast((point) => point <= most) ?? 0) : most;
+      const common = Math.min(commonLength(prefix.ids, tokens[index]!.ids), tokens[index]!.mostShared);
+      const shared = sharing.recurrent ? (prefix.points.findLast((point) => point <= common) ?? 0) : common;
       return { index, shared };
     });
     const saved = all.reduce((sum, { shared }) => sum + shared, 0);
