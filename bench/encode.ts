@@ -13,7 +13,12 @@ import { QWEN3_SIZES } from "./support/qwen3-sizes.ts";
 const { values } = parseArgs({ options: { rounds: { type: "string", default: "300" } } });
 const rounds = Number(values.rounds);
 const SETTINGS = {
-  ...{ learningRate: 1e-5, beta1: 0.9, beta2: 0.999, adamEpsilon: 1e-8, weightDecay: 0, maxGradNorm: 1 },
+  learningRate: 1e-5,
+  beta1: 0.9,
+  beta2: 0.999,
+  adamEpsilon: 1e-8,
+  weightDecay: 0,
+  maxGradNorm: 1,
 };
 const [tokens, hidden, heads, groups, size, inner] = [256, 256, 4, 2, 64, 512];
 

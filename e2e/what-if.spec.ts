@@ -239,5 +239,6 @@ async function scoreInTerminal(record: Buffer, folder: string): Promise<ScoreOut
   return stdout
     .trimEnd()
     .split("\n")
-    .map((line) => scoreOutputSchema.parse(JSON.parse(line)));
+    .map((line): unknown => JSON.parse(line))
+    .map((score) => scoreOutputSchema.parse(score));
 }

@@ -30,7 +30,7 @@ const one = ["--episode", episode.episode, "--decision", String(DECISION)];
 /** The two contexts of a decision, or their scores. */
 function written<T>(schema: z.ZodType<T>, name: string): [T, T] {
   const text = readFileSync(at(name), "utf8").trimEnd().split("\n");
-  return z.tuple([schema, schema]).parse(text.map((line) => JSON.parse(line)));
+  return z.tuple([schema, schema]).parse(text.map((line): unknown => JSON.parse(line)));
 }
 
 it("writes the contexts that training reads, and gcopd score takes them", async () => {
@@ -74,7 +74,8 @@ it("writes the contexts that training reads, and gcopd score takes them", async 
 
 it("takes an edited evidence from a what-if record; without any text both prompts are the same", async () => {
   const { out } = await runCli(...evidence(...one, "--json"));
-  const { retrieval } = z.object({ retrieval: z.looseObject({}) }).parse(JSON.parse(out));
+  const record: unknown = JSON.parse(out);
+  const { retrieval } = z.object({ retrieval: z.looseObject({}) }).parse(record);
   const requests = async (evidence_text: string) => {
     writeFileSync(at("what-if.jsonl"), lines([{ ...retrieval, what_if: { evidence_text } }]));
     const options = ["--what-if", at("what-if.jsonl"), "--tokenizer", TOKENIZER];

@@ -210,12 +210,6 @@ export interface Backend<T extends Tensor = Tensor> {
    * `state` [S,N,dk,dv], where given, holds the states before the first rows and afterwards those after the last ones.
    */
   deltaRule(q: T, k: T, v: T, gates: T, sequences: T, state?: T): { o: T; errors: T };
-  /**
-   * States S of the delta rule on its way, [P,N,dk,dv], from the `errors` that it left: state p is zero before the row
-   * spans[p,0] and taken after the row spans[p,1] − 1, for `spans` u32 [P,2]. Spans of one first row stand together, the
-   * shorter before the longer.
-   */
-  deltaStates(k: T, gates: T, errors: T, spans: T): T;
   /** For states that were zero at the starts. */
   deltaRuleBackward(
     dout: T,
@@ -227,6 +221,12 @@ export interface Backend<T extends Tensor = Tensor> {
     o: T,
     errors: T,
   ): { dq: T; dk: T; dv: T; dgates: T };
+  /**
+   * States S of the delta rule on its way, [P,N,dk,dv], from the `errors` that it left: state p is zero before the row
+   * spans[p,0] and taken after the row spans[p,1] − 1, for `spans` u32 [P,2]. Spans of one first row stand together, the
+   * shorter before the longer.
+   */
+  deltaStates(k: T, gates: T, errors: T, spans: T): T;
 
   // --- vocabulary head ------------------------------------------------------------------------------------------
   /** logprobs[r] = h[r]·w[targets[r]] − lse[r], lse over all V rows of w [V,d], in any format. No [R,V] array is made. */

@@ -108,6 +108,10 @@ export interface DeltaRuleSizes {
   valueSize: number;
 }
 
+function isShape(t: Tensor, shape: readonly number[]): boolean {
+  return t.dtype === "f32" && sameShape(t, { ...t, shape });
+}
+
 /** q and k [T,G,dk], v [T,N,dv], gates [T,N,2], sequences u32 [S+1], state [S,N,dk,dv] */
 export function checkDeltaRule(
   operation: string,
@@ -121,7 +125,6 @@ export function checkDeltaRule(
   const [tokens = 0, keyHeads = 0, keySize = 0] = q.shape;
   const [, valueHeads = 0, valueSize = 0] = v.shape;
   const count = (sequences.shape[0] ?? 0) - 1;
-  const isShape = (t: Tensor, shape: readonly number[]) => t.dtype === "f32" && sameShape(t, { ...t, shape });
   const ok =
     q.shape.length === 3 &&
     isShape(q, [tokens, keyHeads, keySize]) &&
@@ -150,7 +153,6 @@ export function checkDeltaStates(
 ): Omit<DeltaRuleSizes, "sequences"> & { states: number } {
   const [tokens = 0, keyHeads = 0, keySize = 0] = k.shape;
   const [, valueHeads = 0, valueSize = 0] = errors.shape;
-  const isShape = (t: Tensor, shape: readonly number[]) => t.dtype === "f32" && sameShape(t, { ...t, shape });
   const ok =
     isShape(k, [tokens, keyHeads, keySize]) &&
     isShape(gates, [tokens, valueHeads, 2]) &&

@@ -105,7 +105,7 @@ export interface StoredPrefix {
 export interface Sharing {
   /** Fewer equal tokens are computed again; Infinity: nothing is shared. Default: SHORTEST_PREFIX. */
   shortest?: number | undefined;
-  /** Keys and values of a trunk may be kept for other packs (scoring). Otherwise each pack has its own trunk. */
+  /** What a trunk leaves may be kept for other packs (scoring). Otherwise each pack has its own trunk. */
   keep: boolean;
   /** A layer has a recurrent state: kept prefixes are taken up where it was kept. Otherwise after any token. */
   recurrent?: boolean;

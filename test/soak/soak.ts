@@ -74,7 +74,7 @@ class Soak {
   readonly #uniform: () => number;
   readonly #count = new BufferCount();
   readonly #devices: WeakRef<GPUDevice>[] = [];
-  readonly #ends: Promise<unknown>[] = [];
+  readonly #ends: Promise<GPUDeviceLostInfo>[] = [];
   readonly #report: SoakReport;
   readonly #codec = textCodec(
     loadTokenizer({

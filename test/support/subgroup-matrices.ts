@@ -104,7 +104,7 @@ function rewrite(wgsl: string, entry: string): string {
 }
 
 interface Program {
-  main: (group: bigint, local: bigint) => Generator;
+  main: (group: bigint, local: bigint) => Generator<unknown, void>;
   /** Of a workgroup. */
   threads: number;
   /** Pieces of 16 bytes that a workgroup shares. */
@@ -137,8 +137,8 @@ export function runKernel(wgsl: string, entry: string, bound: Bound, groups: num
   for (let group = 0; group < groups; group++) {
     // What a workgroup finds is not what another left.
     tiles.length = 0;
-    for (let i = 0; i < pieces; i++) tiles.push(new Array(8).fill(Number.NaN));
-    const running: Generator[] = Array.from({ length: threads }, (_, local) =>
+    for (let i = 0; i < pieces; i++) tiles.push(new Array<number>(8).fill(Number.NaN));
+    const running: Generator<unknown, void>[] = Array.from({ length: threads }, (_, local) =>
       main(BigInt(group), BigInt(local)),
     );
     for (let done = 0; done < threads; ) {

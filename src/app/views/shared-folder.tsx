@@ -30,7 +30,7 @@ export function useSharedFolder(): SharedFolderState {
     setProblem(null);
     listShared(path).then(
       (found) => current && setList(found),
-      (error) => current && setProblem(describeFault(error)),
+      (error: unknown) => current && setProblem(describeFault(error)),
     );
     return () => {
       current = false;

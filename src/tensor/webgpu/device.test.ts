@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { randomValues } from "../../../test/random.ts";
 import { heldObjects } from "../../../test/support/garbage.ts";
 import { openGpu } from "../../../test/webgpu.ts";
+import { DeviceError } from "../../core/errors.ts";
 import { noF16 } from "./device.ts";
 import { createWebGpuBackend, requestDevice, type WebGpuBackend } from "./index.ts";
 
@@ -182,7 +183,8 @@ test.each(["given back", "lost"])("nothing holds a device that was %s, nor its b
     if (end === "lost") {
       own.device.destroy();
       // Not through `rejects`, which holds the error, whose stack holds the device.
-      expect(await own.sync().catch((error) => error.fault)).toBe("lost");
+      const fault = (error: unknown) => (error instanceof DeviceError ? error.fault : error);
+      expect(await own.sync().catch(fault)).toBe("lost");
     }
     own.dispose();
     await own.device.lost;
