@@ -49,7 +49,10 @@ const pin = fc.record({ source: name, position: fc.option(count) });
 const anywhere: fc.Arbitrary<Place> = fc.record({
   view: fc.constantFrom(...VIEWS),
   library: fc.constantFrom("sample", "own", "own-0123456789ab", null),
-  disk: fc.array(name.filter(isSharedPath), { maxLength: 3 }),
+  // A folder, with / at its end, stands alone.
+  disk: fc
+    .array(name.filter(isSharedPath), { maxLength: 3 })
+    .map((paths) => (paths.some((path) => path.endsWith("/")) ? paths.slice(0, 1) : paths)),
   addresses: fc.array(
     fc.webUrl({ validSchemes: ["https"] }).map((url) => new URL(url).href),
     { maxLength: 3 },
