@@ -47,7 +47,7 @@ test("no environment but ScienceWorld takes an empty action", () => {
     expect(environmentRules(name).parseResponse("<action> </action>", menu)).toEqual({
       action: null,
       thought: null,
-      problem: "an empty action",
+      problem: "an empty action where no menu asks for a blank answer",
     });
   }
   expect(environmentRules("scienceworld").parseResponse("<action></action>", menu).action).toBe("");

@@ -3,7 +3,7 @@
  * it altogether, nothing is ever retained unverified, and continuity need not be tested again.
  */
 import type { EnvironmentRules } from "../environment.ts";
-import { parseNonblankResponse } from "../tagged-response.ts";
+import { PLAIN_RULE, responseParser } from "../tagged-response.ts";
 import { locateFacts } from "./locator.ts";
 import { ALFWORLD_PROMPT } from "./prompt.ts";
 
@@ -23,6 +23,6 @@ export const ALFWORLD: EnvironmentRules = {
   testsUnalignedEntry: false,
   unverifiedFallback: false,
   locate: locateFacts,
-  parseResponse: parseNonblankResponse,
+  parseResponse: responseParser(PLAIN_RULE),
   prompt: ALFWORLD_PROMPT,
 };

@@ -5,15 +5,22 @@
  */
 import type { EnvironmentRules } from "../environment.ts";
 import { SCIENCEWORLD } from "../scienceworld/rules.ts";
-import { parseNonblankResponse } from "../tagged-response.ts";
+import { responseParser } from "../tagged-response.ts";
 import { CUSTOM_PROMPT } from "./prompt.ts";
+
+/** The strictest of the released rules, with actions as written: their case may matter, and no menu takes a blank. */
+const parseResponse = responseParser({
+  lowerCase: false,
+  refusesNestedTags: true,
+  acceptsBlank: () => false,
+});
 
 export function customRules(name: string): EnvironmentRules {
   return {
     ...SCIENCEWORLD,
     name,
     locate: null,
-    parseResponse: parseNonblankResponse,
+    parseResponse,
     prompt: CUSTOM_PROMPT,
   };
 }

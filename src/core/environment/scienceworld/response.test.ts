@@ -11,6 +11,7 @@ describe("parseResponse", () => {
     ["<thought>hm</thought>\n<action>look around</action>", "look around", "hm"],
     ["<thought></thought><action>wait</action>", "wait", ""],
     ["<thought>a < b</thought><action>wait</action>", "wait", "a < b"],
+    ["<thought>Go!</thought><action>Open Drawer</action>", "open drawer", "Go!"],
   ])("well formed: %j", (response, action, thought) => {
     expect(parseResponse(response, "")).toEqual({ action, thought, problem: null });
   });
@@ -18,20 +19,24 @@ describe("parseResponse", () => {
   test.each([
     ["look around", "no <action>…</action> block"],
     ["", "no <action>…</action> block"],
-    ["<action>a</action><action>b</action>", "more than one action"],
+    ["<Action>a</Action>", "no <action>…</action> block"],
+    ["<action>a</action><action>b</action>", "more than one <action>"],
+    ["<action>a", "<action> is not closed exactly once"],
+    ["<action>a</action></action>", "<action> is not closed exactly once"],
+    ["<thought>t<action>a</action>", "<thought> and </thought> do not pair up"],
+    ["</thought><action>a</action>", "<thought> and </thought> do not pair up"],
+    ["<thought>t</thought><thought>u</thought><action>a</action>", "more than one <thought>"],
+    ["</action>a<action>", "a block is closed before it is opened"],
+    ["</thought><thought><action>a</action>", "a block is closed before it is opened"],
     ["<action>a</action> then", "text outside the blocks"],
     ["so <action>a</action>", "text outside the blocks"],
-    ["so <thought>t</thought><action>a</action>", "text before the thought"],
+    ["so <thought>t</thought><action>a</action>", "text outside the blocks"],
     ["<thought>t</thought> so <action>a</action>", "text outside the blocks"],
-    ["<thought>t<action>a</action>", "the thought is not closed before the next tag"],
-    ["<action>a", "the action is not closed before the next tag"],
-    ["<action>a<thought>t</thought></action>", "the action is not closed before the next tag"],
-    ["<thought>t</thought><thought>u</thought><action>a</action>", "unexpected <thought>"],
-    ["<action>a</action><thought>t</thought>", "a tag after the action"],
-    ["</thought><action>a</action>", "unexpected </thought>"],
-    ["<action></action>", "an empty action where no menu asks for a blank answer"],
+    ["<action>a</action><thought>t</thought>", "text outside the blocks"],
     ["<think>t</think><action>a</action>", "text outside the blocks"],
-    ["<Action>a</Action>", "no <action>…</action> block"],
+    ["<action>a<thought>t</thought></action>", "a thought or action tag inside a block"],
+    ["<thought>no <Action></thought><action>a</action>", "a thought or action tag inside a block"],
+    ["<action></action>", "an empty action where no menu asks for a blank answer"],
   ])("malformed: %j", (response, problem) => {
     expect(parseResponse(response, "You are here.")).toMatchObject({ action: null, problem });
   });

@@ -1,6 +1,6 @@
 /** WebShop's rules: retrieval as in ScienceWorld, other limits, and pages for states. */
 import type { EnvironmentRules } from "../environment.ts";
-import { parseNonblankResponse } from "../tagged-response.ts";
+import { PLAIN_RULE, responseParser } from "../tagged-response.ts";
 import { locatePage } from "./locate-page.ts";
 import { WEBSHOP_PROMPT } from "./prompt.ts";
 
@@ -20,6 +20,6 @@ export const WEBSHOP: EnvironmentRules = {
   testsUnalignedEntry: true,
   unverifiedFallback: true,
   locate: locatePage,
-  parseResponse: parseNonblankResponse,
+  parseResponse: responseParser(PLAIN_RULE),
   prompt: WEBSHOP_PROMPT,
 };

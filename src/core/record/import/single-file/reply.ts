@@ -1,7 +1,6 @@
 /** The action in an agent's reply, as the foreign formats write it. Nothing is guessed from other text. */
-import { environmentNames, environmentRules } from "../../../environment/environment.ts";
+import { environmentRules } from "../../../environment/environment.ts";
 import { asksForBlankCancellation } from "../../../environment/scienceworld/response.ts";
-import { parseNonblankResponse } from "../../../environment/tagged-response.ts";
 
 const ACTION_LINE = /^[ \t]*Action:/gm;
 const ACTION_BLOCK = /<action>([\s\S]*?)<\/action>/g;
@@ -33,10 +32,7 @@ export function replyAction(reply: string, observation: string): string | null {
 
 /** A student's response, as strictly as its environment's own parser reads it. */
 export function responseAction(response: string, prompt: string, environment: string): string | null {
-  const parse = environmentNames().includes(environment)
-    ? environmentRules(environment).parseResponse
-    : parseNonblankResponse;
-  return parse(response, prompt).action;
+  return environmentRules(environment).parseResponse(response, prompt).action;
 }
 
 /** The action of a tool call: its `action` or only argument, else the call written out. Null when it has none. */
