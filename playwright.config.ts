@@ -27,8 +27,8 @@ export default defineConfig({
   outputDir: "test-results",
   // One software GPU: two tests at once would only wait for each other.
   workers: 1,
-  // A test that passes only when run again is named in the report, and not counted as a failure of the page.
-  retries: 1,
+  // A test that needs a second try is broken.
+  retries: 0,
   forbidOnly: true,
   timeout: 120_000,
   expect: { timeout: 15_000 },

@@ -20,7 +20,8 @@ function foldInto(figures: Figures, event: LoopEvent): Figures {
   switch (event.type) {
     case "start": {
       const from = event.resumedFrom ?? 0;
-      const again = figures.start !== null;
+      // The event tells it by itself: a page that was closed early may not have kept the first start.
+      const again = event.resumedFrom !== null || figures.start !== null;
       const kept = backTo(figures, from);
       const marks = again
         ? [...kept.marks, { step: from, kind: "resumed" as const, text: `went on after step ${from}` }]

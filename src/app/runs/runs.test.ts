@@ -65,6 +65,16 @@ describe("events into figures", () => {
     expect(foldEvent(figures, earlier).marks.at(-1)?.text).toBe("device failed: gone");
   });
 
+  it("marks where a run went on, to its end, also where no event from before was kept", () => {
+    const figures = fold([
+      start(1),
+      ...STAGES,
+      updated(2),
+      { type: "done", step: 2 } as unknown as TrainEvent,
+    ]);
+    expect(figures.marks).toEqual([{ step: 1, kind: "resumed", text: "went on after step 1" }]);
+  });
+
   it("comes to the same with many events at once, and leaves what it began with as it was", () => {
     const before = fold([start(null), ...STAGES, updated(1)]);
     const events = [scored(2), updated(2), start(1), updated(2), updated(3)];
