@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 
 /** docs/design: each folder may import only from folders above it in this list. */
-const LAYERS = ["core", "text", "tensor", "engine", "simulator", "app", "worker", "cli"];
+const LAYERS = ["core", "text", "tensor", "node", "engine", "simulator", "app", "worker", "cli"];
 const root = resolve(import.meta.dirname, "../src");
 
 function files(folder: string): string[] {
@@ -53,7 +53,8 @@ describe("layers", () => {
       ["core", /^(node:|react|webgpu$|hono|libsql|commander)/],
       ["text", /^(node:|react|webgpu$|hono|libsql|commander)/],
       ["tensor", /^(node:|react|webgpu$|hono|libsql|commander)/],
-      ["app", /^(node:|webgpu$|hono|libsql|commander)/],
+      ["node", /^(react|webgpu$|hono|libsql|commander)/],
+      ["app", /^(node:|webgpu$|hono|libsql|commander)|\/node\/[^/]+\.ts$/],
       ["worker", /^react/],
       ["cli", /^react/],
     ];

@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { ImportFile, ImportFiles } from "../core/record/import/index.ts";
-import { fileError, onFile } from "../engine/webgpu/file-error.ts";
+import { fileError, onFile } from "../node/file-error.ts";
 
 async function* bytesOf(path: string, start: number): AsyncGenerator<Uint8Array> {
   const stream = createReadStream(path, { start, highWaterMark: 1 << 18 });

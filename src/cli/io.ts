@@ -6,7 +6,7 @@ import { basename, dirname, join } from "node:path";
 import { InputError } from "../core/errors.ts";
 import { plainText } from "../core/plain-text.ts";
 import { gzip, recordLine } from "../core/record/write.ts";
-import { fileError, onFile } from "../engine/webgpu/file-error.ts";
+import { fileError, onFile } from "../node/file-error.ts";
 
 /** `-` and, for `--out`, nothing at all stand for the standard streams. */
 const STANDARD = "-";

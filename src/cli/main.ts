@@ -4,7 +4,7 @@
  */
 import { Command, CommanderError } from "commander";
 import { DeviceError, InputError } from "../core/errors.ts";
-import { fileError, isSystemError } from "../engine/webgpu/file-error.ts";
+import { fileError, isSystemError } from "../node/file-error.ts";
 import { PACKAGE } from "../worker/package-root.ts";
 import { type Register, UsageError } from "./command.ts";
 import { register as demo } from "./commands/demo.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isGzip, maybeGunzip } from "../core/record/gunzip.ts";
 import { type RangedReader, rangedBytes } from "../core/record/ranged-reader.ts";
-import { onFile } from "../engine/webgpu/file-error.ts";
+import { onFile } from "../node/file-error.ts";
 import { fileLabel, openBytes } from "./io.ts";
 
 export interface RangedFile extends RangedReader {

@@ -10,7 +10,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
 import { InputError } from "../core/errors.ts";
 import { withRedirects } from "../engine/hub/hosts.ts";
-import { fileError } from "../engine/webgpu/file-error.ts";
+import { fileError } from "../node/file-error.ts";
 import { createApp } from "./app.ts";
 import { DeviceProbe } from "./device/probe.ts";
 import { checkSharedFolder } from "./files/shared-folder.ts";

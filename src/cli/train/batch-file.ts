@@ -1,7 +1,7 @@
 /** batch.jsonl of a run: the tokens of its latest step, for a person to look at. */
 import { renameSync, writeFileSync } from "node:fs";
 import type { BatchTokens, TextCodec } from "../../core/loop/index.ts";
-import { fileError } from "../../engine/webgpu/file-error.ts";
+import { fileError } from "../../node/file-error.ts";
 
 /** Replaces the file in one move: a line for the step, then one for each decision. */
 export function writeBatch(path: string, { step, decisions }: BatchTokens, codec: TextCodec): void {

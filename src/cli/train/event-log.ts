@@ -1,7 +1,7 @@
 /** events.jsonl and metrics.jsonl of a run: each step once, whatever happened between. */
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import type { TrainEvent } from "../../core/loop/events.ts";
-import { fileError } from "../../engine/webgpu/file-error.ts";
+import { fileError } from "../../node/file-error.ts";
 
 /** An append-only JSON Lines file that can be cut back to a step. */
 class StepLines {

@@ -13,7 +13,7 @@ import {
 } from "../../core/loop/index.ts";
 import { sha256Hex } from "../../core/seeded.ts";
 import { openModelFolder, parseHubName } from "../../engine/hub/node.ts";
-import { onFile } from "../../engine/webgpu/file-error.ts";
+import { onFile } from "../../node/file-error.ts";
 import { lockFolder } from "../../worker/lock.ts";
 import { saveModel } from "../engine/save-model.ts";
 import { writeOut } from "../io.ts";

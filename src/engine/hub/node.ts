@@ -5,7 +5,7 @@ import { mkdir, open, readFile, rename, rm, stat, writeFile } from "node:fs/prom
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { FolderReader } from "../../core/ports.ts";
-import { onFile } from "../webgpu/file-error.ts";
+import { onFile } from "../../node/file-error.ts";
 import { openFolder } from "../webgpu/node-folder.ts";
 import { type BringOptions, bringModel, type HubCache } from "./bring-model.ts";
 import type { HubStore } from "./download.ts";

@@ -4,7 +4,7 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs
 import { basename, dirname, join, resolve } from "node:path";
 import { InputError } from "../../core/errors.ts";
 import type { FolderReader, FolderWriter } from "../../core/ports.ts";
-import { fileError, onFile } from "./file-error.ts";
+import { fileError, onFile } from "../../node/file-error.ts";
 
 /** A folder on disk as a FolderReader. An InputError when it is not there or is not a folder. */
 export function openFolder(path: string): FolderReader {

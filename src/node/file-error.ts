@@ -1,4 +1,4 @@
-import { InputError } from "../../core/errors.ts";
+import { InputError } from "../core/errors.ts";
 
 const REASONS: Readonly<Record<string, { read: string; write: string } | string>> = {
   ENOENT: { read: "no such file", write: "the folder to write into does not exist" },
@@ -37,6 +37,15 @@ export function fileError(error: unknown, path: string, doing: "read" | "write")
 export async function onFile<T>(path: string, doing: "read" | "write", work: Promise<T>): Promise<T> {
   try {
     return await work;
+  } catch (error) {
+    throw fileError(error, path, doing);
+  }
+}
+
+/** `onFile` for work that is not waited for. */
+export function onFileSync<T>(path: string, doing: "read" | "write", work: () => T): T {
+  try {
+    return work();
   } catch (error) {
     throw fileError(error, path, doing);
   }

@@ -1,0 +1,153 @@
+/** Writes that are whole or did not happen: short writes are completed, and a name changes hands only when all is on the disk. */
+import { randomBytes } from "node:crypto";
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { type FileHandle, mkdir, open, rename, rm } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { onFile, onFileSync } from "./file-error.ts";
+
+export interface WholeOptions {
+  /** Permissions of a file that is made. */
+  mode?: number;
+  /** Name until the file is whole; by default one in the same folder that no other write has. */
+  temporary?: string;
+}
+
+/** A hidden name beside `path` that no other write has. */
+export function temporaryName(path: string): string {
+  return join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.part`);
+}
+
+/**
+ * Writes a file under a temporary name and renames it once it is on the disk. After an error the file that stood there
+ * is untouched and nothing else is left.
+ *
+ * @returns its size in bytes
+ * @throws InputError for faults of the disk; errors of `chunks` stay what they are
+ */
+export async function writeWhole(
+  path: string,
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  options: WholeOptions = {},
+): Promise<number> {
+  const { temporary = temporaryName(path), mode } = options;
+  const handle = await onFile(path, "write", open(temporary, flags(options), mode));
+  try {
+    const bytes = await fillFile(handle, chunks, path);
+    await onFile(path, "write", rename(temporary, path));
+    await syncFolder(dirname(path));
+    return bytes;
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** `writeWhole` for callers that cannot wait. */
+export function writeWholeSync(path: string, content: string | Uint8Array, options: WholeOptions = {}): void {
+  const { temporary = temporaryName(path), mode } = options;
+  onFileSync(path, "write", () => {
+    const file = openSync(temporary, flags(options), mode);
+    try {
+      try {
+        writeAllSync(file, content);
+        fsyncSync(file);
+      } finally {
+        closeSync(file);
+      }
+      renameSync(temporary, path);
+      syncFolderSync(dirname(path));
+    } catch (error) {
+      try {
+        rmSync(temporary, { force: true });
+      } catch {
+        // The fault that came first is the one to tell.
+      }
+      throw error;
+    }
+  });
+}
+
+/** A name of the caller's own may be left from a write that was killed. */
+const flags = ({ temporary }: WholeOptions): string => (temporary === undefined ? "wx" : "w");
+
+/**
+ * Writes `chunks` to an open file, waits until they are on the disk, and closes it.
+ *
+ * @returns bytes written
+ * @throws InputError with `path` for faults of the disk; errors of `chunks` stay what they are
+ */
+export async function fillFile(
+  handle: FileHandle,
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  path: string,
+): Promise<number> {
+  let bytes = 0;
+  try {
+    for await (const chunk of chunks) {
+      await onFile(path, "write", writeAll(handle, chunk));
+      bytes += chunk.length;
+    }
+    await onFile(path, "write", handle.sync());
+  } catch (error) {
+    await handle.close().catch(() => undefined);
+    throw error;
+  }
+  await onFile(path, "write", handle.close());
+  return bytes;
+}
+
+/** Writes all of `bytes` at `position`, or where the file's own position is: one write may take only a part. */
+export async function writeAll(handle: FileHandle, bytes: Uint8Array, position?: number): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const at = position === undefined ? null : position + done;
+    done += (await handle.write(bytes, done, bytes.length - done, at)).bytesWritten;
+  }
+}
+
+/** `writeAll` on a file descriptor. */
+export function writeAllSync(file: number, content: string | Uint8Array): void {
+  const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+  for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done);
+}
+
+/** Makes a folder and what is missing above it, and puts the new names on the disk. @returns the outermost one made */
+export async function makeFolder(path: string, mode?: number): Promise<string | undefined> {
+  const made = await onFile(path, "write", mkdir(path, { recursive: true, mode }));
+  if (made === undefined) return undefined;
+  for (let folder = resolve(path); folder !== dirname(resolve(made)); folder = dirname(folder)) {
+    await syncFolder(dirname(folder));
+  }
+  return made;
+}
+
+/** Puts a folder's names on the disk: a rename outlives a power cut only after this. */
+export async function syncFolder(path: string): Promise<void> {
+  if (!FOLDERS_SYNC) return;
+  const handle = await onFile(path, "write", open(path, "r"));
+  try {
+    await onFile(path, "write", handle.sync().catch(unlessUnsupported));
+  } finally {
+    await onFile(path, "write", handle.close());
+  }
+}
+
+/** `syncFolder` for callers that cannot wait. */
+export function syncFolderSync(path: string): void {
+  if (!FOLDERS_SYNC) return;
+  const file = openSync(path, "r");
+  try {
+    fsyncSync(file);
+  } catch (error) {
+    unlessUnsupported(error);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Windows opens no folder as a file. */
+const FOLDERS_SYNC = process.platform !== "win32";
+
+/** Some network file systems have no sync of folders. */
+function unlessUnsupported(error: unknown): void {
+  if (!["EINVAL", "ENOTSUP"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+}
