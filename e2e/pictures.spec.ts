@@ -84,8 +84,9 @@ for (const theme of ["light", "dark"] as const) {
     test("a student updated", async ({ page }) => {
       test.setTimeout(400_000);
       await visit(page, sampleHash("training", TASK, { decision: 4 }));
+      await page.getByLabel("Preset").selectOption("sample");
       await expect(page.getByRole("button", { name: "Update" })).toBeEnabled();
-      await page.keyboard.press("u");
+      await page.getByRole("button", { name: "Update" }).click();
       await expect(page.getByTestId("run-message")).toBeVisible({ timeout: 380_000 });
       await picture(page, theme, "training");
     });
@@ -108,6 +109,7 @@ test.describe("pictures, both themes", () => {
       };
     });
     await visit(page, sampleHash("training", TASK, { decision: 4 }));
+    await page.getByLabel("Preset").selectOption("sample");
     const update = page.getByRole("button", { name: "Update" });
     const detail = page.getByTestId("run-detail");
     for (const [method, vanilla, graph] of [

@@ -125,9 +125,15 @@ test("episodes that are played anew have a success, drawn beside the other figur
 test("updates the sample's student on one of its episodes", async ({ page }) => {
   test.setTimeout(400_000);
   await visit(page, sampleHash("training", "lifespan-shortest-lived|51|easy", { decision: 3 }));
+  const batch = page.getByLabel("Episodes a step");
+  // The sample has 66 episodes: more than the paper's batch.
+  await expect(batch).toHaveAttribute("placeholder", "32");
+  await page.getByLabel("Preset").selectOption("sample");
+  await expect(batch).toHaveValue("4");
+  await expect(page.getByLabel("Learning rate")).toHaveValue("1e-4");
   await expect(page.getByRole("button", { name: "Update" })).toBeEnabled();
   await noteTexts(page, "running");
-  await page.keyboard.press("u");
+  await page.getByRole("button", { name: "Update" }).click();
   await expectSeen(page, "running", /Step 2 of 2/, 380_000);
   await expect(page.getByTestId("run-message")).toContainText("Done: 2 steps.", { timeout: 380_000 });
   const { before, after } = await watched(page);

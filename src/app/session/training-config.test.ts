@@ -1,15 +1,30 @@
 import { expect, it } from "vitest";
 import { namedFiles } from "../../core/loop/train-config.ts";
-import type { FileSummary, LibrarySummary } from "../model.ts";
+import { PAPER_SETTINGS } from "../../core/ports.ts";
+import type { FileSummary, LibrarySummary, TaskSummary } from "../model.ts";
 import { getRuns, type WorkerState } from "../runs/runs-store.ts";
 import { getUi, type UiState } from "../state/store.ts";
 import { composeConfig } from "./training-config.ts";
-import { trainingForm } from "./training-form.ts";
+import { choosePreset, presetOf, setText, trainingForm } from "./training-form.ts";
 
 const WORKER: WorkerState = {
   ...getRuns().worker,
   status: "there",
   files: { jobs: "/data/jobs", shared: "/shared/", program: ["gcopd"], environment: {}, sample: null },
+};
+
+const TASK: TaskSummary = {
+  place: 0,
+  environment: "x",
+  task: "t",
+  description: "",
+  sources: 1,
+  admitted: 1,
+  successes: 1,
+  failures: 0,
+  episodes: 1,
+  episodesWon: 0,
+  decisions: 1,
 };
 
 /** A library of files that were opened from these paths of the worker's disk. */
@@ -100,4 +115,24 @@ it("names the files of a run in the page, so that a command beside them reads th
   ];
   const { config } = composed(opened(files, []), "page");
   expect([config?.library, config?.episodes]).toEqual(["s.jsonl", ["e1.jsonl", "e2.jsonl"]]);
+});
+
+it("takes the paper's batch and learning rate, all episodes where the library has fewer, and a preset's values", () => {
+  const ui = opened([["e.jsonl", "episodes"]], []);
+  const withEpisodes = (episodes: number) =>
+    composed({ ...ui, library: ui.library && { ...ui.library, tasks: [{ ...TASK, episodes }] } }).config;
+  const [many, few] = [withEpisodes(66), withEpisodes(5)];
+  expect([many?.batch_size, many?.settings.learning_rate]).toEqual([32, PAPER_SETTINGS.learningRate]);
+  expect([few?.batch_size, few?.settings.learning_rate]).toEqual([5, PAPER_SETTINGS.learningRate]);
+  expect(presetOf(trainingForm())).toBe("paper");
+  setText("batch_size", "32");
+  expect(presetOf(trainingForm())).toBe("paper");
+  choosePreset("sample");
+  const sample = withEpisodes(66);
+  expect([sample?.batch_size, sample?.settings.learning_rate]).toEqual([4, 1e-4]);
+  expect(presetOf(trainingForm())).toBe("sample");
+  setText("batch_size", "7");
+  expect(presetOf(trainingForm())).toBeNull();
+  choosePreset("paper");
+  expect(withEpisodes(5)?.batch_size).toBe(5);
 });

@@ -6,7 +6,7 @@ import { getRuns, type WorkerState } from "../runs/runs-store.ts";
 import { getUi, type UiState } from "../state/store.ts";
 import { memory } from "./memory.ts";
 import { modelOrigins, sharedModelPath } from "./models.ts";
-import { formStages, type TrainingForm, trainingForm } from "./training-form.ts";
+import { defaultBatch, formStages, type TrainingForm, trainingForm } from "./training-form.ts";
 
 /** Keys that only the worker knows: they are left out of runs in the page. */
 export const WORKER_KEYS: readonly string[] = ["device", "cards", "compute", "keep_checkpoints"];
@@ -61,8 +61,10 @@ export function composeConfig(
   const { control, budget, augmentation, terminalNote } = ui.place;
   const { weights, limitGib } = memory();
   const passes = epochs(form);
+  const batch = defaultBatch(form, ui.library);
   const written = {
     ...paths,
+    ...(String(batch) === configField("batch_size").standard ? {} : { batch_size: batch }),
     ...configOf(texts),
     ...(passes === null ? {} : { epochs: passes }),
     ...(control === "graph" ? {} : { control }),

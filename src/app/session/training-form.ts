@@ -2,6 +2,8 @@
 import { create } from "zustand";
 import { METHOD_IDS, METHODS, type Stage } from "../../core/method/index.ts";
 import { isOneOf } from "../../core/one-of.ts";
+import type { LibrarySummary } from "../model.ts";
+import { configField } from "../runs/config-fields.ts";
 import type { Where } from "../runs/run.ts";
 import { newRunId } from "../runs/runs-store.ts";
 
@@ -24,12 +26,41 @@ export const useTrainingForm = create<TrainingForm>(() => ({
   where: "page",
   data: "episode",
   passes: ["1", "1"],
-  texts: { method: "gc-opd", batch_size: "4", "settings.learning_rate": "1e-4" },
+  texts: { method: "gc-opd" },
   nextId: newRunId("train"),
 }));
 
 export const trainingForm = useTrainingForm.getState;
 export const setTrainingForm = useTrainingForm.setState;
+
+/** Named values of the fields that decide how fast the student moves. Empty is the default of the config: the paper's. */
+export const PRESETS = {
+  paper: { batch_size: "", "settings.learning_rate": "" },
+  /** For a tiny student and a few dozen episodes: a change can be seen after one step. */
+  sample: { batch_size: "4", "settings.learning_rate": "1e-4" },
+} as const;
+export const PRESET_NAMES = ["paper", "sample"] as const;
+export type PresetName = (typeof PRESET_NAMES)[number];
+
+export function choosePreset(name: PresetName): void {
+  setTrainingForm(({ texts }) => ({ texts: { ...texts, ...PRESETS[name] } }));
+}
+
+/** The preset whose values the form has; null where they are the user's own. */
+export function presetOf({ texts }: Pick<TrainingForm, "texts">): PresetName | null {
+  const value = (of: Readonly<Record<string, string>>, key: string) =>
+    Number(of[key]?.trim() || configField(key).standard);
+  const same = (name: PresetName): boolean =>
+    Object.keys(PRESETS[name]).every((key) => value(texts, key) === value(PRESETS[name], key));
+  return PRESET_NAMES.find(same) ?? null;
+}
+
+/** Episodes per step where none are typed: the paper's number, or all of the open library where it has fewer. */
+export function defaultBatch({ data }: Pick<TrainingForm, "data">, library: LibrarySummary | null): number {
+  const paper = Number(configField("batch_size").standard);
+  const episodes = library?.tasks.reduce((sum, task) => sum + task.episodes, 0) ?? 0;
+  return data === "files" || episodes === 0 ? paper : Math.min(paper, episodes);
+}
 
 /** The stages of the method that the form names; none where it is not one. */
 export function formStages({ texts }: Pick<TrainingForm, "texts">): readonly Stage[] {

@@ -101,7 +101,7 @@ function deltaWaiting({ scoring }: UiState): string {
 
 function trainingText(): string {
   const [vanillaPasses = "1", graphPasses = "1"] = trainingForm().passes;
-  return `An update moves the student towards the teacher: ${vanillaPasses} × over its data without evidence, then ${graphPasses} × with it. The key z takes it back. That was the tour: Ctrl K finds everything, ? lists the keys.`;
+  return `An update moves the student towards the teacher: ${vanillaPasses} × over its data without evidence, then ${graphPasses} × with it. The preset “sample” takes steps that are large enough to see. The key z takes it back. That was the tour: Ctrl K finds everything, ? lists the keys.`;
 }
 
 export const STEPS: readonly TourStep[] = [

@@ -9,9 +9,14 @@ import { useMemory } from "../../session/memory.ts";
 import { startTraining, stopTraining } from "../../session/training.ts";
 import { composeConfig, WORKER_KEYS } from "../../session/training-config.ts";
 import {
+  choosePreset,
   DATA_CHOICES,
   type DataChoice,
+  defaultBatch,
   formStages,
+  PRESET_NAMES,
+  type PresetName,
+  presetOf,
   setText,
   setTrainingForm,
   useTrainingForm,
@@ -31,6 +36,11 @@ const DATA: Record<DataChoice, string> = {
   task: "this task’s episodes",
   library: "the whole library",
   files: "files on the worker’s disk",
+};
+
+const PRESET_TITLES: Record<PresetName, string> = {
+  paper: "paper: 32 and 1e-5",
+  sample: "sample: 4 and 1e-4",
 };
 
 const TITLES: Readonly<Record<string, string>> = {
@@ -181,6 +191,20 @@ export function TrainingFormPanel() {
             />
           </Labelled>
         ))}
+        <Labelled label="Preset">
+          <select
+            value={presetOf(form) ?? ""}
+            disabled={busy}
+            onChange={({ target }) => isOneOf(PRESET_NAMES, target.value) && choosePreset(target.value)}
+          >
+            {presetOf(form) === null && <option value="">own values</option>}
+            {PRESET_NAMES.map((name) => (
+              <option key={name} value={name}>
+                {PRESET_TITLES[name]}
+              </option>
+            ))}
+          </select>
+        </Labelled>
         {field("batch_size")}
         {field("settings.learning_rate")}
         <WhatIfControls leftOut={0} />
@@ -231,7 +255,8 @@ function PlanLine() {
   const episodes = useEpisodes(data);
   const words = whatIfWords(controlsOf(useUi((ui) => ui.place)));
   const evidence = words.length === 0 ? "the full method" : words.join(" · ");
-  const batch = Number(texts.batch_size || 32);
+  const library = useUi((ui) => ui.library);
+  const batch = Number(texts.batch_size || defaultBatch({ data }, library));
   const stages = formStages({ texts });
   const counts = stages.map((stage, n) =>
     episodes === null ? Number.NaN : Number(passes[n] || stage.epochs) * Math.ceil(episodes / batch),
@@ -265,6 +290,9 @@ function ConfigField({ field, problem, disabled }: { field: Field; problem?: str
   const text = useTrainingForm(({ texts }) => texts[field.key] ?? "");
   const { key, kind, choices, standard, description } = field;
   const set = (value: string) => setText(key, value);
+  const data = useTrainingForm((form) => form.data);
+  const library = useUi((ui) => ui.library);
+  const absent = key === "batch_size" ? String(defaultBatch({ data }, library)) : standard;
   const shared = useRuns((state) => state.worker.files?.shared ?? null);
   const control = (
     <Labelled label={titleOf(key)} problem={problem} title={description}>
@@ -288,7 +316,7 @@ function ConfigField({ field, problem, disabled }: { field: Field; problem?: str
           type={kind === "integer" ? "number" : "text"}
           className={kind}
           value={text}
-          placeholder={standard}
+          placeholder={absent}
           disabled={disabled}
           aria-invalid={problem !== undefined}
           spellCheck={false}
