@@ -63,6 +63,9 @@ export interface Scorer {
   dispose(): void;
 }
 
+/** Token ids from `from` up to, but not including, `to`. */
+export type IdRange = readonly [from: number, to: number];
+
 /** How one response is drawn. */
 export interface SampleRequest {
   id: string;
@@ -74,12 +77,20 @@ export interface SampleRequest {
   seed: number;
   /** Ids that end the response (kept as its last token). */
   stopIds: readonly number[];
+  /**
+   * The only ids that may be drawn, as ascending ranges: those with a token. A model often has more vocabulary rows than
+   * its tokenizer has tokens.
+   */
+  drawable: readonly IdRange[];
 }
 
 export interface SampleResult {
   id: string;
   responseIds: number[];
-  /** log p_old of each response token, at temperature 1. */
+  /**
+   * log p_old of each response token, at temperature 1 over the whole vocabulary, as the scorer and the trainer count it:
+   * `drawable` decides what is drawn, not its probability.
+   */
   logprobs: Float32Array;
   stop: "stop" | "length";
 }

@@ -1,4 +1,5 @@
 import { InputError } from "../core/errors.ts";
+import type { IdRange } from "../core/ports.ts";
 import type { Backend, Tensor } from "./backend.ts";
 import { type ModelConfig, normOffset } from "./config.ts";
 import { DecodingCache } from "./decoding-cache.ts";
@@ -16,12 +17,14 @@ export interface GenerateOptions {
   uniform?: () => number;
   /** Ids that end the response; kept as its last token. */
   stopIds?: readonly number[];
+  /** The only ids that may be drawn, as ascending ranges; every vocabulary row when absent. */
+  drawable?: readonly IdRange[];
   signal?: AbortSignal;
 }
 
 export interface Generated {
   ids: number[];
-  /** At temperature 1. */
+  /** At temperature 1, over every vocabulary row. */
   logprobs: Float32Array;
   /** Whether a stop id ended it, and not the number of tokens. */
   stopped: boolean;
@@ -41,10 +44,11 @@ export async function generate(
   model: string,
 ): Promise<Generated> {
   const { maxTokens, temperature, uniform, stopIds = [], signal } = options;
+  const drawable = options.drawable ?? [[0, config.vocabularySize]];
   const draw = (logits: Float32Array) => {
-    if (temperature === 0) return drawGreedy(logits);
+    if (temperature === 0) return drawGreedy(logits, drawable);
     if (uniform === undefined) throw new Error("generate: uniform is needed unless the temperature is 0");
-    return drawSample(logits, temperature, uniform());
+    return drawSample(logits, temperature, uniform(), drawable);
   };
   if (!(temperature >= 0) || !Number.isFinite(temperature))
     throw new InputError(`temperature ${temperature} is not a number from 0 on`);

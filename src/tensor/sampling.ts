@@ -1,4 +1,9 @@
-/** A token drawn from logits [V] and its log-probability at temperature 1, whatever the temperature of the draw. */
+import type { IdRange } from "../core/ports.ts";
+
+/**
+ * A token drawn from logits [V], and its log-probability over all V rows at temperature 1: neither the temperature of
+ * the draw nor the ids that it was limited to change it.
+ */
 export interface Drawn {
   id: number;
   logprob: number;
@@ -13,25 +18,42 @@ function logSumExp(logits: Float32Array, scale: number): number {
   return scale * max + Math.log(total);
 }
 
-/** The most probable token; the first of equals. */
-export function drawGreedy(logits: Float32Array): Drawn {
-  let id = 0;
-  for (let i = 1; i < logits.length; i++) if (logits[i]! > logits[id]!) id = i;
-  return { id, logprob: logits[id]! - logSumExp(logits, 1) };
+/** The logits of the ids in `drawable`, -∞ for all others. */
+function limitedTo(drawable: readonly IdRange[], logits: Float32Array): Float32Array {
+  const limited = new Float32Array(logits.length).fill(-Infinity);
+  for (const [from, to] of drawable) limited.set(logits.subarray(from, to), Math.min(from, logits.length));
+  return limited;
 }
 
-/** The first token, in order of id, whose cumulative softmax(logits / temperature) exceeds u in [0, 1). */
-export function drawSample(logits: Float32Array, temperature: number, u: number): Drawn {
+/** The most probable token in `drawable`; the first of equals. */
+export function drawGreedy(logits: Float32Array, drawable: readonly IdRange[]): Drawn {
+  const limited = limitedTo(drawable, logits);
+  let id = 0;
+  for (let i = 1; i < limited.length; i++) if (limited[i]! > limited[id]!) id = i;
+  return { id, logprob: limited[id]! - logSumExp(logits, 1) };
+}
+
+/**
+ * The first token, in order of id, whose cumulative softmax(logits / temperature) over the ids in `drawable` exceeds u in
+ * [0, 1).
+ */
+export function drawSample(
+  logits: Float32Array,
+  temperature: number,
+  u: number,
+  drawable: readonly IdRange[],
+): Drawn {
   const scale = 1 / temperature;
-  const sum = logSumExp(logits, scale);
+  const limited = limitedTo(drawable, logits);
+  const sum = logSumExp(limited, scale);
   let cumulative = 0;
   let id = -1;
-  for (let i = 0; i < logits.length; i++) {
-    const probability = Math.exp(scale * logits[i]! - sum);
+  for (let i = 0; i < limited.length; i++) {
+    const probability = Math.exp(scale * limited[i]! - sum);
     cumulative += probability;
     // The last token of positive probability stands in where rounding leaves the total below u.
     if (probability > 0) id = i;
     if (cumulative > u) break;
   }
-  return { id, logprob: logits[id]! - logSumExp(logits, 1) };
+  return { id, logprob: limited[id]! - logSumExp(logits, 1) };
 }

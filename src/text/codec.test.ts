@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { modelFixture } from "../../test/support/golden.ts";
-import { checkSameTokenizer, textCodec } from "./codec.ts";
+import { textCodec } from "./codec.ts";
 import { loadTokenizer, type Tokenizer } from "./tokenizer.ts";
 
 function load(name: string, change: (json: string) => string = (json) => json): Tokenizer {
@@ -27,22 +27,6 @@ describe("text codec", () => {
   it("names the decision that carries neither", () => {
     expect(() => codec.responseIds({}, { episode: "e", decision: 3 })).toThrow(
       'episode "e", decisions[3].response',
-    );
-  });
-});
-
-describe("tokenizers of teacher and student", () => {
-  it("agree with themselves", () => {
-    expect(() => checkSameTokenizer(load("tokenizer"), load("tokenizer"))).not.toThrow();
-  });
-
-  it("differ: the first id is named", () => {
-    expect(() => checkSameTokenizer(load("tokenizer-qwen3_5"), load("tokenizer"))).toThrow(
-      /^tokenizer-qwen3_5: not the student's tokenizer \(tokenizer\): id \d+ is .* here and .* there$/,
-    );
-    const renamed = load("tokenizer", (json) => json.replaceAll('"</tool_call>"', '"</tool_gone>"'));
-    expect(() => checkSameTokenizer(renamed, load("tokenizer"))).toThrow(
-      'id 1864 is "</tool_gone>" here and "</tool_call>" there',
     );
   });
 });

@@ -1,43 +1,45 @@
 import { InputError } from "../core/errors.ts";
 import type { TextCodec } from "../core/loop/codec.ts";
-import { decisionPromptIds, decisionResponseIds } from "./decision-ids.ts";
+import type { IdRange } from "../core/ports.ts";
+import { decisionKey, decisionPromptIds, decisionResponseIds } from "./decision-ids.ts";
+import { checkShared, type UnsharedIds } from "./same-ids.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
-/** A tokenizer as the loop sees it. `InputError` when it has no token that ends a turn. */
-export function textCodec(tokenizer: Tokenizer): TextCodec {
+/**
+ * A tokenizer as the loop sees it: it writes every id. Ids that another model's tokenizer does not share are refused
+ * where they come up, and are never sampled. `InputError` when it has no token that ends a turn.
+ */
+export function textCodec(tokenizer: Tokenizer, unshared: readonly UnsharedIds[] = []): TextCodec {
   const { endOfTurnId, file } = tokenizer;
   if (endOfTurnId === null)
     throw new InputError("has no <|im_end|> and no eos_token to end a turn with", { file });
+  const checked = (ids: number[], key?: string): number[] => {
+    for (const each of unshared) checkShared(ids, each, key);
+    return ids;
+  };
   return {
-    encode: (text) => tokenizer.encode(text, { special: false }),
+    encode: (text) => checked(tokenizer.encode(text, { special: false })),
     decode: (ids) => tokenizer.decode(ids),
     endOfTurnId,
-    promptIds: (decision, place) => decisionPromptIds(decision, tokenizer, place),
-    responseIds: (decision, place) => decisionResponseIds(decision, tokenizer, place),
+    drawable: drawableIds(tokenizer, (id) => unshared.every(({ ids }) => !ids.has(id))),
+    promptIds: (decision, place) =>
+      checked(decisionPromptIds(decision, tokenizer, place), decisionKey(place, "prompt_ids")),
+    responseIds: (decision, place) =>
+      checked(decisionResponseIds(decision, tokenizer, place), decisionKey(place, "response_ids")),
   };
 }
 
-/**
- * Teacher and student must read the same ids: the teacher scores the student's own response ids (Eq. (8)).
- *
- * @throws InputError naming the first id whose token differs
- */
-export function checkSameTokenizer(teacher: Tokenizer, student: Tokenizer): void {
-  const ids = Math.max(teacher.vocabularySize, student.vocabularySize);
-  for (let id = 0; id < ids; id += 1) {
-    const [a, b] = [shownToken(teacher, id), shownToken(student, id)];
-    if (a === b) continue;
-    throw new InputError(
-      `not the student's tokenizer (${student.file}): id ${id} is ${a} here and ${b} there`,
-      {
-        file: teacher.file,
-      },
-    );
+/** The ids that have a token, as ascending ranges. */
+function drawableIds(tokenizer: Tokenizer, isShared: (id: number) => boolean): IdRange[] {
+  const ranges: IdRange[] = [];
+  let from: number | null = null;
+  for (let id = 0; id <= tokenizer.vocabularySize; id += 1) {
+    const drawable = tokenizer.hasToken(id) && isShared(id);
+    if (drawable) from ??= id;
+    else if (from !== null) {
+      ranges.push([from, id]);
+      from = null;
+    }
   }
-}
-
-function shownToken(tokenizer: Tokenizer, id: number): string {
-  if (!tokenizer.hasToken(id)) return "no token";
-  const piece = tokenizer.pieces([id])[0]!;
-  return `${piece.special ? "the special token " : ""}${JSON.stringify(piece.text)}`;
+  return ranges;
 }

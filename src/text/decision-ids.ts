@@ -13,10 +13,15 @@ export interface DecisionPlace {
   decision?: number;
 }
 
-function inputError(message: string, place: DecisionPlace, key: string): InputError {
+/** A key of a decision as messages name it: `episode "e-17", decisions[4].prompt_ids`. */
+export function decisionKey(place: DecisionPlace, key: string): string {
   const episode = place.episode === undefined ? "" : `episode ${JSON.stringify(place.episode)}, `;
   const decision = place.decision === undefined ? "" : `decisions[${place.decision}].`;
-  return new InputError(message, { file: place.file, key: `${episode}${decision}${key}` });
+  return `${episode}${decision}${key}`;
+}
+
+function inputError(message: string, place: DecisionPlace, key: string): InputError {
+  return new InputError(message, { file: place.file, key: decisionKey(place, key) });
 }
 
 function recorded(ids: readonly number[], key: string, tokenizer: Tokenizer, place: DecisionPlace): number[] {

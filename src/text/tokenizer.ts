@@ -43,6 +43,7 @@ export class Tokenizer {
   readonly #bytes: (Uint8Array | undefined)[] = [];
   readonly #ids = new Map<string, number>();
   readonly #special: ReadonlySet<number>;
+  readonly #addedIds: ReadonlySet<number>;
   readonly #chat: ChatTemplate;
   /** Of texts with their special tokens, and of texts in which these are text; null where lines are not independent. */
   readonly #lines: { special: LineCache; text: LineCache } | null;
@@ -70,6 +71,7 @@ export class Tokenizer {
     file.tokens.forEach((token, id) => {
       if (token !== undefined) this.#ids.set(token, id);
     });
+    this.#addedIds = new Set(file.added.map(({ id }) => id));
     this.#special = new Set(file.added.filter(({ special }) => special).map(({ id }) => id));
     this.#chat = chat;
     this.#lines = file.lineByLine
@@ -175,9 +177,23 @@ export class Tokenizer {
     return this.#tokens[id] !== undefined;
   }
 
+  /** Whether an id stands for the same bytes in another tokenizer; false where either has no token of it. */
+  means(id: number, other: Tokenizer): boolean {
+    const [token, theirs] = [this.#tokens[id], other.#tokens[id]];
+    if (token === undefined || theirs === undefined) return false;
+    if (token === theirs) return true;
+    const [a, b] = [tokenBytes(token), tokenBytes(theirs)];
+    return a.length === b.length && a.every((byte, i) => byte === b[i]);
+  }
+
   /** Id of a vocabulary string or an added token; undefined when there is none. */
   idOf(token: string): number | undefined {
     return this.#ids.get(token);
+  }
+
+  /** True for added tokens, special or not: those outside the base vocabulary. */
+  isAdded(id: number): boolean {
+    return this.#addedIds.has(id);
   }
 
   /** True for special tokens such as `<|im_end|>`. */

@@ -25,6 +25,7 @@ export const toyCodec: TextCodec = {
   encode: (text) => Array.from(text, (character) => character.charCodeAt(0) - 31),
   decode: (ids) => String.fromCharCode(...ids.map((id) => id + 31)),
   endOfTurnId: 0,
+  drawable: [[0, TOY_VOCABULARY]],
   promptIds({ prompt, prompt_ids }, { episode, decision }) {
     if (prompt_ids !== undefined) return prompt_ids;
     if (prompt === undefined)

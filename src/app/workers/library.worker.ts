@@ -1,7 +1,6 @@
 /** The library worker: `LibraryService` behind comlink, with files from the page's own origin or the user's disk. */
 import * as Comlink from "comlink";
-import { checkSameTokenizer } from "../../text/codec.ts";
-import { loadTokenizer, type TokenizerTexts } from "../../text/index.ts";
+import { loadTokenizer, type TokenizerTexts, unsharedIds } from "../../text/index.ts";
 import { addressName } from "../library/http-reader.ts";
 import type { OpenProgress } from "../library/opening.ts";
 import { type SharedSource, sharedAddress, withToken } from "../library/shared-files.ts";
@@ -115,7 +114,7 @@ const api = {
 
   /** Throws `InputError` for two tokenizers that do not give the same ids. */
   compareTokenizers(teacher: TokenizerTexts, student: TokenizerTexts): void {
-    checkSameTokenizer(loadTokenizer(teacher), loadTokenizer(student));
+    unsharedIds(loadTokenizer(teacher), loadTokenizer(student));
   },
 
   task: service.task.bind(service),

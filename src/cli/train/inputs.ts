@@ -6,7 +6,7 @@ import { configuredMethod, type TextCodec, type TrainConfig } from "../../core/l
 import type { Method } from "../../core/method/method.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";
 import { openFolder } from "../../engine/webgpu/node-folder.ts";
-import { checkSameTokenizer, checkTokenizerFits, openTokenizer, textCodec } from "../../text/index.ts";
+import { checkTokenizerFits, openTokenizer, textCodec, unsharedIds, unsharedNote } from "../../text/index.ts";
 import { openSources, readEpisodes } from "./records.ts";
 import type { TrainingRun } from "./training-run.ts";
 
@@ -34,7 +34,7 @@ export async function readInputs({
 }: Pick<TrainingRun, "config" | "configFile" | "onNote">): Promise<TrainingInputs> {
   const method = configuredMethod(config);
   const episodes = await readEpisodes(config, configFile);
-  const tokenizer = await runTokenizer(config, configFile);
+  const tokenizer = await runTokenizer(config, configFile, onNote);
   const retrieves = method.stages.some(({ evidence }) => evidence.kind !== "none");
   const { read, close } = await openSources(config, episodes, retrieves ? onNote : () => undefined);
   return { method, episodes, tokenizer, sources: read, close };
@@ -42,25 +42,46 @@ export async function readInputs({
 
 export interface RunTokenizer {
   codec: TextCodec;
-  /** Refuses a model whose vocabulary is smaller than the tokenizer's. */
-  fits(model: { name: string; vocabulary: number }): void;
+  /** Refuses a model whose vocabulary is smaller than its tokenizer's. */
+  fits(role: "teacher" | "student", model: { name: string; vocabulary: number }): void;
 }
 
-/** The tokenizer that both models read; tokenizers in the model folders must agree with it. */
-async function runTokenizer(config: TrainConfig, configFile: string): Promise<RunTokenizer> {
+/**
+ * The tokenizer of a run: `tokenizer` of the config, else the student's. It writes every id; a model whose folder has
+ * another one must read the same ids.
+ */
+async function runTokenizer(
+  { tokenizer: named, student, teacher }: TrainConfig,
+  configFile: string,
+  onNote: (note: string) => void,
+): Promise<RunTokenizer> {
   const has = (folder: string) => existsSync(join(folder, "tokenizer.json"));
-  const folder = config.tokenizer ?? config.student;
+  const missing = (message: string) => new InputError(message, { file: configFile, key: "tokenizer" });
+  const folder = named ?? student;
   if (!has(folder)) {
-    throw new InputError(
-      config.tokenizer === undefined
-        ? `the student's folder has no tokenizer.json: name a tokenizer's folder (${folder})`
+    throw missing(
+      named === undefined
+        ? `the student's folder has no tokenizer.json: put its own there, or name a folder with it here (${folder})`
         : `no tokenizer.json in ${folder}`,
-      { file: configFile, key: "tokenizer" },
     );
   }
-  const tokenizer = await openTokenizer(openFolder(folder));
-  for (const other of [config.student, config.teacher]) {
-    if (other !== folder && has(other)) checkSameTokenizer(await openTokenizer(openFolder(other)), tokenizer);
+  if (named === undefined && !has(teacher)) {
+    throw missing(
+      `the teacher's folder has no tokenizer.json: put its own there, or name here the folder of the tokenizer that both models read (${teacher})`,
+    );
   }
-  return { codec: textCodec(tokenizer), fits: (model) => checkTokenizerFits(tokenizer, model) };
+  const writer = await openTokenizer(openFolder(folder));
+  const open = (model: string) =>
+    model !== folder && has(model) ? openTokenizer(openFolder(model)) : Promise.resolve(writer);
+  const own = { teacher: await open(teacher), student: await open(student) };
+  const readers = [...new Set([own.student, own.teacher])].filter((tokenizer) => tokenizer !== writer);
+  const unshared = readers.map((reader) => unsharedIds(reader, writer));
+  for (const each of unshared) {
+    const note = unsharedNote(each);
+    if (note !== null) onNote(note);
+  }
+  return {
+    codec: textCodec(writer, unshared),
+    fits: (role, model) => checkTokenizerFits(own[role], model),
+  };
 }

@@ -38,7 +38,7 @@ export async function withModels<R>(
   let passes: { teacher?: PassOptions; student?: PassOptions } = {};
   const openTeacher = async () => {
     const teacher = await opened.openScorer(config.teacher, { weights, ...passes.teacher, signal });
-    tokenizer.fits({ name: config.teacher, vocabulary: teacher.info.vocabulary });
+    tokenizer.fits("teacher", { name: config.teacher, vocabulary: teacher.info.vocabulary });
     return teacher;
   };
   try {
@@ -66,7 +66,7 @@ export async function withModels<R>(
           ...passes.student,
           signal,
         });
-        tokenizer.fits({ name: config.student, vocabulary: student.info.vocabulary });
+        tokenizer.fits("student", { name: config.student, vocabulary: student.info.vocabulary });
         return student;
       },
       fingerprint: {

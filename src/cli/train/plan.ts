@@ -57,14 +57,14 @@ async function probeOn(
   const weights = config.teacher_dtype;
   const teacher = await opened.openScorer(config.teacher, { weights, ...passes.teacher, signal });
   try {
-    tokenizer.fits({ name: config.teacher, vocabulary: teacher.info.vocabulary });
+    tokenizer.fits("teacher", { name: config.teacher, vocabulary: teacher.info.vocabulary });
     const student = await opened.openTrainer(config.student, {
       optimizer: "ignore",
       ...passes.student,
       signal,
     });
     try {
-      tokenizer.fits({ name: config.student, vocabulary: student.info.vocabulary });
+      tokenizer.fits("student", { name: config.student, vocabulary: student.info.vocabulary });
       return await probeRun({
         units: episodes.length,
         episode: async (unit) => episodes[unit]!,

@@ -16,6 +16,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { buildCli, runCli, startCli } from "../../../test/support/cli.ts";
 import { modelFixture } from "../../../test/support/golden.ts";
 import { tinyRecords } from "../../../test/support/tiny-records.ts";
+import { nextRelease, tokenizerFiles } from "../../../test/support/tokenizers.ts";
 import type { TrainEvent } from "../../core/loop/index.ts";
 
 let folder: string;
@@ -266,6 +267,21 @@ describe("a whole run", () => {
     expect(weights("moved")).not.toBe(weights("one"));
   });
 
+  it("takes a teacher of a next release, and says which tokens it lacks", async () => {
+    const teacher = join(folder, "teacher");
+    cpSync(modelFixture("qwen3-b"), teacher, { recursive: true });
+    writeFileSync(join(teacher, "tokenizer.json"), tokenizerFiles("tokenizer", nextRelease).tokenizerJson);
+    const [same, next] = [
+      await train(writeConfig({ limit: 2 }), "same"),
+      await train(writeConfig({ limit: 2, teacher }), "next"),
+    ];
+    expect(next.err).toMatch(
+      /teacher does not have 1 of the added tokens of .*tokenizer \(1864 "<\/tool_call>"\)/,
+    );
+    expect([same.code, next.code]).toEqual([0, 0]);
+    expect(weights("next")).toBe(weights("same"));
+  });
+
   it("samples anew over the recorded episodes when asked", async () => {
     const config = writeConfig({ method: "opd", epochs: [1], sample: { max_tokens: 6, max_decisions: 2 } });
     const result = await train(config, "out", "--progress", "json");
@@ -402,7 +418,17 @@ describe("refusals in one line", () => {
     const teacher = join(folder, "teacher");
     cpSync(modelFixture("qwen3-b"), teacher, { recursive: true });
     cpSync(modelFixture("tokenizer-qwen3_5"), teacher, { recursive: true });
-    await refused(writeConfig({ teacher }), /teacher: not the student's tokenizer .*: id \d+ is/);
+    await refused(writeConfig({ teacher }), /teacher: not the token ids of .*tokenizer: id \d+ is/);
+  });
+
+  it("a teacher without a tokenizer, unless the config names that of both", async () => {
+    const student = join(folder, "student");
+    cpSync(modelFixture("qwen3-a"), student, { recursive: true });
+    cpSync(modelFixture("tokenizer"), student, { recursive: true });
+    await refused(
+      writeConfig({ student, tokenizer: undefined }),
+      /config\.json, tokenizer: the teacher's folder has no tokenizer\.json: .*qwen3-b/,
+    );
   });
 
   it("checkpoints of another config, by what differs", async () => {

@@ -1,3 +1,5 @@
+import type { IdRange } from "../ports.ts";
+
 /** Where a decision stands, for messages. */
 export interface DecisionPlace {
   file?: string;
@@ -12,6 +14,8 @@ export interface TextCodec {
   decode(ids: readonly number[]): string;
   /** Id that ends a chat turn (`<|im_end|>`): evidence goes in before its last occurrence, and sampling stops there. */
   readonly endOfTurnId: number;
+  /** Ids that a response may be drawn from, as ascending ranges. */
+  readonly drawable: readonly IdRange[];
   /**
    * The exact ids of h_t that the student saw: `prompt_ids` where recorded, else the chat template over `prompt` with
    * the generation prompt. Throws `InputError` naming the place when the decision carries neither.

@@ -31,14 +31,17 @@ const RECORDED: Episode = {
 };
 
 /** Answers from a list, turn by turn. */
-function scripted(answers: string[]): Sampler & { seeds: number[] } {
+function scripted(answers: string[]): Sampler & { seeds: number[]; drawable: unknown[] } {
   let turn = 0;
   const seeds: number[] = [];
+  const drawable: unknown[] = [];
   return {
     seeds,
+    drawable,
     sample: async (requests) =>
-      requests.map(({ id, seed }) => {
+      requests.map(({ id, seed, ...request }) => {
         seeds.push(seed);
+        drawable.push(request.drawable);
         const responseIds = [...toyCodec.encode(answers[turn++]!), 0];
         return { id, responseIds, logprobs: new Float32Array(responseIds.length).fill(-0.5), stop: "stop" };
       }),
@@ -73,6 +76,7 @@ describe("rollout over a recorded environment", () => {
     expect(episode!.outcome).toEqual(RECORDED.outcome);
     expect(episode!.final_state).toEqual(RECORDED.final_state);
     expect(new Set(sampler.seeds).size).toBe(3);
+    expect(sampler.drawable).toEqual([toyCodec.drawable, toyCodec.drawable, toyCodec.drawable]);
   });
 
   it("ends at an action that the recording does not hold, and says so", async () => {

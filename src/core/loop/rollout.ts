@@ -89,6 +89,7 @@ async function advance(
       temperature: settings.temperature,
       seed: seedOf(`${task.task}|${task.episode}|${decision}|${settings.policyVersion}|${settings.seed}`),
       stopIds: [codec.endOfTurnId],
+      drawable: codec.drawable,
     });
   }
   const results = await sampler.sample(requests, { signal: options.signal });

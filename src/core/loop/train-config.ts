@@ -72,7 +72,9 @@ export const trainConfigSchema = z.strictObject({
   ),
   tokenizer: path
     .optional()
-    .describe("Folder with tokenizer.json and tokenizer_config.json; the student's folder when absent."),
+    .describe(
+      "Folder with tokenizer.json and tokenizer_config.json, for both models; the student's folder when absent.",
+    ),
   method: z.enum(METHOD_IDS).default("gc-opd"),
   stages: z.array(stageSchema).min(1).optional().describe("A schedule of your own in place of the method's."),
   epochs: z

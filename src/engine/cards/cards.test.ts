@@ -255,11 +255,14 @@ describe("training on several cards", () => {
       temperature: 1,
       seed,
       stopIds: [],
+      // Few of the model's rows, so that a card that drew from all of them would not go unnoticed.
+      drawable: [[10, 20]] as const,
     });
     const backend = await createNodeBackend("cpu");
     const one = await ModelTrainer.open(backend, openFolder(MODEL));
     const expected = await one.sample([1, 2, 3].map(sample));
     backend.dispose();
+    for (const { responseIds } of expected) expect(responseIds.every((id) => id >= 10 && id < 20)).toBe(true);
     const trainer = await CardsTrainer.open(await openCards(2), MODEL);
     expect(await trainer.sample([1, 2, 3].map(sample))).toEqual(expected);
   });

@@ -141,12 +141,13 @@ export class ModelTrainer extends ModelScorer implements Trainer {
 
   async sample(requests: readonly SampleRequest[], options: WorkOptions = {}): Promise<SampleResult[]> {
     const results: SampleResult[] = [];
-    for (const { id, promptIds, maxTokens, temperature, seed, stopIds } of requests) {
+    for (const { id, promptIds, maxTokens, temperature, seed, stopIds, drawable } of requests) {
       const { ids, logprobs, stopped } = await this.model.generate(promptIds, {
         maxTokens,
         temperature,
         uniform: uniforms(seed),
         stopIds,
+        drawable,
         signal: options.signal,
       });
       results.push({ id, responseIds: ids, logprobs, stop: stopped ? "stop" : "length" });
