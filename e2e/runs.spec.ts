@@ -138,6 +138,58 @@ test("a run on the worker is stopped after its step, goes on, and is cancelled",
   await expect(detail(page)).toContainText("▢ cancelled", { timeout: 60_000 });
 });
 
+test("a press of Start answers at once and counts once; the same config again is asked about", async ({
+  page,
+}) => {
+  test.setTimeout(300_000);
+  await visit(page);
+  await openForm(page);
+  await page.getByRole("radio", { name: /the worker/ }).check();
+  await page.getByRole("combobox", { name: "Device", exact: true }).selectOption("cpu");
+  await page.getByLabel("Vanilla passes").fill("1");
+  await page.getByLabel("Graph-conditioned passes").fill("0");
+  await page.keyboard.press("Tab");
+  // The worker takes as long as the test wants it to.
+  let submitted = 0;
+  let letGo: () => void = () => undefined;
+  await page.route("**/api/jobs", async (route) => {
+    if (route.request().method() !== "POST") return route.continue();
+    submitted += 1;
+    await new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    await route.continue();
+  });
+  await page.getByRole("button", { name: "Start on the worker" }).click();
+  await expect(page.getByRole("button", { name: /^Starting…/ })).toBeDisabled();
+  await expect(page.getByTestId("sending")).toContainText("Submitting");
+  await page.keyboard.press("u");
+  await expect(page.getByTestId("hint")).toContainText("a run is being sent");
+  letGo();
+  await expect(detail(page)).toContainText("✓ done · step 1 of 1", { timeout: 200_000 });
+  expect(submitted).toBe(1);
+
+  const asked = page.waitForEvent("dialog");
+  const press = page.getByRole("button", { name: "Start on the worker" }).click();
+  const dialog = await asked;
+  expect(dialog.message()).toMatch(
+    /a run of exactly this config: .*, train-[0-9a-f]{12}, done\. Start it once more\?/,
+  );
+  await dialog.dismiss();
+  await press;
+  await expect(page.getByTestId("sending")).toHaveCount(0);
+  expect(submitted).toBe(1);
+
+  // Another config is not asked about.
+  await page.getByLabel("Vanilla passes").fill("2");
+  await page.keyboard.press("Tab");
+  await page.getByRole("button", { name: "Start on the worker" }).click();
+  await expect(page.getByTestId("sending")).toContainText("Submitting");
+  letGo();
+  await expect(detail(page)).toContainText("✓ done · step 2 of 2", { timeout: 200_000 });
+  expect(submitted).toBe(2);
+});
+
 test("a run of the page goes on from its checkpoint after a reload", async ({ page }) => {
   test.setTimeout(300_000);
   await visit(page);

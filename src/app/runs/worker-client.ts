@@ -84,8 +84,12 @@ export const worker = {
     asked(jobAnswer, `/jobs/${id}/${what}`, { method: "POST" }),
   rename: (id: string, title: string) => asked(jobAnswer, `/jobs/${id}`, sent("PATCH", { title })),
   remove: async (id: string) => void (await ask(`/jobs/${id}`, { method: "DELETE" })),
-  input: (id: string, path: string, body: Blob) =>
-    asked(inputAnswer, `/jobs/${id}/inputs?path=${encodeURIComponent(path)}`, { method: "PUT", body }),
+  input: (id: string, path: string, body: Blob, signal?: AbortSignal) =>
+    asked(inputAnswer, `/jobs/${id}/inputs?path=${encodeURIComponent(path)}`, {
+      method: "PUT",
+      body,
+      signal,
+    }),
   results: async (id: string) => (await asked(resultsAnswer, `/jobs/${id}/results`)).files,
   file: (id: string, path: string) => ask(`/jobs/${id}/results/file?path=${encodeURIComponent(path)}`),
   log: (id: string, tail?: number) => ask(`/jobs/${id}/log${tail === undefined ? "" : `?tail=${tail}`}`),

@@ -5,6 +5,7 @@ import { configuredMethod, configuredSettings, type TrainConfig } from "../../co
 import type { Method } from "../../core/method/index.ts";
 import type { DecisionModel, LibrarySummary } from "../model.ts";
 import { controlsOf, evidenceWords, FULL_METHOD } from "../place/what-if.ts";
+import type { Run } from "../runs/run.ts";
 import { getRuns, newRunId, patchRun, takeEvent } from "../runs/runs-store.ts";
 import { countOf } from "../shell/plural.ts";
 import { isComputing } from "../state/computing.ts";
@@ -239,21 +240,29 @@ function watchLabel({ library, episode, decision }: DecisionModel): string {
   return `${shownName(episode, 80)}, decision ${decision}${of}`;
 }
 
-/** Sends the form's run to the worker; its events come by themselves. */
+/** Sends the form's run to the worker; its events come by themselves. A second press while it is sent does nothing. */
 async function startThere(): Promise<void> {
-  const tell = (label: string): void => setTelling(label);
+  if (useSending.getState().label !== null) return;
+  const controller = new AbortController();
+  useSending.setState({ label: "Getting ready", cancel: () => controller.abort() });
+  patch({ message: null });
   try {
-    await startOnWorker(tell);
-    patch({ message: null });
+    await startOnWorker((label) => useSending.setState({ label }), startAgain, controller.signal);
   } catch (error) {
-    patch({ message: { kind: "error", text: describeFault(error) } });
+    patch({
+      message: isAbort(error)
+        ? { kind: "info", text: "Nothing was started. What was sent already stays on the worker." }
+        : { kind: "error", text: describeFault(error) },
+    });
   } finally {
-    setTelling(null);
+    useSending.setState({ label: null, cancel: null });
   }
 }
 
-function setTelling(label: string | null): void {
-  useSending.setState({ label });
+function startAgain({ id, title, state }: Run): boolean {
+  return window.confirm(
+    `The worker has a run of exactly this config: “${shownName(title)}”, ${id}, ${state}. Start it once more?`,
+  );
 }
 
 /** What a plan of the page will read and need. */

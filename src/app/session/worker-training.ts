@@ -5,23 +5,28 @@ import type { RunWork } from "../../core/loop/index.ts";
 import { wholeFile } from "../library/blob-folder.ts";
 import { takeJob } from "../runs/follow-worker.ts";
 import { namesHubModel } from "../runs/hub-models.ts";
-import { newRunId, useRuns } from "../runs/runs-store.ts";
+import type { Run } from "../runs/run.ts";
+import { getRuns, newRunId, useRuns } from "../runs/runs-store.ts";
 import type { WorkerPlan } from "../runs/worker-answers.ts";
 import { worker } from "../runs/worker-client.ts";
 import { libraryWorker } from "../workers/clients.ts";
+import { gigabytes } from "./hub.ts";
 import { modelFolder } from "./models.ts";
 import { type ComposedConfig, composeConfig } from "./training-config.ts";
 import { chosenEpisodes, runTitle } from "./training-data.ts";
 import { setTrainingForm, trainingForm } from "./training-form.ts";
 
-/** What is being sent or asked, in words, and what the last measured run will read. */
-export const useSending = create<{ label: string | null; work: RunWork | null }>(() => ({
-  label: null,
-  work: null,
-}));
+/** What the start of a run is at, in words, how to end it, and what the last measured run will read. */
+export const useSending = create<{
+  label: string | null;
+  cancel: (() => void) | null;
+  work: RunWork | null;
+}>(() => ({ label: null, cancel: null, work: null }));
 
 /** What was sent under an id already: the choice that it was made from. */
 const sent = new Map<string, string>();
+/** Measuring and starting may want the same files: the second waits, and then finds them sent. */
+let sending: Promise<unknown> = Promise.resolve();
 
 /** @throws InputError for a config that is not valid, with its first problem */
 function valid(composed: ComposedConfig): ComposedConfig {
@@ -30,42 +35,56 @@ function valid(composed: ComposedConfig): ComposedConfig {
   return composed;
 }
 
-async function sendInputs({ send }: ComposedConfig, tell: (what: string) => void): Promise<void> {
+type Tell = (what: string) => void;
+
+function sendInputs(composed: ComposedConfig, tell: Tell, signal: AbortSignal): Promise<void> {
+  const mine = sending.then(() => sendMissing(composed, tell, signal));
+  sending = mine.catch(() => undefined);
+  return mine;
+}
+
+async function sendMissing({ send }: ComposedConfig, tell: Tell, signal: AbortSignal): Promise<void> {
   const { nextId: id, data } = trainingForm();
-  const once = async (what: string, of: string, work: () => Promise<void>): Promise<void> => {
+  const once = async (what: string, of: string, files: () => Promise<[path: string, Blob][]>) => {
+    signal.throwIfAborted();
     if (sent.get(`${id} ${what}`) === of) return;
-    tell(`Sending the ${what} to the worker`);
-    await work();
+    tell(`Reading the ${what}`);
+    const all = await files();
+    for (const [n, [path, blob]] of all.entries()) {
+      signal.throwIfAborted();
+      tell(`Sending the ${what} to the worker: file ${n + 1} of ${all.length}, ${gigabytes(blob.size)}`);
+      await worker.input(id, path, blob, signal);
+    }
     sent.set(`${id} ${what}`, of);
   };
   if (send.records) {
     const { library, episodes } = await chosenEpisodes(data);
     await once("records", JSON.stringify([library.id, episodes]), async () => {
       const blobs = await libraryWorker().recordLines(library.id, episodes);
-      await worker.input(id, "episodes.jsonl", blobs.episodes);
-      await worker.input(id, "sources.jsonl", blobs.sources);
+      return [
+        ["episodes.jsonl", blobs.episodes],
+        ["sources.jsonl", blobs.sources],
+      ];
     });
   }
   for (const role of ["teacher", "student"] as const) {
     if (!send[role]) continue;
     const folder = await modelFolder(role);
     const of = JSON.stringify([folder.name, [...folder.files].map(([name, blob]) => [name, blob.size])]);
-    await once(role, of, async () => {
-      for (const [name, file] of folder.files)
-        if (/^[A-Za-z0-9][\w.-]*$/.test(name))
-          await worker.input(id, `${role}/${name}`, await wholeFile(file));
-    });
+    await once(role, of, () =>
+      Promise.all(
+        [...folder.files]
+          .filter(([name]) => /^[A-Za-z0-9][\w.-]*$/.test(name))
+          .map(async ([name, file]): Promise<[string, Blob]> => [`${role}/${name}`, await wholeFile(file)]),
+      ),
+    );
   }
 }
 
 /** Measures on the worker what the form's run will cost; with `probe` its time, too. */
-export async function planOnWorker(
-  tell: (what: string) => void,
-  probe: boolean,
-  signal: AbortSignal,
-): Promise<WorkerPlan> {
+export async function planOnWorker(tell: Tell, probe: boolean, signal: AbortSignal): Promise<WorkerPlan> {
   const composed = valid(composeConfig());
-  await sendInputs(composed, tell);
+  await sendInputs(composed, tell, signal);
   signal.throwIfAborted();
   const what = probe ? "Measuring, with a probe" : "Measuring";
   tell(
@@ -76,12 +95,49 @@ export async function planOnWorker(
   return worker.plan(composed.written, probe, signal);
 }
 
-/** Submits the form's run; its folder is the one that the form showed. */
-export async function startOnWorker(tell: (what: string) => void): Promise<string> {
+/**
+ * A run of the worker that has this config already, whatever became of it; what is sent into the folder of a run is the
+ * same under its id.
+ */
+export function runWithSameConfig(
+  written: Record<string, unknown>,
+  id: string,
+  runs: Readonly<Record<string, Run>>,
+): Run | null {
+  const text = (config: Record<string, unknown>, own: string): string =>
+    JSON.stringify(Object.entries(config).sort(([a], [b]) => (a < b ? -1 : 1))).replaceAll(own, "ID");
+  // What was sent before this visit is not known: such a run is asked about.
+  const sentOther = (other: string): boolean =>
+    ["records", "teacher", "student"].some((what) => {
+      const [mine, theirs] = [sent.get(`${id} ${what}`), sent.get(`${other} ${what}`)];
+      return mine !== undefined && theirs !== undefined && mine !== theirs;
+    });
+  const wanted = text(written, id);
+  return (
+    Object.values(runs).find(
+      (run) => run.where === "worker" && text(run.config, run.id) === wanted && !sentOther(run.id),
+    ) ?? null
+  );
+}
+
+/**
+ * Submits the form's run; its folder is the one that the form showed. One that has the config of an earlier run is
+ * submitted only where `again` says so.
+ *
+ * @returns its id; null where it was not wanted again
+ */
+export async function startOnWorker(
+  tell: Tell,
+  again: (run: Run) => boolean,
+  signal: AbortSignal,
+): Promise<string | null> {
   const composed = valid(composeConfig());
   const { nextId: id } = trainingForm();
-  await sendInputs(composed, tell);
-  tell("Submitting");
+  await sendInputs(composed, tell, signal);
+  const before = runWithSameConfig(composed.written, id, getRuns().runs);
+  if (before !== null && !again(before)) return null;
+  signal.throwIfAborted();
+  tell("Submitting: the worker checks the config");
   const job = await worker.submit({
     kind: "train",
     id,

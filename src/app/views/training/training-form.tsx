@@ -238,11 +238,19 @@ export function TrainingFormPanel() {
             className="primary"
             disabled={busy || !ready || start !== undefined || (!there && ui.scoring.status === "running")}
           >
-            {there ? "Start on the worker" : "Update"} <span className="key">u</span>
+            {!there ? "Update" : sending === null ? "Start on the worker" : "Starting…"}{" "}
+            <span className="key">u</span>
           </button>
         )}
         <PlanLine />
-        {sending !== null && <span role="status">{sending}…</span>}
+        {sending !== null && (
+          <span role="status" data-testid="sending">
+            {sending}…{" "}
+            <button type="button" onClick={() => useSending.getState().cancel?.()}>
+              Cancel the start
+            </button>
+          </span>
+        )}
         {start !== undefined && <span className="fault">{start}</span>}
       </div>
     </form>
