@@ -94,7 +94,7 @@ test("says why a matched visit is not eligible", async ({ page }) => {
   await expect(matched.getByRole("row", { name: /teacher:3/ })).toContainText(
     "not eligible: the recording has a gap between the visit and the end",
   );
-  await expect(matched.getByRole("row", { name: /teacher:0/ })).toContainText("the source did not succeed");
+  await expect(matched.getByRole("row", { name: /teacher:0/ })).toContainText("its outcome is not a success");
   await expect(matched.getByRole("row", { name: /planner:0/ })).toContainText("★ winner");
 });
 

@@ -30,7 +30,7 @@ test("matched visits: the last one is reached by keyboard, with the reason why i
   await page.keyboard.press("End");
   await expect(rows(table).last()).toHaveAttribute("aria-rowindex", String(matched + 1));
   await expect(rows(table).last()).toBeInViewport();
-  await expect(rows(table).last()).toContainText("not eligible: the source did not succeed");
+  await expect(rows(table).last()).toContainText("not eligible: its outcome is not a success");
   // Tab goes on where the drawn rows end.
   await page.keyboard.press("Home");
   await expect(rows(table).first()).toHaveAttribute("aria-rowindex", "2");
@@ -57,7 +57,7 @@ test("matched visits are found by execution, visit or reason, and begin again at
   // teacher:3, and all from 30 to 39: those whose number three divides did not succeed.
   await expect(rows(table).first()).toContainText("teacher:3");
   for (const text of await rows(table).allTextContents()) {
-    expect(text).toMatch(/teacher:3\d?.*the source did not succeed/);
+    expect(text).toMatch(/teacher:3\d?.*its outcome is not a success/);
   }
   await search.fill("no such words");
   await expect(rows(table)).toHaveCount(0);

@@ -127,6 +127,8 @@ export interface Execution {
   success: boolean;
   complete: boolean;
   verified: boolean;
+  /** Why the record cannot be taken at its word; null where it can. */
+  reservation: string | null;
   score: number | null;
   ended: string;
   /** T decisions. */

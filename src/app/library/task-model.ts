@@ -2,7 +2,7 @@
 import { onCycles } from "../../core/graph/cycles.ts";
 import { nodeAt, stateAt, type TaskGraph } from "../../core/graph/index.ts";
 import type { Episode, Source, State } from "../../core/record/schema.ts";
-import { isTrustedSuccess } from "../../core/record/standing.ts";
+import { isTrustedSuccess, reservation } from "../../core/record/standing.ts";
 import type { Cell, Execution, StateModel, TaskModel } from "../model.ts";
 import { costColumns, layoutColumns } from "./graph-layout.ts";
 import { letters } from "./letters.ts";
@@ -32,6 +32,12 @@ function row(
     success: outcome.success,
     complete: outcome.complete,
     verified: outcome.verified,
+    reservation:
+      execution.format === "gcopd.source.v1"
+        ? reservation(execution)
+        : outcome.complete
+          ? null
+          : "it is incomplete",
     score: outcome.score,
     ended: outcome.ended,
     decisions: decisions.length,

@@ -1,6 +1,13 @@
 /** The wording of single facts in rendered evidence. */
 import type { Episode, Source, Status } from "../record/schema.ts";
-import { isTrusted, reportsSuccess } from "../record/standing.ts";
+import {
+  hasUnknownOutcome,
+  isRefutedSuccess,
+  isTrusted,
+  isTrustedFailure,
+  isTrustedSuccess,
+  reportsSuccess,
+} from "../record/standing.ts";
 
 /** An action as recorded; a menu choice with what it stood for; a missing one said to be missing. */
 export function actionText(action: string | null, binding: string | null): string {
@@ -24,14 +31,37 @@ export function statusText(status: Status): string | null {
   }
 }
 
-/** How far a source record can be trusted. */
+/** The outcome that a source record stands for, as far as it can be taken at its word. */
+export function roleText(kind: "success" | "failure", source: Source): string {
+  if (kind === "success") {
+    if (isTrustedSuccess(source)) return "successful record";
+    return source.outcome.success || reportsSuccess(source)
+      ? "record of a claimed success, not confirmed"
+      : "record without a success, in the place of a successful one";
+  }
+  if (hasUnknownOutcome(source) && !source.outcome.success) return "record of an unknown outcome";
+  if (isTrustedFailure(source)) return "failed record";
+  return source.outcome.success || reportsSuccess(source)
+    ? "record of a claimed success, in the place of a failed one"
+    : "record without a reported success, not confirmed as failed";
+}
+
+/** What replay says of a source record. */
 export function verificationText(source: Source): string {
-  if (isTrusted(source)) return "complete and verified by replay";
   const { complete, verified } = source.outcome;
-  return [
-    complete ? "complete" : "INCOMPLETE",
-    verified ? "verified by replay" : "UNVERIFIED by replay",
-  ].join(", ");
+  if (isRefutedSuccess(source)) return "complete; replay did NOT confirm its claimed success";
+  if (!verified) return `${complete ? "complete" : "INCOMPLETE"}, UNVERIFIED by replay`;
+  return complete
+    ? "complete and verified by replay"
+    : "INCOMPLETE; the decisions that it has are verified by replay";
+}
+
+/** What a record is called that is retained without a trusted one of its outcome. */
+export function rawText(source: Source): string {
+  const { complete, verified } = source.outcome;
+  if (isRefutedSuccess(source)) return "raw record of an UNCONFIRMED success";
+  if (!verified) return "UNVERIFIED raw record";
+  return complete ? "raw record" : "raw INCOMPLETE record";
 }
 
 /** Success or failure as far as it is known, score, and how the execution ended. */
@@ -48,13 +78,21 @@ export function outcomeText(execution: Episode | Source): string {
 }
 
 function successText(execution: Episode | Source): string {
-  const { success, complete, verified } = execution.outcome;
+  const { success, complete } = execution.outcome;
   if (execution.format === "gcopd.episode.v1") {
     return `${success ? "success" : "failure"}${complete ? "" : " as far as recorded, the record is incomplete"}`;
   }
-  if (success) return isTrusted(execution) ? "success" : "success as recorded, not confirmed";
-  if (reportsSuccess(execution)) return "reported as a success, not confirmed";
-  return complete && verified ? "failure" : "no success reported, not confirmed";
+  const trusted = isTrusted(execution);
+  const reported = reportsSuccess(execution);
+  if (success && !reported) {
+    return trusted
+      ? "success in replay, which the original file does not report"
+      : "success as recorded, which the original file does not report, not confirmed";
+  }
+  if (success) return trusted ? "success" : "success as recorded, not confirmed";
+  if (hasUnknownOutcome(execution)) return "unknown, nobody recorded it";
+  if (reported) return `reported as a success, ${trusted ? "NOT confirmed by replay" : "not confirmed"}`;
+  return trusted ? "failure" : "no success reported, not confirmed";
 }
 
 /** The terminal-failure note: what the episode's last decision led to, and how far that statement goes. */

@@ -16,7 +16,15 @@ import { isTerminalFailure } from "../retrieval/terminal-failure.ts";
 import type { Control } from "../retrieval/types.ts";
 import { type BackReferences, backReferences } from "./back-references.ts";
 import type { EvidencePart } from "./leave-out.ts";
-import { actionText, outcomeText, statusText, terminalFailureText, verificationText } from "./phrases.ts";
+import {
+  actionText,
+  outcomeText,
+  rawText,
+  roleText,
+  statusText,
+  terminalFailureText,
+  verificationText,
+} from "./phrases.ts";
 import type { Evidence, EvidenceSpan } from "./types.ts";
 import { EvidenceWriter } from "./writer.ts";
 
@@ -159,10 +167,10 @@ function writeSource(
 ): void {
   writer.begin({ kind, part: "heading", source: source.source, position: null });
   writer.line(`${SOURCE_HEADING}: ${source.source}`);
-  writer.line(`Role: ${kind === "success" ? "successful" : "failed"} record`);
+  writer.line(`Role: ${roleText(kind, source)}`);
   writer.line(`Origin: ${source.origin.kind}`);
   writer.line(`Verification: ${verificationText(source)}`);
-  writer.line(`Anchor: ${anchorText(reference, decision)}`);
+  writer.line(`Anchor: ${anchorText(source, reference, decision)}`);
   writeEvents(writer, source, {
     kind,
     source: source.source,
@@ -175,7 +183,11 @@ function writeSource(
 }
 
 /** The association label of a retained record. */
-function anchorText({ relation, position, student_position: u }: Reference, decision: number): string {
+function anchorText(
+  source: Source,
+  { relation, position, student_position: u }: Reference,
+  decision: number,
+): string {
   switch (relation) {
     case "current":
       return `current; source event [${position}] shares the state of student event [${u}], the scored decision`;
@@ -187,7 +199,7 @@ function anchorText({ relation, position, student_position: u }: Reference, deci
     case "unaligned":
       return "unaligned; no source event is matched to a student event";
     case "unverified":
-      return "UNVERIFIED raw record, unaligned; no source event is matched to a student event";
+      return `${rawText(source)}, unaligned; no source event is matched to a student event`;
   }
 }
 

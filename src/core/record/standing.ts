@@ -2,20 +2,23 @@
  * What the outcome of a source record lets retrieval do with it. A trusted record is complete and replay-checked; only
  * trusted records are ranked or looked up as failed references, the others can at most be an unverified fallback.
  */
-import type { Source } from "./schema.ts";
+import type { Outcome, Source } from "./schema.ts";
+
+/** The part of a record that its standing is a function of. */
+type Standing = Pick<Source, "outcome">;
 
 /** Complete and checked by replay. */
-export function isTrusted(source: Source): boolean {
+export function isTrusted(source: Standing): boolean {
   return source.outcome.complete && source.outcome.verified;
 }
 
 /** What the original file claims: `reported_success`, or `success` where the claim is absent. */
-export function reportsSuccess(source: Source): boolean {
+export function reportsSuccess(source: Standing): boolean {
   return source.outcome.reported_success ?? source.outcome.success;
 }
 
 /** A trusted record that succeeded: what a successful suffix can come from (Section 3.3). */
-export function isTrustedSuccess(source: Source): boolean {
+export function isTrustedSuccess(source: Standing): boolean {
   return isTrusted(source) && source.outcome.success;
 }
 
@@ -23,6 +26,26 @@ export function isTrustedSuccess(source: Source): boolean {
  * A trusted record that failed: what FailedRef searches. A record whose claimed success was not confirmed by replay is
  * neither a success nor a failure.
  */
-export function isTrustedFailure(source: Source): boolean {
+export function isTrustedFailure(source: Standing): boolean {
   return isTrusted(source) && !source.outcome.success && !reportsSuccess(source);
+}
+
+/** A trusted record that claims a success which replay did not confirm: neither a success nor a failure. */
+export function isRefutedSuccess(source: Standing): boolean {
+  return isTrusted(source) && !source.outcome.success && reportsSuccess(source);
+}
+
+/** Why a record cannot be taken at its word, to be read after "because"; null where it can. */
+export function reservation(source: Standing): string | null {
+  const { complete, verified } = source.outcome;
+  if (isRefutedSuccess(source)) return "replay did not confirm its claimed success";
+  if (isTrusted(source)) return null;
+  return [complete ? [] : "it is incomplete", verified ? [] : "it is not verified by replay"]
+    .flat()
+    .join(" and ");
+}
+
+/** True where nobody recorded how the run ended: `success` false then stands for "unknown". */
+export function hasUnknownOutcome(record: { outcome: Outcome; outcome_unknown?: unknown }): boolean {
+  return record.outcome.outcome_unknown === true || record.outcome_unknown === true;
 }

@@ -1,8 +1,9 @@
 /** Why retrieval decided as it did: the data behind each step, and one sentence for a person. */
 import { byCodeUnit } from "../graph/matching-key.ts";
 import type { Reference, RetrievalRecord } from "../record/schema.ts";
-import { suffixCost } from "./eligibility.ts";
-import type { FailedVisit, RankedVisit } from "./prepare.ts";
+import { isTrusted, isTrustedSuccess, reportsSuccess, reservation } from "../record/standing.ts";
+import { type RetrievalRules, suffixCost } from "./eligibility.ts";
+import type { FailedVisit, PreparedTask, RankedVisit } from "./prepare.ts";
 import type { LocatedEpisode } from "./retrieve.ts";
 import type { RetrieveOptions } from "./selection.ts";
 import type { Explanation, IneligibleReason, MatchedVisit } from "./types.ts";
@@ -10,8 +11,8 @@ import type { Explanation, IneligibleReason, MatchedVisit } from "./types.ts";
 /** What each reason means, to be read after "because". */
 export const REASON_TEXT: Record<IneligibleReason, string> = {
   incomplete_record: "the record is incomplete",
-  unverified_record: "the record was not checked by replay",
-  not_successful: "the source did not succeed",
+  unverified_record: "the record is not verified by replay",
+  not_successful: "its outcome is not a success",
   gap_in_suffix: "the recording has a gap between the visit and the end",
   feedback_mismatch: "a feedback after the visit differs from the next observation",
   entry_rejected: "its next decision was rejected",
@@ -61,6 +62,19 @@ export function explain(
   const anchor = candidates.length === 0 ? located.latestSuccess[t]! : -1;
   const shared = candidates.length === 0 ? located.latestFailure[t]! : -1;
   const tie = tieBreak(candidates, studentCost);
+  const facts: Facts = {
+    unlocated: episode.decisions[t]!.state === null,
+    studentCost,
+    tie,
+    anchor: anchor < 0 ? [] : located.states[anchor]!.candidates,
+    failed: shared < 0 ? [] : located.states[shared]!.failures,
+    prepared: located.prepared,
+  };
+  const searches = record.winner === null && record.case !== "unmatched_success";
+  const searched = {
+    success: searches && options.pin === undefined ? successText(found.success, facts) : null,
+    failure: searches && options.pinFailure === undefined ? failureText(found.failure, facts) : null,
+  };
   return {
     locator: episode.decisions[t]!.state,
     matched,
@@ -93,15 +107,8 @@ export function explain(
                 repetition: visit.repetition,
               })),
           },
-    sentence: sentence(record, matched, found, options, {
-      unlocated: episode.decisions[t]!.state === null,
-      studentCost,
-      tie,
-      anchor: anchor < 0 ? [] : located.states[anchor]!.candidates,
-      failed: shared < 0 ? [] : located.states[shared]!.failures,
-      decisions: (source) =>
-        located.prepared.graph.sources.find((each) => each.source === source)?.decisions.length ?? null,
-    }),
+    found: searched,
+    sentence: sentence(record, matched, found, searched, options, facts),
   };
 }
 
@@ -114,8 +121,7 @@ interface Facts {
   anchor: readonly RankedVisit[];
   /** The failed visits at the shared position. */
   failed: readonly FailedVisit[];
-  /** Decisions of a source. */
-  decisions(source: string): number | null;
+  prepared: PreparedTask;
 }
 
 /** What decided between the first and the second of the ranking when their costs are equal. */
@@ -140,6 +146,7 @@ function sentence(
   record: RetrievalRecord,
   matched: readonly MatchedVisit[],
   found: { success: Reference | null; failure: Reference | null },
+  searched: Explanation["found"],
   { control = "graph", pin, pinFailure }: RetrieveOptions,
   facts: Facts,
 ): string {
@@ -177,15 +184,15 @@ function sentence(
     if (record.case === "unmatched_success") {
       parts.push("the student succeeded, so its own execution is used alone");
     } else {
-      if (pin === undefined) parts.push(`successful record: ${successText(found.success, facts)}`);
-      if (pinFailure === undefined) parts.push(`failed record: ${failureText(found.failure, facts)}`);
+      if (searched.success !== null) parts.push(`successful record: ${searched.success}`);
+      if (searched.failure !== null) parts.push(`failed record: ${searched.failure}`);
     }
   }
   if (pin !== undefined) {
-    parts.push(`chosen by hand as successful record: ${referenceText(found.success, true)}`);
+    parts.push(`chosen by hand as successful record: ${referenceText(found.success, facts)}`);
   }
   if (pinFailure !== undefined) {
-    parts.push(`chosen by hand as failed record: ${referenceText(found.failure, true)}`);
+    parts.push(`chosen by hand as failed record: ${referenceText(found.failure, facts)}`);
   }
   if (control === "success-only" && found.failure !== null) {
     parts.push("the success-only control leaves the failed record out");
@@ -215,36 +222,85 @@ function prefixText(reference: Reference | null): string {
 
 /** v_t^+ where no visit of this state is eligible: at the anchor, or the fallback and why. */
 function successText(reference: Reference | null, facts: Facts): string {
-  if (reference?.relation !== "historical")
-    return fallbackText(reference, facts, "no earlier decision has one");
+  if (reference?.relation !== "historical") {
+    const why = "no earlier decision has one";
+    return reference === null
+      ? `none available (${why}, and ${noSuccessText(facts.prepared)})`
+      : fallbackText(reference, facts, "success", why);
+  }
   const [best, ...rest] = facts.anchor;
   const count =
     rest.length === 0
       ? "the only eligible visit there"
       : `the first of ${rest.length + 1} eligible visits there`;
-  return `${referenceText(reference)} (${count}, ${plural(best!.cost, "decision")} from its success)`;
+  return `${referenceText(reference, facts)} (${count}, ${plural(best!.cost, "decision")} from its success)`;
 }
 
 /** The failed reference: the closest visit at the latest shared state, or the fallback and why. */
 function failureText(reference: Reference | null, facts: Facts): string {
   if (reference === null || reference.position === null) {
-    return fallbackText(reference, facts, "no decision so far shares a state with a failed record");
+    const why = "no decision so far shares a state with a failed record";
+    return reference === null
+      ? `none available (${why}, and ${noFailureText(facts.prepared)})`
+      : fallbackText(reference, facts, "failure", why);
   }
   const apart = Math.abs(reference.position - (reference.student_position ?? 0));
   const of =
     facts.failed.length === 1
       ? "the only failed visit there"
       : `the closest of ${facts.failed.length} failed visits there`;
-  return `${referenceText(reference)} (${of}, ${apart === 0 ? "at the same position" : `${plural(apart, "position")} apart`})`;
+  return `${referenceText(reference, facts)} (${of}, ${apart === 0 ? "at the same position" : `${plural(apart, "position")} apart`})`;
 }
 
-function fallbackText(reference: Reference | null, facts: Facts, why: string): string {
-  if (reference === null) return `none available (${why}, and the task has no record to fall back on)`;
-  const length = facts.decisions(reference.source);
-  return `${referenceText(reference)} (${why}${length === null ? "" : `; it has ${plural(length, "decision")}`})`;
+/** A whole record that the rules fall back on. */
+function fallbackText(reference: Reference, facts: Facts, kind: "success" | "failure", why: string): string {
+  const { source, relation } = reference;
+  const length = facts.prepared.source(source)?.decisions.length;
+  const chosen =
+    relation === "unaligned"
+      ? `${source}, ${fallbackRule(kind, facts.prepared.rules)}, not aligned with the student`
+      : referenceText(reference, facts);
+  return `${chosen} (${why}${length === undefined ? "" : `; it has ${plural(length, "decision")}`})`;
 }
 
-function referenceText(reference: Reference | null, chosen = false): string {
+/** By which rule an unaligned record is the one. */
+function fallbackRule(
+  kind: "success" | "failure",
+  rules: Pick<RetrievalRules, "testsUnalignedEntry">,
+): string {
+  if (kind === "failure") return "the shortest trusted failure of the task";
+  return rules.testsUnalignedEntry
+    ? "the shortest eligible success of the task"
+    : "the shortest trusted success of the task";
+}
+
+/** Why FallbackSuccess(D_x) finds nothing. */
+function noSuccessText(prepared: PreparedTask): string {
+  const { sources } = prepared.graph;
+  const trusted = sources.filter(isTrustedSuccess);
+  if (trusted.length > 0) {
+    const why = commonReason(trusted.map((source) => ({ reasons: prepared.reasons(source, 0) })));
+    return trusted.length === 1
+      ? `the one trusted success of the task, ${trusted[0]!.source}, is not eligible from its first visit, because ${why}`
+      : `none of the ${trusted.length} trusted successes of the task is eligible from its first visit, mostly because ${why}`;
+  }
+  const recorded = [...sources, ...prepared.leftOut];
+  const claims = recorded.filter(reportsSuccess).length;
+  if (recorded.length === 0) return "no record of the task takes part";
+  if (claims === 0) return "no record of the task claims a success";
+  return `${claims === 1 ? "1 record claims" : `${claims} records claim`} a success, but none is a trusted one, and this environment takes no other`;
+}
+
+/** Why there is no failed record to fall back on. */
+function noFailureText(prepared: PreparedTask): string {
+  const recorded = [...prepared.graph.sources, ...prepared.leftOut];
+  const open = recorded.filter((source) => !isTrusted(source) && !reportsSuccess(source)).length;
+  if (recorded.length === 0) return "no record of the task takes part";
+  if (open === 0) return "no record of the task counts as failed";
+  return `${open === 1 ? "1 record reports" : `${open} records report`} no success, but none is a trusted failure, and this environment takes no other`;
+}
+
+function referenceText(reference: Reference | null, { prepared }: Facts): string {
   if (reference === null) return "none available";
   const { source, position, student_position: u } = reference;
   switch (reference.relation) {
@@ -253,14 +309,17 @@ function referenceText(reference: Reference | null, chosen = false): string {
     case "historical":
       return `${source}, whose position ${position} shares the state of the student's earlier decision ${u}`;
     case "unaligned":
-      return `${source}${chosen ? "" : ", the shortest of the task"}, not aligned with the student`;
-    case "unverified":
-      return `${source}, a raw record that replay did not check, not aligned with the student`;
+      return `${source}, not aligned with the student`;
+    case "unverified": {
+      const record = prepared.source(source);
+      const why = record === undefined ? null : reservation(record);
+      return `${source}, a raw record${why === null ? "" : ` (${why})`}, not aligned with the student`;
+    }
   }
 }
 
 /** The first failing test of most of the visits. */
-function commonReason(matched: readonly MatchedVisit[]): string {
+function commonReason(matched: readonly Pick<MatchedVisit, "reasons">[]): string {
   const counts = new Map<IneligibleReason, number>();
   for (const { reasons } of matched) {
     const first = reasons[0];

@@ -157,7 +157,7 @@ describe("a reference chosen by hand", () => {
     const pin = (source: string, position: number | null) => ({ pin: { source, position } });
     expect(message(pin(failed.source, 0))).toBe(
       `${failed.source}, visit 0 cannot be the successful reference of decision 0 of episode ${episode.episode}: ` +
-        "the source did not succeed",
+        "its outcome is not a success",
     );
     expect(message(pin("nobody", 0))).toMatch(/: no record of that name takes part$/);
     expect(message(pin(success.source, 999))).toMatch(

@@ -78,8 +78,10 @@ describe("the sentence that says why", () => {
       /which shares this state at its position \d+ \((the only|the closest of \d+) failed visits? there, /,
     historical:
       /whose position \d+ shares the state of the student's earlier decision \d+ \(.*\d+|same position/,
-    unaligned: /the shortest of the task, not aligned with the student \(no .*; it has \d+ decisions?\)/,
-    unverified: /a raw record that replay did not check, not aligned with the student \(no .*it has \d+/,
+    unaligned:
+      /the shortest (eligible success|trusted success|trusted failure) of the task, not aligned with the student \(no .*; it has \d+ decisions?\)/,
+    unverified:
+      /a raw record \((it is incomplete|it is not verified by replay|it is incomplete and it is not verified by replay|replay did not confirm its claimed success)\), not aligned with the student \(no .*it has \d+/,
   };
 
   for (const side of ["success", "failure"] as const) {

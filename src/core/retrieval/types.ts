@@ -8,7 +8,7 @@ import type { RetrievalRecord, State } from "../record/schema.ts";
 export type IneligibleReason =
   | "incomplete_record" // outcome.complete is false
   | "unverified_record" // outcome.verified is false
-  | "not_successful" // the source did not succeed
+  | "not_successful" // outcome.success is false
   | "gap_in_suffix" // a gap mark between two decisions of the suffix (one before the entry itself is outside)
   | "feedback_mismatch" // a feedback in the suffix differs from the next observation
   | "entry_rejected"
@@ -62,6 +62,11 @@ export interface Explanation {
     candidates: { source: string; position: number; cost: number }[];
   } | null;
   failed: FailedReferenceExplanation | null;
+  /**
+   * How each reference was found, or why there is none: in words that follow from the records' own flags. Null where
+   * the rules searched for none.
+   */
+  found: { success: string | null; failure: string | null };
   /** One sentence for a person: why this reference was retained, or why none was. */
   sentence: string;
 }

@@ -35,6 +35,7 @@ const retrieval: Retrieval = {
     tie: null,
     anchor: null,
     failed: null,
+    found: { success: null, failure: null },
     sentence: "",
   },
 };

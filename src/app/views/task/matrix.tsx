@@ -197,8 +197,8 @@ const HeadRow = memo(function HeadRow({ columns, current }: { columns: number; c
 });
 
 /** An execution in words, as the head of its row. */
-function describeRow({ id, decisions, ended, success, complete, verified }: Execution): string {
-  const raw = complete && verified ? "" : ", not complete or not verified";
+function describeRow({ id, decisions, ended, success, reservation }: Execution): string {
+  const raw = reservation === null ? "" : `; ${reservation}`;
   return `${shownName(id)}: ${success ? "succeeded" : "did not succeed"}, ${countOf(decisions, "decision")}, ended by ${ended}${raw}`;
 }
 

@@ -2,7 +2,7 @@
 import { InputError } from "../../errors.ts";
 import { checkRecord } from "../read.ts";
 import type { Episode, Source, State } from "../schema.ts";
-import { isTrusted, isTrustedFailure, isTrustedSuccess } from "../standing.ts";
+import { hasUnknownOutcome, isTrusted, isTrustedFailure, isTrustedSuccess } from "../standing.ts";
 import { type ImportFiles, label } from "./files.ts";
 import { looseSources } from "./graph-catalog/loose-sources.ts";
 import type { Detection, ImportContext, ImportedRecord, Importer } from "./importer.ts";
@@ -183,7 +183,7 @@ class Tally {
     this.#tasks.add(JSON.stringify([record.environment, record.task]));
     report.tasks = this.#tasks.size;
     report.decisions += record.decisions.length;
-    if (record.outcome.outcome_unknown === true || record.outcome_unknown === true) report.outcome_unknown++;
+    if (hasUnknownOutcome(record)) report.outcome_unknown++;
     if (kind === "source") {
       const words = `source ${JSON.stringify(record.source)} of task ${JSON.stringify(record.task)}`;
       this.#unique(["source", record.environment, record.task, record.source], words, where);

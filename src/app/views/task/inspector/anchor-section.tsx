@@ -24,7 +24,7 @@ export function AnchorSection({
         <ReferenceLine reference={record.success} />
       )}
       {byRules && anchor === null && record.success !== null && (
-        <Fallback reference={record.success} why="No decision up to this one has an eligible success" />
+        <Fallback reference={record.success} found={explanation.found.success} />
       )}
       {anchor && (
         <p>

@@ -44,7 +44,7 @@ describe("rows of matched visits", () => {
     expect(rows.map(outcome)).toEqual([
       "★ winner",
       "eligible",
-      "not eligible: the source did not succeed; the recording has a gap between the visit and the end",
+      "not eligible: its outcome is not a success; the recording has a gap between the visit and the end",
       "switched off",
     ]);
   });
@@ -57,7 +57,7 @@ describe("rows of matched visits", () => {
     const found = (filter: string): string[] =>
       foundRows(rows, filter).map(({ visit: { source } }: CandidateRow) => source);
     expect(found("")).toHaveLength(4);
-    expect(found("GAP  succeed")).toEqual(["teacher:3"]);
+    expect(found("GAP  success")).toEqual(["teacher:3"]);
     expect(found("teacher visit 5")).toEqual(["teacher:1"]);
     expect(found("winner")).toEqual(["teacher:2"]);
     expect(found("winner gap")).toEqual([]);

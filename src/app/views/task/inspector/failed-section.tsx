@@ -29,10 +29,7 @@ export function FailedSection({
         <ReferenceLine reference={record.failure} />
       )}
       {byRules && record.failure !== null && (
-        <Fallback
-          reference={record.failure}
-          why="No decision up to this one shares a state with a verified failed record"
-        />
+        <Fallback reference={record.failure} found={explanation.found.failure} />
       )}
       {failed && failed.candidates.length > 0 && <FailedVisits decision={decision} failed={failed} />}
     </section>

@@ -1,14 +1,12 @@
 /** Why a record is shown that shares no state with the student; nothing for one that does. */
 import type { Reference } from "../../../../core/record/schema.ts";
+import { LongText } from "../../../text/long-text.tsx";
 
-export function Fallback({ reference, why }: { reference: Reference; why: string }) {
-  if (reference.relation !== "unaligned" && reference.relation !== "unverified") return null;
+export function Fallback({ reference, found }: { reference: Reference; found: string | null }) {
+  if (found === null || reference.position !== null) return null;
   return (
     <p className="note" data-testid="fallback">
-      Fallback: {why};{" "}
-      {reference.relation === "unaligned"
-        ? "the shortest verified record of the task is taken, whole and not aligned."
-        : "no verified record is there either, so a raw one is taken, labelled unverified."}
+      Fallback: <LongText text={found} first={1000} />
     </p>
   );
 }

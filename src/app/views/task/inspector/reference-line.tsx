@@ -8,7 +8,7 @@ const RELATIONS: Record<Reference["relation"], string> = {
   current: "at the current state",
   historical: "at an earlier state of the student",
   unaligned: "no shared state: unaligned",
-  unverified: "no shared state, and the record is not verified",
+  unverified: "no shared state: a raw record, unaligned",
 };
 
 export function ReferenceLine({ reference }: { reference: Reference }) {
