@@ -206,20 +206,20 @@ test("leaves out each record of the evidence, and each event of one, and links t
 
   // To the place in the evidence, by a link that anybody can open.
   await events
-    .getByRole("button", { name: /^event 1 of the successful record teacher:0: activate stove/ })
+    .getByRole("button", { name: /^event 2 of the successful record teacher:0: activate stove/ })
     .press("Enter");
   await expect(page).toHaveURL(/evidence=success%401/);
-  await expect(page.getByTestId("pointed")).toContainText("Marked: event 1 of the successful record.");
+  await expect(page.getByTestId("pointed")).toContainText("Marked: event 2 of the successful record.");
   const marked = page.getByTestId("evidence").locator(".pointed");
   await expect(marked).toHaveCount(1);
-  await expect(marked).toHaveText(/^Source event \[1\] \[MATCHED STATE\]\nRecorded action: activate stove\n/);
+  await expect(marked).toHaveText(/^Source event 2 \[MATCHED STATE\]\nRecorded action: activate stove\n/);
   await expect(marked).toBeInViewport();
   await page.keyboard.press("Escape");
   await expect(marked).toHaveCount(0);
   await page.evaluate(() => {
     window.location.hash += "&evidence=failure@7";
   });
-  await expect(page.getByTestId("pointed")).toHaveText(/does not have event 7 of the failed record/);
+  await expect(page.getByTestId("pointed")).toHaveText(/does not have event 8 of the failed record/);
 });
 
 test("cancels leaving out, and goes on from what was scored", async ({ page }) => {

@@ -117,10 +117,10 @@ test("a doubted reference: off, another by hand, the text edited; each step in t
   await page.keyboard.press("m");
   const editor = page.getByTestId("evidence-editor");
   await editor.getByText("Leave parts out").press("Enter");
-  await editor.getByRole("checkbox", { name: /^event 0 of the successful record/ }).press("Space");
-  await expect(page.getByTestId("what-if")).toContainText("without event 0 of the successful record");
+  await editor.getByRole("checkbox", { name: /^event 1 of the successful record/ }).press("Space");
+  await expect(page.getByTestId("what-if")).toContainText("without event 1 of the successful record");
   // The list stays as it is, with the focus in it.
-  await expect(editor.getByRole("checkbox", { name: /^event 0 of the successful record/ })).toBeFocused();
+  await expect(editor.getByRole("checkbox", { name: /^event 1 of the successful record/ })).toBeFocused();
   const text = editor.getByRole("textbox", { name: "Evidence as the teacher is to read it" });
   await expect(text).not.toHaveValue(/Source event \[0\]/);
   await text.fill("The stove is in the kitchen. Activate it.");

@@ -1,4 +1,5 @@
 import type { EvidencePart } from "../../core/evidence/leave-out.ts";
+import { eventNumber } from "../../core/evidence/phrases.ts";
 
 const RECORDS: Record<EvidencePart["record"], string> = {
   note: "the note on the decision",
@@ -7,7 +8,7 @@ const RECORDS: Record<EvidencePart["record"], string> = {
   failure: "the failed record",
 };
 
-/** "the successful record", "event 3 of the failed record". */
+/** "the successful record", "event 3 of the failed record": numbered as the evidence prints it. */
 export function partName({ record, event }: EvidencePart): string {
-  return event === null ? RECORDS[record] : `event ${event} of ${RECORDS[record]}`;
+  return event === null ? RECORDS[record] : `event ${eventNumber(event)} of ${RECORDS[record]}`;
 }

@@ -164,7 +164,7 @@ describe("gcopd evidence", () => {
   it("prints R_t alone on standard output and asks for a tokenizer to count with", async () => {
     await gcopd("evidence", ...BOTH, ...one);
     expect(streams.out).toMatch(/^STUDENT'S COMPLETE ACTUAL ACTION\/OBSERVATION EXECUTION\n/);
-    expect(streams.out).toContain("Student event [2] [CURRENT SCORED DECISION]\n");
+    expect(streams.out).toContain("Student event 3 [CURRENT SCORED DECISION]\n");
     expect(streams.out).toMatch(/Final outcome: .*\n$/);
     expect(streams.err).toContain("the token count needs --tokenizer");
   });
@@ -263,8 +263,8 @@ describe("what-ifs", () => {
     const saved = write("what-if.jsonl", [{ ...changed.retrieval, what_if: whatIf }]);
     const again = await json("--what-if", saved);
     expect(again.retrieval).toEqual(changed.retrieval);
-    expect(again.text).not.toContain("Student event [0]");
-    expect(again.text).toContain("Student event [1]");
+    expect(again.text).not.toContain("Student event 1");
+    expect(again.text).toContain("Student event 2");
     expect(streams.err).not.toContain("warning");
 
     const other = write("other.jsonl", [{ ...full.retrieval, what_if: whatIf }]);

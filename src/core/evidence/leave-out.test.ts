@@ -94,9 +94,9 @@ describe("withoutPart", () => {
   it("keeps the retained records and the reading rule without the student's execution", () => {
     const input = inputOf("melt|12|easy#3", 2);
     const { text } = renderEvidence(withoutPart(input, { record: "student", event: null })!);
-    expect(text).toMatch(/^Events count from 0\. [^\n]*\nCOMPLETE SOURCE/);
+    expect(text).toMatch(/^Events count from 1\. [^\n]*\nCOMPLETE SOURCE/);
     expect(text).toContain(SOURCE_HEADING);
-    expect(text).not.toContain("Student event [0]");
+    expect(text).not.toContain("Student event 1");
   });
 
   it("is the vanilla context without the only record, and only the note where that is left", () => {
@@ -117,10 +117,10 @@ describe("withoutPart", () => {
     expect(() => withoutPart(input, { record: "note", event: 0 })).toThrow(InputError);
     const { length } = input.episode.decisions;
     expect(() => withoutPart(input, { record: "student", event: length })).toThrow(
-      `the student's execution of the evidence has no event ${length}`,
+      `the student's execution of the evidence has no event ${length + 1}`,
     );
     const once = withoutPart(input, { record: "student", event: 0 })!;
-    expect(() => withoutPart(once, { record: "student", event: 0 })).toThrow(/has no event 0/);
+    expect(() => withoutPart(once, { record: "student", event: 0 })).toThrow(/has no event 1/);
   });
 
   it("is fitted to the budget by itself: plain again where what is left fits plain", () => {

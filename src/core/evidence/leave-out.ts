@@ -5,6 +5,7 @@
  */
 import { InputError } from "../errors.ts";
 import { attemptsAfterLast, type Source } from "../record/schema.ts";
+import { eventNumber } from "./phrases.ts";
 import type { EvidenceInput } from "./render.ts";
 
 /** In the order in which evidence has them. */
@@ -13,7 +14,7 @@ export const EVIDENCE_RECORDS = ["note", "student", "success", "failure"] as con
 /** What can be left out: the note on the scored decision, a whole record, or one event of a record. */
 export interface EvidencePart {
   record: (typeof EVIDENCE_RECORDS)[number];
-  /** Event position in the record; null for the whole of it. */
+  /** Event position in the record, from 0 (a reader is told one more, see `eventNumber`); null for the whole of it. */
   event: number | null;
 }
 
@@ -77,7 +78,7 @@ export function withoutPart(input: EvidenceInput, part: EvidencePart): EvidenceI
   checkRecord(input, record);
   if (event !== null) {
     if (!evidenceEvents(input, record).some((each) => each.event === event)) {
-      throw new InputError(`the ${NAMES[record]} of the evidence has no event ${event}`);
+      throw new InputError(`the ${NAMES[record]} of the evidence has no event ${eventNumber(event)}`);
     }
     return { ...input, leftOut: [...(input.leftOut ?? []), { record, event }] };
   }

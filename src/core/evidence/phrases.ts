@@ -9,6 +9,11 @@ import {
   reportsSuccess,
 } from "../record/standing.ts";
 
+/** What a reader calls the event at a position: the released evidence counts events from 1. */
+export function eventNumber(position: number | null): number {
+  return (position ?? 0) + 1;
+}
+
 /** An action as recorded; a menu choice with what it stood for; a missing one said to be missing. */
 export function actionText(action: string | null, binding: string | null): string {
   const shown =
@@ -101,7 +106,7 @@ export function terminalFailureText({ decisions, outcome }: Episode): string {
   const { action = null, binding = null } = decisions[last] ?? {};
   return [
     "NOTE ON THE SCORED DECISION: it ended this episode.",
-    `Recorded action of student event [${last}]: ${actionText(action, binding)}`,
+    `Recorded action of student event ${eventNumber(last)}: ${actionText(action, binding)}`,
     `On this action the environment itself ended the episode as a failure with score ${outcome.score}. ` +
       "No decision limit and no technical fault stopped it, and no decision followed.",
     "This is what the action led to here. It says nothing of the same action in another state, nor of the decisions before it.",

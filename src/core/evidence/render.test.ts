@@ -10,13 +10,13 @@ describe("renderEvidence", () => {
   it("prints the paper's order and labels, everything recorded, and no thought", () => {
     expect(renderEvidence(inputFor([SOURCE], EPISODE, 1)).text).toBe(
       `STUDENT'S COMPLETE ACTUAL ACTION/OBSERVATION EXECUTION
-Events count from 0. The observation before an event is the feedback printed just before it, unless the event prints its own.
+Events count from 1. The observation before an event is the feedback printed just before it, unless the event prints its own.
 Initial observation: A hallway.
-Student event [0]
+Student event 1
 Recorded action: eat door
 Status: rejected by the environment, not executed
 Actual feedback: You cannot.
-Student event [1] [CURRENT SCORED DECISION]
+Student event 2 [CURRENT SCORED DECISION]
 Recording gap: not continuous from the previous event
 Recorded action: none (the response held no executable action)
 Status: malformed response, nothing executed
@@ -26,16 +26,16 @@ COMPLETE SOURCE ACTION/OBSERVATION EXECUTION: teacher:3
 Role: successful record
 Origin: teacher
 Verification: complete and verified by replay
-Anchor: historical; source event [0] shares the state of student event [0], earlier than the scored decision [1]
+Anchor: historical; source event 1 shares the state of student event 1, earlier than the scored decision, student event 2
 Initial observation: A hallway.
-Source event [0] [MATCHED STATE]
+Source event 1 [MATCHED STATE]
 Noncommitted attempt (rejected, not part of the execution): go kitchn
 Attempt feedback: Unknown action.
 Noncommitted attempt (unreadable, not part of the execution): none (the response held no executable action)
 Attempt feedback: Unreadable.
 Recorded action: go to kitchen
 Actual feedback: You move to the kitchen.
-Source event [1]
+Source event 2
 Observation: You move to the kitchen. 
 Recorded action: 0 (stood for: pick up orange)
 Actual feedback: You take the orange.
@@ -47,7 +47,7 @@ Final outcome: success; score 100; ended by the environment after 2 decisions`,
     const anchor = (sources: Source[], episode = EPISODE, decision = 0) =>
       /^Verification: .*\nAnchor: .*$/m.exec(renderEvidence(inputFor(sources, episode, decision)).text)![0];
     expect(anchor([SOURCE])).toContain(
-      "Anchor: current; source event [0] shares the state of student event [0], the scored decision",
+      "Anchor: current; source event 1 shares the state of student event 1, the scored decision",
     );
     const elsewhere = { ...EPISODE, decisions: EPISODE.decisions.map((d) => ({ ...d, state: null })) };
     expect(anchor([SOURCE], elsewhere)).toContain("Anchor: unaligned; no source event is matched");
@@ -68,7 +68,7 @@ Final outcome: success; score 100; ended by the environment after 2 decisions`,
     };
     const { text, spans } = renderEvidence(inputFor([SOURCE], there, 0));
     expect(text).toContain(
-      "Source event [2] [MATCHED STATE]\nRecorded action: none (the execution ends in this state)\nFinal outcome: success",
+      "Source event 3 [MATCHED STATE]\nRecorded action: none (the execution ends in this state)\nFinal outcome: success",
     );
     expect(spans.find((span) => span.kind === "success" && span.position === 2)).toMatchObject({
       part: "event",
@@ -82,7 +82,7 @@ Final outcome: success; score 100; ended by the environment after 2 decisions`,
     ];
     const { text, spans } = renderEvidence(inputFor([{ ...SOURCE, attempts_after_last: tries }], EPISODE, 1));
     expect(text).toContain(`Actual feedback: You take the orange.
-Source event [2]
+Source event 3
 Noncommitted attempt (rejected, not part of the execution): open sky
 Attempt feedback: No such thing.
 Noncommitted attempt (unreadable, not part of the execution): none (the response held no executable action)

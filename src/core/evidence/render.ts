@@ -18,6 +18,7 @@ import { type BackReferences, backReferences } from "./back-references.ts";
 import type { EvidencePart } from "./leave-out.ts";
 import {
   actionText,
+  eventNumber,
   outcomeText,
   rawText,
   roleText,
@@ -61,7 +62,7 @@ export const MATCHED_MARK = "[MATCHED STATE]";
 
 /** What is left out of an event, and how a reader gets it back: an observation that repeats the line before it. */
 const READING_RULE =
-  "Events count from 0. The observation before an event is the feedback printed just before it, " +
+  "Events count from 1. The observation before an event is the feedback printed just before it, " +
   "unless the event prints its own.";
 
 /**
@@ -190,11 +191,11 @@ function anchorText(
 ): string {
   switch (relation) {
     case "current":
-      return `current; source event [${position}] shares the state of student event [${u}], the scored decision`;
+      return `current; source event ${eventNumber(position)} shares the state of student event ${eventNumber(u)}, the scored decision`;
     case "historical":
       return (
-        `historical; source event [${position}] shares the state of student event [${u}], ` +
-        `earlier than the scored decision [${decision}]`
+        `historical; source event ${eventNumber(position)} shares the state of student event ${eventNumber(u)}, ` +
+        `earlier than the scored decision, student event ${eventNumber(decision)}`
       );
     case "unaligned":
       return "unaligned; no source event is matched to a student event";
@@ -223,7 +224,7 @@ function writeEvents(writer: EvidenceWriter, execution: Episode | Source, place:
   const { kind, source, name, marked, mark, skipped } = place;
   const begin = (position: number) => {
     writer.begin({ kind, part: "event", source, position });
-    writer.line(`${name} event [${position}]${position === marked ? ` ${mark}` : ""}`);
+    writer.line(`${name} event ${eventNumber(position)}${position === marked ? ` ${mark}` : ""}`);
   };
   const attempts = (position: number) => {
     for (const { action, reason, feedback } of place.attempts(position)) {

@@ -23,7 +23,7 @@ const retrieval = (matched: MatchedVisit[]): Retrieval => ({
   },
   explanation: {
     ...{ locator: null, matched, studentCost: null, studentRank: null, tie: null },
-    ...{ anchor: null, failed: null, sentence: "" },
+    ...{ anchor: null, failed: null, found: { success: null, failure: null }, sentence: "" },
   },
 });
 

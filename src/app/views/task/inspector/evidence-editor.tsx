@@ -1,6 +1,7 @@
 /** Evidence changed by hand: parts left out one by one, or the text itself. */
 import { useEffect, useState } from "react";
 import type { EvidencePart } from "../../../../core/evidence/index.ts";
+import { eventNumber } from "../../../../core/evidence/phrases.ts";
 import type { Evidence } from "../../../../core/evidence/types.ts";
 import type { DecisionModel } from "../../../model.ts";
 import { MOST_LINK_TEXT, packText } from "../../../place/evidence-text.ts";
@@ -93,7 +94,7 @@ export function EvidenceEditor({ decision }: { decision: DecisionModel }) {
                       onChange={(event) => showPart(part, event.target.checked)}
                     />
                     <span>
-                      {part.event === null ? partName(part) : `event ${part.event}`}
+                      {part.event === null ? partName(part) : `event ${eventNumber(part.event)}`}
                       {part.event !== null && (
                         <span className="hidden-visually"> of {partName({ ...part, event: null })}</span>
                       )}
