@@ -63,7 +63,7 @@ async function measure(work: () => Promise<{ count: number; extra?: number }>): 
 
 /** Only the calls of JSON.parse are timed: the lines are read, split and decoded before, a few MB at a time. */
 async function parsePhase(path: string): Promise<Measured> {
-  const splitter = new LineSplitter();
+  const splitter = new LineSplitter("made.jsonl");
   const decoder = new TextDecoder();
   let seconds = 0;
   let cpu = 0;

@@ -1,5 +1,5 @@
+import { readFolderText } from "../src/core/folder-text.ts";
 import type { FolderReader } from "../src/core/ports.ts";
-import { readText } from "../src/tensor/checkpoint.ts";
 import { readSafetensorsHeader, type SafetensorsHeader } from "../src/tensor/safetensors.ts";
 
 /** A safetensors file of golden values: F32, F64 and I32. */
@@ -42,5 +42,5 @@ export class GoldenFile {
 }
 
 export async function readJson<T>(folder: FolderReader, file: string): Promise<T> {
-  return JSON.parse(await readText(folder, file)) as T;
+  return JSON.parse(await readFolderText(folder, file)) as T;
 }

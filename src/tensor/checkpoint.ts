@@ -1,7 +1,9 @@
 import { InputError } from "../core/errors.ts";
+import { readFolderText } from "../core/folder-text.ts";
+import { parseJsonText } from "../core/json.ts";
 import type { FolderReader } from "../core/ports.ts";
 import { decodeFloats, type FloatFormat, FORMAT_BYTES } from "./number-format.ts";
-import { readSafetensorsHeader, type TensorEntry } from "./safetensors.ts";
+import { MOST_TENSORS, readSafetensorsHeader, type TensorEntry } from "./safetensors.ts";
 import { elements } from "./shapes.ts";
 
 const SINGLE = "model.safetensors";
@@ -33,7 +35,11 @@ export class Checkpoint {
         file: folder.name,
       });
     const place = `${folder.name}/${INDEX}`;
-    const index = parseIndex(await readText(folder, INDEX), place);
+    const index = parseIndex(await readFolderText(folder, INDEX), place);
+    if (index.size > MOST_TENSORS)
+      throw new InputError(`lists ${index.size} tensors, a model has at most ${MOST_TENSORS}`, {
+        file: place,
+      });
     const tensors = new Map<string, StoredTensor>();
     for (const file of new Set(index.values())) {
       if (!files.includes(file))
@@ -185,24 +191,9 @@ function parseIndex(text: string, file: string): Map<string, string> {
   return new Map(entries);
 }
 
-/** A whole text file of a model folder. `InputError` where it is not UTF-8. */
-export async function readText(folder: FolderReader, file: string): Promise<string> {
-  const bytes = await folder.read(file, 0, await folder.size(file));
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw new InputError("not valid UTF-8", { file: `${folder.name}/${file}` });
-  }
-}
-
 /** A JSON text that must be an object; an InputError naming `file` otherwise. */
 export function parseJsonObject(text: string, file: string): Record<string, unknown> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new InputError("not JSON", { file });
-  }
+  const value = parseJsonText(text, { file });
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new InputError("expected a JSON object", { file });
   return value as Record<string, unknown>;

@@ -1,5 +1,28 @@
 import { InputError } from "../core/errors.ts";
 
+/**
+ * Largest sizes that are taken for those of a model: several times those of the largest published ones (named behind
+ * each), and small enough that what is counted from them stays countable.
+ */
+export const MOST = {
+  /** 126, Llama 3.1 405B */
+  layers: 1024,
+  /** 18,432, PaLM */
+  width: 2 ** 18,
+  /** 73,728, PaLM */
+  inner: 2 ** 20,
+  /** 256,000, Gemma */
+  vocabulary: 2 ** 22,
+  /** 128, Llama 3.1 405B */
+  heads: 4096,
+  /** 256, Qwen3.5 */
+  headSize: 8192,
+  /** 10 million, Llama 4 Scout */
+  positions: 2 ** 27,
+  /** 4, Qwen3.5 */
+  kernel: 64,
+} as const;
+
 /** The keys of one object of a config.json, each read with its check. Every fault is an InputError that names the key. */
 export class ConfigFields {
   constructor(
@@ -21,11 +44,13 @@ export class ConfigFields {
     return JSON.stringify(this.json[key]) ?? "missing";
   }
 
-  whole(key: string): number {
+  /** `most`: see `MOST`. */
+  whole(key: string, most: number): number {
     const value = this.json[key];
-    if (!Number.isSafeInteger(value) || (value as number) <= 0)
-      this.fail(key, `expected a positive whole number, got ${this.shown(key)}`);
-    return value as number;
+    if (typeof value !== "number" || !Number.isSafeInteger(value) || value <= 0)
+      return this.fail(key, `expected a positive whole number, got ${this.shown(key)}`);
+    if (value > most) this.fail(key, `expected at most ${most}, got ${value}`);
+    return value;
   }
 
   positive(key: string, value: unknown = this.json[key]): number {

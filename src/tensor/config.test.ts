@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { openModelFixture } from "../../test/model-fixtures.ts";
 import { InputError } from "../core/errors.ts";
-import { readText } from "./checkpoint.ts";
+import { readFolderText } from "../core/folder-text.ts";
 import { modelConfigJson, parseModelConfig } from "./config.ts";
 
 async function fixture(folder: string): Promise<Record<string, unknown>> {
-  return JSON.parse(await readText(openModelFixture(folder), "config.json")) as Record<string, unknown>;
+  return JSON.parse(await readFolderText(openModelFixture(folder), "config.json")) as Record<string, unknown>;
 }
 
 function parse(json: unknown) {

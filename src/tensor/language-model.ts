@@ -1,7 +1,8 @@
 import { InputError } from "../core/errors.ts";
+import { readFolderText } from "../core/folder-text.ts";
 import type { FolderReader, FolderWriter } from "../core/ports.ts";
 import type { Backend, Tensor } from "./backend.ts";
-import { Checkpoint, readText } from "./checkpoint.ts";
+import { Checkpoint } from "./checkpoint.ts";
 import { isRecurrent, type ModelConfig, modelConfigJson, parseModelConfig, rotarySize } from "./config.ts";
 import { type Generated, type GenerateOptions, generate } from "./generate.ts";
 import { letMessagesIn } from "./let-messages-in.ts";
@@ -92,7 +93,7 @@ export class LanguageModel {
     const place = `${folder.name}/config.json`;
     if (!(await folder.list()).includes("config.json"))
       throw new InputError("this file is missing; expected a Hugging Face model folder", { file: place });
-    const config = parseModelConfig(await readText(folder, "config.json"), place);
+    const config = parseModelConfig(await readFolderText(folder, "config.json"), place);
     const checkpoint = await Checkpoint.open(folder);
     await checkTensorNames(checkpoint, config, work.signal);
     const shapes = parameterShapes(config);

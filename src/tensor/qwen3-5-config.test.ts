@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { openModelFixture } from "../../test/model-fixtures.ts";
 import { InputError } from "../core/errors.ts";
-import { readText } from "./checkpoint.ts";
+import { readFolderText } from "../core/folder-text.ts";
 import { modelConfigJson, parseModelConfig } from "./config.ts";
 
 type Json = Record<string, unknown>;
 
 async function fixture(folder: string): Promise<Json> {
-  return JSON.parse(await readText(openModelFixture(folder), "config.json")) as Json;
+  return JSON.parse(await readFolderText(openModelFixture(folder), "config.json")) as Json;
 }
 
 const parse = (json: unknown) => parseModelConfig(JSON.stringify(json), "m/config.json");

@@ -1,5 +1,5 @@
 import type { CommonConfig, MixerType, SavedDtype } from "./config.ts";
-import type { ConfigFields } from "./config-fields.ts";
+import { type ConfigFields, MOST } from "./config-fields.ts";
 import { COMMON_OPTIONS, readCommonConfig } from "./qwen3-config.ts";
 
 /** Sizes of a Gated DeltaNet layer. */
@@ -65,11 +65,11 @@ function readTextConfig(fields: ConfigFields): Qwen3_5Config {
       `${partial} of head_dim ${common.headSize} is ${rotarySize}; expected an even number`,
     );
   const deltaNet: DeltaNetSizes = {
-    keyHeads: fields.whole("linear_num_key_heads"),
-    valueHeads: fields.whole("linear_num_value_heads"),
-    keySize: fields.whole("linear_key_head_dim"),
-    valueSize: fields.whole("linear_value_head_dim"),
-    kernel: fields.whole("linear_conv_kernel_dim"),
+    keyHeads: fields.whole("linear_num_key_heads", MOST.heads),
+    valueHeads: fields.whole("linear_num_value_heads", MOST.heads),
+    keySize: fields.whole("linear_key_head_dim", MOST.headSize),
+    valueSize: fields.whole("linear_value_head_dim", MOST.headSize),
+    kernel: fields.whole("linear_conv_kernel_dim", MOST.kernel),
   };
   if (deltaNet.valueHeads % deltaNet.keyHeads !== 0)
     fields.fail(
@@ -90,7 +90,7 @@ function readMixers(fields: ConfigFields, layers: number): MixerType[] {
   const given = fields.layerTypes(layers, ["linear_attention", "full_attention"]);
   if (given !== null) return given;
   const interval = fields.has("full_attention_interval")
-    ? fields.whole("full_attention_interval")
+    ? fields.whole("full_attention_interval", MOST.layers)
     : DEFAULT_INTERVAL;
   return Array.from({ length: layers }, (_, i) =>
     (i + 1) % interval === 0 ? "full_attention" : "linear_attention",

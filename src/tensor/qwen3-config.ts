@@ -1,5 +1,5 @@
 import type { CommonConfig, SavedDtype } from "./config.ts";
-import type { ConfigFields } from "./config-fields.ts";
+import { type ConfigFields, MOST } from "./config-fields.ts";
 
 /** Sizes and constants of a Qwen3 model: every layer mixes by full attention. */
 export interface Qwen3Config extends CommonConfig {
@@ -17,16 +17,16 @@ export const COMMON_OPTIONS: Readonly<Record<string, readonly unknown[]>> = {
 /** The keys that every architecture has under the same names. */
 export function readCommonConfig(fields: ConfigFields): Omit<CommonConfig, "ropeTheta"> {
   const config = {
-    vocabularySize: fields.whole("vocab_size"),
-    hiddenSize: fields.whole("hidden_size"),
-    intermediateSize: fields.whole("intermediate_size"),
-    layers: fields.whole("num_hidden_layers"),
-    heads: fields.whole("num_attention_heads"),
-    keyValueHeads: fields.whole("num_key_value_heads"),
-    headSize: fields.whole("head_dim"),
+    vocabularySize: fields.whole("vocab_size", MOST.vocabulary),
+    hiddenSize: fields.whole("hidden_size", MOST.width),
+    intermediateSize: fields.whole("intermediate_size", MOST.inner),
+    layers: fields.whole("num_hidden_layers", MOST.layers),
+    heads: fields.whole("num_attention_heads", MOST.heads),
+    keyValueHeads: fields.whole("num_key_value_heads", MOST.heads),
+    headSize: fields.whole("head_dim", MOST.headSize),
     normEpsilon: fields.positive("rms_norm_eps"),
     tied: fields.boolean("tie_word_embeddings"),
-    maxPositions: fields.whole("max_position_embeddings"),
+    maxPositions: fields.whole("max_position_embeddings", MOST.positions),
     source: fields.json,
   };
   if (config.heads % config.keyValueHeads !== 0)

@@ -1,5 +1,6 @@
 import { InputError } from "../core/errors.ts";
 import type { FolderReader } from "../core/ports.ts";
+import { shownBytes } from "../core/shown-bytes.ts";
 import { elements } from "./shapes.ts";
 
 /** Bits of one value of every dtype that the format knows. */
@@ -23,8 +24,11 @@ const DTYPE_BITS: Readonly<Record<string, number>> = {
   C64: 64,
 };
 
-/** The format's own bound on the header, 100 MB. */
-const LARGEST_HEADER = 100_000_000;
+/** Bytes of the largest header: some 250,000 tensors. The format allows 100 MB, which parsed take half a gigabyte. */
+const LARGEST_HEADER = 32 * 2 ** 20;
+
+/** Tensors of the largest model: those of 700 billion parameters with their scales have 92,000. */
+export const MOST_TENSORS = 250_000;
 
 export interface TensorEntry {
   name: string;
@@ -54,7 +58,12 @@ export async function readSafetensorsHeader(folder: FolderReader, file: string):
     });
   const prefix = await folder.read(file, 0, 8);
   const length = Number(new DataView(prefix.buffer, prefix.byteOffset, 8).getBigUint64(0, true));
-  if (length > LARGEST_HEADER || 8 + length > size)
+  if (length > LARGEST_HEADER && 8 + length <= size)
+    throw new InputError(
+      `a header of ${length} bytes, the most that is read is ${shownBytes(LARGEST_HEADER)}`,
+      { file: place },
+    );
+  if (8 + length > size)
     throw new InputError(
       `not a whole safetensors file: a header of ${length} bytes is announced, the file has ${size}`,
       { file: place },
@@ -79,7 +88,12 @@ export function parseSafetensorsHeader(
   if (!isObject(header)) throw new InputError("the safetensors header is not a JSON object", { file: place });
   const tensors = new Map<string, TensorEntry>();
   let metadata: Record<string, string> = {};
-  for (const [name, value] of Object.entries(header)) {
+  const entries = Object.entries(header);
+  if (entries.length > MOST_TENSORS)
+    throw new InputError(`holds ${entries.length} tensors, a model has at most ${MOST_TENSORS}`, {
+      file: place,
+    });
+  for (const [name, value] of entries) {
     if (name === "__metadata__") metadata = parseMetadata(value, place);
     else tensors.set(name, parseEntry(name, value, dataStart, size, place));
   }

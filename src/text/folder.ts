@@ -1,20 +1,14 @@
 /** A tokenizer from a model folder, wherever the folder is. */
 import { InputError } from "../core/errors.ts";
+import { readFolderText } from "../core/folder-text.ts";
 import type { FolderReader } from "../core/ports.ts";
 import { loadTokenizer, type Tokenizer } from "./tokenizer.ts";
 
 /** Reads tokenizer.json and, where they are there, tokenizer_config.json and chat_template.jinja. */
 export async function openTokenizer(folder: FolderReader): Promise<Tokenizer> {
   const files = await folder.list();
-  const read = async (name: string): Promise<string | undefined> => {
-    if (!files.includes(name)) return undefined;
-    const bytes = await folder.read(name, 0, await folder.size(name));
-    try {
-      return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    } catch {
-      throw new InputError("not valid UTF-8", { file: `${folder.name}/${name}` });
-    }
-  };
+  const read = async (name: string): Promise<string | undefined> =>
+    files.includes(name) ? readFolderText(folder, name) : undefined;
   const [tokenizerJson, tokenizerConfigJson, chatTemplate] = await Promise.all(
     ["tokenizer.json", "tokenizer_config.json", "chat_template.jinja"].map(read),
   );

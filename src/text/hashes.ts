@@ -1,9 +1,9 @@
 /** Names for tokenizer files by what is in them, so that figures can say exactly what they were made with. */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import { parseJsonText } from "../core/json.ts";
 import { chatTemplateText, checkConfig } from "./chat-template.ts";
 import type { TokenizerTexts } from "./tokenizer.ts";
-import { parseJsonFile } from "./tokenizer-file.ts";
 
 export interface TokenizerHashes {
   /** SHA-256 of tokenizer.json as it is on the disk, in hexadecimal: what `sha256sum` prints. */
@@ -21,7 +21,7 @@ export function hashTokenizer({
 }: TokenizerTexts): TokenizerHashes {
   const name = `${file}/tokenizer_config.json`;
   const config = checkConfig(
-    tokenizerConfigJson === undefined ? {} : parseJsonFile(tokenizerConfigJson, name),
+    tokenizerConfigJson === undefined ? {} : parseJsonText(tokenizerConfigJson, { file: name }),
     name,
   );
   const template = chatTemplateText(config, chatTemplate);

@@ -1,6 +1,7 @@
 /** What a tokenizer.json must hold before it is used: a byte-level BPE of Qwen's kind, whole and consistent. */
 import { z } from "zod";
 import { InputError } from "../core/errors.ts";
+import { parseJsonText } from "../core/json.ts";
 import { describeIssue } from "../core/record/describe-issue.ts";
 import { encodesLineByLine } from "./line-cache.ts";
 import { spellOutCase } from "./pattern.ts";
@@ -37,15 +38,6 @@ export interface TokenizerFile {
 
 function fail(message: string, file: string, key?: string): never {
   throw new InputError(message, key === undefined ? { file } : { file, key });
-}
-
-/** Parses JSON of a whole file; `InputError` when it is none. */
-export function parseJsonFile(text: string, file: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    return fail(`not JSON: ${error instanceof Error ? error.message : String(error)}`, file);
-  }
 }
 
 function isByteLevel(part: Record<string, unknown>): boolean {
@@ -105,7 +97,7 @@ function checkMerges(merges: unknown, vocab: object, file: string): void {
 
 /** Parses and checks a tokenizer.json. Every fault is an `InputError` that names the file and the key. */
 export function readTokenizerFile(text: string, file: string): TokenizerFile {
-  const json = parseJsonFile(text, file);
+  const json = parseJsonText(text, { file });
   const checked = fileSchema.safeParse(json);
   if (!checked.success) {
     const { key, message } = describeIssue(checked.error.issues[0]!, json);

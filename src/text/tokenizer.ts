@@ -1,6 +1,7 @@
 /** A model's tokenizer: text to ids and back, the pieces for display, and the chat template. */
 import { Tokenizer as LibraryTokenizer } from "@huggingface/tokenizers";
 import { InputError } from "../core/errors.ts";
+import { parseJsonText } from "../core/json.ts";
 import { scanUtf8, showBytes, tokenBytes } from "./byte-level.ts";
 import { chatIds } from "./chat-ids.ts";
 import {
@@ -12,7 +13,7 @@ import {
   specialToken,
 } from "./chat-template.ts";
 import { LineCache } from "./line-cache.ts";
-import { type AddedToken, parseJsonFile, readTokenizerFile, type TokenizerFile } from "./tokenizer-file.ts";
+import { type AddedToken, readTokenizerFile, type TokenizerFile } from "./tokenizer-file.ts";
 
 /** One token for a person. */
 export interface TokenPiece {
@@ -256,7 +257,9 @@ export function loadTokenizer(texts: TokenizerTexts): Tokenizer {
   const tokenizerFile = readTokenizerFile(texts.tokenizerJson, `${file}/tokenizer.json`);
   const configName = `${file}/tokenizer_config.json`;
   const config = checkConfig(
-    texts.tokenizerConfigJson === undefined ? {} : parseJsonFile(texts.tokenizerConfigJson, configName),
+    texts.tokenizerConfigJson === undefined
+      ? {}
+      : parseJsonText(texts.tokenizerConfigJson, { file: configName }),
     configName,
   );
   const chat = compileChatTemplate(

@@ -1,12 +1,20 @@
 /** Model folders as users give them: a picked or dropped folder, loose files, or a .zip that the workbench saved. */
-import { unzip, zip } from "fflate";
+import { unzip, unzipSync, zip } from "fflate";
 import { InputError } from "../../core/errors.ts";
+import { checkTextSize } from "../../core/folder-text.ts";
 import { type BlobFolder, type FolderFiles, wholeFile } from "./blob-folder.ts";
 
 interface NamedFile {
   path: string;
   file: Blob;
 }
+
+/** Entries of an archive: a model folder has a few dozen. */
+const MOST_ENTRIES = 10_000;
+/** Times its own size that an archive may unpack to: weights hardly compress, and JSON to a tenth. */
+const MOST_RATIO = 20;
+/** Bytes that an archive may unpack to whatever its size. */
+const FREE_BYTES = 256 * 2 ** 20;
 
 /** Any of these makes a directory a model folder. */
 const CONFIGURATIONS = ["config.json", "genai_config.json"];
@@ -43,6 +51,8 @@ export async function modelFolders(files: readonly NamedFile[]): Promise<BlobFol
 
 async function openArchive({ path, file }: NamedFile): Promise<NamedFile[]> {
   const bytes = new Uint8Array(await file.arrayBuffer());
+  const fault = archiveFault(bytes);
+  if (fault !== null) throw new InputError(fault, { file: path });
   const entries = await new Promise<Record<string, Uint8Array>>((resolve, reject) => {
     unzip(bytes, (error, result) => {
       if (error)
@@ -57,6 +67,30 @@ async function openArchive({ path, file }: NamedFile): Promise<NamedFile[]> {
       path: name.includes("/") ? name : `${root}/${name}`,
       file: new Blob([content as Uint8Array<ArrayBuffer>]),
     }));
+}
+
+/**
+ * What is wrong with what an archive says of its entries, before any of them is unpacked; null for nothing. An entry
+ * never unpacks to more than it says: its memory is taken by that.
+ */
+function archiveFault(bytes: Uint8Array): string | null {
+  let [entries, unpacked] = [0, 0];
+  try {
+    unzipSync(bytes, {
+      filter: ({ size, originalSize }) => {
+        if (++entries > MOST_ENTRIES) throw new Error("too many");
+        unpacked += Math.max(size, originalSize);
+        return false;
+      },
+    });
+  } catch {
+    // What cannot be read is said where it is unpacked.
+  }
+  if (entries > MOST_ENTRIES)
+    return `holds more than ${MOST_ENTRIES} entries, the most that a model folder has`;
+  if (unpacked > FREE_BYTES && unpacked > MOST_RATIO * bytes.length)
+    return `unpacks to ${unpacked} bytes, more than ${MOST_RATIO} times its size, which no model does`;
+  return null;
 }
 
 /** One archive with the folder in it, stored without compression: weights hardly compress. */
@@ -75,7 +109,9 @@ export async function archiveFolder(folder: FolderFiles): Promise<Blob> {
 export async function tokenizerTexts(folder: FolderFiles) {
   const text = async (name: string): Promise<string | undefined> => {
     const file = folder.files.get(name);
-    return file === undefined ? undefined : (await wholeFile(file)).text();
+    if (file === undefined) return undefined;
+    checkTextSize(file.size, `${folder.name}/${name}`);
+    return (await wholeFile(file)).text();
   };
   const tokenizerJson = await text("tokenizer.json");
   if (tokenizerJson === undefined) return null;

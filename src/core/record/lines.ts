@@ -1,5 +1,6 @@
-/** Lines of a UTF-8 byte stream, of any length, with their numbers and byte offsets. */
+/** Lines of a UTF-8 byte stream, with their numbers and byte offsets. */
 import { InputError } from "../errors.ts";
+import { shownBytes } from "../shown-bytes.ts";
 import { findByte, viewOf } from "./find-byte.ts";
 
 /** One line as bytes, blank ones included. */
@@ -24,13 +25,25 @@ export interface Line {
 
 const LINE_FEED = 0x0a;
 
-/** Splits a byte stream at line feeds, chunk by chunk. */
+/**
+ * Bytes of the longest line: several times the largest record that is known (tens of megabytes), and little enough that
+ * its bytes, its text and its value fit into a gigabyte together.
+ */
+export const LONGEST_LINE = 128 * 2 ** 20;
+
+/** Splits a byte stream at line feeds, chunk by chunk. A line above `LONGEST_LINE` is an `InputError`. */
 export class LineSplitter {
   #number = 0;
   #offset = 0;
   /** Pieces of a line that began in earlier chunks. */
   #pending: Uint8Array[] = [];
   #pendingBytes = 0;
+  readonly #file: string;
+
+  /** @param file shown in messages */
+  constructor(file: string) {
+    this.#file = file;
+  }
 
   /** The lines that end in this chunk, which may be written to once they are all taken. */
   *lines(chunk: Uint8Array): Generator<ByteLine> {
@@ -38,10 +51,12 @@ export class LineSplitter {
     const find = (from: number) => findByte(view, chunk.length, LINE_FEED, from);
     let start = 0;
     for (let end = find(0); end !== -1; end = find(start)) {
+      this.#checkLength(end - start);
       yield this.#finish(chunk.subarray(start, end));
       start = end + 1;
     }
     if (start < chunk.length) {
+      this.#checkLength(chunk.length - start);
       this.#pending.push(new Uint8Array(chunk.subarray(start)));
       this.#pendingBytes += chunk.length - start;
     }
@@ -50,6 +65,15 @@ export class LineSplitter {
   /** The last line, when the stream does not end with a line feed. */
   *rest(): Generator<ByteLine> {
     if (this.#pendingBytes > 0) yield this.#finish(new Uint8Array(0));
+  }
+
+  /** `more`: bytes that are about to join those of the line so far. */
+  #checkLength(more: number): void {
+    if (this.#pendingBytes + more <= LONGEST_LINE) return;
+    throw new InputError(`longer than ${shownBytes(LONGEST_LINE)}, the most that one line may have`, {
+      file: this.#file,
+      line: this.#number + 1,
+    });
   }
 
   #finish(last: Uint8Array): ByteLine {
@@ -119,7 +143,7 @@ export class LineDecoder {
 
 /** Lines with text on them, decoded; see `LineDecoder` for what is refused. */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>, file: string): AsyncGenerator<Line> {
-  const splitter = new LineSplitter();
+  const splitter = new LineSplitter(file);
   const decoder = new LineDecoder(file);
   function* decoded(lines: Iterable<ByteLine>): Generator<Line> {
     for (const line of lines) {

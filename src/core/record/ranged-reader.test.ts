@@ -54,7 +54,7 @@ describe("lines of reused buffers", () => {
     const text = "one\n\ntwo and more\nthree";
     const bytes = new TextEncoder().encode(text);
     for (const chunk of [1, 2, 5, 11, 40]) {
-      const splitter = new LineSplitter();
+      const splitter = new LineSplitter("made.jsonl");
       const lines: string[] = [];
       for await (const piece of rangedChunks(inRoom(bytes), chunk)) {
         for (const line of splitter.lines(piece)) lines.push(new TextDecoder().decode(line.bytes));

@@ -4,6 +4,7 @@
  */
 import type { z } from "zod";
 import { InputError } from "../errors.ts";
+import { parseJsonText } from "../json.ts";
 import { type ByteSource, byteChunks } from "./bytes.ts";
 import { checkLengths, UniqueIds } from "./checks.ts";
 import { describeIssue, jsonType, shown } from "./describe-issue.ts";
@@ -26,12 +27,7 @@ type Where = { file: string; line?: number };
 
 /** The JSON object of one line. `InputError` when it is none. */
 export function parseObject(text: string, where: Where): Record<string, unknown> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new InputError(`not JSON: ${error instanceof Error ? error.message : String(error)}`, where);
-  }
+  const value = parseJsonText(text, where);
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new InputError(`expected a JSON object, received ${jsonType(value)}`, where);
   }

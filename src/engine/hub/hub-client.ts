@@ -1,5 +1,7 @@
 /** The model hub's HTTP API: which files a revision has, and their bytes. Nothing here runs unless it is asked for. */
 import { InputError } from "../../core/errors.ts";
+import { byteChunks } from "../../core/record/bytes.ts";
+import { shownBytes } from "../../core/shown-bytes.ts";
 
 export const DEFAULT_ENDPOINT = "https://huggingface.co";
 
@@ -30,6 +32,12 @@ export interface HubOptions {
 
 const PREFIX = "hub:";
 
+/** Bytes of the largest listing: 60,000 files, where the largest repositories of models have some thousands. */
+const LARGEST_LISTING = 16 * 2 ** 20;
+
+/** Files of the largest model; those of 1,000 billion parameters have 200. */
+const MOST_FILES = 10_000;
+
 /** Null for what is not a hub name; an InputError for one that is not well formed. */
 export function parseHubName(text: string): HubName | null {
   if (!text.startsWith(PREFIX)) return null;
@@ -40,10 +48,13 @@ export function parseHubName(text: string): HubName | null {
   return { repository, revision };
 }
 
-/** Files of a model folder: what is read, and what is saved beside the weights. */
+/**
+ * Files of a model folder: what is read, and what is saved beside the weights. Names of plain characters alone: a hub's
+ * file must not lead out of its folder on any system (`..\\..\\x`, `C:x`), nor be a stream of another file.
+ */
 function isWanted(name: string): boolean {
   return (
-    !name.includes("/") &&
+    /^[\w][\w.-]*$/.test(name) &&
     /^(config|generation_config|tokenizer|tokenizer_config|special_tokens_map|vocab)\.json$|^merges\.txt$|^chat_template\.jinja$|\.safetensors(\.index\.json)?$/.test(
       name,
     )
@@ -62,7 +73,7 @@ export async function listHubFiles(
   const { repository, revision } = name;
   const url = `${base(options)}/api/models/${repository}/revision/${encodeURIComponent(revision)}?blobs=true`;
   const response = await request(name, url, {}, options);
-  const answer: unknown = await response.json().catch(() => null);
+  const answer = await readListing(response, hubText(name));
   const fail = (what: string): never => {
     throw new InputError(`${hubText(name)}: ${what} in the hub's answer`);
   };
@@ -80,11 +91,33 @@ export async function listHubFiles(
     const hash = isObject(lfs) ? lfs.sha256 : undefined;
     files.push({ name: rfilename, size, sha256: typeof hash === "string" ? hash.toLowerCase() : null });
   }
+  if (files.length > MOST_FILES)
+    throw new InputError(`${hubText(name)}: has ${files.length} files, a model has at most ${MOST_FILES}`);
   if (!files.some((file) => file.name === "config.json"))
     throw new InputError(`${hubText(name)}: has no config.json; expected a model of transformers' format`);
   if (!files.some((file) => file.name.endsWith(".safetensors")))
     throw new InputError(`${hubText(name)}: has no .safetensors weights`);
   return { commit, files };
+}
+
+/** The JSON of an answer; null where it is none. `InputError`, and the rest is not read, above `LARGEST_LISTING`. */
+async function readListing(response: Response, where: string): Promise<unknown> {
+  if (response.body === null) return null;
+  const decoder = new TextDecoder();
+  let [text, bytes] = ["", 0];
+  for await (const chunk of byteChunks(response.body)) {
+    bytes += chunk.length;
+    if (bytes > LARGEST_LISTING)
+      throw new InputError(
+        `${where}: the hub's answer is larger than ${shownBytes(LARGEST_LISTING)}, the most that a listing may have`,
+      );
+    text += decoder.decode(chunk, { stream: true });
+  }
+  try {
+    return JSON.parse(text + decoder.decode());
+  } catch {
+    return null;
+  }
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

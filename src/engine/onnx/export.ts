@@ -1,4 +1,6 @@
 import { InputError } from "../../core/errors.ts";
+import { readFolderText } from "../../core/folder-text.ts";
+import { parseJsonText } from "../../core/json.ts";
 import type { FolderReader } from "../../core/ports.ts";
 
 /** The files of one ONNX export inside a folder, and what its graph does not say. */
@@ -46,14 +48,7 @@ async function readSizes(
 ): Promise<Pick<OnnxExport, "headSize" | "maxPositions">> {
   for (const file of ["config.json", "genai_config.json"]) {
     if (!files.includes(file)) continue;
-    const place = { file: `${folder.name}/${file}` };
-    const bytes = await folder.read(file, 0, await folder.size(file));
-    let json: unknown;
-    try {
-      json = JSON.parse(new TextDecoder().decode(bytes));
-    } catch (error) {
-      throw new InputError(`not valid JSON: ${(error as Error).message}`, place);
-    }
+    const json = parseJsonText(await readFolderText(folder, file), { file: `${folder.name}/${file}` });
     const model = object(object(json)["model"]);
     const source = file === "config.json" ? object(json) : { ...model, ...object(model["decoder"]) };
     const whole = (key: string): number | null => {

@@ -48,7 +48,7 @@ export class CatalogFiles {
     }
     const outside = await this.files.absolute?.(path);
     if (outside !== undefined) {
-      const bytes = await gather(outside.open());
+      const bytes = await gather(outside.open(), path);
       return { found: true, path, file: path, bytes, sha256: await sha256Bytes(bytes) };
     }
     const parts = path.split(/[\\/]/).filter((part) => part !== "" && part !== "." && part !== "..");

@@ -3,6 +3,8 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import type { z } from "zod";
 import { InputError } from "../../errors.ts";
+import { parseJsonText } from "../../json.ts";
+import { shownBytes } from "../../shown-bytes.ts";
 import { describeIssue, jsonType } from "../describe-issue.ts";
 import { gunzip, isGzip } from "../gunzip.ts";
 import { type ImportFiles, label } from "./files.ts";
@@ -27,13 +29,34 @@ async function concat(
   return size > limit ? whole.subarray(0, limit) : whole;
 }
 
-/** A listed file, whole, as stored. */
-export async function readBytes(files: ImportFiles, path: string): Promise<Uint8Array> {
-  return concat(files.open(path));
+/**
+ * Bytes of the largest file that is read whole, unpacked. Its text and its value come on top, which together stay near
+ * what a page or a process of default size has. Formats of several records go up to any size as JSON Lines or Parquet.
+ */
+export const LARGEST_DOCUMENT = 256 * 2 ** 20;
+
+async function* bounded(chunks: AsyncIterable<Uint8Array>, file: string): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  for await (const chunk of chunks) {
+    size += chunk.length;
+    if (size > LARGEST_DOCUMENT)
+      throw new InputError(
+        `larger than ${shownBytes(LARGEST_DOCUMENT)}, the most that is read as one document; use JSON Lines`,
+        { file },
+      );
+    yield chunk;
+  }
 }
 
-/** All bytes of a stream. */
-export const gather: (chunks: AsyncIterable<Uint8Array>) => Promise<Uint8Array> = (chunks) => concat(chunks);
+/** All bytes of a stream. `InputError` names `file` where they are more than `LARGEST_DOCUMENT`. */
+export function gather(chunks: AsyncIterable<Uint8Array>, file: string): Promise<Uint8Array> {
+  return concat(bounded(chunks, file));
+}
+
+/** A listed file, whole, as stored. `InputError` above `LARGEST_DOCUMENT`. */
+export function readBytes(files: ImportFiles, path: string): Promise<Uint8Array> {
+  return gather(files.open(path), label(files, path));
+}
 
 /**
  * The first `limit` characters, about, of a listed file as text, decompressed if it is gzip. For detection: damaged
@@ -77,19 +100,14 @@ export async function sha256Bytes(bytes: Uint8Array): Promise<string> {
 
 /** Bytes as one JSON value, decompressed if gzip. `InputError` names `file`. */
 export async function parseJson(bytes: Uint8Array, file: string): Promise<unknown> {
-  const plain = isGzip(bytes) ? await concat(gunzip(one(bytes), file)) : bytes;
+  const plain = isGzip(bytes) ? await gather(gunzip(one(bytes), file), file) : bytes;
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(plain);
-  } catch (error) {
-    const tooLong = error instanceof RangeError || plain.length > 0x1fffffe8;
-    throw new InputError(tooLong ? "too large to be read as one JSON value" : "not valid UTF-8", { file });
+  } catch {
+    throw new InputError("not valid UTF-8", { file });
   }
-  try {
-    return JSON.parse(text) as unknown;
-  } catch (error) {
-    throw new InputError(`not JSON: ${error instanceof Error ? error.message : String(error)}`, { file });
-  }
+  return parseJsonText(text, { file });
 }
 
 /** A value checked against what of a foreign format is read. `InputError` names file and key. */

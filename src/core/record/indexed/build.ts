@@ -42,7 +42,7 @@ export function outlineOf(record: Source | Episode): Outline {
  */
 export async function buildIndex(bytes: ByteSource, options: BuildIndexOptions): Promise<LibraryIndex> {
   const builder = new IndexBuilder(options);
-  const splitter = new LineSplitter();
+  const splitter = new LineSplitter(options.file);
   let size = 0;
   for await (const chunk of byteChunks(bytes)) {
     options.signal?.throwIfAborted();

@@ -3,6 +3,7 @@
  * top level and passes over everything inside. It vouches for what it returns and for nothing else; whatever it is not
  * sure of (an escaped key, odd structure, a value of the wrong type) it leaves to the full reader by returning null.
  */
+import { parseJsonText } from "../../json.ts";
 import { findByte, viewOf } from "../find-byte.ts";
 import type { Outcome, Source } from "../schema.ts";
 import type { Outline } from "./types.ts";
@@ -200,7 +201,7 @@ class Remembered {
   parse(bytes: Uint8Array, start: number, end: number): unknown {
     if (!this.#isLast(bytes, start, end)) {
       const own = bytes.slice(start, end);
-      this.#value = JSON.parse(decoder.decode(own));
+      this.#value = parseJsonText(decoder.decode(own), { file: "" });
       this.#bytes = own;
     }
     return this.#value;

@@ -1,8 +1,10 @@
 /** The table as comma-separated values: RFC 4180, UTF-8, `\n` between rows, a header first. */
 import Papa from "papaparse";
 import { InputError } from "../../errors.ts";
+import { shownBytes } from "../../shown-bytes.ts";
 import { type ByteSource, byteChunks } from "../bytes.ts";
 import { maybeGunzip } from "../gunzip.ts";
+import { LONGEST_LINE } from "../lines.ts";
 import { type Cell, COLUMNS, isTable, type TableRow } from "./columns.ts";
 import type { RowPlace } from "./to-rows.ts";
 
@@ -100,7 +102,13 @@ async function* wholeRows(bytes: ByteSource, file: string): AsyncGenerator<strin
       if (character === 0x22) quoted = !quoted;
       else if (character === 0x0a && !quoted) end = scanned;
     }
-    if (end < 0) continue;
+    if (end < 0) {
+      if (text.length > LONGEST_LINE)
+        throw new InputError(`a row longer than ${shownBytes(LONGEST_LINE)}, the most that one may have`, {
+          file,
+        });
+      continue;
+    }
     yield text.slice(0, end + 1);
     text = text.slice(end + 1);
     scanned = text.length;

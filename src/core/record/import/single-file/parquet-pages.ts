@@ -11,12 +11,15 @@ import { getMaxDefinitionLevel, getMaxRepetitionLevel } from "hyparquet/src/sche
 const PADDING = 1 << 16;
 /** Bytes that one stored byte can stand for, in the best of codecs. */
 const EXPANSION = 20_000;
+/** Bytes of the largest page: writers cut them at about a megabyte, and a few at a whole column of a row group. */
+const LARGEST_PAGE = 256 * 2 ** 20;
 
 export type Decompress = (input: Uint8Array, length: number) => Uint8Array;
 
 /** Throws when a page claims to hold more than its bytes can stand for. */
 export function checkPageSize(stored: number, length: number): void {
-  if (!(length >= 0) || length > stored * EXPANSION + 4096) throw new Error(`a page claims ${length} bytes`);
+  if (!(length >= 0) || length > Math.min(LARGEST_PAGE, stored * EXPANSION + 4096))
+    throw new Error(`a page claims ${length} bytes`);
 }
 
 /** Holds the runs of an RLE/bit-packed sequence in [offset, end) against the number of values wanted. */

@@ -1,11 +1,10 @@
 /** The rows of a file, whatever holds them: a JSON document, JSON Lines or Parquet. */
 import { z } from "zod";
 import { InputError } from "../../../errors.ts";
-import { byteChunks } from "../../bytes.ts";
 import { describeIssue, jsonType } from "../../describe-issue.ts";
-import { maybeGunzip } from "../../gunzip.ts";
 import { readObjects } from "../../read.ts";
 import { type ImportFiles, label } from "../files.ts";
+import { parseJson, readBytes } from "../foreign-json.ts";
 import { parquetFile, readParquetRows } from "./parquet.ts";
 import type { Peek } from "./peek.ts";
 
@@ -36,29 +35,6 @@ function asRow(value: unknown, where: Where): Row {
   return { value: value as Record<string, unknown>, where };
 }
 
-/** A whole JSON file. `InputError` when it is not UTF-8, not JSON, or longer than one text can be. */
-async function readDocument(files: ImportFiles, path: string, file: string): Promise<unknown> {
-  const decoder = new TextDecoder("utf-8", { fatal: true });
-  let text = "";
-  try {
-    for await (const chunk of maybeGunzip(byteChunks(files.open(path)), file)) {
-      text += decoder.decode(chunk, { stream: true });
-    }
-    text += decoder.decode();
-  } catch (error) {
-    if (error instanceof InputError) throw error;
-    throw new InputError(
-      error instanceof RangeError ? "too long for one JSON document; use JSON Lines" : "not valid UTF-8",
-      { file },
-    );
-  }
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new InputError(`not JSON: ${error instanceof Error ? error.message : String(error)}`, { file });
-  }
-}
-
 /** All rows, in order. A JSON document gives the elements of its array, or itself. */
 export async function* readRows(files: ImportFiles, found: Peek): AsyncGenerator<Row> {
   const file = label(files, found.path);
@@ -77,7 +53,7 @@ export async function* readRows(files: ImportFiles, found: Peek): AsyncGenerator
     }
     return;
   }
-  const document = await readDocument(files, found.path, file);
+  const document = await parseJson(await readBytes(files, found.path), file);
   if (!Array.isArray(document)) {
     yield asRow(document, { file });
     return;

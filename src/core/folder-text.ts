@@ -1,0 +1,26 @@
+/** The text files of a model folder. */
+import { InputError } from "./errors.ts";
+import type { FolderReader } from "./ports.ts";
+import { shownBytes } from "./shown-bytes.ts";
+
+/** Bytes of the largest text file of a model folder. The largest known, tokenizers of 260,000 tokens, have 35 MB. */
+export const LARGEST_TEXT = 64 * 2 ** 20;
+
+/** `InputError` for a file that is larger than any text file of a model. */
+export function checkTextSize(bytes: number, file: string): void {
+  if (bytes > LARGEST_TEXT)
+    throw new InputError(`larger than ${shownBytes(LARGEST_TEXT)}, the most that it may have`, { file });
+}
+
+/** A whole text file of a model folder. `InputError` where it is not UTF-8, or above `LARGEST_TEXT`. */
+export async function readFolderText(folder: FolderReader, file: string): Promise<string> {
+  const place = `${folder.name}/${file}`;
+  const size = await folder.size(file);
+  checkTextSize(size, place);
+  const bytes = await folder.read(file, 0, size);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new InputError("not valid UTF-8", { file: place });
+  }
+}

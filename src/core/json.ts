@@ -1,0 +1,35 @@
+/** JSON of files: text that may have been written to take more memory than it has bytes. */
+import { InputError } from "./errors.ts";
+
+/**
+ * Values of one JSON text, at every depth. Empty objects take up to 100 bytes each, from three bytes of text; a record
+ * of tens of megabytes has under a million values, and a tokenizer of 250,000 tokens about one million.
+ */
+export const MOST_VALUES = 4 * 2 ** 20;
+
+/** The value of a JSON text. An `InputError` that names the place where it is none, or has more than `MOST_VALUES`. */
+export function parseJsonText(text: string, where: { file: string; line?: number }): unknown {
+  if (text.length > MOST_VALUES && hasMoreValues(text, MOST_VALUES))
+    throw new InputError(
+      `holds more than ${MOST_VALUES} values, the most that one JSON text may have`,
+      where,
+    );
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new InputError(`not JSON: ${error instanceof Error ? error.message : String(error)}`, where);
+  }
+}
+
+/** Counts what begins a value: brackets, and commas between values. Strings are passed over. */
+function hasMoreValues(text: string, most: number): boolean {
+  let values = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 0x22) {
+      for (at++; at < text.length && text.charCodeAt(at) !== 0x22; at++)
+        if (text.charCodeAt(at) === 0x5c) at++;
+    } else if ((code === 0x2c || code === 0x5b || code === 0x7b) && ++values > most) return true;
+  }
+  return false;
+}
