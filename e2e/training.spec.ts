@@ -230,6 +230,7 @@ for (const [control, words] of [
     const run = JSON.parse(lines[0]!);
     expect(run.evidence).toBe(said);
     expect(run.method.stages).toEqual([
+      expect.objectContaining({ epochs: 0, evidence: { kind: "none" } }),
       expect.objectContaining({
         epochs: 1,
         evidence: { kind: "graph-conditioned", control, sourcesPerTask: 1 },

@@ -9,6 +9,21 @@ import { readSafetensorsHeader, writeSafetensors } from "./safetensors.ts";
 
 const FILE = "optimizer.safetensors";
 
+/**
+ * Optimizer steps that the state in a model folder stands after.
+ *
+ * @throws InputError when the folder has no `optimizer.safetensors`, or that file does not say it
+ */
+export async function optimizerSteps(folder: FolderReader): Promise<number> {
+  const file = `${folder.name}/${FILE}`;
+  if (!(await folder.list()).includes(FILE)) throw new InputError("this file is missing", { file });
+  const { metadata } = await readSafetensorsHeader(folder, FILE);
+  const steps = Number(metadata["steps"]);
+  if (!Number.isSafeInteger(steps) || steps < 0)
+    throw new InputError("expected the number of steps taken", { file, key: "__metadata__.steps" });
+  return steps;
+}
+
 /** What a step needs beside gradients; clipping the surrogate is the loss's matter. */
 export type AdamWSettings = Omit<StepSettings, "clip">;
 
@@ -79,12 +94,8 @@ export class AdamW {
    * After an InputError the optimizer is as new.
    */
   async load(folder: FolderReader): Promise<void> {
+    const steps = await optimizerSteps(folder);
     const file = `${folder.name}/${FILE}`;
-    if (!(await folder.list()).includes(FILE)) throw new InputError("this file is missing", { file });
-    const { metadata } = await readSafetensorsHeader(folder, FILE);
-    const steps = Number(metadata["steps"]);
-    if (!Number.isSafeInteger(steps) || steps < 0)
-      throw new InputError("expected the number of steps taken", { file, key: "__metadata__.steps" });
     const stored = await Checkpoint.openFile(folder, FILE);
     const expected = new Set([...this.#moments.keys()].flatMap((name) => [`m/${name}`, `v/${name}`]));
     for (const name of stored.tensors.keys())

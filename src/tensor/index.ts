@@ -1,4 +1,4 @@
-export { AdamW, type AdamWSettings } from "./adamw.ts";
+export { AdamW, type AdamWSettings, optimizerSteps } from "./adamw.ts";
 export type { AdamWStep, Backend, KeyRange, Tensor } from "./backend.ts";
 export {
   type ModelConfig,

@@ -19,7 +19,7 @@ export function foldEvents(figures: Figures, events: readonly LoopEvent[]): Figu
 function foldInto(figures: Figures, event: LoopEvent): Figures {
   switch (event.type) {
     case "start": {
-      const from = event.resumedFrom ?? 0;
+      const from = event.resumedFrom ?? event.parent?.step ?? 0;
       // The event tells it by itself: a page that was closed early may not have kept the first start.
       const again = event.resumedFrom !== null || figures.start !== null;
       const kept = backTo(figures, from);

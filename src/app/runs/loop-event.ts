@@ -23,6 +23,8 @@ const loopEvent = z.discriminatedUnion("type", [
     teacher: model,
     student: model,
     resumedFrom: count.nullable(),
+    // Runs of an earlier version had none.
+    parent: z.object({ name: z.string(), step: count }).nullish(),
   }),
   z.object({ type: z.literal("stage"), stage: count, name: z.string(), epochs: count }),
   z.object({ type: z.literal("epoch"), stage: count, batches: count }),

@@ -6,7 +6,7 @@ import type { Figures, Run } from "./run.ts";
  * What is left. Stages are timed apart, since evidence makes a step several times longer: while one is still to come,
  * only a lower bound is known. Null before the first step.
  */
-export function timeLeft({ points, stages, total, done }: Figures): Range | null {
+export function timeLeft({ points, stages, total, done, start }: Figures): Range | null {
   if (points.length === 0 || total === 0) return null;
   const mean = (part: readonly { seconds: number }[]): number =>
     part.reduce((sum, { seconds }) => sum + seconds, 0) / part.length;
@@ -15,7 +15,8 @@ export function timeLeft({ points, stages, total, done }: Figures): Range | null
   let left = total - done;
   const present = points.at(-1)!.stage;
   const own = points.filter(({ stage }) => stage === present);
-  const before = stages.slice(0, present).reduce((sum, stage) => sum + (stage?.steps ?? 0), 0);
+  const parent = start?.parent?.step ?? 0;
+  const before = stages.slice(0, present).reduce((sum, stage) => sum + (stage?.steps ?? 0), parent);
   const here = Math.min(left, Math.max(0, before + (stages[present]?.steps ?? 0) - done));
   low += here * mean(own);
   high += here * own.reduce((most, { seconds }) => Math.max(most, seconds), 0);

@@ -34,7 +34,7 @@ const start = (resumedFrom: number | null) =>
   ({ type: "start", steps: 4, resumedFrom }) as unknown as TrainEvent;
 const STAGES: TrainEvent[] = [
   { type: "stage", stage: 0, name: "vanilla", epochs: 1, evidence: { kind: "none" } },
-  { type: "epoch", stage: 0, epoch: 0, batches: 2 },
+  { type: "epoch", stage: 0, epoch: 0, batches: 2, repeating: 0 },
 ];
 const fold = (events: readonly TrainEvent[], from: Figures = NO_FIGURES) =>
   events.reduce<Figures>((figures, event) => foldEvent(figures, event), from);
@@ -96,10 +96,15 @@ describe("time", () => {
     expect(timeLeft(one)).toEqual({ low: 2 + 4, high: Number.POSITIVE_INFINITY });
     const graph: TrainEvent[] = [
       { type: "stage", stage: 1, name: "graph", epochs: 1, evidence: { kind: "none" } },
-      { type: "epoch", stage: 1, epoch: 0, batches: 2 },
+      { type: "epoch", stage: 1, epoch: 0, batches: 2, repeating: 0 },
     ];
     const three = fold([updated(2, 0, 2), ...graph, updated(3, 1, 8)], one);
     expect(timeLeft(three)).toEqual({ low: 8, high: 8 });
+    // A run that continues another one counts its steps on from there.
+    const child = { ...start(null), parent: { name: "vanilla", step: 2 } } as unknown as TrainEvent;
+    const begun = fold([child, ...graph, updated(3, 1, 8)]);
+    expect(begun).toMatchObject({ total: 4, done: 3 });
+    expect(timeLeft(begun)).toEqual({ low: 8, high: 8 });
   });
 
   it("is expected from the slowest and the fastest step of runs that were alike", () => {

@@ -10,7 +10,7 @@ import { defaultBatch, formStages, type TrainingForm, trainingForm } from "./tra
 
 /** Keys that only the worker knows: they are left out of runs in the page. */
 export const WORKER_KEYS: readonly string[] = ["device", "cards", "compute", "keep_checkpoints"];
-const PATH_KEYS = ["library", "episodes", "teacher", "student", "tokenizer"] as const;
+const PATH_KEYS = ["library", "episodes", "teacher", "student", "parent", "tokenizer"] as const;
 
 /** What of the page must be sent to the worker before the run. */
 export interface ToSend {
@@ -146,6 +146,7 @@ function workerPaths(
       paths[role] = `${inputs}/${role}`;
     }
   }
+  if (typed("parent") !== "") paths.parent = typed("parent");
   if (typed("tokenizer") !== "") paths.tokenizer = typed("tokenizer");
   // The sample's models bring no tokenizer of their own; a student that is sent brings it.
   else if (paths.student === sample?.student && sample !== null) paths.tokenizer = sample.tokenizer;

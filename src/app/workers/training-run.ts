@@ -15,6 +15,7 @@ import {
 } from "../../core/loop/index.ts";
 import type { Method } from "../../core/method/index.ts";
 import type { FolderReader, ScoreRequest, Scorer, StepSettings, Trainer } from "../../core/ports.ts";
+import { taskKey } from "../../core/record/library.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";
 import { textCodec } from "../../text/codec.ts";
 import type { Tokenizer } from "../../text/index.ts";
@@ -84,6 +85,7 @@ async function trainingData(plan: TrainingPlan, records: RecordPort): Promise<Tr
   return {
     unit: "episode",
     units: plan.episodes.map(({ episode }) => episode),
+    tasks: plan.episodes.map(({ environment, task }) => taskKey(environment, task)),
     fresh: false,
     fingerprint: JSON.stringify(plan.episodes),
     episodes: (places) => Promise.all(places.map((place) => episode(plan.episodes[place]!))),

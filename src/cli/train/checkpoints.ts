@@ -26,6 +26,29 @@ const stateSchema = z.strictObject({
   fingerprint: z.record(z.string(), z.string()),
 });
 
+/** Names of the whole checkpoints in a folder, oldest first; none where there is no such folder. */
+async function checkpointNames(folder: string): Promise<string[]> {
+  return (await entriesOf(folder)).filter((name) => NAME.test(name)).sort();
+}
+
+/** The newest whole checkpoint of a run that may still be under way; null where there is none. */
+export async function newestCheckpoint(folder: string): Promise<string | null> {
+  const newest = (await checkpointNames(folder)).at(-1);
+  return newest === undefined ? null : join(folder, newest);
+}
+
+/** The state of one checkpoint; null for a folder that is none. `InputError` for one that cannot be read. */
+export async function checkpointState(folder: string): Promise<CheckpointState | null> {
+  return (await entriesOf(folder)).includes(STATE) ? readState(join(folder, STATE)) : null;
+}
+
+async function entriesOf(folder: string): Promise<string[]> {
+  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+}
+
 export class DiskCheckpoints implements CheckpointStore {
   /** @param keep how many of the newest stay on disk */
   constructor(
@@ -35,9 +58,8 @@ export class DiskCheckpoints implements CheckpointStore {
 
   async latest(): Promise<Checkpoint | null> {
     await this.#removeUnfinished();
-    const newest = (await this.#names()).at(-1);
-    if (newest === undefined) return null;
-    const path = join(this.folder, newest);
+    const path = await newestCheckpoint(this.folder);
+    if (path === null) return null;
     return { state: await readState(join(path, STATE)), folder: openFolder(path) };
   }
 
@@ -48,29 +70,17 @@ export class DiskCheckpoints implements CheckpointStore {
       yield { name: STATE, bytes };
     });
     await writeFolder(writer, write);
-    const names = await this.#names();
+    const names = await checkpointNames(this.folder);
     for (const old of names.slice(0, Math.max(0, names.length - this.keep))) {
       await rm(join(this.folder, old), { recursive: true });
     }
   }
 
-  /** Whole checkpoints, oldest first. */
-  async #names(): Promise<string[]> {
-    return (await this.#entries()).filter((name) => NAME.test(name)).sort();
-  }
-
   /** What a killed run left half-written. Only one run at a time works in a folder (see `lockRun`). */
   async #removeUnfinished(): Promise<void> {
-    for (const name of await this.#entries()) {
+    for (const name of await entriesOf(this.folder)) {
       if (name.startsWith(".step-")) await rm(join(this.folder, name), { recursive: true, force: true });
     }
-  }
-
-  async #entries(): Promise<string[]> {
-    return readdir(this.folder).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT") return [];
-      throw error;
-    });
   }
 }
 

@@ -6,8 +6,13 @@ const figure = (value: number): string => (value === 0 ? "0" : value.toPrecision
 export function describeEvent(event: TrainEvent): string | null {
   switch (event.type) {
     case "start": {
-      const { method, units, unit, steps, teacher, student, resumedFrom } = event;
-      const from = resumedFrom === null ? "" : `, continued after step ${resumedFrom}`;
+      const { method, units, unit, steps, teacher, student, parent, resumedFrom } = event;
+      const from =
+        resumedFrom !== null
+          ? `, continued after step ${resumedFrom}`
+          : parent !== null
+            ? `, from step ${parent.step} of ${parent.name}`
+            : "";
       return (
         `${method}: ${units} ${unit}${units === 1 ? "" : "s"}, ${steps} steps${from}; ` +
         `teacher ${teacher.parameters} parameters, student ${student.parameters}, ` +
@@ -42,7 +47,12 @@ export function describeEvent(event: TrainEvent): string | null {
       return `stopped after step ${event.step} of ${event.steps}; the same command goes on from here`;
     case "done":
       return `done after step ${event.step}`;
-    case "epoch":
+    case "epoch": {
+      const { epoch, batches, repeating } = event;
+      return repeating === 0
+        ? null
+        : `epoch ${epoch + 1}: ${repeating} of ${batches} batches hold a task more than once: there are too few tasks`;
+    }
     case "step":
     case "checkpoint":
       return null;

@@ -84,7 +84,7 @@ export class EventLog {
 
   write(event: TrainEvent): void {
     if (event.type === "start") {
-      this.#step = event.resumedFrom ?? 0;
+      this.#step = event.resumedFrom ?? event.parent?.step ?? 0;
       this.#events.open(this.#step);
       this.#metrics.open(this.#step);
     }

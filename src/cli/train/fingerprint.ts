@@ -24,13 +24,16 @@ export async function filesDigest(paths: readonly string[]): Promise<string> {
   return createHash("sha256").update(digests.join("\n")).digest("hex");
 }
 
-/** Digest of a model folder's configuration, weights and index; weights of more than 64 MiB a file by samples. */
-export async function modelDigest(folder: FolderReader): Promise<string> {
+/**
+ * Digest of a model folder's configuration, weights and index, and of its optimizer state where asked; files of more
+ * than 64 MiB by samples.
+ */
+export async function modelDigest(folder: FolderReader, { optimizer = false } = {}): Promise<string> {
   const hash = createHash("sha256");
   for (const file of (await folder.list()).filter((name) =>
     /^config\.json$|\.safetensors(\.index\.json)?$/.test(name),
   )) {
-    if (file.startsWith("optimizer.")) continue;
+    if (!optimizer && file.startsWith("optimizer.")) continue;
     const size = await folder.size(file);
     hash.update(`${file}\0${size}\0`);
     const whole = size <= WHOLE;

@@ -3,16 +3,19 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { InputError } from "../../core/errors.ts";
 import { configuredMethod, type TextCodec, type TrainConfig } from "../../core/loop/index.ts";
-import type { Method } from "../../core/method/method.ts";
+import { type Method, stagesTaken } from "../../core/method/method.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";
 import { openFolder } from "../../engine/webgpu/node-folder.ts";
 import { checkTokenizerFits, openTokenizer, textCodec, unsharedIds, unsharedNote } from "../../text/index.ts";
+import { openParent, type Parent } from "./parent.ts";
 import { openSources, readEpisodes } from "./records.ts";
 import type { TrainingRun } from "./training-run.ts";
 
 /** The files of a run, read and checked before a device is asked for. */
 export interface TrainingInputs {
   method: Method;
+  /** The run that this one continues; null where it begins from the student's folder. */
+  parent: Parent | null;
   episodes: readonly Episode[];
   tokenizer: RunTokenizer;
   /** The sources of a task, `[]` where the library has none of it. */
@@ -35,9 +38,10 @@ export async function readInputs({
   const method = configuredMethod(config);
   const episodes = await readEpisodes(config, configFile);
   const tokenizer = await runTokenizer(config, configFile, onNote);
-  const retrieves = method.stages.some(({ evidence }) => evidence.kind !== "none");
+  const parent = config.parent === undefined ? null : await openParent(config.parent, config.student);
+  const retrieves = stagesTaken(method).some(({ evidence }) => evidence.kind !== "none");
   const { read, close } = await openSources(config, episodes, retrieves ? onNote : () => undefined);
-  return { method, episodes, tokenizer, sources: read, close };
+  return { method, parent, episodes, tokenizer, sources: read, close };
 }
 
 export interface RunTokenizer {

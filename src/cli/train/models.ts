@@ -30,7 +30,8 @@ export async function withModels<R>(
   work: (models: Models) => Promise<R>,
 ): Promise<R> {
   const { config, onNote, signal } = run;
-  const { tokenizer } = inputs;
+  const { tokenizer, parent } = inputs;
+  const start = parent?.name ?? config.student;
   const [teacherFolder, studentFolder] = [openFolder(config.teacher), openFolder(config.student)];
   const { device, compute, cards, teacher_dtype: weights } = config;
   let opened = await openCompute({ device, compute, cards, onNote });
@@ -61,17 +62,18 @@ export async function withModels<R>(
         return openTeacher();
       },
       async openStudent(checkpoint) {
-        const student = await opened.openTrainer(checkpoint?.name ?? config.student, {
-          optimizer: checkpoint === null ? "ignore" : "require",
+        const student = await opened.openTrainer(checkpoint?.name ?? start, {
+          optimizer: checkpoint === null && parent === null ? "ignore" : "require",
           ...passes.student,
           signal,
         });
-        tokenizer.fits("student", { name: config.student, vocabulary: student.info.vocabulary });
+        tokenizer.fits("student", { name: start, vocabulary: student.info.vocabulary });
         return student;
       },
       fingerprint: {
         teacher: await modelDigest(teacherFolder),
         student: await modelDigest(studentFolder),
+        ...(parent === null ? {} : { parent: parent.digest }),
         device: sha256Hex(compute === "f32" ? kind : `${kind} ${compute}`),
         // Left out where it is f32, as in the checkpoints of runs that had no choice.
         ...(weights === "f32" ? {} : { teacher_dtype: sha256Hex(weights) }),

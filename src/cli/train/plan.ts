@@ -51,14 +51,14 @@ export async function tellPlan(
 async function probeOn(
   opened: Compute,
   { config, onNote, signal }: TrainingRun,
-  { method, episodes, tokenizer, sources }: TrainingInputs,
+  { method, parent, episodes, tokenizer, sources }: TrainingInputs,
   passes: { teacher: PassOptions; student: PassOptions },
 ): Promise<RunProbe> {
   const weights = config.teacher_dtype;
   const teacher = await opened.openScorer(config.teacher, { weights, ...passes.teacher, signal });
   try {
     tokenizer.fits("teacher", { name: config.teacher, vocabulary: teacher.info.vocabulary });
-    const student = await opened.openTrainer(config.student, {
+    const student = await opened.openTrainer(parent?.name ?? config.student, {
       optimizer: "ignore",
       ...passes.student,
       signal,
@@ -100,7 +100,7 @@ function problemOf(check: () => void): string | null {
 /** What the run will need of the device, with the lengths of what its models will read. */
 export async function plannedRun(
   { config, signal }: TrainingRun,
-  { method, episodes, tokenizer: { codec }, sources }: TrainingInputs,
+  { method, parent, episodes, tokenizer: { codec }, sources }: TrainingInputs,
   { device }: Compute,
 ) {
   const { work, ...lengths } = await runLengths({
@@ -113,7 +113,7 @@ export async function plannedRun(
   });
   const planned = await planTraining(device, {
     teacher: { folder: openFolder(config.teacher), weights: config.teacher_dtype, ...lengths.teacher },
-    student: { folder: openFolder(config.student), ...lengths.student },
+    student: { folder: openFolder(parent?.name ?? config.student), ...lengths.student },
     limit: limitBytes(config.memory_limit_gib),
   });
   return { ...planned, work };

@@ -6,7 +6,7 @@ import { parseHubName } from "../../engine/hub/hub-client.ts";
 import { readText } from "../io.ts";
 
 const FILES = ["library", "episodes"] as const;
-const FOLDERS = ["teacher", "student", "tokenizer"] as const;
+const FOLDERS = ["teacher", "student", "parent", "tokenizer"] as const;
 
 /**
  * Reads a training config. Its paths are taken from the folder of the file.
@@ -42,7 +42,7 @@ export async function readTrainConfig(file: string): Promise<TrainConfig> {
 
 /** Models may be named as on the hub: such a name is no path. */
 function isHubModel(key: (typeof FOLDERS)[number], path: string, file: string): boolean {
-  if (key === "tokenizer") return false;
+  if (key === "tokenizer" || key === "parent") return false;
   try {
     return parseHubName(path) !== null;
   } catch (error) {

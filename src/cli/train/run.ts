@@ -59,7 +59,7 @@ async function withLocalModels({
 
 /** The run itself, once everything that it reads is open. */
 async function trainInFolder(run: TrainingRun, inputs: TrainingInputs): Promise<boolean> {
-  const { method, episodes, tokenizer, sources } = inputs;
+  const { method, parent, episodes, tokenizer, sources } = inputs;
   const { config, out } = run;
   // The outermost folder that this run makes: taken away again when the run fails before its first event.
   const made = await onFile(out, "write", mkdir(out, { recursive: true }));
@@ -81,6 +81,7 @@ async function trainInFolder(run: TrainingRun, inputs: TrainingInputs): Promise<
         codec: tokenizer.codec,
         teacher,
         reopen,
+        ...(parent === null ? {} : { parent: { name: parent.name, step: parent.step } }),
         openStudent,
         contexts: libraryContexts({ sources, codec: tokenizer.codec, limit: config.evidence_tokens }),
         checkpoints: new DiskCheckpoints(join(out, "checkpoints"), config.keep_checkpoints),

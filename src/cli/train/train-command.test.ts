@@ -376,6 +376,60 @@ describe("interrupted runs go on to the same numbers", () => {
   });
 });
 
+describe("a run that begins from another run's checkpoint", () => {
+  const newest = (out: string) => {
+    const checkpoints = join(folder, out, "checkpoints");
+    return join(checkpoints, readdirSync(checkpoints).sort().at(-1)!);
+  };
+
+  const small = { limit: 2, batch_size: 1 };
+
+  it("gives the same batches, losses, weights and moments as the run that never stopped", async () => {
+    expect(await train(writeConfig(small), "whole")).toMatchObject({ code: 0 });
+    expect(await train(writeConfig({ ...small, epochs: [1, 0] }), "vanilla")).toMatchObject({ code: 0 });
+    const config = writeConfig({ ...small, epochs: [0, 1], parent: "vanilla" });
+    const told = await train(config, "child", "--progress", "json");
+    expect(told).toMatchObject({ code: 0 });
+    expect(events(told.out)[0]).toMatchObject({ steps: 4, parent: { name: newest("vanilla"), step: 2 } });
+    const result = (out: string) => ({
+      weights: weights(out),
+      optimizer: digest(join(newest(out), "optimizer.safetensors")),
+      figures: figures(out).slice(-2),
+      batches: lines(out, "events.jsonl")
+        .flatMap(({ type, units }) => (type === "step" ? [units] : []))
+        .slice(-2),
+    });
+    expect(result("child")).toEqual(result("whole"));
+    expect(figures("child")).toHaveLength(2);
+    const { fingerprint } = JSON.parse(readFileSync(join(newest("child"), "checkpoint.json"), "utf8"));
+    expect(fingerprint.parent).toMatch(/^[0-9a-f]{64}$/);
+    // Its own checkpoints are of no child of another parent.
+    const other = writeConfig({ ...small, epochs: [0, 1], parent: newest("whole") });
+    expect((await train(other, "child")).err).toMatch(
+      /this checkpoint is of another run: it differs in parent;/,
+    );
+  });
+
+  it("plans with the parent's model, and refuses what is no parent of this student", async () => {
+    expect(await train(writeConfig({ epochs: [1, 0], limit: 1 }), "vanilla")).toMatchObject({ code: 0 });
+    const refused = async (changes: object, message: RegExp) => {
+      const result = await train(writeConfig({ epochs: [0, 1], limit: 1, ...changes }), "out");
+      expect(result).toMatchObject({ code: 1, err: expect.stringMatching(message) });
+      expect(existsSync(join(folder, "out"))).toBe(false);
+    };
+    await refused({ parent: "nowhere" }, /nowhere: no such folder/);
+    await refused({ parent: "vanilla/student" }, /vanilla\/student, parent: expected a run's folder/);
+    await refused(
+      { parent: "vanilla", student: modelFixture("qwen3-b") },
+      /step-0+1, parent: its run began from another student than .*qwen3-b/,
+    );
+    const plan = await runCli(
+      ...["train", "--config", writeConfig({ epochs: [0, 1], limit: 1, parent: "vanilla" }), "--plan"],
+    );
+    expect(JSON.parse(plan.out).work).toMatchObject({ epochs: 1, steps: 1 });
+  });
+});
+
 describe("refusals in one line", () => {
   async function refused(config: string, message: RegExp, out = "out"): Promise<void> {
     const result = await train(config, out);

@@ -1,6 +1,7 @@
 /** What is trained on: recorded episodes, or tasks that the student plays anew. */
 import { InputError } from "../errors.ts";
 import type { Sampler, WorkOptions } from "../ports.ts";
+import { taskKey } from "../record/library.ts";
 import type { Episode } from "../record/schema.ts";
 import { sha256Hex } from "../seeded.ts";
 import type { TextCodec } from "./codec.ts";
@@ -20,6 +21,8 @@ export interface TrainingData {
   unit: "episode" | "task";
   /** Names of the units, unique: a batch is some of them. */
   units: readonly string[];
+  /** [units] the task of each: a batch holds different ones where it can. */
+  tasks: readonly string[];
   /** True when `episodes` samples from the student. */
   fresh: boolean;
   /** SHA-256 of all that decides what is trained on. */
@@ -39,6 +42,7 @@ export function recordedData(episodes: readonly Episode[]): TrainingData {
   return {
     unit: "episode",
     units,
+    tasks: episodes.map(({ environment, task }) => taskKey(environment, task)),
     fresh: false,
     fingerprint: sha256Hex(JSON.stringify(episodes.map((episode) => sha256Hex(JSON.stringify(episode))))),
     episodes: async (places) => places.map((place) => episodes[place]!),
@@ -65,6 +69,7 @@ export function freshData(tasks: readonly RolloutTask[], settings: FreshSettings
   return {
     unit: "task",
     units,
+    tasks: tasks.map(({ environment, task }) => taskKey(environment, task)),
     fresh: true,
     fingerprint: sha256Hex(JSON.stringify([described, settings])),
     episodes: async (places, { policyVersion, student, codec, signal, onProgress }) =>

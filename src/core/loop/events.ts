@@ -3,6 +3,7 @@ import type { DeviceFault } from "../errors.ts";
 import type { StageEvidence } from "../method/method.ts";
 import type { EngineInfo } from "../ports.ts";
 import type { StepMetrics } from "./metrics.ts";
+import type { ParentRun } from "./parent-run.ts";
 
 /** Where an event belongs. `step` counts optimizer steps from 1; stage, epoch and batch count from 0. */
 interface At {
@@ -29,15 +30,31 @@ export type TrainEvent =
       units: number;
       unit: "episode" | "task";
       batchSize: number;
+      /** Optimizer steps of the student at the end, those of a parent run included. */
       steps: number;
       teacher: EngineInfo;
       student: EngineInfo;
-      /** Steps taken before, when a checkpoint was continued; else null. */
+      /** The run that this one begins from, and the optimizer steps that its student has had; null where there is none. */
+      parent: ParentRun | null;
+      /** Steps taken before, when a checkpoint of this run was continued; else null. */
       resumedFrom: number | null;
     }
   | { type: "stage"; stage: number; name: string; epochs: number; evidence: StageEvidence }
-  | { type: "epoch"; stage: number; epoch: number; batches: number }
-  | ({ type: "step"; units: string[]; batches: number } & At)
+  | {
+      type: "epoch";
+      stage: number;
+      epoch: number;
+      batches: number;
+      /** Batches in which a task comes more than once, since there are too few tasks. */
+      repeating: number;
+    }
+  | ({
+      type: "step";
+      units: string[];
+      /** Tasks that come more than once in this batch. */
+      repeatedTasks: number;
+      batches: number;
+    } & At)
   /** Fresh episodes were sampled. `ended` counts episodes by why they ended. */
   | ({
       type: "rollout";

@@ -7,6 +7,7 @@ export * from "./configured-data.ts";
 export * from "./data.ts";
 export type * from "./events.ts";
 export * from "./metrics.ts";
+export type * from "./parent-run.ts";
 export * from "./probe.ts";
 export * from "./recorded-environment.ts";
 export * from "./rollout.ts";

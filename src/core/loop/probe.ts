@@ -2,7 +2,7 @@
  * The time of a run, before it starts: a small real part of it is done on its device, and taken to the whole as a range.
  * What was measured is told beside it.
  */
-import type { Stage } from "../method/method.ts";
+import { type Stage, stagesTaken } from "../method/method.ts";
 import type { ScoreRequest, Scorer, StepSettings, Trainer, WorkOptions } from "../ports.ts";
 import type { Episode } from "../record/schema.ts";
 import type { TextCodec } from "./codec.ts";
@@ -82,7 +82,8 @@ type Call = (places: readonly Place[], skip: number, options: WorkOptions) => Pr
  * @throws InputError for what the run would refuse; the signal's reason when aborted
  */
 export async function probeRun(options: ProbeOptions): Promise<RunProbe> {
-  const { units, stages, batchSize, contexts, codec, settings, teacher, student, signal, onWork } = options;
+  const { units, batchSize, contexts, codec, settings, teacher, student, signal, onWork } = options;
+  const stages = stagesTaken(options);
   const epochs = stages.reduce((sum, stage) => sum + stage.epochs, 0);
   const read: Record<"teacher" | "student", { places: Place[]; whole: Reading }> = {
     teacher: { places: [], whole: NOTHING },

@@ -1,6 +1,6 @@
 /** How long the sequences of a run get, before it starts: what its memory depends on. */
 import { environmentRules } from "../environment/environment.ts";
-import type { Stage } from "../method/method.ts";
+import { type Stage, stagesTaken } from "../method/method.ts";
 import type { Episode } from "../record/schema.ts";
 import type { TextCodec } from "./codec.ts";
 import { batchRows } from "./rows.ts";
@@ -49,7 +49,8 @@ export interface RunLengthsOptions {
 export async function runLengths(
   options: RunLengthsOptions,
 ): Promise<{ teacher: SequenceLengths; student: SequenceLengths; work: RunWork }> {
-  const { episodes, stages, contexts, codec, sampled, signal } = options;
+  const { episodes, contexts, codec, sampled, signal } = options;
+  const stages = stagesTaken(options);
   const teacher: SequenceLengths = { longestSequence: 0, longestResponse: 0 };
   const student: SequenceLengths = { longestSequence: 0, longestResponse: 0 };
   const grow = (lengths: SequenceLengths, prompt: number, response: number): void => {

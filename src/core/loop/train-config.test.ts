@@ -38,7 +38,9 @@ describe("train config", () => {
     const method = configuredMethod(
       trainConfigSchema.parse({ ...REQUIRED, epochs: [0, 3], control: "success-only" }),
     );
+    // A skipped stage keeps its number, which decides the order of the episodes in those after it.
     expect(method.stages).toEqual([
+      { name: "vanilla", epochs: 0, evidence: { kind: "none" } },
       {
         name: "graph-conditioned",
         epochs: 3,
@@ -82,6 +84,8 @@ describe("train config", () => {
       const config = trainConfigSchema.parse({ ...REQUIRED, epochs });
       expect(() => configuredMethod(config)).toThrow(/^epochs: /);
     }
+    const stages = [{ name: "mine", epochs: 0, evidence: { kind: "none" } }];
+    expect(() => configuredMethod(trainConfigSchema.parse({ ...REQUIRED, stages }))).toThrow(/^stages: /);
   });
 
   it("refuses unknown keys and impossible values", () => {

@@ -1,7 +1,14 @@
 /** The JSON that describes a training job (docs/training.md). The schema in docs/ is made from this one. */
 import { z } from "zod";
 import { InputError } from "../errors.ts";
-import { METHOD_IDS, METHODS, type Method, type Stage, withSelection } from "../method/method.ts";
+import {
+  METHOD_IDS,
+  METHODS,
+  type Method,
+  type Stage,
+  stagesTaken,
+  withSelection,
+} from "../method/method.ts";
 import { PAPER_SETTINGS, type StepSettings } from "../ports.ts";
 import type { Episode } from "../record/schema.ts";
 import { CONTROLS, type Selection } from "../retrieval/selection.ts";
@@ -31,7 +38,7 @@ const selectionShape = {
 
 const stageSchema = z.strictObject({
   name: z.string().min(1),
-  epochs: z.int().min(1),
+  epochs: z.int().min(0),
   evidence: z.discriminatedUnion("kind", [
     z.strictObject({ kind: z.literal("none") }),
     z.strictObject({
@@ -70,6 +77,12 @@ export const trainConfigSchema = z.strictObject({
   student: path.describe(
     "Model folder of the student as it starts, or hub:OWNER/NAME[@REVISION]; it is not changed.",
   ),
+  parent: path
+    .optional()
+    .describe(
+      "Checkpoint of another run, or that run's folder for its newest one: its weights and optimizer state are where " +
+        "this run begins. `student` is then the model that the other run began from.",
+    ),
   tokenizer: path
     .optional()
     .describe(
@@ -80,7 +93,7 @@ export const trainConfigSchema = z.strictObject({
   epochs: z
     .array(z.int().min(0))
     .optional()
-    .describe("Epochs of each stage, in their order, in place of the method's; 0 leaves a stage out."),
+    .describe("Epochs of each stage, in their order, in place of the method's; 0 skips a stage."),
   control: controlSchema
     .optional()
     .describe("What graph-conditioned stages retain, in place of the method's."),
@@ -133,26 +146,29 @@ export function namedFiles(value: TrainConfig["library"]): readonly string[] {
 }
 
 /**
- * The schedule that a config asks for, with its overrides applied. Stages of no epoch are left out.
+ * The schedule that a config asks for, with its overrides applied. A stage of 0 epochs stays in its place.
  *
- * @throws InputError when `epochs` has more entries than there are stages, or leaves nothing to do
+ * @throws InputError when `epochs` has more entries than there are stages, or no stage has an epoch
  */
 export function configuredMethod(config: TrainConfig): Method {
   const chosen: Method = config.stages
     ? { id: "custom", description: "Stages of the config.", stages: config.stages.map(configuredStage) }
     : METHODS[config.method];
   const controlled = withSelection(chosen, configuredSelection(config));
-  const { epochs } = config;
-  if (epochs === undefined) return controlled;
+  const { epochs = [] } = config;
   if (epochs.length > controlled.stages.length) {
     throw new InputError(`${epochs.length} entries for ${controlled.stages.length} stages`, {
       key: "epochs",
     });
   }
   const stages = controlled.stages.map((stage, n) => ({ ...stage, epochs: epochs[n] ?? stage.epochs }));
-  const kept = stages.filter((stage) => stage.epochs > 0);
-  if (kept.length === 0) throw new InputError("at least one stage needs an epoch", { key: "epochs" });
-  return { ...controlled, stages: kept };
+  const method = { ...controlled, stages };
+  if (stagesTaken(method).length === 0) {
+    throw new InputError("at least one stage needs an epoch", {
+      key: config.epochs === undefined ? "stages" : "epochs",
+    });
+  }
+  return method;
 }
 
 /**
@@ -161,7 +177,7 @@ export function configuredMethod(config: TrainConfig): Method {
  * @throws InputError with the key
  */
 export function checkTrainConfig(config: TrainConfig): void {
-  const { stages } = configuredMethod(config);
+  const stages = stagesTaken(configuredMethod(config));
   if (config.library === undefined && stages.some(({ evidence }) => evidence.kind !== "none")) {
     throw new InputError("missing: graph-conditioned stages retrieve from it", { key: "library" });
   }

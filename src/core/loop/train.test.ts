@@ -41,6 +41,17 @@ const EPISODES = ["a", "b", "c", "d", "e"].map((id, n) =>
   episode(id, ["go", "take it", "wait"].slice(0, 1 + (n % 3))),
 );
 
+/** The same tasks to play. */
+const TASKS = EPISODES.map((recorded) => ({
+  episode: recorded.episode,
+  environment: recorded.environment,
+  task: recorded.task,
+  taskDescription: recorded.task_description,
+  open: async () => new RecordedEnvironment(recorded),
+  parse: (response: string) => response,
+}));
+const ROLLOUT = { maxDecisions: 5, maxTokens: 4, temperature: 1, seed: 3 };
+
 /** Evidence that the bigram model can see: another last token before the response. */
 const contexts: TeacherContexts = async (_, evidence) => (_decision, promptIds) => ({
   promptIds: evidence.kind === "none" ? promptIds : [...promptIds, 40],
@@ -96,6 +107,29 @@ describe("the loop", () => {
     ]);
     expect(run.events[0]).toMatchObject({ type: "start", steps: 6, resumedFrom: null });
     expect(run.events.at(-1)).toMatchObject({ type: "done", step: 6 });
+  });
+
+  it("takes different tasks into a batch where there are enough, and says where there are not", async () => {
+    // Three tasks; the first has three episodes.
+    const episodes = [...EPISODES.slice(0, 3), episode("a2", ["go"]), episode("a3", ["go"])].map((each) => ({
+      ...each,
+      task: `task-${each.episode[0]}`,
+    }));
+    const enough = options({ data: recordedData(episodes) });
+    await train(enough);
+    for (const { units, repeatedTasks } of of(enough.events, "step")) {
+      expect(repeatedTasks).toBe(0);
+      expect(new Set(units.map((unit) => unit[0])).size).toBe(units.length);
+    }
+    expect(of(enough.events, "epoch").map(({ repeating }) => repeating)).toEqual([0, 0]);
+    const tooFew = options({ data: recordedData(episodes), batchSize: 3 });
+    await train(tooFew);
+    expect(of(tooFew.events, "epoch")).toMatchObject([{ batches: 2, repeating: 1 }, { repeating: 1 }]);
+    expect(
+      of(tooFew.events, "step")
+        .map(({ repeatedTasks }) => repeatedTasks)
+        .sort(),
+    ).toEqual([0, 0, 1, 1]);
   });
 
   it("takes another order in another epoch and with another seed", async () => {
@@ -217,6 +251,20 @@ describe("stop and resume", () => {
     expect(of(again.events, "updated")).toEqual([]);
   });
 
+  it("does not go on with batches that an earlier version took in another order", async () => {
+    const data = recordedData(EPISODES.map((each) => ({ ...each, task: "one" })));
+    const checkpoints = new MemoryStore();
+    await train(options({ data, checkpoints }));
+    const { batches, ...earlier } = checkpoints.saved.at(-1)!.state.fingerprint;
+    expect(batches).toMatch(/^[0-9a-f]{64}$/);
+    checkpoints.saved.at(-1)!.state.fingerprint = earlier;
+    await expect(train(options({ data, checkpoints }))).rejects.toThrow(/it differs in batches;/);
+    // Where each task comes once, the order is what it was.
+    const single = new MemoryStore();
+    await train(options({ checkpoints: single }));
+    expect(single.saved.at(-1)!.state.fingerprint).not.toHaveProperty("batches");
+  });
+
   it.each([
     ["data", { data: recordedData(EPISODES.slice(1)) }],
     ["settings", { settings: { ...SETTINGS, clip: 0.1 } }],
@@ -230,6 +278,54 @@ describe("stop and resume", () => {
     ).rejects.toThrow(new RegExp(`another run: it differs in ${name};`));
   });
 
+  it.each([
+    ["recorded episodes", () => recordedData(EPISODES)],
+    ["fresh episodes", () => freshData(TASKS, ROLLOUT)],
+  ])(
+    "a run over %s that continues a vanilla parent gives the numbers of the one that never stopped",
+    async (_, data) => {
+      const staged = (...epochs: number[]) => {
+        const { stages, ...method } = METHODS["gc-opd"];
+        return { ...method, stages: stages.map((stage, n) => ({ ...stage, epochs: epochs[n]! })) };
+      };
+      const whole = options({ data: data() });
+      const expected = await train(whole);
+      const kept = new MemoryStore();
+      await train(options({ data: data(), method: staged(1, 0), checkpoints: kept }));
+      const { folder, state } = (await kept.latest())!;
+      const checkpoints = new MemoryStore();
+      const child = (overrides: Partial<TrainOptions> = {}) =>
+        options({
+          data: data(),
+          method: staged(0, 1),
+          parent: { name: folder.name, step: state.step },
+          openStudent: async (own) => ToyModel.open(own ?? folder),
+          fingerprint: { parent: "one" },
+          checkpoints,
+          ...overrides,
+        });
+      const run = child();
+      const result = await train(run);
+      expect(run.events[0]).toMatchObject({ resumedFrom: null, parent: { step: 3 }, steps: 6 });
+      expect(result).toMatchObject({ step: 6, finished: true });
+      expect((result.student as ToyModel).logits).toEqual((expected.student as ToyModel).logits);
+      expect((result.student as ToyModel).momentum).toEqual((expected.student as ToyModel).momentum);
+      const figures = (events: TrainEvent[]) => ({
+        batches: of(events, "step").filter(({ stage }) => stage === 1),
+        metrics: of(events, "updated").flatMap(({ stage, step, metrics }) =>
+          stage === 1 ? [{ step, metrics }] : [],
+        ),
+      });
+      expect(figures(run.events)).toEqual(figures(whole.events));
+      expect(figures(run.events).batches).toHaveLength(3);
+
+      const resumed = child();
+      expect(await train(resumed)).toMatchObject({ step: 6, finished: true });
+      expect(resumed.events[0]).toMatchObject({ resumedFrom: 6, steps: 6 });
+      await expect(train(child({ fingerprint: { parent: "two" } }))).rejects.toThrow(/it differs in parent;/);
+    },
+  );
+
   it("aborts inside a step when told to", async () => {
     const controller = new AbortController();
     const run = options({ signal: controller.signal });
@@ -241,18 +337,8 @@ describe("stop and resume", () => {
 });
 
 describe("fresh episodes", () => {
-  const tasks = EPISODES.map((recorded) => ({
-    episode: recorded.episode,
-    environment: recorded.environment,
-    task: recorded.task,
-    taskDescription: recorded.task_description,
-    open: async () => new RecordedEnvironment(recorded),
-    parse: (response: string) => response,
-  }));
-  const settings = { maxDecisions: 5, maxTokens: 4, temperature: 1, seed: 3 };
-
   it("are sampled from the current student, with p_old; an unrecorded action ends them as technical", async () => {
-    const run = options({ data: freshData(tasks, settings) });
+    const run = options({ data: freshData(TASKS, ROLLOUT) });
     await train(run);
     const rollouts = of(run.events, "rollout");
     expect(rollouts).toHaveLength(6);
@@ -262,7 +348,7 @@ describe("fresh episodes", () => {
   });
 
   it("resume to the same numbers, sampling included", async () => {
-    const fresh = () => ({ data: freshData(tasks, settings) });
+    const fresh = () => ({ data: freshData(TASKS, ROLLOUT) });
     const whole = await train(options(fresh()));
     const checkpoints = new MemoryStore();
     const stop = new AbortController();

@@ -8,12 +8,13 @@ import type { FolderReader, Scorer, StepSettings, Trainer, TrainItem } from "../
 import type { Episode } from "../record/schema.ts";
 import { sha256Hex } from "../seeded.ts";
 import { type BatchTokens, batchTokens } from "./batch-tokens.ts";
-import { epochBatches, type Position } from "./batches.ts";
+import { epochBatches, type Position, repeatedTasks } from "./batches.ts";
 import { CHECKPOINT_FORMAT, type CheckpointStore, checkFingerprint } from "./checkpoint.ts";
 import type { TextCodec } from "./codec.ts";
 import type { TrainingData } from "./data.ts";
 import type { TrainEvent } from "./events.ts";
 import { stepMetrics } from "./metrics.ts";
+import type { ParentRun } from "./parent-run.ts";
 import { batchRows, type Row, rolloutPolicy } from "./rows.ts";
 
 /** What the teacher reads for one decision. */
@@ -48,6 +49,8 @@ export interface TrainOptions {
   data: TrainingData;
   codec: TextCodec;
   teacher: Scorer;
+  /** Another run that this one begins from: `openStudent(null)` opens its checkpoint, optimizer state included. */
+  parent?: ParentRun;
   /** Opens the student as it starts (null) or as a checkpoint folder holds it, optimizer state included. */
   openStudent(checkpoint: FolderReader | null): Promise<Trainer>;
   /**
@@ -99,7 +102,8 @@ class Run {
   readonly #started = performance.now();
   readonly #fingerprint: Record<string, string>;
   readonly #batchesPerEpoch: number;
-  readonly #steps: number;
+  /** Optimizer steps of the student at the end, those of a parent run included. */
+  #steps = 0;
   #teacher: Scorer;
   #student!: Trainer;
   #step = 0;
@@ -120,10 +124,19 @@ class Run {
       ...fingerprint,
       data: data.fingerprint,
       method: sha256Hex(JSON.stringify(method.stages)),
+      // Runs of an earlier version took them in another order; where each task comes once there is no difference.
+      ...(new Set(data.tasks).size === data.tasks.length ? {} : { batches: sha256Hex("by task") }),
       settings: sha256Hex(JSON.stringify({ ...settings, batchSize, seed })),
     };
     this.#batchesPerEpoch = Math.ceil(data.units.length / batchSize);
-    this.#steps = method.stages.reduce((sum, { epochs }) => sum + epochs, 0) * this.#batchesPerEpoch;
+  }
+
+  /** Batches from a position to the end of the schedule. */
+  #batchesFrom({ stage, epoch, batch }: Position): number {
+    return this.#options.method.stages.slice(stage).reduce((sum, { epochs }, n) => {
+      const done = n === 0 ? epoch * this.#batchesPerEpoch + batch : 0;
+      return sum + epochs * this.#batchesPerEpoch - done;
+    }, 0);
   }
 
   /** From the newest checkpoint to the end, over failures of the device. */
@@ -163,7 +176,7 @@ class Run {
 
   /** @returns the fault when the device failed */
   async #fromCheckpoint(): Promise<TrainResult | DeviceError> {
-    const { method, checkpoints, data, batchSize } = this.#options;
+    const { method, checkpoints, data, batchSize, parent } = this.#options;
     const checkpoint = (await checkpoints?.latest()) ?? null;
     if (checkpoint !== null) checkFingerprint(checkpoint, this.#fingerprint);
     let opened = false;
@@ -171,7 +184,8 @@ class Run {
       this.#student = await this.#options.openStudent(checkpoint?.folder ?? null);
       opened = true;
       let position: Position = checkpoint?.state.position ?? { stage: 0, epoch: 0, batch: 0 };
-      this.#step = checkpoint?.state.step ?? 0;
+      this.#step = checkpoint?.state.step ?? parent?.step ?? 0;
+      this.#steps = this.#step + this.#batchesFrom(position);
       this.#savedStep = this.#step;
       await this.#emit({
         type: "start",
@@ -182,6 +196,7 @@ class Run {
         steps: this.#steps,
         teacher: this.#teacher.info,
         student: this.#student.info,
+        parent: parent ?? null,
         resumedFrom: checkpoint === null ? null : this.#step,
       });
       for (let stage = position.stage; stage < method.stages.length; stage += 1) {
@@ -205,8 +220,9 @@ class Run {
     let { batch } = from;
     for (let epoch = from.epoch; epoch < epochs; epoch += 1) {
       const { data, batchSize, seed } = this.#options;
-      const batches = epochBatches(data.units.length, batchSize, seed, from.stage, epoch);
-      await this.#emit({ type: "epoch", stage: from.stage, epoch, batches: batches.length });
+      const batches = epochBatches(data.tasks, batchSize, seed, from.stage, epoch);
+      const repeating = batches.filter((places) => repeatedTasks(places, data.tasks) > 0).length;
+      await this.#emit({ type: "epoch", stage: from.stage, epoch, batches: batches.length, repeating });
       for (; batch < batches.length; batch += 1) {
         if (this.#options.stop?.aborted) return this.#stopped({ stage: from.stage, epoch, batch });
         await this.#runBatch(stage, { stage: from.stage, epoch, batch }, batches[batch]!, batches.length);
@@ -227,7 +243,14 @@ class Run {
     signal?.throwIfAborted();
     const began = performance.now();
     const here = { step: this.#step + 1, ...at };
-    await this.#emit({ type: "step", ...here, batches, units: places.map((place) => data.units[place]!) });
+    const units = places.map((place) => data.units[place]!);
+    await this.#emit({
+      type: "step",
+      ...here,
+      batches,
+      units,
+      repeatedTasks: repeatedTasks(places, data.tasks),
+    });
 
     const episodes = await data.episodes(places, {
       policyVersion: this.#step,

@@ -73,6 +73,11 @@ export type MethodId = keyof typeof METHODS;
 
 export const METHOD_IDS = Object.keys(METHODS) as [MethodId, ...MethodId[]];
 
+/** The stages that a run takes. One of 0 epochs keeps its number, which decides the order of the stages after it. */
+export function stagesTaken({ stages }: { stages: readonly Stage[] }): Stage[] {
+  return stages.filter(({ epochs }) => epochs > 0);
+}
+
 /**
  * The same method with other options in its graph-conditioned stages: for ablations of a schedule. Options that are
  * absent stay as they are.

@@ -84,7 +84,10 @@ export async function checkConfig(value: Record<string, unknown>, where: string)
     }
     if (hub === null) await expectPath(config[key], "folder", at(key));
   }
-  if (config.tokenizer !== undefined) await expectPath(config.tokenizer, "folder", at("tokenizer"));
+  for (const key of ["parent", "tokenizer"] as const) {
+    const path = config[key];
+    if (path !== undefined) await expectPath(path, "folder", at(key));
+  }
   return config;
 }
 

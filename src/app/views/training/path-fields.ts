@@ -13,5 +13,11 @@ export const PATH_FIELDS: Readonly<Record<string, FolderKind | null>> = {
   episodes: null,
   teacher: withFile("config.json", "teacher"),
   student: withFile("config.json", "student"),
+  parent: {
+    fits: ({ entries }) =>
+      entries.some(({ name }) => name === "checkpoints" || name === "optimizer.safetensors"),
+    found: "It has checkpoints, or an optimizer.safetensors.",
+    missing: "Open the folder of a run, or one of its checkpoints.",
+  },
   tokenizer: withFile("tokenizer.json", "tokenizer"),
 };

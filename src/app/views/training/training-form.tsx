@@ -52,6 +52,7 @@ const TITLES: Readonly<Record<string, string>> = {
   episodes: "Episodes, a path",
   teacher: "Teacher, a folder or hub:OWNER/NAME",
   student: "Student, a folder or hub:OWNER/NAME",
+  parent: "Goes on from, a run’s folder or checkpoint",
   tokenizer: "Tokenizer, a folder",
   device: "Device",
   cards: "Cards",
@@ -61,7 +62,7 @@ const TITLES: Readonly<Record<string, string>> = {
 /** Fields that stand in the first rows, or elsewhere in the page. */
 const ELSEWHERE: readonly string[] = [
   "$schema",
-  ...["library", "episodes", "teacher", "student", "tokenizer", "episode_ids", "method", "epochs"],
+  ...["library", "episodes", "teacher", "student", "parent", "tokenizer", "episode_ids", "method", "epochs"],
   ...["batch_size", "settings.learning_rate", "device", "cards", "teacher_dtype", "memory_limit_gib"],
   ...["control", "sources_per_task", "augmentation", "terminal_failure_note"],
 ];
@@ -156,7 +157,7 @@ export function TrainingFormPanel() {
           </select>
         </Labelled>
         {form.data === "files" && ["library", "episodes"].map(field)}
-        {there && ["teacher", "student", "tokenizer"].map(field)}
+        {there && ["teacher", "student", "parent", "tokenizer"].map(field)}
         {there && (
           <p className="note">
             An empty model is the one that is open here; what the worker does not have is sent to it. A name
