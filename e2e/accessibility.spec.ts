@@ -39,7 +39,6 @@ async function checkDialog(page: Page, key: string, name: string | RegExp): Prom
 }
 
 test("nothing open, the dialogs, links and files that are none", async ({ page }) => {
-  test.setTimeout(200_000);
   await visit(page);
   await expect(page.getByTestId("device")).toBeVisible();
   await check(page, "empty");
@@ -76,7 +75,6 @@ test("nothing open, the dialogs, links and files that are none", async ({ page }
 });
 
 test("a library, a task, its decisions and what-ifs", async ({ page }) => {
-  test.setTimeout(200_000);
   await visit(page);
   await dropFiles(page, OWN_FILES);
   await expect(page.getByRole("button", { name: TASK })).toBeVisible();
@@ -108,7 +106,6 @@ test("a library, a task, its decisions and what-ifs", async ({ page }) => {
 });
 
 test("tokens, training and runs", async ({ page }) => {
-  test.setTimeout(300_000);
   await visit(page);
   await dropFiles(page, OWN_FILES);
   await page.getByRole("button", { name: TASK }).click();
@@ -165,7 +162,6 @@ test("what a keyboard misses would be told", async ({ page }) => {
 });
 
 test("the tour", async ({ page }) => {
-  test.setTimeout(120_000);
   await visit(page);
   await page.getByRole("button", { name: "Take the tour" }).click();
   const tour = page.getByTestId("tour");

@@ -5,7 +5,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, type Page, test } from "@playwright/test";
+import { expect, type Page, test } from "./base.ts";
 import { EPISODES, jsonLines, SOURCES, TASK } from "./own-files.ts";
 import { startWorker } from "./site.ts";
 

@@ -1,6 +1,7 @@
 /** The golden values of test/fixtures/models on WebGPU in a browser: the same checks that run in Node. */
-import { expect, test } from "@playwright/test";
+
 import { createServer, type ViteDevServer } from "vite";
+import { expect, test } from "./base.ts";
 import type {} from "./golden-page/main.ts";
 
 let server: ViteDevServer;
@@ -21,7 +22,6 @@ test.beforeAll(async () => {
 test.afterAll(() => server?.close());
 
 test("every golden value, on WebGPU in the browser", async ({ page }) => {
-  test.setTimeout(600_000);
   await page.goto(new URL("e2e/golden-page/index.html", server.resolvedUrls!.local[0]).href);
   await page.waitForFunction(() => window.golden !== undefined, undefined, { timeout: 60_000 });
   const names = await page.evaluate(() => window.golden!.names);

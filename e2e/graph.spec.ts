@@ -114,7 +114,6 @@ test.describe("at full size", () => {
     ["2,000 states on a canvas", { executions: 64, decisions: 100, lanes: 21 }, true],
   ] as const) {
     test(`${what}: a frame of panning and zooming is short, and React renders nothing`, async ({ page }) => {
-      test.setTimeout(180_000);
       await visit(page);
       await dropFiles(page, largeTask({ task: "large|1|easy", ...shape }));
       await page.getByRole("button", { name: "large|1|easy" }).click();

@@ -84,7 +84,6 @@ test.beforeEach(({ page }) => {
 });
 
 test("hostile records are text in every view, and hold nothing up", async ({ page }) => {
-  test.setTimeout(240_000);
   await visit(page);
   const longest = await watchHolds(page);
   await dropFiles(page, hostile([EVERYTHING, LONG_TOKEN, FIVE_MEGABYTES]));
@@ -250,7 +249,6 @@ async function saved(page: Page, button: string | RegExp): Promise<{ name: strin
 test("hostile tokens, names, jobs, links and recordings are text in the strip, in files and in lists", async ({
   page,
 }) => {
-  test.setTimeout(240_000);
   await hostileJobs(page);
   await visit(page);
   const said = `${HOSTILE.bidi} ${HOSTILE.controls} ${HOSTILE.halves} ${HOSTILE.invisible} <|im_end|>`;

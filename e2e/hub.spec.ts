@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import AxeBuilder from "@axe-core/playwright";
-import { test as plain } from "@playwright/test";
+import { test as plain } from "./base.ts";
 import { COMMIT, LocalHub } from "./hub.ts";
 import { expect, type Page, sampleHash, startWorker, test, visit } from "./site.ts";
 

@@ -2,7 +2,6 @@
 import { decisionShown, expect, test, visit } from "./site.ts";
 
 test("from nothing to a scored decision and a what-if, by keyboard alone", async ({ page }) => {
-  test.setTimeout(200_000);
   await visit(page);
   // Past the header with one key.
   await page.keyboard.press("Tab");

@@ -12,7 +12,6 @@ for (const [width, height] of [
       test.use({ viewport: { width, height }, colorScheme: theme });
 
       test("no view is wider than the window", async ({ page }) => {
-        test.setTimeout(300_000);
         const look = async (name: string): Promise<void> => {
           await page.screenshot({ path: `test-results/screenshots/${name}-${width}-${theme}.png` });
           const wide = await page.evaluate(() =>
@@ -83,7 +82,6 @@ for (const [width, height] of [
   [1024, 768],
 ] as const) {
   test(`at ${width} × ${height} nothing sticks out or lies on anything else`, async ({ page }) => {
-    test.setTimeout(300_000);
     await page.setViewportSize({ width, height });
     const look = async (name: string): Promise<void> => {
       await page.screenshot({ path: `test-results/screenshots/${name}-${width}.png` });

@@ -95,7 +95,6 @@ test("each keeps its table, and the statistics are the shown one's, with the oth
 });
 
 test("scores stay with the library that they were measured in", async ({ page }) => {
-  test.setTimeout(240_000);
   await openBoth(page);
   await page.getByRole("button", { name: TASK }).click();
   await decisionShown(page, 0);

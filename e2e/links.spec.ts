@@ -24,7 +24,6 @@ test("each view opens the same in a fresh tab, and only the page's own origin is
   browser,
   site,
 }) => {
-  test.setTimeout(300_000);
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const fresh = await browser.newContext();
   const asked = new Set<string>();

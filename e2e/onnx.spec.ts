@@ -1,6 +1,7 @@
 /** The second scorer: ONNX Runtime on WebGPU beside our engine, on the same models and tokens, in one page. */
-import { expect, test } from "@playwright/test";
+
 import { createServer, type ViteDevServer } from "vite";
+import { expect, test } from "./base.ts";
 import type {} from "./onnx-page/main.ts";
 
 let server: ViteDevServer;
@@ -22,7 +23,6 @@ test.beforeAll(async () => {
 test.afterAll(() => server?.close());
 
 test.beforeEach(async ({ page }) => {
-  test.setTimeout(300_000);
   await page.goto(new URL("e2e/onnx-page/index.html", server.resolvedUrls!.local[0]).href);
   await page.waitForFunction(() => window.engines !== undefined, undefined, { timeout: 60_000 });
 });

@@ -58,7 +58,6 @@ for (const theme of ["light", "dark"] as const) {
     test.use({ colorScheme: theme, viewport: { width: 1280, height: 800 } });
 
     test("library and statistics", async ({ page }) => {
-      test.setTimeout(200_000);
       await visit(page, "#/library?library=sample");
       await expect(page.getByRole("row", { name: /melt/ })).toBeVisible();
       await picture(page, theme, "library");
@@ -74,7 +73,6 @@ for (const theme of ["light", "dark"] as const) {
     });
 
     test("token probabilities under two contexts", async ({ page }) => {
-      test.setTimeout(300_000);
       await visit(page, sampleHash("tokens", TASK, { decision: 4 }));
       await page.getByRole("button", { name: "Score" }).click();
       await expect(page.getByRole("listbox", { name: "Response tokens" })).toBeVisible({ timeout: 280_000 });
@@ -82,7 +80,6 @@ for (const theme of ["light", "dark"] as const) {
     });
 
     test("a student updated", async ({ page }) => {
-      test.setTimeout(400_000);
       await visit(page, sampleHash("training", TASK, { decision: 4 }));
       await page.getByLabel("Preset").selectOption("sample");
       await expect(page.getByRole("button", { name: "Update" })).toBeEnabled();
@@ -97,7 +94,6 @@ test.describe("pictures, both themes", () => {
   test.use({ colorScheme: "light", viewport: { width: 1280, height: 800 } });
 
   test("two runs compared", async ({ page }) => {
-    test.setTimeout(900_000);
     await page.addInitScript(() => {
       let state = 9;
       crypto.getRandomValues = (array) => {

@@ -4,7 +4,7 @@ import { cp, mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import AxeBuilder from "@axe-core/playwright";
-import { test as plain } from "@playwright/test";
+import { test as plain } from "./base.ts";
 import { dropFiles, EPISODES, jsonLines, SOURCES, TASK, upload } from "./own-files.ts";
 import { decisionShown, expect, startWorker, test, visit } from "./site.ts";
 
@@ -62,7 +62,6 @@ plain(
 plain(
   "folders of the worker's disk are imported, and models taken from it, read in parts",
   async ({ page }) => {
-    plain.setTimeout(240_000);
     const folder = await mkdtemp(join(tmpdir(), "gcopd-e2e-"));
     const shared = join(folder, "shared");
     await cp("test/fixtures/imports/scienceworld-catalog/catalog", join(shared, "collection", "catalog"), {
@@ -118,7 +117,6 @@ plain(
 plain(
   "another model is taken from the worker's disk: its plan first, then its two sides",
   async ({ page }) => {
-    plain.setTimeout(300_000);
     const folder = await mkdtemp(join(tmpdir(), "gcopd-e2e-"));
     const shared = join(folder, "shared");
     await cp("test/fixtures/models/qwen3-b", join(shared, "models", "qwen3-b"), { recursive: true });

@@ -9,7 +9,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { test as base, expect, type Page } from "@playwright/test";
+import { test as base, expect, type Page } from "./base.ts";
 
 interface Site {
   /** Ends with a slash. */
@@ -72,6 +72,12 @@ export const test = base.extend<Options & { watched: undefined }, { site: Site }
         const url = request.url();
         if (!url.startsWith(site.url) && !/^(data|blob):/.test(url)) note(`request to ${url}`);
       });
+      // Firefox says it in the console; Chromium tells only who listens.
+      await page.addInitScript(() =>
+        document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) =>
+          console.error(`${violatedDirective} forbids ${blockedURI}`),
+        ),
+      );
       await use(undefined);
       expect(problems).toEqual([]);
     },

@@ -3,7 +3,6 @@ import { expect, openSample, test } from "./site.ts";
 test.use({ permissions: ["clipboard-read", "clipboard-write"] });
 
 test("the paper's figures of the sample, under the controls, and as Markdown", async ({ page }) => {
-  test.setTimeout(300_000);
   await openSample(page);
   await page.keyboard.press("5");
   const scope = page.getByTestId("statistics-scope");

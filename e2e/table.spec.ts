@@ -1,7 +1,7 @@
 /** The task table at a hundred thousand tasks: the page's own component and state, built as for users. */
 import { resolve } from "node:path";
-import { expect, type Page, test } from "@playwright/test";
 import { build, type PreviewServer, preview } from "vite";
+import { expect, type Page, test } from "./base.ts";
 import { plainWork } from "./plain-work.ts";
 
 const ROOT = resolve("e2e/table-page");

@@ -4,6 +4,7 @@ import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { noteLongTasks, takeLongTasks } from "../test/support/long-tasks.ts";
+import { holdAt } from "./compute-worker.ts";
 import { dropFiles, EPISODES, jsonLines, SOURCES, TASK, upload } from "./own-files.ts";
 import { checkBothThemes, scoreOwn } from "./own-tokens.ts";
 import { plainWork } from "./plain-work.ts";
@@ -133,13 +134,13 @@ test("the largest changes of an episode lead to each token, and a marked part of
 });
 
 test("a job over a whole task shows what it has, and keeps it when it is stopped", async ({ page }) => {
-  test.setTimeout(200_000);
+  await holdAt(page, { at: { call: "score" }, occurrence: 3 });
   await visit(page, sampleHash("tokens", "find-non-living-thing|36|easy"));
   const panel = page.getByTestId("changes");
   await panel.getByRole("button", { name: /^Measure the whole task/ }).click();
   await expect(page.getByTestId("scoring-changes")).toBeVisible();
   const facts = page.getByTestId("changes-facts");
-  await expect(facts).toContainText(/^[1-9]\d* of \d+ decisions .* and going on: [1-9]/, {
+  await expect(facts).toContainText(/^2 of \d+ decisions .* and going on: [1-9]/, {
     timeout: 150_000,
   });
   await expect(page.getByTestId("scoring-changes")).toContainText(/ left/);

@@ -1,10 +1,10 @@
-import { dropFiles, EPISODES, jsonLines, OWN_FILES, SOURCES, TASK, upload } from "./own-files.ts";
+import { holdAt } from "./compute-worker.ts";
+import { dropFiles, OWN_FILES, TASK } from "./own-files.ts";
 import { checkBothThemes, scoreOwn } from "./own-tokens.ts";
 import { expectSeen, noteTexts } from "./seen.ts";
 import { decisionShown, expect, sampleHash, test, visit } from "./site.ts";
 
 test("scores a decision of the sample under both contexts, and goes through its tokens", async ({ page }) => {
-  test.setTimeout(400_000);
   await visit(page, sampleHash("task", "find-non-living-thing|36|easy", { decision: 1 }));
   await decisionShown(page, 1);
   await noteTexts(page, "scoring");
@@ -79,10 +79,11 @@ test("takes an export to ONNX as teacher, and refuses it as student", async ({ p
 });
 
 test("cancels: requested, then confirmed, and the page goes on", async ({ page }) => {
+  await holdAt(page, { at: { call: "score" } });
   await visit(page, sampleHash("tokens", "melt|12|easy", { decision: 20 }));
   await noteTexts(page, "scoring");
   await page.getByRole("button", { name: "Score" }).click();
-  await expectSeen(page, "scoring", /tokens/);
+  await expect(page.getByTestId("scoring")).toContainText("tokens", { timeout: 60_000 });
   await page.keyboard.press("Escape");
   await expectSeen(page, "scoring", /Cancel requested/);
   await expect(page.getByRole("button", { name: "Score" })).toBeEnabled();
@@ -223,20 +224,12 @@ test("leaves out each record of the evidence, and each event of one, and links t
 });
 
 test("cancels leaving out, and goes on from what was scored", async ({ page }) => {
-  // Long enough that a pass can be stopped in the middle.
-  const boils = "The water boils and steam rises from the pot on the stove. ".repeat(150);
-  const sources = SOURCES.map((source) => ({
-    ...source,
-    decisions: source.decisions.map((each) => (each.action === "wait" ? { ...each, feedback: boils } : each)),
-  })).filter(({ source }) => source === "teacher:0");
-  const files = [upload("sources.jsonl", jsonLines(sources)), upload("episodes.jsonl", jsonLines(EPISODES))];
-  await scoreOwn(page, 1, files);
+  // The decision itself takes three passes.
+  await holdAt(page, { at: { call: "score" }, occurrence: 4 });
+  await scoreOwn(page, 1);
   const button = page.getByRole("button", { name: "Leave out each record" });
-  await noteTexts(page, "leaving-out");
   await button.click();
-  await expectSeen(
-    page,
-    "leaving-out",
+  await expect(page.getByTestId("leaving-out")).toContainText(
     /Pass 1 of 2: without the student’s execution · .* tokens · time left/,
   );
   await page.keyboard.press("Escape");

@@ -8,7 +8,6 @@ const READING = 180;
 test("the tour leads through the real views by keyboard, in under two minutes with the reading", async ({
   page,
 }) => {
-  test.setTimeout(400_000);
   const tour = page.getByTestId("tour");
   await visit(page);
   await page.getByRole("button", { name: "Take the tour" }).focus();

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { unzipSync } from "fflate";
+import { holdAt } from "./compute-worker.ts";
 import { dropFiles, OWN_FILES, TASK, upload } from "./own-files.ts";
 import { expectSeen, noteTexts } from "./seen.ts";
 import { decisionShown, expect, type Page, sampleHash, test, visit } from "./site.ts";
@@ -28,7 +29,6 @@ async function update(page: Page): Promise<void> {
 }
 
 test("updates the student, saves it, opens it again and goes back", async ({ page }) => {
-  test.setTimeout(300_000);
   await openOwn(page);
   await expect(page.getByTestId("plan")).toContainText(
     "1 vanilla step, then 1 graph-conditioned, over 1 episode",
@@ -75,7 +75,6 @@ test("updates the student, saves it, opens it again and goes back", async ({ pag
 });
 
 test("a probe tells the time before the start, and the student stays as it is", async ({ page }) => {
-  test.setTimeout(300_000);
   await openOwn(page);
   await page.getByLabel("Learning rate").fill("1e-2");
   await page.getByLabel("Learning rate").blur();
@@ -104,7 +103,6 @@ test("a probe tells the time before the start, and the student stays as it is", 
 });
 
 test("episodes that are played anew have a success, drawn beside the other figures", async ({ page }) => {
-  test.setTimeout(300_000);
   await openOwn(page);
   await page.getByLabel("Graph-conditioned passes").fill("0");
   await page.getByText("All settings").click();
@@ -123,7 +121,6 @@ test("episodes that are played anew have a success, drawn beside the other figur
 });
 
 test("updates the sample's student on one of its episodes", async ({ page }) => {
-  test.setTimeout(400_000);
   await visit(page, sampleHash("training", "lifespan-shortest-lived|51|easy", { decision: 3 }));
   const batch = page.getByLabel("Episodes a step");
   // The sample has 66 episodes: more than the paper's batch.
@@ -169,15 +166,16 @@ test("saves into a folder, beside what is there", async ({ page }) => {
 });
 
 test("stops after a step, and keeps what was learnt", async ({ page }) => {
-  test.setTimeout(300_000);
+  const goOn = await holdAt(page, { at: { step: 1 } });
   await openOwn(page);
   await page.getByLabel("Vanilla passes").fill("50");
   await page.keyboard.press("Tab");
-  await noteTexts(page, "running");
   await page.getByRole("button", { name: "Update" }).click();
-  await expectSeen(page, "running", /Step [1-9]\d* of 51/, 120_000);
+  await expect(page.getByTestId("running")).toContainText("Step 2 of 51", { timeout: 120_000 });
   await page.getByRole("button", { name: "Stop after this step", exact: true }).click();
-  await expect(page.getByTestId("run-message")).toContainText(/Stopped after \d+ of 51 steps/, {
+  await expect(page.getByTestId("running")).toContainText("stopping after this step");
+  await goOn();
+  await expect(page.getByTestId("run-message")).toContainText("Stopped after 1 of 51 steps", {
     timeout: 120_000,
   });
   await expect(page.getByTestId("model-student")).toContainText("updated here");
@@ -200,7 +198,6 @@ for (const [control, words] of [
   test(`trains under ${words} with K: the control is said in the run and kept in what is saved`, async ({
     page,
   }) => {
-    test.setTimeout(300_000);
     await openOwn(page);
     const place = `&control=${control}&sources=1`;
     const url = page.url();

@@ -5,7 +5,6 @@ import { decisionShown, expect, sampleHash, test, visit } from "./site.ts";
 const MELT = "melt|12|easy";
 
 test("the what-if, the library and the student come back", async ({ page }) => {
-  test.setTimeout(300_000);
   const notice = page.getByTestId("notice");
   await visit(page);
   await page.keyboard.press("z");

@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { test as plain } from "@playwright/test";
+import { test as plain } from "./base.ts";
 import { LocalHub } from "./hub.ts";
 import { dropFiles, EPISODES, jsonLines, OWN_FILES, SOURCES, TASK } from "./own-files.ts";
 import { decisionShown, expect, type Page, sampleHash, startWorker, test, visit } from "./site.ts";
@@ -57,7 +57,6 @@ async function copied(page: Page, part: string, label: string): Promise<string> 
 plain(
   "files of the worker's disk, a teacher by its name, two cards; the copied commands take the same run",
   async ({ page, context }) => {
-    plain.setTimeout(500_000);
     const folder = await mkdtemp(join(tmpdir(), "gcopd e2e-"));
     const shared = join(folder, "shared");
     await mkdir(join(shared, "runs"), { recursive: true });
@@ -148,7 +147,6 @@ plain(
 plain(
   "a library of several files of the worker's disk is trained on where they lie",
   async ({ page, context }) => {
-    plain.setTimeout(400_000);
     const folder = await mkdtemp(join(tmpdir(), "gcopd-e2e-"));
     const shared = join(folder, "shared");
     await mkdir(join(shared, "more"), { recursive: true });
@@ -186,7 +184,6 @@ plain(
 );
 
 test("the sample on the worker: its own copies are read, and nothing is sent", async ({ page }) => {
-  test.setTimeout(400_000);
   await visit(page, sampleHash("training", "lifespan-shortest-lived|51|easy", { decision: 0 }));
   await expect(page.getByRole("button", { name: "Update" })).toBeEnabled();
   await chooseWorker(page);
@@ -207,7 +204,6 @@ async function pidOf(jobs: string, id: string): Promise<number> {
 plain(
   "a worker that is killed and started again: the page goes on, marks the gap, and has every step once",
   async ({ page }) => {
-    plain.setTimeout(500_000);
     const data = await mkdtemp(join(tmpdir(), "gcopd-e2e-"));
     let worker = await startWorker(data);
     const { port } = new URL(worker.url);

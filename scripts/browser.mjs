@@ -4,7 +4,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync, readFileSync, realpathSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 
-const NAMES = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
+const CHROMIUM = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
 
 function executable(path) {
   try {
@@ -21,20 +21,25 @@ async function playwrightChromium() {
   return path && executable(path) ? path : undefined;
 }
 
-/** Path of an installed Chromium: $GCOPD_CHROMIUM, one on the PATH, or Playwright's own. Undefined when there is none. */
-export async function findChromium() {
-  const named = process.env.GCOPD_CHROMIUM;
+/** The browser that a variable of the environment names, else the first of these names on the PATH. */
+function findBrowser(variable, names) {
+  const named = process.env[variable];
   if (named) {
-    if (!executable(named)) throw new Error(`GCOPD_CHROMIUM names ${named}, which cannot be executed`);
+    if (!executable(named)) throw new Error(`${variable} names ${named}, which cannot be executed`);
     return named;
   }
-  for (const folder of (process.env.PATH ?? "").split(delimiter)) {
-    for (const name of NAMES) {
-      const path = join(folder, name);
-      if (executable(path)) return path;
-    }
-  }
-  return playwrightChromium();
+  const folders = (process.env.PATH ?? "").split(delimiter);
+  return folders.flatMap((folder) => names.map((name) => join(folder, name))).find(executable);
+}
+
+/** Path of an installed Chromium: $GCOPD_CHROMIUM, one on the PATH, or Playwright's own. Undefined when there is none. */
+export async function findChromium() {
+  return findBrowser("GCOPD_CHROMIUM", CHROMIUM) ?? playwrightChromium();
+}
+
+/** Path of an installed Firefox: $GCOPD_FIREFOX or one on the PATH. Undefined when there is none. */
+export function findFirefox() {
+  return findBrowser("GCOPD_FIREFOX", ["firefox", "firefox-esr"]);
 }
 
 function attempt(command, args) {

@@ -8,7 +8,7 @@ test("a message that waits is handled during work on the CPU", async () => {
   setTimeout(() => {
     handled = true;
   }, 0);
-  const end = performance.now() + 5000;
+  const end = performance.now() + 60_000;
   while (!handled && performance.now() < end) await letMessagesIn(backend);
   expect(handled).toBe(true);
 });

@@ -229,7 +229,7 @@ it("killed again and again at any moment, each job runs once and keeps all of it
   }
   await startWorker();
   for (const id of ids) {
-    await harness.until(id, "done", 30_000);
+    await harness.until(id, "done");
     expect(runs(id)).toBe(1);
     expect(await stepsOf(id)).toEqual([1, 2, 3]);
   }

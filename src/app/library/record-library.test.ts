@@ -125,7 +125,8 @@ describe("ColumnCounter", () => {
     });
     counter.want([7, 3]);
     await expect.poll(() => columns.counted).toBe(2);
-    expect([...batches[0]!.places]).toEqual([7, 3]);
+    // One batch or several: they are sent by the time that counting takes.
+    expect(batches.flatMap(({ places }) => [...places])).toEqual([7, 3]);
     counter.wantAll();
     await expect.poll(() => columns.counted).toBe(library.tasks.length);
     for (const { place } of library.tasks) {

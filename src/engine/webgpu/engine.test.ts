@@ -236,7 +236,7 @@ describe("ports on WebGPU, a software adapter", () => {
     continued.dispose();
     expect(sameWeights(resumed, whole)).toBe(true);
     expect(backend.live().tensors).toBe(0);
-  }, 240_000);
+  });
 
   it("auto leaves a software adapter alone and says so", async () => {
     const notes: string[] = [];

@@ -1,0 +1,91 @@
+/**
+ * Stops the page's compute worker at a chosen point of its work, or takes its device away there. However fast the
+ * machine is, a test can then look at what is shown while a model is at work.
+ */
+import type { Page } from "@playwright/test";
+
+/** A point of the work, by the messages between the page and the worker. */
+export interface Point {
+  /** A call of the worker, by its name, or the end of a step of training. */
+  at: { call: string } | { step: number };
+  /** Which of several such messages; the first when absent. */
+  occurrence?: number;
+}
+
+/** Runs in the worker, before its own script. */
+function inWorker({ at, occurrence = 1 }: Point, what: "hold" | "lose the device", channel: string): void {
+  const devices: GPUDevice[] = [];
+  let left = occurrence;
+  let gate: Promise<void> | null = null;
+  let open = (): void => {};
+  new BroadcastChannel(channel).onmessage = () => {
+    left = 0;
+    open();
+  };
+  const reached = (): void => {
+    left -= 1;
+    if (left !== 0) return;
+    if (what === "hold")
+      gate = new Promise((resolve) => {
+        open = resolve;
+      });
+    else devices.at(-1)?.destroy();
+  };
+  const request = GPUAdapter.prototype.requestDevice;
+  GPUAdapter.prototype.requestDevice = async function (...options) {
+    const device = await request.apply(this, options);
+    devices.push(device);
+    return device;
+  };
+  // All that is computed comes back through this one.
+  const map = GPUBuffer.prototype.mapAsync;
+  GPUBuffer.prototype.mapAsync = async function (...options) {
+    const result = await map.apply(this, options);
+    if (gate !== null) await gate;
+    return result;
+  };
+  if ("call" in at) {
+    addEventListener("message", ({ data }: MessageEvent<{ path?: string[] }>) => {
+      if (data.path?.join(".") === at.call) reached();
+    });
+  } else {
+    type Told = { argumentList?: { value?: { event?: { type: string; step?: number } } }[] };
+    const post = MessagePort.prototype.postMessage;
+    MessagePort.prototype.postMessage = function (message: Told, ...rest: never[]) {
+      post.call(this, message, ...rest);
+      const event = message?.argumentList?.[0]?.value?.event;
+      if (event?.type === "updated" && event.step === at.step) reached();
+    };
+  }
+}
+
+/** The next compute worker that the page starts gets it, and none after that one. */
+async function prepare(
+  page: Page,
+  point: Point,
+  what: "hold" | "lose the device",
+): Promise<() => Promise<void>> {
+  const channel = "gcopd-test";
+  const head = `(${inWorker})(${[point, what, channel].map((each) => JSON.stringify(each)).join()});\n`;
+  await page.route(
+    "**/compute.worker-*.js",
+    async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, body: `${head}${await response.text()}` });
+    },
+    { times: 1 },
+  );
+  return () => page.evaluate((name) => new BroadcastChannel(name).postMessage("go on"), channel);
+}
+
+/**
+ * What WebGPU computes is held back from that point on, until the returned function is called. Call it before the page
+ * starts its worker.
+ */
+export const holdAt = (page: Page, point: Point): Promise<() => Promise<void>> =>
+  prepare(page, point, "hold");
+
+/** The device is lost at that point, once. Call it before the page starts its worker. */
+export async function loseDeviceAt(page: Page, point: Point): Promise<void> {
+  await prepare(page, point, "lose the device");
+}
