@@ -1,12 +1,11 @@
 /** The controls of the ablations: kept in the link, followed by retrieval, evidence and scoring, and said on every view. */
-import { execFile } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import AxeBuilder from "@axe-core/playwright";
-import { type ScoreOutput, scoreOutputSchema } from "../src/core/record/schema.ts";
+import type { ScoreOutput } from "../src/core/record/schema.ts";
 import { dropFiles, OWN_FILES, TASK, upload } from "./own-files.ts";
 import { decisionShown, expect, type Page, sampleHash, test, visit } from "./site.ts";
+import { scoreInTerminal } from "./terminal.ts";
 
 const MELT = "melt|12|easy";
 
@@ -78,7 +77,6 @@ test("scores belong to the evidence that was asked for", async ({ page }) => {
 test("a doubted reference: off, another by hand, the text edited; each step in the link, saved, opened and scored", async ({
   page,
 }) => {
-  test.setTimeout(300_000);
   await visit(page);
   await dropFiles(page, OWN_FILES);
   await page.getByRole("button", { name: TASK }).click();
@@ -171,7 +169,7 @@ test("a doubted reference: off, another by hand, the text edited; each step in t
   for (const each of [vanilla, full_method, what_if]) expect(each).toHaveLength(response_ids.length);
 
   // The command line, given the saved record, scores the same response under the same contexts.
-  const scored = await scoreInTerminal(saved, test.info().outputPath());
+  const scored = await scoreSaved(saved, test.info().outputPath());
   expect(scored.map(({ id }) => id)).toEqual(["own#0/1/vanilla", "own#0/1/evidence"]);
   for (const [{ logprobs }, shown] of [
     [scored[0]!, vanilla],
@@ -223,22 +221,13 @@ async function checkThemes(page: Page): Promise<void> {
   }
 }
 
-/** `gcopd evidence --what-if` and `gcopd score` of its requests, in f32 on the processor. */
-async function scoreInTerminal(record: Buffer, folder: string): Promise<ScoreOutput[]> {
+/** The saved record's scores, from the command line. */
+async function scoreSaved(record: Buffer, folder: string): Promise<ScoreOutput[]> {
   const at = (name: string) => join(folder, name);
   await mkdir(folder, { recursive: true });
   for (const { name, buffer } of OWN_FILES) await writeFile(at(name), buffer);
   await writeFile(at("what-if.jsonl"), record);
-  const gcopd = (...args: string[]) => promisify(execFile)(process.execPath, ["bin/gcopd.js", ...args]);
   const files = ["--library", at("sources.jsonl.gz"), "--episodes", at("episodes.jsonl")];
-  const tokenizer = ["--tokenizer", "public/sample/tokenizer"];
-  const requests = at("requests.jsonl");
-  await gcopd("evidence", ...files, "--what-if", at("what-if.jsonl"), ...tokenizer, "--requests", requests);
-  const model = ["--model", "test/fixtures/models/qwen3-a", "--device", "cpu"];
-  const { stdout } = await gcopd("score", ...model, "--in", requests);
-  return stdout
-    .trimEnd()
-    .split("\n")
-    .map((line): unknown => JSON.parse(line))
-    .map((score) => scoreOutputSchema.parse(score));
+  const changed = ["--what-if", at("what-if.jsonl")];
+  return scoreInTerminal([...files, ...changed], "test/fixtures/models/qwen3-a", folder);
 }

@@ -1,4 +1,5 @@
 /** The compute worker: `ComputeService` and training runs behind comlink. */
+import "../without-eval.ts";
 import * as Comlink from "comlink";
 import type { BatchTokens, RunProbe, RunWork } from "../../core/loop/index.ts";
 import type { EngineInfo, ScoreRequest } from "../../core/ports.ts";

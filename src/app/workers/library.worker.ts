@@ -1,4 +1,5 @@
 /** The library worker: `LibraryService` behind comlink, with files from the page's own origin or the user's disk. */
+import "../without-eval.ts";
 import * as Comlink from "comlink";
 import { loadTokenizer, type TokenizerTexts, unsharedIds } from "../../text/index.ts";
 import { addressName } from "../library/http-reader.ts";
