@@ -1,13 +1,18 @@
 /** The options of the paper's ablations, and sources switched off: the same for every command that retrieves. */
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { METHOD_IDS, METHODS, type MethodId, methodSelection } from "../core/method/index.ts";
 import { CONTROLS, type Selection } from "../core/retrieval/selection.ts";
 import type { Control } from "../core/retrieval/types.ts";
 
+/** The methods that retrieve: all but vanilla OPD. */
+const RETRIEVING = METHOD_IDS.filter((id) => methodSelection(METHODS[id]) !== null);
+
 /** What commander makes of them. */
 export interface SelectionOptions {
-  control: Control;
+  method?: MethodId;
+  control?: Control;
   sourcesPerTask?: number;
-  augmentation: "on" | "off";
+  augmentation?: "on" | "off";
   terminalFailureNote?: boolean;
   without?: string[];
 }
@@ -23,22 +28,29 @@ export function addSelectionOptions(command: Command): Command {
   return command
     .addOption(
       new Option(
+        "--method <id>",
+        "the records of a method: gc-opd takes the K = 16 sampled ones, gc-opd+ga planner and oracle records too. " +
+          "If absent, every record of the library takes part: for a library with planner records that is gc-opd+ga",
+      ).choices(RETRIEVING),
+    )
+    .addOption(
+      new Option(
         "--control <name>",
-        "what is retained: graph (the full method), no failed record (success-only), no record at all " +
-          "(hindsight-only), or one fixed pair an episode (minimum-prefix)",
-      )
-        .choices(CONTROLS)
-        .default("graph"),
+        "what is retained: graph (the full method, and the default), no failed record (success-only), no record at " +
+          "all (hindsight-only), or one fixed pair per episode (minimum-prefix)",
+      ).choices(CONTROLS),
     )
     .option(
       "--sources-per-task <K>",
-      "source budget: only records with a repetition below K (planner and oracle records apart); all if absent",
+      "source budget: only records with a repetition below K (planner and oracle records apart); " +
+        "as --method has it, or all, if absent",
       countFromOne,
     )
     .addOption(
-      new Option("--augmentation <on|off>", "whether planner and oracle records take part")
-        .choices(["on", "off"])
-        .default("on"),
+      new Option(
+        "--augmentation <on|off>",
+        "whether planner and oracle records take part; as --method has it, or on, if absent",
+      ).choices(["on", "off"]),
     )
     .option(
       "--terminal-failure-note",
@@ -51,12 +63,14 @@ export function addSelectionOptions(command: Command): Command {
     );
 }
 
-/** The options under the names of the core. */
+/** The options under the names of the core; what is given goes before what the method has. */
 export function selectionOf(options: SelectionOptions): Selection {
+  const method = options.method === undefined ? null : methodSelection(METHODS[options.method]);
   return {
-    control: options.control,
-    sourcesPerTask: options.sourcesPerTask,
-    augmentation: options.augmentation === "on",
+    control: options.control ?? method?.control ?? "graph",
+    sourcesPerTask: options.sourcesPerTask ?? method?.sourcesPerTask,
+    augmentation:
+      options.augmentation === undefined ? (method?.augmentation ?? true) : options.augmentation === "on",
     terminalFailureNote: options.terminalFailureNote === true,
     ...(options.without === undefined ? {} : { without: options.without }),
   };

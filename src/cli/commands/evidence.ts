@@ -96,6 +96,7 @@ const IN_RECORD = [
   "decision",
   "pin",
   "pinFailure",
+  "method",
   "control",
   "sourcesPerTask",
   "augmentation",

@@ -125,6 +125,22 @@ describe("options of the ablations", () => {
     expect(out).toBe((await runCli("retrieve", "--library", alone, ...args.slice(2))).out);
   });
 
+  it.each([
+    ["gc-opd", (kind: string, repetition: number) => kind !== "planner" && repetition < 16],
+    ["gc-opd+ga", (kind: string, repetition: number) => kind === "planner" || repetition < 16],
+  ])("retrieve: --method %s takes its records, and a given option goes before it", async (method, takes) => {
+    const { sources, args } = small();
+    const kept = sources.filter(({ repetition, origin }) => takes(origin.kind, repetition));
+    const { out, err } = await runCli("retrieve", ...args, "--method", method);
+    expect(err).toContain(`over ${kept.length} sources`);
+    const alone = write("kept.jsonl", kept);
+    expect(out).toBe((await runCli("retrieve", "--library", alone, ...args.slice(2))).out);
+    const few = await runCli("retrieve", ...args, "--method", method, "--augmentation", "off");
+    expect(few.err).toContain(
+      `over ${kept.filter(({ origin }) => origin.kind !== "planner").length} sources`,
+    );
+  });
+
   it("retrieve: minimum-prefix has one pair an episode, the rest of the record as without it", async () => {
     const { episodes, args } = small();
     const records = lines((await runCli("retrieve", ...args, "--control", "minimum-prefix")).out);

@@ -44,7 +44,12 @@ describe("train config", () => {
       {
         name: "graph-conditioned",
         epochs: 3,
-        evidence: { kind: "graph-conditioned", control: "success-only" },
+        evidence: {
+          kind: "graph-conditioned",
+          control: "success-only",
+          sourcesPerTask: 16,
+          augmentation: false,
+        },
       },
     ]);
     const stages = [{ name: "mine", epochs: 2, evidence: { kind: "graph-conditioned" } }];

@@ -26,8 +26,16 @@ const selectionShape = {
     .int()
     .min(1)
     .optional()
-    .describe("Source budget K: sampled records with a repetition below it take part; all when absent."),
-  augmentation: z.boolean().optional().describe("Planner and oracle records take part; true when absent."),
+    .describe(
+      "Source budget K: sampled records with a repetition below it take part; as the method has it (16) when absent, " +
+        "in stages of your own all.",
+    ),
+  augmentation: z
+    .boolean()
+    .optional()
+    .describe(
+      "Planner and oracle records take part; as the method has it when absent, in stages of your own true.",
+    ),
   terminal_failure_note: z
     .boolean()
     .optional()
@@ -88,7 +96,12 @@ export const trainConfigSchema = z.strictObject({
     .describe(
       "Folder with tokenizer.json and tokenizer_config.json, for both models; the student's folder when absent.",
     ),
-  method: z.enum(METHOD_IDS).default("gc-opd"),
+  method: z
+    .enum(METHOD_IDS)
+    .default("gc-opd")
+    .describe(
+      "gc-opd and the controls take the K = 16 sampled records of a task; gc-opd+ga planner and oracle records too.",
+    ),
   stages: z.array(stageSchema).min(1).optional().describe("A schedule of your own in place of the method's."),
   epochs: z
     .array(z.int().min(0))

@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { environmentFixture } from "../../../test/support/environment-fixture.ts";
+import { isAugmentation, selectSources } from "../retrieval/selection.ts";
 import { METHOD_IDS, METHODS, withSelection } from "./index.ts";
 
 describe("methods", () => {
@@ -12,17 +14,32 @@ describe("methods", () => {
     }
   });
 
+  it("take the K = 16 sampled records, and planner and oracle records under GC-OPD+GA alone", () => {
+    const { sources } = environmentFixture("scienceworld");
+    for (const id of METHOD_IDS) {
+      const { evidence } = METHODS[id].stages.at(-1)!;
+      if (evidence.kind === "none") continue;
+      const kept = selectSources(sources, evidence);
+      const added = kept.filter(isAugmentation);
+      expect(added.length > 0).toBe(id === "gc-opd+ga");
+      expect(kept.filter((source) => !isAugmentation(source))).toEqual(
+        sources.filter((source) => !isAugmentation(source) && source.repetition < 16),
+      );
+    }
+  });
+
   it("withSelection touches only the graph-conditioned stages, and only what it is given", () => {
     const changed = withSelection(METHODS["gc-opd"], { control: "success-only", sourcesPerTask: undefined });
     expect(changed.stages.map((stage) => stage.evidence)).toStrictEqual([
       { kind: "none" },
-      { kind: "graph-conditioned", control: "success-only" },
+      { kind: "graph-conditioned", control: "success-only", sourcesPerTask: 16, augmentation: false },
     ]);
     expect(withSelection(changed, { sourcesPerTask: 4 }).stages[1]!.evidence).toStrictEqual({
       kind: "graph-conditioned",
       control: "success-only",
       sourcesPerTask: 4,
+      augmentation: false,
     });
-    expect(METHODS["gc-opd"].stages[1]!.evidence).toEqual({ kind: "graph-conditioned", control: "graph" });
+    expect(METHODS["gc-opd"].stages[1]!.evidence).toMatchObject({ control: "graph", sourcesPerTask: 16 });
   });
 });

@@ -31,13 +31,24 @@ export interface Method {
 
 const VANILLA: Stage = { name: "vanilla", epochs: 1, evidence: { kind: "none" } };
 
-function continued(name: string, control: Control): Stage[] {
-  return [VANILLA, { name, epochs: 1, evidence: { kind: "graph-conditioned", control } }];
+/** K of the paper's main method: the sampled teacher executions of a task. */
+export const PAPER_SOURCES = 16;
+
+/** After the vanilla epoch, one with evidence from the K = 16 sampled records; planner and oracle records with GA only. */
+function continued(name: string, control: Control, augmentation = false): Stage[] {
+  const evidence: GraphEvidence = {
+    kind: "graph-conditioned",
+    control,
+    sourcesPerTask: PAPER_SOURCES,
+    augmentation,
+  };
+  return [VANILLA, { name, epochs: 1, evidence }];
 }
 
 /**
  * The paper's two-epoch budget (Section 3.1, "Two-stage training overview"; appendix, "Training configuration"): the
- * controls continue from the same vanilla epoch as GC-OPD.
+ * controls continue from the same vanilla epoch as GC-OPD, over the same K = 16 sampled records. GC-OPD+GA adds what
+ * graph augmentation brings in: executed plans and oracles (appendix, "Planner and oracle executions").
  */
 export const METHODS = {
   opd: {
@@ -47,8 +58,15 @@ export const METHODS = {
   },
   "gc-opd": {
     id: "gc-opd",
-    description: "One vanilla epoch, then one with graph-retrieved records and student hindsight.",
+    description:
+      "One vanilla epoch, then one with student hindsight and records that the graph retrieves from the K = 16 " +
+      "sampled ones.",
     stages: continued("graph-conditioned", "graph"),
+  },
+  "gc-opd+ga": {
+    id: "gc-opd+ga",
+    description: "GC-OPD with graph augmentation: planner and oracle records take part too.",
+    stages: continued("graph-conditioned", "graph", true),
   },
   "hindsight-only": {
     id: "hindsight-only",
@@ -76,6 +94,12 @@ export const METHOD_IDS = Object.keys(METHODS) as [MethodId, ...MethodId[]];
 /** The stages that a run takes. One of 0 epochs keeps its number, which decides the order of the stages after it. */
 export function stagesTaken({ stages }: { stages: readonly Stage[] }): Stage[] {
   return stages.filter(({ epochs }) => epochs > 0);
+}
+
+/** What the method's last stage retrieves and retains; null where no stage retrieves (OPD). */
+export function methodSelection(method: Method): Selection | null {
+  const evidence = method.stages.at(-1)?.evidence;
+  return evidence === undefined || evidence.kind === "none" ? null : evidence;
 }
 
 /**

@@ -22,7 +22,7 @@ export const SOURCE_BUDGETS = [1, 4, 8, 16] as const;
 export interface SourceSelection {
   /** Source budget K, from 1: of the sampled records, those with a repetition below K. No limit when absent. */
   sourcesPerTask?: number;
-  /** Graph augmentation: planner and oracle records take part. True when absent. */
+  /** Graph augmentation (GC-OPD+GA; false is GC-OPD): planner and oracle records take part. True when absent. */
   augmentation?: boolean;
   /** Ids of sources that are switched off (not in the paper): nothing is looked up, ranked or retained of them. */
   without?: readonly string[];

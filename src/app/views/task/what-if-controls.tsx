@@ -51,7 +51,7 @@ export function WhatIfControls({ leftOut }: { leftOut: number }) {
           ))}
         </select>
       </label>
-      <label title="Planner and oracle records take part">
+      <label title="Planner and oracle records take part: with them GC-OPD+GA, without them GC-OPD">
         <input
           type="checkbox"
           checked={augmentation}
