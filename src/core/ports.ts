@@ -3,6 +3,7 @@
  * `Sampler` that draws responses from the student, a frozen `Scorer` (the teacher) and a `Trainer` (the student).
  * Engines under `src/engine/` implement the last three; `src/simulator/` and recorded episodes implement the first.
  */
+import type { Status } from "./record/schema.ts";
 
 /** Token ids of one context and of the response that follows it. */
 export interface ScoreRequest {
@@ -199,9 +200,21 @@ export interface EnvironmentTurn {
   prompt: string;
 }
 
+/** The answer to one decision, and the turn that follows it. */
+export interface EnvironmentAnswer extends EnvironmentTurn {
+  status: Status;
+  feedback: string;
+}
+
+/** The environment cannot answer, and makes nothing up: the episode has ended for a technical reason. */
+export interface NoAnswer {
+  /** The reason, for people: no model reads it. */
+  unanswered: string;
+}
+
 /** Somewhere to act. A malformed response (action null) costs a decision and executes nothing. */
 export interface Environment {
   reset(task: string): Promise<EnvironmentTurn>;
-  step(action: string | null): Promise<EnvironmentTurn & { status: string; feedback: string }>;
+  step(action: string | null): Promise<EnvironmentAnswer | NoAnswer>;
   close(): Promise<void>;
 }

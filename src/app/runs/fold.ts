@@ -37,7 +37,7 @@ function foldInto(figures: Figures, event: LoopEvent): Figures {
       const stages = [...figures.stages];
       const stage = stages[event.stage];
       if (stage !== undefined) stages[event.stage] = { ...stage, steps: stage.epochs * event.batches };
-      return { ...figures, stages };
+      return { ...figures, stages, epoch: { batches: event.batches, repeating: event.repeating ?? 0 } };
     }
     case "step":
       return {
@@ -48,6 +48,15 @@ function foldInto(figures: Figures, event: LoopEvent): Figures {
     case "rollout": {
       const success = event.episodes === 0 ? null : event.successes / event.episodes;
       return { ...figures, pending: { ...figures.pending, success } };
+    }
+    case "excluded": {
+      const { step, of, steps: total } = event;
+      const episodes = event.episodes.length;
+      return {
+        ...figures,
+        total,
+        excluded: [...figures.excluded, { step, episodes, whole: episodes === of }],
+      };
     }
     case "scored": {
       const { contextTokens: teacherTokens, seconds } = event;
@@ -92,18 +101,21 @@ function withPoint(figures: Figures, event: Extract<LoopEvent, { type: "updated"
     seconds: numberOf(seconds),
     tokensPerSecond: numberOf(tokensPerSecond),
   };
-  const before = backTo(figures, step - 1);
-  before.points.push(point);
-  return { ...before, done: step };
+  const points = upTo(figures.points, step - 1);
+  points.push(point);
+  return { ...figures, points, done: step };
 }
 
 /** What JSON could not write as a number was none. */
 const numberOf = (value: number | null): number => value ?? Number.NaN;
 
 function backTo(figures: Figures, step: number): Figures {
-  // Steps rise: the last one tells.
-  if ((figures.points.at(-1)?.step ?? 0) <= step) return figures;
-  return { ...figures, points: figures.points.filter((point) => point.step <= step) };
+  return { ...figures, points: upTo(figures.points, step), excluded: upTo(figures.excluded, step) };
+}
+
+/** What came up to a step; the same array where nothing came after it. Steps rise: the last one tells. */
+function upTo<T extends { step: number }>(all: T[], step: number): T[] {
+  return (all.at(-1)?.step ?? 0) <= step ? all : all.filter((each) => each.step <= step);
 }
 
 /** "device failed (1 of 3): …": the faults since the last step, of those that are tolerated. */

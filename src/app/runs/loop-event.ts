@@ -27,9 +27,16 @@ const loopEvent = z.discriminatedUnion("type", [
     parent: z.object({ name: z.string(), step: count }).nullish(),
   }),
   z.object({ type: z.literal("stage"), stage: count, name: z.string(), epochs: count }),
-  z.object({ type: z.literal("epoch"), stage: count, batches: count }),
+  z.object({
+    type: z.literal("epoch"),
+    stage: count,
+    batches: count,
+    // Runs of an earlier version did not tell it.
+    repeating: count.optional(),
+  }),
   z.object({ type: z.literal("step"), ...at }),
   z.object({ type: z.literal("rollout"), ...at, episodes: count, successes: count }),
+  z.object({ type: z.literal("excluded"), ...at, episodes: z.array(z.unknown()), of: count, steps: count }),
   z.object({ type: z.literal("scored"), ...at, contextTokens: count, seconds: figure }),
   z.object({
     type: z.literal("updated"),

@@ -55,10 +55,23 @@ export interface Mark {
   text: string;
 }
 
+/** What one batch left out. */
+export interface Excluded {
+  /** The step that the batch takes, or would have taken. */
+  step: number;
+  episodes: number;
+  /** No episode was left: there was no update. */
+  whole: boolean;
+}
+
 /** What the events of a run come to. */
 export interface Figures {
   points: RunPoint[];
   marks: Mark[];
+  /** Episodes that were left out of updates, since they ended for technical reasons. */
+  excluded: Excluded[];
+  /** How many batches of the present epoch hold a task more than once. */
+  epoch: { batches: number; repeating: number } | null;
   /** Steps in all; 0 before that is known. */
   total: number;
   /** Steps done. */
@@ -76,6 +89,8 @@ export interface Figures {
 export const NO_FIGURES: Figures = {
   points: [],
   marks: [],
+  excluded: [],
+  epoch: null,
   total: 0,
   done: 0,
   stages: [],

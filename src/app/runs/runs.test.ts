@@ -82,6 +82,28 @@ describe("events into figures", () => {
     expect(before.points.map(({ step }) => step)).toEqual([1]);
   });
 
+  it("counts episodes that are no part of an update, and one step less for a batch of no other", () => {
+    const excluded = (step: number, of: number, steps: number): TrainEvent => ({
+      ...{ type: "excluded", ...at(step), of, steps },
+      episodes: [{ episode: "e", reason: null }],
+    });
+    const figures = fold([
+      start(null),
+      ...STAGES,
+      excluded(1, 2, 4),
+      updated(1),
+      excluded(2, 1, 3),
+      updated(2),
+    ]);
+    expect(figures).toMatchObject({ total: 3, done: 2 });
+    expect(figures.excluded).toEqual([
+      { step: 1, episodes: 1, whole: false },
+      { step: 2, episodes: 1, whole: true },
+    ]);
+    // After a checkpoint they are told again.
+    expect(fold([start(1)], figures).excluded).toHaveLength(1);
+  });
+
   it("marks a gap of the connection where it was", () => {
     const { marks } = withGap(fold([start(null), updated(1)]), new Date(0), new Date(61_000));
     expect(marks[0]).toMatchObject({ step: 1, kind: "gap" });

@@ -333,6 +333,7 @@ function follow(event: RunEvent, method: Method, id: string): void {
   notePageRun(id);
   if (loop.type === "start") patchRun(id, { state: "running" });
   if (loop.type === "start") patch({ total: loop.steps, done: loop.resumedFrom ?? 0 });
+  else if (loop.type === "excluded") patch({ total: loop.steps });
   else if (loop.type === "fault") {
     // Steps after the last kept state are taken again.
     const { watch, points } = training;

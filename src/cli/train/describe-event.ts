@@ -1,4 +1,5 @@
 import type { TrainEvent } from "../../core/loop/events.ts";
+import { plainLine } from "../../core/plain-text.ts";
 
 const figure = (value: number): string => (value === 0 ? "0" : value.toPrecision(4));
 
@@ -26,6 +27,15 @@ export function describeEvent(event: TrainEvent): string | null {
     }
     case "rollout":
       return `  sampled ${event.episodes} episodes, ${event.decisions} decisions, ${event.successes} successful`;
+    case "excluded": {
+      const { episodes, of } = event;
+      const named = episodes.map(({ episode, reason }) =>
+        reason === null ? episode : `${episode} (${reason})`,
+      );
+      const what = `${episodes.length} of ${of} episodes ended for technical reasons`;
+      const then = episodes.length === of ? "no step is taken" : "they are left out of the update";
+      return plainLine(`  ${what}: ${then}: ${named.slice(0, 3).join(", ")}${named.length > 3 ? ", …" : ""}`);
+    }
     case "scored": {
       const policy = event.rolloutPolicy === "recorded" ? "" : `; p_old: ${event.rolloutPolicy} student`;
       return (

@@ -282,13 +282,32 @@ describe("a whole run", () => {
     expect(weights("next")).toBe(weights("same"));
   });
 
-  it("samples anew over the recorded episodes when asked", async () => {
-    const config = writeConfig({ method: "opd", epochs: [1], sample: { max_tokens: 6, max_decisions: 2 } });
+  it("samples anew over the recorded episodes when asked; those that break off train nothing", async () => {
+    const changes = { method: "opd", epochs: [1], sample: { max_tokens: 6, max_decisions: 2 } };
+    // The tiny student writes no action: a recording of malformed responses has the answers to that.
+    const malformed = tinyRecords().episodes.map((episode) => ({
+      ...episode,
+      decisions: episode.decisions.map((decision) => ({ ...decision, action: null, status: "malformed" })),
+    }));
+    const text = malformed.map((record) => `${JSON.stringify(record)}\n`).join("");
+    writeFileSync(join(folder, "malformed.jsonl"), text);
+    const config = writeConfig({ ...changes, episodes: "malformed.jsonl" }, "malformed.json");
     const result = await train(config, "out", "--progress", "json");
     expect(result.code).toBe(0);
     const rollouts = events(result.out).filter((event) => event.type === "rollout");
     expect(rollouts).toHaveLength(2);
     for (const { episodes, decisions } of rollouts) expect(decisions).toBeGreaterThanOrEqual(episodes);
+    expect(events(result.out).filter(({ type }) => type === "excluded")).toEqual([]);
+
+    const broken = await train(writeConfig(changes), "broken");
+    expect(broken.code).toBe(1);
+    expect(broken.err).toMatch(
+      /2 of 2 episodes ended for technical reasons: no step is taken: e\d \(the recording of e\d holds no answer to a malformed response at decision 0\)/,
+    );
+    expect(broken.err).toContain(
+      "no step was taken: every episode of all 2 batches ended for technical reasons",
+    );
+    expect(existsSync(join(folder, "broken", "student"))).toBe(false);
   });
 });
 

@@ -1,6 +1,7 @@
 /** The wording of single facts in rendered evidence. */
 import type { Episode, Source, Status } from "../record/schema.ts";
 import {
+  brokeOff,
   hasUnknownOutcome,
   isRefutedSuccess,
   isTrusted,
@@ -76,7 +77,9 @@ export function outcomeText(execution: Episode | Source): string {
   const ended = {
     environment: `ended by the environment after ${count}`,
     horizon: `stopped at the decision limit after ${count}`,
-    technical: `stopped for a technical reason after ${count}`,
+    technical: brokeOff(execution)
+      ? `stopped for a technical reason after ${count}`
+      : `${count}, and how it ended is not recorded`,
   }[outcome.ended];
   const score = outcome.score === null ? [] : [`score ${outcome.score}`];
   return [successText(execution), ...score, ended].join("; ");
@@ -85,6 +88,9 @@ export function outcomeText(execution: Episode | Source): string {
 function successText(execution: Episode | Source): string {
   const { success, complete } = execution.outcome;
   if (execution.format === "gcopd.episode.v1") {
+    if (!success && hasUnknownOutcome(execution)) return "unknown, nobody recorded it";
+    // An execution that broke off was never judged.
+    if (!success && brokeOff(execution)) return "neither success nor failure, it broke off";
     return `${success ? "success" : "failure"}${complete ? "" : " as far as recorded, the record is incomplete"}`;
   }
   const trusted = isTrusted(execution);

@@ -63,6 +63,16 @@ export type TrainEvent =
       successes: number;
       ended: Record<string, number>;
     } & At)
+  /** Episodes that ended for technical reasons and are no part of the update: N of 1/(N·L_e) counts the others. */
+  | ({
+      type: "excluded";
+      /** With the reason where it is known. */
+      episodes: { episode: string; reason: string | null }[];
+      /** Episodes of the batch. Where all are excluded there is no update, and the student stays as it is. */
+      of: number;
+      /** Optimizer steps of the student at the end, as far as is known now: less one for each batch without an update. */
+      steps: number;
+    } & At)
   /** The teacher scored the batch. */
   | ({
       type: "scored";

@@ -1,17 +1,14 @@
 /**
  * An `Environment` that replays one recorded episode: the recorded action leads to the recorded next turn, and an
- * action that the recording does not hold ends the rollout, saying so. It invents nothing.
+ * action that the recording does not hold has no answer. It invents nothing.
  */
 import { InputError } from "../errors.ts";
-import type { Environment, EnvironmentTurn } from "../ports.ts";
+import type { Environment, EnvironmentAnswer, EnvironmentTurn, NoAnswer } from "../ports.ts";
 import type { Episode } from "../record/schema.ts";
-
-/** Status of a step that the recording cannot answer; such an episode ends as `technical`. */
-export const UNRECORDED = "unrecorded";
 
 /**
  * A recorded episode in the place of its environment: it answers the recorded actions in their order. An action that it
- * does not hold ends the episode as `technical`.
+ * does not hold ends the episode for a technical reason.
  */
 export class RecordedEnvironment implements Environment {
   readonly #episode: Episode;
@@ -35,7 +32,7 @@ export class RecordedEnvironment implements Environment {
     return this.#turn(0);
   }
 
-  async step(action: string | null): Promise<EnvironmentTurn & { status: string; feedback: string }> {
+  async step(action: string | null): Promise<EnvironmentAnswer | NoAnswer> {
     const position = this.#position;
     const recorded = position === null ? undefined : this.#episode.decisions[position];
     if (position === null || recorded === undefined) {
@@ -44,16 +41,8 @@ export class RecordedEnvironment implements Environment {
     if (action !== recorded.action) {
       this.#position = null;
       const what = action === null ? "a malformed response" : JSON.stringify(action);
-      const feedback = `The recording of ${this.#episode.episode} holds no answer to ${what} at decision ${position}.`;
       return {
-        observation: feedback,
-        state: null,
-        score: recorded.score,
-        done: true,
-        success: false,
-        prompt: "",
-        status: UNRECORDED,
-        feedback,
+        unanswered: `the recording of ${this.#episode.episode} holds no answer to ${what} at decision ${position}`,
       };
     }
     this.#position = position + 1;

@@ -81,16 +81,20 @@ describe("rollout over a recorded environment", () => {
 
   it("ends at an action that the recording does not hold, and says so", async () => {
     const [episode] = await rollout([task], scripted(["open", "jump"]), toyCodec, settings);
-    expect(episode!.decisions.at(-1)!.feedback).toBe(
-      'The recording of r holds no answer to "jump" at decision 1.',
-    );
-    expect(episode!.outcome).toMatchObject({
+    // What has no answer is no decision: no status and no feedback is made up for it.
+    expect(episode!.decisions.map(({ action, feedback }) => [action, feedback])).toEqual([
+      ["open", "It is open."],
+    ]);
+    expect(episode!.outcome).toEqual({
       ended: "technical",
       complete: false,
       verified: false,
       success: false,
+      score: 0,
+      technical_reason: 'the recording of r holds no answer to "jump" at decision 1',
     });
-    expect(episode!.final_state).toBeNull();
+    expect(episode!.final_state).toEqual(RECORDED.decisions[1]!.state);
+    expect(() => episodeSchema.parse(episode)).not.toThrow();
   });
 
   it("ends at the horizon", async () => {

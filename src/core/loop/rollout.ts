@@ -1,9 +1,8 @@
 /** Fresh student episodes, p_old ← p_θ (Eq. (7)): all episodes of a batch advance together, one decision at a time. */
 import type { Environment, EnvironmentTurn, SampleRequest, Sampler, WorkOptions } from "../ports.ts";
-import { type Episode, type EpisodeDecision, type Status, statusSchema } from "../record/schema.ts";
+import type { Episode, EpisodeDecision } from "../record/schema.ts";
 import { seedOf } from "../seeded.ts";
 import type { TextCodec } from "./codec.ts";
-import { UNRECORDED } from "./recorded-environment.ts";
 
 /** One task to roll out, with the environment that answers. */
 export interface RolloutTask {
@@ -33,12 +32,15 @@ interface Live {
   first: EnvironmentTurn;
   decisions: EpisodeDecision[];
   ended: "environment" | "horizon" | "technical" | null;
+  /** Why the environment had no answer; null where it had. */
+  unanswered: string | null;
 }
 
 /**
  * Samples one episode for each task. Each decision is recorded with its prompt, ids and log p_old. An episode ends
- * when the environment says so, after `maxDecisions` (`horizon`), or when the environment cannot answer (`technical`:
- * then the record is marked incomplete and unverified).
+ * when the environment says so, after `maxDecisions` (`horizon`), or when the environment cannot answer (`technical`).
+ * Then the decision without an answer is no part of the record, which is marked incomplete and unverified and carries
+ * the reason as `technical_reason` of its outcome.
  *
  * @returns episodes in the order of the tasks
  */
@@ -57,7 +59,7 @@ export async function rollout(
       opened.push(environment);
       const first = await environment.reset(task.task);
       const ended = first.done ? "environment" : null;
-      episodes.push({ task, environment, turn: first, first, decisions: [], ended });
+      episodes.push({ task, environment, turn: first, first, decisions: [], ended, unanswered: null });
     }
     for (let decision = 0; decision < settings.maxDecisions; decision += 1) {
       const running = episodes.filter((episode) => episode.ended === null);
@@ -99,12 +101,17 @@ async function advance(
     const action = live.task.parse(text, live.turn.observation);
     const before = live.turn;
     const next = await live.environment.step(action);
+    if ("unanswered" in next) {
+      live.ended = "technical";
+      live.unanswered = next.unanswered;
+      continue;
+    }
     live.decisions.push({
       observation: before.observation,
       state: before.state,
       action,
       binding: null,
-      status: recordedStatus(next.status, action),
+      status: next.status,
       feedback: next.feedback,
       score: next.score,
       gap_before: false,
@@ -115,17 +122,11 @@ async function advance(
       rollout_logprobs: Array.from(logprobs),
     });
     live.turn = next;
-    if (next.done) live.ended = next.status === UNRECORDED ? "technical" : "environment";
+    if (next.done) live.ended = "environment";
   }
 }
 
-function recordedStatus(status: string, action: string | null): Status {
-  const known = statusSchema.safeParse(status);
-  if (known.success) return known.data;
-  return action === null ? "malformed" : "rejected";
-}
-
-function toEpisode({ task, first, turn, decisions, ended }: Live): Episode {
+function toEpisode({ task, first, turn, decisions, ended, unanswered }: Live): Episode {
   const whole = ended !== "technical";
   return {
     format: "gcopd.episode.v1",
@@ -142,6 +143,7 @@ function toEpisode({ task, first, turn, decisions, ended }: Live): Episode {
       score: turn.score,
       ended: ended ?? "horizon",
       verified: whole,
+      ...(unanswered === null ? {} : { technical_reason: unanswered }),
     },
   };
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { MemoryStore, ToyModel, toyCodec } from "../../../test/support/toy-model.ts";
 import { DeviceError, InputError } from "../errors.ts";
 import { METHODS } from "../method/index.ts";
-import { PAPER_SETTINGS } from "../ports.ts";
+import { type Environment, PAPER_SETTINGS } from "../ports.ts";
 import type { Episode } from "../record/schema.ts";
 import { freshData, recordedData } from "./data.ts";
 import type { TrainEvent } from "./events.ts";
@@ -41,16 +41,38 @@ const EPISODES = ["a", "b", "c", "d", "e"].map((id, n) =>
   episode(id, ["go", "take it", "wait"].slice(0, 1 + (n % 3))),
 );
 
-/** The same tasks to play. */
+/** The same tasks, in an environment that answers every action. */
 const TASKS = EPISODES.map((recorded) => ({
   episode: recorded.episode,
   environment: recorded.environment,
   task: recorded.task,
   taskDescription: recorded.task_description,
-  open: async () => new RecordedEnvironment(recorded),
+  open: async () => patient(recorded.episode),
   parse: (response: string) => response,
 }));
-const ROLLOUT = { maxDecisions: 5, maxTokens: 4, temperature: 1, seed: 3 };
+
+function patient(id: string): Environment {
+  let decision = 0;
+  const turn = () => ({
+    ...{ observation: "A room.", state: null, score: 0, done: false, success: false },
+    prompt: `${id} ${decision}>`,
+  });
+  return {
+    reset: async () => turn(),
+    step: async () => {
+      decision += 1;
+      return { ...turn(), status: "executed", feedback: "Done." };
+    },
+    close: async () => {},
+  };
+}
+
+/** Tasks over their recordings: what a student draws that was not trained on them is never recorded. */
+const RECORDINGS = TASKS.map((task, n) => ({
+  ...task,
+  open: async () => new RecordedEnvironment(EPISODES[n]!),
+}));
+const ROLLOUT = { maxDecisions: 2, maxTokens: 4, temperature: 1, seed: 3 };
 
 /** Evidence that the bigram model can see: another last token before the response. */
 const contexts: TeacherContexts = async (_, evidence) => (_decision, promptIds) => ({
@@ -337,12 +359,12 @@ describe("stop and resume", () => {
 });
 
 describe("fresh episodes", () => {
-  it("are sampled from the current student, with p_old; an unrecorded action ends them as technical", async () => {
+  it("are sampled from the current student, with p_old", async () => {
     const run = options({ data: freshData(TASKS, ROLLOUT) });
     await train(run);
     const rollouts = of(run.events, "rollout");
     expect(rollouts).toHaveLength(6);
-    for (const event of rollouts) expect(event.ended).toEqual({ technical: event.episodes });
+    for (const event of rollouts) expect(event.ended).toEqual({ horizon: event.episodes });
     for (const { rolloutPolicy } of of(run.events, "scored")) expect(rolloutPolicy).toBe("recorded");
     for (const { metrics } of of(run.events, "updated")) expect(metrics.rolloutKl).toBeCloseTo(0, 6);
   });
@@ -364,6 +386,64 @@ describe("fresh episodes", () => {
     );
     const resumed = await train(options({ ...fresh(), checkpoints }));
     expect((resumed.student as ToyModel).logits).toEqual((whole.student as ToyModel).logits);
+  });
+});
+
+describe("episodes that end for technical reasons", () => {
+  const broken = (id: string): Episode => {
+    const whole = episode(id, ["go", "stop"]);
+    return { ...whole, outcome: { ...whole.outcome, complete: false, verified: false, ended: "technical" } };
+  };
+  const METHOD = { ...METHODS.opd, stages: [{ ...METHODS.opd.stages[0]!, epochs: 1 }] };
+
+  it("are no part of the update: the numbers are those of the batch without them", async () => {
+    const whole = EPISODES.slice(0, 3);
+    const expected = await train(options({ method: METHOD, data: recordedData(whole), batchSize: 4 }));
+    const run = options({ method: METHOD, data: recordedData([...whole, broken("x")]), batchSize: 4 });
+    const result = await train(run);
+    const [excluded] = of(run.events, "excluded");
+    expect(excluded).toMatchObject({ step: 1, episodes: [{ episode: "x", reason: null }], of: 4, steps: 1 });
+    expect(of(run.events, "updated")[0]!.metrics.episodes).toBe(3);
+    const [a, b] = [result, expected].map(({ student }) => (student as ToyModel).logits);
+    // The sums are of the same terms, in the order of another batch.
+    a!.forEach((logit, i) => {
+      expect(logit).toBeCloseTo(b![i]!, 12);
+    });
+  });
+
+  it("take no step where a batch has no other, and the run says so and goes on", async () => {
+    const data = recordedData([...EPISODES.slice(0, 2), broken("x"), broken("y")]);
+    const checkpoints = new MemoryStore();
+    const run = options({ method: METHOD, data, batchSize: 1, checkpoints, checkpointEvery: 10 });
+    const result = await train(run);
+    expect(result).toMatchObject({ step: 2, finished: true });
+    expect(of(run.events, "start")[0]!.steps).toBe(4);
+    expect(of(run.events, "excluded").map(({ steps }) => steps)).toEqual([3, 2]);
+    expect(of(run.events, "updated").map(({ step }) => step)).toEqual([1, 2]);
+    expect(checkpoints.saved.map(({ state }) => state.step)).toEqual([2]);
+    const again = options({ method: METHOD, data, batchSize: 1, checkpoints });
+    expect(await train(again)).toMatchObject({ step: 2, finished: true });
+    expect(of(again.events, "updated")).toEqual([]);
+  });
+
+  it("end a run in which nothing else happened, saying so", async () => {
+    const run = options({ data: freshData(RECORDINGS, ROLLOUT) });
+    await expect(train(run)).rejects.toThrow(
+      "no step was taken: every episode of all 6 batches ended for technical reasons",
+    );
+    for (const { ended, episodes } of of(run.events, "rollout"))
+      expect(ended).toEqual({ technical: episodes });
+    const [excluded] = of(run.events, "excluded");
+    expect(excluded!.episodes[0]!.reason).toMatch(/^the recording of [a-e] holds no answer to /);
+    expect(of(run.events, "scored")).toEqual([]);
+  });
+
+  it("are told from records that do not say how they ended", async () => {
+    const unknown = { ...broken("x"), outcome_unknown: true };
+    const run = options({ method: METHOD, data: recordedData([...EPISODES, unknown]), batchSize: 6 });
+    await train(run);
+    expect(of(run.events, "excluded")).toEqual([]);
+    expect(of(run.events, "updated")[0]!.metrics.episodes).toBe(6);
   });
 });
 

@@ -6,6 +6,7 @@ import { DeviceError, InputError } from "../errors.ts";
 import type { Method, Stage, StageEvidence } from "../method/method.ts";
 import type { FolderReader, Scorer, StepSettings, Trainer, TrainItem } from "../ports.ts";
 import type { Episode } from "../record/schema.ts";
+import { brokeOff } from "../record/standing.ts";
 import { sha256Hex } from "../seeded.ts";
 import { type BatchTokens, batchTokens } from "./batch-tokens.ts";
 import { epochBatches, type Position, repeatedTasks } from "./batches.ts";
@@ -89,7 +90,8 @@ export interface TrainResult {
 /**
  * Runs a method from its start, or from the newest checkpoint of the same run to the same numbers.
  *
- * @throws InputError for bad records, for evidence that does not fit, and for a checkpoint of another run
+ * @throws InputError for bad records, for evidence that does not fit, for a checkpoint of another run, and for a run in
+ * which every episode broke off, so that there is nothing to learn from
  * @throws the signal's reason when aborted; checkpoints made before stay
  */
 export async function train(options: TrainOptions): Promise<TrainResult> {
@@ -112,6 +114,8 @@ class Run {
   /** Failures of the device since then, and since the last checkpoint. */
   #faults = 0;
   #savedStep = 0;
+  /** Batches without a step, since all their episodes broke off. */
+  #skipped = 0;
 
   constructor(options: TrainOptions) {
     const { method, settings, batchSize, seed, data, fingerprint } = options;
@@ -187,6 +191,7 @@ class Run {
       this.#step = checkpoint?.state.step ?? parent?.step ?? 0;
       this.#steps = this.#step + this.#batchesFrom(position);
       this.#savedStep = this.#step;
+      this.#skipped = 0;
       await this.#emit({
         type: "start",
         method: method.id,
@@ -203,6 +208,11 @@ class Run {
         const finished = await this.#runStage(method.stages[stage]!, { ...position, stage });
         if (!finished) return { student: this.#student, step: this.#step, finished: false };
         position = { stage: stage + 1, epoch: 0, batch: 0 };
+      }
+      if (this.#skipped > 0 && this.#step === (parent?.step ?? 0)) {
+        throw new InputError(
+          `no step was taken: every episode of all ${this.#skipped} batches ended for technical reasons`,
+        );
       }
       await this.#emit({ type: "done", step: this.#step, seconds: this.#seconds() });
       return { student: this.#student, step: this.#step, finished: true };
@@ -260,9 +270,16 @@ class Run {
       onProgress: (progress) => this.#work("rollout", progress),
     });
     if (data.fresh) await this.#emitRollout(episodes, here);
-    const rows = batchRows(episodes, codec);
+    const kept = episodes.filter((episode) => !brokeOff(episode));
+    if (kept.length < episodes.length) await this.#leaveOut(episodes, kept, here);
+    if (kept.length === 0) {
+      if (this.#step === this.#steps && this.#savedStep < this.#step)
+        await this.#checkpoint(at, after(at, batches));
+      return;
+    }
+    const rows = batchRows(kept, codec);
     if (rows.length === 0) {
-      throw new InputError(`no response token to score in ${episodes.map((e) => e.episode).join(", ")}`);
+      throw new InputError(`no response token to score in ${kept.map((e) => e.episode).join(", ")}`);
     }
     const items = await this.#scoreBatch(stage.evidence, rows, here);
     const report = await this.#student.step(items, settings, {
@@ -286,12 +303,31 @@ class Run {
 
     const last = this.#step === this.#steps;
     if (last || this.#step % (this.#options.checkpointEvery ?? 1) === 0) {
-      const ended = at.batch + 1 === batches;
-      await this.#checkpoint(
-        here,
-        ended ? { ...at, epoch: at.epoch + 1, batch: 0 } : { ...at, batch: at.batch + 1 },
-      );
+      await this.#checkpoint(here, after(at, batches));
     }
+  }
+
+  /** Says which episodes broke off and are no part of the update. A batch of no other takes no step. */
+  async #leaveOut(
+    episodes: readonly Episode[],
+    kept: readonly Episode[],
+    at: Position & { step: number },
+  ): Promise<void> {
+    const left = episodes.filter((episode) => !kept.includes(episode));
+    if (kept.length === 0) {
+      this.#steps -= 1;
+      this.#skipped += 1;
+    }
+    await this.#emit({
+      type: "excluded",
+      ...at,
+      episodes: left.map(({ episode, outcome: { technical_reason: reason } }) => ({
+        episode,
+        reason: typeof reason === "string" ? reason : null,
+      })),
+      of: episodes.length,
+      steps: this.#steps,
+    });
   }
 
   /** Retrieve, Render and Score (Algorithm 1, lines 5–15): the student's rows with the teacher's log-probabilities. */
@@ -402,6 +438,11 @@ class Run {
   #seconds(): number {
     return (performance.now() - this.#started) / 1000;
   }
+}
+
+/** The next batch of an epoch that has so many. */
+function after({ stage, epoch, batch }: Position, batches: number): Position {
+  return batch + 1 === batches ? { stage, epoch: epoch + 1, batch: 0 } : { stage, epoch, batch: batch + 1 };
 }
 
 /** The rows of each episode, in order: those of one episode are neighbours. */

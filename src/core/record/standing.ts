@@ -45,6 +45,19 @@ export function reservation(source: Standing): string | null {
     .join(" and ");
 }
 
+/**
+ * The execution broke off for a technical reason: a fault, or an action that a recording does not hold. Importers also
+ * write `technical` where a format does not say how the run ended, and mark it: those records did not.
+ */
+export function brokeOff(record: {
+  outcome: Outcome;
+  outcome_unknown?: unknown;
+  ended_unknown?: unknown;
+}): boolean {
+  const unknown = record.ended_unknown === true || hasUnknownOutcome(record);
+  return record.outcome.ended === "technical" && !unknown;
+}
+
 /** True where nobody recorded how the run ended: `success` false then stands for "unknown". */
 export function hasUnknownOutcome(record: { outcome: Outcome; outcome_unknown?: unknown }): boolean {
   return record.outcome.outcome_unknown === true || record.outcome_unknown === true;

@@ -2,13 +2,14 @@
 import { useState } from "react";
 import { eventLines } from "../../runs/export-run.ts";
 import { namesHubModel, TOKEN_SENTENCE } from "../../runs/hub-models.ts";
-import { ENDED, type Run } from "../../runs/run.ts";
+import { ENDED, type Figures, type Run } from "../../runs/run.ts";
 import { useRuns } from "../../runs/runs-store.ts";
 import { againCommand, shellLine } from "../../runs/shell-command.ts";
 import { worker } from "../../runs/worker-client.ts";
 import { faultNotice } from "../../session/faults.ts";
 import { saveFile } from "../../session/save-file.ts";
 import { takenBackText, useTakenBack } from "../../session/taken-back.ts";
+import { countOf } from "../../shell/plural.ts";
 import { setUi } from "../../state/store.ts";
 import { LongText } from "../../text/long-text.tsx";
 import { shownName } from "../../text/shown-text.ts";
@@ -65,6 +66,11 @@ export function RunDetail({ run }: { run: Run }) {
             ))}
           </ul>
         )}
+        {notes(figures).map((note) => (
+          <p key={note} className="note">
+            {note}
+          </p>
+        ))}
         <div className="run-parts">
           <details>
             <summary>Config</summary>
@@ -103,6 +109,22 @@ export function RunDetail({ run }: { run: Run }) {
       <BatchPanel run={run} />
     </>
   );
+}
+
+/** What of the data a run did not take as the paper does: a sentence each. */
+function notes({ excluded, epoch }: Figures): string[] {
+  const episodes = excluded.reduce((sum, each) => sum + each.episodes, 0);
+  const batches = excluded.filter(({ whole }) => whole).length;
+  const repeating = epoch?.repeating ?? 0;
+  return [
+    episodes > 0
+      ? `${countOf(episodes, "episode")} ended for technical reasons and ${episodes === 1 ? "is" : "are"} no part of the updates.` +
+        (batches > 0 ? ` ${countOf(batches, "batch")} had no other and took no step.` : "")
+      : [],
+    repeating > 0
+      ? `In ${repeating} of the ${countOf(epoch?.batches ?? 0, "batch")} of the present epoch a task comes more than once: there are too few tasks.`
+      : [],
+  ].flat();
 }
 
 function Log({ id }: { id: string }) {

@@ -98,7 +98,7 @@ export const verlRollouts = fileImporter({
           ended: "technical",
           verified: false,
         },
-        ...(score === null ? { outcome_unknown: true } : {}),
+        ...(score === null ? { outcome_unknown: true } : { ended_unknown: true }),
         ...(Object.keys(kept).length === 0 ? {} : { verl: kept }),
       };
       yield {
