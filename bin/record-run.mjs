@@ -3,7 +3,7 @@
 //
 // `pid` is created exclusively. A restarted worker that finds no such file creates it itself with the word "revoked":
 // whoever comes first decides whether the run takes place, so that it can neither be lost nor take place twice.
-import { closeSync, openSync, renameSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, openSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isMainThread } from "node:worker_threads";
 
@@ -18,10 +18,15 @@ if (folder !== null && isMainThread && process.env.GCOPD_RUN !== folder) {
     process.stderr.write(`gcopd: this run was withdrawn before it began (${error.code})\n`);
     process.exit(1);
   }
-  writeSync(file, String(process.pid));
+  // All of it, or an error that ends this run before it begins.
+  writeFileSync(file, String(process.pid));
   closeSync(file);
   process.on("exit", (code) => {
-    writeFileSync(join(folder, "exit.part"), JSON.stringify({ code }));
-    renameSync(join(folder, "exit.part"), join(folder, "exit"));
+    try {
+      writeFileSync(join(folder, "exit.part"), JSON.stringify({ code }));
+      renameSync(join(folder, "exit.part"), join(folder, "exit"));
+    } catch {
+      // A full disk must not change the code itself, which a living worker sees.
+    }
   });
 }

@@ -14,8 +14,28 @@ const REASONS: Readonly<Record<string, { read: string; write: string } | string>
   ENAMETOOLONG: "the name is too long",
   ELOOP: "symbolic links that lead in a circle",
   EMFILE: "too many open files",
+  ENFILE: "too many open files on this machine",
   EIO: "the device reports an error",
+  EAGAIN: "the system is short of processes or memory",
+  ENOMEM: "the system is short of memory",
+  EBUSY: "in use by another program",
+  ETIMEDOUT: "the file system does not answer",
+  ESTALE: "the file system has lost the file",
 };
+
+/** Faults that pass, or that a person can end: what met one is worth another try. */
+const PASSING = [
+  "EMFILE",
+  "ENFILE",
+  "ENOSPC",
+  "EDQUOT",
+  "EIO",
+  "EAGAIN",
+  "ENOMEM",
+  "EBUSY",
+  "ETIMEDOUT",
+  "ESTALE",
+];
 
 /** True for what Node's file functions throw. */
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException & { code: string } {
@@ -26,11 +46,21 @@ export function isSystemError(error: unknown): error is NodeJS.ErrnoException & 
   );
 }
 
+/** What is wrong and its code, where another try may do; null for every other error. */
+export function passingFault(error: unknown): string | null {
+  if (!isSystemError(error) || !PASSING.includes(error.code)) return null;
+  return `${reasonOf(error.code, "write")} (${error.code})`;
+}
+
 /** A file system error as bad input: one line with the path and the reason in words. Other errors stay as they are. */
 export function fileError(error: unknown, path: string, doing: "read" | "write"): unknown {
   if (!isSystemError(error)) return error;
-  const reason = REASONS[error.code] ?? `cannot be ${doing === "read" ? "read" : "written"} (${error.code})`;
-  return new InputError(typeof reason === "string" ? reason : reason[doing], { file: path });
+  return new InputError(reasonOf(error.code, doing), { file: path });
+}
+
+function reasonOf(code: string, doing: "read" | "write"): string {
+  const reason = REASONS[code] ?? `cannot be ${doing === "read" ? "read" : "written"} (${code})`;
+  return typeof reason === "string" ? reason : reason[doing];
 }
 
 /** `work`, its file system errors reworded for `path`. */

@@ -134,7 +134,7 @@ describe("who may ask", () => {
 describe("the API", () => {
   it("tells its version and how long it has been up", async () => {
     const health = await (await harness.fetch("/api/health")).json();
-    expect(health).toEqual({ version: PACKAGE.version, uptime: expect.any(Number) });
+    expect(health).toEqual({ version: PACKAGE.version, uptime: expect.any(Number), faults: [] });
   });
 
   it("answers what is wrong in one line that names place, key and expectation", async () => {
@@ -271,7 +271,7 @@ describe("the OpenAPI document", () => {
     ]);
     for (const { name, path, operation } of operations) {
       expect(operation.security, name).toEqual([{ token: [] }]);
-      expect(Object.keys(operation.responses), name).toEqual(expect.arrayContaining(["401", "403"]));
+      expect(Object.keys(operation.responses), name).toEqual(expect.arrayContaining(["401", "403", "503"]));
       for (const response of Object.values(operation.responses)) expect(response.description).not.toBe("");
       const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, key]) => key);
       const declared = (operation.parameters ?? []).filter((parameter) => parameter.in === "path");

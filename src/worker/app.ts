@@ -67,7 +67,7 @@ export function createApp(options: AppOptions): OpenAPIHono {
     c.req.method === "PUT" && INPUTS_PATH.test(c.req.path) ? next() : limited(c, next),
   );
 
-  systemRoutes(app, options.probe, {
+  systemRoutes(app, options.probe, options.queue, {
     jobs: options.jobsDir,
     page: options.pageDir,
     shared: options.files ?? null,

@@ -17,10 +17,11 @@ import { checkSharedFolder } from "./files/shared-folder.ts";
 import { checkConnectOrigin, checkLoopback, checkToken, randomToken } from "./http/security.ts";
 import type { Launcher } from "./job/launcher.ts";
 import { LocalLauncher } from "./job/local-launcher.ts";
+import { openStore } from "./job/open-store.ts";
 import { JobQueue } from "./job/queue.ts";
-import { JobStore } from "./job/store.ts";
 import { lockFolder } from "./lock.ts";
 import { PACKAGE } from "./package-root.ts";
+import { tell } from "./tell.ts";
 
 export type { Launcher, Recovered, Run, RunEnd, RunSpec } from "./job/launcher.ts";
 export { LOG_FILE, OUTPUT_FILE } from "./job/launcher.ts";
@@ -90,7 +91,7 @@ export async function createWorker(options: WorkerOptions = {}): Promise<Worker>
   );
   const closers = [unlock];
   try {
-    const store = new JobStore(join(dataDir, "jobs.sqlite"));
+    const store = openStore(join(dataDir, "jobs.sqlite"));
     closers.unshift(() => store.close());
     const launcher = options.launcher ?? new LocalLauncher();
     const queue = new JobQueue({ store, launcher, folder: join(dataDir, "jobs") });
@@ -128,12 +129,23 @@ export async function createWorker(options: WorkerOptions = {}): Promise<Worker>
       close: async () => {
         server.close();
         await queue.close();
-        for (const close of closers) close();
+        closeAll(closers);
       },
     };
   } catch (error) {
-    for (const close of closers) close();
+    closeAll(closers);
     throw error;
+  }
+}
+
+/** One that fails keeps no other from closing. */
+function closeAll(closers: readonly (() => void)[]): void {
+  for (const close of closers) {
+    try {
+      close();
+    } catch (error) {
+      tell(error instanceof Error ? error.message : String(error));
+    }
   }
 }
 

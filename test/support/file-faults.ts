@@ -127,6 +127,17 @@ export class FileFaults {
     this.#folder = "";
   }
 
+  /** What `work` does at once is neither counted nor faulted. */
+  aside<T>(work: () => T): T {
+    const before = this.#inside;
+    this.#inside = true;
+    try {
+      return work();
+    } finally {
+      this.#inside = before;
+    }
+  }
+
   #inFolder(path: unknown): string | undefined {
     if (this.#folder === "" || typeof path !== "string") return undefined;
     const full = resolve(path);
@@ -145,13 +156,15 @@ export class FileFaults {
     const promised = !name.endsWith("Sync");
     table[key] = function (this: unknown, ...args: unknown[]): unknown {
       const path = faults.#inside ? undefined : pathOf(this, args[0]);
+      // Its number is given to another file.
+      if (name === "closeSync") faults.#files.delete(args[0] as number);
       if (path === undefined || faults.#folder === "") return original.apply(this, args);
       const fault = faults.#next({ name, path, faults: allowed });
-      const call = () => faults.#outermost(() => original.apply(this, args));
+      const call = () => faults.aside(() => original.apply(this, args));
       if (fault === null) return faults.#opened(call(), path, name);
       if (fault === "short" || fault === "full") {
         const at = name.startsWith("handle.") ? 0 : 1;
-        return faults.#outermost(() => original.apply(this, halved(args, at)));
+        return faults.aside(() => original.apply(this, halved(args, at)));
       }
       const error = systemError(fault, name, path);
       // A failed close has closed the file all the same.
@@ -182,19 +195,9 @@ export class FileFaults {
     return full ? "ENOSPC" : null;
   }
 
-  #outermost(work: () => unknown): unknown {
-    this.#inside = true;
-    try {
-      return work();
-    } finally {
-      this.#inside = false;
-    }
-  }
-
   /** Remembers what an opened file is called. */
   #opened(result: unknown, path: string, name: string): unknown {
     if (name === "openSync") this.#files.set(result as number, path);
-    if (name === "closeSync") this.#files.delete(result as number);
     if (name !== "open") return result;
     return (result as Promise<FileHandle>).then((handle) => {
       this.#handles.set(handle, path);

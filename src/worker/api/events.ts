@@ -2,13 +2,16 @@
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { streamSSE } from "hono/streaming";
 import { eventData } from "../job/event-data.ts";
-import { ENDED } from "../job/job.ts";
+import { ENDED, type JobEvent } from "../job/job.ts";
 import type { JobQueue } from "../job/queue.ts";
 import type { JobStore } from "../job/store.ts";
+import { StoreFault } from "../job/store-fault.ts";
 import { JobId, refusals, security } from "./schemas.ts";
 
 /** Sent when nothing happens, so that both ends notice a broken connection. */
 const KEEP_ALIVE_MS = 15_000;
+/** After a fault of the store, which is waited out. */
+const RETRY_MS = 1000;
 const BATCH = 500;
 
 const events = createRoute({
@@ -41,6 +44,19 @@ const events = createRoute({
 });
 
 export function eventRoutes(app: OpenAPIHono, queue: JobQueue, store: JobStore): void {
+  /** The job's next events; `over` when there will be none any more. */
+  const look = (id: string, last: number): { events: JobEvent[]; over: boolean; waitMs: number } => {
+    try {
+      // The state first: its event is there when it is.
+      const job = store.get(id);
+      const over = job === null || ENDED.includes(job.state);
+      return { events: store.eventsAfter(id, last, BATCH), over, waitMs: KEEP_ALIVE_MS };
+    } catch (error) {
+      if (!(error instanceof StoreFault)) throw error;
+      return { events: [], over: false, waitMs: RETRY_MS };
+    }
+  };
+
   app.openapi(events, (c) => {
     const { id } = c.req.valid("param");
     const lastEventId = c.req.valid("header")["last-event-id"];
@@ -55,16 +71,16 @@ export function eventRoutes(app: OpenAPIHono, queue: JobQueue, store: JobStore):
       stream.onAbort(() => wake());
       try {
         while (!stream.aborted) {
-          const batch = store.eventsAfter(id, last, BATCH);
-          for (const event of batch) {
+          const news = look(id, last);
+          for (const event of news.events) {
             const data = JSON.stringify(eventData(event));
             await stream.writeSSE({ id: String(event.id), event: event.type, data });
             last = event.id;
           }
-          if (batch.length > 0) continue;
-          if (queue.closing || ENDED.includes(queue.get(id).state)) return;
+          if (news.events.length > 0) continue;
+          if (queue.closing || news.over) return;
           const woken = await new Promise<boolean>((resolve) => {
-            const timer = setTimeout(() => resolve(false), KEEP_ALIVE_MS);
+            const timer = setTimeout(() => resolve(false), news.waitMs);
             wake = () => {
               clearTimeout(timer);
               resolve(true);

@@ -1,7 +1,7 @@
 /** Submitting, listing, cancelling and resuming jobs. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { checkFiles } from "../job/command.ts";
-import { JOB_STATES, Job, JobRequest, TrainRequest } from "../job/job.ts";
+import { JOB_STATES, Job, JobRequest, memoryLimit, TrainRequest } from "../job/job.ts";
 import type { JobQueue } from "../job/queue.ts";
 import type { JobStore, StoredJob } from "../job/store.ts";
 import { JobId, json, refusals, security } from "./schemas.ts";
@@ -105,10 +105,20 @@ const resume = createRoute({
   path: "/api/jobs/{id}/resume",
   tags: ["jobs"],
   summary: "Go on with a cancelled, failed or lost job",
-  description: "Training goes on from its last checkpoint; scoring begins anew.",
+  description: "Training goes on from its last checkpoint; scoring begins again.",
   security,
-  request: { params: JobId },
-  responses: { 202: json(Job, "The job, queued or already starting."), ...refusals(404, 409) },
+  request: {
+    params: JobId,
+    body: {
+      content: {
+        "application/json": { schema: z.strictObject({ memory_limit_gib: memoryLimit.optional() }) },
+      },
+    },
+  },
+  responses: {
+    202: json(Job, "The job, queued or already starting."),
+    ...refusals(400, 404, 409, 413, 415),
+  },
 });
 
 export function jobRoutes(app: OpenAPIHono, queue: JobQueue, store: JobStore): void {
@@ -129,7 +139,10 @@ export function jobRoutes(app: OpenAPIHono, queue: JobQueue, store: JobStore): v
   );
   app.openapi(stop, (c) => c.json(shown(queue.stop(c.req.valid("param").id)), 202));
   app.openapi(cancel, (c) => c.json(shown(queue.cancel(c.req.valid("param").id)), 202));
-  app.openapi(resume, (c) => c.json(shown(queue.resume(c.req.valid("param").id)), 202));
+  app.openapi(resume, (c) => {
+    const { memory_limit_gib } = c.req.valid("json");
+    return c.json(shown(queue.resume(c.req.valid("param").id, memory_limit_gib)), 202);
+  });
   app.openapi(remove, async (c) => {
     await queue.remove(c.req.valid("param").id);
     return c.body(null, 204);

@@ -4,6 +4,7 @@ import { ApiError } from "../http/errors.ts";
 import { checkConfig } from "../job/command.ts";
 import { planTraining } from "../job/plan.ts";
 import type { JobQueue } from "../job/queue.ts";
+import { OneByOne } from "../one-by-one.ts";
 import { json, refusals, security } from "./schemas.ts";
 
 const tokens = z.int().nullable().openapi({ description: "Null where responses are still to be drawn." });
@@ -49,7 +50,8 @@ const plan = createRoute({
   tags: ["jobs"],
   summary: "Measure what a training config will cost: decisions, tokens and memory",
   description:
-    "What `gcopd train --plan` prints. It ends when the connection does. No probe is taken while a job has the device: " +
+    "What `gcopd train --plan` prints. It ends when the connection does. One plan is made at a time, a few more wait, and " +
+    "503 refuses the rest. No probe is taken while a job has the device: " +
     "its time would be that of both.",
   security,
   request: {
@@ -71,18 +73,28 @@ const plan = createRoute({
   responses: { 200: json(Plan, "The cost."), ...refusals(400, 409, 413, 415) },
 });
 
+/** Plans that may wait for the one that is being made: each loads a tokenizer and may measure the device. */
+const WAITING = 8;
+
 export function planRoutes(app: OpenAPIHono, queue: JobQueue, cli?: string): void {
+  const plans = new OneByOne(WAITING);
   app.openapi(plan, async (c) => {
     const { config, probe } = c.req.valid("json");
     await checkConfig(config, "POST /api/plan");
+    const { signal } = c.req.raw;
+    const told = await plans.run("plans", signal, () => {
+      refuseBesideJob(config, probe);
+      return planTraining(config, { signal, probe, ...(cli === undefined ? {} : { cli }) });
+    });
+    return c.json(Plan.parse(told), 200);
+  });
+
+  function refuseBesideJob(config: Record<string, unknown>, probe: boolean): void {
     const busy = probe ? queue.runningBeside({ kind: "train", config, resume: "manual" }) : null;
     if (busy !== null)
       throw new ApiError(
         409,
         `job ${busy} has the device: a probe beside it would measure both; wait or stop it`,
       );
-    const { signal } = c.req.raw;
-    const told = await planTraining(config, { signal, probe, ...(cli === undefined ? {} : { cli }) });
-    return c.json(Plan.parse(told), 200);
-  });
+  }
 }

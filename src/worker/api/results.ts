@@ -127,17 +127,15 @@ export function resultRoutes(app: OpenAPIHono, queue: JobQueue): void {
       throw new InputError(`expected at most ${job.attempt}, the number of attempts`, { key: "attempt" });
     }
     const file = queue.logFile(job.id, attempt);
-    const missing = () => new ApiError(404, `job ${job.id}: it has no log yet`);
+    const missing = (error: NodeJS.ErrnoException) => {
+      throw error.code === "ENOENT" ? new ApiError(404, `job ${job.id}: it has no log yet`) : error;
+    };
     const { tail } = c.req.valid("query");
     if (tail !== undefined) {
-      const end = await logTail(file, tail).catch(() => {
-        throw missing();
-      });
+      const end = await logTail(file, tail).catch(missing);
       return c.text(end.text, 200, { "Log-Bytes": String(end.bytes) });
     }
-    const { size } = await stat(file).catch(() => {
-      throw missing();
-    });
+    const { size } = await stat(file).catch(missing);
     // A log grows while its run goes on: so much as it has now.
     const stream = createReadStream(file, size === 0 ? {} : { end: size - 1 });
     const answer = new Response(Readable.toWeb(stream) as ReadableStream, {

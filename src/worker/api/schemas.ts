@@ -16,7 +16,10 @@ export function json<T extends z.ZodType>(schema: T, description: string) {
   return { description, content: { "application/json": { schema } } };
 }
 
-/** Refusals that a route can answer beside 401 (no token) and 403 (foreign Host or Origin), which all can. */
+/**
+ * Refusals that a route can answer beside 401 (no token), 403 (foreign Host or Origin) and 503 (a fault that passes),
+ * which all can.
+ */
 export function refusals<S extends 400 | 404 | 409 | 413 | 415 | 416>(...statuses: S[]) {
   const text = {
     400: "The request is not valid.",
@@ -27,9 +30,10 @@ export function refusals<S extends 400 | 404 | 409 | 413 | 415 | 416>(...statuse
     413: "The request is too large.",
     415: "The request is not JSON.",
     416: "The range lies outside the file.",
+    503: "The disk or the list of jobs cannot be used now, or too much is asked at once: try again.",
   };
-  const answers = {} as Record<S | 401 | 403, ReturnType<typeof json<typeof ErrorAnswer>>>;
-  for (const status of [401, 403, ...statuses] as const)
+  const answers = {} as Record<S | 401 | 403 | 503, ReturnType<typeof json<typeof ErrorAnswer>>>;
+  for (const status of [401, 403, 503, ...statuses] as const)
     answers[status as S] = json(ErrorAnswer, text[status]);
   return answers;
 }

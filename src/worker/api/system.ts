@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { type DeviceProbe, DeviceReport } from "../device/probe.ts";
+import type { JobQueue } from "../job/queue.ts";
 import { PACKAGE } from "../package-root.ts";
 import { json, refusals, security } from "./schemas.ts";
 
@@ -10,6 +11,9 @@ const Health = z
   .object({
     version: z.string(),
     uptime: z.number().openapi({ description: "Seconds since the worker started." }),
+    faults: z.array(z.string()).openapi({
+      description: "What it waits out at present, a line each: a full disk, a list of jobs that is locked.",
+    }),
   })
   .openapi("Health");
 
@@ -103,11 +107,15 @@ function sampleFiles(pageDir: string): z.infer<typeof Files>["sample"] {
 export function systemRoutes(
   app: OpenAPIHono,
   probe: DeviceProbe,
+  queue: JobQueue,
   folders: { jobs: string; page: string; shared: string | null },
 ): void {
   const started = performance.now();
   app.openapi(health, (c) =>
-    c.json({ version: PACKAGE.version, uptime: (performance.now() - started) / 1000 }, 200),
+    c.json(
+      { version: PACKAGE.version, uptime: (performance.now() - started) / 1000, faults: queue.faults },
+      200,
+    ),
   );
   app.openapi(files, (c) => {
     const { jobs, page, shared } = folders;

@@ -2,6 +2,7 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { z } from "@hono/zod-openapi";
+import { passingFault } from "../../node/file-error.ts";
 import { PACKAGE } from "../package-root.ts";
 
 export const Adapter = z
@@ -34,15 +35,24 @@ export class DeviceProbe {
   readonly #script: string;
   readonly #timeoutMs: number;
   #report: Promise<DeviceReport> | null = null;
+  #looking = false;
 
   constructor(options: DeviceProbeOptions = {}) {
     this.#script = options.script ?? join(PACKAGE.root, "bin", "probe-adapter.mjs");
     this.#timeoutMs = options.timeoutMs ?? 30_000;
   }
 
-  /** The same answer each time unless `refresh` asks for a new look. Never rejects: trouble is in the message. */
+  /**
+   * The same answer each time unless `refresh` asks for a new look; all who ask during a look share it. Never rejects:
+   * trouble is in the message.
+   */
   report(refresh = false): Promise<DeviceReport> {
-    if (this.#report === null || refresh) this.#report = this.#probe();
+    if (this.#report === null || (refresh && !this.#looking)) {
+      this.#looking = true;
+      this.#report = this.#probe().finally(() => {
+        this.#looking = false;
+      });
+    }
     return this.#report;
   }
 
@@ -51,12 +61,14 @@ export class DeviceProbe {
       const options = { timeout: this.#timeoutMs, killSignal: "SIGKILL", encoding: "utf8" } as const;
       const child = execFile(process.execPath, [this.#script], options, (error, stdout, stderr) => {
         if (error !== null) {
+          // No word on the device: the next who asks looks again.
+          if (passingFault(error) !== null) this.#report = null;
           const last = stderr.trim().split("\n").at(-1) ?? "";
           const how = child.killed
             ? `no answer within ${this.#timeoutMs / 1000} s`
             : child.signalCode !== null
               ? `the driver's process was ended by ${child.signalCode}`
-              : last;
+              : (passingFault(error) ?? last);
           resolve(none(`WebGPU cannot be used here: ${how}`));
           return;
         }

@@ -3,7 +3,10 @@ import type { Context } from "hono";
 import { HTTPException } from "hono/http-exception";
 import type { ZodError } from "zod";
 import { InputError } from "../../core/errors.ts";
-import { plainLine, plainText } from "../../core/plain-text.ts";
+import { plainLine } from "../../core/plain-text.ts";
+import { passingFault } from "../../node/file-error.ts";
+import { StoreFault } from "../job/store-fault.ts";
+import { tell } from "../tell.ts";
 
 export type ErrorStatus = 400 | 401 | 403 | 404 | 409 | 413 | 415 | 500 | 503;
 
@@ -27,7 +30,12 @@ export function answerError(error: Error, c: Context): Response {
     const message = error.message === "" ? "refused" : error.message.replace(/\s*\n\s*/g, " ");
     return c.json({ error: message }, error.status);
   }
-  process.stderr.write(`gcopd worker: ${plainText(error.stack ?? String(error))}\n`);
+  const passing = passingFault(error);
+  if (error instanceof StoreFault || passing !== null) {
+    const reason = passing === null ? error.message : `${c.req.method} ${c.req.path}: ${passing}`;
+    return c.json({ error: plainLine(`${reason}: try again`) }, 503, { "Retry-After": "1" });
+  }
+  tell(error.stack ?? String(error));
   return c.json({ error: "internal error: see the worker's own output" }, 500);
 }
 

@@ -25,7 +25,9 @@ export function commandArgs(request: JobRequest, outFolder: string): string[] {
       : ["--config", configPath(request, outFolder), "--out", outFolder];
   const device = request.device === undefined ? [] : ["--device", request.device];
   const cards = request.cards === undefined ? [] : ["--cards", cardsText(request.cards)];
-  return [request.kind, ...files, ...device, ...cards, "--progress", "json"];
+  const limit =
+    request.memory_limit_gib === undefined ? [] : ["--memory-limit", String(request.memory_limit_gib)];
+  return [request.kind, ...files, ...device, ...cards, ...limit, "--progress", "json"];
 }
 
 /** A config that came with the request lies beside the job's output. */

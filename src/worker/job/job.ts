@@ -38,6 +38,14 @@ const cards = z
 /** Ids of training jobs. */
 export const TRAIN_ID = /^train-[0-9a-f]{12}$/;
 
+/** Ids of all jobs. */
+export const JOB_ID = /^(train|score)-[0-9a-f]{12}$/;
+
+export const memoryLimit = z.number().positive("expected a positive number of GiB").openapi({
+  description:
+    "GiB that it may take of each device, in place of the config's own: passes are made shorter to stay below it.",
+});
+
 const resume = z
   .enum(["auto", "manual"])
   .default("auto")
@@ -56,6 +64,7 @@ export const ScoreRequest = z
     }),
     device: device.default("auto").openapi({ description: DEVICE }),
     cards,
+    memory_limit_gib: memoryLimit.optional(),
     resume,
   })
   .openapi("ScoreRequest");
@@ -77,6 +86,7 @@ export const TrainRequest = z
     title: z.string().min(1).max(200).optional().openapi({ description: "Shown to people." }),
     device: device.optional().openapi({ description: `In place of the config's own. ${DEVICE}` }),
     cards,
+    memory_limit_gib: memoryLimit.optional(),
     resume,
   })
   .openapi("TrainRequest");

@@ -17,11 +17,21 @@ export interface RunSpec {
   folder: string;
 }
 
-/** How a run ended. `unknown`: it is gone and left no word. */
-export type RunEnd =
+/**
+ * How a run ended. `unknown`: it is gone and left no word. `memory`: there is evidence that the system ended it for want
+ * of memory.
+ */
+export type RunEnd = (
   | { kind: "exit"; code: number }
   | { kind: "signal"; signal: string }
-  | { kind: "unknown" };
+  | { kind: "unknown" }
+) & { memory?: boolean };
+
+/** Killed, or gone as one that was killed is; 137 is how a shell says SIGKILL. */
+export function isKill(end: RunEnd): boolean {
+  if (end.kind === "signal") return end.signal === "SIGKILL";
+  return end.kind === "unknown" || end.code === 137;
+}
 
 export interface Run {
   /** Shown to users, for example `process 4711`. */
@@ -39,8 +49,14 @@ export interface Run {
 export type Recovered = { kind: "running"; run: Run } | { kind: "ended"; end: RunEnd } | { kind: "never" };
 
 export interface Launcher {
-  /** Resolves once the run has begun; rejects when it cannot. */
+  /**
+   * Resolves once the run has begun; rejects when it did not and will not. After a fault that may pass (a full disk, too
+   * many open files) the same attempt is launched again.
+   */
   launch(spec: RunSpec): Promise<Run>;
-  /** Finds out what became of an attempt, also of one that may never have reached `launch`. */
+  /**
+   * Finds out what became of an attempt, also of one that may never have reached `launch`. Rejects where it cannot tell,
+   * and is then asked again.
+   */
   recover(spec: RunSpec): Promise<Recovered>;
 }

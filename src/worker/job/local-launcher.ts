@@ -1,11 +1,13 @@
 /** Runs a job's command as a process of this machine that outlives the worker. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
+import { writeAllSync } from "../../node/whole-file.ts";
 import { PACKAGE } from "../package-root.ts";
 import {
+  isKill,
   type Launcher,
   LOG_FILE,
   OUTPUT_FILE,
@@ -14,6 +16,7 @@ import {
   type RunEnd,
   type RunSpec,
 } from "./launcher.ts";
+import { noteMemoryKills, wasKilledForMemory } from "./memory-kills.ts";
 
 export interface LocalLauncherOptions {
   /** Script that takes the arguments; the command line itself unless a test says otherwise. */
@@ -39,26 +42,28 @@ export class LocalLauncher implements Launcher {
 
   async launch(spec: RunSpec): Promise<Run> {
     mkdirSync(spec.folder, { recursive: true });
-    const output = openSync(join(spec.folder, OUTPUT_FILE), "a");
-    const log = openSync(join(spec.folder, LOG_FILE), "a");
+    noteMemoryKills(spec.folder);
     const { GCOPD_TOKEN: _token, GCOPD_RUN: _run, ...env } = process.env;
+    const opened: number[] = [];
     let child: ChildProcess;
     try {
+      for (const name of [OUTPUT_FILE, LOG_FILE]) opened.push(openSync(join(spec.folder, name), "a"));
       // A session of its own: neither the worker's end nor its terminal's Ctrl-C reaches it.
       child = spawn(process.execPath, ["--import", preload(spec.folder), this.#cli, ...spec.args], {
         cwd: spec.folder,
         detached: true,
-        stdio: ["ignore", output, log],
+        stdio: ["ignore", ...opened],
         env,
       });
     } finally {
-      closeSync(output);
-      closeSync(log);
+      for (const descriptor of opened) close(descriptor);
     }
     const ended = new Promise<RunEnd>((resolve) => {
-      child.once("exit", (code, signal) =>
-        resolve(code === null ? { kind: "signal", signal: signal ?? "unknown" } : { kind: "exit", code }),
-      );
+      child.once("exit", (code, signal) => {
+        if (code === null)
+          resolve(withEvidence({ kind: "signal", signal: signal ?? "unknown" }, spec.folder));
+        else resolve(withEvidence({ kind: "exit", code }, spec.folder));
+      });
     });
     await new Promise<void>((resolve, reject) => {
       child.once("spawn", resolve);
@@ -69,15 +74,10 @@ export class LocalLauncher implements Launcher {
 
   async recover(spec: RunSpec): Promise<Recovered> {
     mkdirSync(spec.folder, { recursive: true });
-    try {
-      // Whoever creates this file decides: see bin/record-run.mjs.
-      writeFileSync(join(spec.folder, "pid"), REVOKED, { flag: "wx" });
-      return { kind: "never" };
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    }
+    if (revoke(join(spec.folder, "pid"))) return { kind: "never" };
     const written = await this.#readPid(spec.folder);
-    if (written === REVOKED) return { kind: "never" };
+    // Revoked, or a process that ended before it could say who it is.
+    if (!/^\d+$/.test(written)) return { kind: "never" };
     const pid = Number(written);
     if (!isRun(pid, spec.folder)) return { kind: "ended", end: recordedEnd(spec.folder) };
     return { kind: "running", run: this.#run(pid, this.#watch(pid, spec.folder)) };
@@ -90,12 +90,18 @@ export class LocalLauncher implements Launcher {
       if (text !== "") return text;
       await sleep(50);
     }
-    return "0";
+    return "";
   }
 
   async #watch(pid: number, folder: string): Promise<RunEnd> {
-    while (isRun(pid, folder)) await sleep(this.#pollMs, undefined, { ref: false });
-    return recordedEnd(folder);
+    for (;;) {
+      try {
+        if (!isRun(pid, folder)) return recordedEnd(folder);
+      } catch {
+        // It cannot be seen now, which does not end it.
+      }
+      await sleep(this.#pollMs, undefined, { ref: false });
+    }
   }
 
   #run(pid: number, ended: Promise<RunEnd>): Run {
@@ -130,33 +136,87 @@ function preload(folder: string): string {
   return url.href;
 }
 
+/**
+ * Creates the file that says who came first: see bin/record-run.mjs. False when the run did.
+ *
+ * @throws when the file cannot be written: it is taken away again then, and nothing is decided
+ */
+function revoke(file: string): boolean {
+  let descriptor: number;
+  try {
+    descriptor = openSync(file, "wx");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+  try {
+    writeAllSync(descriptor, REVOKED);
+    return true;
+  } catch (error) {
+    rmSync(file, { force: true });
+    throw error;
+  } finally {
+    close(descriptor);
+  }
+}
+
+/** A descriptor is gone even where closing it reports an error; what was written is checked when it is read. */
+function close(descriptor: number): void {
+  try {
+    closeSync(descriptor);
+  } catch {
+    // As above.
+  }
+}
+
 /** Process ids are given again; a run's command line, which names its own folder, is not. */
 function isRun(pid: number, folder: string): boolean {
   return pid > 0 && commandLine(pid).includes(preload(folder));
 }
 
-/** Command line of a living process; empty when there is none (also for one that is dead but not yet collected). */
+/**
+ * Command line of a living process; empty when there is none (also for one that is dead but not yet collected).
+ *
+ * @throws when the system does not tell
+ */
 function commandLine(pid: number): string {
   try {
-    if (existsSync("/proc/self/cmdline")) return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+    if (process.platform === "linux") return readFileSync(`/proc/${pid}/cmdline`, "utf8");
     return execFileSync("ps", ["-ww", "-o", "command=", "-p", String(pid)], {
       encoding: "utf8",
       stdio: ["ignore", "pipe", "ignore"],
     });
-  } catch {
-    return "";
+  } catch (error) {
+    // Of a process that is not there: no such file, a read that finds it gone, `ps` ending with 1; or there is no `ps`.
+    const { code, status } = error as NodeJS.ErrnoException & { status?: number };
+    if (code === "ENOENT" || code === "ESRCH" || status === 1) return "";
+    throw error;
   }
 }
 
+/** @throws when there is a record that cannot be read now */
 function recordedEnd(folder: string): RunEnd {
+  let text: string;
   try {
-    const end: unknown = JSON.parse(readFileSync(join(folder, "exit"), "utf8"));
-    if (typeof end === "object" && end !== null && "code" in end && typeof end.code === "number")
-      return { kind: "exit", code: end.code };
-  } catch {
-    // Not there, or half-written: the run ended with nobody to take it down.
+    text = readFileSync(join(folder, "exit"), "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    // The run ended with nobody to take it down.
+    return withEvidence({ kind: "unknown" }, folder);
   }
-  return { kind: "unknown" };
+  try {
+    const end: unknown = JSON.parse(text);
+    if (typeof end === "object" && end !== null && "code" in end && typeof end.code === "number")
+      return withEvidence({ kind: "exit", code: end.code }, folder);
+  } catch {
+    // Cut off by a power cut.
+  }
+  return withEvidence({ kind: "unknown" }, folder);
+}
+
+/** Whatever ended, the kernel may have had a hand in it. */
+function withEvidence(end: RunEnd, folder: string): RunEnd {
+  return isKill(end) && wasKilledForMemory(folder) ? { ...end, memory: true } : end;
 }
 
 function signalGroup(pid: number, signal: NodeJS.Signals): void {

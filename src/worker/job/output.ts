@@ -16,6 +16,8 @@ export interface OutputPart {
 /**
  * Complete lines from byte `offset` of a file on. A last line without its newline is left for the next call unless
  * `final` says that nothing will be added. A file that is not there has no lines.
+ *
+ * @throws what keeps it from being read: nothing of it is taken then
  */
 export function readLines(
   file: string,
@@ -26,14 +28,16 @@ export function readLines(
   try {
     descriptor = openSync(file, "r");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { lines: [], offset, more: false };
+    const begun = offset > 0;
+    if (!begun && (error as NodeJS.ErrnoException).code === "ENOENT")
+      return { lines: [], offset, more: false };
     throw error;
   }
   try {
     // A line longer than the buffer is read again with twice the buffer: no line is ever cut.
     for (let size = options.chunk ?? 1 << 20; ; size *= 2) {
       const buffer = Buffer.alloc(size);
-      const length = readSync(descriptor, buffer, 0, size, offset);
+      const length = fill(descriptor, buffer, offset);
       const full = length === size;
       const end = buffer.subarray(0, length).lastIndexOf(NEWLINE) + 1;
       if (end === 0 && full) continue;
@@ -44,6 +48,26 @@ export function readLines(
     }
   } finally {
     closeSync(descriptor);
+  }
+}
+
+/** Reads until the buffer is full or the file ends: one read may give less than there is. @returns bytes read */
+function fill(descriptor: number, buffer: Buffer, position: number): number {
+  for (let length = 0; ; ) {
+    const read = readSync(descriptor, buffer, length, buffer.length - length, position + length);
+    length += read;
+    if (read === 0 || length === buffer.length) return length;
+  }
+}
+
+/** All events of a run that is over, a part of the file at a time. @throws what keeps it from being read */
+export function* allEvents(file: string): Generator<Pick<JobEvent, "type" | "data">> {
+  for (let part: OutputPart = { lines: [], offset: 0, more: true }; part.more; ) {
+    part = readLines(file, part.offset, { final: true });
+    for (const line of part.lines) {
+      const event = toEvent(line);
+      if (event !== null) yield event;
+    }
   }
 }
 

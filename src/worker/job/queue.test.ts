@@ -75,10 +75,33 @@ describe("a job", () => {
     expect(await harness.job(id)).toMatchObject({ state: "done", attempt: 2, exit_code: 0, message: null });
   });
 
-  it("whose process is killed from outside fails and says by what", async () => {
+  it("whose process is killed from outside is lost, as it is when no worker sees it, and goes on by itself", async () => {
     const { path } = harness.config({ steps: 4, crashAt: 1 });
     const { id } = await harness.train(path);
-    expect((await harness.until(id, "failed")).message).toBe("ended by SIGKILL");
+    const events = await harness.events(id);
+    expect(states(events)).toEqual([
+      ...["queued", "starting", "running", "lost"],
+      ...["queued", "starting", "running", "done"],
+    ]);
+    const lost = events.find((event) => event.data.state === "lost");
+    expect(lost?.data.message).toBe("it was killed, perhaps for memory (ended by SIGKILL)");
+  });
+
+  it("is resumed with a lower memory limit, which its command and its request have", async () => {
+    const { path } = harness.config({ steps: 2, failAt: 1 });
+    const { id } = await harness.train(path, { memory_limit_gib: 8 });
+    await harness.until(id, "failed");
+    const refused = await harness.post(`/api/jobs/${id}/resume`, { memory_limit_gib: 0 });
+    expect([refused.status, await refused.json()]).toEqual([
+      400,
+      { error: `POST /api/jobs/${id}/resume, memory_limit_gib: expected a positive number of GiB` },
+    ]);
+    expect((await harness.post(`/api/jobs/${id}/resume`, { memory_limit_gib: 2.5 })).status).toBe(202);
+    expect(await harness.until(id, "done")).toMatchObject({ request: { memory_limit_gib: 2.5 } });
+    expect(runs(id).map((line) => /--memory-limit \S+/.exec(line)?.[0])).toEqual([
+      "--memory-limit 8",
+      "--memory-limit 2.5",
+    ]);
   });
 
   it("that is interrupted from outside is lost, and goes on by itself", async () => {

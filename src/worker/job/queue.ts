@@ -1,15 +1,28 @@
 /** The life of jobs: one at a time in each lane, each as a run of the launcher, through restarts of the worker. */
 import { randomBytes } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
-import { readdir, rm, stat } from "node:fs/promises";
+import { existsSync, mkdirSync } from "node:fs";
+import { readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { passingFault } from "../../node/file-error.ts";
+import { writeWholeSync } from "../../node/whole-file.ts";
 import { ApiError } from "../http/errors.ts";
+import { tell } from "../tell.ts";
 import { commandArgs, configPath } from "./command.ts";
-import { ACTIVE, ENDED, type JobRequest, type JobState, RESUMABLE, TRAIN_ID } from "./job.ts";
-import { type Launcher, LOG_FILE, OUTPUT_FILE, type Run, type RunEnd, type RunSpec } from "./launcher.ts";
-import { lastLine, readLines, toEvent } from "./output.ts";
-import { type JobStore, laneOf, type StoredJob } from "./store.ts";
+import { ACTIVE, ENDED, JOB_ID, JOB_STATES, type JobRequest, type JobState, RESUMABLE } from "./job.ts";
+import { JOB_FILE, type JobRecord, readJobRecord, writeJobRecord } from "./job-record.ts";
+import {
+  isKill,
+  type Launcher,
+  LOG_FILE,
+  OUTPUT_FILE,
+  type Run,
+  type RunEnd,
+  type RunSpec,
+} from "./launcher.ts";
+import { allEvents, lastLine, readLines, toEvent } from "./output.ts";
+import { type JobPatch, type JobStore, LANES, type Lane, laneOf, type StoredJob } from "./store.ts";
+import { StoreFault } from "./store-fault.ts";
 
 export interface JobQueueOptions {
   store: JobStore;
@@ -18,6 +31,8 @@ export interface JobQueueOptions {
   folder: string;
   /** Milliseconds between two looks at a run's output. */
   pollMs?: number;
+  /** Milliseconds before what met a fault is tried again. */
+  retryMs?: number;
 }
 
 /** A lost job goes on by itself this many times without any progress; then a person has to say so. */
@@ -25,14 +40,40 @@ const MAX_FRUITLESS = 3;
 
 const UNUSED_MS = 24 * 3600 * 1000;
 
+/** So often the rest of an ended run's output is looked for; a job cannot wait for its disk for ever. */
+const FINAL_READS = 30;
+
+/** So often a folder that cannot be used is tried at the start; a bad sector of one job must not keep all others. */
+const TIDY_TRIES = 5;
+
+/** Begins the name of a job's folder that is being taken away. */
+const REMOVED = ".removed-";
+
+/** One attempt of a job, from before its launch until its end is written down. */
+interface Attempt {
+  lane: Lane;
+  /** Null until it has begun. */
+  run: Run | null;
+  /** Its process is gone, or there never was one: it holds its lane no more. */
+  over: boolean;
+  settled: Promise<void>;
+}
+
+/**
+ * Following a run and running are two things. A fault of the disk or of the store keeps the queue from following: it is
+ * told, and what met it is tried again. A job is over when its process is, never because of such a fault.
+ */
 export class JobQueue {
   readonly #store: JobStore;
   readonly #launcher: Launcher;
   readonly #folder: string;
   readonly #pollMs: number;
-  /** Jobs with a run (null while it is being launched), and the work that follows it. */
-  readonly #runs = new Map<string, { lane: string; run: Run | null; settled: Promise<void> }>();
+  readonly #retryMs: number;
+  readonly #attempts = new Map<string, Attempt>();
+  /** What each job waits out at present. */
+  readonly #faults = new Map<string, string>();
   readonly #listeners = new Map<string, Set<() => void>>();
+  #startLater: NodeJS.Timeout | null = null;
   #closing = false;
   /** Until the runs of a previous worker are known, none may start. */
   #recovered = false;
@@ -42,6 +83,14 @@ export class JobQueue {
     this.#launcher = options.launcher;
     this.#folder = options.folder;
     this.#pollMs = options.pollMs ?? 150;
+    this.#retryMs = options.retryMs ?? 1000;
+  }
+
+  /** Faults that are waited out at present, a line each. */
+  get faults(): string[] {
+    const { fault } = this.#store;
+    const jobs = [...this.#faults].map(([id, line]) => `job ${id}: ${line}`);
+    return fault === null ? jobs : [fault, ...jobs];
   }
 
   get closing(): boolean {
@@ -58,45 +107,51 @@ export class JobQueue {
     return join(this.#attemptFolder(id, attempt), LOG_FILE);
   }
 
-  /** Finds every run of a previous worker again, settles those that ended, and starts what waits. Call once. */
+  /**
+   * Takes in jobs that only their folders know, finds every run of a previous worker again, settles those that ended,
+   * and starts what waits. Call once.
+   */
   async recover(): Promise<void> {
-    for (const job of this.#store.inStates(ACTIVE)) {
-      const recovered = await this.#launcher.recover(this.#spec(job));
-      if (recovered.kind === "running") {
-        const message = "the worker was started again; the run went on meanwhile";
-        this.#move(job.id, [job.state], job.state === "starting" ? "running" : job.state, {
-          message,
-          run: recovered.run.name,
-        });
-        if (job.state === "cancelling") recovered.run.stop();
-        this.#track(job, Promise.resolve(recovered.run));
-      } else if (recovered.kind === "ended") {
-        this.#settle(job.id, recovered.end);
-      } else if (job.state === "cancelling") {
-        this.#move(job.id, ACTIVE, "cancelled", { ended_at: now(), message: "it had not begun" });
-      } else {
-        this.#move(job.id, ACTIVE, "queued", {
-          message: "the worker was started again before the run began",
-        });
-      }
-    }
-    await this.#removeUnusedInputs();
+    let tries = 0;
+    const active = await this.#until(
+      async () => {
+        tries += 1;
+        await this.#tidyFolders(tries < TIDY_TRIES);
+        return this.#store.inStates(ACTIVE);
+      },
+      (error) => {
+        if (!(error instanceof StoreFault)) tell(`${this.#folder}: ${reasonOf(error)}; it is tried again`);
+      },
+    );
+    if (active === null) return;
+    const looks = active.map(
+      (job) => new Promise<void>((looked) => this.#track(job, () => this.#find(job, looked), looked)),
+    );
     this.#recovered = true;
+    await Promise.all(looks);
     this.#startWaiting();
   }
 
-  /** Puts a job in the queue; it starts at once when its lane is free. */
+  /**
+   * Puts a job in the queue; it starts at once when its lane is free.
+   *
+   * @throws ApiError 409; 503 when its config cannot be written
+   */
   submit(request: JobRequest): StoredJob {
     const given = request.kind === "train" ? request.id : undefined;
     const id = given ?? `${request.kind}-${randomBytes(6).toString("hex")}`;
     if (this.#store.get(id) !== null) throw new ApiError(409, `job ${id}: there is one of this id already`);
     if (request.kind === "train" && typeof request.config === "object") {
-      mkdirSync(join(this.#folder, id), { recursive: true });
-      writeFileSync(configPath(request, this.outFolder(id)), `${JSON.stringify(request.config, null, 2)}\n`);
+      const { config } = request;
+      this.#onDisk(id, () => {
+        mkdirSync(join(this.#folder, id), { recursive: true });
+        writeWholeSync(configPath(request, this.outFolder(id)), `${JSON.stringify(config, null, 2)}\n`);
+      });
     }
-    this.#store.create(id, request);
+    const job = this.#store.create(id, request);
+    this.#record(job);
     this.#startWaiting();
-    return this.get(id);
+    return this.#latest(job);
   }
 
   /** @throws ApiError 404 */
@@ -123,14 +178,16 @@ export class JobQueue {
   rename(id: string, title: string): StoredJob {
     const { request } = this.get(id);
     if (request.kind !== "train") throw new ApiError(409, `job ${id}: only training jobs have a title`);
-    this.#store.setRequest(id, { ...request, title });
-    return this.get(id);
+    const job = this.#store.setRequest(id, { ...request, title });
+    if (job === null) return this.get(id);
+    this.#record(job);
+    return job;
   }
 
   /** Id of the job that has the device which a request would wait for; null when it would start at once. */
   runningBeside(request: JobRequest): string | null {
     const lane = laneOf(request);
-    return [...this.#runs].find(([, run]) => run.lane === lane)?.[0] ?? null;
+    return [...this.#attempts].find(([, attempt]) => attempt.lane === lane && !attempt.over)?.[0] ?? null;
   }
 
   /** Whether there is a job of this id. */
@@ -143,26 +200,45 @@ export class JobQueue {
    * @throws ApiError 404; 409 when the job has ended.
    */
   stop(id: string): StoredJob {
-    const job = this.get(id);
-    if (this.#move(id, ["queued"], "cancelled", { ended_at: now() })) return this.get(id);
+    const waiting = this.#move(id, ["queued"], "cancelled", { ended_at: now() });
+    if (waiting !== null) return waiting;
     const message = "it ends after its present step";
-    if (this.#move(id, ["starting", "running"], "cancelling", { message }))
-      this.#runs.get(id)?.run?.stop({ patient: true });
-    else if (job.state !== "cancelling") throw new ApiError(409, `job ${id}: it is ${job.state} already`);
-    return this.get(id);
+    const asked = this.#move(id, ["starting", "running"], "cancelling", { message });
+    if (asked === null) return this.#cancelling(id);
+    this.#attempts.get(id)?.run?.stop({ patient: true });
+    return asked;
   }
 
   /**
    * Takes an ended job away, with everything that it wrote.
-   * @throws ApiError 404; 409 while it has not ended.
+   * @throws ApiError 404; 409 while it has not ended; 503 when its folder cannot be moved.
    */
   async remove(id: string): Promise<void> {
     const { state } = this.get(id);
-    if (!ENDED.includes(state) || this.#runs.has(id))
+    if (!ENDED.includes(state) || this.#attempts.has(id))
       throw new ApiError(409, `job ${id}: it is ${state}: cancel it first`);
-    this.#store.remove(id);
+    const folder = join(this.#folder, id);
+    const aside = join(this.#folder, `${REMOVED}${id}`);
+    // A folder that was left under the job's own name would bring the job back at the next start.
+    try {
+      await rm(aside, { recursive: true, force: true });
+      await rename(folder, aside).catch(unlessMissing);
+    } catch (error) {
+      throw this.#diskFault(id, error);
+    }
+    try {
+      this.#store.remove(id);
+    } catch (error) {
+      await rename(aside, folder).catch((fault: NodeJS.ErrnoException) => {
+        if (fault.code !== "ENOENT")
+          tell(`job ${id}: its folder is ${aside} until the next start: ${fault.message}`);
+      });
+      throw error;
+    }
     this.#notify(id);
-    await rm(join(this.#folder, id), { recursive: true, force: true });
+    await rm(aside, { recursive: true, force: true }).catch((error: Error) =>
+      tell(`job ${id}: what it wrote could not be taken away: ${error.message}: the next start tries again`),
+    );
   }
 
   /**
@@ -171,24 +247,36 @@ export class JobQueue {
    * @throws ApiError 404; 409 when the job has ended.
    */
   cancel(id: string): StoredJob {
+    const waiting = this.#move(id, ["queued"], "cancelled", { ended_at: now() });
+    if (waiting !== null) return waiting;
+    const asked = this.#move(id, ["starting", "running"], "cancelling") ?? this.#cancelling(id);
+    this.#attempts.get(id)?.run?.stop();
+    return asked;
+  }
+
+  /** The job, where it is `cancelling`. @throws ApiError 404; 409 when it has ended */
+  #cancelling(id: string): StoredJob {
     const job = this.get(id);
-    if (this.#move(id, ["queued"], "cancelled", { ended_at: now() })) return this.get(id);
-    if (this.#move(id, ["starting", "running"], "cancelling") || job.state === "cancelling")
-      this.#runs.get(id)?.run?.stop();
-    else throw new ApiError(409, `job ${id}: it is ${job.state} already`);
-    return this.get(id);
+    if (job.state !== "cancelling") throw new ApiError(409, `job ${id}: it is ${job.state} already`);
+    return job;
   }
 
   /**
-   * Puts an ended job back into the queue. A training run goes on from its last checkpoint; scoring begins anew.
+   * Puts an ended job back into the queue. A training run goes on from its last checkpoint; scoring begins again.
+   *
+   * @param memoryLimitGib takes the place of the request's own where it is given
    * @throws ApiError 404; 409 when the job is not cancelled, failed or lost.
    */
-  resume(id: string): StoredJob {
-    const { state } = this.get(id);
-    const moved = this.#move(id, RESUMABLE, "queued", { ended_at: null, exit_code: null, fruitless: 0 });
-    if (!moved) throw new ApiError(409, `job ${id}: it is ${state}; expected ${RESUMABLE.join(", ")}`);
+  resume(id: string, memoryLimitGib?: number): StoredJob {
+    const { state, request } = this.get(id);
+    const moved = this.#move(id, RESUMABLE, "queued", {
+      ...{ ended_at: null, exit_code: null, fruitless: 0 },
+      ...(memoryLimitGib === undefined ? {} : { request: { ...request, memory_limit_gib: memoryLimitGib } }),
+    });
+    if (moved === null)
+      throw new ApiError(409, `job ${id}: it is ${state}; expected ${RESUMABLE.join(", ")}`);
     this.#startWaiting();
-    return this.get(id);
+    return this.#latest(moved);
   }
 
   /** Calls back after each new event of a job; returns the way to stop that. */
@@ -204,19 +292,111 @@ export class JobQueue {
   /** Stops every run and waits until it is gone. Jobs with `resume: "auto"` go on when a worker starts again. */
   async close(): Promise<void> {
     this.#closing = true;
+    if (this.#startLater !== null) clearTimeout(this.#startLater);
     for (const id of this.#listeners.keys()) this.#notify(id);
-    for (const { run } of this.#runs.values()) run?.stop();
-    await Promise.all([...this.#runs.values()].map(({ settled }) => settled));
+    for (const { run } of this.#attempts.values()) run?.stop();
+    await Promise.all([...this.#attempts.values()].map(({ settled }) => settled));
   }
 
-  /** Inputs that no job was submitted for within a day. */
-  async #removeUnusedInputs(): Promise<void> {
-    for (const id of await readdir(this.#folder).catch(() => [])) {
-      const folder = join(this.#folder, id);
-      if (!TRAIN_ID.test(id) || this.has(id)) continue;
-      const { mtimeMs } = await stat(folder);
-      if (Date.now() - mtimeMs > UNUSED_MS) await rm(folder, { recursive: true, force: true });
+  /** The job as it is now; as it was when the store cannot be asked. What was done is confirmed all the same. */
+  #latest(job: StoredJob): StoredJob {
+    try {
+      return this.get(job.id);
+    } catch (error) {
+      if (error instanceof StoreFault) return job;
+      throw error;
     }
+  }
+
+  /** `work` on a job's folder. @throws ApiError 503 for faults of the disk */
+  #onDisk<T>(id: string, work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      throw this.#diskFault(id, error);
+    }
+  }
+
+  #diskFault(id: string, error: unknown): ApiError {
+    return new ApiError(503, `job ${id}: its folder cannot be used: ${reasonOf(error)}`);
+  }
+
+  /** Notes in a job's folder what the list of jobs says of it. */
+  #record(job: StoredJob): void {
+    try {
+      writeJobRecord(join(this.#folder, job.id), job);
+    } catch (error) {
+      tell(
+        `job ${job.id}: ${JOB_FILE} was not written, from which a damaged list is filled: ${reasonOf(error)}`,
+      );
+    }
+  }
+
+  /**
+   * Brings folders and list together: finishes removals, takes away inputs that no job was submitted for within a day,
+   * and takes in jobs that the list does not have.
+   *
+   * @param strict throws for faults that may pass; else a folder that cannot be used is told and left as it is
+   */
+  async #tidyFolders(strict: boolean): Promise<void> {
+    const lost: JobRecord[] = [];
+    for (const name of await readdir(this.#folder)) {
+      try {
+        const folder = join(this.#folder, name);
+        const removed = name.startsWith(REMOVED) ? name.slice(REMOVED.length) : null;
+        if (removed !== null) {
+          const back = join(this.#folder, removed);
+          if (this.has(removed) && !existsSync(back)) await rename(folder, back);
+          else await rm(folder, { recursive: true, force: true });
+        } else if (JOB_ID.test(name) && !this.has(name)) {
+          const record = readJobRecord(folder);
+          if (record !== null && record.id === name) lost.push(record);
+          else await this.#removeUnusedInputs(folder);
+        }
+      } catch (error) {
+        if (error instanceof StoreFault || (strict && passingFault(error) !== null)) throw error;
+        tell(`${join(this.#folder, name)}: left as it is: ${reasonOf(error)}`);
+      }
+    }
+    lost.sort((a, b) => (a.created_at < b.created_at ? -1 : 1));
+    for (const record of lost) await this.#takeIn(record, strict);
+    if (lost.length > 0)
+      tell(`found in their folders and listed again: ${lost.map(({ id }) => id).join(", ")}`);
+    for (const job of this.#store.inStates(JOB_STATES))
+      if (!existsSync(join(this.#folder, job.id, JOB_FILE))) this.#record(job);
+  }
+
+  /** Lists a job that only its folder knows, with all that its attempts printed. */
+  async #takeIn(record: JobRecord, strict: boolean): Promise<void> {
+    const names = await readdir(join(this.#folder, record.id));
+    const attempts = names.map((name) => Number(/^attempt-(\d+)$/.exec(name)?.[1] ?? 0));
+    const attempt = Math.max(record.attempt, ...attempts);
+    // An attempt that the record does not know may still run: it is looked for like one of a previous worker.
+    const open = attempt > record.attempt || ACTIVE.includes(record.state);
+    const job: JobRecord = open ? { ...record, state: "running", attempt, ended_at: null } : record;
+    const file = (n: number) => join(this.#attemptFolder(record.id, n), OUTPUT_FILE);
+    this.#store.restore(
+      job,
+      (function* () {
+        for (let n = 1; n < attempt + (open ? 0 : 1); n += 1) {
+          try {
+            for (const event of allEvents(file(n))) yield { ...event, attempt: n };
+          } catch (error) {
+            if (strict && passingFault(error) !== null) throw error;
+            const text = `the rest of this attempt's output could not be read: ${reasonOf(error)}`;
+            yield { type: "output" as const, data: { text }, attempt: n };
+          }
+        }
+      })(),
+    );
+  }
+
+  /** Takes away a folder that holds nothing but inputs sent more than a day ago. */
+  async #removeUnusedInputs(folder: string): Promise<void> {
+    const names = await readdir(folder);
+    if (names.some((name) => name !== "in" && name !== "config.json")) return;
+    const { mtimeMs } = await stat(folder);
+    if (Date.now() - mtimeMs > UNUSED_MS) await rm(folder, { recursive: true, force: true });
   }
 
   #attemptFolder(id: string, attempt: number): string {
@@ -228,14 +408,11 @@ export class JobQueue {
     return { job: job.id, attempt: job.attempt, args, folder: this.#attemptFolder(job.id, job.attempt) };
   }
 
-  #move(
-    id: string,
-    from: readonly JobState[],
-    to: JobState,
-    patch: Parameters<JobStore["transition"]>[3] = {},
-  ) {
+  #move(id: string, from: readonly JobState[], to: JobState, patch: JobPatch = {}): StoredJob | null {
     const moved = this.#store.transition(id, from, to, patch);
-    if (moved) this.#notify(id);
+    if (moved === null) return null;
+    if (to === "queued" || ENDED.includes(to)) this.#record(moved);
+    this.#notify(id);
     return moved;
   }
 
@@ -243,54 +420,196 @@ export class JobQueue {
     for (const listener of [...(this.#listeners.get(id) ?? [])]) listener();
   }
 
+  /** Starts the first of each lane that is free. */
   #startWaiting(): void {
     if (this.#closing || !this.#recovered) return;
-    const busy = new Set([...this.#runs.values()].map(({ lane }) => lane));
-    for (const job of this.#store.inStates(["queued"])) {
-      if (busy.has(job.lane)) continue;
-      busy.add(job.lane);
-      this.#start(job.id, job.attempt + 1);
+    try {
+      for (const lane of LANES) {
+        if ([...this.#attempts.values()].some((attempt) => attempt.lane === lane && !attempt.over)) continue;
+        const job = this.#store.firstQueued(lane);
+        // Its last attempt may still be waiting to be written down.
+        if (job !== null && !this.#attempts.has(job.id)) this.#start(job);
+      }
+    } catch (error) {
+      if (!(error instanceof StoreFault)) tell(`no job could be started: ${reasonOf(error)}`);
+      this.#startLater ??= setTimeout(() => {
+        this.#startLater = null;
+        this.#startWaiting();
+      }, this.#retryMs);
     }
   }
 
-  #start(id: string, attempt: number): void {
-    this.#move(id, ["queued"], "starting", { attempt, output_offset: 0, started_at: now(), ended_at: null });
-    const job = this.get(id);
-    const launched = (async () => {
-      mkdirSync(this.outFolder(id), { recursive: true });
-      const run = await this.#launcher.launch(this.#spec(job));
-      // A cancel that came meanwhile found no run to stop.
-      if (!this.#move(id, ["starting"], "running", { run: run.name }) || this.#closing) run.stop();
-      return run;
-    })();
-    this.#track(job, launched);
+  #start({ id, attempt }: StoredJob): void {
+    const job = this.#move(id, ["queued"], "starting", {
+      ...{ attempt: attempt + 1, output_offset: 0, started_at: now(), ended_at: null },
+    });
+    if (job !== null) this.#track(job, () => this.#launch(job));
   }
 
-  /** Follows a run to its end. */
-  #track(job: StoredJob, launched: Promise<Run>): void {
-    const entry = { lane: job.lane, run: null as Run | null, settled: Promise.resolve() };
-    this.#runs.set(job.id, entry);
-    const follow = async () => {
-      const run = await launched;
-      entry.run = run;
-      let end: RunEnd | null = null;
-      while (end === null) {
-        this.#drain(job.id, false);
-        end = await Promise.race([run.ended, sleep(this.#pollMs, null)]);
-      }
-      this.#settle(job.id, end);
-    };
-    entry.settled = follow()
-      .catch((error: unknown) => {
-        const message = error instanceof Error ? error.message : String(error);
-        const failed = { message: `it could not be run: ${message}`, ended_at: now() };
-        if (!this.#move(job.id, ["cancelling"], "cancelled", failed))
-          this.#move(job.id, ACTIVE, "failed", failed);
-      })
+  /** Sees a job through one attempt: to a run, along it, and to its end. `begin` gives null where there is no run. */
+  #track({ id, lane }: StoredJob, begin: () => Promise<Begun | null>, looked = () => {}): void {
+    const attempt: Attempt = { lane, run: null, over: false, settled: Promise.resolve() };
+    this.#attempts.set(id, attempt);
+    attempt.settled = (async () => {
+      const begun = await begin();
+      if (begun !== null) await this.#follow(id, attempt, begun, looked);
+    })()
+      .catch((error: unknown) => tell(`job ${id}: ${error instanceof Error ? error.stack : String(error)}`))
       .finally(() => {
-        this.#runs.delete(job.id);
+        this.#attempts.delete(id);
+        this.#faults.delete(id);
+        looked();
         this.#startWaiting();
       });
+  }
+
+  /** Launches a job's run; null when the job was withdrawn, or could not be run. */
+  async #launch(job: StoredJob): Promise<Begun | null> {
+    const { id } = job;
+    for (;;) {
+      try {
+        mkdirSync(this.outFolder(id), { recursive: true });
+        return { run: await this.#launcher.launch(this.#spec(job)), message: null };
+      } catch (error) {
+        const passing = passingFault(error);
+        if (passing === null) {
+          const failed = { message: `it could not be run: ${reasonOf(error)}`, ended_at: now() };
+          await this.#until(
+            () =>
+              this.#move(id, ["cancelling"], "cancelled", failed) ??
+              this.#move(id, ["starting"], "failed", failed),
+          );
+          return null;
+        }
+        this.#fault(id, `it cannot be started yet: ${passing}`);
+      }
+      await sleep(this.#retryMs);
+      const withdrawn = await this.#until(() => this.#withdrawn(id));
+      if (withdrawn !== null) return null;
+    }
+  }
+
+  /** Takes down that a job which has no run yet will have none; null when it still should. */
+  #withdrawn(id: string): StoredJob | null {
+    const message = "it had not begun";
+    const cancelled = this.#move(id, ["cancelling"], "cancelled", { ended_at: now(), message });
+    if (cancelled !== null || !this.#closing) return cancelled;
+    return this.#move(id, ["starting"], "queued", { message: "the worker was closed before it began" });
+  }
+
+  /** Finds the run of a job that a previous worker started; null when it never began. `looked` after a first fault. */
+  async #find(job: StoredJob, looked: () => void): Promise<Begun | null> {
+    return this.#until(
+      async () => {
+        const recovered = await this.#launcher.recover(this.#spec(job));
+        if (recovered.kind === "running")
+          return { run: recovered.run, message: "the worker was started again; the run went on meanwhile" };
+        if (recovered.kind === "ended") return { run: null, end: recovered.end };
+        const message = "the worker was started again before the run began";
+        if (this.#withdrawn(job.id) === null) this.#move(job.id, ACTIVE, "queued", { message });
+        return null;
+      },
+      (error) => {
+        this.#fault(job.id, `it is not known whether its process is there: ${reasonOf(error)}`, error);
+        looked();
+      },
+    );
+  }
+
+  /** `work`, again and again until it meets no fault; null when the worker closes before. */
+  async #until<T>(work: () => T | Promise<T>, told: (error: unknown) => void = () => {}): Promise<T | null> {
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        told(error);
+      }
+      if (this.#closing) return null;
+      await sleep(this.#retryMs);
+    }
+  }
+
+  /** Tells what keeps a job from being followed or started: in the log, among the worker's faults, and on the job. */
+  #fault(id: string, line: string, error?: unknown): void {
+    // The store tells its own.
+    if (error instanceof StoreFault || this.#faults.get(id) === line) return;
+    this.#faults.set(id, line);
+    tell(`job ${id}: ${line}; it is tried again`);
+    this.#say(id, `${line}; it is tried again`);
+  }
+
+  /** What a job waited out is over. */
+  #faultOver(id: string): void {
+    if (this.#faults.delete(id)) this.#say(id, null);
+  }
+
+  /** A message on an active job, where the store takes it. */
+  #say(id: string, message: string | null): void {
+    try {
+      const job = this.get(id);
+      if (ACTIVE.includes(job.state) && job.message !== message)
+        this.#move(id, [job.state], job.state, { message });
+    } catch {
+      // The log has it.
+    }
+  }
+
+  /** Follows a run to its end, through every fault, and writes down how it ended. `looked` after the first look. */
+  async #follow(id: string, attempt: Attempt, begun: Begun, looked: () => void): Promise<void> {
+    attempt.run = begun.run;
+    let end = begun.run === null ? begun.end : null;
+    let noted = false;
+    for (let reads = 1; ; ) {
+      const final = end !== null;
+      attempt.over = final;
+      let pauseMs = this.#pollMs;
+      try {
+        if (!noted) this.#note(id, begun);
+        noted = true;
+        const unread = this.#drainOr(id, final, reads === FINAL_READS);
+        if (end !== null) {
+          this.#settle(id, end, unread);
+          return;
+        }
+        this.#faultOver(id);
+      } catch (error) {
+        pauseMs = this.#retryMs;
+        const what = final
+          ? "its process has ended; its output cannot be read"
+          : "its output cannot be read now";
+        this.#fault(id, `${what}: ${reasonOf(error)}`, error);
+        if (final && this.#closing) return;
+        if (final && !(error instanceof StoreFault)) reads += 1;
+        // The lane is free.
+        if (final) this.#startWaiting();
+      }
+      looked();
+      const pause = sleep(pauseMs, null);
+      end ??= begun.run === null ? await pause : await Promise.race([begun.run.ended, pause]);
+      if (final) await pause;
+    }
+  }
+
+  /** Writes down that a run is there. Whoever cancelled it meanwhile found none to stop. */
+  #note(id: string, { run, message }: Begun): void {
+    if (run === null) return;
+    const found = { run: run.name, message };
+    if (this.#move(id, ["starting", "running"], "running", found) === null) {
+      if (message !== null) this.#move(id, ["cancelling"], "cancelling", found);
+      run.stop();
+    }
+    if (this.#closing) run.stop();
+  }
+
+  /** `#drain`; the last time, what keeps the output from being read is returned in place of being thrown. */
+  #drainOr(id: string, final: boolean, last: boolean): string | null {
+    try {
+      this.#drain(id, final);
+      return null;
+    } catch (error) {
+      if (error instanceof StoreFault || !last) throw error;
+      return `its output could not be read to its end: ${reasonOf(error)}`;
+    }
   }
 
   /** Turns new output into events. */
@@ -307,33 +626,42 @@ export class JobQueue {
     }
   }
 
-  /** Takes the rest of the output and writes down how the run ended. */
-  #settle(id: string, end: RunEnd): void {
-    this.#drain(id, true);
-    const job = this.get(id);
+  /** Writes down how a run ended. Done again after a fault it does what is left to do. */
+  #settle(id: string, end: RunEnd, unread: string | null): void {
+    const { state, attempt } = this.get(id);
     const ended = { ended_at: now(), exit_code: end.kind === "exit" ? end.code : null };
+    const message = (...parts: (string | null)[]) =>
+      [...parts, unread].filter((part) => part !== null).join("; ") || null;
     if (end.kind === "exit" && end.code === 0) {
-      const message = job.state === "cancelling" ? "it was done before it could be cancelled" : null;
-      this.#move(id, ACTIVE, "done", { ...ended, message });
-    } else if (job.state === "cancelling") {
-      this.#move(id, ACTIVE, "cancelled", ended);
+      const late = state === "cancelling" ? "it was done before it could be cancelled" : null;
+      this.#move(id, ACTIVE, "done", { ...ended, message: message(late) });
+    } else if (state === "cancelling") {
+      this.#move(id, ACTIVE, "cancelled", { ...ended, message: message() });
     } else if (this.#closing || isInterruption(end)) {
-      const message = this.#closing
-        ? "stopped because the worker was closed"
-        : end.kind === "unknown"
-          ? "it is gone and left no exit code (killed, or the machine went down)"
-          : `it was interrupted from outside (${describeEnd(end)})`;
-      this.#move(id, ACTIVE, "lost", { ...ended, message });
-      this.#resumeByItself(job);
+      const why = this.#closing && !end.memory ? "stopped because the worker was closed" : interruption(end);
+      this.#move(id, ACTIVE, "lost", { ...ended, message: message(why) });
+      if (!end.memory) this.#resumeByItself(this.get(id));
     } else {
-      const log = lastLine(this.logFile(id, job.attempt));
+      const log = this.#lastWords(id, attempt);
       const how = describeEnd(end);
-      this.#move(id, ACTIVE, "failed", { ...ended, message: log === null ? how : `${log} (${how})` });
+      this.#move(id, ACTIVE, "failed", {
+        ...ended,
+        message: message(log === null ? how : `${log} (${how})`),
+      });
+    }
+  }
+
+  /** What the command said last on its standard error. */
+  #lastWords(id: string, attempt: number): string | null {
+    try {
+      return lastLine(this.logFile(id, attempt));
+    } catch (error) {
+      return `its log cannot be read: ${reasonOf(error)}`;
     }
   }
 
   #resumeByItself(job: StoredJob): void {
-    if (job.request.resume !== "auto") return;
+    if (job.state !== "lost" || job.request.resume !== "auto") return;
     if (job.fruitless >= MAX_FRUITLESS) {
       const message = `lost ${MAX_FRUITLESS + 1} times without progress: resume it by hand`;
       this.#move(job.id, ["lost"], "lost", { message });
@@ -345,12 +673,35 @@ export class JobQueue {
   }
 }
 
-/** Ended by something that says nothing about the job itself: a shutdown, a terminal's end, a power cut. */
+/** A run that has begun, or what is known of one that has ended. */
+type Begun = { run: Run; message: string | null } | { run: null; message?: undefined; end: RunEnd };
+
+/**
+ * Ended by something that says nothing about the job itself: a shutdown, a terminal's end, a power cut, a kill. What the
+ * worker saw and what it finds when it starts again count alike.
+ */
 function isInterruption(end: RunEnd): boolean {
-  if (end.kind === "signal")
-    return end.signal === "SIGINT" || end.signal === "SIGTERM" || end.signal === "SIGHUP";
-  // The shell's way to say SIGINT and SIGTERM, and the commands'.
-  return end.kind === "unknown" || end.code === 130 || end.code === 143;
+  if (isKill(end)) return true;
+  if (end.kind === "signal") return ["SIGINT", "SIGTERM", "SIGHUP"].includes(end.signal);
+  // The shell's way to say SIGHUP, SIGINT and SIGTERM, and the commands'.
+  return end.kind === "exit" && [129, 130, 143].includes(end.code);
+}
+
+function interruption(end: RunEnd): string {
+  if (end.memory)
+    return `the system ended it for want of memory (${describeEnd(end)}): resume it with a lower memory limit`;
+  if (end.kind === "unknown") return "it is gone and left no exit code (killed, or the machine went down)";
+  const how = isKill(end) ? "killed, perhaps for memory" : "interrupted from outside";
+  return `it was ${how} (${describeEnd(end)})`;
+}
+
+function reasonOf(error: unknown): string {
+  return passingFault(error) ?? (error instanceof Error ? error.message : String(error));
+}
+
+/** @throws every error but that there is no such file */
+function unlessMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== "ENOENT") throw error;
 }
 
 function describeEnd(end: RunEnd): string {

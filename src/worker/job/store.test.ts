@@ -1,9 +1,19 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { StoreFaults } from "../testing/store-faults.ts";
 import { JobStore } from "./store.ts";
+
+const FIRST_SCHEMA = `CREATE TABLE jobs (id TEXT PRIMARY KEY, state TEXT NOT NULL, lane TEXT NOT NULL, request TEXT NOT NULL,
+  attempt INTEGER NOT NULL DEFAULT 0, message TEXT, progress TEXT, run TEXT, exit_code INTEGER, created_at TEXT NOT NULL,
+  started_at TEXT, ended_at TEXT, queued_order INTEGER NOT NULL, output_offset INTEGER NOT NULL DEFAULT 0,
+  fruitless INTEGER NOT NULL DEFAULT 0) STRICT;
+CREATE INDEX jobs_by_state ON jobs (state, queued_order);
+CREATE TABLE events (id INTEGER PRIMARY KEY AUTOINCREMENT, job TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
+  attempt INTEGER NOT NULL, at TEXT NOT NULL, type TEXT NOT NULL, data TEXT NOT NULL) STRICT;
+CREATE INDEX events_by_job ON events (job, id);`;
 
 const REQUEST = { kind: "train", config: "/c.json", device: "webgpu", resume: "auto" } as const;
 let folder: string;
@@ -21,7 +31,7 @@ afterEach(() => {
 it("keeps a write-ahead log and the version of its schema", () => {
   const db = new Database(file());
   expect(db.pragma("journal_mode")).toMatchObject([{ journal_mode: "wal" }]);
-  expect(store.version).toBe(1);
+  expect(store.version).toBe(2);
   db.close();
 });
 
@@ -31,18 +41,19 @@ it("refuses a file of a newer version and leaves it as it is", () => {
   db.exec("PRAGMA user_version = 99");
   db.close();
   expect(() => new JobStore(newer)).toThrow(
-    `${newer}: written by a newer gcopd (schema 99; this one knows 1)`,
+    `${newer}: written by a newer gcopd (schema 99; this one knows 2)`,
   );
 });
 
 it("moves a job only from the states named, and writes each move down", () => {
   store.create("a", REQUEST);
-  expect(store.transition("a", ["running"], "done")).toBe(false);
-  expect(store.transition("none", ["queued"], "starting")).toBe(false);
-  expect(store.transition("a", ["queued"], "starting", { attempt: 1 })).toBe(true);
-  expect(store.transition("a", ["starting"], "failed", { message: "why", exit_code: 1 })).toBe(true);
+  expect(store.transition("a", ["running"], "done")).toBeNull();
+  expect(store.transition("none", ["queued"], "starting")).toBeNull();
+  expect(store.transition("a", ["queued"], "starting", { attempt: 1 })).toMatchObject({ state: "starting" });
+  const failed = store.transition("a", ["starting"], "failed", { message: "why", exit_code: 1 });
+  expect(failed).toEqual(store.get("a"));
   expect(store.get("a")).toMatchObject({ state: "failed", message: "why", exit_code: 1, attempt: 1 });
-  expect(store.transition("a", ["failed"], "queued")).toBe(true);
+  expect(store.transition("a", ["failed"], "queued")).not.toBeNull();
   expect(store.get("a")?.message).toBeNull();
   expect(store.eventsAfter("a", 0, 10).map(({ attempt, data }) => [attempt, data.state])).toEqual([
     [0, "queued"],
@@ -97,6 +108,67 @@ it("puts a job that is queued again behind those that wait", () => {
   for (const id of ["a", "b", "c"]) store.create(id, REQUEST);
   store.transition("a", ["queued"], "cancelled");
   store.transition("a", ["cancelled"], "queued");
-  expect(store.inStates(["queued"]).map((job) => job.id)).toEqual(["b", "c", "a"]);
+  const order: string[] = [];
+  for (let job = store.firstQueued("gpu"); job !== null; job = store.firstQueued("gpu")) {
+    order.push(job.id);
+    store.transition(job.id, ["queued"], "starting");
+  }
+  expect(order).toEqual(["b", "c", "a"]);
+  expect(store.firstQueued("cpu")).toBeNull();
   expect(store.list({ limit: 2 }).map((job) => job.id)).toEqual(["c", "b"]);
+});
+
+it("keeps its file from other users", () => {
+  const loose = join(folder, "loose.sqlite");
+  writeFileSync(loose, "", { mode: 0o644 });
+  const other = new JobStore(loose);
+  other.create("a", REQUEST);
+  for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o777, name).toBe(0o600);
+  other.close();
+});
+
+it("reads no job that it is not asked for: every statement uses an index", () => {
+  const faults = StoreFaults.install();
+  faults.arm(-1, "SQLITE_FULL");
+  try {
+    const { id } = store.create("a", REQUEST);
+    store.firstQueued("gpu");
+    store.transition(id, ["queued"], "starting", { attempt: 1 });
+    store.transition(id, ["starting"], "queued");
+    store.appendOutput(id, [{ type: "progress", data: { step: 1 } }], 10);
+    store.eventsAfter(id, 0, 10);
+    store.inStates(["running"]);
+    store.list({ limit: 10 });
+    store.list({ limit: 10, state: "done" });
+    store.setRequest(id, REQUEST);
+    store.remove(id);
+  } finally {
+    faults.restore();
+  }
+  const db = new Database(file());
+  const read = faults.statements.filter((sql) => /^(SELECT|INSERT|UPDATE|DELETE)/.test(sql));
+  expect(read.length).toBeGreaterThan(15);
+  for (const sql of read) {
+    const plan = (db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as { detail: string }[]).map(
+      (row) => row.detail,
+    );
+    // "SCAN jobs USING INDEX" walks an index in its order, and stops at the limit.
+    expect(plan.join("; "), sql).not.toMatch(/SCAN (jobs|events)(?! USING)|TEMP B-TREE/);
+  }
+  db.close();
+});
+
+it("brings a list of the first version to the present one", () => {
+  const old = join(folder, "old.sqlite");
+  const db = new Database(old);
+  db.exec(FIRST_SCHEMA);
+  db.exec("PRAGMA user_version = 1");
+  db.prepare(
+    "INSERT INTO jobs (id, state, lane, request, created_at, queued_order) VALUES ('a', 'queued', 'gpu', ?, ?, 1)",
+  ).run(JSON.stringify(REQUEST), "2026-01-01T00:00:00.000Z");
+  db.close();
+  const store = new JobStore(old);
+  expect(store.version).toBe(2);
+  expect(store.firstQueued("gpu")).toMatchObject({ id: "a", request: REQUEST });
+  store.close();
 });
