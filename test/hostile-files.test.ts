@@ -1,4 +1,5 @@
 /** Files made to take a machine down: each is refused in one clear line, before it has taken the memory it asks for. */
+import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { zipSync } from "fflate";
 import { describe, expect, it } from "vitest";
@@ -14,7 +15,9 @@ import { listHubFiles, parseHubName } from "../src/engine/hub/hub-client.ts";
 import { parseModelConfig } from "../src/tensor/config.ts";
 import { readModelHeader } from "../src/tensor/model-header.ts";
 import { readSafetensorsHeader } from "../src/tensor/safetensors.ts";
+import { loadTokenizer } from "../src/text/tokenizer.ts";
 import { MemoryFolder, safetensorsBytes } from "./memory-folder.ts";
+import { modelFixture } from "./support/golden.ts";
 
 const MEBIBYTE = 2 ** 20;
 
@@ -155,6 +158,113 @@ describe("models", () => {
   it("a text file of gigabytes", async () => {
     expect(await refused(() => readFolderText(unreadable(LARGEST_TEXT + 1), "x"))).toBe(
       "m/x: larger than 64 MiB, the most that it may have",
+    );
+  });
+});
+
+describe("tokenizers", () => {
+  interface Parts {
+    [key: string]: unknown;
+    added_tokens: object[];
+    model: Record<string, unknown> & { vocab: Record<string, number>; merges: unknown[] };
+  }
+  const TOKENIZER = readFileSync(modelFixture("tokenizer/tokenizer.json"), "utf8");
+  const load = (change: (file: Parts) => void, config?: object) => {
+    const file = JSON.parse(TOKENIZER) as Parts;
+    change(file);
+    return loadTokenizer({
+      tokenizerJson: JSON.stringify(file),
+      file: "m",
+      ...(config === undefined ? {} : { tokenizerConfigJson: JSON.stringify(config) }),
+    });
+  };
+  const grow = { type: "Replace", pattern: { String: "a" }, content: "a".repeat(100) };
+  const split = (regex: string) => ({
+    type: "Sequence",
+    pretokenizers: [
+      { type: "Split", pattern: { Regex: regex }, behavior: "Isolated" },
+      { type: "ByteLevel" },
+    ],
+  });
+  const nested = (depth: number): object =>
+    depth === 0 ? { type: "NFC" } : { type: "Sequence", normalizers: [nested(depth - 1)] };
+
+  it.each<[string, (file: Parts) => void, string]>([
+    [
+      "a pattern that hangs",
+      (file) => Object.assign(file, { pre_tokenizer: split("(a+)+$") }),
+      "m/tokenizer.json, pre_tokenizer.pretokenizers[0].pattern.Regex: a pattern that could take hours: it repeats a part without a bound before one that may fail",
+    ],
+    [
+      "nested Replace normalizers",
+      (file) => Object.assign(file, { normalizer: { type: "Sequence", normalizers: Array(9).fill(grow) } }),
+      'm/tokenizer.json, normalizer.normalizers[0].type: expected one of Sequence, NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Strip, received "Replace"',
+    ],
+    [
+      "normalizers inside each other without an end",
+      (file) => Object.assign(file, { normalizer: nested(2000) }),
+      "m/tokenizer.json, normalizer: has more than 32 parts",
+    ],
+    [
+      "a pre-tokenizer that replaces",
+      (file) =>
+        Object.assign(file, {
+          pre_tokenizer: { type: "Sequence", pretokenizers: [grow, { type: "ByteLevel" }] },
+        }),
+      "m/tokenizer.json, pre_tokenizer.pretokenizers[0].type: expected one of",
+    ],
+    [
+      "a suffix on every word",
+      (file) => Object.assign(file.model, { end_of_word_suffix: "a".repeat(1000) }),
+      "m/tokenizer.json, model.end_of_word_suffix: byte-level tokens have none: expected null",
+    ],
+    [
+      "half a million merges",
+      (file) => Object.assign(file.model, { merges: Array<string>(2 ** 19 + 1).fill("a b") }),
+      "merges, at most 524288 are taken",
+    ],
+    [
+      "an added token of a thousand characters",
+      (file) => file.added_tokens.push({ id: 1870, content: "a".repeat(1000), special: false }),
+      ".content: 1000 characters, at most 512 are taken",
+    ],
+    [
+      "added tokens of a million characters",
+      (file) =>
+        file.added_tokens.push(
+          ...Array.from({ length: 2100 }, (_, n) => ({
+            id: 1870 + n,
+            content: `${n}`.padStart(500, "x"),
+            special: false,
+          })),
+        ),
+      "m/tokenizer.json, added_tokens: 1050",
+    ],
+  ])("%s", async (_name, change, message) => {
+    expect(await refused(() => load(change))).toContain(message);
+  });
+
+  it("a post-processor that repeats the text is not asked", () => {
+    const single = Array<object>(1000).fill({ Sequence: { id: "A", type_id: 0 } });
+    const post_processor = { type: "TemplateProcessing", single, pair: single, special_tokens: {} };
+    expect(load((file) => Object.assign(file, { post_processor })).encode("look")).toEqual(
+      load(() => {}).encode("look"),
+    );
+  });
+
+  it("a text of four million characters", async () => {
+    const tokenizer = load(() => {});
+    expect(await refused(() => tokenizer.encode("a".repeat(2 ** 22 + 1)))).toBe(
+      "m: a text of 4194305 characters, at most 4194304 are encoded at once",
+    );
+  });
+
+  it("a chat template that counts to a billion", async () => {
+    const tokenizer = load(() => {}, { chat_template: "{% for i in range(1000000000) %}x{% endfor %}" });
+    const render = () =>
+      tokenizer.applyChatTemplate([{ role: "user", content: "x" }], { addGenerationPrompt: true });
+    expect(await refused(render)).toBe(
+      "m/tokenizer_config.json, chat_template: the template refuses these messages: range() of more than 10000 elements",
     );
   });
 });

@@ -1,8 +1,8 @@
 /** The chat template of tokenizer_config.json, rendered as the reference library does. */
-import { Template } from "@huggingface/jinja";
 import { z } from "zod";
 import { InputError } from "../core/errors.ts";
 import { describeIssue } from "../core/record/describe-issue.ts";
+import { compileTemplate } from "./bounded-template.ts";
 
 export interface ChatMessage {
   role: "system" | "user" | "assistant" | "tool";
@@ -77,9 +77,9 @@ export function compileChatTemplate(
       throw new InputError("missing; expected a chat template to build prompts with", where);
     };
   }
-  let template: Template;
+  let render: ReturnType<typeof compileTemplate>;
   try {
-    template = new Template(text);
+    render = compileTemplate(text);
   } catch (error) {
     throw new InputError(`not a template: ${error instanceof Error ? error.message : String(error)}`, where);
   }
@@ -90,7 +90,7 @@ export function compileChatTemplate(
   }
   return (messages, { addGenerationPrompt, enableThinking }) => {
     try {
-      return template.render({
+      return render({
         ...specials,
         messages,
         add_generation_prompt: addGenerationPrompt,

@@ -4,6 +4,7 @@ import { InputError } from "../core/errors.ts";
 import { parseJsonText } from "../core/json.ts";
 import { describeIssue } from "../core/record/describe-issue.ts";
 import { encodesLineByLine } from "./line-cache.ts";
+import { patternFault } from "./linear-pattern.ts";
 import { spellOutCase } from "./pattern.ts";
 
 const addedTokenSchema = z.looseObject({
@@ -24,6 +25,21 @@ const fileSchema = z.looseObject({
   model: z.looseObject({ type: z.string(), vocab: z.custom<object>(), merges: z.custom<unknown[]>() }),
 });
 
+/** Tokens, and merges, of the largest vocabulary: twice those of Gemma 3. */
+const MOST_TOKENS = 2 ** 19;
+/** Characters of the longest added token, and of all of them: each is looked for at every place of a text. */
+const LONGEST_ADDED = 512;
+const MOST_ADDED = 2 ** 20;
+/** Normalizers, pre-tokenizers or decoders of one file; published ones have up to six. */
+const MOST_PARTS = 32;
+
+/** The parts of byte-level tokenizers. None makes a text much longer, as a `Replace` can, over and over. */
+const NORMALIZERS = new Set(["Sequence", "NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Strip"]);
+const PRE_TOKENIZERS = new Set([
+  ...["Sequence", "ByteLevel", "Split", "Digits", "Punctuation"],
+  ...["Whitespace", "WhitespaceSplit", "BertPreTokenizer"],
+]);
+
 export type AddedToken = z.infer<typeof addedTokenSchema>;
 
 export interface TokenizerFile {
@@ -38,6 +54,36 @@ export interface TokenizerFile {
 
 function fail(message: string, file: string, key?: string): never {
   throw new InputError(message, key === undefined ? { file } : { file, key });
+}
+
+/** Refuses what is not among `known`, where that is given, and more than `MOST_PARTS`. Returns how many there are, those before included. */
+function checkParts(
+  part: unknown,
+  known: ReadonlySet<string> | null,
+  place: { file: string; key: string },
+  before = 0,
+): number {
+  const count = before + 1;
+  const { file, key } = place;
+  if (count > MOST_PARTS) fail(`has more than ${MOST_PARTS} parts`, file, key.split(".")[0]);
+  const { type, pattern, normalizers, pretokenizers, decoders } = { ...(part as Record<string, unknown>) };
+  if (known !== null && (typeof type !== "string" || !known.has(type)))
+    fail(`expected one of ${[...known].join(", ")}, received ${JSON.stringify(type)}`, file, `${key}.type`);
+  const regex =
+    typeof pattern === "object" && pattern !== null && "Regex" in pattern ? pattern.Regex : undefined;
+  if (type === "Split" && typeof regex === "string") {
+    const fault = patternFault(regex);
+    if (fault !== null) fail(`a pattern that could take hours: it ${fault}`, file, `${key}.pattern.Regex`);
+  }
+  const inner = normalizers ?? pretokenizers ?? decoders ?? [];
+  if (!Array.isArray(inner)) return count;
+  const name = Object.keys({ ...(part as object) }).find((each) =>
+    /^(normalizers|pretokenizers|decoders)$/.test(each),
+  );
+  return inner.reduce(
+    (sum: number, each: unknown, n) => checkParts(each, known, { file, key: `${key}.${name}[${n}]` }, sum),
+    count,
+  );
 }
 
 function isByteLevel(part: Record<string, unknown>): boolean {
@@ -59,12 +105,17 @@ function rewritePatterns(part: unknown): void {
   }
 }
 
+function checkCount(count: number, most: number, what: string, file: string, key: string): void {
+  if (count > most) fail(`${count} ${what}, at most ${most} are taken`, file, key);
+}
+
 function readVocabulary(vocab: unknown, file: string): (string | undefined)[] {
   if (typeof vocab !== "object" || vocab === null || Array.isArray(vocab)) {
     fail("expected an object of token strings and ids", file, "model.vocab");
   }
   const entries = Object.entries(vocab as Record<string, unknown>);
   if (entries.length === 0) fail("holds no token", file, "model.vocab");
+  checkCount(entries.length, MOST_TOKENS, "tokens", file, "model.vocab");
   // A damaged id must not make a huge array: no vocabulary leaves most of its ids out.
   const limit = 16 * entries.length + 65_536;
   const tokens: (string | undefined)[] = [];
@@ -82,6 +133,7 @@ function readVocabulary(vocab: unknown, file: string): (string | undefined)[] {
 
 function checkMerges(merges: unknown, vocab: object, file: string): void {
   if (!Array.isArray(merges)) fail("expected an array", file, "model.merges");
+  checkCount((merges as unknown[]).length, MOST_TOKENS, "merges", file, "model.merges");
   (merges as unknown[]).forEach((merge, rank) => {
     const pair = typeof merge === "string" ? merge.split(" ") : merge;
     const key = `model.merges[${rank}]`;
@@ -103,7 +155,13 @@ export function readTokenizerFile(text: string, file: string): TokenizerFile {
     const { key, message } = describeIssue(checked.error.issues[0]!, json);
     return fail(message, file, key);
   }
-  const { model, pre_tokenizer, decoder, added_tokens: added } = checked.data;
+  const { model, normalizer, pre_tokenizer, decoder, added_tokens: added } = checked.data;
+  if (normalizer) checkParts(normalizer, NORMALIZERS, { file, key: "normalizer" });
+  checkParts(pre_tokenizer, PRE_TOKENIZERS, { file, key: "pre_tokenizer" });
+  checkParts(decoder, null, { file, key: "decoder" });
+  for (const key of ["continuing_subword_prefix", "continuing_subword_suffix", "end_of_word_suffix"])
+    if (model[key] !== undefined && model[key] !== null && model[key] !== "")
+      fail("byte-level tokens have none: expected null", file, `model.${key}`);
   if (model.type !== "BPE") {
     fail(
       `expected a byte-level BPE tokenizer, received model type ${JSON.stringify(model.type)}`,
@@ -119,8 +177,11 @@ export function readTokenizerFile(text: string, file: string): TokenizerFile {
   const tokens = readVocabulary(model.vocab, file);
   checkMerges(model.merges, model.vocab, file);
   const limit = 16 * tokens.length + 65_536;
+  const characters = added.reduce((sum, { content }) => sum + content.length, 0);
+  checkCount(characters, MOST_ADDED, "characters", file, "added_tokens");
   added.forEach(({ id, content }, index) => {
     const key = `added_tokens[${index}]`;
+    checkCount(content.length, LONGEST_ADDED, "characters", file, `${key}.content`);
     if (id > limit) fail(`expected a token id, received ${id}`, file, `${key}.id`);
     if (tokens[id] !== undefined && tokens[id] !== content) {
       fail(`id ${id} is already that of ${JSON.stringify(tokens[id])}`, file, key);

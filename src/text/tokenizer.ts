@@ -32,6 +32,9 @@ export interface TokenSpan {
   end: number;
 }
 
+/** Characters of the longest text in one piece: a million tokens, four times the context of any model here. */
+const LONGEST_TEXT = 2 ** 22;
+
 const END_OF_TURN = "<|im_end|>";
 
 export class Tokenizer {
@@ -56,9 +59,11 @@ export class Tokenizer {
   readonly endOfTurnId: number | null;
 
   constructor(file: TokenizerFile, name: string, eosToken: string | undefined, chat: ChatTemplate) {
+    // What follows the encoding adds special tokens, which is never asked for here.
+    this.#json = { ...file.json, post_processor: null };
     try {
       // An empty config: what it can change (clean-up of spaces, for one) byte-level BPE does not want.
-      this.#library = new LibraryTokenizer(file.json, {});
+      this.#library = new LibraryTokenizer(this.#json, {});
     } catch (error) {
       throw new InputError(
         `not a tokenizer that can be read: ${error instanceof Error ? error.message : String(error)}`,
@@ -66,7 +71,6 @@ export class Tokenizer {
       );
     }
     this.file = name;
-    this.#json = file.json;
     this.#added = file.added;
     this.#tokens = file.tokens;
     file.tokens.forEach((token, id) => {
@@ -102,6 +106,13 @@ export class Tokenizer {
 
   #encodeWhole(text: string, special: boolean): number[] {
     if (text === "") return [];
+    if (text.length > LONGEST_TEXT)
+      throw new InputError(
+        `a text of ${text.length} characters, at most ${LONGEST_TEXT} are encoded at once`,
+        {
+          file: this.file,
+        },
+      );
     const { ids } = this.#library.encode(text, { add_special_tokens: false });
     if (special || !ids.some((id) => this.#special.has(id))) return ids;
     this.#plain ??= new LibraryTokenizer(
