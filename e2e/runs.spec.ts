@@ -213,6 +213,54 @@ test("a run of the page goes on from its checkpoint after a reload", async ({ pa
   await expect(detail(page)).toContainText("went on after step 2");
 });
 
+test("a run has one tab: the others follow it, end it, and go on with it only when that tab is gone", async ({
+  page,
+  context,
+}) => {
+  test.setTimeout(400_000);
+  await visit(page);
+  await openForm(page);
+  await page.getByLabel("Vanilla passes").fill("900");
+  await page.keyboard.press("Tab");
+  await page.getByRole("button", { name: "Update" }).click();
+  await expect(detail(page)).toContainText(/step [1-9]\d* of 901/, { timeout: 100_000 });
+
+  const other = await context.newPage();
+  await visit(other);
+  await openForm(other);
+  await other.keyboard.press("6");
+  const run = other.getByTestId("run-list").getByRole("row", { name: /this page/ });
+  await expect(run).toContainText("▶ running · in another tab");
+  await expect(run.getByRole("button", { name: "Resume" })).toHaveCount(0);
+  await expect(run.getByRole("button", { name: "Remove" })).toHaveCount(0);
+  // Its steps come as they are taken.
+  const step = async () => Number(/(\d+) of 901/.exec((await run.textContent())!)?.[1]);
+  const then = await step();
+  await expect.poll(step, { timeout: 60_000 }).toBeGreaterThan(then);
+
+  await run.getByRole("button", { name: "Stop after this step" }).click();
+  await expect(page.getByTestId("run-message")).toContainText(/Stopped after \d+ of 901 steps/, {
+    timeout: 60_000,
+  });
+  await expect(run).toContainText("▢ cancelled");
+  // It is free, and goes on here; now the first tab follows.
+  await run.getByRole("button", { name: "Resume" }).click();
+  await expect(detail(page)).toContainText("▶ running · in another tab", { timeout: 100_000 });
+  await expect(detail(page)).toContainText(/went on after step \d+/);
+  await expect(detail(page).getByRole("button", { name: "Resume" })).toHaveCount(0);
+  const taken = async () => Number(/step (\d+) of 901/.exec((await detail(page).textContent())!)?.[1]);
+  const before = await taken();
+  await expect.poll(taken, { timeout: 60_000 }).toBeGreaterThan(before);
+
+  await other.close();
+  await expect(detail(page)).toContainText("? lost", { timeout: 60_000 });
+  await expect(detail(page)).toContainText("it can go on from its last checkpoint");
+  await detail(page).getByRole("button", { name: "Resume" }).click();
+  await expect(page.getByTestId("running")).toContainText(/Step \d+ of 901/, { timeout: 100_000 });
+  await detail(page).getByRole("button", { name: "Cancel at once" }).click();
+  await expect(detail(page)).toContainText("▢ cancelled", { timeout: 60_000 });
+});
+
 test("an address of a run that is not there says so", async ({ page }) => {
   await visit(page, "#/runs?run=train-000000000000&runs=x");
   await expect(page.getByTestId("run-missing")).toContainText("There is no run train-000000000000 here");

@@ -6,7 +6,8 @@ import { followWorker } from "./runs/follow-worker.ts";
 import { describeFault } from "./session/faults.ts";
 import { followPlace } from "./session/follow-place.ts";
 import { computeWorker } from "./session/models.ts";
-import { restorePageRuns } from "./session/page-runs.ts";
+import { cancelRun, stopRun } from "./session/run-actions.ts";
+import { followTabs } from "./session/tab-runs.ts";
 import { Banners } from "./shell/banners.tsx";
 import { DropZone } from "./shell/drop-zone.tsx";
 import { GuideDialog } from "./shell/guide-dialog.tsx";
@@ -45,11 +46,12 @@ export function App() {
     const leaveUrl = followUrl();
     const leavePlace = followPlace();
     const leaveWorker = followWorker();
-    void restorePageRuns();
+    const leaveTabs = followTabs((id, what) => void (what === "stop" ? stopRun(id) : cancelRun(id)));
     return () => {
       leaveUrl();
       leavePlace();
       leaveWorker();
+      leaveTabs();
     };
   }, []);
   useEffect(() => {

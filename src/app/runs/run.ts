@@ -116,6 +116,9 @@ export interface Run {
   /** Its events as they came, for export; `time` is ISO 8601. */
   events: ({ time: string } & Exclude<LoopEvent, { type: "work" }>)[];
   figures: Figures;
-  /** The connection to its events: `live`, `lost` while it is tried again, `closed` when no more come. */
-  stream: "live" | "lost" | "closed";
+  /**
+   * The connection to its events: `live`, `lost` while it is tried again, `closed` when no more come; `other-tab` where
+   * another tab of this browser has the run and tells of it.
+   */
+  stream: "live" | "lost" | "closed" | "other-tab";
 }

@@ -1,10 +1,13 @@
 /** Runs of this page in the list of runs: written down as they go, and read again after a reload. */
+import { InputError } from "../../core/errors.ts";
 import { foldEvents, withUnread } from "../runs/fold.ts";
 import { loopEventProblem } from "../runs/loop-event.ts";
 import { nextTask } from "../runs/next-task.ts";
 import { dropKept, keepRun, keptCheckpoints, keptRun, keptRuns } from "../runs/page-archive.ts";
 import { ENDED, type Figures, NO_FIGURES, type Run } from "../runs/run.ts";
+import { leaveRun, ownedRuns, ownRun } from "../runs/run-locks.ts";
 import { dropRun, getRuns, newRun, patchRun, putRun, useRuns } from "../runs/runs-store.ts";
+import { tellTabs } from "../runs/tab-channel.ts";
 
 /** Milliseconds between two writings of a run that goes on. */
 const KEEP_MS = 3000;
@@ -12,7 +15,18 @@ const KEEP_MS = 3000;
 const plans = new Map<string, unknown>();
 const written = new Map<string, number>();
 
-/** A run that begins, or goes on under its id. `plan` is what it would go on with. */
+/**
+ * Makes this tab the owner of a run.
+ *
+ * @throws InputError where another tab has it
+ */
+export async function takePageRun(id: string): Promise<void> {
+  await ending.get(id);
+  if (!(await ownRun(id)))
+    throw new InputError("another tab of this browser has this run, and it goes on there");
+}
+
+/** A run of this tab that begins, or goes on under its id. `plan` is what it would go on with. */
 export function beginPageRun(run: Pick<Run, "id" | "title" | "config">, plan: unknown): void {
   plans.set(run.id, plan);
   const known = getRuns().runs[run.id];
@@ -27,10 +41,14 @@ export function beginPageRun(run: Pick<Run, "id" | "title" | "config">, plan: un
   void write(run.id);
 }
 
-/** How a run ended; one that is done needs no checkpoint any more. */
+/** Runs that are being written down for the last time. */
+const ending = new Map<string, Promise<void>>();
+
+/** How a run ended; one that is done needs no checkpoint any more. Other tabs may have it once that is written down. */
 export function endPageRun(id: string, state: "done" | "cancelled" | "failed", message: string | null): void {
   patchRun(id, { state, message, ended: new Date().toISOString(), stream: "closed" });
-  void write(id);
+  const written = write(id).then(() => leaveRun(id));
+  ending.set(id, written);
   if (state === "done") void dropKept(id, "checkpoint").catch(() => undefined);
 }
 
@@ -39,15 +57,20 @@ export function notePageRun(id: string): void {
   if (performance.now() - (written.get(id) ?? 0) > KEEP_MS) void write(id);
 }
 
-async function write(id: string): Promise<void> {
-  const run = getRuns().runs[id];
-  if (run === undefined) return;
+/** One after the other: what is written last is what holds. */
+let writing: Promise<void> = Promise.resolve();
+
+function write(id: string): Promise<void> {
   written.set(id, performance.now());
-  const { figures: _figures, stream: _stream, ...kept } = run;
-  // A browser that keeps nothing (a private window, a full disk) loses the list with the page, and nothing else.
-  await keepRun({ ...kept, plan: plans.get(id) ?? (await keptRun(id).catch(() => undefined))?.plan }).catch(
-    () => undefined,
-  );
+  writing = writing.then(async () => {
+    const run = getRuns().runs[id];
+    if (run === undefined) return;
+    const { figures: _figures, stream: _stream, ...kept } = run;
+    const plan = plans.get(id) ?? (await keptRun(id).catch(() => undefined))?.plan;
+    // A browser that keeps nothing (a private window, a full disk) loses the list with the page, and nothing else.
+    await keepRun({ ...kept, plan }).catch(() => undefined);
+  });
+  return writing;
 }
 
 /** The plan that a run was started with; null where the browser did not keep it. */
@@ -55,29 +78,39 @@ export async function planOfRun(id: string): Promise<unknown> {
   return plans.get(id) ?? (await keptRun(id).catch(() => undefined))?.plan ?? null;
 }
 
-/** Runs of earlier visits. One that was going on is lost with the page, and can go on where it has a checkpoint. */
+/** Runs of earlier visits, and those that other tabs have. */
 export async function restorePageRuns(): Promise<void> {
   try {
-    const [runs, checkpoints] = await Promise.all([keptRuns(), keptCheckpoints()]);
+    const [runs, owned] = await Promise.all([keptRuns(), ownedRuns()]);
     for (const { plan, ...run } of runs) {
-      const figures = await figuresOf(run.events);
-      if (getRuns().runs[run.id] !== undefined) continue;
+      const read = owned.has(run.id)
+        ? { ...run, figures: await figuresOf(run.events), stream: "other-tab" as const }
+        : await readKeptRun(run.id);
+      if (read === null || getRuns().runs[run.id] !== undefined) continue;
       plans.set(run.id, plan);
-      const going = !ENDED.includes(run.state);
-      const lost = checkpoints.includes(run.id)
-        ? "the page was closed; it can go on from its last checkpoint"
-        : "the page was closed before its first checkpoint";
-      putRun({
-        ...run,
-        figures,
-        stream: "closed",
-        ...(going ? { state: "lost" as const, message: lost } : {}),
-      });
+      putRun(read);
     }
   } catch {
     // Nothing is kept here: the list begins empty.
   }
   useRuns.setState({ restored: true });
+}
+
+/**
+ * A run that no tab has any more, as it was written down: one that had not ended is lost with its page, and can go on
+ * where it has a checkpoint. Null where it was not kept.
+ */
+export async function readKeptRun(id: string): Promise<Run | null> {
+  const kept = await keptRun(id).catch(() => undefined);
+  if (kept === undefined) return null;
+  const { plan: _plan, ...run } = kept;
+  const figures = await figuresOf(run.events);
+  const whole = { ...run, figures, stream: "closed" as const };
+  if (ENDED.includes(run.state)) return whole;
+  const message = (await keptCheckpoints()).includes(id)
+    ? "the page was closed; it can go on from its last checkpoint"
+    : "the page was closed before its first checkpoint";
+  return { ...whole, state: "lost", message };
 }
 
 /** So many events are checked at a time. */
@@ -103,10 +136,10 @@ async function figuresOf(events: Run["events"]): Promise<Figures> {
   return figures;
 }
 
-/** Calls a run of the page something else; the name is kept with it. */
+/** Calls a run of the page something else; the name is kept with it, by the tab that has the run. */
 export async function renamePageRun(id: string, title: string): Promise<void> {
   patchRun(id, { title });
-  await write(id);
+  if (getRuns().runs[id]?.stream !== "other-tab") await write(id);
 }
 
 /** Takes an ended run of the page away, with its checkpoint. */
@@ -114,4 +147,5 @@ export async function removePageRun(id: string): Promise<void> {
   dropRun(id);
   plans.delete(id);
   await dropKept(id, "all").catch(() => undefined);
+  tellTabs({ type: "removed", id });
 }

@@ -4,6 +4,7 @@ import { navigate } from "../place/navigate.ts";
 import { takeJob } from "../runs/follow-worker.ts";
 import type { Run } from "../runs/run.ts";
 import { dropRun, getRuns } from "../runs/runs-store.ts";
+import { tellTabs } from "../runs/tab-channel.ts";
 import { worker } from "../runs/worker-client.ts";
 import { getUi, setUi } from "../state/store.ts";
 import { faultNotice } from "./faults.ts";
@@ -31,7 +32,10 @@ export const stopRun = (id: string): Promise<void> =>
   act(
     id,
     async () => takeJob(await worker.act(id, "stop")),
-    () => (getUi().training.status === "running" ? stopTraining() : undefined),
+    ({ stream }) => {
+      if (stream === "other-tab") return tellTabs({ type: "ask", id, what: "stop" });
+      return getUi().training.status === "running" ? stopTraining() : undefined;
+    },
   );
 
 /** Ends a run at once: the present step is lost. */
@@ -39,9 +43,10 @@ export const cancelRun = (id: string): Promise<void> =>
   act(
     id,
     async () => takeJob(await worker.act(id, "cancel")),
-    async () => {
+    async ({ stream }) => {
+      if (stream === "other-tab") return tellTabs({ type: "ask", id, what: "cancel" });
       if (getUi().training.status === "running") await stopTraining();
-      await stopTraining();
+      return stopTraining();
     },
   );
 
@@ -79,7 +84,10 @@ export async function renameRun(id: string, title: string): Promise<void> {
   await act(
     id,
     async () => takeJob(await worker.rename(id, name)),
-    () => renamePageRun(id, name),
+    async () => {
+      await renamePageRun(id, name);
+      tellTabs({ type: "title", id, title: name });
+    },
   );
   if (getRuns().runs[id]?.title === name)
     offerUndo(`The run is now called “${name}”`, () => renameRun(id, before), `name of ${id}`);

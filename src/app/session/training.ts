@@ -25,7 +25,7 @@ import {
   studentLost,
   studentTrained,
 } from "./models.ts";
-import { beginPageRun, endPageRun, notePageRun, planOfRun } from "./page-runs.ts";
+import { beginPageRun, endPageRun, notePageRun, planOfRun, takePageRun } from "./page-runs.ts";
 import { composeConfig } from "./training-config.ts";
 import { chosenEpisodes, runTitle } from "./training-data.ts";
 import { trainingForm } from "./training-form.ts";
@@ -143,16 +143,24 @@ async function runHere(
   const mine = run;
   let words = evidenceWords(controlsOf(place));
   setUi({ training: { ...IDLE_TRAINING, status: "running", method: words } });
-  let id: string | null = known ?? null;
+  let id: string | null = null;
+  present = null;
   try {
+    if (known !== undefined) {
+      await takePageRun(known);
+      id = known;
+      present = id;
+    }
     const { plan, title, again } = await prepare();
     if (mine !== run) return;
+    if (id === null) {
+      await takePageRun(plan.id);
+      id = plan.id;
+      present = id;
+    }
     words = plan.words;
     const read = libraryOf(getUi().libraries, plan.library)?.summary;
-    patch({ library: plan.library });
-    id = plan.id;
-    present = id;
-    patch({ run: id });
+    patch({ library: plan.library, run: id });
     beginPageRun({ id, title, config: plan.written }, plan);
     progress("Measuring what the models will read", 0, 0);
     const passes = await requirePlan("train", () => planTraining(plan));

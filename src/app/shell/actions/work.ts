@@ -283,6 +283,7 @@ export const WORK: readonly Action[] = [
     blocked: () => {
       const run = shownRun();
       if (run === null) return "there is no run";
+      if (run.stream === "other-tab") return "another tab has the run";
       return RESUMABLE.includes(run.state) ? null : "only a cancelled, failed or lost run can go on";
     },
     run: () => void resumeRun(shownRun()!.id),

@@ -96,7 +96,9 @@ export function RunList({ runs }: { runs: readonly Run[] }) {
 
 /** What a run's state allows. */
 export function RunButtons({ run }: { run: Run }) {
-  const { id, state, title } = run;
+  const { id, state, title, stream } = run;
+  // Another tab has it until it is written down.
+  const elsewhere = stream === "other-tab";
   const of = `${shownName(title)}, ${id}`;
   return (
     <span className="run-buttons">
@@ -110,12 +112,12 @@ export function RunButtons({ run }: { run: Run }) {
           Cancel
         </button>
       )}
-      {RESUMABLE.includes(state) && (
+      {RESUMABLE.includes(state) && !elsewhere && (
         <button type="button" onClick={() => void resumeRun(id)} aria-label={`Resume: ${of}`}>
           Resume
         </button>
       )}
-      {ENDED.includes(state) && (
+      {ENDED.includes(state) && !elsewhere && (
         <button
           type="button"
           onClick={() => {

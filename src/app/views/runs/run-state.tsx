@@ -21,6 +21,7 @@ export function RunStateLine({ run }: { run: Run }) {
     <span className={`run-state ${state}`}>
       <span aria-hidden="true">{MARKS[state]}</span> {state === "cancelling" ? "cancel requested" : state}
       {stream === "lost" && !ENDED.includes(state) && " · not connected, trying again"}
+      {stream === "other-tab" && " · in another tab"}
     </span>
   );
 }

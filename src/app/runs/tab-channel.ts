@@ -1,0 +1,37 @@
+/** What tabs of one browser tell each other of the runs of the page. */
+import type { Figures, Run } from "./run.ts";
+
+export type TabMessage =
+  /** A tab was opened: owners tell it their runs. */
+  | { type: "hello" }
+  /** All of a run that begins, goes on, or is asked for. */
+  | { type: "run"; run: Omit<Run, "figures" | "stream"> }
+  /** What came since. */
+  | {
+      type: "more";
+      id: string;
+      facts: Pick<Run, "state" | "message" | "ended" | "title">;
+      events: Run["events"];
+      work: Figures["work"];
+    }
+  /** To the owner: end it. */
+  | { type: "ask"; id: string; what: "stop" | "cancel" }
+  | { type: "title"; id: string; title: string }
+  | { type: "removed"; id: string };
+
+let channel: BroadcastChannel | null = null;
+
+/** Hears the other tabs until the returned function is called. */
+export function hearTabs(listener: (message: TabMessage) => void): () => void {
+  const mine = new BroadcastChannel("gcopd-runs");
+  channel = mine;
+  mine.onmessage = ({ data }: MessageEvent<TabMessage>) => listener(data);
+  return () => {
+    mine.close();
+    channel = null;
+  };
+}
+
+export function tellTabs(message: TabMessage): void {
+  channel?.postMessage(message);
+}
