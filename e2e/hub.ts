@@ -38,12 +38,11 @@ export class LocalHub {
   /** Where weights are redirected to. */
   weightsUrl = "";
   asked: string[] = [];
-  /** Weights stand still after so many bytes of a connection, and the connection breaks when `release` is called. */
+  /** Weights stand still after so many bytes of a connection. */
   holdAfter = Number.POSITIVE_INFINITY;
-  /** Connections that break after `holdAfter` bytes, at once; then no more do. */
-  breaks = 0;
   wrongHash = false;
   readonly #servers: Server[] = [];
+  readonly #held: ServerResponse[] = [];
 
   static readonly bytes = [...files.values()].reduce((sum, { length }) => sum + length, 0);
   static readonly weights = files.get("model.safetensors")!.length;
@@ -53,6 +52,12 @@ export class LocalHub {
     const hub = await listen((request, response) => this.#hub(request, response));
     this.#servers.push(weights.server, hub.server);
     [this.url, this.weightsUrl] = [hub.url, weights.url];
+  }
+
+  /** Ends the connections that stand still, short of what they announced; no other one stands still after. */
+  breakOff(): void {
+    this.holdAfter = Number.POSITIVE_INFINITY;
+    for (const response of this.#held.splice(0)) response.destroy();
   }
 
   close(): void {
@@ -92,13 +97,7 @@ export class LocalHub {
     const rest = content.subarray(start);
     response.writeHead(start > 0 ? 206 : 200, { "Content-Length": rest.length });
     if (rest.length <= this.holdAfter) return void response.end(rest);
-    const { breaks } = this;
-    response.write(rest.subarray(0, this.holdAfter), () => {
-      if (breaks === 0) return;
-      this.breaks -= 1;
-      if (this.breaks === 0) this.holdAfter = Number.POSITIVE_INFINITY;
-      // What was sent arrives; then the connection ends, short of what was announced.
-      setTimeout(() => response.socket?.end(), 1500);
-    });
+    response.write(rest.subarray(0, this.holdAfter));
+    this.#held.push(response);
   }
 }

@@ -30,9 +30,13 @@ test("from nothing to a scored decision and a what-if, by keyboard alone", async
   await page.keyboard.press("k");
   await decisionShown(page, 0);
 
+  const task = page.getByLabel("Task [ ]").locator("option:checked");
   await page.keyboard.press("]");
+  await expect(task).not.toContainText("non-living");
   await decisionShown(page, 0);
   await page.keyboard.press("[");
+  await expect(task).toContainText("non-living");
+  await decisionShown(page, 0);
   await page.keyboard.press("s");
   await expect(page.getByTestId("strip")).toBeVisible({ timeout: 150_000 });
   await page.keyboard.press("ArrowRight");

@@ -41,7 +41,7 @@ test("steps through a task's decisions with the keyboard, and shows what retriev
   await decisionShown(page, 7);
   await expect(page).toHaveURL(/decision=7/);
   await page.keyboard.press("]");
-  await expect(page.getByLabel("Task [ ]")).toContainText("power-component|0|easy");
+  await expect(page.getByLabel("Task [ ]").locator("option:checked")).toHaveText("power-component|0|easy");
   await decisionShown(page, 0);
 });
 

@@ -157,8 +157,9 @@ test("makes the case study's table of a scored decision with one key, to copy an
   // Without scores it says what is missing.
   await page.keyboard.press("k");
   await expect(page.getByTestId("decision")).toHaveText("0");
+  await noteTexts(page, "hint");
   await page.keyboard.press("c");
-  await expect(page.getByText("score this decision first")).toBeVisible();
+  await expectSeen(page, "hint", /score this decision first/);
 });
 
 test("leaves out each record of the evidence, and each event of one, and links to its place", async ({

@@ -1,5 +1,6 @@
 /** What changes something can be taken back, by key and by button. */
 import { dropFiles, OWN_FILES, TASK } from "./own-files.ts";
+import { expectSeen, noteTexts } from "./seen.ts";
 import { decisionShown, expect, sampleHash, test, visit } from "./site.ts";
 
 const MELT = "melt|12|easy";
@@ -7,8 +8,9 @@ const MELT = "melt|12|easy";
 test("the what-if, the library and the student come back", async ({ page }) => {
   const notice = page.getByTestId("notice");
   await visit(page);
+  await noteTexts(page, "hint");
   await page.keyboard.press("z");
-  await expect(page.getByTestId("hint")).toContainText("nothing was changed");
+  await expectSeen(page, "hint", /nothing was changed/);
 
   await visit(page, sampleHash("task", MELT, { decision: 12, control: "hindsight-only", sources: 4 }));
   await decisionShown(page, 12);
@@ -41,9 +43,10 @@ test("the what-if, the library and the student come back", async ({ page }) => {
   const student = page.getByTestId("model-student");
   await expect(student).toContainText("updated here (2 steps)", { timeout: 200_000 });
   await expect(notice).toContainText("it has 2 optimizer steps now");
+  await noteTexts(page, "hint");
   await page.keyboard.press("z");
   await expect(student).toContainText("the sample’s", { timeout: 60_000 });
-  await expect(page.getByTestId("hint")).toContainText("Undone: The student was updated");
+  await expectSeen(page, "hint", /Undone: The student was updated/);
   await expect(page.getByRole("button", { name: "Revert to the loaded student" })).toBeDisabled();
   // The curves were measured: they stay, and say that the student has the steps no longer.
   await expect(page.getByTestId("run-message")).toHaveCount(0);
