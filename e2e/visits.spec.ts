@@ -53,7 +53,7 @@ test("matched visits are found by execution, visit or reason, and begin again at
 }) => {
   const table = page.getByRole("region", { name: "Matched visits" });
   const search = page.getByRole("searchbox", { name: "Find matched visits" });
-  await search.fill("teacher:3 succeed");
+  await search.fill("teacher:3 outcome");
   // teacher:3, and all from 30 to 39: those whose number three divides did not succeed.
   await expect(rows(table).first()).toContainText("teacher:3");
   for (const text of await rows(table).allTextContents()) {
