@@ -36,6 +36,44 @@ export interface KeyRange<T extends Tensor> {
   prefixStart?: T | undefined;
   /** u32 [Tq] */
   prefixEnd?: T | undefined;
+  /**
+   * No row sees more keys than this, where it is known and the ranges themselves are on the device alone: few rows that
+   * each look back at a long cache, as in decoding. Such ranges have no prefix.
+   */
+  most?: number | undefined;
+}
+
+/**
+ * The state of M sequences that are continued together, a token each per step, L tokens at most. All of it is on the
+ * device, so that a step needs nothing from the host.
+ */
+export interface Draws<T extends Tensor> {
+  /** f32 [M]; 0 takes the most probable token. */
+  temperatures: T;
+  /** f32 [M,L] in [0, 1): the i-th decides the i-th token of the sequence. */
+  uniforms: T;
+  /** u32 [M]: tokens after which a sequence ends, at most L. */
+  limits: T;
+  /** u32 [S], S ≥ 1: ids that end a sequence. */
+  stops: T;
+  /** u32 [2R]: the only ids that may be drawn, as R ascending ranges from … to − 1. */
+  drawable: T;
+  /** f32 [M,L,2]: each token's id (exact below 2²⁴) and its log-probability over all V at temperature 1. */
+  results: T;
+  /** f32 [M,2]: tokens drawn so far, and 1 while the sequence goes on (0: it has ended, and stays as it is). */
+  progress: T;
+  /** u32 [M]: the token of the next step, its position, its row in the cache, and the row after it. */
+  ids: T;
+  positions: T;
+  rows: T;
+  ends: T;
+}
+
+/** Operations that were encoded once and can be run again, on the values that their tensors hold by then. */
+export interface Recording {
+  run(): void;
+  /** Frees the tensors made while it was recorded. */
+  dispose(): void;
 }
 
 /** Rows `first` … `end` − 1 of a matrix. */
@@ -106,6 +144,11 @@ export interface Backend<T extends Tensor = Tensor> {
    * digits from those by the rules.
    */
   tune?(shapes: TuningShapes): Promise<void>;
+  /**
+   * Runs `work` and keeps what it encodes, to be run again without encoding it. The work writes nothing from the host and
+   * reads nothing back; tensors that it makes live until the recording is disposed. Absent where nothing is encoded.
+   */
+  record?(work: () => void): Recording;
   dispose(): void;
 
   // --- linear algebra -------------------------------------------------------------------------------------------
@@ -114,6 +157,10 @@ export interface Backend<T extends Tensor = Tensor> {
    * computes with 22 bits of x, and of an f32 w, in place of 11: for what is sensitive to them.
    */
   linear(x: T, w: T, fine?: RowSpan): T;
+  /** `linear` of one x with several weights. */
+  linearEach(x: T, weights: readonly T[]): T[];
+  /** swiglu(linear(x, gate), linear(x, up)) */
+  linearSwiglu(x: T, gate: T, up: T): T;
   /** dx[M,K] = dy[M,N] · w[N,K]; w in any format. */
   linearBackwardInput(dy: T, w: T): T;
   /** dw[N,K] += dy[M,N]ᵀ · x[M,K] */
@@ -147,6 +194,8 @@ export interface Backend<T extends Tensor = Tensor> {
   joinColumns(parts: readonly T[]): T;
   /** Copies src[n, …] into dst rows at, at+1, … (KV cache). */
   copyRows(dst: T, at: number, src: T): void;
+  /** dst[rows[n]] = src[n] for src [n, …]; rows u32 are distinct, and inside dst where the device alone knows them. */
+  putRows(dst: T, rows: T, src: T): void;
 
   // --- normalisation and positions ------------------------------------------------------------------------------
   /**
@@ -158,6 +207,21 @@ export interface Backend<T extends Tensor = Tensor> {
   addRmsNorm(a: T, b: T, w: T, eps: number, offset?: number): { sum: T; y: T; rstd: T };
   /** rope(rmsNorm(x)) of x [T, heads, D], w [D], in one pass. rstd [T·heads] */
   rmsNormRope(x: T, w: T, eps: number, cos: T, sin: T, positions: T, offset?: number): { y: T; rstd: T };
+  /**
+   * What a step of decoding adds to a cache: keys[rows[t]] = rope(rmsNorm(k[t])) and values[rows[t]] = v[t], for k and v
+   * [T,G,D], keys and values [N,G,D], w [D], rows u32 [T]; see `rmsNormRope` and `putRows`.
+   */
+  putKeyValues(
+    cache: { keys: T; values: T; rows: T },
+    k: T,
+    v: T,
+    w: T,
+    eps: number,
+    cos: T,
+    sin: T,
+    positions: T,
+    offset?: number,
+  ): void;
   /** Returns dx, with `plus` added to it (what came past the norm) if given; dw accumulates (null: w is a constant). */
   rmsNormBackward(dw: T | null, dy: T, x: T, w: T, rstd: T, plus?: T | null, offset?: number): T;
   /**
@@ -237,6 +301,12 @@ export interface Backend<T extends Tensor = Tensor> {
    * [R,top], ids as f32 (exact below 2²⁴). No [R,V] array is made.
    */
   headDistribution(h: T, w: T, lse: T, top: number): { entropy: T; topIds: T; topLogprobs: T };
+  /**
+   * Draws one token for each sequence that goes on, from logits [M,V]: the first in order of id whose cumulative
+   * softmax(logits / temperature) over the drawable ids exceeds its uniform number. Writes it to `results`, and moves
+   * `progress`, `ids`, `positions`, `rows` and `ends` on, or ends the sequence.
+   */
+  drawTokens(logits: T, draws: Draws<T>): void;
   /** With c[r] = ∂L/∂logprobs[r]: dlogits = c (onehot − softmax), in tiles of rows. Returns dh; dw accumulates (null: w is frozen, and may be of any format). */
   headBackward(dw: T | null, h: T, w: T, targets: T, lse: T, c: T): T;
 

@@ -4,6 +4,7 @@ import type { FolderReader, FolderWriter } from "../core/ports.ts";
 import type { Backend, Tensor } from "./backend.ts";
 import { Checkpoint } from "./checkpoint.ts";
 import { isRecurrent, type ModelConfig, modelConfigJson, parseModelConfig, rotarySize } from "./config.ts";
+import { type DecodeRequest, Decoder, type DecodeWork } from "./decoder.ts";
 import { type Generated, type GenerateOptions, generate } from "./generate.ts";
 import { letMessagesIn } from "./let-messages-in.ts";
 import { type WeightChoice, WeightLoader, weightFormat } from "./load-weights.ts";
@@ -64,6 +65,7 @@ export class LanguageModel {
   readonly #rope: RopeTable;
   readonly #gradients = new Map<string, Tensor>();
   readonly #prefixes: PrefixStore;
+  #decoder: Decoder | undefined;
   #isTuned = false;
 
   private constructor(
@@ -174,6 +176,7 @@ export class LanguageModel {
   /** The parameters have changed: what was kept of earlier calls no longer holds. */
   forgetPrefixes(): void {
     this.#prefixes.clear();
+    this.#decoder?.forget();
   }
 
   /**
@@ -301,14 +304,41 @@ export class LanguageModel {
 
   /** Continues a prompt; what the layers need of the tokens before is kept from token to token. */
   async generate(promptIds: readonly number[], options: GenerateOptions): Promise<Generated> {
+    this.#checkGeneration({ ...options, promptIds });
+    return generate(this.backend, this.config, this.#tensors, this.#rope, promptIds, options, this.name);
+  }
+
+  /**
+   * Continues many prompts, which advance together where the model's layers allow it, with the keys and values that the
+   * prompts share with those of the call before. Whoever changes the parameters calls `forgetPrefixes`.
+   */
+  async generateAll(requests: readonly DecodeRequest[], work: DecodeWork = {}): Promise<Generated[]> {
+    for (const request of requests) this.#checkGeneration(request);
+    const { backend, config, name } = this;
+    if (config.architecture === "qwen3") {
+      this.#decoder ??= new Decoder(backend, config, this.#tensors, this.#rope, name);
+      return this.#decoder.decode(requests, work);
+    }
+    const results: Generated[] = [];
+    for (const { promptIds, ...options } of requests) {
+      results.push(
+        await this.generate(promptIds, { ...options, ...(work.signal ? { signal: work.signal } : {}) }),
+      );
+      work.onProgress?.(results.length);
+    }
+    return results;
+  }
+
+  #checkGeneration({ promptIds, maxTokens, temperature }: DecodeRequest): void {
     checkSequences([{ promptIds, responseIds: [] }], this.config, this.name);
+    if (!(temperature >= 0) || !Number.isFinite(temperature))
+      throw new InputError(`temperature ${temperature} is not a number from 0 on`);
     const room = this.config.maxPositions - promptIds.length;
-    if (options.maxTokens > room)
+    if (maxTokens > room)
       throw new InputError(
-        `${promptIds.length} prompt tokens and ${options.maxTokens} more exceed the ${this.config.maxPositions} positions of the model`,
+        `${promptIds.length} prompt tokens and ${maxTokens} more exceed the ${this.config.maxPositions} positions of the model`,
         { file: this.name },
       );
-    return generate(this.backend, this.config, this.#tensors, this.#rope, promptIds, options, this.name);
   }
 
   /** Writes config.json and model.safetensors, a model that transformers opens as text alone. The caller adds other files and commits. */
@@ -340,6 +370,7 @@ export class LanguageModel {
     this.backend.free(...this.parameters.values(), ...this.#gradients.values());
     this.#gradients.clear();
     this.#prefixes.clear();
+    this.#decoder?.dispose();
     this.#rope.dispose();
   }
 

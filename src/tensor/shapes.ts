@@ -1,4 +1,4 @@
-import type { KeyRange, RowSpan, Tensor } from "./backend.ts";
+import type { Draws, KeyRange, RowSpan, Tensor } from "./backend.ts";
 
 /**
  * The sizes of every operation, checked in one place so that all backends refuse the same calls with the same words.
@@ -136,6 +136,20 @@ export function checkCopyRows(dst: Tensor, at: number, src: Tensor): { rowSize: 
     at + src.shape[0]! <= dst.shape[0]!;
   if (!ok) fail(`copyRows at ${at}`, "dst [N, …], src [n, …] with at + n ≤ N", [dst, src]);
   return { rowSize };
+}
+
+/** dst [N, …], rows u32 [n], src [n, …]. Returns the values of one row. */
+export function checkPutRows(dst: Tensor, rows: Tensor, src: Tensor): { count: number; width: number } {
+  const count = src.shape[0] ?? 0;
+  const ok =
+    dst.dtype === "f32" &&
+    src.dtype === "f32" &&
+    dst.shape.length >= 1 &&
+    dst.shape.length === src.shape.length &&
+    dst.shape.every((size, i) => i === 0 || size === src.shape[i]) &&
+    isVector(rows, "u32", count);
+  if (!ok) fail("putRows", "dst [N, …], rows u32 [n], src [n, …]", [dst, rows, src]);
+  return { count, width: elements(dst.shape.slice(1)) };
 }
 
 /** x [..., n], w [n] */
@@ -322,4 +336,34 @@ export function checkHeadBackward(
     isVector(c, "f32", sizes.rows);
   if (!ok) fail("headBackward", "dw like w, lse and c [R]", [...(dw === null ? [] : [dw]), h, w, lse, c]);
   return sizes;
+}
+
+/** logits [M,V], and the tensors of `Draws` in their shapes. */
+export function checkDrawTokens(
+  logits: Tensor,
+  draws: Draws<Tensor>,
+): { sequences: number; vocabulary: number; longest: number; stops: number; ranges: number } {
+  const [sequences = 0, vocabulary = 0] = logits.shape;
+  const { temperatures, uniforms, limits, stops, drawable, results, progress } = draws;
+  const longest = uniforms.shape[1] ?? 0;
+  const is = (t: Tensor, ...shape: number[]) => t.dtype === "f32" && sameShape(t, { dtype: "f32", shape });
+  const ok =
+    isMatrix(logits) &&
+    vocabulary > 0 &&
+    longest > 0 &&
+    is(temperatures, sequences) &&
+    is(uniforms, sequences, longest) &&
+    is(results, sequences, longest, 2) &&
+    is(progress, sequences, 2) &&
+    [limits, draws.ids, draws.positions, draws.rows, draws.ends].every((t) =>
+      isVector(t, "u32", sequences),
+    ) &&
+    [stops, drawable].every((t) => t.dtype === "u32" && t.shape.length === 1 && t.shape[0]! > 0) &&
+    drawable.shape[0]! % 2 === 0;
+  if (!ok)
+    fail("drawTokens", "logits [M,V] and the shapes of Draws", [
+      logits,
+      ...Object.values<Tensor>({ ...draws }),
+    ]);
+  return { sequences, vocabulary, longest, stops: stops.shape[0]!, ranges: drawable.shape[0]! / 2 };
 }

@@ -4,6 +4,7 @@ import { causalConvOperations } from "./causal-conv.ts";
 import { columnOperations } from "./columns.ts";
 import { deltaGateOperations } from "./delta-gates.ts";
 import { deltaRuleOperations } from "./delta-rule.ts";
+import { drawOperations } from "./draw.ts";
 import { elementwiseOperations } from "./elementwise.ts";
 import { headOperations } from "./head.ts";
 import { headDistributionOperations } from "./head-distribution.ts";
@@ -51,6 +52,7 @@ export function createReferenceBackend(): Backend {
     ...deltaGateOperations(memory),
     ...deltaRuleOperations(memory),
     ...headOperations(memory),
+    ...drawOperations(),
     ...headDistributionOperations(memory),
     ...optimizerOperations(memory),
   };

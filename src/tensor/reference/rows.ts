@@ -3,6 +3,7 @@ import {
   checkCopyRows,
   checkEmbedding,
   checkEmbeddingBackward,
+  checkPutRows,
   checkRows,
   checkScatterRows,
 } from "../shapes.ts";
@@ -10,7 +11,10 @@ import type { HostMemory, HostTensor } from "./memory.ts";
 
 export function rowOperations(
   memory: HostMemory,
-): Pick<Backend<HostTensor>, "embedding" | "embeddingBackward" | "gatherRows" | "scatterRows" | "copyRows"> {
+): Pick<
+  Backend<HostTensor>,
+  "embedding" | "embeddingBackward" | "gatherRows" | "scatterRows" | "copyRows" | "putRows"
+> {
   /** y[i] = table[rows[i]] */
   function gather(
     operation: string,
@@ -61,6 +65,14 @@ export function rowOperations(
     copyRows(dst, at, src) {
       const { rowSize } = checkCopyRows(dst, at, src);
       dst.data.set(src.data, at * rowSize);
+    },
+    putRows(dst, rows, src) {
+      const { count, width } = checkPutRows(dst, rows, src);
+      for (let i = 0; i < count; i++) {
+        const row = rows.u32[i]!;
+        if (row >= dst.shape[0]!) throw new Error(`putRows: row ${row} of ${dst.shape[0]}`);
+        dst.f32.set(src.f32.subarray(i * width, (i + 1) * width), row * width);
+      }
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { Backend, KeyRange } from "../backend.ts";
 import { type AttentionSizes, checkAttention, checkAttentionBackward } from "../shapes.ts";
 import backward from "./attention-backward.wgsl?raw";
+import { attendToCache, isDecoding } from "./attention-decode.ts";
 import forward from "./attention-forward.wgsl?raw";
 import {
   attendByMatrices,
@@ -85,15 +86,20 @@ export function attentionOperations(
       const sizes = checkAttention("attention", q, k, v, keys);
       checkHeadSize(sizes.size);
       const { queries, heads, size } = sizes;
-      const ranges = packRanges(keys);
       const o = memory.allocate(q.shape, "f32");
       const lse = memory.allocate([queries, heads], "f32");
+      if (!software && keys.most !== undefined && isDecoding(keys, sizes)) {
+        attendToCache(context, sizes, keys, keys.most, { q, k, v, o, lse });
+        return { o, lse };
+      }
+      const ranges = packRanges(keys);
       const matrices = chosen.forward ?? matrixTiles(context, "forward", sizes);
       const byTiles = context.matmul === "shared" && queries >= FEWEST_TILE_ROWS;
       const rows = Math.max(1, Math.min(rowsAThread(software, size, false), queries));
       const threads = Math.ceil(queries / rows) * heads;
       const work = 4 * size * heads * seenKeys(sizes);
-      const seen = Math.min(keys.end.largest, sizes.keys);
+      // Where the ranges were last written on the device, the host does not know where they end.
+      const seen = keys.most === undefined ? Math.min(keys.end.largest, sizes.keys) : sizes.keys;
       const parts = matrices
         ? Math.min(
             Math.ceil(seen / SHORTEST_MATRIX_PART),

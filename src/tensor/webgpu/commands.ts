@@ -28,10 +28,35 @@ export interface Dispatch {
   readonly work: number;
 }
 
+/** A dispatch that was encoded to be run again. */
+interface Call {
+  readonly entry: string;
+  readonly work: number;
+  readonly pipeline: GPUComputePipeline;
+  readonly group: GPUBindGroup;
+  readonly offset: number;
+  readonly x: number;
+  readonly y: number;
+}
+
+interface Recorded {
+  readonly calls: Call[];
+  readonly uniforms: GPUBuffer;
+  readonly words: Uint32Array;
+  readonly floats: Float32Array;
+  /** All tensors that the calls use, and those of them that they write. */
+  readonly used: Set<GpuTensor>;
+  readonly written: Set<GpuTensor>;
+  /** What has to be up to date before each run. */
+  readonly before: (() => void)[];
+}
+
 /** Words. */
 const LONGEST_WRITE = 2 ** 24;
 const SLOT = 256;
 const SLOTS = 512;
+/** Dispatches of a recording. */
+const MOST_CALLS = 8192;
 
 /**
  * Encodes dispatches and submits them in batches, none of which runs long: browsers end a device whose submission takes
@@ -58,6 +83,7 @@ export class Commands {
   private readonly groups: BindGroups;
   /** Errors that were known when the groups were made. */
   private groupFaults = 0;
+  private recorded: Recorded | undefined;
 
   constructor(
     compute: ComputeDevice,
@@ -89,6 +115,10 @@ export class Commands {
     });
     const pipeline = this.pipeline(kernel);
     const most = this.device.limits.maxComputeWorkgroupsPerDimension;
+    if (this.recorded) {
+      this.recordDispatch(this.recorded, pipeline, { kernel, buffers, groups, uints, floats, work });
+      return;
+    }
     const pieces = Math.min(groups, Math.max(1, Math.ceil(work / this.batchWork)));
     const piece = Math.min(Math.ceil(groups / pieces), most * most);
     for (let base = 0; base < groups; base += piece) {
@@ -112,6 +142,89 @@ export class Commands {
     }
   }
 
+  /** Encodes what `work` dispatches to be run again by the function returned; `dispose` lets its buffer go. */
+  record(work: () => void): { run(): void; dispose(): void } {
+    if (this.recorded) throw new Error("record: a recording is under way");
+    const words = new ArrayBuffer(SLOT * MOST_CALLS);
+    const recorded: Recorded = {
+      calls: [],
+      uniforms: this.device.createBuffer({
+        size: SLOT * MOST_CALLS,
+        usage: USAGE.uniform | USAGE.copyDestination,
+      }),
+      words: new Uint32Array(words),
+      floats: new Float32Array(words),
+      used: new Set(),
+      written: new Set(),
+      before: [],
+    };
+    this.recorded = recorded;
+    try {
+      work();
+    } catch (error) {
+      recorded.uniforms.destroy();
+      throw error;
+    } finally {
+      this.recorded = undefined;
+    }
+    this.device.queue.writeBuffer(recorded.uniforms, 0, words, 0, recorded.calls.length * SLOT);
+    return { run: () => this.runRecorded(recorded), dispose: () => recorded.uniforms.destroy() };
+  }
+
+  /** What must hold before the dispatches that follow: done now, and before each run of a recording. */
+  beforeRuns<R>(work: () => R): R {
+    const { recorded } = this;
+    if (!recorded) return work();
+    recorded.before.push(work);
+    this.recorded = undefined;
+    try {
+      return work();
+    } finally {
+      this.recorded = recorded;
+    }
+  }
+
+  private recordDispatch(
+    recorded: Recorded,
+    pipeline: GPUComputePipeline,
+    { kernel, buffers, groups, uints = [], floats = [], work }: Dispatch,
+  ): void {
+    const most = this.device.limits.maxComputeWorkgroupsPerDimension;
+    if (groups > most * most) throw new Error(`record: ${kernel.entry} has ${groups} workgroups`);
+    if (recorded.calls.length === MOST_CALLS) throw new Error(`record: more than ${MOST_CALLS} dispatches`);
+    const offset = recorded.calls.length * SLOT;
+    let at = offset / 4 + 1;
+    for (const value of uints) recorded.words[at++] = value;
+    for (const value of floats) recorded.floats[at++] = value;
+    const x = Math.min(groups, most);
+    const group = this.makeGroup(kernel, buffers, recorded.uniforms);
+    const y = Math.ceil(groups / x);
+    recorded.calls.push({ entry: kernel.entry, work, pipeline, group, offset, x, y });
+    buffers.forEach((tensor, i) => {
+      recorded.used.add(tensor);
+      if (kernel.buffers[i] !== "r") recorded.written.add(tensor);
+    });
+  }
+
+  private runRecorded({ calls, used, written, before }: Recorded): void {
+    this.health.check();
+    for (const work of before) work();
+    for (const { entry, work, pipeline, group, offset, x, y } of calls) {
+      if (this.pendingWork >= this.batchWork || this.profile.full) this.flush();
+      const pass = this.profile.recording === "dispatches" ? this.timedPass(entry, work) : this.openPass();
+      pass.setPipeline(pipeline);
+      pass.setBindGroup(0, group, [offset]);
+      pass.dispatchWorkgroups(x, y);
+      this.pendingWork += work;
+    }
+    for (const tensor of written) tensor.version++;
+    for (const { pooled } of used) pooled.lastUse = this.submission;
+  }
+
+  private refuseInRecording(what: string): void {
+    if (this.recorded) throw new Error(`record: ${what} cannot be recorded`);
+  }
+
   /** Copies `bytes` between buffers in order with the dispatches; all in multiples of 4. */
   copy(from: GpuTensor, fromByte: number, to: GpuTensor, toByte: number, bytes: number): void {
     checkAlive(from);
@@ -124,12 +237,14 @@ export class Commands {
 
   copyRaw(from: GPUBuffer, fromByte: number, to: GPUBuffer, toByte: number, bytes: number): void {
     this.health.check();
+    this.refuseInRecording("a copy");
     if (bytes === 0) return;
     this.openEncoder().copyBufferToBuffer(from, fromByte, to, toByte, bytes);
   }
 
   clear(tensor: GpuTensor): void {
     this.health.check();
+    this.refuseInRecording("clearing a tensor");
     checkAlive(tensor);
     this.openEncoder().clearBuffer(tensor.buffer, tensor.offset, tensor.bindingBytes);
     tensor.version++;
@@ -139,6 +254,7 @@ export class Commands {
   /** Writes from the host at a word of the tensor, after all commands that were encoded before. */
   write(tensor: GpuTensor, data: Float32Array | Uint32Array, word = 0): void {
     this.health.check();
+    this.refuseInRecording("writing from the host");
     checkAlive(tensor);
     // The queue's writes overtake commands that are not submitted yet.
     if (tensor.pooled.lastUse === this.submission) this.flush();
@@ -200,9 +316,13 @@ export class Commands {
     return this.groups.get(kernel.buffers, buffers, () => this.makeGroup(kernel, buffers));
   }
 
-  private makeGroup(kernel: Kernel, buffers: readonly GpuTensor[]): GPUBindGroup {
+  private makeGroup(
+    kernel: Kernel,
+    buffers: readonly GpuTensor[],
+    uniforms: GPUBuffer = this.uniformBuffer,
+  ): GPUBindGroup {
     const entries: GPUBindGroupEntry[] = [
-      { binding: 0, resource: { buffer: this.uniformBuffer, offset: 0, size: SLOT } },
+      { binding: 0, resource: { buffer: uniforms, offset: 0, size: SLOT } },
     ];
     buffers.forEach((tensor, i) => {
       const { buffer, offset, bindingBytes } = tensor;

@@ -1,4 +1,4 @@
-// What all casts to f16 share: the scale, packing, and the order of panels (see half.wgsl).
+// What all casts to f16 share: the scale and packing.
 // Exponents beyond this are left alone, so that products of scales and of their inverses stay far inside f32.
 const FURTHEST = 40;
 
@@ -22,12 +22,4 @@ fn shift_of(peak: f32) -> i32 {
 
 fn pack(a: vec4f, b: vec4f) -> vec4u {
   return vec4u(pack2x16float(a.xy), pack2x16float(a.zw), pack2x16float(b.xy), pack2x16float(b.zw));
-}
-
-// Row and first column of a piece of eight values.
-fn place(piece: u32) -> vec2u {
-  let here = piece % (P.panel_rows * 4u);
-  let slot = here / 4u;
-  let row = (slot & ~7u) | ((slot & 1u) << 2u) | ((slot >> 1u) & 3u);
-  return vec2u(row, piece / (P.panel_rows * 4u) * 32u + here % 4u * 8u);
 }

@@ -1,10 +1,11 @@
 import { type Commands, checkAlive } from "./commands.ts";
 import casts from "./half.wgsl?raw";
 import common from "./half-common.wgsl?raw";
+import order from "./half-panels.wgsl?raw";
 import type { GpuTensor, Memory } from "./memory.ts";
 import { canExpandHalf, expandHalf, weightScale } from "./weights-half.ts";
 
-const source = `${common}\n${casts}`;
+const source = `${common}\n${order}\n${casts}`;
 
 /**
  * A tensor's values as operands of f16 products: value i is values[i] · scale[0].

@@ -16,6 +16,7 @@ import {
   noF16,
   requestDevice,
 } from "./device.ts";
+import { drawOperations } from "./draw.ts";
 import { elementwiseOperations } from "./elementwise.ts";
 import { createHalf } from "./half.ts";
 import { headOperations } from "./head.ts";
@@ -140,6 +141,7 @@ export async function createWebGpuBackend(
     ...createHalf(memory, commands),
   };
   const elementwise = elementwiseOperations(context);
+  const rows = rowOperations(context);
   const pieces = gpuPieces(device, memory, commands, health, elementwise.addInPlace);
   const transfer = transferOperations(device, memory, commands, health, (t) => expandWeight(context, t));
   const attention = attentionOperations(context, options.attentionTiles);
@@ -168,12 +170,12 @@ export async function createWebGpuBackend(
       return peakBytes;
     },
     ...transfer,
-    ...linearOperations(context),
+    ...linearOperations(context, elementwise.swiglu),
     ...elementwise,
     pieces,
-    ...rowOperations(context),
+    ...rows,
     ...columnOperations(context),
-    ...normOperations(context),
+    ...normOperations(context, rows.putRows),
     ...ropeOperations(context),
     ...attention,
     ...causalConvOperations(context),
@@ -181,6 +183,7 @@ export async function createWebGpuBackend(
     ...deltaRuleOperations(context, options.deltaForm),
     ...deltaStateOperations(context),
     ...headOperations(context),
+    ...drawOperations(context),
     ...headDistributionOperations(context),
     ...optimizerOperations(context),
     get tuned() {
@@ -188,6 +191,21 @@ export async function createWebGpuBackend(
     },
     async tune(shapes) {
       await tuner?.(shapes);
+    },
+    record(work) {
+      // Opened before, so that a failure of the device is not found halfway.
+      health.check();
+      let recorded: ReturnType<Commands["record"]> | undefined;
+      const release = memory.hold(() => {
+        recorded = commands.record(() => memory.scope(work));
+      });
+      return {
+        run: () => recorded?.run(),
+        dispose() {
+          recorded?.dispose();
+          release();
+        },
+      };
     },
     startProfile() {
       commands.flush();

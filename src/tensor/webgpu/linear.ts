@@ -1,6 +1,13 @@
 import type { Backend, RowSpan } from "../backend.ts";
-import { checkLinear, checkLinearBackwardInput, checkLinearBackwardWeight } from "../shapes.ts";
+import {
+  checkLinear,
+  checkLinearBackwardInput,
+  checkLinearBackwardWeight,
+  fail,
+  sameShape,
+} from "../shapes.ts";
 import type { Context } from "./context.ts";
+import { multiplyRows, multiplyRowsSwiglu } from "./linear-rows.ts";
 import { accumulateTN, addParts, multiplyNN, multiplyNT, type Product, refineNT } from "./matmul.ts";
 import type { GpuTensor } from "./memory.ts";
 import { weightBlocks } from "./weights.ts";
@@ -29,11 +36,19 @@ export function addProduct(
 
 export function linearOperations(
   context: Context,
-): Pick<Backend<GpuTensor>, "linear" | "linearBackwardInput" | "linearBackwardWeight"> {
+  swiglu: Backend<GpuTensor>["swiglu"],
+): Pick<
+  Backend<GpuTensor>,
+  "linear" | "linearEach" | "linearSwiglu" | "linearBackwardInput" | "linearBackwardWeight"
+> {
   const { memory } = context;
-  return {
+  const operations: ReturnType<typeof linearOperations> = {
     linear(x, w, fine = NONE) {
       const { m, n, k } = checkLinear("linear", x, w, fine);
+      if (fine.first === fine.end) {
+        const few = multiplyRows(context, x, [w]);
+        if (few) return few[0]!;
+      }
       const y = memory.allocate([m, n], "f32");
       /** Columns `span` of y, with f16 or f32 operands. */
       const project = (
@@ -67,6 +82,22 @@ export function linearOperations(
       }
       return y;
     },
+    linearEach(x, weights) {
+      for (const w of weights) checkLinear("linearEach", x, w);
+      return multiplyRows(context, x, weights) ?? weights.map((w) => operations.linear(x, w));
+    },
+    linearSwiglu(x, gate, up) {
+      checkLinear("linearSwiglu", x, gate);
+      if (gate.dtype !== up.dtype || !sameShape(gate, up))
+        fail("linearSwiglu", "gate and up of one shape and format", [gate, up]);
+      const few = multiplyRowsSwiglu(context, x, gate, up);
+      if (few) return few;
+      const [a, b] = operations.linearEach(x, [gate, up]) as [GpuTensor, GpuTensor];
+      const y = swiglu(a, b);
+      memory.free(a);
+      memory.free(b);
+      return y;
+    },
     linearBackwardInput(dy, w) {
       const { m, n, k } = checkLinearBackwardInput(dy, w);
       const dx = memory.allocate([m, k], "f32");
@@ -98,4 +129,5 @@ export function linearOperations(
           });
     },
   };
+  return operations;
 }

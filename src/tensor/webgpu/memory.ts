@@ -124,6 +124,8 @@ export class GpuTensor implements Tensor {
 export class Memory {
   private readonly pool: BufferPool;
   private readonly scopes: Set<GpuTensor>[] = [];
+  /** While something is recorded: what was freed meanwhile, which the recording goes on using. */
+  private held: Set<GpuTensor> | undefined;
   private liveTensors = 0;
   private liveBytes = 0;
   /** The most bytes that tensors and the copies kept of them took at one time; set it back to begin anew. */
@@ -177,6 +179,11 @@ export class Memory {
   free(tensor: GpuTensor): void {
     if (tensor.isWindow) throw new Error("a window on a tensor is not freed: its tensor is");
     if (tensor.freed) return;
+    if (this.held) {
+      this.held.add(tensor);
+      for (const scope of this.scopes) scope.delete(tensor);
+      return;
+    }
     tensor.markFreed();
     for (const t of [tensor, ...tensor.windows.values()]) {
       this.freeCopies(t, "half");
@@ -222,6 +229,25 @@ export class Memory {
       const outer = this.scopes.at(-1);
       if (outer) for (const tensor of kept) outer.add(tensor);
     }
+  }
+
+  /** Runs `work`; tensors that it frees are kept until the function returned is called. */
+  hold(work: () => void): () => void {
+    const held = new Set<GpuTensor>();
+    const release = () => {
+      for (const tensor of held) this.free(tensor);
+    };
+    this.held = held;
+    try {
+      work();
+    } catch (error) {
+      this.held = undefined;
+      release();
+      throw error;
+    } finally {
+      this.held = undefined;
+    }
+    return release;
   }
 
   live(): { tensors: number; bytes: number } {

@@ -1,11 +1,17 @@
 import type { Backend } from "../backend.ts";
-import { checkAddRmsNorm, checkRmsNorm, checkRmsNormBackward, checkRmsNormRope } from "../shapes.ts";
+import {
+  checkAddRmsNorm,
+  checkPutRows,
+  checkRmsNorm,
+  checkRmsNormBackward,
+  checkRmsNormRope,
+} from "../shapes.ts";
 import { type Context, checkIndices, GROUP } from "./context.ts";
 import { addParts } from "./matmul.ts";
 import type { GpuTensor } from "./memory.ts";
 import source from "./norm.wgsl?raw";
 
-type Norms = "rmsNorm" | "addRmsNorm" | "rmsNormRope" | "rmsNormBackward";
+type Norms = "rmsNorm" | "addRmsNorm" | "rmsNormRope" | "putKeyValues" | "rmsNormBackward";
 
 /** Threads a workgroup on a GPU, where several share a row. */
 const WIDE_GROUP = 256;
@@ -20,7 +26,13 @@ interface Sizes {
   width: number;
 }
 
-export function normOperations(context: Context): Pick<Backend<GpuTensor>, Norms> {
+/** Buffers of `put_key_values`, more than every device binds. */
+const PUT_BUFFERS = 9;
+
+export function normOperations(
+  context: Context,
+  putRows: Backend<GpuTensor>["putRows"],
+): Pick<Backend<GpuTensor>, Norms> {
   const { memory, commands, software } = context;
 
   function dispatch(
@@ -46,7 +58,7 @@ export function normOperations(context: Context): Pick<Backend<GpuTensor>, Norms
     });
   }
 
-  return {
+  const norms: Pick<Backend<GpuTensor>, Norms> = {
     rmsNorm(x, w, eps, offset) {
       const sizes = checkRmsNorm("rmsNorm", x, w);
       const y = memory.allocate(x.shape, "f32");
@@ -73,6 +85,26 @@ export function normOperations(context: Context): Pick<Backend<GpuTensor>, Norms
       dispatch("rms_norm_rope", "rrwwrrr", buffers, sizes, { eps, offset, heads: x.shape[1]!, half, vec4 });
       return { y, rstd };
     },
+    putKeyValues({ keys, values, rows }, k, v, w, eps, cos, sin, positions, offset) {
+      const sizes = checkRmsNormRope(k, w, cos, sin, positions);
+      checkPutRows(keys, rows, k);
+      checkPutRows(values, rows, v);
+      checkIndices("putKeyValues", "position", positions, cos.shape[0]!);
+      checkIndices("putKeyValues", "row", rows, keys.shape[0]!);
+      if (commands.limits.maxStorageBuffersPerShaderStage < PUT_BUFFERS) {
+        const { y, rstd } = norms.rmsNormRope(k, w, eps, cos, sin, positions, offset);
+        putRows(keys, rows, y);
+        putRows(values, rows, v);
+        memory.free(y);
+        memory.free(rstd);
+        return;
+      }
+      const buffers = [k, w, keys, rows, cos, sin, positions, v, values];
+      const half = cos.shape[1]!;
+      const vec4 = sizes.width % 4 === 0 && half % 4 === 0;
+      const heads = k.shape[1]!;
+      dispatch("put_key_values", "rrwrrrrrw", buffers, sizes, { eps, offset, heads, half, vec4 });
+    },
     rmsNormBackward(dw, dy, x, w, rstd, plus = null, offset) {
       const sizes = checkRmsNormBackward(dw, dy, x, w, rstd, plus);
       const dx = memory.allocate(x.shape, "f32");
@@ -89,6 +121,7 @@ export function normOperations(context: Context): Pick<Backend<GpuTensor>, Norms
       return dx;
     },
   };
+  return norms;
 }
 
 /** Threads a row: a power of two, so that their sums are added in a tree. */

@@ -22,6 +22,10 @@ struct Params {
 @group(0) @binding(5) var<storage, read> cosines: array<${TYPE}>;
 @group(0) @binding(6) var<storage, read> sines: array<${TYPE}>;
 @group(0) @binding(7) var<storage, read> positions: array<u32>;
+// put_key_values: the rotated keys go to rows of `y`.
+@group(0) @binding(4) var<storage, read> rows: array<u32>;
+@group(0) @binding(8) var<storage, read> v: array<${TYPE}>;
+@group(0) @binding(9) var<storage, read_write> values: array<${TYPE}>;
 // rms_norm_backward
 @group(0) @binding(3) var<storage, read> dy: array<${TYPE}>;
 @group(0) @binding(4) var<storage, read> rstd: array<f32>;
@@ -90,20 +94,15 @@ fn add_rms_norm(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups
   for (var i = lane; i < P.width; i += LANES) { y[at + i] = sum[at + i] * r * weight(i); }
 }
 
-// The norm of every head, turned by the angles of its token's position.
-@compute @workgroup_size(GROUP)
-fn rms_norm_rope(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) groups: vec3u, @builtin(local_invocation_index) local: u32) {
-  let thread = group_number(P.base, workgroup, groups) * GROUP + local;
-  let row = thread / LANES;
-  let lane = thread % LANES;
+// The norm of every head, turned by the angles of its token's position, to y from `to` on; returns 1/√(mean(x²) + eps).
+fn norm_rope(row: u32, lane: u32, local: u32, to: u32) -> f32 {
   let at = row * P.width;
   var squares = ${TYPE}();
   if (row < P.rows) {
     for (var i = lane; i < P.width; i += LANES) { squares += x[at + i] * x[at + i]; }
   }
   let r = 1.0 / sqrt(row_total(total(squares), local) * P.inverse_size + P.eps);
-  if (row >= P.rows) { return; }
-  if (lane == 0u) { new_rstd[row] = r; }
+  if (row >= P.rows) { return r; }
   let half = P.half;
   let angle = positions[row / P.heads] * half;
   for (var i = lane; i < half; i += LANES) {
@@ -111,10 +110,33 @@ fn rms_norm_rope(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroup
     let s = sines[angle + i];
     let a = x[at + i] * r * weight(i);
     let b = x[at + half + i] * r * weight(half + i);
-    y[at + i] = a * c - b * s;
-    y[at + half + i] = b * c + a * s;
+    y[to + i] = a * c - b * s;
+    y[to + half + i] = b * c + a * s;
   }
-  for (var i = 2u * half + lane; i < P.width; i += LANES) { y[at + i] = x[at + i] * r * weight(i); }
+  for (var i = 2u * half + lane; i < P.width; i += LANES) { y[to + i] = x[at + i] * r * weight(i); }
+  return r;
+}
+
+@compute @workgroup_size(GROUP)
+fn rms_norm_rope(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) groups: vec3u, @builtin(local_invocation_index) local: u32) {
+  let thread = group_number(P.base, workgroup, groups) * GROUP + local;
+  let row = thread / LANES;
+  let lane = thread % LANES;
+  let r = norm_rope(row, lane, local, row * P.width);
+  if (row < P.rows && lane == 0u) { new_rstd[row] = r; }
+}
+
+// Keys, turned, and values, to their rows of a cache.
+@compute @workgroup_size(GROUP)
+fn put_key_values(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) groups: vec3u, @builtin(local_invocation_index) local: u32) {
+  let thread = group_number(P.base, workgroup, groups) * GROUP + local;
+  let row = thread / LANES;
+  let lane = thread % LANES;
+  let token = min(row, P.rows - 1u) / P.heads;
+  let to = (rows[token] * P.heads + row % P.heads) * P.width;
+  norm_rope(row, lane, local, to);
+  if (row >= P.rows) { return; }
+  for (var i = lane; i < P.width; i += LANES) { values[to + i] = v[row * P.width + i]; }
 }
 
 // rstd² mean(dy w x) of a row

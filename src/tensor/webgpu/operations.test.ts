@@ -145,7 +145,13 @@ describe.each(["on the processor", "as on a GPU"])("normalisation and positions,
       const w = b.fromArray(randomValues(size, 5), [size]);
       const { y: normed, rstd } = b.rmsNormRope(x, w, 1e-6, cos, sin, positions);
       const centred = b.rmsNormRope(x, w, 1e-6, cos, sin, positions, 1).y;
-      return { y, back: b.rope(y, cos, sin, positions, true), normed, rstd, centred };
+      const cache = { keys: b.zeros([30, heads, size]), values: b.zeros([30, heads, size]) };
+      const rows = b.fromArray(
+        places.map((_, i) => 29 - 3 * i),
+        [tokens],
+      );
+      b.putKeyValues({ ...cache, rows }, x, y, w, 1e-6, cos, sin, positions);
+      return { ...cache, y, back: b.rope(y, cos, sin, positions, true), normed, rstd, centred };
     });
   });
 });

@@ -3,6 +3,7 @@ import {
   checkCopyRows,
   checkEmbedding,
   checkEmbeddingBackward,
+  checkPutRows,
   checkRows,
   checkScatterRows,
 } from "../shapes.ts";
@@ -12,7 +13,7 @@ import source from "./rows.wgsl?raw";
 import { gatherWeights } from "./weights.ts";
 import { type RowRange, rowRanges, rowsOf } from "./windows.ts";
 
-type Rows = "embedding" | "embeddingBackward" | "gatherRows" | "scatterRows" | "copyRows";
+type Rows = "embedding" | "embeddingBackward" | "gatherRows" | "scatterRows" | "copyRows" | "putRows";
 
 /** Rows that one thread adds; the sums of longer groups are added in a second pass. */
 const LONGEST_RUN = 64;
@@ -93,6 +94,12 @@ export function rowOperations(context: Context): Pick<Backend<GpuTensor>, Rows> 
       const { rowSize } = checkCopyRows(dst, at, src);
       commands.copy(src, 0, dst, at * rowSize * 4, src.bytes);
       dst.largest = Math.max(dst.largest, src.largest);
+    },
+
+    putRows(dst, rows, src) {
+      const { count, width } = checkPutRows(dst, rows, src);
+      checkIndices("putRows", "row", rows, dst.shape[0]!);
+      run("scatter_rows", "rrw", [src, rows, dst], count, width);
     },
   };
 }

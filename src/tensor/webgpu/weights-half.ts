@@ -1,11 +1,12 @@
 import { blockWords } from "../weight-format.ts";
 import type { Commands } from "./commands.ts";
 import common from "./half-common.wgsl?raw";
+import panels from "./half-panels.wgsl?raw";
 import type { GpuTensor, Memory } from "./memory.ts";
 import formats from "./weight-formats.wgsl?raw";
 import entries from "./weights-half.wgsl?raw";
 
-const source = `${common}\n${formats}\n${entries}`;
+const source = `${common}\n${panels}\n${formats}\n${entries}`;
 const MOST_PARTS = 256;
 
 /** Formats whose values become f16 by a scale of the whole weight; f16 itself is taken as it is. */

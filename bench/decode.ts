@@ -1,0 +1,120 @@
+/**
+ * Decoding beside transformers on the same card: one sequence and many that advance together, each behind a prompt. Random
+ * weights and tokens, greedy. First the ids are compared with those of one sequence decoded alone, a token at a time.
+ *
+ *     npm run bench -- decode [--model 1.7b --counts 1,32 --prompt 2048 --tokens 128 --repeats 3]
+ *
+ * Without options: Qwen3-1.7B on a GPU, a model of toy size on a software adapter.
+ */
+import { parseArgs } from "node:util";
+import { uniforms } from "../src/core/seeded.ts";
+import type { KernelTime } from "../src/tensor/index.ts";
+import { median, openAdapter, watchMemory } from "./support/device.ts";
+import { type BenchRow, printTable, runPeer } from "./support/peer.ts";
+import { printProfile } from "./support/profile.ts";
+import { modelName, QWEN3_SIZES } from "./support/qwen3-sizes.ts";
+import { randomModel } from "./support/random-model.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    model: { type: "string" },
+    counts: { type: "string" },
+    prompt: { type: "string" },
+    tokens: { type: "string" },
+    repeats: { type: "string" },
+    compute: { type: "string" },
+    format: { type: "string" },
+    profile: { type: "boolean", default: false },
+    "no-peer": { type: "boolean", default: false },
+    "no-check": { type: "boolean", default: false },
+    peer: { type: "string", default: "bench/decode_peer.py" },
+  },
+});
+
+const { backend, toggles, operands } = await openAdapter(options.compute);
+const { software } = backend;
+const name = options.model ?? (software ? "tiny" : "1.7b");
+const config = QWEN3_SIZES[name];
+if (config === undefined) throw new Error(`--model: one of ${Object.keys(QWEN3_SIZES).join(", ")}`);
+const number = (text: string | undefined, otherwise: number) =>
+  text === undefined ? otherwise : Number(text);
+const counts = (options.counts ?? (software ? "1,4" : "1,32")).split(",").map(Number);
+const prompt = number(options.prompt, software ? 24 : 2048);
+const tokens = number(options.tokens, software ? 8 : 128);
+const repeats = number(options.repeats, software ? 1 : 3);
+const format = options.format === "f32" || operands === "f32" ? "f32" : "f16";
+
+const watch = watchMemory();
+const model = await randomModel(backend, config, format);
+const next = uniforms(7);
+/** Prompts with nothing in common, of which nothing is kept from one run to the next. */
+const requests = (count: number) =>
+  Array.from({ length: count }, () => ({
+    promptIds: Array.from({ length: prompt }, () => Math.floor(next() * config.vocabularySize)),
+    maxTokens: tokens,
+    temperature: 0,
+  }));
+
+const rows: BenchRow[] = [];
+const profiles: { what: string; times: KernelTime[] }[] = [];
+for (const count of counts) {
+  const what = `${count} × ${tokens} tokens behind ${prompt}`;
+  const seconds: number[] = [];
+  for (let i = 0; i <= repeats; i++) {
+    const given = requests(count);
+    model.forgetPrefixes();
+    // What one token takes contains the prompt; the difference is decoding alone.
+    const start = performance.now();
+    await model.generateAll(given.map((request) => ({ ...request, maxTokens: 1 })));
+    const middle = performance.now();
+    await model.generateAll(given.map((request) => ({ ...request, maxTokens: tokens + 1 })));
+    const end = performance.now();
+    if (i > 0) seconds.push((end - middle) / 1000);
+    console.error(
+      `${what}: prompt ${(middle - start).toFixed(0)} ms, tokens ${(end - middle).toFixed(0)} ms`,
+    );
+  }
+  rows.push({ what, tokens: count * (tokens + 1), seconds: median(seconds), pair: `count ${count}` });
+  if (options.profile) {
+    const given = requests(count);
+    await model.generateAll(given.map((request) => ({ ...request, maxTokens: 1 })));
+    backend.startProfile();
+    await model.generateAll(given.map((request) => ({ ...request, maxTokens: 16 })));
+    profiles.push({ what: `${what}, first 16`, times: await backend.stopProfile() });
+  }
+}
+const checks: string[] = [];
+for (const count of options["no-check"] ? [] : counts) {
+  const given = requests(count);
+  const together = await model.generateAll(given);
+  const compared = Math.min(count, 4);
+  let [same, first, apart] = [0, tokens, 0];
+  for (let n = 0; n < compared; n++) {
+    const { promptIds, ...rest } = given[n]!;
+    const alone = await model.generate(promptIds, rest);
+    const differs = alone.ids.findIndex((id, i) => id !== together[n]!.ids[i]);
+    if (differs < 0) same++;
+    else first = Math.min(first, differs);
+    apart = Math.max(apart, Math.abs(alone.logprobs[0]! - together[n]!.logprobs[0]!));
+  }
+  checks.push(
+    `${count} together: ${same} of ${compared} have the ids that decoding alone gives, the first ${first} tokens of each agree; ` +
+      `the first log-probabilities are ${apart.toExponential(1)} apart.`,
+  );
+}
+rows[0]!.memory = watch.stop();
+const { description } = backend;
+model.dispose();
+backend.dispose();
+const sizes = { model: name, context: prompt, response: tokens, repeats };
+const peerOptions = Object.entries(sizes).map(([key, value]) => `--${key}=${value}`);
+const peer = options["no-peer"]
+  ? { note: "not run", rows: [] }
+  : runPeer(options.peer, [...peerOptions, `--counts=${counts.join(",")}`]);
+for (const line of checks) console.log(line);
+for (const { what, times } of profiles) printProfile(what, times);
+console.log(
+  `\n${modelName(name)} on ${description}${software ? " (software)" : ""}; toggles: ${toggles || "none"}; weights ` +
+    `${format}, operands ${operands}; median of ${repeats}; prompts computed before.\n`,
+);
+printTable(rows, peer);

@@ -1,0 +1,89 @@
+import type { Backend, Tensor } from "./backend.ts";
+import type { LayerCache } from "./decode-step.ts";
+import { layerForward } from "./layer.ts";
+import type { ModelTensors } from "./passes.ts";
+import type { Qwen3Config } from "./qwen3-config.ts";
+import { joinRows } from "./recurrent-reach.ts";
+
+/** Tokens of one sequence that go through the model together, behind `from` tokens that its cache holds. */
+export interface Segment {
+  ids: readonly number[];
+  /** Position of the first. */
+  from: number;
+  /** The sequence's first row in the cache. */
+  start: number;
+}
+
+/** Puts the keys and values of segments of distinct sequences into the cache, in one pass. */
+export function prefill(
+  backend: Backend,
+  config: Qwen3Config,
+  w: ModelTensors,
+  tables: { cos: Tensor; sin: Tensor },
+  cache: readonly LayerCache[],
+  segments: readonly Segment[],
+): void {
+  backend.scope(() => {
+    const vector = (values: number[]) => backend.fromArray(Uint32Array.from(values), [values.length]);
+    const each = (value: (segment: Segment, i: number) => number) =>
+      vector(segments.flatMap((segment) => segment.ids.map((_, i) => value(segment, i))));
+    const before = segments.reduce((sum, { from }) => sum + from, 0);
+    // Where the keys of each segment begin among those of the pass: first what the cache holds of all, then the new ones.
+    const places = new Map<Segment, { prefix: number; own: number }>();
+    let [prefix, own] = [0, before];
+    for (const segment of segments) {
+      places.set(segment, { prefix, own });
+      prefix += segment.from;
+      own += segment.ids.length;
+    }
+    const place = (segment: Segment) => places.get(segment)!;
+    const positions = each(({ from }, i) => from + i);
+    const rows = each(({ start, from }, i) => start + from + i);
+    const held =
+      before === 0
+        ? null
+        : vector(segments.flatMap(({ start, from }) => Array.from({ length: from }, (_, i) => start + i)));
+    const keys = {
+      start: each((segment) => place(segment).own),
+      end: each((segment, i) => place(segment).own + i + 1),
+      ...(held === null
+        ? {}
+        : {
+            prefixStart: each((segment) => place(segment).prefix),
+            prefixEnd: each((segment) => place(segment).prefix + segment.from),
+          }),
+    };
+    let x = backend.embedding(w.embedding, vector(segments.flatMap(({ ids }) => [...ids])));
+    for (const [i, layer] of w.layers.entries()) {
+      const { k: allKeys, v: allValues } = cache[i]!;
+      const y = backend.scope((keep) => {
+        const behind = (all: Tensor, fresh: Tensor): Tensor => {
+          backend.putRows(all, rows, fresh);
+          return held === null ? fresh : joinRows(backend, [rowsOf(backend, all, held), fresh]);
+        };
+        const reach = {
+          attend: (q: Tensor, k: Tensor, v: Tensor) =>
+            backend.attention(q, behind(allKeys, k), behind(allValues, v), keys),
+          convolve: noRecurrence,
+          recur: noRecurrence,
+        };
+        return keep(layerForward(backend, config, layer, x, { ...tables, positions }, reach).y);
+      });
+      backend.free(x);
+      x = y;
+      backend.flush();
+    }
+  });
+}
+
+/** Some rows of x [N,G,D]. */
+function rowsOf(backend: Backend, x: Tensor, rows: Tensor): Tensor {
+  const [total = 0, groups = 0, size = 0] = x.shape;
+  const picked = backend.gatherRows(backend.reshape(x, [total, groups * size]), rows);
+  backend.reshape(x, [total, groups, size]);
+  return backend.reshape(picked, [rows.shape[0]!, groups, size]);
+}
+
+function noRecurrence(): never {
+  throw new Error("a recurrent layer has no keys to look back at");
+}

@@ -1,0 +1,94 @@
+import { expect, test } from "vitest";
+import { openGpu } from "../../test/webgpu.ts";
+import { uniforms } from "../core/seeded.ts";
+import type { Backend } from "./backend.ts";
+import type { DecodeRequest } from "./decoder.ts";
+import { LanguageModel } from "./language-model.ts";
+import type { Qwen3Config } from "./qwen3-config.ts";
+import { createReferenceBackend } from "./reference/index.ts";
+import { createWebGpuBackend, requestDevice } from "./webgpu/index.ts";
+
+const config: Qwen3Config = {
+  architecture: "qwen3",
+  vocabularySize: 2100,
+  hiddenSize: 32,
+  intermediateSize: 48,
+  layers: 2,
+  heads: 4,
+  keyValueHeads: 2,
+  headSize: 16,
+  ropeTheta: 10_000,
+  normEpsilon: 1e-6,
+  tied: true,
+  maxPositions: 400,
+};
+const STOP = 7;
+const DRAWABLE = [
+  [0, 50],
+  [60, 2090],
+] as const;
+
+/** Prompts of many lengths with a beginning in common, as the decisions of episodes have. */
+function prompts(count: number, seed: number): DecodeRequest[] {
+  const next = uniforms(seed);
+  const id = () => Math.floor(next() * 2000);
+  const shared = Array.from({ length: 9 }, id);
+  return Array.from({ length: count }, (_, n) => ({
+    promptIds: [...shared, ...Array.from({ length: 1 + Math.floor(next() * 70) }, id)],
+    maxTokens: 1 + Math.floor(next() * 12),
+    temperature: n % 3 === 0 ? 0 : 0.7,
+    uniform: uniforms(100 + n),
+    stopIds: [STOP],
+    drawable: DRAWABLE,
+  }));
+}
+
+/** Sharper than new weights are, so that draws depend on what came before. */
+function sharpModel(backend: Backend): LanguageModel {
+  const model = LanguageModel.create(backend, config, 3);
+  const next = uniforms(11);
+  for (const t of model.parameters.values()) {
+    if (t.shape.length !== 2) continue;
+    const [rows = 0, columns = 0] = t.shape;
+    backend.write(
+      t,
+      Float32Array.from({ length: rows * columns }, () => next() - 0.5),
+    );
+  }
+  return model;
+}
+
+const backends: Record<string, () => Promise<Backend>> = {
+  "plain TypeScript": async () => createReferenceBackend(),
+  WebGPU: async () => createWebGpuBackend(await openGpu()),
+  // The kernels that GPUs have, on the software adapter.
+  "WebGPU as on a GPU": async () =>
+    createWebGpuBackend({ ...(await requestDevice(await openGpu())), software: false }, { tuning: false }),
+};
+
+test.each(Object.keys(backends))(
+  "prompts that advance together give what each gives alone, twice, %s",
+  async (name) => {
+    const backend = await backends[name]!();
+    const before = backend.live();
+    const plain = createReferenceBackend();
+    const [model, alone] = [sharpModel(backend), sharpModel(plain)];
+    for (const seed of [1, 2]) {
+      const requests = prompts(7, seed);
+      const seen: number[] = [];
+      const together = await model.generateAll(requests, { onProgress: (done) => seen.push(done) });
+      expect(seen).toEqual(requests.map((_, i) => i + 1));
+      for (const [n, { promptIds, ...options }] of prompts(7, seed).entries()) {
+        const one = await alone.generate(promptIds, options);
+        expect(together[n]!.ids, `prompt ${n}`).toEqual(one.ids);
+        expect(together[n]!.stopped).toBe(one.stopped);
+        for (const [i, logprob] of one.logprobs.entries())
+          expect(Math.abs(together[n]!.logprobs[i]! - logprob)).toBeLessThan(2e-4);
+      }
+    }
+    model.dispose();
+    expect(backend.live()).toEqual(before);
+    backend.dispose();
+    plain.dispose();
+  },
+);

@@ -1,0 +1,360 @@
+import { InputError } from "../core/errors.ts";
+import type { Backend, Recording, Tensor } from "./backend.ts";
+import { prefill, type Segment } from "./decode-prefill.ts";
+import { type DecodeState, decodeStep, type LayerCache } from "./decode-step.ts";
+import type { Generated, GenerateOptions } from "./generate.ts";
+import { letMessagesIn } from "./let-messages-in.ts";
+import type { ModelTensors } from "./passes.ts";
+import type { Qwen3Config } from "./qwen3-config.ts";
+import type { RopeTable } from "./rope-table.ts";
+
+/** A prompt to continue. */
+export type DecodeRequest = Omit<GenerateOptions, "signal"> & { promptIds: readonly number[] };
+
+export interface DecodeWork {
+  signal?: AbortSignal | undefined;
+  /** How many sequences have ended. */
+  onProgress?: ((done: number) => void) | undefined;
+}
+
+/** Sequences that advance together at most. */
+const MOST_SEQUENCES = 64;
+/** Tokens of a sequence's room grow by this many, so that steps recorded for one length serve others. */
+const ROOM = 256;
+/** Steps between two looks at which sequences have ended. A look waits for the device; the steps after it do not. */
+const STEPS = { cpu: 1, webgpu: 8 };
+/** Bytes of the cache, and of one tensor of it. */
+const CACHE = {
+  large: { all: 24 * 2 ** 30, one: 2 ** 30 },
+  small: { all: 2 ** 30, one: 2 ** 27 },
+};
+
+/** A sequence's place in the cache, and the tokens whose keys and values it holds. */
+interface Slot {
+  start: number;
+  ids: number[];
+}
+
+interface Sequence {
+  request: DecodeRequest;
+  index: number;
+  slot: Slot;
+  /** [maxTokens]: the i-th decides the i-th token. */
+  uniforms: Float32Array;
+  ids: number[];
+  logprobs: number[];
+}
+
+/** Tensors of M sequences that advance together, and their step. */
+interface Plan {
+  state: DecodeState;
+  longest: number;
+  step: () => void;
+  dispose: () => void;
+}
+
+/**
+ * Continues many prompts together, a token of each per step. A step is encoded once and run again: tokens are drawn on the
+ * device and stay there as the next step's input, and only every few steps somebody looks which sequences have ended. What
+ * a prompt shares with the one that its place in the cache held before is not computed again.
+ */
+export class Decoder {
+  readonly #plans = new Map<number, Plan>();
+  #cache: LayerCache[] = [];
+  #slots: Slot[] = [];
+  /** Rows of a slot. */
+  #room = 0;
+  #tables: { cos: Tensor; sin: Tensor } | null = null;
+
+  constructor(
+    private readonly backend: Backend,
+    private readonly config: Qwen3Config,
+    private readonly tensors: ModelTensors,
+    private readonly rope: RopeTable,
+    /** Folder of the model, for messages. */
+    private readonly model: string,
+  ) {}
+
+  /** The parameters have changed: what the cache holds no longer stands for its tokens. */
+  forget(): void {
+    for (const slot of this.#slots) slot.ids = [];
+  }
+
+  /** @throws InputError when a log-probability is not finite; the signal's reason when it is aborted */
+  async decode(requests: readonly DecodeRequest[], work: DecodeWork = {}): Promise<Generated[]> {
+    const results = requests.map(
+      (): Generated => ({ ids: [], logprobs: new Float32Array(0), stopped: false }),
+    );
+    const waiting = requests.flatMap((request, index) => (request.maxTokens > 0 ? [{ request, index }] : []));
+    if (waiting.length === 0) return results;
+    const limits = ({ stopIds, drawable }: DecodeRequest) => JSON.stringify([stopIds, drawable]);
+    if (requests.some((request) => limits(request) !== limits(requests[0]!)))
+      throw new Error("decode: prompts that advance together have the same stop ids and drawable ids");
+    this.#makeRoom(waiting.map(({ request }) => request));
+    const live: Sequence[] = [];
+    const free = new Set(this.#slots);
+    let done = requests.length - waiting.length;
+    try {
+      while (waiting.length > 0 || live.length > 0) {
+        work.signal?.throwIfAborted();
+        const fresh = waiting.splice(0, free.size).map((entry) => this.#seat(entry, free));
+        await this.#prefill(fresh, work.signal);
+        live.push(...fresh);
+        for (const sequence of await this.#advance(live, waiting.length > 0, work.signal)) {
+          live.splice(live.indexOf(sequence), 1);
+          free.add(sequence.slot);
+          const { ids, logprobs, request } = sequence;
+          const stopped = request.stopIds?.includes(ids.at(-1)!) ?? false;
+          results[sequence.index] = { ids, logprobs: Float32Array.from(logprobs), stopped };
+          done += 1;
+          work.onProgress?.(done);
+        }
+      }
+    } catch (error) {
+      // What is in the cache of sequences that were under way is not known.
+      this.forget();
+      throw error;
+    }
+    return results;
+  }
+
+  #dropPlans(): void {
+    for (const { dispose } of this.#plans.values()) dispose();
+    this.#plans.clear();
+    this.#tables = this.rope.tables(this.#room);
+  }
+
+  dispose(): void {
+    for (const { dispose } of this.#plans.values()) dispose();
+    this.#plans.clear();
+    this.#tables = null;
+    this.backend.free(...this.#cache.flatMap(({ k, v }) => [k, v]));
+    this.#cache = [];
+    this.#slots = [];
+    this.#room = 0;
+  }
+
+  /** A cache in which the longest request fits, of as many slots as there are requests or as memory allows. */
+  #makeRoom(requests: readonly DecodeRequest[]): void {
+    const { keyValueHeads, headSize, layers, maxPositions } = this.config;
+    const longest = Math.max(...requests.map(({ promptIds, maxTokens }) => promptIds.length + maxTokens));
+    // A longer sequence elsewhere makes new tables, and what was recorded names the old ones.
+    if (this.#tables !== null && this.rope.tables(this.#room) !== this.#tables) this.#dropPlans();
+    const { all, one } = this.backend.packTokens > 4096 ? CACHE.large : CACHE.small;
+    const rowBytes = 4 * keyValueHeads * headSize;
+    const slotsOf = (room: number) => Math.min(one, all / (2 * layers)) / (rowBytes * room);
+    const wanted = Math.min(MOST_SEQUENCES, requests.length);
+    if (
+      longest <= this.#room &&
+      (wanted <= this.#slots.length || slotsOf(this.#room) < this.#slots.length + 1)
+    )
+      return;
+    const slots = Math.max(wanted, this.#slots.length);
+    this.dispose();
+    this.#room = Math.min(maxPositions, Math.ceil(longest / ROOM) * ROOM);
+    const count = Math.max(1, Math.min(slots, Math.floor(slotsOf(this.#room))));
+    this.#slots = Array.from({ length: count }, (_, i) => ({ start: i * this.#room, ids: [] }));
+    const rows = () => this.backend.zeros([count * this.#room, keyValueHeads, headSize]);
+    this.#cache = Array.from({ length: layers }, () => ({ k: rows(), v: rows() }));
+    this.#tables = this.rope.tables(this.#room);
+  }
+
+  /** Gives a request the free slot that shares most of its prompt. */
+  #seat({ request, index }: Pick<Sequence, "request" | "index">, free: Set<Slot>): Sequence {
+    let [slot] = free;
+    let most = -1;
+    for (const candidate of free) {
+      const shared = commonStart(candidate.ids, request.promptIds);
+      if (shared <= most) continue;
+      most = shared;
+      slot = candidate;
+    }
+    if (slot === undefined) throw new Error("decode: no free slot");
+    free.delete(slot);
+    const { maxTokens, temperature, uniform } = request;
+    if (temperature > 0 && uniform === undefined)
+      throw new Error("decode: uniform is needed unless the temperature is 0");
+    const uniforms = Float32Array.from({ length: maxTokens }, () => (temperature > 0 ? uniform!() : 0));
+    return { request, index, slot, uniforms, ids: [], logprobs: [] };
+  }
+
+  /** All tokens of the prompts but the last, which the first step takes. */
+  async #prefill(sequences: readonly Sequence[], signal: AbortSignal | undefined): Promise<void> {
+    const { backend, config, tensors } = this;
+    const left = sequences.flatMap(({ slot, request: { promptIds } }) => {
+      const end = promptIds.length - 1;
+      const from = Math.min(commonStart(slot.ids, promptIds), end);
+      slot.ids = promptIds.slice(0, end);
+      return from < end ? [{ slot, from, end }] : [];
+    });
+    while (left.length > 0) {
+      signal?.throwIfAborted();
+      const segments: Segment[] = [];
+      let room = backend.packTokens;
+      for (const entry of [...left]) {
+        const { slot, from, end } = entry;
+        const count = Math.min(room, end - from);
+        if (count === 0) break;
+        segments.push({ ids: slot.ids.slice(from, from + count), from, start: slot.start });
+        entry.from += count;
+        room -= count;
+        if (entry.from === end) left.splice(left.indexOf(entry), 1);
+      }
+      prefill(backend, config, tensors, this.#tables!, this.#cache, segments);
+      await backend.sync();
+      await letMessagesIn(backend);
+    }
+  }
+
+  /**
+   * Takes the sequences on until one of them ends whose place is needed, or half of them have ended, or all. Returns
+   * those that have ended.
+   */
+  async #advance(
+    live: readonly Sequence[],
+    isAwaited: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<Sequence[]> {
+    const { backend } = this;
+    const plan = this.#plan(live);
+    this.#write(plan, live);
+    const { progress, results } = plan.state;
+    let left = Math.max(...live.map(({ request, ids }) => request.maxTokens - ids.length));
+    const look = (): Promise<Float32Array> => {
+      for (let i = Math.min(left, STEPS[backend.kind]); i > 0; i--) plan.step();
+      left = Math.max(0, left - STEPS[backend.kind]);
+      backend.flush();
+      return backend.read(progress);
+    };
+    const enough = isAwaited ? 1 : Math.max(1, Math.ceil(live.length / 2));
+    let now = look();
+    for (;;) {
+      signal?.throwIfAborted();
+      const next = look();
+      // An error of the device comes to light where it is waited for.
+      next.catch(() => {});
+      const ended = endedOf(await now, live.length);
+      await letMessagesIn(backend);
+      now = next;
+      if (ended >= enough || ended === live.length) break;
+    }
+    const reached = await now;
+    const drawn = await backend.read(results);
+    const over: Sequence[] = [];
+    for (const [m, sequence] of live.entries()) {
+      const count = reached[2 * m]!;
+      for (let i = 0; i < count; i++) this.#take(sequence, drawn, m * plan.longest + i);
+      if (reached[2 * m + 1] === 0) over.push(sequence);
+    }
+    return over;
+  }
+
+  #take(sequence: Sequence, drawn: Float32Array, at: number): void {
+    const { request, slot, ids, logprobs } = sequence;
+    const [id, logprob] = [drawn[2 * at]!, drawn[2 * at + 1]!];
+    if (!Number.isFinite(logprob))
+      throw new InputError(`the log-probability of token ${ids.length + 1} is not finite`, {
+        file: this.model,
+      });
+    // The cache has the keys of the token before it, which went through the model to draw it.
+    slot.ids.push(ids.at(-1) ?? request.promptIds.at(-1)!);
+    ids.push(id);
+    logprobs.push(logprob);
+  }
+
+  /** The plan for so many sequences, recorded where the backend can. */
+  #plan(live: readonly Sequence[]): Plan {
+    const { backend } = this;
+    const count = backend.record === undefined ? live.length : 2 ** Math.ceil(Math.log2(live.length));
+    const left = Math.max(...live.map(({ request, ids }) => request.maxTokens - ids.length));
+    const stops = Math.max(1, ...live.map(({ request }) => request.stopIds?.length ?? 0));
+    const ranges = Math.max(1, ...live.map(({ request }) => request.drawable?.length ?? 0));
+    const found = this.#plans.get(count);
+    if (
+      found !== undefined &&
+      found.longest >= left &&
+      found.state.stops.shape[0] === stops &&
+      found.state.drawable.shape[0] === 2 * ranges
+    )
+      return found;
+    found?.dispose();
+    this.#plans.delete(count);
+    const longest = 2 ** Math.ceil(Math.log2(Math.max(left, 16)));
+    const vector = (length: number) => backend.zeros([length], "u32");
+    const state: DecodeState = {
+      temperatures: backend.zeros([count]),
+      uniforms: backend.zeros([count, longest]),
+      limits: vector(count),
+      stops: vector(stops),
+      drawable: vector(2 * ranges),
+      results: backend.zeros([count, longest, 2]),
+      progress: backend.zeros([count, 2]),
+      ids: vector(count),
+      positions: vector(count),
+      rows: vector(count),
+      ends: vector(count),
+      starts: vector(count),
+      most: this.#room,
+    };
+    const step = () => decodeStep(backend, this.config, this.tensors, this.#tables!, this.#cache, state);
+    const recording: Recording | undefined = backend.record?.(step);
+    const plan: Plan = {
+      state,
+      longest,
+      step: recording === undefined ? () => backend.scope(step) : recording.run,
+      dispose() {
+        recording?.dispose();
+        const { most: _, ...tensors } = state;
+        backend.free(...Object.values<Tensor>(tensors));
+      },
+    };
+    this.#plans.set(count, plan);
+    return plan;
+  }
+
+  /** Puts the sequences' state on the device. Rows without a sequence repeat the first one's and never begin. */
+  #write({ state, longest }: Plan, live: readonly Sequence[]): void {
+    const { backend } = this;
+    const count = state.ids.shape[0]!;
+    const rows = Array.from({ length: count }, (_, m) => live[m] ?? live[0]!);
+    const words = (t: Tensor, value: (sequence: Sequence) => number) =>
+      backend.write(t, Uint32Array.from(rows, value));
+    const uniforms = new Float32Array(count * longest);
+    const temperatures = new Float32Array(count);
+    const progress = new Float32Array(2 * count);
+    for (const [m, sequence] of live.entries()) {
+      temperatures[m] = sequence.request.temperature;
+      progress[2 * m + 1] = 1;
+      uniforms.set(sequence.uniforms.subarray(sequence.ids.length), m * longest);
+    }
+    backend.write(state.temperatures, temperatures);
+    backend.write(state.uniforms, uniforms);
+    backend.write(state.progress, progress);
+    const length = ({ request, ids }: Sequence) => request.promptIds.length + ids.length;
+    words(state.limits, ({ request, ids }) => request.maxTokens - ids.length);
+    words(state.ids, ({ request, ids }) => ids.at(-1) ?? request.promptIds.at(-1)!);
+    words(state.positions, (sequence) => length(sequence) - 1);
+    words(state.starts, ({ slot }) => slot.start);
+    words(state.rows, (sequence) => sequence.slot.start + length(sequence) - 1);
+    words(state.ends, (sequence) => sequence.slot.start + length(sequence));
+    const [{ request }] = live as [Sequence];
+    const stops = Uint32Array.from(request.stopIds?.length ? request.stopIds : [0xffffffff]);
+    backend.write(state.stops, stops);
+    const drawable = request.drawable ?? [[0, this.config.vocabularySize]];
+    backend.write(state.drawable, Uint32Array.from(drawable.flat()));
+  }
+}
+
+function commonStart(a: readonly number[], b: readonly number[]): number {
+  const most = Math.min(a.length, b.length);
+  let i = 0;
+  while (i < most && a[i] === b[i]) i++;
+  return i;
+}
+
+/** How many of the first `count` sequences have ended. */
+function endedOf(progress: Float32Array, count: number): number {
+  let ended = 0;
+  for (let m = 0; m < count; m++) if (progress[2 * m + 1] === 0) ended++;
+  return ended;
+}

@@ -1,0 +1,171 @@
+import { type Context, matrixShape } from "./context.ts";
+import type { Half } from "./half.ts";
+import common from "./half-common.wgsl?raw";
+import scalar from "./linear-rows.wgsl?raw";
+import matrix from "./linear-rows-matrix.wgsl?raw";
+import type { GpuTensor } from "./memory.ts";
+import rowsHalf from "./rows-half.wgsl?raw";
+import { rowRanges, rowsOf } from "./windows.ts";
+
+const halfSource = `${common}\n${rowsHalf}`;
+
+/** Rows that are multiplied in registers; up to `MOST_ROWS` by matrix units, where there are any. */
+const MOST_SCALAR_ROWS = 4;
+const MOST_ROWS = 64;
+const SUBGROUPS = 8;
+/** Rows of a weight from which there are subgroups enough for two rows each. */
+const MANY_ROWS = 8192;
+/** Outputs from which a workgroup of the matrix kernel has twice as many, and bytes of sums that it may leave. */
+const WIDE_OUTPUTS = 4096;
+const MOST_SUMS = 32_768;
+
+/** Two halves by the type f16, or by their bits where the adapter has none: `unpack2x16float` may take small ones for 0. */
+const HALVES = {
+  typed: "fn halves(q: u32) -> vec2f { return vec2f(bitcast<vec2<f16>>(q)); }",
+  bits: `fn halves(q: u32) -> vec2f {
+  let half = vec2u(q & 0xffffu, q >> 16u);
+  let magnitude = half & vec2u(0x7fffu);
+  let normal = bitcast<vec2f>((magnitude << vec2u(13u)) + vec2u(0x38000000u));
+  let small = vec2f(magnitude) * 5.9604644775390625e-8;
+  let size = select(normal, small, magnitude < vec2u(0x400u));
+  return select(size, -size, half >= vec2u(0x8000u));
+}`,
+};
+
+/**
+ * Products of few rows x [M,K] with weights [N,K], where reading the weights is what takes time. Not on software adapters,
+ * and not for every shape and format.
+ *
+ * @returns null when these products are left to the kernels for many rows
+ */
+export function multiplyRows(
+  context: Context,
+  x: GpuTensor,
+  weights: readonly GpuTensor[],
+): GpuTensor[] | null {
+  if (weights.every((w) => inRegisters(context, x, w)))
+    return weights.map((w) => multiplyInRegisters(context, x, [w]));
+  if (weights.every((w) => byMatrices(context, x, w))) return multiplyByMatrices(context, x, weights);
+  return null;
+}
+
+/** silu(x · gateᵀ) · (x · upᵀ) in one pass, or null as `multiplyRows`. */
+export function multiplyRowsSwiglu(
+  context: Context,
+  x: GpuTensor,
+  gate: GpuTensor,
+  up: GpuTensor,
+): GpuTensor | null {
+  const fits = Math.max(gate.bindingBytes, up.bindingBytes) <= context.bindingLimit;
+  return fits && inRegisters(context, x, gate) ? multiplyInRegisters(context, x, [gate, up]) : null;
+}
+
+function inRegisters({ features, software }: Context, x: GpuTensor, w: GpuTensor): boolean {
+  const [rows = 0, k = 0] = x.shape;
+  const known = w.dtype === "f32" || w.dtype === "f16" || w.dtype === "bf16";
+  const subgroups = features.subgroups && features.subgroupSize !== undefined;
+  return !software && subgroups && known && rows > 0 && rows <= MOST_SCALAR_ROWS && k % 8 === 0;
+}
+
+function byMatrices({ features, software, f16, bindingLimit }: Context, x: GpuTensor, w: GpuTensor): boolean {
+  const [rows = 0, k = 0] = x.shape;
+  const outputs = w.shape[0]!;
+  const units = f16 === "matrix" && matrixShape(features) !== undefined;
+  const known = (w.dtype === "f32" || w.dtype === "f16") && 2 * outputs * k <= bindingLimit;
+  return !software && units && known && rows > 0 && rows <= MOST_ROWS && k % 128 === 0 && outputs % 16 === 0;
+}
+
+/** One weight's product, or with two the gated one. */
+function multiplyInRegisters(context: Context, x: GpuTensor, weights: readonly GpuTensor[]): GpuTensor {
+  const { commands, features, memory } = context;
+  const [rows, k] = x.shape as [number, number];
+  const [{ dtype, shape }] = weights as [GpuTensor];
+  const outputs = shape[0]!;
+  // Where products take f16 operands anyway, the copy of f32 weights takes half the time to read.
+  const halves =
+    dtype !== "bf16" && context.f16 !== undefined ? weights.map((w) => halfOf(context, w)) : null;
+  const read = halves?.map(({ values }) => values) ?? weights;
+  const each = weights.length === 1 && outputs >= MANY_ROWS && rows <= 2 ? 2 : 1;
+  const y = memory.allocate([rows, outputs], "f32");
+  for (const range of rowRanges(context, read))
+    commands.dispatch({
+      kernel: {
+        source: scalar,
+        entry: "linear_rows",
+        buffers: `rw${(halves ? "rr" : "r").repeat(weights.length)}`,
+        constants: {
+          M: rows,
+          R: each,
+          LANES: features.subgroupSize!,
+          SUBGROUPS,
+          ROUNDS: [4, 2].find((n) => k % (8 * features.subgroupSize! * n) === 0) ?? 1,
+          WEIGHTS: weights.length,
+          SECOND: halves ? 5 : 4,
+          FORMAT: read[0]!.dtype,
+          SCALE: halves ? "scaled" : "plain",
+          RESULT: weights.length === 1 ? "total0" : "total0 / (1.0 + exp(-total0)) * total1",
+          F16: features.f16 ? "enable f16;" : "",
+          HALVES: features.f16 ? HALVES.typed : HALVES.bits,
+        },
+      },
+      buffers: [x, y, ...read.flatMap((w, i) => [rowsOf(w, range), ...(halves ? [halves[i]!.scale] : [])])],
+      groups: Math.ceil(range.rows / (SUBGROUPS * each)),
+      uints: [range.rows, k / 8, range.first, outputs],
+      work: 2 * rows * range.rows * k * weights.length,
+    });
+  return y;
+}
+
+function multiplyByMatrices(context: Context, x: GpuTensor, weights: readonly GpuTensor[]): GpuTensor[] {
+  const { commands, memory, features } = context;
+  const [rows, k] = x.shape as [number, number];
+  const fragments = Math.ceil(rows / 16);
+  // Each subgroup leaves its sums, 1 KiB a fragment, in workgroup memory.
+  const subgroups = SUBGROUPS * fragments * 1024 <= features.workgroupStorage ? SUBGROUPS : SUBGROUPS / 2;
+  const values = memory.allocate([16 * fragments, k], "f16");
+  const scale = memory.allocate([16 * fragments], "f32");
+  commands.dispatch({
+    kernel: { source: halfSource, entry: "rows_half", buffers: "rww" },
+    buffers: [x, values, scale],
+    groups: 16 * fragments,
+    uints: [rows, k / 8],
+    work: 4 * rows * k,
+  });
+  const products = weights.map((w) => {
+    const outputs = w.shape[0]!;
+    const weight = halfOf(context, w);
+    const y = memory.allocate([rows, outputs], "f32");
+    // Two fragments of w for each of x where that leaves enough workgroups, and memory for their sums.
+    const sums = 2 * subgroups * fragments * 1024;
+    const wide =
+      outputs % 32 === 0 && outputs >= WIDE_OUTPUTS && sums <= Math.min(MOST_SUMS, features.workgroupStorage);
+    const columns = wide ? 2 : 1;
+    commands.dispatch({
+      kernel: {
+        source: matrix,
+        entry: "linear_rows_matrix",
+        buffers: "rrrrw",
+        constants: {
+          FM: fragments,
+          FN: columns,
+          SUBGROUPS: subgroups,
+          ROW: k / 8,
+          ROUNDS: k % (64 * subgroups) === 0 ? 4 : 1,
+        },
+      },
+      buffers: [values, weight.values, scale, weight.scale, y],
+      groups: outputs / (16 * columns),
+      uints: [rows, 0, outputs],
+      work: 2 * rows * outputs * k,
+    });
+    return y;
+  });
+  memory.free(values);
+  memory.free(scale);
+  return products;
+}
+
+/** A weight in f16; the copy of one in f32 is brought up to date before each run of a recording. */
+function halfOf({ commands, half }: Context, w: GpuTensor): Half {
+  return commands.beforeRuns(() => half(w));
+}
