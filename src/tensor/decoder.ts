@@ -80,7 +80,10 @@ export class Decoder {
     for (const slot of this.#slots) slot.ids = [];
   }
 
-  /** @throws InputError when a log-probability is not finite; the signal's reason when it is aborted */
+  /**
+   * @param requests all with the same stop ids and drawable ids
+   * @throws InputError when a log-probability is not finite; the signal's reason when it is aborted
+   */
   async decode(requests: readonly DecodeRequest[], work: DecodeWork = {}): Promise<Generated[]> {
     const results = requests.map(
       (): Generated => ({ ids: [], logprobs: new Float32Array(0), stopped: false }),

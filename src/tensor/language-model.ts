@@ -329,6 +329,11 @@ export class LanguageModel {
     return results;
   }
 
+  /** Gives back the memory that `generateAll` keeps between calls. */
+  releaseDecoding(): void {
+    this.#decoder?.dispose();
+  }
+
   #checkGeneration({ promptIds, maxTokens, temperature }: DecodeRequest): void {
     checkSequences([{ promptIds, responseIds: [] }], this.config, this.name);
     if (!(temperature >= 0) || !Number.isFinite(temperature))

@@ -97,6 +97,8 @@ export class ModelTrainer extends ModelScorer implements Trainer {
     const reports: ItemReport[] = [];
     let loss = 0;
     let tokens = 0;
+    // The update makes it stale, and the pass needs its memory.
+    this.model.releaseDecoding();
     this.model.zeroGradients();
     const { packTokens: maxTokensPerPack, recompute } = this.passes;
     await withinPlan(this.passes, () =>
@@ -140,20 +142,19 @@ export class ModelTrainer extends ModelScorer implements Trainer {
   }
 
   async sample(requests: readonly SampleRequest[], options: WorkOptions = {}): Promise<SampleResult[]> {
-    const results: SampleResult[] = [];
-    for (const { id, promptIds, maxTokens, temperature, seed, stopIds, drawable } of requests) {
-      const { ids, logprobs, stopped } = await this.model.generate(promptIds, {
-        maxTokens,
-        temperature,
-        uniform: uniforms(seed),
-        stopIds,
-        drawable,
+    const responses = await this.model.generateAll(
+      requests.map(({ seed, id: _, ...request }) => ({ ...request, uniform: uniforms(seed) })),
+      {
         signal: options.signal,
-      });
-      results.push({ id, responseIds: ids, logprobs, stop: stopped ? "stop" : "length" });
-      options.onProgress?.({ done: results.length, total: requests.length, unit: "responses" });
-    }
-    return results;
+        onProgress: (done) => options.onProgress?.({ done, total: requests.length, unit: "responses" }),
+      },
+    );
+    return responses.map(({ ids, logprobs, stopped }, n) => ({
+      id: requests[n]!.id,
+      responseIds: ids,
+      logprobs,
+      stop: stopped ? "stop" : "length",
+    }));
   }
 
   /** Writes config.json and model.safetensors in f32, and optimizer.safetensors if asked; then commits. */

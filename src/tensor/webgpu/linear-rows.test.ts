@@ -47,7 +47,7 @@ test("rows of an embedding longer than a binding go through windows", async () =
 });
 
 test("the kernels of matrix units compile", async () => {
-  // An adapter that computes nothing; what it would compute, `npm run bench -- precision` checks on a card.
+  // An adapter that computes nothing; `npm run bench -- decode` compares what it would compute on a card.
   const device = await requestDevice(await openNullGpu());
   const features = { ...device.features, subgroupSize: 32, matrices: [{ m: 16, n: 16, k: 16 }] };
   const none = await createWebGpuBackend({ ...device, features, software: false }, { compute: "f16" });
