@@ -58,6 +58,9 @@ function sharpModel(backend: Backend): LanguageModel {
   return model;
 }
 
+/** Sequences together: the kernels that GPUs have take long on the software adapter. */
+const COUNTS: Readonly<Record<string, number>> = { "WebGPU as on a GPU": 3 };
+
 const backends: Record<string, () => Promise<Backend>> = {
   "plain TypeScript": async () => createReferenceBackend(),
   WebGPU: async () => createWebGpuBackend(await openGpu()),
@@ -71,14 +74,15 @@ test.each(Object.keys(backends))(
   async (name) => {
     const backend = await backends[name]!();
     const before = backend.live();
+    const count = COUNTS[name] ?? 7;
     const plain = createReferenceBackend();
     const [model, alone] = [sharpModel(backend), sharpModel(plain)];
     for (const seed of [1, 2]) {
-      const requests = prompts(7, seed);
+      const requests = prompts(count, seed);
       const seen: number[] = [];
       const together = await model.generateAll(requests, { onProgress: (done) => seen.push(done) });
       expect(seen).toEqual(requests.map((_, i) => i + 1));
-      for (const [n, { promptIds, ...options }] of prompts(7, seed).entries()) {
+      for (const [n, { promptIds, ...options }] of prompts(count, seed).entries()) {
         const one = await alone.generate(promptIds, options);
         expect(together[n]!.ids, `prompt ${n}`).toEqual(one.ids);
         expect(together[n]!.stopped).toBe(one.stopped);
