@@ -140,6 +140,15 @@ test("a run on the worker is stopped after its step, goes on, and is cancelled",
   await detail(page).getByText("Log", { exact: true }).click();
   await detail(page).getByRole("button", { name: "Cancel at once" }).click();
   await expect(detail(page)).toContainText("▢ cancelled", { timeout: 60_000 });
+
+  // Its checkpoints are models: one becomes the page's student, tokenizer and all.
+  await page.getByTestId("run-students").locator("summary").click();
+  const checkpoint = page.getByRole("button", { name: /^Open this student, after step \d+$/ }).first();
+  const step = /\d+$/.exec((await checkpoint.getAttribute("aria-label"))!)![0];
+  await checkpoint.click();
+  await expect(page.getByTestId("notice")).toContainText(`after step ${step}`, { timeout: 60_000 });
+  await page.keyboard.press("4");
+  await expect(page.getByTestId("model-student")).toContainText(`your own (${step} steps)`);
 });
 
 test("a press of Start answers at once and counts once; the same config again is asked about", async ({

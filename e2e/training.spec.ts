@@ -96,6 +96,8 @@ test("a probe tells the time before the start, and the student stays as it is", 
   const probed = await watched(page);
   // A student that was never probed begins at the same log p.
   await openOwn(page);
+  await page.getByRole("button", { name: "Revert to the loaded student" }).click();
+  await expect(page.getByTestId("model-student")).toContainText("the sample’s");
   await page.getByLabel("Learning rate").fill("0");
   await page.getByLabel("Learning rate").blur();
   await update(page);
@@ -163,6 +165,74 @@ test("saves into a folder, beside what is there", async ({ page }) => {
     expect(sizes["optimizer.safetensors"]).toBeGreaterThan(1.9 * sizes["model.safetensors"]!);
     expect(sizes["config.json"]).toBeGreaterThan(100);
   }
+});
+
+test("a reload keeps the trained student, with a way back; a run's student can be opened again", async ({
+  page,
+}) => {
+  test.setTimeout(300_000);
+  await openOwn(page);
+  await page.getByLabel("Learning rate").fill("1e-3");
+  await page.getByLabel("Graph-conditioned passes").fill("0");
+  await page.keyboard.press("Tab");
+  await page.getByRole("button", { name: "Update" }).click();
+  await expect(page.getByTestId("run-message")).toContainText("Done: 1 step.", { timeout: 100_000 });
+  const { before, after } = await watched(page);
+
+  await openOwn(page);
+  const student = page.getByTestId("model-student");
+  await expect(student).toContainText("trained in this browser");
+  await expect(page.getByRole("button", { name: "Save as .zip" })).toBeEnabled();
+  // It is the trained one, and one step further still knows where it came from.
+  await page.getByLabel("Learning rate").fill("0");
+  await page.getByLabel("Learning rate").blur();
+  await update(page);
+  expect((await watched(page)).before).toBeCloseTo(after, 2);
+  await expect(student).toContainText("updated here");
+  await page.getByRole("button", { name: "Revert to the loaded student" }).click();
+  await expect(student).toContainText("the sample’s");
+  await update(page);
+  expect((await watched(page)).before).toBeCloseTo(before, 2);
+
+  // The first run's student is there under its run.
+  await page.keyboard.press("6");
+  await page.getByTestId("run-list").getByRole("row").last().getByRole("link").click();
+  await page.getByTestId("run-students").locator("summary").click();
+  await page.getByRole("button", { name: "Open this student, after step 1" }).click();
+  await page.keyboard.press("4");
+  await expect(student).toContainText(/your own \(1 steps\)/);
+  await update(page);
+  expect((await watched(page)).before).toBeCloseTo(after, 2);
+});
+
+test("a student that the browser cannot keep is said to be lost with the tab, until it is saved", async ({
+  page,
+}) => {
+  test.setTimeout(300_000);
+  await page.addInitScript(() => {
+    // A disk that is full from the first student on.
+    const put = IDBObjectStore.prototype.put;
+    IDBObjectStore.prototype.put = function (...given: Parameters<typeof put>) {
+      if (this.name !== "runs") throw new DOMException("full", "QuotaExceededError");
+      return put.apply(this, given);
+    };
+  });
+  await openOwn(page);
+  await page.getByLabel("Graph-conditioned passes").fill("0");
+  await page.keyboard.press("Tab");
+  await page.getByRole("button", { name: "Update" }).click();
+  await expect(page.getByTestId("run-message")).toContainText("Done: 1 step.", { timeout: 100_000 });
+  await expect(page.getByTestId("unkept")).toContainText("there is no room for it: remove runs");
+  const asked = page.waitForEvent("dialog");
+  const leaving = page.close({ runBeforeUnload: true });
+  const dialog = await asked;
+  expect(dialog.type()).toBe("beforeunload");
+  await dialog.dismiss();
+  await leaving;
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Save as .zip" }).click();
+  await (await download).path();
+  await expect(page.getByTestId("unkept")).toHaveCount(0);
 });
 
 test("stops after a step, and keeps what was learnt", async ({ page }) => {

@@ -5,6 +5,7 @@ import type { View } from "./place/place.ts";
 import { followWorker } from "./runs/follow-worker.ts";
 import { describeFault } from "./session/faults.ts";
 import { followPlace } from "./session/follow-place.ts";
+import { followStudent } from "./session/kept-student.ts";
 import { computeWorker } from "./session/models.ts";
 import { cancelRun, stopRun } from "./session/run-actions.ts";
 import { followTabs } from "./session/tab-runs.ts";
@@ -46,11 +47,13 @@ export function App() {
     const leaveUrl = followUrl();
     const leavePlace = followPlace();
     const leaveWorker = followWorker();
+    const leaveStudent = followStudent();
     const leaveTabs = followTabs((id, what) => void (what === "stop" ? stopRun(id) : cancelRun(id)));
     return () => {
       leaveUrl();
       leavePlace();
       leaveWorker();
+      leaveStudent();
       leaveTabs();
     };
   }, []);

@@ -2,6 +2,7 @@
 import { unzip, unzipSync, zip } from "fflate";
 import { InputError } from "../../core/errors.ts";
 import { checkTextSize } from "../../core/folder-text.ts";
+import type { TokenizerTexts } from "../../text/index.ts";
 import { type BlobFolder, type FolderFiles, wholeFile } from "./blob-folder.ts";
 
 interface NamedFile {
@@ -121,4 +122,16 @@ export async function tokenizerTexts(folder: FolderFiles) {
     chatTemplate: await text("chat_template.jinja"),
     file: folder.name,
   };
+}
+
+/** The folder with the files of a tokenizer, as far as it has none of its own. */
+export function withTokenizer(folder: FolderFiles, texts: TokenizerTexts): FolderFiles {
+  const files = new Map(folder.files);
+  const add = (name: string, text: string | undefined): void => {
+    if (text !== undefined && !files.has(name)) files.set(name, new Blob([text]));
+  };
+  add("tokenizer.json", texts.tokenizerJson);
+  add("tokenizer_config.json", texts.tokenizerConfigJson);
+  add("chat_template.jinja", texts.chatTemplate);
+  return { ...folder, files };
 }

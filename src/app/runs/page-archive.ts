@@ -1,17 +1,22 @@
-/** Runs of the page over its reloads: what they were, their events and their last checkpoint, in IndexedDB. */
+/** Runs of the page over its reloads: what they were, their events, last checkpoint and student, in IndexedDB. */
+import type { TokenizerTexts } from "../../text/index.ts";
+import type { FolderFile } from "../library/blob-folder.ts";
+import type { ModelOrigin } from "../state/store.ts";
 import type { Run } from "./run.ts";
 
 const NAME = "gcopd-runs";
+const STORES = ["runs", "checkpoints", "students"] as const;
 
 /** What is kept of a run; its figures are made again from its events. */
 export type KeptRun = Omit<Run, "figures" | "stream"> & { plan: unknown };
 
 function open(): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
-    const request = indexedDB.open(NAME, 1);
+    const request = indexedDB.open(NAME, 2);
     request.onupgradeneeded = () => {
-      request.result.createObjectStore("runs", { keyPath: "id" });
-      request.result.createObjectStore("checkpoints", { keyPath: "id" });
+      const there = request.result.objectStoreNames;
+      for (const store of STORES)
+        if (!there.contains(store)) request.result.createObjectStore(store, { keyPath: "id" });
     };
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);
@@ -19,7 +24,7 @@ function open(): Promise<IDBDatabase> {
 }
 
 async function within<T>(
-  store: "runs" | "checkpoints",
+  store: (typeof STORES)[number],
   mode: IDBTransactionMode,
   work: (store: IDBObjectStore) => IDBRequest<T>,
 ): Promise<T> {
@@ -63,7 +68,42 @@ export const keptCheckpoint = (id: string): Promise<KeptCheckpoint | undefined> 
 export const keptCheckpoints = (): Promise<IDBValidKey[]> =>
   within("checkpoints", "readonly", (store) => store.getAllKeys());
 
-export async function dropKept(id: string, what: "checkpoint" | "all"): Promise<void> {
-  await within("checkpoints", "readwrite", (store) => store.delete(id));
-  if (what === "all") await within("runs", "readwrite", (store) => store.delete(id));
+/** A student: what a run made, or what runs began with. */
+export interface KeptStudent {
+  /** The run's, or one of its own. */
+  id: string;
+  name: string;
+  origin: ModelOrigin;
+  /** Optimizer steps. */
+  steps: number;
+  /** Steps that it has of runs of the page, by run. */
+  taken: Readonly<Record<string, number>>;
+  /** Null: the sample's. */
+  tokenizer: TokenizerTexts | null;
+  /** The kept student that a revert goes back to; null: the sample's. */
+  opened: string | null;
+  /** What it went through, for its folder. */
+  log: Blob | null;
+  /** Null: those of the run's checkpoint. */
+  files: ReadonlyMap<string, FolderFile> | null;
+  /** Its path below the folder that the worker shares, where it lies there. */
+  shared?: string;
+}
+
+export const keepStudent = (student: KeptStudent): Promise<unknown> =>
+  within("students", "readwrite", (store) => store.put(student));
+
+export const keptStudent = (id: string): Promise<KeptStudent | undefined> =>
+  within("students", "readonly", (store) => store.get(id) as IDBRequest<KeptStudent | undefined>);
+
+/** Takes a run away with its checkpoint and student, and the students that only it went back to. */
+export async function dropKept(id: string): Promise<void> {
+  for (const store of STORES) await within(store, "readwrite", (each) => each.delete(id));
+  const [students, runs] = await Promise.all([
+    within("students", "readonly", (store) => store.getAll() as IDBRequest<KeptStudent[]>),
+    within("runs", "readonly", (store) => store.getAllKeys()),
+  ]);
+  const wanted = new Set<IDBValidKey | null>([...runs, ...students.map(({ opened }) => opened)]);
+  for (const student of students)
+    if (!wanted.has(student.id)) await within("students", "readwrite", (store) => store.delete(student.id));
 }

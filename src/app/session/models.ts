@@ -3,11 +3,12 @@
  * opened on a device and can be ended and started anew at any time.
  */
 import * as Comlink from "comlink";
+import { create } from "zustand";
 import { InputError } from "../../core/errors.ts";
 import type { WeightChoice } from "../../tensor/index.ts";
 import type { TokenizerTexts } from "../../text/index.ts";
 import type { BlobFolder, FolderFiles } from "../library/blob-folder.ts";
-import { tokenizerTexts } from "../library/model-folder.ts";
+import { tokenizerTexts, withTokenizer } from "../library/model-folder.ts";
 import { countOf } from "../shell/plural.ts";
 import { isComputing } from "../state/computing.ts";
 import { getUi, type ModelOrigin, type Role, setUi } from "../state/store.ts";
@@ -22,13 +23,18 @@ import { sampleBase } from "./sample-base.ts";
 import { type StudentSteps, studentHasRun, studentWentBack } from "./taken-back.ts";
 import { offerUndo } from "./undo.ts";
 
-interface Opened {
+export interface Opened {
   folder: FolderFiles;
   origin: ModelOrigin;
   steps: number;
   /** A student's steps that were taken in this page. */
   taken?: StudentSteps;
+  /** The run of this page that made it last. */
+  run?: string;
 }
+
+/** The run of this page that made the present student; null where none did. */
+export const useStudentRun = create<{ id: string | null }>(() => ({ id: null }));
 
 /** What the user has opened or trained; null means the sample's. */
 const folders: Record<Role, Opened | null> = { teacher: null, student: null };
@@ -36,6 +42,8 @@ const folders: Record<Role, Opened | null> = { teacher: null, student: null };
 let openedStudent: Opened | null = null;
 let tokenizer: TokenizerTexts | null = null;
 let compute: Promise<ComputeClient> | null = null;
+/** A student of the visit before may be on its way: no model is read before it is here. */
+let restoring: Promise<unknown> = Promise.resolve();
 let choice: "webgpu" | "cpu" = "webgpu";
 
 export function computeWorker(): Promise<ComputeClient> {
@@ -104,8 +112,16 @@ let queue: Promise<unknown> = Promise.resolve();
 const samples = new Map<Role, Promise<FolderFiles>>();
 
 async function folderOf(role: Role): Promise<Opened> {
-  const opened = folders[role];
-  if (opened !== null) return opened;
+  await restoring;
+  return folders[role] ?? sampleOf(role);
+}
+
+function setFolder(role: Role, opened: Opened | null): void {
+  folders[role] = opened;
+  if (role === "student") useStudentRun.setState({ id: opened?.run ?? null });
+}
+
+async function sampleOf(role: Role): Promise<Opened> {
   let folder = samples.get(role);
   if (folder === undefined) {
     folder = sampleModel(sampleBase(), role);
@@ -167,7 +183,7 @@ async function openIfNeeded(role: Role): Promise<ComputeClient> {
       { weights: memory().weights, passes: plannedPasses()[role] },
       Comlink.proxy(({ done, total }) => loading(done, total)),
     );
-    folders[role] = opened;
+    setFolder(role, opened);
     if (role === "student") openedStudent ??= opened;
     setUi((ui) => ({ models: { ...ui.models, [role]: { info, origin: opened.origin, steps } } }));
     return client;
@@ -188,7 +204,7 @@ function wayBack(role: Role): () => Promise<void> {
       studentWentBack(folders.student?.taken ?? {}, opened?.taken ?? {});
       openedStudent = openedFirst;
     }
-    folders[role] = opened;
+    setFolder(role, opened);
     if (tokenizer !== texts) {
       tokenizer = texts;
       // Without one of the user's it is the sample's again.
@@ -218,14 +234,14 @@ export async function openModel(role: Role, folder: FolderFiles): Promise<void> 
       tokenizer = texts;
       await spreadTokenizer(texts);
     }
-    folders[role] = { folder, origin: "own", steps: 0 };
+    setFolder(role, { folder, origin: "own", steps: 0 });
     setUi((ui) => ({ models: { ...ui.models, [role]: null } }));
     await ensureModel(role);
     if (role === "student") openedStudent = folders.student;
     setUi({ scores: {} });
     offerUndo(`The ${role} is now ${folder.name}`, goBack, role);
   } catch (error) {
-    folders[role] = before;
+    setFolder(role, before);
     if (tokenizer !== tokenizerBefore && tokenizerBefore !== null) {
       tokenizer = tokenizerBefore;
       await spreadTokenizer(tokenizerBefore);
@@ -249,12 +265,13 @@ export function studentTrained(
     wayBack("student"),
     "student",
   );
-  folders.student = {
+  setFolder("student", {
     folder: withRun(folder, folders.student?.folder, record),
     origin: "updated",
     steps,
     taken: { ...folders.student?.taken, [run.id]: run.done },
-  };
+    run: run.id,
+  });
   studentHasRun(run.id);
   setUi((ui) => {
     const { student } = ui.models;
@@ -273,7 +290,7 @@ export function studentLost(): void {
 export async function revertStudent(): Promise<void> {
   const goBack = wayBack("student");
   studentWentBack(folders.student?.taken ?? {}, openedStudent?.taken ?? {});
-  folders.student = openedStudent;
+  setFolder("student", openedStudent);
   studentLost();
   try {
     await ensureModel("student");
@@ -281,6 +298,34 @@ export async function revertStudent(): Promise<void> {
   } catch (error) {
     setUi({ notice: faultNotice(error) });
   }
+}
+
+/** The student, the one that it was opened as, and the tokenizer: what is kept of them. Null: the sample's. */
+export function studentState(): {
+  student: Opened | null;
+  opened: Opened | null;
+  tokenizer: TokenizerTexts | null;
+} {
+  return { student: folders.student, opened: openedStudent, tokenizer };
+}
+
+/** Takes the student of an earlier visit, which is read while models wait; null leaves the sample's. */
+export async function restoreStudent(
+  read: Promise<ReturnType<typeof studentState> | null>,
+): Promise<Opened | null> {
+  const taking = (async () => {
+    const state = await read;
+    if (state === null || state.student === null) return null;
+    openedStudent = state.opened ?? (await sampleOf("student"));
+    if (state.tokenizer !== null) {
+      tokenizer = state.tokenizer;
+      await spreadTokenizer(tokenizer);
+    }
+    setFolder("student", state.student);
+    return state.student;
+  })();
+  restoring = taking.catch(() => undefined);
+  return taking;
 }
 
 /** Where each role's model is from; the sample's until another is opened. */
@@ -303,12 +348,5 @@ export async function studentFolder(options: { optimizer: boolean }): Promise<Fo
   if (folder === undefined) return null;
   const files = new Map(folder.files);
   if (!options.optimizer) files.delete("optimizer.safetensors");
-  const texts = await ensureTokenizer();
-  const add = (name: string, text: string | undefined): void => {
-    if (text !== undefined && !files.has(name)) files.set(name, new Blob([text]));
-  };
-  add("tokenizer.json", texts.tokenizerJson);
-  add("tokenizer_config.json", texts.tokenizerConfigJson);
-  add("chat_template.jinja", texts.chatTemplate);
-  return { name: "student", files };
+  return withTokenizer({ name: "student", files }, await ensureTokenizer());
 }

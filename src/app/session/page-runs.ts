@@ -44,12 +44,11 @@ export function beginPageRun(run: Pick<Run, "id" | "title" | "config">, plan: un
 /** Runs that are being written down for the last time. */
 const ending = new Map<string, Promise<void>>();
 
-/** How a run ended; one that is done needs no checkpoint any more. Other tabs may have it once that is written down. */
+/** How a run ended; its last checkpoint stays, as its student. Other tabs may have it once that is written down. */
 export function endPageRun(id: string, state: "done" | "cancelled" | "failed", message: string | null): void {
   patchRun(id, { state, message, ended: new Date().toISOString(), stream: "closed" });
   const written = write(id).then(() => leaveRun(id));
   ending.set(id, written);
-  if (state === "done") void dropKept(id, "checkpoint").catch(() => undefined);
 }
 
 /** Writes a run down, now and then. */
@@ -142,10 +141,10 @@ export async function renamePageRun(id: string, title: string): Promise<void> {
   if (getRuns().runs[id]?.stream !== "other-tab") await write(id);
 }
 
-/** Takes an ended run of the page away, with its checkpoint. */
+/** Takes an ended run of the page away, with its student. */
 export async function removePageRun(id: string): Promise<void> {
   dropRun(id);
   plans.delete(id);
-  await dropKept(id, "all").catch(() => undefined);
+  await dropKept(id).catch(() => undefined);
   tellTabs({ type: "removed", id });
 }

@@ -3,6 +3,7 @@ import { wholeFile } from "../library/blob-folder.ts";
 import { archiveFolder } from "../library/model-folder.ts";
 import { setUi } from "../state/store.ts";
 import { faultNotice, isAbort } from "./faults.ts";
+import { studentSaved } from "./kept-student.ts";
 import { studentFolder } from "./models.ts";
 import { saveFile } from "./save-file.ts";
 
@@ -18,6 +19,7 @@ export const canSaveFolder = (): boolean => window.showDirectoryPicker !== undef
 async function saved(what: () => Promise<string>): Promise<void> {
   try {
     setUi({ notice: { kind: "info", text: await what() } });
+    studentSaved();
   } catch (error) {
     // The user closed the picker.
     if (!isAbort(error)) setUi({ notice: faultNotice(error) });

@@ -15,6 +15,7 @@ import { shownName } from "../text/shown-text.ts";
 import { libraryWorker } from "../workers/clients.ts";
 import type { PlanToMeasure, RunEvent, TrainingPlan } from "../workers/training-run.ts";
 import { describeFault, isAbort, isDeviceFault } from "./faults.ts";
+import { keepTrained, noteStudentOf } from "./kept-student.ts";
 import { requirePlan, showPlan } from "./memory.ts";
 import {
   computeWorker,
@@ -162,6 +163,7 @@ async function runHere(
     const read = libraryOf(getUi().libraries, plan.library)?.summary;
     patch({ library: plan.library, run: id });
     beginPageRun({ id, title, config: plan.written }, plan);
+    if (!again) await noteStudentOf(id);
     progress("Measuring what the models will read", 0, 0);
     const passes = await requirePlan("train", () => planTraining(plan));
     if (mine !== run) return;
@@ -207,6 +209,8 @@ async function runHere(
       student: student?.info ?? null,
     };
     studentTrained(result.folder, result.steps, record, { id: plan.id, done });
+    await keepTrained(plan.id, done);
+    if (mine !== run) return;
     const text = [
       result.finished
         ? `Done: ${countOf(done, "step")}${under(words)}.`

@@ -6,7 +6,7 @@ import { useRuns } from "../runs/runs-store.ts";
 import { faultNotice } from "../session/faults.ts";
 import { openHub, useHub } from "../session/hub.ts";
 import { useMemory } from "../session/memory.ts";
-import { chooseTeacherWeights, openModel } from "../session/models.ts";
+import { chooseTeacherWeights, openModel, useStudentRun } from "../session/models.ts";
 import { pickedFiles } from "../shell/dropped-files.ts";
 import { isComputing } from "../state/computing.ts";
 import { type Role, setUi, useUi } from "../state/store.ts";
@@ -34,6 +34,7 @@ async function open(role: Role, files: FileList | null): Promise<void> {
 export function ModelPicker({ of: role }: { of: Role }) {
   const model = useUi((ui) => ui.models[role]);
   const shares = useRuns(({ worker }) => worker.files?.shared != null);
+  const trained = useStudentRun((run) => role === "student" && run.id !== null);
   const folder = useRef<HTMLInputElement>(null);
   const archive = useRef<HTMLInputElement>(null);
   return (
@@ -42,7 +43,7 @@ export function ModelPicker({ of: role }: { of: Role }) {
         {role}:{" "}
         <strong>
           {model === null
-            ? "the sample’s, opened when needed"
+            ? `${trained ? "trained in this browser" : "the sample’s"}, opened when needed`
             : `${shownName(model.info.model)}, ${ORIGINS[model.origin]}`}
         </strong>
         {model !== null && model.steps > 0 && ` (${model.steps} steps)`}

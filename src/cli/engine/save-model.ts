@@ -71,6 +71,13 @@ export async function saveModel(trainer: Trainer, path: string, options: SaveMod
   await writeFolder(writer, (folder) => trainer.save(folder, { optimizer: options.optimizer }));
 }
 
+/** Writes the files that go with a model's weights alone, whole or not at all. */
+export async function saveCompanions(path: string, folders: readonly string[]): Promise<void> {
+  const from = folders.map((folder) => openFolder(folder));
+  const writer = withFiles(createFolder(path, { replace: true }), () => companions(from));
+  await writeFolder(writer, (folder) => folder.commit());
+}
+
 /** Refuses, before any work, a folder that is there already with something in it. */
 export async function checkNewFolder(path: string): Promise<void> {
   const found = await stat(path).catch(() => null);

@@ -15,7 +15,7 @@ import { sha256Hex } from "../../core/seeded.ts";
 import { openModelFolder, parseHubName } from "../../engine/hub/node.ts";
 import { onFile } from "../../node/file-error.ts";
 import { lockFolder } from "../../worker/lock.ts";
-import { saveModel } from "../engine/save-model.ts";
+import { saveCompanions, saveModel } from "../engine/save-model.ts";
 import { writeOut } from "../io.ts";
 import { writeBatch } from "./batch-file.ts";
 import { DiskCheckpoints } from "./checkpoints.ts";
@@ -71,6 +71,8 @@ async function trainInFolder(run: TrainingRun, inputs: TrainingInputs): Promise<
   const log = new EventLog(join(out, "events.jsonl"), join(out, "metrics.jsonl"));
   try {
     await writeOut(join(out, "config.json"), [`${JSON.stringify(config, null, 2)}\n`]);
+    // Once, beside the checkpoints, which have none: any of them can then be opened as a model.
+    await saveCompanions(join(out, "tokenizer"), companionsOf(config));
     return await withModels(run, inputs, async ({ teacher, reopen, openStudent, fingerprint }) => {
       const result = await train({
         method,
@@ -110,13 +112,18 @@ async function trainInFolder(run: TrainingRun, inputs: TrainingInputs): Promise<
   }
 }
 
+const companionsOf = ({ student, tokenizer }: TrainingRun["config"]): string[] => [
+  student,
+  tokenizer ?? student,
+];
+
 /** Writes the finished student. */
 async function finish({ config, out }: TrainingRun, { student, finished }: TrainResult): Promise<boolean> {
   try {
     if (finished) {
       await saveModel(student, join(out, "student"), {
         optimizer: false,
-        companionsFrom: [config.student, config.tokenizer ?? config.student],
+        companionsFrom: companionsOf(config),
         replace: true,
       });
     }

@@ -105,7 +105,9 @@ describe("a whole run", () => {
       "lock.sqlite",
       "metrics.jsonl",
       "student",
+      "tokenizer",
     ]);
+    expect(readdirSync(join(folder, "out", "tokenizer"))).toContain("tokenizer.json");
     expect(readdirSync(join(folder, "out", "checkpoints"))).toEqual(["step-00000003", "step-00000004"]);
     expect(readdirSync(join(folder, "out", "student")).sort()).toEqual([
       "config.json",

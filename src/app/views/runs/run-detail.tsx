@@ -18,6 +18,7 @@ import { CopyText } from "./copy-text.tsx";
 import { RunButtons } from "./run-list.tsx";
 import { RunName } from "./run-name.tsx";
 import { leftText, RunStateLine, stepsText } from "./run-state.tsx";
+import { RunStudents } from "./run-students.tsx";
 
 const LOG_LINES = 1000;
 /** Lines have no greatest length. */
@@ -94,6 +95,7 @@ export function RunDetail({ run }: { run: Run }) {
               </p>
             </details>
           )}
+          {figures.done > 0 && <RunStudents run={run} />}
           {run.where === "worker" && <Log id={id} />}
           {run.where === "worker" && <Files id={id} />}
           <span className="run-export">

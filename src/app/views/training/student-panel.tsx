@@ -1,13 +1,17 @@
 /** Which student is open, where it goes, and the way back. */
 import { useState } from "react";
-import { revertStudent } from "../../session/models.ts";
+import { useKept } from "../../session/kept-student.ts";
+import { revertStudent, useStudentRun } from "../../session/models.ts";
 import { canSaveFolder, downloadStudent, saveStudentFolder } from "../../session/save-student.ts";
 import { useUi } from "../../state/store.ts";
+import { shownName } from "../../text/shown-text.ts";
 import { ModelPicker } from "../model-picker.tsx";
 
 export function StudentPanel() {
   const student = useUi((ui) => ui.models.student);
   const busy = useUi((ui) => ui.training.status !== "idle" || ui.scoring.status === "running");
+  const trained = useStudentRun((run) => run.id !== null);
+  const problem = useKept((kept) => kept.problem);
   const [optimizer, setOptimizer] = useState(false);
   return (
     <div className="student-panel">
@@ -23,7 +27,7 @@ export function StudentPanel() {
         </label>
         <button
           type="button"
-          disabled={student === null || busy}
+          disabled={(student === null && !trained) || busy}
           onClick={() => void downloadStudent({ optimizer })}
         >
           Save as .zip
@@ -31,7 +35,7 @@ export function StudentPanel() {
         {canSaveFolder() && (
           <button
             type="button"
-            disabled={student === null || busy}
+            disabled={(student === null && !trained) || busy}
             onClick={() => void saveStudentFolder({ optimizer })}
           >
             Save to a folder…
@@ -39,12 +43,18 @@ export function StudentPanel() {
         )}
         <button
           type="button"
-          disabled={student?.origin !== "updated" || busy}
+          disabled={(student?.origin !== "updated" && !trained) || busy}
           onClick={() => void revertStudent()}
         >
           Revert to the loaded student
         </button>
       </span>
+      {problem !== null && (
+        <p className="fault" role="alert" data-testid="unkept">
+          This browser could not keep the trained student ({shownName(problem, 500)}): it is lost with this
+          tab unless you save it.
+        </p>
+      )}
     </div>
   );
 }

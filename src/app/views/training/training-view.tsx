@@ -60,7 +60,7 @@ export function TrainingView() {
             Each step: the frozen teacher scores the student’s recorded responses, without evidence in the
             vanilla stage and with Rₜ in the second; the student moves towards it by the clipped surrogate. In
             the page nothing is written to your disk until you save; runs and their last checkpoint are kept
-            in this browser, so that they can go on.
+            in this browser, so that they can go on and a reload loses no student.
           </p>
         )
       )}

@@ -1,0 +1,112 @@
+/** Students of runs, opened as the student of the page: what this browser kept, or what the worker has on its disk. */
+import { InputError } from "../../core/errors.ts";
+import type { FolderFiles } from "../library/blob-folder.ts";
+import { withTokenizer } from "../library/model-folder.ts";
+import type { Run } from "../runs/run.ts";
+import { worker } from "../runs/worker-client.ts";
+import { isComputing } from "../state/computing.ts";
+import { setUi } from "../state/store.ts";
+import { sampleTokenizer } from "../workers/sample.ts";
+import { faultNotice } from "./faults.ts";
+import { keptStudentOf } from "./kept-student.ts";
+import { openModel } from "./models.ts";
+import { sampleBase } from "./sample-base.ts";
+
+/** A student that a run has. */
+export interface RunStudent {
+  /** Folder below the run's output; empty for a run of the page. */
+  folder: string;
+  /** "after step 12". */
+  label: string;
+  /** Of its files. */
+  bytes: number;
+}
+
+const WEIGHTS = /\.safetensors$/;
+/** Holds the tokenizer of a job's students, beside them. */
+const TOKENIZER = "tokenizer";
+
+/** The students that a run has now, the newest first. */
+export async function studentsOf({ id, where }: Run): Promise<RunStudent[]> {
+  if (where === "page") {
+    const found = await keptStudentOf(id);
+    if (found === null) return [];
+    const bytes = [...found.folder.files.values()].reduce((sum, { size }) => sum + size, 0);
+    return [
+      { folder: "", label: found.step === null ? "as it was kept" : `after step ${found.step}`, bytes },
+    ];
+  }
+  const folders = new Map<string, { names: string[]; bytes: number }>();
+  for (const { path, bytes } of await worker.results(id)) {
+    const slash = path.lastIndexOf("/");
+    const folder = folders.get(path.slice(0, Math.max(0, slash))) ?? { names: [], bytes: 0 };
+    folder.names.push(path.slice(slash + 1));
+    folder.bytes += bytes;
+    folders.set(path.slice(0, Math.max(0, slash)), folder);
+  }
+  return [...folders]
+    .filter(([, { names }]) => names.includes("config.json") && names.some((name) => WEIGHTS.test(name)))
+    .map(([folder, { bytes }]) => {
+      const step = /^checkpoints\/step-0*(\d+)$/.exec(folder)?.[1];
+      const label =
+        step === undefined ? (folder === "student" ? "at its end" : folder) : `after step ${step}`;
+      return { folder, label, bytes };
+    })
+    .sort((a, b) => (a.folder < b.folder ? 1 : -1));
+}
+
+/** Makes it the student of the page. A fault is shown, and the student before stays. */
+export async function openStudentOf(run: Run, { folder, label }: RunStudent): Promise<void> {
+  try {
+    if (isComputing()) throw new InputError("a model is at work: stop it, then open another one");
+    const files = run.where === "page" ? await keptFolder(run) : await fetchedFolder(run, folder);
+    await openModel("student", { ...files, name: `${run.id} ${label}` });
+  } catch (error) {
+    setUi({ notice: faultNotice(error) });
+  }
+}
+
+async function keptFolder({ id }: Run): Promise<FolderFiles> {
+  const found = await keptStudentOf(id);
+  if (found === null) throw new InputError("this browser keeps no student of the run any more", { file: id });
+  return withTokenizer(found.folder, found.kept.tokenizer ?? (await sampleTokenizer(sampleBase())));
+}
+
+/** The files of a folder of the job's results, and of its tokenizer where the folder has none. */
+async function fetchedFolder({ id }: Run, folder: string): Promise<FolderFiles> {
+  const results = await worker.results(id);
+  const below = (parent: string) =>
+    results.flatMap(({ path, bytes }) => {
+      const name = path.slice(parent.length + 1);
+      return path === `${parent}/${name}` && !name.includes("/") ? [{ path, name, bytes }] : [];
+    });
+  const own = below(folder);
+  const names = new Set(own.map(({ name }) => name));
+  const wanted = [...own, ...below(TOKENIZER).filter(({ name }) => !names.has(name))];
+  if (own.length === 0) throw new InputError("the job has this folder no more", { file: folder });
+  const total = wanted.reduce((sum, { bytes }) => sum + bytes, 0);
+  const files = new Map<string, Blob>();
+  let done = 0;
+  const show = (): void =>
+    setUi((ui) => ({
+      modelLoading: {
+        ...ui.modelLoading,
+        student: { label: `Fetching the student of ${id}`, done, total, unit: "bytes" },
+      },
+    }));
+  try {
+    for (const { path, name, bytes } of wanted) {
+      show();
+      const blob = await (await worker.file(id, path)).blob();
+      if (blob.size !== bytes)
+        throw new InputError("has changed on the worker's disk while it was read: open it again", {
+          file: path,
+        });
+      files.set(name, blob);
+      done += bytes;
+    }
+  } finally {
+    setUi((ui) => ({ modelLoading: { ...ui.modelLoading, student: undefined } }));
+  }
+  return { name: folder, files };
+}

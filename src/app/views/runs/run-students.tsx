@@ -1,0 +1,43 @@
+/** The students that a run has, each with a button that makes it the page's. */
+import { useState } from "react";
+import type { Run } from "../../runs/run.ts";
+import { faultNotice } from "../../session/faults.ts";
+import { gigabytes } from "../../session/hub.ts";
+import { openStudentOf, type RunStudent, studentsOf } from "../../session/open-student.ts";
+import { isComputing } from "../../state/computing.ts";
+import { setUi, useUi } from "../../state/store.ts";
+
+export function RunStudents({ run }: { run: Run }) {
+  const [students, setStudents] = useState<RunStudent[] | null>(null);
+  const loading = useUi((ui) => ui.modelLoading.student !== undefined);
+  const busy = useUi(() => isComputing()) || loading;
+  const read = (): void => {
+    studentsOf(run).then(setStudents, (error) => setUi({ notice: faultNotice(error) }));
+  };
+  return (
+    <details onToggle={(event) => event.currentTarget.open && read()} data-testid="run-students">
+      <summary>Students</summary>
+      {students?.length === 0 && (
+        <p className="note">None is kept: there is one after the first checkpoint.</p>
+      )}
+      <ul className="run-files">
+        {students?.map((student) => (
+          <li key={student.folder}>
+            <button
+              type="button"
+              disabled={busy}
+              onClick={() => void openStudentOf(run, student)}
+              aria-label={`Open this student, ${student.label}`}
+            >
+              Open this student
+            </button>{" "}
+            {student.label}{" "}
+            <span className="note">
+              {gigabytes(student.bytes)} with its optimizer state, where it has one
+            </span>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
