@@ -136,6 +136,14 @@ test("tokens, training and runs", async ({ page }) => {
   await page.getByTestId("run-list").getByRole("checkbox").check();
   await expect(page.getByTestId("run-charts")).toBeVisible();
   await check(page, "runs, with a chart");
+  await page.keyboard.press("4");
+  await page.getByLabel("Vanilla passes").fill("900");
+  await page.keyboard.press("Tab");
+  await page.getByRole("button", { name: "Update" }).click();
+  await page.getByTestId("at-work").locator("summary").click();
+  await check(page, "what is running");
+  await page.getByTestId("at-work").getByRole("button", { name: "Stop after this step" }).click();
+  await expect(page.getByTestId("at-work")).toHaveCount(0, { timeout: 60_000 });
 });
 
 test("what a keyboard misses would be told", async ({ page }) => {

@@ -222,6 +222,33 @@ test("a run of the page goes on from its checkpoint after a reload", async ({ pa
   await expect(detail(page)).toContainText("went on after step 2");
 });
 
+test("the header of every view shows what is running, and can end it", async ({ page }) => {
+  test.setTimeout(300_000);
+  await visit(page);
+  await openForm(page);
+  await page.getByLabel("Vanilla passes").fill("900");
+  await page.keyboard.press("Tab");
+  await page.getByRole("button", { name: "Update" }).click();
+  await page.getByRole("radio", { name: /the worker/ }).check();
+  await page.getByRole("combobox", { name: "Device", exact: true }).selectOption("cpu");
+  await page.getByRole("button", { name: "Start on the worker" }).click();
+  await page.keyboard.press("1");
+  const atWork = page.getByTestId("at-work");
+  await expect(atWork.locator("summary")).toContainText("2 running", { timeout: 60_000 });
+  await atWork.locator("summary").focus();
+  await page.keyboard.press("Enter");
+  const here = atWork.getByRole("listitem").filter({ hasText: "Training: step" });
+  const there = atWork.getByRole("listitem").filter({ hasText: /, on the worker/ });
+  await expect(there).toContainText(/running, step [1-9]\d* of 901/, { timeout: 100_000 });
+  await there.getByRole("button", { name: "Stop after its step" }).click();
+  await expect(there).toHaveCount(0, { timeout: 60_000 });
+  await expect(here.getByRole("progressbar")).toHaveAttribute("max", "901");
+  await here.getByRole("button", { name: "Stop after this step" }).click();
+  await expect(atWork).toHaveCount(0, { timeout: 60_000 });
+  await page.keyboard.press("6");
+  await expect(page.getByTestId("run-list").getByRole("row", { name: /▢ cancelled/ })).toHaveCount(2);
+});
+
 test("a run has one tab: the others follow it, end it, and go on with it only when that tab is gone", async ({
   page,
   context,

@@ -44,9 +44,12 @@ export async function refreshRuns(): Promise<void> {
     const { worker: known } = getRuns();
     if (known.status !== "there") {
       const [files, device] = await Promise.all([worker.files(), worker.device()]);
-      useRuns.setState({ worker: { status: "there", problem: null, files, device: device.message } });
+      const there = { status: "there", problem: null, files, device: device.message } as const;
+      useRuns.setState(({ worker: before }) => ({ worker: { ...before, ...there } }));
     }
-    const jobs = (await worker.jobs()).filter(({ request }) => request.kind === "train");
+    const all = await worker.jobs();
+    const jobs = all.filter(({ request }) => request.kind === "train");
+    noteScoreJobs(all);
     for (const job of jobs) takeJob(job);
     const there = new Set(jobs.map(({ id }) => id));
     for (const { id, where } of Object.values(getRuns().runs))
@@ -55,6 +58,15 @@ export async function refreshRuns(): Promise<void> {
     const problem = error instanceof InputError ? error.message : null;
     useRuns.setState(({ worker: state }) => ({ worker: { ...state, status: "lost", problem } }));
   }
+}
+
+function noteScoreJobs(jobs: readonly Job[]): void {
+  const scoreJobs = jobs
+    .filter(({ request, state }) => request.kind === "score" && !ENDED.includes(state))
+    .map(({ id, request, state }) => ({ id, title: request.title ?? id, state }));
+  const { worker: known } = getRuns();
+  if (JSON.stringify(scoreJobs) !== JSON.stringify(known.scoreJobs))
+    useRuns.setState({ worker: { ...known, scoreJobs } });
 }
 
 function forget(id: string): void {

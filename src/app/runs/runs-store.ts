@@ -13,6 +13,8 @@ export interface WorkerState {
   /** What it computes on, in words. */
   device: string;
   files: WorkerFiles | null;
+  /** Its scoring jobs that have not ended: they are no runs. */
+  scoreJobs: readonly Pick<Run, "id" | "title" | "state">[];
 }
 
 interface RunsState {
@@ -26,7 +28,7 @@ interface RunsState {
 
 export const useRuns = create<RunsState>(() => ({
   runs: {},
-  worker: { status: "asking", problem: null, device: "", files: null },
+  worker: { status: "asking", problem: null, device: "", files: null, scoreJobs: [] },
   latest: null,
   restored: false,
 }));

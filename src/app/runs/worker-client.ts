@@ -91,7 +91,8 @@ export const worker = {
       signal,
     }),
   results: async (id: string) => (await asked(resultsAnswer, `/jobs/${id}/results`)).files,
-  file: (id: string, path: string) => ask(`/jobs/${id}/results/file?path=${encodeURIComponent(path)}`),
+  file: (id: string, path: string, signal?: AbortSignal) =>
+    ask(`/jobs/${id}/results/file?path=${encodeURIComponent(path)}`, signal === undefined ? {} : { signal }),
   log: (id: string, tail?: number) => ask(`/jobs/${id}/log${tail === undefined ? "" : `?tail=${tail}`}`),
   events: (id: string, after: string | null, signal: AbortSignal) =>
     ask(`/jobs/${id}/events`, { signal, ...(after === null ? {} : { headers: { "Last-Event-ID": after } }) }),

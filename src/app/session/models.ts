@@ -15,7 +15,7 @@ import { getUi, type ModelOrigin, type Role, setUi } from "../state/store.ts";
 import { type ComputeClient, libraryWorker, startComputeWorker } from "../workers/clients.ts";
 import type { ModelsJob } from "../workers/compute-service.ts";
 import { sampleModel, sampleTokenizer } from "../workers/sample.ts";
-import { faultNotice } from "./faults.ts";
+import { faultNotice, isAbort } from "./faults.ts";
 import { keptDecisions } from "./kept-decisions.ts";
 import { memory, memoryLimit, plannedPasses, useMemory } from "./memory.ts";
 import { withRun } from "./run-log.ts";
@@ -171,7 +171,8 @@ async function openIfNeeded(role: Role): Promise<ComputeClient> {
   const loading = (done: number, total: number): void => {
     // The last words of a worker may arrive after its answer.
     if (!underWay) return;
-    const shown = { label: `Opening the ${role}`, done, total, unit: "bytes" };
+    const cancel = (): void => void client.api.abort();
+    const shown = { label: `Opening the ${role}`, done, total, unit: "bytes", cancel };
     setUi((ui) => ({ modelLoading: { ...ui.modelLoading, [role]: shown } }));
   };
   loading(0, 0);
@@ -246,7 +247,10 @@ export async function openModel(role: Role, folder: FolderFiles): Promise<void> 
       tokenizer = tokenizerBefore;
       await spreadTokenizer(tokenizerBefore);
     }
-    setUi((ui) => ({ models: { ...ui.models, [role]: null }, notice: faultNotice(error) }));
+    const notice = isAbort(error)
+      ? ({ kind: "info", text: `Opening the ${role} was stopped: the one before stays.` } as const)
+      : faultNotice(error);
+    setUi((ui) => ({ models: { ...ui.models, [role]: null }, notice }));
   }
 }
 

@@ -7,7 +7,7 @@ import { worker } from "../runs/worker-client.ts";
 import { isComputing } from "../state/computing.ts";
 import { setUi } from "../state/store.ts";
 import { sampleTokenizer } from "../workers/sample.ts";
-import { faultNotice } from "./faults.ts";
+import { faultNotice, isAbort } from "./faults.ts";
 import { keptStudentOf } from "./kept-student.ts";
 import { openModel } from "./models.ts";
 import { sampleBase } from "./sample-base.ts";
@@ -62,7 +62,11 @@ export async function openStudentOf(run: Run, { folder, label }: RunStudent): Pr
     const files = run.where === "page" ? await keptFolder(run) : await fetchedFolder(run, folder);
     await openModel("student", { ...files, name: `${run.id} ${label}` });
   } catch (error) {
-    setUi({ notice: faultNotice(error) });
+    setUi({
+      notice: isAbort(error)
+        ? { kind: "info", text: "Fetching was stopped: the student before stays." }
+        : faultNotice(error),
+    });
   }
 }
 
@@ -87,17 +91,19 @@ async function fetchedFolder({ id }: Run, folder: string): Promise<FolderFiles> 
   const total = wanted.reduce((sum, { bytes }) => sum + bytes, 0);
   const files = new Map<string, Blob>();
   let done = 0;
+  const controller = new AbortController();
+  const cancel = (): void => controller.abort();
   const show = (): void =>
     setUi((ui) => ({
       modelLoading: {
         ...ui.modelLoading,
-        student: { label: `Fetching the student of ${id}`, done, total, unit: "bytes" },
+        student: { label: `Fetching the student of ${id}`, done, total, unit: "bytes", cancel },
       },
     }));
   try {
     for (const { path, name, bytes } of wanted) {
       show();
-      const blob = await (await worker.file(id, path)).blob();
+      const blob = await (await worker.file(id, path, controller.signal)).blob();
       if (blob.size !== bytes)
         throw new InputError("has changed on the worker's disk while it was read: open it again", {
           file: path,

@@ -8,6 +8,7 @@ import { libraryNames } from "../state/libraries.ts";
 import { setUi, THEMES, useUi } from "../state/store.ts";
 import { shownName } from "../text/shown-text.ts";
 import { VIEW_TITLES } from "./actions/index.ts";
+import { AtWork } from "./at-work.tsx";
 import { DeviceMenu } from "./device-menu.tsx";
 import { isMac, keyCaps } from "./keys.ts";
 import { chooseTheme } from "./theme.ts";
@@ -45,6 +46,7 @@ export function Header() {
         ))}
       </nav>
       <div className="top-end">
+        <AtWork />
         <LibraryName />
         <DeviceMenu />
         <label>

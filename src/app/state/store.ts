@@ -26,6 +26,8 @@ export interface Progress {
   done: number;
   total: number;
   unit: string;
+  /** Ends it, where that can be asked for. */
+  cancel?: () => void;
 }
 
 /** Where models are computed. */

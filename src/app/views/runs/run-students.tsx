@@ -18,7 +18,7 @@ export function RunStudents({ run }: { run: Run }) {
     <details onToggle={(event) => event.currentTarget.open && read()} data-testid="run-students">
       <summary>Students</summary>
       {students?.length === 0 && (
-        <p className="note">None is kept: there is one after the first checkpoint.</p>
+        <p className="note">None is kept yet: the first checkpoint is the first one.</p>
       )}
       <ul className="run-files">
         {students?.map((student) => (

@@ -1,0 +1,72 @@
+import { expect, it } from "vitest";
+import { newRun } from "../runs/runs-store.ts";
+import { getUi, IDLE_TRAINING } from "../state/store.ts";
+import { tasksAtWork, type Work } from "./at-work.ts";
+
+const nothing: Work = {
+  ui: getUi(),
+  runs: {},
+  scoreJobs: [],
+  hub: { download: null },
+  sending: { label: null, cancel: null },
+  cost: { doing: null },
+};
+
+const run = (id: string, where: "page" | "worker") => newRun({ id, where, title: id, config: {} });
+
+it("lists nothing where nothing is running: no run that has ended, nor this tab's own", () => {
+  const runs = {
+    a: { ...run("a", "worker"), state: "done" as const },
+    b: { ...run("b", "page"), state: "running" as const, stream: "live" as const },
+  };
+  expect(tasksAtWork({ ...nothing, runs })).toEqual([]);
+});
+
+it("lists everything that is running, with what ends it", () => {
+  const progress = { label: "Reading", done: 1, total: 4, unit: "records" };
+  const tasks = tasksAtWork({
+    ui: {
+      opening: progress,
+      modelLoading: { teacher: { ...progress, label: "Opening the teacher", cancel: () => undefined } },
+      scoring: { status: "cancelling", job: "contexts", key: "k" },
+      training: { ...IDLE_TRAINING, status: "stopping", run: "r", done: 2, total: 3 },
+    },
+    runs: {
+      t: { ...run("t", "worker"), state: "running" },
+      o: { ...run("o", "page"), state: "cancelling", stream: "other-tab" },
+    },
+    scoreJobs: [{ id: "score-1", title: "score-1", state: "running" }],
+    hub: {
+      download: {
+        file: "f",
+        what: "downloading",
+        done: 1,
+        total: 2,
+        label: "owner/model",
+        eta: null,
+        stopping: false,
+      },
+    },
+    sending: { label: "Submitting", cancel: () => undefined },
+    cost: { doing: "Measuring" },
+  });
+  expect(
+    tasks.map(({ name, detail, done, total, end }) => [
+      `${name}: ${detail}`,
+      done,
+      total,
+      end?.label ?? null,
+    ]),
+  ).toEqual([
+    ["Reading: ", 1, 4, "Cancel"],
+    ["Opening the teacher: ", 1, 4, "Cancel"],
+    ["Downloading owner/model: ", 1, 2, "Stop"],
+    ["Scoring: cancel requested", 0, 0, null],
+    ["Training: step 3 of 3, starting", 2, 3, "Stop at once"],
+    ["Starting a run on the worker: Submitting", 0, 0, "Cancel"],
+    ["Cost of a run on the worker: Measuring", 0, 0, "Cancel"],
+    ["t, on the worker: running", 0, 0, "Stop after its step"],
+    ["o, in another tab: cancelling", 0, 0, "Cancel"],
+    ["score-1, scoring on the worker: running", 0, 0, "Cancel"],
+  ]);
+});

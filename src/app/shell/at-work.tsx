@@ -1,0 +1,83 @@
+/** One place in the header for everything that is running, wherever it was started: its progress, and a button that ends it. */
+import { useRef } from "react";
+import { useRuns } from "../runs/runs-store.ts";
+import { type Task, tasksAtWork } from "../session/at-work.ts";
+import { useHub } from "../session/hub.ts";
+import { useWorkerCost } from "../session/worker-cost.ts";
+import { useSending } from "../session/worker-training.ts";
+import { useUi } from "../state/store.ts";
+import { shownText } from "../text/shown-text.ts";
+
+function useAtWork(): Task[] {
+  const opening = useUi((ui) => ui.opening);
+  const modelLoading = useUi((ui) => ui.modelLoading);
+  const scoring = useUi((ui) => ui.scoring);
+  const training = useUi((ui) => ui.training);
+  const runs = useRuns((state) => state.runs);
+  const scoreJobs = useRuns((state) => state.worker.scoreJobs);
+  const ui = { opening, modelLoading, scoring, training };
+  return tasksAtWork({ ui, runs, scoreJobs, hub: useHub(), sending: useSending(), cost: useWorkerCost() });
+}
+
+const described = ({ name, detail }: Task): string => shownText(detail === "" ? name : `${name}: ${detail}`);
+
+export function AtWork() {
+  const tasks = useAtWork();
+  const menu = useRef<HTMLDetailsElement>(null);
+  const counted = tasks.length === 0 ? "" : `${tasks.length} running`;
+  const [first] = tasks;
+  return (
+    <>
+      {/* Said when something begins or ends, not as it goes on. */}
+      <span className="hidden-visually" role="status">
+        {counted}
+      </span>
+      {first !== undefined && (
+        <details
+          className="at-work"
+          data-testid="at-work"
+          ref={menu}
+          onKeyDown={(event) => {
+            if (event.key !== "Escape" || !menu.current?.open) return;
+            event.preventDefault();
+            menu.current.open = false;
+            menu.current.querySelector("summary")?.focus();
+          }}
+        >
+          <summary id="at-work" title={described(first)}>
+            <TaskProgress task={first} />
+            <span>{counted}</span>
+          </summary>
+          <ul>
+            {tasks.map((task) => (
+              <li key={task.key}>
+                <span>{described(task)}</span>
+                <TaskProgress task={task} />
+                {task.end !== null && (
+                  <button
+                    type="button"
+                    aria-label={`${task.end.label}: ${shownText(task.name)}`}
+                    onClick={task.end.run}
+                  >
+                    {task.end.label}
+                  </button>
+                )}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
+  );
+}
+
+/** Without a value where nobody knows how much there is. */
+function TaskProgress({ task: { name, done, total } }: { task: Task }) {
+  return (
+    <progress
+      max={total || 1}
+      value={total === 0 ? undefined : Math.min(done, total)}
+      aria-label={shownText(name)}
+    />
+  );
+}
