@@ -82,8 +82,11 @@ export async function restorePageRuns(): Promise<void> {
   try {
     const [runs, owned] = await Promise.all([keptRuns(), ownedRuns()]);
     for (const { plan, ...run } of runs) {
-      const read = owned.has(run.id)
-        ? { ...run, figures: await figuresOf(run.events), stream: "other-tab" as const }
+      const settled = ENDED.includes(run.state) || owned.has(run.id);
+      const stream: Run["stream"] = owned.has(run.id) ? "other-tab" : "closed";
+      // One that seems to go on, and that no tab has, may have ended since it was read.
+      const read = settled
+        ? { ...run, figures: await figuresOf(run.events), stream }
         : await readKeptRun(run.id);
       if (read === null || getRuns().runs[run.id] !== undefined) continue;
       plans.set(run.id, plan);
