@@ -196,7 +196,8 @@ test("a reload keeps the trained student, with a way back; a run's student can b
 
   // The first run's student is there under its run.
   await page.keyboard.press("6");
-  await page.getByTestId("run-list").getByRole("row").last().getByRole("link").click();
+  const runs = page.getByTestId("run-list").getByRole("row", { name: /this page/ });
+  await runs.last().getByRole("link").click();
   await page.getByTestId("run-students").locator("summary").click();
   await page.getByRole("button", { name: "Open this student, after step 1" }).click();
   await page.keyboard.press("4");
