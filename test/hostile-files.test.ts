@@ -196,6 +196,11 @@ describe("tokenizers", () => {
       "m/tokenizer.json, pre_tokenizer.pretokenizers[0].pattern.Regex: a pattern that could take hours: it repeats a part without a bound before one that may fail",
     ],
     [
+      "a pattern that hangs beside an empty list of another kind",
+      (file) => Object.assign(file, { pre_tokenizer: { ...split("(a+)+$"), normalizers: [] } }),
+      "m/tokenizer.json, pre_tokenizer.pretokenizers[0].pattern.Regex: a pattern that could take hours",
+    ],
+    [
       "nested Replace normalizers",
       (file) => Object.assign(file, { normalizer: { type: "Sequence", normalizers: Array(9).fill(grow) } }),
       'm/tokenizer.json, normalizer.normalizers[0].type: expected one of Sequence, NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Strip, received "Replace"',

@@ -5,6 +5,9 @@ import { expect, it } from "vitest";
 interface Locked {
   version?: string;
   resolved?: string;
+  integrity?: string;
+  optional?: boolean;
+  os?: string[];
   optionalDependencies?: Record<string, string>;
 }
 
@@ -27,4 +30,11 @@ it("the lock file names every platform's binaries, so that npm ci works on each 
 
 it("the lock file records no download addresses", () => {
   expect(Object.values(lock.packages).filter(({ resolved }) => /^https?:/.test(resolved ?? ""))).toEqual([]);
+});
+
+it("the lock file has the hash of every package, but for binaries of other platforms", () => {
+  // A registry that does not serve a platform's binaries does not give their hashes either.
+  const unhashed = Object.entries(lock.packages).filter(([path, { integrity }]) => path !== "" && !integrity);
+  expect(unhashed.filter(([, { optional, os }]) => !optional || os === undefined)).toEqual([]);
+  expect(unhashed.length).toBeLessThanOrEqual(32);
 });

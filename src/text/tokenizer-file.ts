@@ -66,7 +66,8 @@ function checkParts(
   const count = before + 1;
   const { file, key } = place;
   if (count > MOST_PARTS) fail(`has more than ${MOST_PARTS} parts`, file, key.split(".")[0]);
-  const { type, pattern, normalizers, pretokenizers, decoders } = { ...(part as Record<string, unknown>) };
+  const values: Record<string, unknown> = { ...(part as object) };
+  const { type, pattern } = values;
   if (known !== null && (typeof type !== "string" || !known.has(type)))
     fail(`expected one of ${[...known].join(", ")}, received ${JSON.stringify(type)}`, file, `${key}.type`);
   const regex =
@@ -75,15 +76,13 @@ function checkParts(
     const fault = patternFault(regex);
     if (fault !== null) fail(`a pattern that could take hours: it ${fault}`, file, `${key}.pattern.Regex`);
   }
-  const inner = normalizers ?? pretokenizers ?? decoders ?? [];
-  if (!Array.isArray(inner)) return count;
-  const name = Object.keys({ ...(part as object) }).find((each) =>
-    /^(normalizers|pretokenizers|decoders)$/.test(each),
-  );
-  return inner.reduce(
-    (sum: number, each: unknown, n) => checkParts(each, known, { file, key: `${key}.${name}[${n}]` }, sum),
-    count,
-  );
+  const inner = ["normalizers", "pretokenizers", "decoders"].flatMap((name) => {
+    const parts = values[name];
+    return Array.isArray(parts)
+      ? parts.map((each: unknown, n) => ({ each, key: `${key}.${name}[${n}]` }))
+      : [];
+  });
+  return inner.reduce((sum, { each, key }) => checkParts(each, known, { file, key }, sum), count);
 }
 
 function isByteLevel(part: Record<string, unknown>): boolean {

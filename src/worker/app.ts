@@ -14,7 +14,7 @@ import { systemRoutes } from "./api/system.ts";
 import type { DeviceProbe } from "./device/probe.ts";
 import { ApiError, answerError, requestError } from "./http/errors.ts";
 import { pageRoutes } from "./http/page.ts";
-import { requireOwnAddress, requireToken } from "./http/security.ts";
+import { ignoreOtherRanges, refuseOtherSites, requireOwnAddress, requireToken } from "./http/security.ts";
 import type { JobQueue } from "./job/queue.ts";
 import type { JobStore } from "./job/store.ts";
 import { PACKAGE } from "./package-root.ts";
@@ -49,6 +49,8 @@ export function createApp(options: AppOptions): OpenAPIHono {
   });
   app.onError(answerError);
   app.use(requireOwnAddress(options.port));
+  app.use(ignoreOtherRanges);
+  app.use("/api/*", refuseOtherSites);
 
   const token = requireToken(options.token);
   app.use("/api/*", async (c, next) => (c.req.path === OPEN ? next() : token(c, next)));
@@ -82,7 +84,8 @@ export function createApp(options: AppOptions): OpenAPIHono {
   app.openAPIRegistry.registerComponent("securitySchemes", TOKEN_SCHEME, {
     type: "http",
     scheme: "bearer",
-    description: "Random for each start of the worker unless `--token` or GCOPD_TOKEN gives it.",
+    description:
+      "Random for each start of the worker unless `--token-file`, `--token` or GCOPD_TOKEN gives it.",
   });
   app.doc31(OPEN, {
     openapi: "3.1.0",

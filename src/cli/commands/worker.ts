@@ -5,12 +5,14 @@ import type { Command } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { createWorker, DEFAULT_PORT, defaultDataDir } from "../../worker/index.ts";
 import { UsageError } from "../command.ts";
+import { readTokenFile } from "../token-file.ts";
 
 interface Options {
   port: number;
   host: string;
   data?: string;
   token?: string;
+  tokenFile?: string;
   page?: string;
   connect?: string[];
   files?: string;
@@ -24,7 +26,11 @@ export function register(program: Command): void {
     .option("--port <number>", "port to listen on; 0 takes any free one", toPort, DEFAULT_PORT)
     .option("--host <address>", "loopback address to listen on: 127.0.0.1, ::1 or localhost", "127.0.0.1")
     .option("--data <folder>", `folder of the jobs and their results (default: ${defaultDataDir()})`)
-    .option("--token <token>", "token of the API (default: $GCOPD_TOKEN, or random for each start)")
+    .option("--token-file <file>", "file with the token of the API, which none but you may read (mode 0600)")
+    .option(
+      "--token <token>",
+      "token of the API, which everyone on this machine can then read in the list of processes (default: $GCOPD_TOKEN, or random for each start)",
+    )
     .option("--page <folder>", "folder of the built page (default: the package's own)")
     .option(
       "--connect <origin>",
@@ -34,7 +40,15 @@ export function register(program: Command): void {
     .option("--files <folder>", "let the page list and read the files of this folder, and none outside it")
     .option("--open", "open the page in the browser")
     .action(async (options: Options) => {
-      const token = options.token ?? (process.env.GCOPD_TOKEN || undefined);
+      const { token: given, tokenFile } = options;
+      if (given !== undefined && tokenFile !== undefined)
+        throw new UsageError("--token and --token-file: expected one of them");
+      if (given !== undefined)
+        process.stderr.write(
+          "--token: others on this machine can read it in the list of processes; --token-file keeps it from them.\n",
+        );
+      const fromFile = tokenFile === undefined ? undefined : await readTokenFile(tokenFile);
+      const token = given ?? fromFile ?? (process.env.GCOPD_TOKEN || undefined);
       const { port, host, data: dataDir, page: pageDir, connect, files: filesDir } = options;
       // The package's own may be built after the worker has started; a named one is there, or misspelt.
       if (pageDir !== undefined && !existsSync(join(pageDir, "index.html"))) {

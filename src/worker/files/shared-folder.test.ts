@@ -17,6 +17,8 @@ beforeAll(async () => {
   symlinkSync(join(harness.folder, "secret.txt"), join(shared, "out.jsonl"));
   symlinkSync(harness.folder, join(shared, "above"));
   symlinkSync(join(shared, "runs"), join(shared, "same"));
+  symlinkSync(join(shared, ".env"), join(shared, "environment"));
+  symlinkSync(join(shared, ".hidden"), join(shared, "shown"));
   await harness.start({ filesDir: shared });
 });
 afterAll(() => harness.remove());
@@ -66,6 +68,8 @@ it("does not lead out of the folder, nor to hidden files", async () => {
     "%2fetc%2fpasswd",
     "out.jsonl",
     "above/secret.txt",
+    "environment",
+    "shown/key",
     ".env",
     ".hidden/key",
     "runs",
@@ -77,7 +81,7 @@ it("does not lead out of the folder, nor to hidden files", async () => {
     expect(answer.body.toString(), path).not.toContain("secret\n");
     expect(answer.body.toString(), path).not.toBe("secret");
   }
-  for (const path of ["..", "above", "../page", "/", ".hidden", "runs/.."])
+  for (const path of ["..", "above", "shown", "../page", "/", ".hidden", "runs/.."])
     expect([400, 404], path).toContain((await listed(path)).status);
 });
 

@@ -1,6 +1,6 @@
 /** The folder of the worker's disk that the page may read from: its files and folders, and nothing outside it. */
 import { readdir, realpath, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative, sep } from "node:path";
 import { InputError } from "../../core/errors.ts";
 import { ApiError } from "../http/errors.ts";
 import { inside, isPlainPath } from "./inside.ts";
@@ -43,10 +43,20 @@ function checkPath(path: string, where: string): void {
   );
 }
 
+/** As `inside`; null, too, for a link that leads to what is hidden in the folder. */
+async function visible(root: string, path: string): ReturnType<typeof inside> {
+  const found = await inside(root, path);
+  if (found === null) return null;
+  const hidden = relative(await realpath(root), found.file)
+    .split(sep)
+    .some((part) => part.startsWith("."));
+  return hidden ? null : found;
+}
+
 /** @throws InputError for a path that leads, or could lead, out; ApiError 404 for a folder that is not there. */
 export async function listShared(root: string, path: string, where: string): Promise<SharedList> {
   if (path !== "") checkPath(path, where);
-  const folder = await inside(root, path === "" ? "." : path);
+  const folder = await visible(root, path === "" ? "." : path);
   if (folder?.kind !== "folder")
     throw new ApiError(404, `${where}: the shared folder has no folder ${JSON.stringify(path)}`);
   const names = (await readdir(folder.file)).filter((name) => !name.startsWith("."));
@@ -54,7 +64,7 @@ export async function listShared(root: string, path: string, where: string): Pro
   for (const name of names.sort((a, b) => (a < b ? -1 : 1)).slice(0, MOST)) {
     // Links may lead anywhere: only those that stay inside are there.
     const real = await realpath(join(folder.file, name)).catch(() => null);
-    const found = real === null ? null : await inside(root, join(path, name));
+    const found = real === null ? null : await visible(root, join(path, name));
     if (found === null) continue;
     const { size, mtime } = await stat(found.file);
     entries.push({
@@ -72,7 +82,7 @@ export async function listShared(root: string, path: string, where: string): Pro
 /** The file on disk behind a path. @throws InputError, or ApiError 404, as `listShared`. */
 export async function sharedFile(root: string, path: string, where: string): Promise<string> {
   checkPath(path, where);
-  const found = await inside(root, path);
+  const found = await visible(root, path);
   if (found?.kind !== "file")
     throw new ApiError(404, `${where}: the shared folder has no file ${JSON.stringify(path)}`);
   return found.file;

@@ -1,4 +1,5 @@
 /** Every refusal of the API is `{ "error": "<one line>" }`. */
+import type { HttpBindings } from "@hono/node-server";
 import type { Context } from "hono";
 import { HTTPException } from "hono/http-exception";
 import type { ZodError } from "zod";
@@ -35,6 +36,9 @@ export function answerError(error: Error, c: Context): Response {
     const reason = passing === null ? error.message : `${c.req.method} ${c.req.path}: ${passing}`;
     return c.json({ error: plainLine(`${reason}: try again`) }, 503, { "Retry-After": "1" });
   }
+  // The client left before it had sent all: nobody hears the answer, and nothing is wrong here.
+  const { incoming }: Partial<HttpBindings> = c.env ?? {};
+  if (incoming?.destroyed && !incoming.complete) return c.json({ error: "the request broke off" }, 400);
   tell(error.stack ?? String(error));
   return c.json({ error: "internal error: see the worker's own output" }, 500);
 }

@@ -34,6 +34,7 @@ describe("the page", () => {
       expect(headers["x-content-type-options"]).toBe("nosniff");
       expect(headers["x-frame-options"]).toBe("DENY");
       expect(headers["referrer-policy"]).toBe("no-referrer");
+      expect(headers["permissions-policy"]).toContain("camera=()");
       expect(headers["cross-origin-opener-policy"]).toBe("same-origin");
       expect(headers["cross-origin-embedder-policy"]).toBe("require-corp");
     }
@@ -112,6 +113,19 @@ describe("the page", () => {
       Buffer.from([254, 255]),
     );
     expect((await raw("/sample/model.safetensors", { Range: "bytes=999-" })).status).toBe(416);
+    for (const range of [
+      "bytes=",
+      "bytes=-",
+      "bytes=a-b",
+      "bytes=9-3",
+      "0-5",
+      "lines=0-5",
+      "bytes=0-1,4-5",
+      "x",
+    ]) {
+      const ignored = await raw("/sample/model.safetensors", { Range: range });
+      expect([range, ignored.status, ignored.body.length]).toEqual([range, 200, 256]);
+    }
     const head = await raw("/sample/model.safetensors", {}, "HEAD");
     expect([head.status, head.headers["content-length"], head.body.length]).toEqual([200, "256", 0]);
 

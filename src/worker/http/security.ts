@@ -1,7 +1,6 @@
 /** Who may talk to the worker: requests to its own loopback address, from its own page, with the token. */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { MiddlewareHandler } from "hono";
-import { bearerAuth } from "hono/bearer-auth";
 import { secureHeaders } from "hono/secure-headers";
 import { InputError } from "../../core/errors.ts";
 
@@ -36,21 +35,41 @@ export function sameToken(expected: string, given: string): boolean {
   return timingSafeEqual(digest(expected), digest(given));
 }
 
-/** `Authorization: Bearer <token>` or 401. */
+/** `Authorization: Bearer <token>`; 401 for anything else, however it is spelled (RFC 9110, section 11.6.2). */
 export function requireToken(token: string): MiddlewareHandler {
-  const refusal = {
-    message: {
-      error: "Authorization: expected `Bearer <token>` with the token that this worker was started with",
-    },
+  return async (c, next) => {
+    const given = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i.exec(c.req.header("authorization") ?? "")?.[1];
+    if (given !== undefined && sameToken(token, given)) return next();
+    const error = "Authorization: expected `Bearer <token>` with the token that this worker was started with";
+    return c.json({ error }, 401, { "WWW-Authenticate": 'Bearer realm="gcopd"' });
   };
-  return bearerAuth({
-    realm: "gcopd",
-    verifyToken: (given) => sameToken(token, given),
-    noAuthenticationHeader: refusal,
-    invalidAuthenticationHeader: refusal,
-    invalidToken: refusal,
-  });
 }
+
+/**
+ * Refuses what a browser says another site asked for. A program sends no such header, and the page is of the same
+ * origin; another port of this machine is another origin and the same site.
+ */
+export const refuseOtherSites: MiddlewareHandler = async (c, next) => {
+  const site = c.req.header("sec-fetch-site");
+  if (site === undefined || site === "same-origin" || site === "none") return next();
+  return c.json({ error: `Sec-Fetch-Site: expected same-origin, got ${JSON.stringify(site)}` }, 403);
+};
+
+/**
+ * A `Range` that is not one range of bytes is as none: the whole file is the answer, as RFC 9110 (section 14.2) allows
+ * for every range.
+ */
+export const ignoreOtherRanges: MiddlewareHandler = async (c, next) => {
+  const range = c.req.header("range");
+  const [, start, end] = /^bytes=(\d*)-(\d*)$/i.exec(range ?? "") ?? [];
+  const isOne =
+    start !== undefined &&
+    end !== undefined &&
+    start + end !== "" &&
+    (start === "" || end === "" || Number(start) <= Number(end));
+  if (range !== undefined && !isOne) c.req.raw.headers.delete("range");
+  await next();
+};
 
 /**
  * Refuses requests that name another host (DNS rebinding) or come from another origin, before anything else looks at
@@ -99,6 +118,12 @@ export function checkConnectOrigin(text: string): string {
 
 const isLoopback = (host: string): boolean => LOOPBACK.has(host.replace(/^\[(.*)\]$/, "$1"));
 
+/** What a browser could let a page do, and this page never does. */
+const UNUSED = [
+  ...["accelerometer", "camera", "displayCapture", "geolocation", "gyroscope", "hid", "magnetometer"],
+  ...["microphone", "midi", "payment", "serial", "usb"],
+] as const;
+
 /**
  * The page may run its own scripts, workers and WebAssembly and talk to this worker and to the origins that were named
  * when it was started, and nothing else: no other connection, frame, form or inline code. Isolated from other origins, so that it may share memory between threads.
@@ -122,6 +147,7 @@ export function pageHeaders(connect: readonly string[] = []): MiddlewareHandler 
     crossOriginEmbedderPolicy: "require-corp",
     crossOriginResourcePolicy: "same-origin",
     referrerPolicy: "no-referrer",
+    permissionsPolicy: Object.fromEntries(UNUSED.map((feature) => [feature, []])),
     xContentTypeOptions: true,
     xFrameOptions: "DENY",
     // Plain HTTP on loopback: nothing to transport strictly.

@@ -1,0 +1,22 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { readTokenFile } from "./token-file.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "gcopd-token-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+it("takes the token from a file of its owner alone", async () => {
+  const file = join(folder, "token");
+  writeFileSync(file, "0123456789abcdef\n");
+  for (const mode of [0o644, 0o640, 0o602]) {
+    chmodSync(file, mode);
+    await expect(readTokenFile(file)).rejects.toThrow(
+      `${file}, --token-file: others may read or write it (mode 0${mode.toString(8)}); expected mode 0600`,
+    );
+  }
+  chmodSync(file, 0o600);
+  expect(await readTokenFile(file)).toBe("0123456789abcdef");
+  await expect(readTokenFile(join(folder, "none"))).rejects.toThrow("no such file");
+});
