@@ -336,3 +336,35 @@ it("a job that cannot be started for want of files or space waits, and is cancel
   expect(existsSync(join(folder, "jobs", other.id, "attempt-1"))).toBe(false);
   store.close();
 });
+
+it("a job that was killed for memory says so and waits for a person; any other kill is lost and goes on", async () => {
+  const launcher = new ScriptedLauncher();
+  const store = new JobStore(join(folder, "jobs.sqlite"));
+  const queue = new JobQueue({ store, launcher, folder: join(folder, "jobs"), pollMs: 1, retryMs: 1 });
+  await queue.recover();
+  const ends: [RunEnd, string][] = [
+    [{ kind: "signal", signal: "SIGKILL", memory: true }, "ended by SIGKILL"],
+    [{ kind: "unknown", memory: true }, "no exit code"],
+    [{ kind: "exit", code: 137, memory: true }, "exit code 137"],
+  ];
+  for (const [end, how] of ends) {
+    const { id } = queue.submit(TRAIN);
+    await untilJob(queue, id, (job) => job.state === "running");
+    launcher.end(launcher.launched.at(-1)!, end);
+    expect(await untilJob(queue, id, (job) => ENDED.includes(job.state))).toMatchObject({
+      state: "lost",
+      message: `the system ended it for want of memory (${how}): resume it with a lower memory limit`,
+    });
+  }
+  for (const end of [{ kind: "exit", code: 137 }, { kind: "unknown" }] as const) {
+    const { id } = queue.submit(TRAIN);
+    await untilJob(queue, id, (job) => job.state === "running");
+    launcher.end(launcher.launched.at(-1)!, end);
+    await untilJob(queue, id, (job) => job.state === "running" && job.attempt === 2);
+    launcher.end(launcher.launched.at(-1)!, { kind: "exit", code: 0 });
+    await untilJob(queue, id, (job) => job.state === "done");
+    expect(store.eventsAfter(id, 0, 100).map(({ data }) => data.state)).toContain("lost");
+  }
+  await queue.close();
+  store.close();
+});

@@ -1,0 +1,199 @@
+/** Processes of this machine under faults: none runs twice, none is taken for ended while it lives, no end is made up. */
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type Fault, FileFaults } from "../../../test/support/file-faults.ts";
+import { passingFault } from "../../node/file-error.ts";
+import type { Run, RunSpec } from "./launcher.ts";
+import { LocalLauncher } from "./local-launcher.ts";
+import { noteMemoryKills, wasKilledForMemory } from "./memory-kills.ts";
+
+let files: FileFaults;
+let folder: string;
+let spec: RunSpec;
+let launcher: LocalLauncher;
+const runs: Run[] = [];
+const at = (name: string) => join(folder, name);
+beforeAll(async () => {
+  files = await FileFaults.install();
+});
+afterAll(() => files.restore());
+beforeEach(fresh);
+afterEach(async () => {
+  files.disarm();
+  for (const run of runs.splice(0)) {
+    run.stop();
+    await run.ended;
+  }
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function fresh(): void {
+  folder = mkdtempSync(join(tmpdir(), "gcopd-launcher-"));
+  mkdirSync(at("attempt-1"));
+  writeFileSync(at("hold"), "");
+  writeFileSync(
+    at("cli.mjs"),
+    `import { appendFileSync, existsSync } from "node:fs";
+     appendFileSync(${JSON.stringify(at("runs"))}, process.pid + "\\n");
+     while (existsSync(${JSON.stringify(at("hold"))})) await new Promise((go) => setTimeout(go, 5));
+     process.exitCode = 3;`,
+  );
+  spec = { job: "a", attempt: 1, args: [], folder: at("attempt-1") };
+  launcher = new LocalLauncher({ cli: at("cli.mjs"), graceMs: 400, pollMs: 5 });
+}
+
+/** Asks again after faults that pass, as the queue does. */
+async function again<T>(ask: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (passingFault(error) === null) throw error;
+    }
+  }
+}
+
+async function begun(): Promise<number> {
+  for (;;) {
+    const lines = files.aside(() =>
+      readdirSync(folder).includes("runs") ? readFileSync(at("runs"), "utf8") : "",
+    );
+    const pid = /^(\d+)\n$/.exec(lines)?.[1];
+    if (pid !== undefined) return Number(pid);
+    await sleep(5);
+  }
+}
+
+const descriptors = () => readdirSync("/proc/self/fd").length;
+
+/** A run from its launch to its end, found by two later workers: while it lives, and when it is gone. */
+async function scenario(): Promise<void> {
+  const run = await again(() => launcher.launch(spec));
+  runs.push(run);
+  const pid = await begun();
+  const next = new LocalLauncher({ pollMs: 5 });
+  const found = await again(() => next.recover(spec));
+  expect(found).toMatchObject({ kind: "running", run: { name: `process ${pid}` } });
+  files.aside(() => rmSync(at("hold")));
+  expect(await run.ended).toEqual({ kind: "exit", code: 3 });
+  if (found.kind === "running") expect(await found.run.ended).toEqual({ kind: "exit", code: 3 });
+  const gone = await again(() => new LocalLauncher().recover(spec));
+  expect(gone).toEqual({ kind: "ended", end: { kind: "exit", code: 3 } });
+  expect(files.aside(() => readFileSync(at("runs"), "utf8"))).toBe(`${pid}\n`);
+}
+
+/** An attempt that never began: a later worker withdraws it, whatever the disk does, and it never begins. */
+async function withdrawal(): Promise<void> {
+  const never = { ...spec, folder: at("attempt-2") };
+  expect(await again(() => launcher.recover(never))).toEqual({ kind: "never" });
+  expect(await again(() => new LocalLauncher().recover(never))).toEqual({ kind: "never" });
+  files.disarm();
+  const late = await launcher.launch(never);
+  expect(await late.ended).toEqual({ kind: "exit", code: 1 });
+  expect(readdirSync(folder)).not.toContain("runs");
+}
+
+describe.each([
+  ["a run", scenario],
+  ["a withdrawal", withdrawal],
+] as const)("%s", (_, work) => {
+  it.each(["short", "EIO", "ENOSPC", "EMFILE"] as const)(
+    "every file operation once with %s",
+    async (fault) => {
+      for (let index = 0; ; index += 1) {
+        rmSync(folder, { recursive: true, force: true });
+        fresh();
+        files.arm(folder, index, fault satisfies Fault);
+        await work().catch((error: unknown) => {
+          throw new Error(`${fault} at ${index}: ${files.injected?.name} ${files.injected?.path}`, {
+            cause: error,
+          });
+        });
+        files.disarm();
+        if (files.operations.length <= index) break;
+      }
+    },
+    600_000,
+  );
+});
+
+it.runIf(process.platform === "linux").each(["EIO", "EMFILE"] as const)(
+  "a living process that cannot be seen for %s is not taken for ended",
+  async (fault) => {
+    runs.push(await launcher.launch(spec));
+    const pid = await begun();
+    for (const index of [0, 1, 2]) {
+      files.arm(`/proc/${pid}`, index, fault);
+      const next = new LocalLauncher({ pollMs: 5 });
+      const found = await again(() => next.recover(spec));
+      expect(found.kind).toBe("running");
+      let over = false;
+      if (found.kind === "running") void found.run.ended.then(() => (over = true));
+      while (files.injected === null) await sleep(5);
+      for (const seen = files.operations.length; files.operations.length < seen + 3; ) await sleep(5);
+      expect(over).toBe(false);
+    }
+    files.disarm();
+    rmSync(at("hold"));
+  },
+);
+
+it.runIf(process.platform === "linux")("leaves no file open where a launch fails", async () => {
+  files.arm(folder);
+  await launcher.launch(spec).then((run) => runs.push(run));
+  const opens = files.operations.flatMap(({ name }, index) => (name === "openSync" ? [index] : []));
+  expect(opens.length).toBeGreaterThan(1);
+  files.disarm();
+  const before = descriptors();
+  for (const index of opens) {
+    files.arm(folder, index, "EMFILE");
+    await expect(launcher.launch({ ...spec, folder: at(`attempt-${index}-x`) })).rejects.toThrow("EMFILE");
+    files.disarm();
+  }
+  expect(descriptors()).toBe(before);
+  rmSync(at("hold"));
+});
+
+describe("the kernel's word on memory", () => {
+  const events = (kills: number) =>
+    writeFileSync(
+      at("sys/fs/cgroup/user.slice/memory.events"),
+      `low 0\noom 9\noom_kill ${kills}\noom_group_kill 0\n`,
+    );
+
+  it("tells a kill for want of memory from any other", () => {
+    mkdirSync(at("proc/self"), { recursive: true });
+    mkdirSync(at("sys/fs/cgroup/user.slice"), { recursive: true });
+    writeFileSync(at("proc/self/cgroup"), "0::/user.slice\n");
+    events(2);
+    noteMemoryKills(spec.folder, folder);
+    expect(wasKilledForMemory(spec.folder)).toBe(false);
+    events(3);
+    expect(wasKilledForMemory(spec.folder)).toBe(true);
+  });
+
+  it("is no evidence where there are no such groups, or nothing was noted", () => {
+    noteMemoryKills(spec.folder, folder);
+    expect(wasKilledForMemory(spec.folder)).toBe(false);
+    writeFileSync(join(spec.folder, "memory-kills.json"), "{");
+    expect(wasKilledForMemory(spec.folder)).toBe(false);
+  });
+
+  it("goes with the end of a run that was killed, and with no other", async () => {
+    mkdirSync(at("sys/fs/cgroup/user.slice"), { recursive: true });
+    events(1);
+    const note = JSON.stringify({ events: at("sys/fs/cgroup/user.slice/memory.events"), kills: 0 });
+    const run = await launcher.launch(spec);
+    const pid = await begun();
+    writeFileSync(join(spec.folder, "memory-kills.json"), note);
+    process.kill(pid, "SIGKILL");
+    expect(await run.ended).toEqual({ kind: "signal", signal: "SIGKILL", memory: true });
+    // No worker saw it.
+    expect(await launcher.recover(spec)).toEqual({ kind: "ended", end: { kind: "unknown", memory: true } });
+    writeFileSync(join(spec.folder, "exit"), '{"code":0}');
+    expect(await launcher.recover(spec)).toEqual({ kind: "ended", end: { kind: "exit", code: 0 } });
+  });
+});
