@@ -1,13 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { unzipSync } from "fflate";
 import { holdAt } from "./compute-worker.ts";
-import { dropFiles, OWN_FILES, TASK, upload } from "./own-files.ts";
+import { dropFiles, EPISODES, jsonLines, OWN_FILES, TASK, upload } from "./own-files.ts";
 import { expectSeen, noteTexts } from "./seen.ts";
 import { decisionShown, expect, type Page, sampleHash, test, visit } from "./site.ts";
 
-async function openOwn(page: Page): Promise<void> {
+async function openOwn(page: Page, files = OWN_FILES): Promise<void> {
   await visit(page);
-  await dropFiles(page, OWN_FILES);
+  await dropFiles(page, files);
   await page.getByRole("button", { name: TASK }).click();
   await decisionShown(page, 0);
   await page.keyboard.press("u");
@@ -104,14 +104,37 @@ test("a probe tells the time before the start, and the student stays as it is", 
   expect((await watched(page)).before).toBeCloseTo(probed.before, 2);
 });
 
-test("episodes that are played anew have a success, drawn beside the other figures", async ({ page }) => {
-  await openOwn(page);
+/** One vanilla pass over the episode, played anew: the tiny student writes no action in four tokens. */
+async function playAnew(page: Page): Promise<void> {
   await page.getByLabel("Graph-conditioned passes").fill("0");
   await page.getByText("All settings").click();
   await page.getByLabel("Play the tasks anew").check();
   await page.getByLabel("max tokens").fill("4");
   await page.getByLabel("max decisions").fill("1");
   await page.keyboard.press("Tab");
+}
+
+test("a run whose episodes all break off says so, and its student stays as it was", async ({ page }) => {
+  await openOwn(page);
+  await playAnew(page);
+  await page.getByRole("button", { name: "Update" }).click();
+  await expect(page.getByTestId("run-message")).toContainText(
+    "no step was taken: every episode of the only batch ended for technical reasons",
+    { timeout: 200_000 },
+  );
+  await page.keyboard.press("6");
+  await expect(page.getByTestId("run-detail")).toContainText(
+    "1 episode ended for technical reasons and is no part of the updates. 1 batch had no other and took no step.",
+  );
+});
+
+test("episodes that are played anew have a success, drawn beside the other figures", async ({ page }) => {
+  const [episode] = EPISODES;
+  const decisions = episode!.decisions.map((each) => ({ ...each, action: null, status: "malformed" }));
+  // A recording of malformed responses answers what the student writes.
+  const malformed = upload("episodes.jsonl", jsonLines([{ ...episode, decisions }]));
+  await openOwn(page, [OWN_FILES[0]!, malformed]);
+  await playAnew(page);
   await page.getByRole("button", { name: "Probe the time" }).click();
   await expect(page.getByTestId("run-message")).toContainText("responses are still to be drawn");
   await page.getByRole("button", { name: "Update" }).click();

@@ -210,9 +210,8 @@ class Run {
         position = { stage: stage + 1, epoch: 0, batch: 0 };
       }
       if (this.#skipped > 0 && this.#step === (parent?.step ?? 0)) {
-        throw new InputError(
-          `no step was taken: every episode of all ${this.#skipped} batches ended for technical reasons`,
-        );
+        const batches = this.#skipped === 1 ? "the only batch" : `all ${this.#skipped} batches`;
+        throw new InputError(`no step was taken: every episode of ${batches} ended for technical reasons`);
       }
       await this.#emit({ type: "done", step: this.#step, seconds: this.#seconds() });
       return { student: this.#student, step: this.#step, finished: true };
