@@ -72,7 +72,8 @@ for (const lr of [Number(values.lr), 10 * Number(values.lr), 0]) {
     await teacher.score(
       rows.map((row, n) => ({
         id: String(n),
-        promptIds: byEpisode.get(row.episode.episode)!(row.decision, row.promptIds).promptIds,
+        promptIds: byEpisode.get(row.episode.episode)!(row.decision, row.promptIds, row.responseIds.length)
+          .promptIds,
         responseIds: row.responseIds,
       })),
     )

@@ -242,6 +242,8 @@ export interface RecordedTokens {
 export interface TokenCounts {
   /** Context of the vanilla teacher and of the student: h_t. */
   vanilla: number;
+  /** Tokens that h_t lost at its beginning to the environment's limit. */
+  cut: number;
   /** Context of the graph-conditioned teacher: h_t with R_t. */
   graph: number;
   /** R_t alone. */

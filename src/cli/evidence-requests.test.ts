@@ -37,13 +37,13 @@ it("writes the contexts that training reads, and gcopd score takes them", async 
   const codec = textCodec(await openTokenizer(openFolder(TOKENIZER)));
   const decision = episode.decisions[DECISION]!;
   const place = { episode: episode.episode, decision: DECISION };
-  const vanilla = codec.promptIds(decision, place);
+  const { ids: vanilla } = codec.prompt(decision, episode.environment, place);
   const contextsOf = libraryContexts({
     sources: async (_, task) => library.filter((source) => source.task === task),
     codec,
   });
   const contexts = await contextsOf(episode, { kind: "graph-conditioned", control: "graph" });
-  const { promptIds } = contexts(DECISION, vanilla);
+  const { promptIds } = contexts(DECISION, vanilla, 1);
   expect(promptIds.length).toBeGreaterThan(vanilla.length);
 
   const { code, err } = await runCli(

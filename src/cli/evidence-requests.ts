@@ -1,5 +1,5 @@
 /** The two contexts of one decision as scoring records, for `gcopd score`. */
-import { evidenceInsert, insertEvidence } from "../core/evidence/index.ts";
+import { checkTeacherContext, evidenceInsert, insertEvidence } from "../core/evidence/index.ts";
 import type { Episode, ScoreInput } from "../core/record/schema.ts";
 import { type Tokenizer, textCodec } from "../text/index.ts";
 
@@ -9,21 +9,26 @@ import { type Tokenizer, textCodec } from "../text/index.ts";
  *
  * @param decision its place in the episode, from 0
  * @param text R_t as it is rendered; empty where nothing is left of it: both prompts are then the same
- * @throws InputError where the decision has no prompt or no response, or the prompt no end of turn
+ * @param limit most tokens of prompt and evidence; the environment's own when absent
+ * @throws InputError where the decision has no prompt or no response, the prompt no end of turn or too many tokens, or
+ * prompt, evidence and response together do not fit
  */
 export function evidenceRequests(
-  { episode, decisions }: Episode,
+  record: Episode,
   decision: number,
   text: string,
-  { tokenizer, file }: { tokenizer: Tokenizer; file: string },
+  { tokenizer, file, limit }: { tokenizer: Tokenizer; file: string; limit?: number },
 ): ScoreInput[] {
+  const { episode, environment, decisions } = record;
   const codec = textCodec(tokenizer);
   const place = { file, episode, decision };
   const recorded = decisions[decision]!;
-  const vanilla = codec.promptIds(recorded, place);
+  const { ids: vanilla } = codec.prompt(recorded, environment, place);
   const response_ids = codec.responseIds(recorded, place);
   const ids = text === "" ? [] : codec.encode(evidenceInsert(text));
   const evidence = ids.length === 0 ? vanilla : insertEvidence(vanilla, ids, codec.endOfTurnId);
+  if (ids.length > 0)
+    checkTeacherContext({ episode: record, decision }, evidence.length, response_ids.length, limit);
   return [
     { id: `${episode}/${decision}/vanilla`, prompt_ids: [...vanilla], response_ids: [...response_ids] },
     { id: `${episode}/${decision}/evidence`, prompt_ids: [...evidence], response_ids: [...response_ids] },

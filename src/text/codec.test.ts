@@ -17,8 +17,11 @@ describe("text codec", () => {
   const codec = textCodec(load("tokenizer"));
 
   it("takes recorded ids as they are and encodes texts otherwise", () => {
-    expect(codec.promptIds({ prompt: "hello", prompt_ids: [1, 2] }, {})).toEqual([1, 2]);
-    const ids = codec.promptIds({ prompt: "hello" }, {});
+    expect(codec.prompt({ prompt: "hello", prompt_ids: [1, 2] }, "alfworld", {})).toEqual({
+      ids: [1, 2],
+      cut: 0,
+    });
+    const { ids } = codec.prompt({ prompt: "hello" }, "alfworld", {});
     expect(codec.decode(ids)).toContain("<|im_start|>user\nhello<|im_end|>");
     expect(ids.lastIndexOf(codec.endOfTurnId)).toBeGreaterThan(0);
     expect(codec.decode(codec.responseIds({ response: "go north" }, {}))).toBe("go north");

@@ -1,3 +1,4 @@
+import { limitPrompt } from "../core/environment/prompt-limit.ts";
 import { InputError } from "../core/errors.ts";
 import type { TextCodec } from "../core/loop/codec.ts";
 import type { IdRange } from "../core/ports.ts";
@@ -22,8 +23,10 @@ export function textCodec(tokenizer: Tokenizer, unshared: readonly UnsharedIds[]
     decode: (ids) => tokenizer.decode(ids),
     endOfTurnId,
     drawable: drawableIds(tokenizer, (id) => unshared.every(({ ids }) => !ids.has(id))),
-    promptIds: (decision, place) =>
-      checked(decisionPromptIds(decision, tokenizer, place), decisionKey(place, "prompt_ids")),
+    prompt(decision, environment, place) {
+      const ids = checked(decisionPromptIds(decision, tokenizer, place), decisionKey(place, "prompt_ids"));
+      return limitPrompt(ids, environment, { file: place.file, key: decisionKey(place, "prompt") });
+    },
     responseIds: (decision, place) =>
       checked(decisionResponseIds(decision, tokenizer, place), decisionKey(place, "response_ids")),
   };

@@ -2,6 +2,7 @@
  * Token ids of an episode's decision: what was recorded, or else what the recorded texts encode to. A special token that
  * a recorded text spells out is text: only the chat template opens and closes turns.
  */
+import { type LimitedPrompt, limitPrompt } from "../core/environment/prompt-limit.ts";
 import { InputError } from "../core/errors.ts";
 import type { EpisodeDecision } from "../core/record/schema.ts";
 import type { Tokenizer } from "./tokenizer.ts";
@@ -34,6 +35,17 @@ function recorded(ids: readonly number[], key: string, tokenizer: Tokenizer, pla
     );
   }
   return [...ids];
+}
+
+/** h_t within the limit of its environment: `decisionPromptIds`, cut or refused as `limitPrompt` says. */
+export function decisionPrompt(
+  decision: Pick<EpisodeDecision, "prompt" | "prompt_ids">,
+  tokenizer: Tokenizer,
+  environment: string,
+  place: DecisionPlace = {},
+): LimitedPrompt {
+  const ids = decisionPromptIds(decision, tokenizer, place);
+  return limitPrompt(ids, environment, { file: place.file, key: decisionKey(place, "prompt") });
 }
 
 /**

@@ -1,7 +1,12 @@
 /** Tokenizer and chat template. */
 export type { ChatMessage, ChatOptions } from "./chat-template.ts";
 export { textCodec } from "./codec.ts";
-export { type DecisionPlace, decisionPromptIds, decisionResponseIds } from "./decision-ids.ts";
+export {
+  type DecisionPlace,
+  decisionPrompt,
+  decisionPromptIds,
+  decisionResponseIds,
+} from "./decision-ids.ts";
 export { openTokenizer } from "./folder.ts";
 export { hashTokenizer, type TokenizerHashes } from "./hashes.ts";
 export { checkShared, type UnsharedIds, unsharedIds, unsharedNote } from "./same-ids.ts";

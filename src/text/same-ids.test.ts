@@ -34,13 +34,15 @@ describe("tokenizers that share their base vocabulary", () => {
   it("write the same ids for text without the tokens that differ, and refuse the others where they come up", () => {
     const codec = textCodec(student, [unsharedIds(teacher, student)]);
     const place = { episode: "e-17", decision: 4 };
-    expect(codec.promptIds({ prompt: "hello" }, place)).toEqual(
-      textCodec(student).promptIds({ prompt: "hello" }, place),
+    expect(codec.prompt({ prompt: "hello" }, "webshop", place)).toEqual(
+      textCodec(student).prompt({ prompt: "hello" }, "webshop", place),
     );
     expect(() => codec.responseIds({ response: "a <tool_call> b </tool_call>" }, place)).toThrow(
       /^episode "e-17", decisions\[4\]\.response_ids\[\d+\]: id 1864 is "<\/tool_call>" in tokenizer and "<\/tool_use>" in next: a model of the latter cannot read it$/,
     );
-    expect(() => codec.promptIds({ prompt_ids: [5, 1864] }, place)).toThrow("decisions[4].prompt_ids[1]");
+    expect(() => codec.prompt({ prompt_ids: [5, 1864] }, "webshop", place)).toThrow(
+      "decisions[4].prompt_ids[1]",
+    );
     expect(() => codec.encode("</tool_call>")).toThrow('id 1864 is "</tool_call>" in tokenizer');
   });
 

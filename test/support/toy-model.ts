@@ -1,5 +1,6 @@
 /** A bigram model as the ports see one: small enough to check the loop's own arithmetic without a tensor library. */
 
+import { limitPrompt } from "../../src/core/environment/prompt-limit.ts";
 import { InputError } from "../../src/core/errors.ts";
 import type { CheckpointState, CheckpointStore } from "../../src/core/loop/checkpoint.ts";
 import type { TextCodec } from "../../src/core/loop/codec.ts";
@@ -26,11 +27,11 @@ export const toyCodec: TextCodec = {
   decode: (ids) => String.fromCharCode(...ids.map((id) => id + 31)),
   endOfTurnId: 0,
   drawable: [[0, TOY_VOCABULARY]],
-  promptIds({ prompt, prompt_ids }, { episode, decision }) {
-    if (prompt_ids !== undefined) return prompt_ids;
-    if (prompt === undefined)
-      throw new InputError("missing", { key: `${episode}, decisions[${decision}].prompt` });
-    return [...toyCodec.encode(prompt), 0, 1];
+  prompt({ prompt, prompt_ids }, environment, { episode, decision }) {
+    const key = `${episode}, decisions[${decision}].prompt`;
+    if (prompt_ids !== undefined) return limitPrompt(prompt_ids, environment, { key });
+    if (prompt === undefined) throw new InputError("missing", { key });
+    return limitPrompt([...toyCodec.encode(prompt), 0, 1], environment, { key });
   },
   responseIds({ response, response_ids }, { episode, decision }) {
     if (response_ids !== undefined) return response_ids;

@@ -1,35 +1,26 @@
 /** The teacher's contexts of one decision: without evidence, with it, and with a part of it left out. */
-import { environmentRules } from "../../core/environment/environment.ts";
 import { InputError } from "../../core/errors.ts";
 import {
+  type ConditionedPrompt,
+  conditionedPrompt,
   type EvidenceInput,
   type EvidencePart,
   evidenceEvents,
-  evidenceInsert,
   evidenceRecords,
-  type FittedEvidence,
-  fitEvidence,
-  insertEvidence,
   type WhatIf,
   whatIfInput,
   withoutPart,
 } from "../../core/evidence/index.ts";
 import type { Episode } from "../../core/record/schema.ts";
 import { type PreparedTask, retrieve } from "../../core/retrieval/index.ts";
-import { decisionPromptIds, decisionResponseIds, type Tokenizer } from "../../text/index.ts";
+import { decisionPrompt, decisionResponseIds, type Tokenizer } from "../../text/index.ts";
 import type { LeftOutContext, ScorePair } from "../model.ts";
-
-interface Inserted {
-  evidence: FittedEvidence;
-  /** h_t with R_t. */
-  promptIds: number[];
-  /** Tokens of R_t. */
-  evidenceTokens: number;
-}
 
 /** Everything of one decision that its contexts are made of. Throws `InputError` where a part is missing. */
 export class TeacherContext {
   readonly vanillaIds: number[];
+  /** Tokens that were left out at the beginning of the prompt. */
+  readonly cut: number;
   readonly responseIds: number[];
   /** Null where nothing is left of the evidence. */
   readonly #input: EvidenceInput | null;
@@ -51,14 +42,16 @@ export class TeacherContext {
     this.#endOfTurnId = tokenizer.endOfTurnId;
     const place = { episode: episode.episode, decision };
     const recorded = episode.decisions[decision]!;
-    this.vanillaIds = decisionPromptIds(recorded, tokenizer, place);
+    const { ids, cut } = decisionPrompt(recorded, tokenizer, episode.environment, place);
+    this.vanillaIds = ids;
+    this.cut = cut;
     this.responseIds = decisionResponseIds(recorded, tokenizer, place);
     const retrieval = retrieve(prepared, episode, decision, whatIf).record;
     this.#input = whatIfInput(prepared, episode, retrieval, whatIf);
   }
 
   /** With all of the evidence; the vanilla context where there is none. */
-  graph(): Inserted {
+  graph(): ConditionedPrompt {
     if (this.#input === null) {
       const evidence = { text: "", spans: [], backReferences: false, tokens: this.vanillaIds.length };
       return { evidence, promptIds: this.vanillaIds, evidenceTokens: 0 };
@@ -94,17 +87,12 @@ export class TeacherContext {
     });
   }
 
-  #insert(input: EvidenceInput): Inserted {
-    let ids: number[] = [];
-    const evidence = fitEvidence({
-      ...input,
-      limit: environmentRules(input.episode.environment).limits.evidenceTokens,
-      countTokens: (text) => {
-        ids = this.#tokenizer.encode(evidenceInsert(text), { special: false });
-        return this.vanillaIds.length + ids.length;
-      },
+  #insert(input: EvidenceInput): ConditionedPrompt {
+    return conditionedPrompt(input, {
+      promptIds: this.vanillaIds,
+      responseTokens: this.responseIds.length,
+      encode: (text) => this.#tokenizer.encode(text, { special: false }),
+      endOfTurnId: this.#endOfTurnId,
     });
-    const promptIds = insertEvidence(this.vanillaIds, ids, this.#endOfTurnId);
-    return { evidence, promptIds, evidenceTokens: ids.length };
   }
 }

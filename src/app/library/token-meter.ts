@@ -1,7 +1,7 @@
 import { environmentRules } from "../../core/environment/environment.ts";
 import { evidenceInsert } from "../../core/evidence/index.ts";
 import type { EvidenceMeter } from "../../core/statistics/index.ts";
-import { decisionPromptIds, type Tokenizer } from "../../text/index.ts";
+import { decisionPrompt, type Tokenizer } from "../../text/index.ts";
 
 /** Tokens of the evidence as it is inserted, against the environment's limit for prompt and evidence together. */
 export function tokenMeter(tokenizer: Tokenizer): EvidenceMeter {
@@ -14,7 +14,7 @@ export function tokenMeter(tokenizer: Tokenizer): EvidenceMeter {
       const place = { episode: episode.episode, decision: t };
       return {
         limit: environmentRules(episode.environment).limits.evidenceTokens,
-        prompt: recorded ? decisionPromptIds(decision, tokenizer, place).length : null,
+        prompt: recorded ? decisionPrompt(decision, tokenizer, episode.environment, place).ids.length : null,
       };
     },
   };

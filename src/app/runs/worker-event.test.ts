@@ -60,6 +60,7 @@ const EVENTS: readonly TrainEvent[] = [
     successReferences: 0,
     failureReferences: 0,
     backReferences: 0,
+    cutPrompts: 0,
     rolloutPolicy: "recorded",
     seconds: 1,
   },

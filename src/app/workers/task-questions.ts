@@ -130,6 +130,7 @@ export abstract class TaskQuestions {
       const { evidence, promptIds, evidenceTokens } = context.graph();
       const counts = {
         vanilla: context.vanillaIds.length,
+        cut: context.cut,
         graph: promptIds.length,
         evidence: evidenceTokens,
         response: context.responseIds.length,

@@ -150,13 +150,13 @@ async function tokenTable(
 ): Promise<string> {
   const { codec, tokenizer } = sample;
   const place = { episode: episode.episode, decision };
-  const promptIds = codec.promptIds(episode.decisions[decision]!, place);
+  const { ids: promptIds } = codec.prompt(episode.decisions[decision]!, episode.environment, place);
   const responseIds = codec.responseIds(episode.decisions[decision]!, place);
   const context = await sample.contexts(episode, { kind: "graph-conditioned", control: "graph" });
   const [vanilla, graph] = await teacher.score(
     [
       { id: "vanilla", promptIds, responseIds },
-      { id: "graph", promptIds: context(decision, promptIds).promptIds, responseIds },
+      { id: "graph", promptIds: context(decision, promptIds, responseIds.length).promptIds, responseIds },
     ],
     { signal },
   );

@@ -17,7 +17,7 @@ import type { RetrievalRecord } from "../../core/record/schema.ts";
 import { formatPin, type Pin, parsePin } from "../../core/retrieval/index.ts";
 import { retrieve } from "../../core/retrieval/retrieve.ts";
 import { openFolder } from "../../engine/webgpu/node-folder.ts";
-import { decisionPromptIds, openTokenizer } from "../../text/index.ts";
+import { decisionPrompt, openTokenizer } from "../../text/index.ts";
 import { UsageError } from "../command.ts";
 import { evidenceRequests } from "../evidence-requests.ts";
 import { fileLabel, openBytes, progress, writeOut, writeRecordsOut } from "../io.ts";
@@ -168,13 +168,14 @@ async function run(options: Options, command: Command): Promise<void> {
   const { record, explanation } = retrieve(task, episode, t, whatIf);
   const input = whatIfInput(task, episode, record, whatIf);
 
-  let tokens: { evidence: number; prompt: number | null; limit: number } | null = null;
+  let tokens: { evidence: number; prompt: number | null; cut: number; limit: number } | null = null;
   let evidence: Evidence =
     input === null ? { text: "", spans: [], backReferences: false } : renderEvidence(input);
   if (tokenizer !== null && input !== null) {
     const hasPrompt = decision.prompt !== undefined || decision.prompt_ids !== undefined;
     const place = { file, episode: episode.episode, decision: t };
-    const prompt = hasPrompt ? decisionPromptIds(decision, tokenizer, place).length : null;
+    const limited = hasPrompt ? decisionPrompt(decision, tokenizer, episode.environment, place) : null;
+    const prompt = limited?.ids.length ?? null;
     const limit = options.limit ?? environmentRules(episode.environment).limits.evidenceTokens;
     const fitted = fitEvidence({
       ...input,
@@ -182,11 +183,11 @@ async function run(options: Options, command: Command): Promise<void> {
       countTokens: (text) => (prompt ?? 0) + tokenizer.count(evidenceInsert(text), { special: false }),
     });
     evidence = fitted;
-    tokens = { evidence: fitted.tokens - (prompt ?? 0), prompt, limit };
+    tokens = { evidence: fitted.tokens - (prompt ?? 0), prompt, cut: limited?.cut ?? 0, limit };
   }
 
   if (options.requests !== undefined && tokenizer !== null) {
-    const requests = evidenceRequests(episode, t, evidence.text, { tokenizer, file });
+    const requests = evidenceRequests(episode, t, evidence.text, { tokenizer, file, limit: options.limit });
     await writeRecordsOut(options.requests, requests);
   }
   if (options.json) {
@@ -195,6 +196,7 @@ async function run(options: Options, command: Command): Promise<void> {
       text,
       tokens: tokens?.evidence ?? null,
       prompt_tokens: tokens?.prompt ?? null,
+      prompt_cut: tokens?.cut ?? 0,
       back_references: backReferences,
       spans,
       retrieval: record,
@@ -218,6 +220,7 @@ async function run(options: Options, command: Command): Promise<void> {
           (tokens.prompt === null
             ? ", prompt not recorded"
             : `, ${tokens.prompt + tokens.evidence} with the prompt`) +
+          (tokens.cut === 0 ? "" : `, of which the first ${tokens.cut} tokens are cut`) +
           ` (limit ${tokens.limit})${evidence.backReferences ? ", with back-references" : ""}`,
   );
 }

@@ -10,7 +10,7 @@ import {
   type TaskRecords,
 } from "../../core/statistics/index.ts";
 import { openFolder } from "../../engine/webgpu/node-folder.ts";
-import { decisionPromptIds, openTokenizer, type Tokenizer } from "../../text/index.ts";
+import { decisionPrompt, openTokenizer, type Tokenizer } from "../../text/index.ts";
 import { UsageError } from "../command.ts";
 import { EnvironmentNotes } from "../environment-notes.ts";
 import { openIndexedFile } from "../indexed-file.ts";
@@ -136,7 +136,7 @@ function tokenMeter(tokenizer: Tokenizer, file: string): EvidenceMeter {
       const place = { file, episode: episode.episode, decision: t };
       return {
         limit: environmentRules(episode.environment).limits.evidenceTokens,
-        prompt: recorded ? decisionPromptIds(decision, tokenizer, place).length : null,
+        prompt: recorded ? decisionPrompt(decision, tokenizer, episode.environment, place).ids.length : null,
       };
     },
   };

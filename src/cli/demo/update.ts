@@ -49,7 +49,7 @@ export async function updateStudent(
     const teacherLogprobs = await teacher.score(
       rows.map(({ decision, promptIds, responseIds }) => ({
         id: String(decision),
-        promptIds: context(decision, promptIds).promptIds,
+        promptIds: context(decision, promptIds, responseIds.length).promptIds,
         responseIds,
       })),
       { signal },

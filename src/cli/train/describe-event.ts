@@ -38,9 +38,11 @@ export function describeEvent(event: TrainEvent): string | null {
     }
     case "scored": {
       const policy = event.rolloutPolicy === "recorded" ? "" : `; p_old: ${event.rolloutPolicy} student`;
+      const cut =
+        event.cutPrompts === 0 ? "" : `; ${event.cutPrompts} student prompts cut to their last tokens`;
       return (
         `  scored ${event.decisions} decisions, ${event.tokens} tokens in ${event.seconds.toFixed(1)} s` +
-        ` (successful references ${event.successReferences}, failed ${event.failureReferences})${policy}`
+        ` (successful references ${event.successReferences}, failed ${event.failureReferences})${policy}${cut}`
       );
     }
     case "updated": {

@@ -20,7 +20,7 @@ export interface EnvironmentLimits {
   promptTokens: number;
   /** Longest student response, in tokens. */
   responseTokens: number;
-  /** Longest teacher context, evidence, response and end included, in tokens. */
+  /** Longest graph-conditioned teacher context, in tokens: prompt, evidence, response and one token after it. */
   teacherContextTokens: number;
   /** Longest original prompt together with its evidence R_t, in tokens, before the response. */
   evidenceTokens: number;
@@ -49,6 +49,8 @@ export interface EnvironmentRules {
   /** As records write it. */
   readonly name: string;
   readonly limits: EnvironmentLimits;
+  /** What becomes of a student prompt over its limit: its last tokens stay (ScienceWorld), or it is an error. */
+  readonly longPrompt: "keep-last" | "refuse";
   /** Only complete, replay-checked sources enter the library; the others give no visit at all (ALFWorld). */
   readonly trustedSourcesOnly: boolean;
   /** A successful source's terminal visit is an eligible entry with an empty suffix (ScienceWorld, WebShop). */

@@ -1,4 +1,5 @@
 export * from "./budget.ts";
+export * from "./conditioned-prompt.ts";
 export { evidenceInput } from "./evidence-input.ts";
 export * from "./insert.ts";
 export * from "./leave-out.ts";

@@ -1,3 +1,4 @@
+import type { LimitedPrompt } from "../environment/prompt-limit.ts";
 import type { IdRange } from "../ports.ts";
 
 /** Where a decision stands, for messages. */
@@ -17,10 +18,15 @@ export interface TextCodec {
   /** Ids that a response may be drawn from, as ascending ranges. */
   readonly drawable: readonly IdRange[];
   /**
-   * The exact ids of h_t that the student saw: `prompt_ids` where recorded, else the chat template over `prompt` with
-   * the generation prompt. Throws `InputError` naming the place when the decision carries neither.
+   * h_t within its environment's limit, from the exact ids that the student saw: `prompt_ids` where recorded, else the
+   * chat template over `prompt` with the generation prompt. Throws `InputError` naming the place when the decision
+   * carries neither, or has more tokens than an environment that cuts nothing allows.
    */
-  promptIds(decision: { prompt?: string; prompt_ids?: number[] }, place: DecisionPlace): number[];
+  prompt(
+    decision: { prompt?: string; prompt_ids?: number[] },
+    environment: string,
+    place: DecisionPlace,
+  ): LimitedPrompt;
   /**
    * The exact ids of y_t: `response_ids` where recorded, else `response` as it stands, no end token added. Throws
    * `InputError` naming the place when the decision carries neither.

@@ -85,6 +85,8 @@ export type TrainEvent =
       failureReferences: number;
       /** Decisions whose evidence needed back-references to fit. */
       backReferences: number;
+      /** Decisions whose student prompt was over its limit, so that only its last tokens were read. */
+      cutPrompts: number;
       rolloutPolicy: RolloutPolicy;
       seconds: number;
     } & At)

@@ -102,7 +102,7 @@ export async function probeRun(options: ProbeOptions): Promise<RunProbe> {
     for (const [n, stage] of stages.entries()) {
       const context = await contexts(episode, stage.evidence);
       rows.forEach(({ decision, promptIds, responseIds }, row) => {
-        const length = context(decision, promptIds).promptIds.length + responseIds.length;
+        const length = context(decision, promptIds, responseIds.length).promptIds.length + responseIds.length;
         add("teacher", { unit, row, stage, length }, stage.epochs);
         if (n === 0)
           add("student", { unit, row, stage, length: promptIds.length + responseIds.length }, epochs);
@@ -122,7 +122,7 @@ export async function probeRun(options: ProbeOptions): Promise<RunProbe> {
     const requests: ScoreRequest[] = [];
     for (const [n, { episode, decision, promptIds, responseIds }] of rows.entries()) {
       const context = await contexts(episode, places[n]!.stage.evidence);
-      const ids = context(decision, promptIds).promptIds;
+      const ids = context(decision, promptIds, responseIds.length).promptIds;
       requests.push({ id: String(n), promptIds: shortened(ids, skip), responseIds });
     }
     await timedCall(() => teacher.score(requests, work));

@@ -83,10 +83,14 @@ async function advance(
   options: WorkOptions,
 ): Promise<void> {
   const requests: SampleRequest[] = [];
+  const cuts: number[] = [];
   for (const { task, turn } of running) {
+    const place = { episode: task.episode, decision };
+    const { ids: promptIds, cut } = codec.prompt({ prompt: turn.prompt }, task.environment, place);
+    cuts.push(cut);
     requests.push({
       id: task.episode,
-      promptIds: codec.promptIds({ prompt: turn.prompt }, { episode: task.episode, decision }),
+      promptIds,
       maxTokens: settings.maxTokens,
       temperature: settings.temperature,
       seed: seedOf(`${task.task}|${task.episode}|${decision}|${settings.policyVersion}|${settings.seed}`),
@@ -117,6 +121,7 @@ async function advance(
       gap_before: false,
       prompt: before.prompt,
       prompt_ids: [...requests[n]!.promptIds],
+      ...(cuts[n] === 0 ? {} : { prompt_cut: cuts[n] }),
       response: text,
       response_ids: responseIds,
       rollout_logprobs: Array.from(logprobs),

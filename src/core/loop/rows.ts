@@ -10,6 +10,8 @@ export interface Row {
   decision: number;
   /** h_t: what the student reads. */
   promptIds: number[];
+  /** Tokens that were left out at its beginning, here or when it was played. */
+  cut: number;
   /** y_t, never empty. */
   responseIds: number[];
   /** log p_old, or null where the record carries none. */
@@ -28,7 +30,8 @@ export function batchRows(episodes: readonly Episode[], codec: TextCodec): Row[]
   const all = episodes.flatMap((episode) =>
     episode.decisions.map((decision, t): Row => {
       const place = { episode: episode.episode, decision: t };
-      const promptIds = codec.promptIds(decision, place);
+      const { ids: promptIds, cut } = codec.prompt(decision, episode.environment, place);
+      const before = typeof decision.prompt_cut === "number" ? decision.prompt_cut : 0;
       const responseIds = codec.responseIds(decision, place);
       const rolloutLogprobs = decision.rollout_logprobs ?? null;
       if (rolloutLogprobs !== null && rolloutLogprobs.length !== responseIds.length) {
@@ -37,7 +40,7 @@ export function batchRows(episodes: readonly Episode[], codec: TextCodec): Row[]
           { key: `episode ${JSON.stringify(episode.episode)}, decisions[${t}].rollout_logprobs` },
         );
       }
-      return { episode, decision: t, promptIds, responseIds, rolloutLogprobs, weight: 0 };
+      return { episode, decision: t, promptIds, cut: before + cut, responseIds, rolloutLogprobs, weight: 0 };
     }),
   );
   const weights = episodeWeights(

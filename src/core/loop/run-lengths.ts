@@ -71,7 +71,8 @@ export async function runLengths(
       const { responseTokens, evidenceTokens } = sampled;
       const { limits } = environmentRules(episode.environment);
       episode.decisions.forEach((decision, t) => {
-        const prompt = codec.promptIds(decision, { episode: episode.episode, decision: t }).length;
+        const place = { episode: episode.episode, decision: t };
+        const prompt = codec.prompt(decision, episode.environment, place).ids.length;
         grow(student, prompt, responseTokens);
         grow(teacher, prompt, responseTokens);
       });
@@ -88,7 +89,7 @@ export async function runLengths(
     for (const { evidence, epochs: times } of stages) {
       const context = await contexts(episode, evidence);
       for (const { decision, promptIds, responseIds } of rows) {
-        const read = context(decision, promptIds).promptIds.length;
+        const read = context(decision, promptIds, responseIds.length).promptIds.length;
         growAll(teacher, read, responseIds.length);
         work.teacherTokens += times * (read + responseIds.length);
       }

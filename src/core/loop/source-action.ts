@@ -53,7 +53,8 @@ export async function sourceActionCases(
     // A terminal entry has no next action; a decision without its prompt has no context to score in.
     if (action === undefined || action === null || action === "") return [];
     if (decision.prompt === undefined && decision.prompt_ids === undefined) return [];
-    const promptIds = codec.promptIds(decision, { episode: episode.episode, decision: t });
+    const place = { episode: episode.episode, decision: t };
+    const { ids: promptIds } = codec.prompt(decision, episode.environment, place);
     const thought = /^<thought>[^<]*<\/thought>/.exec(decision.response ?? "")?.[0] ?? "";
     const before = `${thought}<action>`;
     const responseIds = codec.encode(`${before}${action}</action>`);
@@ -66,7 +67,7 @@ export async function sourceActionCases(
         position: success.position,
         action,
         promptIds,
-        evidencePromptIds: context(t, promptIds).promptIds,
+        evidencePromptIds: context(t, promptIds, responseIds.length).promptIds,
         responseIds,
         actionTokens: tokensOf(codec, responseIds, before.length, before.length + action.length),
       },

@@ -37,13 +37,13 @@ describe("teacher contexts from a library", () => {
 
   it("vanilla stages read the student's own prompt", async () => {
     const at = await contexts()(episodes[0]!, { kind: "none" });
-    expect(at(0, prompt).promptIds).toEqual(prompt);
+    expect(at(0, prompt, 1).promptIds).toEqual(prompt);
   });
 
   it("graph-conditioned stages read the evidence before the end of the user message", async () => {
     const episode = episodes.find((entry) => entry.decisions.length > 3)!;
     const at = await contexts(1e9)(episode, GRAPH);
-    const { promptIds } = at(2, prompt);
+    const { promptIds } = at(2, prompt, 1);
     const text = codec.decode(promptIds);
     expect(text.startsWith("<user>what now?\n")).toBe(true);
     expect(text.endsWith("\n\u0000\nassistant:")).toBe(true);
@@ -61,7 +61,7 @@ describe("teacher contexts from a library", () => {
       for (const episode of episodes.slice(0, 30)) {
         const at = await contexts(1e9)(episode, { kind: "graph-conditioned", control, ...options });
         for (const [t] of episode.decisions.entries()) {
-          const context = at(t, prompt);
+          const context = at(t, prompt, 1);
           success += context.successReference ? 1 : 0;
           failure += context.failureReference ? 1 : 0;
         }
@@ -84,7 +84,7 @@ describe("teacher contexts from a library", () => {
     const episode = episodes.find((entry) => entry.episode === "melt|12|easy#1")!;
     const at = async (options: SourceSelection) => {
       const context = await both(episode, { ...GRAPH, ...options });
-      return episode.decisions.map((_, t) => context(t, prompt));
+      return episode.decisions.map((_, t) => context(t, prompt, 1));
     };
     const all = await at({});
     expect(await at({ sourcesPerTask: 1, augmentation: false })).not.toEqual(all);
@@ -93,6 +93,19 @@ describe("teacher contexts from a library", () => {
 
   it("refuses evidence that does not fit, whole prompt counted", async () => {
     const at = await contexts(prompt.length + 10)(episodes[0]!, GRAPH);
-    expect(() => at(0, prompt)).toThrow(/does not fit: .* limit \d+; evidence is never cut/);
+    expect(() => at(0, prompt, 1)).toThrow(/does not fit: .* limit \d+; evidence is never cut/);
+  });
+
+  it("refuses a context that does not fit together with the response", async () => {
+    const read = (await contexts(1e9)(episodes[0]!, GRAPH))(0, prompt, 1).promptIds.length;
+    // ScienceWorld's teacher reads 40,513 tokens: 40,000 of prompt and evidence, 512 of the response, and one.
+    const at = await contexts(read)(episodes[0]!, GRAPH);
+    expect(at(0, prompt, 512).promptIds).toHaveLength(read);
+    expect(() => at(0, prompt, 513)).toThrow(
+      `the teacher's context of decision 0 of episode ${episodes[0]!.episode} does not fit: ${read} tokens of prompt and ` +
+        `evidence, 513 of the response and 1 after it, limit ${read + 513}; nothing is cut`,
+    );
+    const vanilla = await contexts(read)(episodes[0]!, { kind: "none" });
+    expect(vanilla(0, prompt, 513).promptIds).toEqual(prompt);
   });
 });

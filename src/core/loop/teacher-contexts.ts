@@ -1,6 +1,6 @@
 /** What the teacher reads, from the library: retrieve, render, fit, insert (Algorithm 1, lines 6–14). */
 import { environmentRules } from "../environment/environment.ts";
-import { evidenceInput, evidenceInsert, fitEvidence, insertEvidence } from "../evidence/index.ts";
+import { conditionedPrompt, evidenceInput } from "../evidence/index.ts";
 import { taskKey } from "../record/library.ts";
 import type { Source } from "../record/schema.ts";
 import { type PreparedTask, prepareTask } from "../retrieval/prepare.ts";
@@ -58,25 +58,24 @@ export function libraryContexts(options: LibraryContextsOptions): TeacherContext
     }
     const { control } = evidence;
     const task = await prepared(episode.environment, episode.task, evidence);
-    const limit = options.limit ?? environmentRules(episode.environment).limits.evidenceTokens;
     const retrievals = retrieveEpisode(task, episode, evidence);
-    return (decision, promptIds) => {
+    return (decision, promptIds, responseTokens) => {
       const { record } = retrievals[decision]!;
-      let ids: number[] = [];
-      const { backReferences } = fitEvidence({
-        ...evidenceInput(task, episode, record, control),
-        limit,
-        countTokens: (text) => {
-          ids = codec.encode(evidenceInsert(text));
-          return promptIds.length + ids.length;
+      const { evidence: rendered, promptIds: ids } = conditionedPrompt(
+        evidenceInput(task, episode, record, control),
+        {
+          promptIds,
+          responseTokens,
+          encode: codec.encode,
+          endOfTurnId: codec.endOfTurnId,
+          limit: options.limit,
         },
-      });
+      );
       return {
-        // fitEvidence counts the text that it returns last.
-        promptIds: insertEvidence(promptIds, ids, codec.endOfTurnId),
+        promptIds: ids,
         successReference: record.success !== null,
         failureReference: record.failure !== null,
-        backReferences,
+        backReferences: rendered.backReferences,
       };
     };
   };

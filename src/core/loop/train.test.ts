@@ -185,7 +185,8 @@ describe("the loop", () => {
     const teacher = new ToyModel(1);
     const items = EPISODES.flatMap((e) =>
       e.decisions.map((decision) => {
-        const [prompt, response] = [toyCodec.promptIds(decision, {}), toyCodec.responseIds(decision, {})];
+        const { ids: prompt } = toyCodec.prompt(decision, e.environment, {});
+        const response = toyCodec.responseIds(decision, {});
         const before = student.logprobs(prompt, response);
         const advantage = teacher.logprobs([...prompt, 40], response).map((q, i) => q - before[i]!);
         return { prompt, response, advantage };
@@ -444,6 +445,56 @@ describe("episodes that end for technical reasons", () => {
     await train(run);
     expect(of(run.events, "excluded")).toEqual([]);
     expect(of(run.events, "updated")[0]!.metrics.episodes).toBe(6);
+  });
+});
+
+describe("prompts over the environment's limit", () => {
+  // Two ids follow the text.
+  const long = (text: string) => ({ ...EPISODES[0]!.decisions[0]!, prompt: text.padStart(10_239, "x") });
+  const prompted = (environment: string, prompt: string): Episode => ({
+    ...EPISODES[0]!,
+    environment,
+    decisions: [{ ...long(prompt) }, EPISODES[0]!.decisions[0]!],
+  });
+
+  it("are cut to their last tokens in ScienceWorld, which the events tell", async () => {
+    const read: number[][] = [];
+    const run = options({
+      method: METHODS.opd,
+      data: recordedData([prompted("scienceworld", "a prompt")]),
+      contexts: async () => (_decision, promptIds) => {
+        read.push([...promptIds]);
+        return { promptIds, successReference: false, failureReference: false, backReferences: false };
+      },
+    });
+    await train(run);
+    expect(of(run.events, "scored").map(({ cutPrompts }) => cutPrompts)).toEqual([1, 1]);
+    expect(read[0]).toHaveLength(10_240);
+    expect(toyCodec.decode(read[0]!.slice(-10, -2))).toBe("a prompt");
+    expect(read[1]!.length).toBeLessThan(10);
+  });
+
+  it("are told of where the student plays, too", async () => {
+    const [task] = TASKS;
+    const open = async (): Promise<Environment> => {
+      const environment = patient("a");
+      return {
+        ...environment,
+        reset: async (name) => ({ ...(await environment.reset(name)), prompt: long("go").prompt }),
+      };
+    };
+    const run = options({ method: METHODS.opd, data: freshData([{ ...task!, open }], ROLLOUT) });
+    await train(run);
+    expect(of(run.events, "scored").map(({ cutPrompts }) => cutPrompts)).toEqual([1, 1]);
+  });
+
+  it.each(["alfworld", "webshop"])("are an error in %s, before anything is scored", async (environment) => {
+    const prompt = environment === "webshop" ? "a prompt".padStart(63_487, "x") : "a prompt";
+    const run = options({ data: recordedData([prompted(environment, prompt)]) });
+    await expect(train(run)).rejects.toThrow(
+      new RegExp(`a, decisions\\[0\\]\\.prompt: \\d+ tokens; a student prompt of ${environment} has at most`),
+    );
+    expect(of(run.events, "scored")).toEqual([]);
   });
 });
 

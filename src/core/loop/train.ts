@@ -31,7 +31,7 @@ export interface TeacherContext {
 export type TeacherContexts = (
   episode: Episode,
   evidence: StageEvidence,
-) => Promise<(decision: number, promptIds: readonly number[]) => TeacherContext>;
+) => Promise<(decision: number, promptIds: readonly number[], responseTokens: number) => TeacherContext>;
 
 /** How far one part of a step is. `total` counts what that part has to do in this step. */
 export interface StepWork {
@@ -357,6 +357,7 @@ class Run {
       decisions: rows.length,
       tokens,
       ...totals,
+      cutPrompts: rows.filter(({ cut }) => cut > 0).length,
       rolloutPolicy: rolloutPolicy(rows),
       seconds: (performance.now() - began) / 1000,
     });
@@ -367,7 +368,9 @@ class Run {
   async #teacherContexts(evidence: StageEvidence, rows: readonly Row[]): Promise<TeacherContext[]> {
     this.#options.signal?.throwIfAborted();
     const context = await this.#options.contexts(rows[0]!.episode, evidence);
-    return rows.map(({ decision, promptIds }) => context(decision, promptIds));
+    return rows.map(({ decision, promptIds, responseIds }) =>
+      context(decision, promptIds, responseIds.length),
+    );
   }
 
   async #scoreRows(rows: readonly Row[], contexts: readonly TeacherContext[]): Promise<TrainItem[]> {

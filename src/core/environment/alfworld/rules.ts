@@ -17,6 +17,7 @@ export const ALFWORLD: EnvironmentRules = {
     teacherContextTokens: 40_513,
     evidenceTokens: 40_000,
   },
+  longPrompt: "refuse",
   trustedSourcesOnly: true,
   admitsTerminalEntry: false,
   checksContinuity: false,

@@ -19,6 +19,8 @@ export function customRules(name: string): EnvironmentRules {
   return {
     ...SCIENCEWORLD,
     name,
+    // Nothing is known of its prompts: none is cut.
+    longPrompt: "refuse",
     locate: null,
     parseResponse,
     prompt: CUSTOM_PROMPT,

@@ -14,6 +14,7 @@ export const SCIENCEWORLD: EnvironmentRules = {
     teacherContextTokens: 40_513,
     evidenceTokens: 40_000,
   },
+  longPrompt: "keep-last",
   trustedSourcesOnly: false,
   admitsTerminalEntry: true,
   checksContinuity: true,

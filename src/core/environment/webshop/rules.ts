@@ -14,6 +14,7 @@ export const WEBSHOP: EnvironmentRules = {
     teacherContextTokens: 262_144,
     evidenceTokens: 260_095,
   },
+  longPrompt: "refuse",
   trustedSourcesOnly: false,
   admitsTerminalEntry: true,
   checksContinuity: true,

@@ -82,6 +82,9 @@ const EvidenceParts = memo(function EvidenceParts({ decision }: { decision: Deci
         {counts === null
           ? `${evidence.text.length.toLocaleString("en")} characters${countsProblem === null ? "" : `; ${countsProblem}`}`
           : `${counts.evidence.toLocaleString("en")} tokens, inserted at the end of the user’s message: the teacher reads ${counts.graph.toLocaleString("en")} tokens instead of ${counts.vanilla.toLocaleString("en")}, then the same ${counts.response} response tokens`}
+        {counts !== null &&
+          counts.cut > 0 &&
+          `; the first ${counts.cut.toLocaleString("en")} tokens of the student’s prompt are cut, to fit its limit`}
         {evidence.backReferences && "; repeated observations are back-references, to fit the limit"}
       </p>
       {part !== null && (
