@@ -6,7 +6,25 @@ import {
 } from "../core/environment/environment.ts";
 import { plainLine } from "../core/plain-text.ts";
 import type { TaskEntry } from "../core/record/indexed/index.ts";
+import { type Admitted, exclusion } from "../core/retrieval/admission.ts";
 import { progress } from "./io.ts";
+
+/** Counts the sources that environments' rules leave out of their libraries, by reason. */
+export class LeftOut {
+  readonly #counts = new Map<string, number>();
+
+  add(environment: string, source: Admitted): void {
+    const why = exclusion(source, environmentRules(environment));
+    if (why === null) return;
+    const key = `of ${environment} left out: ${why}`;
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+  }
+
+  /** One line per environment and reason. */
+  lines(): string[] {
+    return [...this.#counts].map(([key, count]) => `${count} ${count === 1 ? "source" : "sources"} ${key}`);
+  }
+}
 
 /** Says once for each name that an environment is custom. Keep one for each command. */
 export class EnvironmentNotes {
@@ -21,18 +39,11 @@ export class EnvironmentNotes {
 
   /** A library: its custom environments, and how many records the environments' rules leave out of it. */
   library(tasks: readonly Pick<TaskEntry, "environment" | "sources">[], file: string): void {
-    const leftOut = new Map<string, number>();
+    const leftOut = new LeftOut();
     for (const { environment, sources } of tasks) {
       this.environment(environment, file);
-      if (!environmentRules(environment).trustedSourcesOnly) continue;
-      const count = sources.filter(({ complete, verified }) => !(complete && verified)).length;
-      if (count > 0) leftOut.set(environment, (leftOut.get(environment) ?? 0) + count);
+      for (const source of sources) leftOut.add(environment, { origin: "other", ...source });
     }
-    for (const [environment, count] of leftOut) {
-      progress(
-        `gcopd: note: ${file}: ${count} ${count === 1 ? "source" : "sources"} of ${environment} left out: ` +
-          "its library holds complete, replay-checked records only",
-      );
-    }
+    for (const line of leftOut.lines()) progress(`gcopd: note: ${file}: ${line}`);
   }
 }

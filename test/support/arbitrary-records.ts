@@ -94,17 +94,26 @@ const common = {
 
 /** A library of one task; repetitions repeat, source ids do not. */
 export const library: fc.Arbitrary<Source[]> = fc
-  .array(fc.tuple(execution, fc.integer({ min: 0, max: 3 })), { maxLength: 6 })
+  .array(
+    fc.tuple(
+      execution,
+      fc.integer({ min: 0, max: 3 }),
+      fc.constantFrom("teacher" as const, "planner" as const),
+      fc.nat(4),
+    ),
+    { maxLength: 6 },
+  )
   .map((records) =>
     records.map(
-      ([raw, repetition], i): Source => ({
+      ([raw, repetition, kind, ruledOut], i): Source => ({
         format: "gcopd.source.v1",
         ...common,
         source: `s${i}`,
         repetition,
-        origin: { kind: "teacher" },
+        origin: { kind },
         decisions: committed(raw).map((d, j) => ({
           ...d,
+          ...(j === ruledOut ? { entry_allowed: false } : {}),
           attempts: Array.from({ length: raw.decisions[j]!.attempts }, () => ({
             action: "try",
             reason: "rejected" as const,
@@ -131,6 +140,7 @@ export const studentEpisode: fc.Arbitrary<Episode> = execution
 
 export const rules = fc.record({
   trustedSourcesOnly: fc.boolean(),
+  planDecisions: fc.constantFrom(null, null, null, 2),
   admitsTerminalEntry: fc.boolean(),
   checksContinuity: fc.boolean(),
   testsUnalignedEntry: fc.boolean(),

@@ -7,6 +7,7 @@ import type { Episode, Reference, RetrievalRecord, Source, State } from "../../s
 
 export interface BruteForceRules {
   trustedSourcesOnly: boolean;
+  planDecisions: number | null;
   admitsTerminalEntry: boolean;
   checksContinuity: boolean;
   testsUnalignedEntry: boolean;
@@ -58,7 +59,8 @@ function eligible({ source, position }: Found, rules: BruteForceRules): boolean 
     }
   }
   if (suffix.length === 0) return rules.admitsTerminalEntry;
-  const { status, action, binding } = suffix[0]!;
+  const { status, action, binding, entry_allowed } = suffix[0]!;
+  if (entry_allowed === false) return false;
   const acts = fold(action ?? "") !== "" || fold(binding ?? "") !== "";
   return acts && (status === "executed" || status === "binding");
 }
@@ -95,7 +97,14 @@ export function bruteForceRetrieve(
   t: number,
   rules: BruteForceRules,
 ): RetrievalRecord {
-  const sources = rules.trustedSourcesOnly ? recorded.filter(trusted) : recorded;
+  const isPlan = (s: Source) => s.origin.kind === "planner" || s.origin.kind === "oracle";
+  const goodPlan = (s: Source, most: number) =>
+    trusted(s) && s.outcome.success && s.decisions.length > 0 && s.decisions.length <= most;
+  const sources = recorded.filter(
+    (s) =>
+      (!rules.trustedSourcesOnly || trusted(s)) &&
+      (rules.planDecisions === null || !isPlan(s) || goodPlan(s, rules.planDecisions)),
+  );
   const matched = matches(sources, episode.decisions[t]!.state);
   let left = matched.filter((found) => eligible(found, rules));
   const candidates: Found[] = [];

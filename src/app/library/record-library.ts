@@ -4,6 +4,7 @@ import { InputError } from "../../core/errors.ts";
 import type { RecordEntry } from "../../core/record/indexed/index.ts";
 import { taskKey } from "../../core/record/library.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";
+import { exclusion } from "../../core/retrieval/admission.ts";
 import type { FileSummary, TaskName, TaskSummary } from "../model.ts";
 import type { RecordFile } from "./record-file.ts";
 
@@ -132,7 +133,7 @@ function summary(parts: readonly Part[], place: number): TaskSummary {
   const sources = entries.flatMap((entry) => entry.sources);
   const episodes = entries.flatMap((entry) => entry.episodes);
   const { environment, task } = entries[0]!;
-  const { trustedSourcesOnly } = environmentRules(environment);
+  const rules = environmentRules(environment);
   const count = (list: readonly RecordEntry[], pick: (entry: RecordEntry) => boolean): number =>
     list.reduce((sum, entry) => sum + (pick(entry) ? 1 : 0), 0);
   const successes = count(sources, ({ success }) => success);
@@ -142,9 +143,7 @@ function summary(parts: readonly Part[], place: number): TaskSummary {
     task,
     description: entries.find((entry) => entry.sources.length > 0)?.description ?? entries[0]!.description,
     sources: sources.length,
-    admitted: trustedSourcesOnly
-      ? count(sources, ({ complete, verified }) => complete && verified)
-      : sources.length,
+    admitted: count(sources, (entry) => exclusion({ origin: "other", ...entry }, rules) === null),
     successes,
     failures: sources.length - successes,
     episodes: episodes.length,

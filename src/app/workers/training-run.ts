@@ -112,17 +112,7 @@ export async function trainingLengths(
     codec,
     ...(evidenceTokens === undefined ? {} : { limit: evidenceTokens }),
   });
-  const first =
-    sample === undefined
-      ? undefined
-      : await records.episode({ ...episodes[0]!, library }, episodes[0]!.episode);
-  const sampled =
-    first === undefined
-      ? undefined
-      : sampledLengths(
-          { sample, ...(evidenceTokens === undefined ? {} : { evidence_tokens: evidenceTokens }) },
-          [first],
-        );
+  const sampled = sampledLengths({ sample, evidence_tokens: evidenceTokens });
   return runLengths({ episodes: each(), stages: method.stages, contexts, codec, sampled, signal });
 }
 

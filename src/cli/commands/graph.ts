@@ -5,7 +5,7 @@ import { type GraphStatistics, graphStatistics } from "../../core/graph/statisti
 import { type TaskGraph, taskGraph } from "../../core/graph/task-graph.ts";
 import { plainLine } from "../../core/plain-text.ts";
 import type { IndexedLibrary } from "../../core/record/indexed/index.ts";
-import { admittedSources } from "../../core/retrieval/prepare.ts";
+import { admittedSources } from "../../core/retrieval/admission.ts";
 import { EnvironmentNotes } from "../environment-notes.ts";
 import { openIndexedFile } from "../indexed-file.ts";
 import { fileLabel, writeOut } from "../io.ts";

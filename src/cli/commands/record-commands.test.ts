@@ -57,6 +57,31 @@ describe("validate", () => {
     ]);
   });
 
+  test("notes the plans that ALFWorld's library does not hold, and refuses a flag that is none", async () => {
+    const bytes = await readFile(join(SCIENCEWORLD, "sources.jsonl.gz"));
+    const [first] = parseLines(gunzipSync(bytes).toString());
+    const [decision] = first!.decisions as object[];
+    const plan = {
+      ...{ ...first, environment: "alfworld", origin: { kind: "planner" } },
+      decisions: Array(31).fill(decision),
+      outcome: { complete: true, success: true, score: 1, ended: "environment", verified: true },
+    };
+    const long = join(folder, "long.jsonl");
+    await writeFile(long, JSON.stringify(plan));
+    expect(await runCli("validate", long)).toEqual({
+      code: 0,
+      out: `${long}: valid: 1 source, 1 task, 31 decisions\n`,
+      err:
+        `${long}: note: 1 source of alfworld left out: ` +
+        "its environment's library holds successful plans of 1 to 30 decisions only\n",
+    });
+    const bad = join(folder, "bad.jsonl");
+    await writeFile(bad, JSON.stringify({ ...plan, decisions: [{ ...decision, entry_allowed: "no" }] }));
+    expect((await runCli("validate", bad)).err).toMatch(
+      /line 1, decisions\[0\]\.entry_allowed: expected (a )?boolean/,
+    );
+  });
+
   test("an empty file holds no records, and no file at all is bad usage", async () => {
     await writeFile(join(folder, "empty"), "");
     expect(await runCli("validate", join(folder, "empty"))).toMatchObject({

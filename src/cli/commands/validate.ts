@@ -2,8 +2,10 @@ import type { Command } from "commander";
 import { customEnvironmentNote, isCustomEnvironment } from "../../core/environment/environment.ts";
 import { InputError } from "../../core/errors.ts";
 import { plainLine } from "../../core/plain-text.ts";
-import type { RecordKind } from "../../core/record/kinds.ts";
+import type { RecordKind, RecordKinds } from "../../core/record/kinds.ts";
 import { readAnyRecords } from "../../core/record/read.ts";
+import type { Source } from "../../core/record/schema.ts";
+import { LeftOut } from "../environment-notes.ts";
 import { fileLabel, openBytes, printLine, progress } from "../io.ts";
 
 export function register(program: Command): void {
@@ -45,12 +47,17 @@ function count(number: number, [one, many]: [string, string]): string {
   return `${number} ${number === 1 ? one : many}`;
 }
 
+function isSource(record: RecordKinds[RecordKind]): record is Source {
+  return "format" in record && record.format === "gcopd.source.v1";
+}
+
 /** One file's content in words; `InputError` at its first fault, or when it holds nothing. */
 async function summarize(path: string): Promise<string> {
   const file = fileLabel(path);
   const kinds = new Map<RecordKind, number>();
   const tasks = new Set<string>();
   const custom = new Set<string>();
+  const leftOut = new LeftOut();
   let decisions = 0;
   for await (const { kind, record } of readAnyRecords(openBytes(path), { file })) {
     kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
@@ -58,10 +65,15 @@ async function summarize(path: string): Promise<string> {
       tasks.add(JSON.stringify([record.environment, record.task]));
       if (isCustomEnvironment(String(record.environment))) custom.add(String(record.environment));
     }
+    if (isSource(record)) {
+      const { environment, origin, decisions: made, outcome } = record;
+      leftOut.add(environment, { ...outcome, origin: origin.kind, decisions: made.length });
+    }
     if ("decisions" in record && Array.isArray(record.decisions)) decisions += record.decisions.length;
   }
   if (kinds.size === 0) throw new InputError("holds no records", { file });
   for (const name of custom) progress(`${file}: note: ${plainLine(customEnvironmentNote(name))}`);
+  for (const line of leftOut.lines()) progress(`${file}: note: ${line}`);
   const parts = [...kinds].map(([kind, number]) => count(number, PLURALS[kind]));
   if (tasks.size > 0) parts.push(count(tasks.size, ["task", "tasks"]));
   if (decisions > 0) parts.push(count(decisions, ["decision", "decisions"]));

@@ -108,7 +108,7 @@ export async function plannedRun(
     stages: method.stages,
     contexts: libraryContexts({ sources, codec, limit: config.evidence_tokens }),
     codec,
-    sampled: sampledLengths(config, episodes),
+    sampled: sampledLengths(config),
     signal,
   });
   const planned = await planTraining(device, {

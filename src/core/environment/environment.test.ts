@@ -7,10 +7,10 @@ import {
 } from "./environment.ts";
 
 test.each([
-  ["scienceworld", [5, 30, 10_240, 512, 40_513, 40_000], [false, true, true, true, true]],
-  ["alfworld", [5, 30, 10_240, 512, 40_513, 40_000], [true, false, false, false, false]],
-  ["webshop", [2, 15, 63_488, 2_048, 262_144, 260_095], [false, true, true, true, true]],
-  ["my-own-world", [5, 30, 10_240, 512, 40_513, 40_000], [false, true, true, true, true]],
+  ["scienceworld", [5, 30, 10_240, 512, 40_513, 40_000], [false, null, true, true, true, true]],
+  ["alfworld", [5, 30, 10_240, 512, 40_513, 40_000], [true, 30, false, false, false, false]],
+  ["webshop", [2, 15, 63_488, 2_048, 262_144, 260_095], [false, null, true, true, true, true]],
+  ["my-own-world", [5, 30, 10_240, 512, 40_513, 40_000], [false, null, true, true, true, true]],
 ])("limits and retention of %s are the paper's", (name, limits, retention) => {
   const rules = environmentRules(name);
   expect(rules.name).toBe(name);
@@ -24,6 +24,7 @@ test.each([
   ]).toEqual(limits);
   expect([
     rules.trustedSourcesOnly,
+    rules.planDecisions,
     rules.admitsTerminalEntry,
     rules.checksContinuity,
     rules.testsUnalignedEntry,

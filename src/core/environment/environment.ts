@@ -53,6 +53,11 @@ export interface EnvironmentRules {
   readonly longPrompt: "keep-last" | "refuse";
   /** Only complete, replay-checked sources enter the library; the others give no visit at all (ALFWorld). */
   readonly trustedSourcesOnly: boolean;
+  /**
+   * Planner and oracle records enter the library only as trusted successes of at most so many decisions (ALFWorld: "plans
+   * within the interaction budget"); null where any of them may.
+   */
+  readonly planDecisions: number | null;
   /** A successful source's terminal visit is an eligible entry with an empty suffix (ScienceWorld, WebShop). */
   readonly admitsTerminalEntry: boolean;
   /** A suffix is eligible only without a gap and when each feedback is the next observation (ScienceWorld, WebShop). */

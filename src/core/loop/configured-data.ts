@@ -3,6 +3,7 @@ import { environmentRules } from "../environment/environment.ts";
 import type { Episode } from "../record/schema.ts";
 import { freshData, recordedData, type TrainingData } from "./data.ts";
 import { RecordedEnvironment } from "./recorded-environment.ts";
+import type { RunLengthsOptions } from "./run-lengths.ts";
 import type { TrainConfig } from "./train-config.ts";
 
 /**
@@ -15,38 +16,27 @@ export function configuredData(
   episodes: readonly Episode[],
 ): TrainingData {
   if (sample === undefined) return recordedData(episodes);
-  const limits = environmentLimits(episodes);
-  const tasks = episodes.map((episode) => ({
-    episode: episode.episode,
-    environment: episode.environment,
-    task: episode.task,
-    taskDescription: episode.task_description,
-    open: async () => new RecordedEnvironment(episode),
-    parse: (response: string, observation: string) =>
-      environmentRules(episode.environment).parseResponse(response, observation).action,
-  }));
-  return freshData(tasks, {
-    maxDecisions: sample.max_decisions ?? Math.max(...limits.map(({ decisions }) => decisions)),
-    maxTokens: sample.max_tokens ?? Math.max(...limits.map(({ responseTokens }) => responseTokens)),
-    temperature: sample.temperature,
-    seed,
+  const tasks = episodes.map((episode) => {
+    const { limits, parseResponse } = environmentRules(episode.environment);
+    return {
+      episode: episode.episode,
+      environment: episode.environment,
+      task: episode.task,
+      taskDescription: episode.task_description,
+      maxDecisions: sample.max_decisions ?? limits.decisions,
+      maxTokens: sample.max_tokens ?? limits.responseTokens,
+      open: async () => new RecordedEnvironment(episode),
+      parse: (response: string, observation: string) => parseResponse(response, observation).action,
+    };
   });
+  return freshData(tasks, { temperature: sample.temperature, seed });
 }
 
-/** Lengths of responses that are still to be drawn, for `runLengths`; undefined where the recorded ones are read. */
-export function sampledLengths(
-  { sample, evidence_tokens }: Pick<TrainConfig, "sample" | "evidence_tokens">,
-  episodes: readonly Episode[],
-): { responseTokens: number; evidenceTokens?: number } | undefined {
+/** Limits of responses that are still to be drawn, for `runLengths`; undefined where the recorded ones are read. */
+export function sampledLengths({
+  sample,
+  evidence_tokens,
+}: Pick<TrainConfig, "sample" | "evidence_tokens">): RunLengthsOptions["sampled"] {
   if (sample === undefined) return undefined;
-  const limits = environmentLimits(episodes).map(({ responseTokens }) => responseTokens);
-  return {
-    responseTokens: sample.max_tokens ?? Math.max(0, ...limits),
-    ...(evidence_tokens === undefined ? {} : { evidenceTokens: evidence_tokens }),
-  };
-}
-
-function environmentLimits(episodes: readonly Episode[]) {
-  const names = [...new Set(episodes.map(({ environment }) => environment))];
-  return names.map((name) => environmentRules(name).limits);
+  return { responseTokens: sample.max_tokens, evidenceTokens: evidence_tokens };
 }

@@ -49,7 +49,7 @@ export function recordedData(episodes: readonly Episode[]): TrainingData {
   };
 }
 
-/** Limits and seed of sampling; the policy version comes with each batch. */
+/** Temperature and seed of sampling; the policy version comes with each batch. */
 export type FreshSettings = Omit<RolloutSettings, "policyVersion">;
 
 /**
@@ -60,11 +60,13 @@ export type FreshSettings = Omit<RolloutSettings, "policyVersion">;
 export function freshData(tasks: readonly RolloutTask[], settings: FreshSettings): TrainingData {
   const units = tasks.map(({ episode }) => episode);
   requireUnits(units, "task");
-  const described = tasks.map(({ episode, environment, task, taskDescription }) => [
+  const described = tasks.map(({ episode, environment, task, taskDescription, maxDecisions, maxTokens }) => [
     episode,
     environment,
     task,
     taskDescription,
+    maxDecisions,
+    maxTokens,
   ]);
   return {
     unit: "task",

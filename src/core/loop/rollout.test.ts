@@ -53,10 +53,12 @@ const task = {
   environment: "scienceworld",
   task: "t",
   taskDescription: "Do it.",
+  maxDecisions: 30,
+  maxTokens: 16,
   open: async () => new RecordedEnvironment(RECORDED),
   parse: (response: string) => (response === "?" ? null : response),
 };
-const settings = { maxDecisions: 30, maxTokens: 16, temperature: 1, seed: 1, policyVersion: 0 };
+const settings = { temperature: 1, seed: 1, policyVersion: 0 };
 
 describe("rollout over a recorded environment", () => {
   it("follows the recorded actions, malformed ones too, to the recorded end", async () => {
@@ -79,6 +81,39 @@ describe("rollout over a recorded environment", () => {
     expect(sampler.drawable).toEqual([toyCodec.drawable, toyCodec.drawable, toyCodec.drawable]);
   });
 
+  it("records what a menu choice stood for", async () => {
+    const menu = { ...STATE, mode: "pending_menu", options: { "0": "pick up  orange", "1": "1" } };
+    const recorded = {
+      ...RECORDED,
+      decisions: ["0", "1", "2"].map((action, t) => ({ ...RECORDED.decisions[t]!, action, state: menu })),
+    };
+    const choosing = { ...task, open: async () => new RecordedEnvironment(recorded) };
+    const [episode] = await rollout([choosing], scripted(["0", "1", "2"]), toyCodec, settings);
+    expect(episode!.decisions.map(({ binding }) => binding)).toEqual(["pick up orange", null, null]);
+  });
+
+  it("holds each task to its own limits", async () => {
+    const asked: number[][] = [];
+    const answers = ["open", "open", "?"];
+    const sampler: Sampler = {
+      sample: async (requests) => {
+        asked.push(requests.map(({ maxTokens }) => maxTokens));
+        return requests.map(({ id }) => {
+          const responseIds = [...toyCodec.encode(answers.shift()!), 0];
+          return { id, responseIds, logprobs: new Float32Array(responseIds.length), stop: "stop" };
+        });
+      },
+    };
+    const short = { ...task, episode: "short", maxDecisions: 1, maxTokens: 3 };
+    const long = { ...task, maxDecisions: 2, maxTokens: 9 };
+    const episodes = await rollout([short, long], sampler, toyCodec, settings);
+    expect(asked).toEqual([[3, 9], [9]]);
+    expect(episodes.map(({ decisions, outcome }) => [decisions.length, outcome.ended])).toEqual([
+      [1, "horizon"],
+      [2, "horizon"],
+    ]);
+  });
+
   it("ends at an action that the recording does not hold, and says so", async () => {
     const [episode] = await rollout([task], scripted(["open", "jump"]), toyCodec, settings);
     // What has no answer is no decision: no status and no feedback is made up for it.
@@ -98,7 +133,7 @@ describe("rollout over a recorded environment", () => {
   });
 
   it("ends at the horizon", async () => {
-    const [episode] = await rollout([task], scripted(["open"]), toyCodec, { ...settings, maxDecisions: 1 });
+    const [episode] = await rollout([{ ...task, maxDecisions: 1 }], scripted(["open"]), toyCodec, settings);
     expect(episode!.outcome).toMatchObject({ ended: "horizon", complete: true, success: false });
     expect(episode!.final_state).toEqual(STATE);
   });

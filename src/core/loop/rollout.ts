@@ -1,7 +1,8 @@
 /** Fresh student episodes, p_old ← p_θ (Eq. (7)): all episodes of a batch advance together, one decision at a time. */
 import type { Environment, EnvironmentTurn, SampleRequest, Sampler, WorkOptions } from "../ports.ts";
-import type { Episode, EpisodeDecision } from "../record/schema.ts";
+import type { Episode, EpisodeDecision, State } from "../record/schema.ts";
 import { seedOf } from "../seeded.ts";
+import { foldWhiteSpace } from "../white-space.ts";
 import type { TextCodec } from "./codec.ts";
 
 /** One task to roll out, with the environment that answers. */
@@ -11,14 +12,16 @@ export interface RolloutTask {
   environment: string;
   task: string;
   taskDescription: string;
+  /** Decisions after which the episode ends (`horizon`). */
+  maxDecisions: number;
+  /** Longest response, in tokens. */
+  maxTokens: number;
   open(): Promise<Environment>;
   /** Reads the action out of a response to `observation`; null when the response is malformed. */
   parse(response: string, observation: string): string | null;
 }
 
 export interface RolloutSettings {
-  maxDecisions: number;
-  maxTokens: number;
   temperature: number;
   /** Seed of the run, and the number of updates that the student has had: both enter each response's seed. */
   seed: number;
@@ -38,8 +41,8 @@ interface Live {
 
 /**
  * Samples one episode for each task. Each decision is recorded with its prompt, ids and log p_old. An episode ends
- * when the environment says so, after `maxDecisions` (`horizon`), or when the environment cannot answer (`technical`).
- * Then the decision without an answer is no part of the record, which is marked incomplete and unverified and carries
+ * when the environment says so, after the task's `maxDecisions` (`horizon`), or when the environment cannot answer
+ * (`technical`). Then the decision without an answer is no part of the record, which is marked incomplete and unverified and carries
  * the reason as `technical_reason` of its outcome.
  *
  * @returns episodes in the order of the tasks
@@ -61,11 +64,12 @@ export async function rollout(
       const ended = first.done ? "environment" : null;
       episodes.push({ task, environment, turn: first, first, decisions: [], ended, unanswered: null });
     }
-    for (let decision = 0; decision < settings.maxDecisions; decision += 1) {
-      const running = episodes.filter((episode) => episode.ended === null);
+    const most = Math.max(0, ...tasks.map(({ maxDecisions }) => maxDecisions));
+    for (let decision = 0; decision < most; decision += 1) {
+      const running = episodes.filter(({ ended, task }) => ended === null && decision < task.maxDecisions);
       if (running.length === 0) break;
       await advance(running, decision, sampler, codec, settings, options);
-      options.onProgress?.({ done: decision + 1, total: settings.maxDecisions, unit: "decisions" });
+      options.onProgress?.({ done: decision + 1, total: most, unit: "decisions" });
     }
   } finally {
     for (const environment of opened) await environment.close();
@@ -91,7 +95,7 @@ async function advance(
     requests.push({
       id: task.episode,
       promptIds,
-      maxTokens: settings.maxTokens,
+      maxTokens: task.maxTokens,
       temperature: settings.temperature,
       seed: seedOf(`${task.task}|${task.episode}|${decision}|${settings.policyVersion}|${settings.seed}`),
       stopIds: [codec.endOfTurnId],
@@ -114,7 +118,7 @@ async function advance(
       observation: before.observation,
       state: before.state,
       action,
-      binding: null,
+      binding: boundTo(before.state, action),
       status: next.status,
       feedback: next.feedback,
       score: next.score,
@@ -129,6 +133,13 @@ async function advance(
     live.turn = next;
     if (next.done) live.ended = "environment";
   }
+}
+
+/** What a menu choice stood for; null where no menu was open, or none of its options was taken. */
+function boundTo(state: State | null, action: string | null): string | null {
+  if (state === null || action === null || !Object.hasOwn(state.options, action)) return null;
+  const meaning = foldWhiteSpace(state.options[action]!);
+  return meaning === action || meaning === "" ? null : meaning;
 }
 
 function toEpisode({ task, first, turn, decisions, ended, unanswered }: Live): Episode {

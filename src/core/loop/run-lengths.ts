@@ -35,8 +35,11 @@ export interface RunLengthsOptions {
   stages: readonly Stage[];
   contexts: TeacherContexts;
   codec: TextCodec;
-  /** Responses are drawn anew, with so many tokens at most; evidence then gets as long as it may. */
-  sampled?: { responseTokens: number; evidenceTokens?: number };
+  /**
+   * Responses are still to be drawn, with so many tokens at most, each environment's own limit where that is undefined;
+   * evidence then gets as long as it may.
+   */
+  sampled?: { responseTokens: number | undefined; evidenceTokens: number | undefined } | undefined;
   signal?: AbortSignal;
 }
 
@@ -68,15 +71,15 @@ export async function runLengths(
     signal?.throwIfAborted();
     work.episodes += 1;
     if (sampled !== undefined) {
-      const { responseTokens, evidenceTokens } = sampled;
       const { limits } = environmentRules(episode.environment);
+      const { responseTokens = limits.responseTokens, evidenceTokens = limits.evidenceTokens } = sampled;
       episode.decisions.forEach((decision, t) => {
         const place = { episode: episode.episode, decision: t };
         const prompt = codec.prompt(decision, episode.environment, place).ids.length;
         grow(student, prompt, responseTokens);
         grow(teacher, prompt, responseTokens);
       });
-      if (withEvidence) grow(teacher, evidenceTokens ?? limits.evidenceTokens, responseTokens);
+      if (withEvidence) grow(teacher, evidenceTokens, responseTokens);
       continue;
     }
     const rows = batchRows([episode], codec);

@@ -47,6 +47,8 @@ const TASKS = EPISODES.map((recorded) => ({
   environment: recorded.environment,
   task: recorded.task,
   taskDescription: recorded.task_description,
+  maxDecisions: 2,
+  maxTokens: 4,
   open: async () => patient(recorded.episode),
   parse: (response: string) => response,
 }));
@@ -72,7 +74,7 @@ const RECORDINGS = TASKS.map((task, n) => ({
   ...task,
   open: async () => new RecordedEnvironment(EPISODES[n]!),
 }));
-const ROLLOUT = { maxDecisions: 2, maxTokens: 4, temperature: 1, seed: 3 };
+const ROLLOUT = { temperature: 1, seed: 3 };
 
 /** Evidence that the bigram model can see: another last token before the response. */
 const contexts: TeacherContexts = async (_, evidence) => (_decision, promptIds) => ({

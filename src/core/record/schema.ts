@@ -39,7 +39,12 @@ const decisionShape = {
   gap_before: z.boolean(),
 };
 
-export const sourceDecisionSchema = z.looseObject({ ...decisionShape, attempts: z.array(attemptSchema) });
+export const sourceDecisionSchema = z.looseObject({
+  ...decisionShape,
+  attempts: z.array(attemptSchema),
+  /** False where the recorder rules the decision out as the entry of a successful suffix; absent is true. */
+  entry_allowed: z.boolean().optional(),
+});
 
 export const episodeDecisionSchema = z.looseObject({
   ...decisionShape,

@@ -73,6 +73,10 @@ describe("eligibility b⁺", () => {
       expect(reasons(changes, 1)).toEqual([reason]);
       expect(reasons(changes, 1, ALFWORLD)).toEqual([reason]);
     }
+    const ruledOut = { decisions: { 1: { entry_allowed: false } } };
+    expect(reasons(ruledOut, 0)).toEqual([]);
+    expect(reasons(ruledOut, 1)).toEqual(["entry_ruled_out"]);
+    expect(reasons({ decisions: { 1: { entry_allowed: true } } }, 1)).toEqual([]);
     expect(reasons({ decisions: { 0: { action: " ", binding: null } } })).toEqual(["entry_without_action"]);
     expect(reasons({ decisions: { 0: { action: "", binding: "eat orange", status: "binding" } } })).toEqual(
       [],

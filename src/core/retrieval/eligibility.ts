@@ -8,6 +8,7 @@ import type { IneligibleReason } from "./types.ts";
 export type RetrievalRules = Pick<
   EnvironmentRules,
   | "trustedSourcesOnly"
+  | "planDecisions"
   | "admitsTerminalEntry"
   | "checksContinuity"
   | "testsUnalignedEntry"
@@ -57,6 +58,7 @@ const TESTS = [
   "entry_malformed",
   "entry_rolled_back",
   "entry_without_action",
+  "entry_ruled_out",
   "terminal_entry",
 ] as const satisfies readonly IneligibleReason[];
 
@@ -77,6 +79,7 @@ const REJECTED = bit("entry_rejected");
 const MALFORMED = bit("entry_malformed");
 const ROLLED_BACK = bit("entry_rolled_back");
 const NO_ACTION = bit("entry_without_action");
+const RULED_OUT = bit("entry_ruled_out");
 
 /** The tests of b⁺ that every visit of a source fails. */
 export function failedByRecord({ outcome }: Source): FailedTests {
@@ -108,6 +111,7 @@ export function failedByVisit(
   else if (entry.status === "malformed") failed |= MALFORMED;
   else if (entry.status === "rolled_back") failed |= ROLLED_BACK;
   if (isBlank(entry.action) && isBlank(entry.binding)) failed |= NO_ACTION;
+  if (entry.entry_allowed === false) failed |= RULED_OUT;
   return failed;
 }
 

@@ -2,6 +2,7 @@
 import { byCodeUnit } from "../graph/matching-key.ts";
 import type { Reference, RetrievalRecord } from "../record/schema.ts";
 import { isTrusted, isTrustedSuccess, reportsSuccess, reservation } from "../record/standing.ts";
+import { sourceExclusion } from "./admission.ts";
 import { type RetrievalRules, suffixCost } from "./eligibility.ts";
 import type { FailedVisit, PreparedTask, RankedVisit } from "./prepare.ts";
 import type { LocatedEpisode } from "./retrieve.ts";
@@ -19,6 +20,7 @@ export const REASON_TEXT: Record<IneligibleReason, string> = {
   entry_malformed: "its next decision was malformed",
   entry_rolled_back: "its next decision was rolled back",
   entry_without_action: "its next decision has no action",
+  entry_ruled_out: "its recorder rules the next decision out as an entry",
   terminal_entry: "it is the source's last visit",
 };
 
@@ -284,7 +286,12 @@ function noSuccessText(prepared: PreparedTask): string {
       ? `the one trusted success of the task, ${trusted[0]!.source}, is not eligible from its first visit, because ${why}`
       : `none of the ${trusted.length} trusted successes of the task is eligible from its first visit, mostly because ${why}`;
   }
-  const recorded = [...sources, ...prepared.leftOut];
+  const { leftOut, rules } = prepared;
+  const excluded = leftOut.find(isTrustedSuccess);
+  if (excluded !== undefined) {
+    return `${excluded.source} is left out, because ${sourceExclusion(excluded, rules)}`;
+  }
+  const recorded = [...sources, ...leftOut];
   const claims = recorded.filter(reportsSuccess).length;
   if (recorded.length === 0) return "no record of the task takes part";
   if (claims === 0) return "no record of the task claims a success";

@@ -4,6 +4,7 @@ import { library, rules, studentEpisode } from "../../../test/support/arbitrary-
 import { byTask, fixtureEpisodes, fixtureSources } from "../../../test/support/scienceworld.ts";
 import { environmentRules } from "../environment/environment.ts";
 import type { Episode, Reference, Source } from "../record/schema.ts";
+import { admittedSources } from "./admission.ts";
 import { minimumPrefixPair, sharedActionPrefix } from "./minimum-prefix.ts";
 import { prepareTask } from "./prepare.ts";
 import { retrieve, retrieveEpisode } from "./retrieve.ts";
@@ -149,7 +150,8 @@ describe("the minimum-prefix control", () => {
       fc.property(library, studentEpisode, rules, (sources, episode, by) => {
         const found = retrieveEpisode(prepareTask(sources, by), episode, control);
         const graph = retrieveEpisode(prepareTask(sources, by), episode);
-        const pair = { success: brute(sources, episode, true), failure: brute(sources, episode, false) };
+        const held = admittedSources(sources, by);
+        const pair = { success: brute(held, episode, true), failure: brute(held, episode, false) };
         found.forEach(({ record }, t) => {
           expect(record).toStrictEqual({ ...graph[t]!.record, ...pair });
         });

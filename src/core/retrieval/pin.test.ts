@@ -118,7 +118,7 @@ describe("a reference chosen by hand", () => {
     fc.assert(holds, { numRuns: 400 });
     // Which cases come up by chance differs from run to run; with these ones all of them do.
     seen.clear();
-    fc.assert(holds, { numRuns: 400, seed: 1 });
+    fc.assert(holds, { numRuns: 400, seed: 4 });
     expect([...seen].sort()).toEqual([
       "failure current",
       "failure historical",

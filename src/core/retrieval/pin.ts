@@ -8,6 +8,7 @@ import { matchingKey } from "../graph/matching-key.ts";
 import { stateAt } from "../graph/task-graph.ts";
 import type { Episode, Reference, Source } from "../record/schema.ts";
 import { isTrustedFailure, isTrustedSuccess } from "../record/standing.ts";
+import { sourceExclusion } from "./admission.ts";
 import { REASON_TEXT } from "./explain.ts";
 import type { PreparedTask } from "./prepare.ts";
 import type { LocatedEpisode } from "./retrieve.ts";
@@ -62,9 +63,8 @@ export function pinnedReference(located: LocatedEpisode, t: number, kind: PinKin
 function recordProblem(prepared: PreparedTask, kind: PinKind, { source: id, position }: Pin): string | null {
   const source = prepared.source(id);
   if (source === undefined) {
-    return prepared.leftOut.some((left) => left.source === id)
-      ? "the environment's library holds complete, replay-checked records only"
-      : "no record of that name takes part";
+    const left = prepared.leftOut.find((each) => each.source === id);
+    return left === undefined ? "no record of that name takes part" : sourceExclusion(left, prepared.rules);
   }
   const { length } = source.decisions;
   if (position !== null && !(Number.isInteger(position) && position >= 0 && position <= length)) {

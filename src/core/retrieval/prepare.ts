@@ -7,6 +7,7 @@ import { byCodeUnit } from "../graph/matching-key.ts";
 import { type TaskGraph, taskGraph } from "../graph/task-graph.ts";
 import type { Source } from "../record/schema.ts";
 import { isTrusted, isTrustedFailure, isTrustedSuccess, reportsSuccess } from "../record/standing.ts";
+import { admittedSources } from "./admission.ts";
 import {
   type Continuity,
   continuity,
@@ -94,14 +95,6 @@ export function compareRanked(a: RankedVisit, b: RankedVisit): number {
   );
 }
 
-/** D_x: the sources that the environment's library holds. ALFWorld's holds complete, replay-checked ones only. */
-export function admittedSources(
-  sources: readonly Source[],
-  rules: Pick<RetrievalRules, "trustedSourcesOnly">,
-): readonly Source[] {
-  return rules.trustedSourcesOnly ? sources.filter(isTrusted) : sources;
-}
-
 /**
  * Builds the graph of one task, from which each state is prepared when it is asked for. Linear in the visits but for
  * sorting each state's.
@@ -157,7 +150,8 @@ class GraphedTask implements PreparedTask {
   ) {
     const sources = admittedSources(recorded, rules);
     this.graph = taskGraph(sources);
-    this.leftOut = sources.length === recorded.length ? [] : recorded.filter((source) => !isTrusted(source));
+    const admitted = new Set(sources);
+    this.leftOut = sources.length === recorded.length ? [] : recorded.filter((each) => !admitted.has(each));
     this.#standings = sources.map((source) => new Standing(source, rules));
   }
 

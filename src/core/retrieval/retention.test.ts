@@ -3,6 +3,7 @@ import { ALFWORLD, failed, find, SCIENCEWORLD, source, student } from "../../../
 import type { Source } from "../record/schema.ts";
 import type { RetrievalRules } from "./eligibility.ts";
 import { prepareTask } from "./prepare.ts";
+import { retrieve } from "./retrieve.ts";
 
 describe("retention", () => {
   it("leaves a successful student without a match alone", () => {
@@ -68,6 +69,34 @@ describe("retention", () => {
     const prepared = prepareTask(sources, ALFWORLD);
     expect(prepared.leftOut.map((left) => left.source)).toEqual(["unchecked", "cut"]);
     expect(prepared.source("cut")).toBeUndefined();
+  });
+
+  it("holds plans of ALFWorld only where they succeeded within the interaction budget", () => {
+    const plan = (id: string, decisions: number, outcome: Partial<Source["outcome"]> = {}): Source => ({
+      ...source(id, `${"A".repeat(decisions)}B`, { outcome }),
+      origin: { kind: "planner" },
+    });
+    const long = plan("planner:31", 31);
+    const all = [
+      long,
+      plan("planner:30", 30),
+      plan("lost", 3, { success: false, score: 0 }),
+      plan("none", 0),
+    ];
+    const left = (by: RetrievalRules) => prepareTask(all, by).leftOut.map((each) => each.source);
+    expect(left(ALFWORLD)).toEqual(["planner:31", "lost", "none"]);
+    expect(left(SCIENCEWORLD)).toEqual([]);
+    const { explanation } = find([long], student("X-", false), 0, ALFWORLD);
+    expect(explanation.sentence).toContain(
+      "planner:31 is left out, because its environment's library holds successful plans of 1 to 30 decisions only",
+    );
+    expect(() =>
+      retrieve(prepareTask([long], ALFWORLD), student("A-", false), 0, {
+        pin: { source: "planner:31", position: 0 },
+      }),
+    ).toThrow(/holds successful plans of 1 to 30 decisions only/);
+    // A teacher's execution may be as long as it likes.
+    expect(prepareTask([{ ...long, origin: { kind: "teacher" } }], ALFWORLD).leftOut).toEqual([]);
   });
 
   it("retains raw records only where no trusted one exists", () => {

@@ -15,6 +15,7 @@ export type IneligibleReason =
   | "entry_malformed"
   | "entry_rolled_back"
   | "entry_without_action" // an empty action without binding
+  | "entry_ruled_out" // entry_allowed of the decision is false
   | "terminal_entry"; // ALFWorld only
 
 /** One member of I_x(z_t). */

@@ -19,6 +19,7 @@ export const ALFWORLD: EnvironmentRules = {
   },
   longPrompt: "refuse",
   trustedSourcesOnly: true,
+  planDecisions: 30,
   admitsTerminalEntry: false,
   checksContinuity: false,
   testsUnalignedEntry: false,

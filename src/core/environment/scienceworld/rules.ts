@@ -16,6 +16,7 @@ export const SCIENCEWORLD: EnvironmentRules = {
   },
   longPrompt: "keep-last",
   trustedSourcesOnly: false,
+  planDecisions: null,
   admitsTerminalEntry: true,
   checksContinuity: true,
   testsUnalignedEntry: true,

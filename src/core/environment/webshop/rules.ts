@@ -16,6 +16,7 @@ export const WEBSHOP: EnvironmentRules = {
   },
   longPrompt: "refuse",
   trustedSourcesOnly: false,
+  planDecisions: null,
   admitsTerminalEntry: true,
   checksContinuity: true,
   testsUnalignedEntry: true,

@@ -26,6 +26,7 @@ export const foreignStepSchema = z.looseObject({
   rolled_back_attempt: z.boolean().nullish(),
   recording_gap_before: z.boolean().nullish(),
   continuous_from_previous: z.boolean().nullish(),
+  positive_candidate_allowed: z.boolean().nullish(),
   decision_index: z.int().nullish(),
   score: z.number().nullish(),
   reward: z.number().nullish(),

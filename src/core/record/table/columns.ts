@@ -47,6 +47,11 @@ export const DECISION_COLUMNS = [
     about: "score after the decision; in the terminal row that of the outcome",
   },
   { name: "gap_before", type: "boolean", about: "the recording is not continuous here; empty for false" },
+  {
+    name: "entry_allowed",
+    type: "boolean",
+    about: "false: ruled out as the entry of a successful suffix; empty for true",
+  },
   { name: "attempts", type: "json", about: "noncommitted retries before the decision; empty for none" },
   { name: "prompt", type: "text", about: "the student's prompt" },
   { name: "prompt_ids", type: "json", about: "its tokens" },

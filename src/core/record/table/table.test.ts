@@ -236,7 +236,7 @@ describe("reading tables", () => {
       csv({ ...decisionRow, position: 0, terminal: false, rest: "[1]" }),
       /^a\.csv, line 2, rest: expected a JSON object, received array$/,
     ],
-    [`${header.join(",")}\n1,2\n`, /^a\.csv, line 2: expected 34 cells, received 2$/],
+    [`${header.join(",")}\n1,2\n`, /^a\.csv, line 2: expected 35 cells, received 2$/],
     [`${csv()}"gcopd`, /^a\.csv, line 2: not CSV: /],
   ])("refuses what is not whole", async (text, message) => {
     const reading = back("a.csv", text);

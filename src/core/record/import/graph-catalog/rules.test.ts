@@ -53,6 +53,23 @@ async function importOf(contents: Contents | ImportFiles) {
   return { sources, report };
 }
 
+describe("positive_candidate_allowed", () => {
+  it("is kept where it is false: in the graph's own steps", async () => {
+    const contents = catalog();
+    let rep = -1;
+    change(contents, GRAPH, (graph) => {
+      const trajectory = (graph.trajectories as Json[]).find((each) => each.trusted_complete === true)!;
+      rep = trajectory.rep as number;
+      for (const step of trajectory.steps as Json[]) step.positive_candidate_allowed = true;
+      (trajectory.steps as Json[])[1]!.positive_candidate_allowed = false;
+    });
+    const { decisions } = (await importOf(contents)).sources.get(rep)!;
+    expect(decisions.map(({ entry_allowed }) => entry_allowed)).toEqual(
+      decisions.map((_, j) => (j === 1 ? false : undefined)),
+    );
+  });
+});
+
 const expected = new Map(
   expectedLines<Source>("scienceworld-catalog/expected-sources.jsonl.gz")
     .filter(({ task }) => task === TASK)

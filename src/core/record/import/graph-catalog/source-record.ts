@@ -131,6 +131,7 @@ export function sourceRecord(parts: SourceParts): Source {
       score: scores[j]!,
       gap_before: gapBefore(marks),
       attempts: attempts.before[j] ?? [],
+      ...(marks.positive_candidate_allowed === false ? { entry_allowed: false } : {}),
     };
   });
   const sourceKind =
@@ -175,4 +176,5 @@ const MARKS = [
   "rolled_back_attempt",
   "recording_gap_before",
   "continuous_from_previous",
+  "positive_candidate_allowed",
 ] as const;
