@@ -1,12 +1,12 @@
 /** Files for the commands: byte streams in, atomic writes out, `-` for the standard streams. */
-import { randomBytes } from "node:crypto";
 import { createReadStream, type ReadStream, unlinkSync } from "node:fs";
-import { access, constants, open, readFile, realpath, rename, stat, unlink } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { access, constants, open, readFile, realpath, stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { InputError } from "../core/errors.ts";
 import { plainText } from "../core/plain-text.ts";
 import { gzip, recordLine } from "../core/record/write.ts";
 import { fileError, onFile } from "../node/file-error.ts";
+import { temporaryName, writeAll, writeWhole } from "../node/whole-file.ts";
 
 /** `-` and, for `--out`, nothing at all stand for the standard streams. */
 const STANDARD = "-";
@@ -175,32 +175,21 @@ export async function writeOut(path: string | undefined, chunks: Chunks): Promis
     return;
   }
   const bytes = path.endsWith(".gz") ? gzip(encoded(chunks)) : encoded(chunks);
-  // An error of the chunks' own making must stay what it is: only file operations are reworded.
-  const file = <T>(work: Promise<T>): Promise<T> => onFile(path, "write", work);
-  const { target, special } = await file(resolveTarget(path));
+  const { target, special } = await onFile(path, "write", resolveTarget(path));
   if (special) {
-    const handle = await file(open(target, "w"));
+    const handle = await onFile(path, "write", open(target, "w"));
     try {
-      for await (const chunk of bytes) await file(handle.writeFile(chunk));
+      // An error of the chunks' own making must stay what it is: only file operations are reworded.
+      for await (const chunk of bytes) await onFile(path, "write", writeAll(handle, chunk));
     } finally {
       await handle.close();
     }
     return;
   }
-  const temporary = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString("hex")}.part`);
-  const handle = await file(open(temporary, "wx"));
+  const temporary = temporaryName(target);
   const release = guard(temporary);
   try {
-    try {
-      for await (const chunk of bytes) await file(handle.writeFile(chunk));
-      await file(handle.sync());
-    } finally {
-      await handle.close();
-    }
-    await file(rename(temporary, target));
-  } catch (error) {
-    await unlink(temporary).catch(() => undefined);
-    throw error;
+    await writeWhole(target, bytes, { temporary, name: path });
   } finally {
     release();
   }

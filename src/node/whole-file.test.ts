@@ -1,23 +1,23 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type Fault, FileFaults } from "../../test/support/file-faults.ts";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { armFault, disarmFault, eachFault } from "../../test/support/io-faults.ts";
 import { InputError } from "../core/errors.ts";
 import { AppendFile } from "./append-file.ts";
 import { makeFolder, temporaryName, writeWhole, writeWholeSync } from "./whole-file.ts";
 
-let faults: FileFaults;
+const { faultyFs, faultyPromises } = await vi.hoisted(() => import("../../test/support/io-faults.ts"));
+vi.mock("node:fs", async (real) => faultyFs(await real<object>()));
+vi.mock("node:fs/promises", async (real) => faultyPromises(await real<object>()));
+
 let folder: string;
-beforeAll(async () => {
-  faults = await FileFaults.install();
-});
-afterAll(() => faults.restore());
+const concerns = (path: string) => path.startsWith(folder);
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "gcopd-whole-"));
 });
 afterEach(() => {
-  faults.disarm();
+  disarmFault();
   rmSync(folder, { recursive: true });
 });
 
@@ -25,61 +25,55 @@ const OLD = "what stood there before\n";
 const NEW = "what is new\n".repeat(100);
 const chunks = () => [NEW.slice(0, 5), NEW.slice(5)].map((text) => new TextEncoder().encode(text));
 
-/** Runs `work` once for each operation that it does and each fault that the operation can have. */
-async function eachFault(
-  prepare: () => void,
-  work: () => unknown,
-  check: (error: unknown, fault: Fault, operation: string) => void,
-): Promise<Set<Fault>> {
-  prepare();
-  faults.arm(folder);
-  await work();
-  faults.disarm();
-  const all = faults.operations.flatMap(({ faults: allowed }, at) => allowed.map((fault) => ({ at, fault })));
-  for (const { at, fault } of all) {
-    rmSync(folder, { recursive: true });
-    prepare();
-    faults.arm(folder, at, fault);
-    const error = await Promise.resolve()
-      .then(work)
-      .then(
-        () => null,
-        (thrown: unknown) => thrown,
-      );
-    faults.disarm();
-    expect(faults.injected).not.toBeNull();
-    check(error, fault, faults.injected!.name);
+/** What `work` throws, or null; without faults afterwards. */
+async function thrown(work: () => unknown): Promise<unknown> {
+  try {
+    await work();
+    return null;
+  } catch (error) {
+    return error;
+  } finally {
+    disarmFault();
   }
-  return new Set(all.map(({ fault }) => fault));
 }
 
-function fresh(): void {
-  folder = mkdtempSync(join(tmpdir(), "gcopd-whole-"));
-}
+const oneLine = expect.objectContaining({ message: expect.stringMatching(/^[^\n]+: [^\n]+$/) });
 
 describe.each([
   ["writeWhole", () => writeWhole(join(folder, "file"), chunks())],
   ["writeWholeSync", () => writeWholeSync(join(folder, "file"), NEW)],
 ] as const)("%s", (_, work) => {
   it("leaves the old file or the new one, whole, after any fault, and nothing beside it", async () => {
-    const seen = await eachFault(
-      () => {
-        fresh();
+    writeFileSync(join(folder, "file"), OLD);
+    const met = await eachFault(
+      () => concerns,
+      async (fault, nth) => {
+        disarmFault();
         writeFileSync(join(folder, "file"), OLD);
-      },
-      work,
-      (error, fault, operation) => {
+        armFault(fault, { nth, concerns });
+        const error = await thrown(work);
         const text = readFileSync(join(folder, "file"), "utf8");
         expect(readdirSync(folder)).toEqual(["file"]);
-        if (fault === "short") expect({ error, text }).toEqual({ error: null, text: NEW });
+        if (error === null) expect(text).toBe(NEW);
         else {
-          expect(error, operation).toBeInstanceOf(InputError);
-          expect((error as Error).message, operation).toMatch(/^[^\n]*(file|gcopd-whole-\w+): [^\n]+$/);
+          expect(error).toBeInstanceOf(InputError);
+          expect(error).toEqual(oneLine);
           expect([OLD, NEW]).toContain(text);
         }
+        if (fault === "short") expect(error).toBeNull();
       },
     );
-    expect(seen).toEqual(new Set(["short", "full", "EIO", "ENOSPC", "EMFILE"]));
+    for (const operations of Object.values(met)) expect(operations.length).toBeGreaterThan(0);
+  });
+
+  it("keeps the old file when the disk becomes full in the midst of it", async () => {
+    writeFileSync(join(folder, "file"), OLD);
+    armFault("short", { afterwards: "ENOSPC", concerns });
+    const error = await thrown(work);
+    expect(error).toEqual(
+      expect.objectContaining({ message: expect.stringContaining("no space left on the device") }),
+    );
+    expect(readFileSync(join(folder, "file"), "utf8")).toBe(OLD);
   });
 });
 
@@ -120,49 +114,47 @@ it("makes folders and says which is the outermost", async () => {
 
 describe("AppendFile", () => {
   it("holds whole appends only, whatever fault comes", async () => {
-    let confirmed: string[] = [];
-    const seen = await eachFault(
-      () => {
-        fresh();
-        writeFileSync(join(folder, "lines"), "before\n");
-        confirmed = ["before\n"];
-      },
-      () => {
-        const file = new AppendFile(join(folder, "lines"));
-        let fault: unknown = null;
-        for (const line of ["one\n", "two, which is longer\n", "three\n"]) {
+    const path = join(folder, "lines");
+    await eachFault(
+      () => concerns,
+      async (fault, nth) => {
+        disarmFault();
+        writeFileSync(path, "before\n");
+        const confirmed = ["before\n"];
+        const errors: unknown[] = [];
+        const tried = (work: () => unknown) => {
           try {
-            file.append(line);
-            confirmed.push(line);
+            return work();
           } catch (error) {
-            fault = error;
+            errors.push(error);
+            return undefined;
           }
-        }
-        file.sync();
-        file.close();
-        if (fault !== null) throw fault;
-      },
-      (error, fault) => {
-        const text = readFileSync(join(folder, "lines"), "utf8");
-        // A disk that stays full may refuse to cut back, too; readers drop a last line without its end.
-        const whole = fault === "full" ? text.slice(0, text.lastIndexOf("\n") + 1) : text;
-        expect(whole).toBe(confirmed.join(""));
-        if (fault === "short") expect(error).toBeNull();
-        else expect(error).toBeInstanceOf(InputError);
+        };
+        armFault(fault, { nth, concerns });
+        const file = tried(() => new AppendFile(path)) as AppendFile | undefined;
+        for (const line of ["one\n", "two, which is longer\n", "three\n"])
+          tried(() => {
+            file?.append(line);
+            if (file !== undefined) confirmed.push(line);
+          });
+        tried(() => file?.sync());
+        tried(() => file?.close());
+        disarmFault();
+        expect(readFileSync(path, "utf8")).toBe(confirmed.join(""));
+        for (const error of errors) expect(error).toBeInstanceOf(InputError);
+        if (fault === "short") expect(errors).toEqual([]);
       },
     );
-    expect(seen).toEqual(new Set(["short", "full", "EIO", "ENOSPC", "EMFILE"]));
   });
 
   it("cuts a part of an append off before the next one where it could not at once", () => {
     const path = join(folder, "lines");
-    // Operations: open, look at the length, two appends.
-    faults.arm(folder, 3, "full");
     const file = new AppendFile(path);
     file.append("first\n");
+    armFault("short", { afterwards: "ENOSPC", concerns });
     expect(() => file.append("second\n")).toThrow("no space left on the device");
+    disarmFault();
     expect(readFileSync(path, "utf8")).toBe("first\nseco");
-    faults.disarm();
     file.append("third\n");
     file.close();
     expect(readFileSync(path, "utf8")).toBe("first\nthird\n");

@@ -10,6 +10,8 @@ export interface WholeOptions {
   mode?: number;
   /** Name until the file is whole; by default one in the same folder that no other write has. */
   temporary?: string;
+  /** What messages call the file; its path by default. */
+  name?: string;
 }
 
 /** A hidden name beside `path` that no other write has. */
@@ -29,11 +31,11 @@ export async function writeWhole(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   options: WholeOptions = {},
 ): Promise<number> {
-  const { temporary = temporaryName(path), mode } = options;
-  const handle = await onFile(path, "write", open(temporary, flags(options), mode));
+  const { temporary = temporaryName(path), mode, name = path } = options;
+  const handle = await onFile(name, "write", open(temporary, flags(options), mode));
   try {
-    const bytes = await fillFile(handle, chunks, path);
-    await onFile(path, "write", rename(temporary, path));
+    const bytes = await fillFile(handle, chunks, name);
+    await onFile(name, "write", rename(temporary, path));
     await syncFolder(dirname(path));
     return bytes;
   } catch (error) {
@@ -44,8 +46,8 @@ export async function writeWhole(
 
 /** `writeWhole` for callers that cannot wait. */
 export function writeWholeSync(path: string, content: string | Uint8Array, options: WholeOptions = {}): void {
-  const { temporary = temporaryName(path), mode } = options;
-  onFileSync(path, "write", () => {
+  const { temporary = temporaryName(path), mode, name = path } = options;
+  onFileSync(name, "write", () => {
     const file = openSync(temporary, flags(options), mode);
     try {
       try {
@@ -122,8 +124,8 @@ export async function makeFolder(path: string, mode?: number): Promise<string | 
 
 /** Puts a folder's names on the disk: a rename outlives a power cut only after this. */
 export async function syncFolder(path: string): Promise<void> {
-  if (!FOLDERS_SYNC) return;
-  const handle = await onFile(path, "write", open(path, "r"));
+  const handle = await onFile(path, "write", open(path, "r").catch(unlessUnsupported));
+  if (handle === undefined) return;
   try {
     await onFile(path, "write", handle.sync().catch(unlessUnsupported));
   } finally {
@@ -133,21 +135,22 @@ export async function syncFolder(path: string): Promise<void> {
 
 /** `syncFolder` for callers that cannot wait. */
 export function syncFolderSync(path: string): void {
-  if (!FOLDERS_SYNC) return;
-  const file = openSync(path, "r");
+  let file: number | undefined;
   try {
+    file = openSync(path, "r");
     fsyncSync(file);
   } catch (error) {
     unlessUnsupported(error);
   } finally {
-    closeSync(file);
+    if (file !== undefined) closeSync(file);
   }
 }
 
-/** Windows opens no folder as a file. */
-const FOLDERS_SYNC = process.platform !== "win32";
-
-/** Some network file systems have no sync of folders. */
-function unlessUnsupported(error: unknown): void {
-  if (!["EINVAL", "ENOTSUP"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+/**
+ * Windows opens no folder as a file (EPERM, EISDIR), a folder may be written to but not read (EACCES), and some network
+ * file systems have no sync of folders.
+ */
+function unlessUnsupported(error: unknown): undefined {
+  const { code = "" } = error as NodeJS.ErrnoException;
+  if (!["EPERM", "EISDIR", "EACCES", "EINVAL", "ENOTSUP"].includes(code)) throw error;
 }

@@ -38,7 +38,8 @@ export async function writeFolder(
   try {
     await write(writer);
   } catch (error) {
-    await writer.abort();
+    // The fault that came first is the one to tell.
+    await writer.abort().catch(() => undefined);
     throw error;
   }
 }

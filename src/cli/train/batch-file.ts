@@ -1,7 +1,6 @@
 /** batch.jsonl of a run: the tokens of its latest step, for a person to look at. */
-import { renameSync, writeFileSync } from "node:fs";
 import type { BatchTokens, TextCodec } from "../../core/loop/index.ts";
-import { fileError } from "../../node/file-error.ts";
+import { writeWholeSync } from "../../node/whole-file.ts";
 
 /** Replaces the file in one move: a line for the step, then one for each decision. */
 export function writeBatch(path: string, { step, decisions }: BatchTokens, codec: TextCodec): void {
@@ -18,10 +17,6 @@ export function writeBatch(path: string, { step, decisions }: BatchTokens, codec
     clipped: [...decision.clipped],
   }));
   const text = [{ step, decisions: lines.length }, ...lines].map((line) => `${JSON.stringify(line)}\n`);
-  try {
-    writeFileSync(`${path}.part`, text.join(""));
-    renameSync(`${path}.part`, path);
-  } catch (error) {
-    throw fileError(error, path, "write");
-  }
+  // Only this run writes here: what a kill left under this name is written over.
+  writeWholeSync(path, text.join(""), { temporary: `${path}.part` });
 }

@@ -1,11 +1,13 @@
 /** events.jsonl and metrics.jsonl of a run: each step once, whatever happened between. */
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import type { TrainEvent } from "../../core/loop/events.ts";
-import { fileError } from "../../node/file-error.ts";
+import { AppendFile } from "../../node/append-file.ts";
+import { onFileSync } from "../../node/file-error.ts";
+import { writeWholeSync } from "../../node/whole-file.ts";
 
 /** An append-only JSON Lines file that can be cut back to a step. */
 class StepLines {
-  #handle: number | null = null;
+  #file: AppendFile | null = null;
 
   constructor(
     private readonly path: string,
@@ -16,47 +18,38 @@ class StepLines {
   /** Keeps the lines of steps up to `step`, in one atomic move; lines cut short by a kill are dropped. */
   open(step: number): void {
     this.close();
-    this.#reworded(() => this.#open(step));
+    const kept = readLines(this.path).filter((value) => this.stepOf(value) <= step);
+    // Only this run writes here: what a kill left under this name is written over.
+    writeWholeSync(this.path, kept.map(line).join(""), { temporary: `${this.path}.part` });
+    this.#file = new AppendFile(this.path);
   }
 
   append(value: object): void {
-    const handle = this.#handle;
-    if (handle !== null) this.#reworded(() => writeSync(handle, `${JSON.stringify(value)}\n`));
+    this.#file?.append(line(value));
   }
 
-  #reworded(work: () => void): void {
-    try {
-      work();
-    } catch (error) {
-      throw fileError(error, this.path, "write");
-    }
-  }
-
-  #open(step: number): void {
-    const kept = readLines(this.path).filter((value) => this.stepOf(value) <= step);
-    const temporary = `${this.path}.part`;
-    const handle = openSync(temporary, "w");
-    writeSync(handle, kept.map((value) => `${JSON.stringify(value)}\n`).join(""));
-    fsyncSync(handle);
-    closeSync(handle);
-    renameSync(temporary, this.path);
-    this.#handle = openSync(this.path, "a");
+  sync(): void {
+    this.#file?.sync();
   }
 
   close(): void {
-    if (this.#handle !== null) closeSync(this.#handle);
-    this.#handle = null;
+    const file = this.#file;
+    this.#file = null;
+    file?.close();
   }
 }
 
+const line = (value: object): string => `${JSON.stringify(value)}\n`;
+
 function readLines(path: string): Record<string, unknown>[] {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw error;
-  }
+  const text = onFileSync(path, "read", () => {
+    try {
+      return readFileSync(path, "utf8");
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
+      throw error;
+    }
+  });
   return text.split("\n").flatMap((line) => {
     try {
       return line === "" ? [] : [JSON.parse(line) as Record<string, unknown>];
@@ -93,6 +86,9 @@ export class EventLog {
     if (event.type === "updated") {
       const { step, stage, epoch, batch, metrics, seconds, tokensPerSecond } = event;
       this.#metrics.append({ step, stage, epoch, batch, ...metrics, seconds, tokensPerSecond });
+      // Before the step's checkpoint: a run that goes on from there has the lines of all steps up to it.
+      this.#events.sync();
+      this.#metrics.sync();
     }
   }
 

@@ -1,5 +1,5 @@
 /** One training job of the command line: files, devices and checkpoints around the loop of `src/core/loop`. */
-import { mkdir, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { InputError } from "../../core/errors.ts";
 import {
@@ -13,7 +13,7 @@ import {
 } from "../../core/loop/index.ts";
 import { sha256Hex } from "../../core/seeded.ts";
 import { openModelFolder, parseHubName } from "../../engine/hub/node.ts";
-import { onFile } from "../../node/file-error.ts";
+import { makeFolder } from "../../node/whole-file.ts";
 import { lockFolder } from "../../worker/lock.ts";
 import { saveCompanions, saveModel } from "../engine/save-model.ts";
 import { writeOut } from "../io.ts";
@@ -62,7 +62,7 @@ async function trainInFolder(run: TrainingRun, inputs: TrainingInputs): Promise<
   const { method, parent, episodes, tokenizer, sources } = inputs;
   const { config, out } = run;
   // The outermost folder that this run makes: taken away again when the run fails before its first event.
-  const made = await onFile(out, "write", mkdir(out, { recursive: true }));
+  const made = await makeFolder(out);
   let started = false;
   const unlock = lockFolder(
     join(out, "lock.sqlite"),

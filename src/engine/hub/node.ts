@@ -1,11 +1,12 @@
 /** Hub models in Node: kept below the user's cache folder, opened like any folder. */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { mkdir, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { FolderReader } from "../../core/ports.ts";
 import { onFile } from "../../node/file-error.ts";
+import { makeFolder, syncFolder, writeAll, writeWhole } from "../../node/whole-file.ts";
 import { openFolder } from "../webgpu/node-folder.ts";
 import { type BringOptions, bringModel, type HubCache } from "./bring-model.ts";
 import type { HubStore } from "./download.ts";
@@ -57,17 +58,14 @@ class DiskCache implements HubCache {
   }
   async store(repository: string, commit: string): Promise<HubStore> {
     const folder = this.folder(repository, commit);
-    await onFile(folder, "write", mkdir(folder, { recursive: true }));
+    await makeFolder(folder);
     return new DiskStore(folder);
   }
   async readNote(repository: string): Promise<string | null> {
     return readFile(this.folder(repository, NOTE), "utf8").catch(() => null);
   }
   async writeNote(repository: string, text: string): Promise<void> {
-    const path = this.folder(repository, NOTE);
-    const part = `${path}.${process.pid}.part`;
-    await onFile(path, "write", writeFile(part, text));
-    await onFile(path, "write", rename(part, path));
+    await writeWhole(this.folder(repository, NOTE), [new TextEncoder().encode(text)]);
   }
 }
 
@@ -88,10 +86,7 @@ class DiskStore implements HubStore {
       await onFile(path, "write", handle.truncate(at));
       let to = at;
       for await (const chunk of chunks) {
-        let done = 0;
-        while (done < chunk.length)
-          done += (await onFile(path, "write", handle.write(chunk, done, chunk.length - done, to + done)))
-            .bytesWritten;
+        await onFile(path, "write", writeAll(handle, chunk, to));
         to += chunk.length;
       }
       await onFile(path, "write", handle.sync());
@@ -109,6 +104,7 @@ class DiskStore implements HubStore {
     const path = this.#part(file);
     if (file.size === 0) await onFile(path, "write", writeFile(path, ""));
     await onFile(path, "write", rename(path, join(this.folder, file.name)));
+    await syncFolder(this.folder);
   }
   async discard(file: HubFile): Promise<void> {
     await rm(this.#part(file), { force: true });

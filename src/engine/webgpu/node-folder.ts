@@ -1,10 +1,10 @@
-import { randomUUID } from "node:crypto";
-import { existsSync, type Stats, statSync } from "node:fs";
+import { type Stats, statSync } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { InputError } from "../../core/errors.ts";
 import type { FolderReader, FolderWriter } from "../../core/ports.ts";
 import { fileError, onFile } from "../../node/file-error.ts";
+import { fillFile, makeFolder, syncFolder, temporaryName } from "../../node/whole-file.ts";
 
 /** A folder on disk as a FolderReader. An InputError when it is not there or is not a folder. */
 export function openFolder(path: string): FolderReader {
@@ -86,42 +86,41 @@ class DiskFolderWriter implements FolderWriter {
     private readonly path: string,
     private readonly replace: boolean,
   ) {
-    this.#temporary = join(dirname(path), `.${basename(path)}.${randomUUID().slice(0, 8)}.part`);
+    this.#temporary = temporaryName(path);
   }
 
   async write(name: string, chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
     if (name !== basename(name) || name === "" || name === "." || name === "..")
       throw new Error(`not a plain file name: ${name}`);
     await this.#begin();
-    // An error of the chunks' own making must stay what it is: only file operations are reworded.
     const path = join(this.path, name);
-    const handle = await onFile(path, "write", open(join(this.#temporary, name), "wx"));
-    try {
-      for await (const chunk of chunks) {
-        let done = 0;
-        while (done < chunk.length)
-          done += (await onFile(path, "write", handle.write(chunk, done))).bytesWritten;
-      }
-      await onFile(path, "write", handle.sync());
-    } finally {
-      await handle.close();
-    }
+    await fillFile(await onFile(path, "write", open(join(this.#temporary, name), "wx")), chunks, path);
   }
 
   async commit(): Promise<void> {
     await this.#begin();
-    await this.#checkTarget();
+    const replaced = await this.#checkTarget();
+    await syncFolder(this.#temporary);
     const old = `${this.#temporary}.old`;
-    const replaced = existsSync(this.path);
     if (replaced) await onFile(this.path, "write", rename(this.path, old));
-    await onFile(this.path, "write", rename(this.#temporary, this.path));
-    if (replaced) await rm(old, { recursive: true });
+    try {
+      await onFile(this.path, "write", rename(this.#temporary, this.path));
+    } catch (error) {
+      if (replaced) await onFile(this.path, "write", rename(old, this.path));
+      throw error;
+    }
     this.#state = "done";
+    try {
+      await syncFolder(dirname(this.path));
+    } finally {
+      if (replaced) await onFile(old, "write", rm(old, { recursive: true }));
+    }
   }
 
   async abort(): Promise<void> {
-    if (this.#state === "writing") await rm(this.#temporary, { recursive: true, force: true });
+    const left = this.#state === "writing";
     this.#state = "done";
+    if (left) await onFile(this.#temporary, "write", rm(this.#temporary, { recursive: true, force: true }));
   }
 
   async #begin(): Promise<void> {
@@ -129,16 +128,23 @@ class DiskFolderWriter implements FolderWriter {
     if (this.#state === "writing") return;
     await this.#checkTarget();
     const parent = dirname(this.path);
-    await onFile(parent, "write", mkdir(parent, { recursive: true }));
+    await makeFolder(parent);
     await onFile(this.path, "write", mkdir(this.#temporary));
     this.#state = "writing";
   }
 
-  async #checkTarget(): Promise<void> {
-    const found = await stat(this.path).catch(() => null);
-    if (found === null) return;
+  /** @returns whether there is a folder under the name already */
+  async #checkTarget(): Promise<boolean> {
+    const found = await onFile(this.path, "write", stat(this.path).catch(unlessAbsent));
+    if (found === null) return false;
     if (!found.isDirectory()) throw new InputError("this is a file, expected a folder", { file: this.path });
-    if (!this.replace && (await readdir(this.path)).length > 0)
+    if (!this.replace && (await onFile(this.path, "read", readdir(this.path))).length > 0)
       throw new InputError("this folder is there already and is not empty", { file: this.path });
+    return true;
   }
+}
+
+function unlessAbsent(error: NodeJS.ErrnoException): null {
+  if (error.code === "ENOENT") return null;
+  throw error;
 }

@@ -1,7 +1,8 @@
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { InputError } from "../../core/errors.ts";
+import { writeWhole } from "../../node/whole-file.ts";
 import type { TuningStore } from "../../tensor/index.ts";
 
 /** `on`: kernels are chosen by measuring them. By default fixed rules choose, which were measured on a datacenter card. */
@@ -34,15 +35,8 @@ export function fileTuningStore(path: string): TuningStore {
       }
     },
     async write(text) {
-      const own = `${path}.${process.pid}`;
       await mkdir(dirname(path), { recursive: true });
-      try {
-        await writeFile(own, text);
-        await rename(own, path);
-      } catch (error) {
-        await rm(own, { force: true });
-        throw error;
-      }
+      await writeWhole(path, [new TextEncoder().encode(text)]);
     },
   };
 }
