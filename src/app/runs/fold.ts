@@ -71,6 +71,10 @@ function foldInto(figures: Figures, event: LoopEvent): Figures {
       const kept = backTo(figures, event.step);
       return { ...kept, done: event.step, marks: [...kept.marks, fault(event)] };
     }
+    case "damaged": {
+      const text = `${event.checkpoint} is damaged (${event.reason}): went on from the one before`;
+      return { ...figures, marks: [...figures.marks, { step: event.step, kind: "fault", text }] };
+    }
     case "stopped":
       return { ...figures, done: event.step, work: null };
     case "done":

@@ -64,6 +64,7 @@ const loopEvent = z.discriminatedUnion("type", [
     attempt: count.optional(),
     attempts: count.optional(),
   }),
+  z.object({ type: z.literal("damaged"), step: count, checkpoint: z.string(), reason: z.string() }),
   z.object({ type: z.literal("stopped"), step: count }),
   z.object({ type: z.literal("done"), step: count }),
   z.object({

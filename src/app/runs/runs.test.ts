@@ -51,6 +51,17 @@ describe("events into figures", () => {
     const figures = fold([start(null), ...STAGES, updated(1), updated(2), start(1), ...STAGES, updated(2)]);
     expect(figures.points.map(({ step }) => step)).toEqual([1, 2]);
     expect(figures.marks).toEqual([{ step: 1, kind: "resumed", text: "went on after step 1" }]);
+    const damaged = {
+      type: "damaged",
+      step: 1,
+      checkpoint: "step-00000002",
+      reason: "config.json is missing",
+    } as const;
+    expect(fold([damaged], figures).marks.at(-1)).toEqual({
+      step: 1,
+      kind: "fault",
+      text: "step-00000002 is damaged (config.json is missing): went on from the one before",
+    });
     const fault = {
       type: "fault",
       step: 1,

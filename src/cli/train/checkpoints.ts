@@ -1,5 +1,8 @@
-/** Checkpoints as folders on disk: `step-00000012/` with model, optimizer and `checkpoint.json`, whole or not there. */
-import { readdir, rm } from "node:fs/promises";
+/**
+ * Checkpoints as folders on disk: `step-00000012/` with model, optimizer, `checkpoint.json` and a manifest of them all,
+ * whole or not there.
+ */
+import { readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
@@ -8,10 +11,14 @@ import {
   type Checkpoint,
   type CheckpointState,
   type CheckpointStore,
+  type DamagedCheckpoint,
 } from "../../core/loop/checkpoint.ts";
 import type { FolderWriter } from "../../core/ports.ts";
 import { describeIssue } from "../../core/record/describe-issue.ts";
 import { createFolder, openFolder } from "../../engine/webgpu/node-folder.ts";
+import { onFile } from "../../node/file-error.ts";
+import { folderDamage, withManifest } from "../../node/manifest.ts";
+import { temporaryName } from "../../node/whole-file.ts";
 import { withFiles, writeFolder } from "../engine/save-model.ts";
 import { readText } from "../io.ts";
 
@@ -37,19 +44,28 @@ export async function newestCheckpoint(folder: string): Promise<string | null> {
   return newest === undefined ? null : join(folder, newest);
 }
 
-/** The state of one checkpoint; null for a folder that is none. `InputError` for one that cannot be read. */
+/** The state of one checkpoint; null for a folder that is none. `InputError` for one that is damaged or cannot be read. */
 export async function checkpointState(folder: string): Promise<CheckpointState | null> {
-  return (await entriesOf(folder)).includes(STATE) ? readState(join(folder, STATE)) : null;
+  if (!(await entriesOf(folder)).includes(STATE)) return null;
+  const damage = await folderDamage(openFolder(folder));
+  if (damage !== null) throw new InputError(`this checkpoint cannot be used: ${damage}`, { file: folder });
+  return readState(join(folder, STATE));
 }
 
+const nameOf = (step: number): string => `step-${String(step).padStart(8, "0")}`;
+
 async function entriesOf(folder: string): Promise<string[]> {
-  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
+  const entries = readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];
     throw error;
   });
+  return onFile(folder, "read", entries);
 }
 
 export class DiskCheckpoints implements CheckpointStore {
+  /** Those that `latest` passed over. */
+  #damaged: readonly DamagedCheckpoint[] = [];
+
   /** @param keep how many of the newest stay on disk */
   constructor(
     private readonly folder: string,
@@ -58,28 +74,63 @@ export class DiskCheckpoints implements CheckpointStore {
 
   async latest(): Promise<Checkpoint | null> {
     await this.#removeUnfinished();
-    const path = await newestCheckpoint(this.folder);
-    if (path === null) return null;
-    return { state: await readState(join(path, STATE)), folder: openFolder(path) };
+    const damaged: DamagedCheckpoint[] = [];
+    for (const name of (await checkpointNames(this.folder)).reverse()) {
+      const found = await this.#open(name);
+      if (typeof found === "string") {
+        damaged.push({ name, reason: found });
+        continue;
+      }
+      this.#damaged = damaged;
+      return { ...found, damaged };
+    }
+    if (damaged.length === 0) return null;
+    const each = damaged.map(({ name, reason }) => `${name}: ${reason}`).join("; ");
+    throw new InputError(
+      `no checkpoint here can be used (${each}); remove this folder to begin the run again, or use another output folder`,
+      { file: this.folder },
+    );
   }
 
   async save(state: CheckpointState, write: (writer: FolderWriter) => Promise<void>): Promise<void> {
-    const name = `step-${String(state.step).padStart(8, "0")}`;
+    const name = nameOf(state.step);
     const bytes = new TextEncoder().encode(`${JSON.stringify(state, null, 2)}\n`);
-    const writer = withFiles(createFolder(join(this.folder, name), { replace: true }), async function* () {
+    const folder = withManifest(createFolder(join(this.folder, name), { replace: true }));
+    const writer = withFiles(folder, async function* () {
       yield { name: STATE, bytes };
     });
     await writeFolder(writer, write);
+    // A damaged one, which must not count among those that are kept, goes once there is one in its stead.
+    for (const damaged of this.#damaged) if (damaged.name !== name) await this.#remove(damaged.name);
+    this.#damaged = [];
     const names = await checkpointNames(this.folder);
-    for (const old of names.slice(0, Math.max(0, names.length - this.keep))) {
-      await rm(join(this.folder, old), { recursive: true });
-    }
+    for (const old of names.slice(0, Math.max(0, names.length - this.keep))) await this.#remove(old);
+  }
+
+  /** @returns the reason as text where the checkpoint is damaged */
+  async #open(name: string): Promise<Checkpoint | string> {
+    const path = join(this.folder, name);
+    const folder = openFolder(path);
+    const damage = await folderDamage(folder);
+    if (damage !== null) return damage;
+    const state = await readState(join(path, STATE));
+    return nameOf(state.step) === name ? { state, folder } : `it holds step ${state.step}`;
+  }
+
+  /** Takes the name away first: a kill in the midst of it leaves no half of a checkpoint. */
+  async #remove(name: string): Promise<void> {
+    const path = join(this.folder, name);
+    const hidden = temporaryName(path);
+    await onFile(path, "write", rename(path, hidden));
+    await onFile(path, "write", rm(hidden, { recursive: true }));
   }
 
   /** What a killed run left half-written. Only one run at a time works in a folder (see `lockRun`). */
   async #removeUnfinished(): Promise<void> {
     for (const name of await entriesOf(this.folder)) {
-      if (name.startsWith(".step-")) await rm(join(this.folder, name), { recursive: true, force: true });
+      if (!name.startsWith(".step-")) continue;
+      const path = join(this.folder, name);
+      await onFile(path, "write", rm(path, { recursive: true, force: true }));
     }
   }
 }
@@ -90,7 +141,7 @@ async function readState(file: string): Promise<CheckpointState> {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new InputError("not JSON: remove this checkpoint's folder to go on from the one before", { file });
+    throw new InputError("not JSON", { file });
   }
   const checked = stateSchema.safeParse(value);
   if (checked.success) return checked.data;

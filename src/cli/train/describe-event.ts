@@ -53,6 +53,8 @@ export function describeEvent(event: TrainEvent): string | null {
         `clipped ${(100 * metrics.clipFraction).toFixed(1)} %, ${seconds.toFixed(1)} s`
       );
     }
+    case "damaged":
+      return `${event.checkpoint} is damaged (${event.reason}); going on after step ${event.step}, from the one before`;
     case "fault":
       return `${event.message} Going on after step ${event.step} on a device opened anew (${event.attempt} of ${event.attempts})`;
     case "stopped":

@@ -38,6 +38,7 @@ const start: TrainEvent = {
   steps: 200,
   teacher: model,
   student: model,
+  parent: null,
   resumedFrom: 100,
 };
 const done: TrainEvent = { type: "done", step: 100, seconds: 1 };

@@ -93,7 +93,10 @@ export class EventLog {
   }
 
   close(): void {
-    this.#events.close();
-    this.#metrics.close();
+    try {
+      this.#events.close();
+    } finally {
+      this.#metrics.close();
+    }
   }
 }

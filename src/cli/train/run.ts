@@ -13,6 +13,7 @@ import {
 } from "../../core/loop/index.ts";
 import { sha256Hex } from "../../core/seeded.ts";
 import { openModelFolder, parseHubName } from "../../engine/hub/node.ts";
+import { onFile } from "../../node/file-error.ts";
 import { makeFolder } from "../../node/whole-file.ts";
 import { lockFolder } from "../../worker/lock.ts";
 import { saveCompanions, saveModel } from "../engine/save-model.ts";
@@ -106,9 +107,13 @@ async function trainInFolder(run: TrainingRun, inputs: TrainingInputs): Promise<
       return finish(run, result);
     });
   } finally {
-    log.close();
-    unlock();
-    if (made !== undefined && !started) await rm(made, { recursive: true, force: true });
+    try {
+      log.close();
+    } finally {
+      unlock();
+      if (made !== undefined && !started)
+        await onFile(made, "write", rm(made, { recursive: true, force: true }));
+    }
   }
 }
 

@@ -387,6 +387,37 @@ describe("interrupted runs go on to the same numbers", () => {
     expect(weights("stopped")).toBe(expected.weights);
   });
 
+  it("a damaged newest checkpoint: from the one before, and says so", async () => {
+    const config = writeConfig();
+    const expected = await uninterrupted(config);
+    expect(await train(config, "damaged")).toMatchObject({ code: 0 });
+    const checkpoints = join(folder, "damaged", "checkpoints");
+    const file = join(checkpoints, "step-00000004", "model.safetensors");
+    const bytes = readFileSync(file);
+    bytes[bytes.length - 100]! ^= 1;
+    writeFileSync(file, bytes);
+    const again = await train(config, "damaged");
+    expect(again.code).toBe(0);
+    const told =
+      "step-00000004 is damaged (model.safetensors does not have the SHA-256 that it was written with); going on after step 3, from the one before";
+    expect(again.err.split("\n")).toContain(told);
+    expect(lines("damaged", "events.jsonl").filter(({ type }) => type === "damaged")).toEqual([
+      expect.objectContaining({ step: 3, checkpoint: "step-00000004" }),
+    ]);
+    expect(weights("damaged")).toBe(expected.weights);
+    expect(figures("damaged")).toEqual(expected.figures);
+
+    for (const name of readdirSync(checkpoints)) {
+      const state = join(checkpoints, name, "checkpoint.json");
+      writeFileSync(state, readFileSync(state, "utf8").replace(/"stage": \d+/, '"stage": 9'));
+    }
+    const refused = await train(config, "damaged");
+    expect(refused.code).toBe(1);
+    expect(refused.err).toMatch(
+      /^gcopd: .*checkpoints: no checkpoint here can be used \(step-00000004: checkpoint\.json does not have/m,
+    );
+  });
+
   it("a finished run is not run again", async () => {
     const config = writeConfig();
     expect(await train(config, "out")).toMatchObject({ code: 0 });

@@ -20,10 +20,19 @@ export interface CheckpointState {
 export interface Checkpoint {
   state: CheckpointState;
   folder: FolderReader;
+  /** Newer ones that were passed over, the newest first. */
+  damaged?: readonly DamagedCheckpoint[];
+}
+
+/** A kept state that is not as it was written. */
+export interface DamagedCheckpoint {
+  name: string;
+  reason: string;
 }
 
 /** Keeps checkpoints; the newest whole one counts. A store decides how many it keeps. */
 export interface CheckpointStore {
+  /** @throws InputError when there are checkpoints and all are damaged */
   latest(): Promise<Checkpoint | null>;
   /** `write` fills the folder with model and optimizer; the store adds the state and makes both visible at once. */
   save(state: CheckpointState, write: (writer: FolderWriter) => Promise<void>): Promise<void>;
@@ -46,5 +55,34 @@ export function checkFingerprint(
       `this checkpoint is of another run: it differs in ${differing.join(", ")}; use another output folder or the same inputs`,
       { file: checkpoint.folder.name },
     );
+  }
+}
+
+/**
+ * Refuses a checkpoint whose position is not in the run's schedule, or whose step is not the one at that position.
+ *
+ * @param epochs of each stage
+ * @param firstStep steps taken before the run began, by its parent
+ * @throws InputError that names the key and what was expected
+ */
+export function checkPosition(
+  { state, folder }: Checkpoint,
+  epochs: readonly number[],
+  batchesPerEpoch: number,
+  firstStep: number,
+): void {
+  const { stage, epoch, batch } = state.position;
+  const refuse = (key: string, expected: string, received: number): never => {
+    throw new InputError(`expected ${expected}, received ${received}`, { file: folder.name, key });
+  };
+  if (stage >= epochs.length) refuse("position.stage", `less than the run's ${epochs.length} stages`, stage);
+  const ofStage = epochs[stage]!;
+  if (epoch > ofStage) refuse("position.epoch", `at most the stage's ${ofStage} epochs`, epoch);
+  // The end of a stage is written as the beginning of an epoch that it does not have.
+  const batches = epoch === ofStage ? 1 : batchesPerEpoch;
+  if (batch >= batches) refuse("position.batch", `less than ${batches}`, batch);
+  const before = epochs.slice(0, stage).reduce((sum, each) => sum + each, epoch) * batchesPerEpoch + batch;
+  if (state.step !== firstStep + before) {
+    refuse("step", `${firstStep + before}, the steps before its position`, state.step);
   }
 }

@@ -268,6 +268,41 @@ describe("stop and resume", () => {
     expect(stopped.saved.map(({ state }) => state.step)).toEqual([2]);
   });
 
+  it.each([
+    [{ position: { stage: 9, epoch: 0, batch: 0 } }, "position.stage: expected less than the run's 2 stages"],
+    [{ position: { stage: 0, epoch: 2, batch: 0 } }, "position.epoch: expected at most the stage's 1 epochs"],
+    [{ position: { stage: 0, epoch: 0, batch: 3 } }, "position.batch: expected less than 3, received 3"],
+    [{ position: { stage: 0, epoch: 1, batch: 1 } }, "position.batch: expected less than 1, received 1"],
+    [{ position: { stage: 1, epoch: 0, batch: 1 } }, "step: expected 4, the steps before its position"],
+    [{ step: 5 }, "step: expected 2, the steps before its position, received 5"],
+  ])("refuses a checkpoint that is not in its schedule: %j", async (changes, message) => {
+    const checkpoints = new MemoryStore();
+    const stop = new AbortController();
+    const first = options({ checkpoints, stop: stop.signal });
+    first.onEvent = (event) => {
+      if (event.type === "updated" && event.step === 2) stop.abort();
+    };
+    await train(first);
+    Object.assign(checkpoints.saved.at(-1)!.state, changes);
+    await expect(train(options({ checkpoints }))).rejects.toThrow(message);
+    await expect(train(options({ checkpoints }))).rejects.toThrow(InputError);
+  });
+
+  it("tells of damaged checkpoints that it passed over", async () => {
+    class Damaged extends MemoryStore {
+      override async latest() {
+        const found = await super.latest();
+        return found && { ...found, damaged: [{ name: "step-9", reason: "x is missing" }] };
+      }
+    }
+    const checkpoints = new Damaged();
+    await train(options({ checkpoints }));
+    const again = options({ checkpoints });
+    await train(again);
+    expect(again.events.map(({ type }) => type)).toEqual(["start", "damaged", "done"]);
+    expect(again.events[1]).toMatchObject({ step: 6, checkpoint: "step-9", reason: "x is missing" });
+  });
+
   it("a finished run is not run again", async () => {
     const checkpoints = new MemoryStore();
     await train(options({ checkpoints }));

@@ -10,7 +10,7 @@ import { brokeOff } from "../record/standing.ts";
 import { sha256Hex } from "../seeded.ts";
 import { type BatchTokens, batchTokens } from "./batch-tokens.ts";
 import { epochBatches, type Position, repeatedTasks } from "./batches.ts";
-import { CHECKPOINT_FORMAT, type CheckpointStore, checkFingerprint } from "./checkpoint.ts";
+import { CHECKPOINT_FORMAT, type CheckpointStore, checkFingerprint, checkPosition } from "./checkpoint.ts";
 import type { TextCodec } from "./codec.ts";
 import type { TrainingData } from "./data.ts";
 import type { TrainEvent } from "./events.ts";
@@ -182,7 +182,11 @@ class Run {
   async #fromCheckpoint(): Promise<TrainResult | DeviceError> {
     const { method, checkpoints, data, batchSize, parent } = this.#options;
     const checkpoint = (await checkpoints?.latest()) ?? null;
-    if (checkpoint !== null) checkFingerprint(checkpoint, this.#fingerprint);
+    if (checkpoint !== null) {
+      checkFingerprint(checkpoint, this.#fingerprint);
+      const epochs = method.stages.map((stage) => stage.epochs);
+      checkPosition(checkpoint, epochs, this.#batchesPerEpoch, parent?.step ?? 0);
+    }
     let opened = false;
     try {
       this.#student = await this.#options.openStudent(checkpoint?.folder ?? null);
@@ -204,6 +208,9 @@ class Run {
         parent: parent ?? null,
         resumedFrom: checkpoint === null ? null : this.#step,
       });
+      for (const { name, reason } of checkpoint?.damaged ?? []) {
+        await this.#emit({ type: "damaged", step: this.#step, checkpoint: name, reason });
+      }
       for (let stage = position.stage; stage < method.stages.length; stage += 1) {
         const finished = await this.#runStage(method.stages[stage]!, { ...position, stage });
         if (!finished) return { student: this.#student, step: this.#step, finished: false };

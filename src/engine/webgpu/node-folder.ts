@@ -65,7 +65,7 @@ class DiskFolder implements FolderReader {
     try {
       return await onFile(path, "read", work(handle));
     } finally {
-      await handle.close();
+      await onFile(path, "read", handle.close());
     }
   }
 }

@@ -1,0 +1,218 @@
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { InputError } from "../../core/errors.ts";
+import { CHECKPOINT_FORMAT, type CheckpointState } from "../../core/loop/checkpoint.ts";
+import { seedOf, uniforms } from "../../core/seeded.ts";
+import { checkpointState, DiskCheckpoints } from "./checkpoints.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "gcopd-checkpoints-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const FILES = ["config.json", "model.safetensors", "optimizer.safetensors"];
+const state = (step: number): CheckpointState => ({
+  format: CHECKPOINT_FORMAT,
+  step,
+  position: { stage: 0, epoch: 0, batch: step },
+  fingerprint: { data: "d" },
+});
+const contentOf = (step: number, file: string): string => `${file} of step ${step} `.repeat(3);
+const stepFolder = (step: number): string => join(folder, `step-0000000${step}`);
+
+async function save(checkpoints: DiskCheckpoints, step: number): Promise<void> {
+  await checkpoints.save(state(step), async (writer) => {
+    for (const file of FILES) await writer.write(file, [new TextEncoder().encode(contentOf(step, file))]);
+    await writer.commit();
+  });
+}
+
+/** Changes one thing in a checkpoint's folder, and says what. `other`: that of another step. */
+type Damage = (path: string, other: string, random: (below: number) => number) => string;
+
+const anyFile = (path: string, random: (below: number) => number): string => {
+  const files = readdirSync(path);
+  return files[random(files.length)]!;
+};
+
+const DAMAGES: readonly [string, Damage][] = [
+  [
+    "a bit",
+    (path, _, random) => {
+      const name = anyFile(path, random);
+      const bytes = readFileSync(join(path, name));
+      const at = random(bytes.length);
+      const bit = random(8);
+      bytes[at]! ^= 1 << bit;
+      writeFileSync(join(path, name), bytes);
+      return `bit ${bit} of byte ${at} of ${name}`;
+    },
+  ],
+  [
+    "a cut",
+    (path, _, random) => {
+      const name = anyFile(path, random);
+      const length = random(readFileSync(join(path, name)).length);
+      truncateSync(join(path, name), length);
+      return `${name} cut to ${length} bytes`;
+    },
+  ],
+  [
+    "an addition",
+    (path, _, random) => {
+      const name = anyFile(path, random);
+      appendFileSync(join(path, name), ["\n", " ", "\0", "{}"][random(4)]!);
+      return `${name} longer`;
+    },
+  ],
+  [
+    "a file missing",
+    (path, _, random) => {
+      const name = anyFile(path, random);
+      rmSync(join(path, name));
+      return `${name} missing`;
+    },
+  ],
+  [
+    "a file of another step",
+    (path, other, random) => {
+      const name = anyFile(path, random);
+      cpSync(join(other, name), join(path, name));
+      return `${name} of another step`;
+    },
+  ],
+  [
+    "zeros",
+    (path, _, random) => {
+      const name = anyFile(path, random);
+      const bytes = readFileSync(join(path, name));
+      const from = random(bytes.length);
+      bytes.fill(0, from, Math.min(bytes.length, from + 1 + random(16)));
+      writeFileSync(join(path, name), bytes);
+      return `zeros at ${from} of ${name}`;
+    },
+  ],
+  [
+    "the folder of another step",
+    (path, other) => {
+      rmSync(path, { recursive: true });
+      cpSync(other, path, { recursive: true });
+      return "the whole folder of another step";
+    },
+  ],
+  [
+    "a file renamed",
+    (path, _, random) => {
+      const name = anyFile(path, random);
+      renameSync(join(path, name), join(path, `${name}.bak`));
+      return `${name} renamed`;
+    },
+  ],
+  [
+    "a file more",
+    (path) => {
+      writeFileSync(join(path, "model.safetensors.index.json"), "{}");
+      return "a file more";
+    },
+  ],
+  [
+    "nothing left",
+    (path) => {
+      for (const name of readdirSync(path)) rmSync(join(path, name));
+      return "empty";
+    },
+  ],
+];
+
+describe("damaged checkpoints", () => {
+  it.each(DAMAGES)(
+    "100 of 1,000, each passed over for the one before or refused: %s",
+    async (kind, damage) => {
+      const next = uniforms(seedOf(kind));
+      const random = (below: number) => Math.floor(next() * below);
+      await save(new DiskCheckpoints(folder, 2), 1);
+      await save(new DiskCheckpoints(folder, 2), 2);
+      const kept = join(folder, "kept");
+      cpSync(stepFolder(1), join(kept, "1"), { recursive: true });
+      cpSync(stepFolder(2), join(kept, "2"), { recursive: true });
+      for (let n = 0; n < 100; n += 1) {
+        rmSync(stepFolder(2), { recursive: true });
+        cpSync(join(kept, "2"), stepFolder(2), { recursive: true });
+        if (n === 50) rmSync(stepFolder(1), { recursive: true });
+        const what = damage(stepFolder(2), join(kept, "1"), random);
+        const found = await new DiskCheckpoints(folder, 2).latest().catch((error: unknown) => error);
+        if (n < 50)
+          expect(found, what).toMatchObject({
+            state: state(1),
+            damaged: [{ name: "step-00000002", reason: expect.stringMatching(/^[^\n]+$/) }],
+          });
+        else {
+          expect(found, what).toBeInstanceOf(InputError);
+          expect((found as Error).message, what).toMatch(
+            /: no checkpoint here can be used \(step-00000002: [^\n]+\); /,
+          );
+        }
+      }
+    },
+  );
+
+  it("names the file and what is wrong with it", async () => {
+    for (const step of [1, 2]) await save(new DiskCheckpoints(folder, 2), step);
+    const reason = async () => (await new DiskCheckpoints(folder, 2).latest())?.damaged?.[0]?.reason;
+    const model = join(stepFolder(2), "model.safetensors");
+    const bytes = readFileSync(model);
+    writeFileSync(
+      model,
+      bytes.map((byte, at) => (at === 7 ? byte ^ 4 : byte)),
+    );
+    expect(await reason()).toBe("model.safetensors does not have the SHA-256 that it was written with");
+    writeFileSync(model, bytes.subarray(1));
+    expect(await reason()).toBe(`model.safetensors has ${bytes.length - 1} bytes, expected ${bytes.length}`);
+    rmSync(join(stepFolder(2), "manifest.json"));
+    await expect(checkpointState(stepFolder(2))).rejects.toThrow(
+      "step-00000002: this checkpoint cannot be used: no manifest.json",
+    );
+    expect(await reason()).toBe("no manifest.json: it is damaged, or of a version that wrote no checksums");
+  });
+
+  it("does not count hidden files, which file managers leave", async () => {
+    await save(new DiskCheckpoints(folder, 2), 1);
+    writeFileSync(join(stepFolder(1), ".DS_Store"), "x");
+    expect(await new DiskCheckpoints(folder, 2).latest()).toMatchObject({ state: state(1), damaged: [] });
+  });
+
+  it("goes, once there is a new one, and never in place of a whole one", async () => {
+    for (const step of [1, 2, 3, 4]) await save(new DiskCheckpoints(folder, 9), step);
+    for (const step of [3, 4]) rmSync(join(stepFolder(step), "model.safetensors"));
+    const checkpoints = new DiskCheckpoints(folder, 1);
+    expect(await checkpoints.latest()).toMatchObject({
+      state: state(2),
+      damaged: [{ name: "step-00000004" }, { name: "step-00000003" }],
+    });
+    expect(readdirSync(folder)).toHaveLength(4);
+    await save(checkpoints, 3);
+    expect(readdirSync(folder)).toEqual(["step-00000003"]);
+    expect(await checkpoints.latest()).toMatchObject({ state: state(3), damaged: [] });
+  });
+
+  it("what a kill left half-made or half-removed is no checkpoint", async () => {
+    await save(new DiskCheckpoints(folder, 2), 1);
+    mkdirSync(join(folder, ".step-00000002.abc.part"));
+    expect(await new DiskCheckpoints(folder, 2).latest()).toMatchObject({ state: state(1), damaged: [] });
+    expect(readdirSync(folder)).toEqual(["step-00000001"]);
+  });
+});

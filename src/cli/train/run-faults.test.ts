@@ -1,0 +1,184 @@
+/** A training run with each of its file operations going wrong once. Its models are toys, its files are real. */
+import { createHash } from "node:crypto";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { armFault, disarmFault, eachFault, FAULTS, type Fault } from "../../../test/support/io-faults.ts";
+import { tinyRecords } from "../../../test/support/tiny-records.ts";
+import { ToyModel, toyCodec } from "../../../test/support/toy-model.ts";
+import { InputError } from "../../core/errors.ts";
+import { trainConfigSchema } from "../../core/loop/index.ts";
+import { METHODS } from "../../core/method/index.ts";
+import type { FolderReader } from "../../core/ports.ts";
+import { runTraining } from "./run.ts";
+
+const { faultyFs, faultyPromises } = await vi.hoisted(() => import("../../../test/support/io-faults.ts"));
+vi.mock("node:fs", async (real) => faultyFs(await real<object>()));
+vi.mock("node:fs/promises", async (real) => faultyPromises(await real<object>()));
+vi.mock("./inputs.ts", () => ({
+  readInputs: async () => ({
+    method: { ...METHODS.opd, stages: METHODS.opd.stages.map((stage) => ({ ...stage, epochs: 1 })) },
+    parent: null,
+    episodes: tinyRecords().episodes.slice(0, 2),
+    tokenizer: { codec: toyCodec },
+    sources: async () => [],
+    close: async () => undefined,
+  }),
+}));
+vi.mock("./models.ts", () => ({
+  withModels: async (_run: unknown, _inputs: unknown, work: (models: object) => unknown) =>
+    work({
+      teacher: new ToyModel(1, "teacher"),
+      openStudent: async (folder: FolderReader | null) =>
+        folder === null ? new ToyModel(2) : ToyModel.open(folder),
+      fingerprint: {},
+    }),
+}));
+
+const STEPS = 2;
+/** Milliseconds that a test may take on a machine that does other work. */
+const SLOW = 600_000;
+let folder: string;
+let out: string;
+/** Files of a run that nothing went wrong in. */
+let whole: { student: string; metrics: object[] };
+const concerns = (path: string) => path.startsWith(out);
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "gcopd-run-faults-"));
+  mkdirSync(join(folder, "student"));
+  out = join(folder, "whole");
+  expect(await run()).toEqual({ error: null, confirmed: STEPS, resumedFrom: null });
+  whole = filesOf(out);
+  // A run that was stopped after its first step, for those that go on.
+  out = join(folder, "stopped");
+  expect(await run(1)).toEqual({ error: null, confirmed: 1, resumedFrom: null });
+});
+afterEach(() => disarmFault());
+afterAll(() => rmSync(folder, { recursive: true }));
+
+interface Outcome {
+  error: unknown;
+  /** The last step whose checkpoint was confirmed. */
+  confirmed: number;
+  resumedFrom: number | null;
+}
+
+/** Runs or continues the run in `out`; what it throws is kept, and so is what it told. */
+async function run(stopAfter?: number): Promise<Outcome> {
+  const outcome: Outcome = { error: null, confirmed: 0, resumedFrom: null };
+  const stop = new AbortController();
+  try {
+    await runTraining({
+      config: trainConfigSchema.parse({
+        episodes: "none",
+        teacher: join(folder, "student"),
+        student: join(folder, "student"),
+        method: "opd",
+        batch_size: 1,
+        settings: { learning_rate: 0.5 },
+        keep_checkpoints: 1,
+      }),
+      configFile: "config.json",
+      out,
+      stop: stop.signal,
+      onNote: () => undefined,
+      onEvent: (event) => {
+        if (event.type === "start") outcome.resumedFrom = event.resumedFrom;
+        if (event.type === "checkpoint") outcome.confirmed = event.step;
+        if (event.type === "updated" && event.step === stopAfter) stop.abort();
+      },
+    });
+  } catch (error) {
+    outcome.error = error;
+  }
+  return outcome;
+}
+
+const lines = (file: string): Record<string, unknown>[] =>
+  readFileSync(join(out, file), "utf8")
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+function filesOf(path: string): { student: string; metrics: object[] } {
+  return {
+    student: createHash("sha256")
+      .update(readFileSync(join(path, "student", "toy.bin")))
+      .digest("hex"),
+    metrics: lines("metrics.jsonl").map(({ seconds: _, tokensPerSecond: __, ...rest }) => rest),
+  };
+}
+
+async function faulty(fault: Fault, nth: number, begun: string | null): Promise<void> {
+  disarmFault();
+  out = join(folder, "out");
+  rmSync(out, { recursive: true, force: true });
+  if (begun !== null) cpSync(join(folder, begun), out, { recursive: true });
+  const before = begun === null ? 0 : 1;
+
+  armFault(fault, { nth, concerns });
+  const first = await run(begun === null ? 1 : undefined);
+  disarmFault();
+  if (first.error !== null) {
+    expect(first.error).toBeInstanceOf(InputError);
+    expect((first.error as Error).message).toMatch(/^[^\n]+: [^\n]+$/);
+  }
+  // Short reads and writes are no faults: what is left is read or written.
+  if (fault === "short") expect(first.error).toBeNull();
+
+  const again = await run();
+  expect(again.error).toBeNull();
+  expect(again.resumedFrom ?? 0).toBeGreaterThanOrEqual(Math.max(before, first.confirmed));
+  expect(filesOf(out)).toEqual(whole);
+  const steps = lines("events.jsonl").filter(({ type }) => type === "updated");
+  expect(steps.map(({ step }) => step)).toEqual([1, 2]);
+  expect(lines("batch.jsonl")[0]).toMatchObject({ step: STEPS });
+  // One more than asked for may be left where it could not be removed; nothing half-made is.
+  expect(["step-00000002", "step-00000001,step-00000002"]).toContain(
+    readdirSync(join(out, "checkpoints")).join(),
+  );
+  expect(readdirSync(join(out, "student")).filter((name) => name.endsWith(".part"))).toEqual([]);
+}
+
+describe.each(FAULTS)("%s at every file operation, one after the other", (fault) => {
+  it.each([
+    ["a run's first step", null],
+    ["a run that goes on", "stopped"],
+  ])(
+    "%s: ends in one line or not at all, and goes on to the same numbers",
+    async (_, begun) => {
+      const met = await eachFault(
+        () => concerns,
+        (each, nth) => faulty(each, nth, begun),
+        [fault],
+      );
+      expect(met[fault].length).toBeGreaterThan(fault === "short" ? 15 : 60);
+    },
+    SLOW,
+  );
+});
+
+it(
+  "a disk that stays full ends a run in one line, wherever it becomes so",
+  async () => {
+    const hit: string[] = [];
+    for (let nth = 1; ; nth += 1) {
+      out = join(folder, "out");
+      rmSync(out, { recursive: true, force: true });
+      armFault("short", { nth, afterwards: "ENOSPC", concerns });
+      const { error, confirmed } = await run();
+      const what = disarmFault();
+      if (what === null) break;
+      hit.push(what);
+      if (error !== null) expect((error as Error).message, what).toMatch(/^[^\n]+: [^\n]+$/);
+      const again = await run();
+      expect(again, what).toMatchObject({ error: null });
+      expect(again.resumedFrom ?? 0, what).toBeGreaterThanOrEqual(confirmed);
+      expect(filesOf(out), what).toEqual(whole);
+    }
+    expect(hit.length).toBeGreaterThan(20);
+  },
+  SLOW,
+);
