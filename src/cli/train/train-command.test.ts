@@ -543,7 +543,7 @@ describe("refusals in one line", () => {
       writeConfig({ limit: 2, seed: 4 }),
       /step-0+\d: this checkpoint is of another run: it differs in settings;/,
     );
-    await refused(writeConfig(), /differs in data;/);
+    await refused(writeConfig(), /differs in batches, data;/);
     await refused(
       writeConfig({ limit: 2, teacher: modelFixture("qwen3-b-bf16-sharded") }),
       /differs in teacher;/,

@@ -59,7 +59,7 @@ export function checkFingerprint(
 }
 
 /**
- * Refuses a checkpoint whose position is not in the run's schedule, or whose step is not the one at that position.
+ * Refuses a checkpoint whose position is not in the run's schedule, or whose step cannot be reached there.
  *
  * @param epochs of each stage
  * @param firstStep steps taken before the run began, by its parent
@@ -82,7 +82,9 @@ export function checkPosition(
   const batches = epoch === ofStage ? 1 : batchesPerEpoch;
   if (batch >= batches) refuse("position.batch", `less than ${batches}`, batch);
   const before = epochs.slice(0, stage).reduce((sum, each) => sum + each, epoch) * batchesPerEpoch + batch;
-  if (state.step !== firstStep + before) {
-    refuse("step", `${firstStep + before}, the steps before its position`, state.step);
+  // Batches whose episodes all broke off take no step.
+  if (state.step > firstStep + before) {
+    refuse("step", `at most ${firstStep + before}, the batches before its position`, state.step);
   }
+  if (state.step < firstStep) refuse("step", `at least ${firstStep}, those of the parent`, state.step);
 }
