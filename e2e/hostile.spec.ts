@@ -8,6 +8,7 @@ import { hostileEpisode, hostileSource } from "../test/support/hostile-records.t
 import { noteLongTasks, takeLongTasks } from "../test/support/long-tasks.ts";
 import { readXml } from "../test/support/plain-xml.ts";
 import { dropFiles, EPISODES, jsonLines, SOURCES, upload } from "./own-files.ts";
+import { modelFolder } from "./own-model.ts";
 import { plainWork } from "./plain-work.ts";
 import { decisionShown, expect, type Page, test, visit } from "./site.ts";
 
@@ -276,7 +277,7 @@ test("hostile tokens, names, jobs, links and recordings are text in the strip, i
   await page.locator("table.tasks tbody th button").first().click();
   await decisionShown(page, 0);
   await page.keyboard.press("3");
-  await page.getByTestId("pick-teacher-folder").setInputFiles("test/fixtures/models/qwen3-a");
+  await page.getByTestId("pick-teacher-folder").setInputFiles(await modelFolder("models/qwen3-a"));
   await expect(page.getByTestId("model-teacher")).toContainText("qwen3-a, your own");
   await page.keyboard.press("s");
   await expect(page.getByTestId("strip")).toBeVisible({ timeout: 100_000 });

@@ -1,6 +1,7 @@
 /** The tokens view over the small library of a user's own, with the tiny teacher. */
 import AxeBuilder from "@axe-core/playwright";
 import { dropFiles, OWN_FILES, TASK, type UploadFile } from "./own-files.ts";
+import { modelFolder } from "./own-model.ts";
 import { decisionShown, expect, type Page, visit } from "./site.ts";
 
 /** Opens the files, a decision of their episode, its tokens, and the teacher. */
@@ -8,6 +9,7 @@ export async function openOwnTokens(
   page: Page,
   decision = 1,
   files: UploadFile[] = OWN_FILES,
+  teacher?: string,
 ): Promise<void> {
   await visit(page);
   await dropFiles(page, files);
@@ -16,7 +18,9 @@ export async function openOwnTokens(
   for (let i = 0; i < decision; i++) await page.keyboard.press("j");
   await decisionShown(page, decision);
   await page.keyboard.press("t");
-  await page.getByTestId("pick-teacher-folder").setInputFiles("test/fixtures/models/qwen3-a");
+  await page
+    .getByTestId("pick-teacher-folder")
+    .setInputFiles(teacher ?? (await modelFolder("models/qwen3-a")));
   await expect(page.getByTestId("model-teacher")).toContainText("qwen3-a, your own");
 }
 

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import AxeBuilder from "@axe-core/playwright";
 import { test as plain } from "./base.ts";
 import { dropFiles, EPISODES, jsonLines, SOURCES, TASK, upload } from "./own-files.ts";
+import { modelFolder } from "./own-model.ts";
 import { decisionShown, expect, startWorker, test, visit } from "./site.ts";
 
 plain(
@@ -142,7 +143,7 @@ plain(
       await page.getByRole("button", { name: TASK }).click();
       await decisionShown(page, 0);
       await page.keyboard.press("t");
-      await page.getByTestId("pick-teacher-folder").setInputFiles("test/fixtures/models/qwen3-a");
+      await page.getByTestId("pick-teacher-folder").setInputFiles(await modelFolder("models/qwen3-a"));
       await expect(page.getByTestId("model-teacher")).toContainText("qwen3-a, your own", {
         timeout: 100_000,
       });

@@ -1,6 +1,7 @@
 import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { modelFolder } from "./own-model.ts";
 import { scoreOwn } from "./own-tokens.ts";
 import { expect, test } from "./site.ts";
 
@@ -31,13 +32,13 @@ test("adds sides by keyboard, compares any two, and takes them from an address",
   // It says first what it will need, and is refused over the limit.
   const picked = page.getByTestId("picked-model");
   await page.getByTestId("memory-score").getByRole("spinbutton").fill("0.0001");
-  await page.getByTestId("pick-other-folder").setInputFiles("test/fixtures/models/qwen3-b");
+  await page.getByTestId("pick-other-folder").setInputFiles(await modelFolder("models/qwen3-b"));
   await expect(picked.getByRole("alert")).toContainText("more than the 0.1 MiB that it may take");
   await expect(picked.getByRole("button", { name: "Score with it" })).toBeDisabled();
   await picked.getByRole("button", { name: "Not this one" }).click();
   await expect(picked).toHaveCount(0);
   await page.getByTestId("memory-score").getByRole("spinbutton").fill("");
-  await page.getByTestId("pick-other-folder").setInputFiles("test/fixtures/models/qwen3-b");
+  await page.getByTestId("pick-other-folder").setInputFiles(await modelFolder("models/qwen3-b"));
   await expect(picked).toContainText(
     /^qwen3-b: two passes over at most \d+ tokens\. .* about [\d.]+ [MG]iB \(weights [\d.]+ [MG]iB, activations /,
   );

@@ -1,5 +1,6 @@
 import { holdAt } from "./compute-worker.ts";
 import { dropFiles, OWN_FILES, TASK } from "./own-files.ts";
+import { modelFolder } from "./own-model.ts";
 import { checkBothThemes, scoreOwn } from "./own-tokens.ts";
 import { expectSeen, noteTexts } from "./seen.ts";
 import { decisionShown, expect, sampleHash, test, visit } from "./site.ts";
@@ -51,7 +52,7 @@ test("takes a teacher of the user's own from a folder, and scores with it", asyn
   await page.getByRole("button", { name: TASK }).click();
   await decisionShown(page, 0);
   await page.keyboard.press("t");
-  await page.getByTestId("pick-teacher-folder").setInputFiles("test/fixtures/models/qwen3-a");
+  await page.getByTestId("pick-teacher-folder").setInputFiles(await modelFolder("models/qwen3-a"));
   await expect(page.getByTestId("model-teacher")).toContainText("qwen3-a, your own");
   await page.keyboard.press("s");
   await expect(page.getByRole("listbox")).toBeVisible({ timeout: 100_000 });
@@ -62,7 +63,7 @@ test("takes an export to ONNX as teacher, and refuses it as student", async ({ p
   await visit(page, sampleHash("training", "melt|12|easy"));
   // An opening that succeeds takes away what was told before: the sample first, then the folder.
   await expect(page.getByRole("button", { name: "Update" })).toBeEnabled();
-  await page.getByTestId("pick-student-folder").setInputFiles("test/fixtures/onnx/qwen3-a");
+  await page.getByTestId("pick-student-folder").setInputFiles(await modelFolder("onnx/qwen3-a"));
   await expect(page.getByRole("alert")).toContainText("an export to ONNX can be a teacher only");
   await visit(page);
   await dropFiles(page, OWN_FILES);
@@ -71,7 +72,7 @@ test("takes an export to ONNX as teacher, and refuses it as student", async ({ p
   await page.keyboard.press("t");
   // The provider's WebAssembly: its WebGPU kernels take minutes on a software adapter.
   await page.getByTestId("device").selectOption("cpu");
-  await page.getByTestId("pick-teacher-folder").setInputFiles("test/fixtures/onnx/qwen3-a");
+  await page.getByTestId("pick-teacher-folder").setInputFiles(await modelFolder("onnx/qwen3-a"));
   await expect(page.getByTestId("model-teacher")).toContainText("qwen3-a, your own");
   await page.keyboard.press("s");
   await expect(page.getByRole("listbox")).toBeVisible({ timeout: 200_000 });

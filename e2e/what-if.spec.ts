@@ -4,6 +4,7 @@ import { join } from "node:path";
 import AxeBuilder from "@axe-core/playwright";
 import type { ScoreOutput } from "../src/core/record/schema.ts";
 import { dropFiles, OWN_FILES, TASK, upload } from "./own-files.ts";
+import { modelFolder } from "./own-model.ts";
 import { decisionShown, expect, type Page, sampleHash, test, visit } from "./site.ts";
 import { scoreInTerminal } from "./terminal.ts";
 
@@ -129,7 +130,7 @@ test("a doubted reference: off, another by hand, the text edited; each step in t
 
   // Scored: none, the full method's, the changed one, on the same response.
   await page.keyboard.press("t");
-  await page.getByTestId("pick-teacher-folder").setInputFiles("test/fixtures/models/qwen3-a");
+  await page.getByTestId("pick-teacher-folder").setInputFiles(await modelFolder("models/qwen3-a"));
   await expect(page.getByTestId("model-teacher")).toContainText("qwen3-a, your own");
   await page.keyboard.press("s");
   const table = page.getByLabel("All tokens in figures");

@@ -209,6 +209,8 @@ export interface DecisionModel extends TaskRef {
   counts: TokenCounts | null;
   /** Why there are no token counts, in one line. */
   countsProblem: string | null;
+  /** What to know about them, in one line; null where there is nothing. */
+  countsNote: string | null;
   /** What was recorded of the response's tokens; null where nothing was. */
   recorded: RecordedTokens | null;
   /** The same decision under the full method, where something is changed; null where nothing is. */
@@ -258,6 +260,8 @@ export interface ScorePair {
   responseIds: number[];
   /** The text of each response token; bytes that are a part of a character only show as `<0xE2>`. */
   pieces: string[];
+  /** Why the student cannot score these ids, in one line; null when it can, and where the teacher did not write them. */
+  studentProblem: string | null;
 }
 
 /** The graph-conditioned context without one part of its evidence. */

@@ -145,6 +145,9 @@ export function partBytes({ items }: MemoryPlan, part: PlanPart): number {
   return items.reduce((sum, item) => sum + (item.part === part ? item.bytes : 0), 0);
 }
 
+/** The largest tensor where none stays. */
+const NOTHING: PlanItem = { name: "nothing", part: "weights", bytes: 0 };
+
 /**
  * Several models on one device that work in turns: what each is stays, and of what comes and goes only the largest counts.
  */
@@ -161,7 +164,7 @@ export function combinePlans(plans: Readonly<Record<string, MemoryPlan>>): Memor
     ),
     named
       .map(([name, { largest }]) => ({ ...largest, name: `${name}: ${largest.name}` }))
-      .reduce((a, b) => (b.bytes > a.bytes ? b : a)),
+      .reduce((a, b) => (b.bytes > a.bytes ? b : a), NOTHING),
   );
 }
 

@@ -107,7 +107,7 @@ export async function archiveFolder(folder: FolderFiles): Promise<Blob> {
 }
 
 /** The files that make a tokenizer, as text; null when the folder has no tokenizer.json. */
-export async function tokenizerTexts(folder: FolderFiles) {
+export async function tokenizerTexts(folder: FolderFiles): Promise<TokenizerTexts | null> {
   const text = async (name: string): Promise<string | undefined> => {
     const file = folder.files.get(name);
     if (file === undefined) return undefined;
@@ -124,7 +124,7 @@ export async function tokenizerTexts(folder: FolderFiles) {
   };
 }
 
-/** The folder with the files of a tokenizer, as far as it has none of its own. */
+/** A folder with a tokenizer's files; those that it has stay. */
 export function withTokenizer(folder: FolderFiles, texts: TokenizerTexts): FolderFiles {
   const files = new Map(folder.files);
   const add = (name: string, text: string | undefined): void => {

@@ -1,6 +1,7 @@
-/** The tokenizer that counts and scores, and that of a further model beside it. */
+/** The tokenizers of teacher and student, and that of a further model beside them. */
 import { InputError } from "../../core/errors.ts";
 import {
+  checkShared,
   hashTokenizer,
   loadTokenizer,
   type Tokenizer,
@@ -8,37 +9,61 @@ import {
   type TokenizerTexts,
   unsharedIds,
 } from "../../text/index.ts";
+import type { ScorePair } from "../model.ts";
+import { problemOf, type RoleTexts, RoleTokenizers, type TokenizerFit } from "./role-tokenizers.ts";
+
+/** Whose tokenizer writes the ids. */
+export type Writer = "teacher" | "student" | "other";
 
 export class OpenTokenizers {
-  #open: { tokenizer: Tokenizer; texts: TokenizerTexts } | null = null;
+  #open: { roles: RoleTokenizers; texts: RoleTexts } | null = null;
   #hashes: TokenizerHashes | null = null;
   #other: Tokenizer | null = null;
 
-  /** Null while none is open. */
+  /** The teacher's, which counts evidence and writes what is scored; null while none is open. */
   get tokenizer(): Tokenizer | null {
-    return this.#open?.tokenizer ?? null;
+    return this.#open?.roles.teacher ?? null;
   }
 
-  /** Of a further model; null where it reads the same ids as the open one. */
-  get other(): Tokenizer | null {
-    return this.#other;
+  /** Null while none is open. A further model that reads the teacher's ids has the teacher's. */
+  of(writer: Writer): Tokenizer | null {
+    if (writer === "student") return this.#open?.roles.student ?? null;
+    return writer === "other" ? (this.#other ?? this.tokenizer) : this.tokenizer;
   }
 
-  /** Throws `InputError` for files that make none. */
-  set(texts: TokenizerTexts): void {
-    this.#open = { tokenizer: loadTokenizer(texts), texts };
+  /** The open ones, each once, the teacher's first. */
+  all(): Tokenizer[] {
+    return [...new Set([this.of("teacher"), this.of("student")])].filter((each) => each !== null);
+  }
+
+  /** Throws `InputError` for files that make none; those before stay. */
+  set(texts: RoleTexts): TokenizerFit {
+    const roles = new RoleTokenizers(texts);
+    const fit = roles.fit();
+    this.#open = { roles, texts };
     this.#hashes = null;
+    return fit;
   }
 
-  /** Hashes of the open one's files, counted when they are asked for first; null while none is open. */
+  /** Hashes of the files of the teacher's, counted when they are asked for first; null while none is open. */
   hashes(): TokenizerHashes | null {
-    if (this.#open !== null) this.#hashes ??= hashTokenizer(this.#open.texts);
+    if (this.#open !== null) this.#hashes ??= hashTokenizer(this.#open.texts.teacher);
     return this.#hashes;
   }
 
+  /** Why the student cannot score a pair that the teacher's tokenizer wrote, in one line; null when it can. */
+  studentProblem({ vanillaIds, responseIds }: Pick<ScorePair, "vanillaIds" | "responseIds">): string | null {
+    return problemOf(() => {
+      const unshared = this.#open?.roles.scoring();
+      if (unshared === undefined) return;
+      checkShared(vanillaIds, unshared, "prompt");
+      checkShared(responseIds, unshared, "response");
+    });
+  }
+
   /**
-   * The tokenizer of a further model. Returns its hashes; null where every id is the same token as in the open one,
-   * whose ids the model then reads as they are. Throws `InputError` for files that make none.
+   * The tokenizer of a further model. Returns its hashes; null where it reads every id as the teacher's does: its model
+   * then scores the same ids. Throws `InputError` for files that make none.
    */
   setOther(texts: TokenizerTexts): TokenizerHashes | null {
     const other = loadTokenizer(texts);
@@ -47,18 +72,17 @@ export class OpenTokenizers {
   }
 
   /** The texts of token ids, as they are shown. Throws `InputError` while none is open. */
-  texts(ids: readonly number[], { other = false }: { other?: boolean } = {}): string[] {
-    const tokenizer = other ? (this.#other ?? this.tokenizer) : this.tokenizer;
+  texts(ids: readonly number[], writer: Writer): string[] {
+    const tokenizer = this.of(writer);
     if (tokenizer === null) throw new InputError("no tokenizer is open");
     return ids.map((id) => tokenizer.pieces([id])[0]!.text);
   }
 }
 
 function readsSameIds(reader: Tokenizer, writer: Tokenizer): boolean {
-  try {
-    return unsharedIds(reader, writer).ids.size === 0;
-  } catch (error) {
-    if (error instanceof InputError) return false;
-    throw error;
-  }
+  let added = 0;
+  const problem = problemOf(() => {
+    added = unsharedIds(reader, writer).ids.size;
+  });
+  return problem === null && added === 0;
 }

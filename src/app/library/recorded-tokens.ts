@@ -1,4 +1,4 @@
-import type { Episode } from "../../core/record/schema.ts";
+import type { Episode, EpisodeDecision } from "../../core/record/schema.ts";
 import type { Tokenizer } from "../../text/index.ts";
 import type { RecordedTokens } from "../model.ts";
 import type { RecordedScores } from "./recorded-scores.ts";
@@ -8,7 +8,7 @@ export async function recordedTokens(
   episode: Episode,
   decision: number,
   scores: RecordedScores,
-  tokenizer: Tokenizer | null,
+  tokenizers: readonly Tokenizer[],
 ): Promise<RecordedTokens | null> {
   const { response_ids: ids, response, rollout_logprobs: student = null } = episode.decisions[decision]!;
   const scored = await scores.get(episode.episode, decision);
@@ -17,7 +17,7 @@ export async function recordedTokens(
   const fits = scored === null || scored.logprobs.length === length;
   return {
     ids: ids ?? null,
-    ...recordedPieces(tokenizer, ids ?? null, response ?? null, length),
+    ...recordedPieces(tokenizers, ids ?? null, response ?? null, length),
     teacher: fits ? (scored?.logprobs ?? null) : null,
     teacherSource: scored?.source ?? null,
     student,
@@ -27,9 +27,32 @@ export async function recordedTokens(
   };
 }
 
-/** The texts of recorded tokens, if the open tokenizer is the one that they were recorded with. */
+/** Characters at a prompt's end that its ids must spell: its beginning may have been cut to a limit. */
+const PROMPT_END = 400;
+
+/**
+ * Whether a decision's recorded ids are another tokenizer's: they do not spell what was recorded as text. Where no text
+ * was recorded there is nothing to tell it by, and nothing else to encode.
+ */
+export function foreignIds(tokenizer: Tokenizer, recorded: EpisodeDecision): boolean {
+  const { response, response_ids: ids, prompt, prompt_ids: promptIds } = recorded;
+  if (ids !== undefined && response !== undefined && spelled(tokenizer, ids) !== bare(response)) return true;
+  if (promptIds === undefined || prompt === undefined) return false;
+  return spelled(tokenizer, promptIds)?.includes(bare(prompt).slice(-PROMPT_END)) !== true;
+}
+
+/** White space and special tokens apart, which recorders take away or add. */
+const bare = (text: string): string => text.replace(/\s+/gu, "");
+
+/** What ids spell; null where one is not the tokenizer's. */
+function spelled(tokenizer: Tokenizer, ids: readonly number[]): string | null {
+  if (!ids.every((id) => tokenizer.hasToken(id))) return null;
+  return bare(tokenizer.decode(ids, { skipSpecial: true }));
+}
+
+/** The texts of recorded tokens, if one of the open tokenizers is the one that they were recorded with. */
 function recordedPieces(
-  tokenizer: Tokenizer | null,
+  tokenizers: readonly Tokenizer[],
   ids: readonly number[] | null,
   response: string | null,
   length: number,
@@ -40,12 +63,16 @@ function recordedPieces(
       piecesProblem: "the record holds no response_ids: tokens are shown by their position",
     };
   }
-  const plain = ids.map((id) => `[${id}]`);
-  if (tokenizer === null)
-    return { pieces: plain, piecesProblem: "no tokenizer is open: tokens are shown by their id" };
-  const stranger = "recorded with another tokenizer than the open one: tokens are shown by their id";
-  if (!ids.every((id) => tokenizer.hasToken(id))) return { pieces: plain, piecesProblem: stranger };
-  const text = tokenizer.decode(ids, { skipSpecial: true });
-  if (response !== null && text.trim() !== response.trim()) return { pieces: plain, piecesProblem: stranger };
-  return { pieces: tokenizer.pieces(ids).map((piece) => piece.text), piecesProblem: null };
+  const fits = (each: Tokenizer): boolean =>
+    response === null ? ids.every((id) => each.hasToken(id)) : spelled(each, ids) === bare(response);
+  const tokenizer = tokenizers.find(fits);
+  if (tokenizer !== undefined)
+    return { pieces: tokenizer.pieces(ids).map((piece) => piece.text), piecesProblem: null };
+  return {
+    pieces: ids.map((id) => `[${id}]`),
+    piecesProblem:
+      tokenizers.length === 0
+        ? "no tokenizer is open: tokens are shown by their id"
+        : "recorded with another tokenizer than the open one: tokens are shown by their id",
+  };
 }

@@ -60,7 +60,7 @@ export class TeacherContext {
   }
 
   /** Both contexts and the response that both score. */
-  pair(): ScorePair {
+  pair(): Omit<ScorePair, "studentProblem"> {
     const { vanillaIds, responseIds } = this;
     const pieces = this.#tokenizer.pieces(responseIds).map((piece) => piece.text);
     return { vanillaIds, graphIds: this.graph().promptIds, responseIds, pieces };

@@ -91,7 +91,7 @@ export async function scoreChanges(scope: ChangeScope): Promise<void> {
       graph: most(({ graph }) => graph),
       response: most(({ response }) => response),
     };
-    const passes = await wait(requirePlan("score", () => planScoring(longest)));
+    const passes = await wait(requirePlan("score", () => planScoring(longest, { student: false })));
     await wait((await computeWorker()).api.takePasses(passes));
     const hashes = await wait(libraryWorker().tokenizerHashes());
     const teacher = getUi().models.teacher?.info;
@@ -187,6 +187,7 @@ export async function scoreChanges(scope: ChangeScope): Promise<void> {
                 graphContext: graphIds.length,
                 teacher,
                 studentInfo: null,
+                studentProblem: null,
                 seconds,
                 leftOut: [],
               },

@@ -1,7 +1,7 @@
 /** What else is known of each token: its rank, the most probable tokens in its place, the entropy; on request. */
 
 import { tokenizerTexts } from "../library/model-folder.ts";
-import type { Distribution, Side } from "../state/side.ts";
+import type { Distribution, Side, SideModel } from "../state/side.ts";
 import { getUi } from "../state/store.ts";
 import { libraryWorker } from "../workers/clients.ts";
 import { otherFolder } from "./other-model.ts";
@@ -46,7 +46,7 @@ export async function scoreDistributions(sides: readonly Side[]): Promise<void> 
           result = each;
         },
       );
-      const distribution = await run.wait(distributionOf(result!, model === "other"));
+      const distribution = await run.wait(distributionOf(result!, model!));
       keepSide(run.key, { ...side, distribution });
     }
   });
@@ -54,12 +54,12 @@ export async function scoreDistributions(sides: readonly Side[]): Promise<void> 
 
 async function distributionOf(
   { entropy, topIds, topLogprobs }: PassResult,
-  other: boolean,
+  model: SideModel,
 ): Promise<Distribution> {
   if (entropy === undefined || topIds === undefined || topLogprobs === undefined)
     throw new Error("the model told no distribution");
   const ids = [...new Set(topIds)];
-  const texts = await libraryWorker().tokenTexts(ids, { other });
+  const texts = await libraryWorker().tokenTexts(ids, model);
   return {
     entropy,
     top: TOP,

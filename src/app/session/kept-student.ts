@@ -10,7 +10,14 @@ import { countOf } from "../shell/plural.ts";
 import { isComputing } from "../state/computing.ts";
 import { setUi } from "../state/store.ts";
 import { faultNotice } from "./faults.ts";
-import { type Opened, restoreStudent, revertStudent, studentState, useStudentRun } from "./models.ts";
+import {
+  type Opened,
+  restoreStudent,
+  revertStudent,
+  roleTokenizer,
+  studentState,
+  useStudentRun,
+} from "./models.ts";
 import { RUNS_FILE } from "./run-log.ts";
 import { sharedModel } from "./shared-model.ts";
 import { offerUndo } from "./undo.ts";
@@ -24,12 +31,12 @@ const KEY = "gcopd-student";
 /** Ids of opened students that are kept, since runs began with them. */
 const openedIds = new WeakMap<Opened, string>();
 
-async function keepOpened({ opened, tokenizer }: ReturnType<typeof studentState>): Promise<string | null> {
+async function keepOpened({ opened }: ReturnType<typeof studentState>): Promise<string | null> {
   if (opened === null || opened.origin === "sample") return null;
   const known = openedIds.get(opened);
   if (known !== undefined) return known;
   const id = `opened-${crypto.randomUUID()}`;
-  const { folder, origin, steps } = opened;
+  const { folder, tokenizer, origin, steps } = opened;
   const { name, files, shared } = folder;
   await keepStudent({
     ...{ id, name, origin, steps, taken: {}, tokenizer, opened: null, log: null, files },
@@ -50,11 +57,11 @@ function refusal(error: unknown): string {
 export async function noteStudentOf(run: string): Promise<void> {
   try {
     const state = studentState();
-    const { folder, steps = 0, taken = {} } = state.student ?? {};
+    const { folder, tokenizer = null, steps = 0, taken = {} } = state.student ?? {};
     const log = folder?.files.get(RUNS_FILE);
     const opened = await keepOpened(state);
     await keepStudent({
-      ...{ id: run, name: "student", origin: "updated", steps, taken, tokenizer: state.tokenizer, opened },
+      ...{ id: run, name: "student", origin: "updated", steps, taken, tokenizer, opened },
       ...{ log: log instanceof Blob ? log : null, files: null },
     });
   } catch {
@@ -65,10 +72,10 @@ export async function noteStudentOf(run: string): Promise<void> {
 /** Keeps the student as a run has just made it: by the run's last checkpoint, or else by its own files. */
 export async function keepTrained(run: string, done: number): Promise<void> {
   const state = studentState();
-  const { student, tokenizer } = state;
+  const { student } = state;
   if (student === null) return;
   try {
-    const { folder, steps, taken = {} } = student;
+    const { folder, tokenizer, steps, taken = {} } = student;
     const opened = await keepOpened(state);
     const checkpoint = await keptCheckpoint(run).catch(() => undefined);
     const log = folder.files.get(RUNS_FILE);
@@ -106,13 +113,16 @@ export async function keptStudentOf(
   return { kept, folder: { name: kept.name, files: all }, step };
 }
 
+/** The tokenizer that was kept with a student; the sample's where it was the sample's. */
+const tokenizerOf = async ({ tokenizer }: KeptStudent) => tokenizer ?? roleTokenizer("student");
+
 async function openedAgain(id: string | null): Promise<Opened | null> {
   if (id === null) return null;
   const kept = await keptStudent(id);
   if (kept?.files == null) throw new InputError("the student that it was opened as is not kept any more");
   const { name, files, shared, origin, steps } = kept;
   const folder = shared === undefined ? { name, files } : await sharedModel(shared);
-  const opened = { folder, origin, steps };
+  const opened = { folder, tokenizer: await tokenizerOf(kept), origin, steps };
   openedIds.set(opened, id);
   return opened;
 }
@@ -122,8 +132,9 @@ async function readState(run: string): Promise<ReturnType<typeof studentState> |
   if (found === null) return null;
   const { kept, folder, step } = found;
   const taken = { ...kept.taken, ...(step === null ? {} : { [run]: step }) };
-  const student: Opened = { folder, origin: "updated", steps: kept.steps, taken, run };
-  return { student, opened: await openedAgain(kept.opened), tokenizer: kept.tokenizer };
+  const tokenizer = await tokenizerOf(kept);
+  const student: Opened = { folder, tokenizer, origin: "updated", steps: kept.steps, taken, run };
+  return { student, opened: await openedAgain(kept.opened) };
 }
 
 async function restore(): Promise<void> {

@@ -9,13 +9,14 @@ import type { WeightChoice } from "../../tensor/index.ts";
 import type { TokenizerTexts } from "../../text/index.ts";
 import type { BlobFolder, FolderFiles } from "../library/blob-folder.ts";
 import { tokenizerTexts, withTokenizer } from "../library/model-folder.ts";
+import type { RoleTexts } from "../library/role-tokenizers.ts";
 import { countOf } from "../shell/plural.ts";
 import { isComputing } from "../state/computing.ts";
 import { getUi, type ModelOrigin, type Role, setUi } from "../state/store.ts";
 import { type ComputeClient, libraryWorker, startComputeWorker } from "../workers/clients.ts";
 import type { ModelsJob } from "../workers/compute-service.ts";
 import { sampleModel, sampleTokenizer } from "../workers/sample.ts";
-import { faultNotice, isAbort } from "./faults.ts";
+import { describeFault, faultNotice, isAbort } from "./faults.ts";
 import { keptDecisions } from "./kept-decisions.ts";
 import { memory, memoryLimit, plannedPasses, useMemory } from "./memory.ts";
 import { withRun } from "./run-log.ts";
@@ -25,6 +26,7 @@ import { offerUndo } from "./undo.ts";
 
 export interface Opened {
   folder: FolderFiles;
+  tokenizer: TokenizerTexts;
   origin: ModelOrigin;
   steps: number;
   /** A student's steps that were taken in this page. */
@@ -40,7 +42,8 @@ export const useStudentRun = create<{ id: string | null }>(() => ({ id: null }))
 const folders: Record<Role, Opened | null> = { teacher: null, student: null };
 /** The student as it was opened, before any training here: what "revert" goes back to. */
 let openedStudent: Opened | null = null;
-let tokenizer: TokenizerTexts | null = null;
+/** The tokenizers that the workers have. */
+let tokenizers: RoleTexts | null = null;
 let compute: Promise<ComputeClient> | null = null;
 /** A student of the visit before may be on its way: no model is read before it is here. */
 let restoring: Promise<unknown> = Promise.resolve();
@@ -54,7 +57,7 @@ export function computeWorker(): Promise<ComputeClient> {
       const { port1, port2 } = new MessageChannel();
       await libraryWorker().connect(Comlink.transfer(port1, [port1]));
       await client.api.connect(Comlink.transfer(port2, [port2]));
-      if (tokenizer !== null) await client.api.setTokenizer(tokenizer);
+      if (tokenizers !== null) await client.api.setTokenizers(tokenizers);
       setUi({ device });
       return client;
     } catch (error) {
@@ -88,21 +91,30 @@ export async function chooseDevice(kind: "webgpu" | "cpu"): Promise<void> {
   }
 }
 
-/** The tokenizer of the opened models, or the sample's when nothing else was opened. */
-export async function ensureTokenizer(): Promise<TokenizerTexts> {
-  if (tokenizer === null) {
-    tokenizer = await sampleTokenizer(sampleBase());
-    await spreadTokenizer(tokenizer);
-  }
-  return tokenizer;
+let sampleTexts: Promise<TokenizerTexts> | null = null;
+
+/** The tokenizer of a role's model. */
+export async function roleTokenizer(role: Role): Promise<TokenizerTexts> {
+  const opened = folders[role];
+  if (opened !== null) return opened.tokenizer;
+  sampleTexts ??= sampleTokenizer(sampleBase());
+  sampleTexts.catch(() => {
+    sampleTexts = null;
+  });
+  return sampleTexts;
 }
 
-async function spreadTokenizer(texts: TokenizerTexts): Promise<void> {
-  await libraryWorker().setTokenizer(texts);
-  if (compute !== null) await (await compute).api.setTokenizer(texts);
-  // Token counts of all decisions that were read are of the tokenizer before.
+/** Gives the workers the tokenizers of both models as they are now. Throws `InputError` for one that cannot be read. */
+export async function ensureTokenizers(): Promise<void> {
+  const [teacher, student] = await Promise.all([roleTokenizer("teacher"), roleTokenizer("student")]);
+  if (tokenizers?.teacher === teacher && tokenizers.student === student) return;
+  const texts = { teacher, student };
+  const tokenizerFit = await libraryWorker().setTokenizers(texts);
+  tokenizers = texts;
+  if (compute !== null) await (await compute).api.setTokenizers(texts);
+  // Token counts of all decisions that were read are of the tokenizers before.
   keptDecisions.forget();
-  setUi({ place: { ...getUi().place }, scores: {} });
+  setUi({ place: { ...getUi().place }, scores: {}, tokenizerFit });
 }
 
 /** Models are opened one after the other: the worker does one thing at a time. */
@@ -128,7 +140,7 @@ async function sampleOf(role: Role): Promise<Opened> {
     samples.set(role, folder);
     folder.catch(() => samples.delete(role));
   }
-  return { folder: await folder, origin: "sample", steps: 0 };
+  return { folder: await folder, tokenizer: await roleTokenizer(role), origin: "sample", steps: 0 };
 }
 
 /** What the folder of a role's model is called; null for the sample's. */
@@ -137,16 +149,16 @@ export const modelFolderName = (role: Role): string | null => folders[role]?.fol
 /** Path of a role's model below the folder that the worker shares; null where it was opened from elsewhere. */
 export const sharedModelPath = (role: Role): string | null => folders[role]?.folder.shared ?? null;
 
-/** The models as they are, for a plan of what a job with them needs. */
-export async function modelsJob(kind: ModelsJob["kind"]): Promise<ModelsJob> {
-  const [teacher, student] = await Promise.all([folderOf("teacher"), folderOf("student")]);
-  return {
-    kind,
-    teacher: teacher.folder,
-    student: student.folder,
-    weights: memory().weights,
-    limit: memoryLimit(),
-  };
+/** Both models as they are, for a plan of what a job with them needs. */
+export async function modelsJob(kind: ModelsJob["kind"]): Promise<ModelsJob & { student: FolderFiles }> {
+  const [job, student] = await Promise.all([teacherJob(), folderOf("student")]);
+  return { ...job, kind, student: student.folder };
+}
+
+/** The same of the teacher, which scores alone. */
+export async function teacherJob(): Promise<ModelsJob> {
+  const { folder } = await folderOf("teacher");
+  return { kind: "score", teacher: folder, student: null, weights: memory().weights, limit: memoryLimit() };
 }
 
 /** Takes another format for the teacher's weights; it is opened in it when it is needed. */
@@ -164,7 +176,7 @@ export function ensureModel(role: Role): Promise<ComputeClient> {
 }
 
 async function openIfNeeded(role: Role): Promise<ComputeClient> {
-  await ensureTokenizer();
+  await ensureTokenizers();
   const client = await computeWorker();
   if (getUi().models[role] !== null) return client;
   let underWay = true;
@@ -196,7 +208,7 @@ async function openIfNeeded(role: Role): Promise<ComputeClient> {
 
 /** Makes the way back to a role's model as it is now, with what was scored by it. */
 function wayBack(role: Role): () => Promise<void> {
-  const [opened, openedFirst, texts] = [folders[role], openedStudent, tokenizer];
+  const [opened, openedFirst] = [folders[role], openedStudent];
   const { models, scores } = getUi();
   const wasOpen = models[role] !== null;
   return async () => {
@@ -206,36 +218,27 @@ function wayBack(role: Role): () => Promise<void> {
       openedStudent = openedFirst;
     }
     setFolder(role, opened);
-    if (tokenizer !== texts) {
-      tokenizer = texts;
-      // Without one of the user's it is the sample's again.
-      if (texts === null) await ensureTokenizer();
-      else await spreadTokenizer(texts);
-    }
+    await ensureTokenizers();
     setUi((ui) => ({ models: { ...ui.models, [role]: null }, scores }));
     if (wasOpen) await ensureModel(role);
   };
 }
 
-/** Makes a folder of the user's the model of a role. On a fault the one before stays, and the fault is shown. */
+/**
+ * Makes a folder of the user's the model of a role, with its own tokenizer. One without a tokenizer waits until the user
+ * says whose it has. On a fault the one before stays, and the fault is shown.
+ */
 export async function openModel(role: Role, folder: FolderFiles): Promise<void> {
   const before = folders[role];
-  const tokenizerBefore = tokenizer;
   const goBack = wayBack(role);
   try {
     if (isComputing()) throw new InputError("a model is at work: stop it, then open another one");
-    const texts = await tokenizerTexts(folder);
-    const other = folders[role === "teacher" ? "student" : "teacher"];
-    if (texts !== null) {
-      if (tokenizer !== null && other !== null && other.origin !== "sample") {
-        await (role === "teacher"
-          ? libraryWorker().compareTokenizers(texts, tokenizer)
-          : libraryWorker().compareTokenizers(tokenizer, texts));
-      }
-      tokenizer = texts;
-      await spreadTokenizer(texts);
+    const tokenizer = await tokenizerTexts(folder);
+    if (tokenizer === null) {
+      setUi({ pendingTokenizer: { role, folder } });
+      return;
     }
-    setFolder(role, { folder, origin: "own", steps: 0 });
+    setFolder(role, { folder, tokenizer, origin: "own", steps: 0 });
     setUi((ui) => ({ models: { ...ui.models, [role]: null } }));
     await ensureModel(role);
     if (role === "student") openedStudent = folders.student;
@@ -243,14 +246,12 @@ export async function openModel(role: Role, folder: FolderFiles): Promise<void> 
     offerUndo(`The ${role} is now ${folder.name}`, goBack, role);
   } catch (error) {
     setFolder(role, before);
-    if (tokenizer !== tokenizerBefore && tokenizerBefore !== null) {
-      tokenizer = tokenizerBefore;
-      await spreadTokenizer(tokenizerBefore);
-    }
     const notice = isAbort(error)
       ? ({ kind: "info", text: `Opening the ${role} was stopped: the one before stays.` } as const)
       : faultNotice(error);
     setUi((ui) => ({ models: { ...ui.models, [role]: null }, notice }));
+    // The sample's may be out of reach; it is asked for again with the model.
+    await ensureTokenizers().catch(describeFault);
   }
 }
 
@@ -269,7 +270,10 @@ export function studentTrained(
     wayBack("student"),
     "student",
   );
+  const tokenizer = folders.student?.tokenizer;
+  if (tokenizer === undefined) throw new Error("no student was open");
   setFolder("student", {
+    tokenizer,
     folder: withRun(folder, folders.student?.folder, record),
     origin: "updated",
     steps,
@@ -304,13 +308,9 @@ export async function revertStudent(): Promise<void> {
   }
 }
 
-/** The student, the one that it was opened as, and the tokenizer: what is kept of them. Null: the sample's. */
-export function studentState(): {
-  student: Opened | null;
-  opened: Opened | null;
-  tokenizer: TokenizerTexts | null;
-} {
-  return { student: folders.student, opened: openedStudent, tokenizer };
+/** The student, and the one that it was opened as: what is kept of them. Null: the sample's. */
+export function studentState(): { student: Opened | null; opened: Opened | null } {
+  return { student: folders.student, opened: openedStudent };
 }
 
 /** Takes the student of an earlier visit, which is read while models wait; null leaves the sample's. */
@@ -321,11 +321,8 @@ export async function restoreStudent(
     const state = await read;
     if (state === null || state.student === null) return null;
     openedStudent = state.opened ?? (await sampleOf("student"));
-    if (state.tokenizer !== null) {
-      tokenizer = state.tokenizer;
-      await spreadTokenizer(tokenizer);
-    }
     setFolder("student", state.student);
+    if (tokenizers !== null) await ensureTokenizers();
     return state.student;
   })();
   restoring = taking.catch(() => undefined);
@@ -348,9 +345,9 @@ export async function modelFolder(role: Role): Promise<FolderFiles> {
 
 /** The student's folder with its tokenizer; without optimizer state unless it is asked for. */
 export async function studentFolder(options: { optimizer: boolean }): Promise<FolderFiles | null> {
-  const folder = folders.student?.folder;
-  if (folder === undefined) return null;
+  if (folders.student === null) return null;
+  const { folder, tokenizer } = folders.student;
   const files = new Map(folder.files);
   if (!options.optimizer) files.delete("optimizer.safetensors");
-  return withTokenizer({ name: "student", files }, await ensureTokenizer());
+  return withTokenizer({ name: "student", files }, tokenizer);
 }

@@ -18,7 +18,7 @@ import { libraryWorker } from "../workers/clients.ts";
 import type { OwnFiles } from "../workers/library.worker.ts";
 import { describeFault, faultNotice, isAbort } from "./faults.ts";
 import { takeLibrary } from "./libraries.ts";
-import { ensureTokenizer, openModel } from "./models.ts";
+import { ensureTokenizers, openModel } from "./models.ts";
 import { sampleBase } from "./sample-base.ts";
 import { sharedFolder } from "./shared-folder.ts";
 import { openWhatIf } from "./what-if-record.ts";
@@ -44,7 +44,7 @@ async function open(label: string, read: ReadLibrary, how: How = {}): Promise<vo
   try {
     const library = await read(Comlink.proxy(show));
     // Without a tokenizer there are no token counts; the decision says so.
-    await ensureTokenizer().catch(describeFault);
+    await ensureTokenizers().catch(describeFault);
     const { byLink = false, imported = null, replaces = null } = how;
     takeLibrary(library, { byLink, imported, replaces });
     performance.mark("library-open");

@@ -4,11 +4,11 @@ import { InputError } from "../../core/errors.ts";
 import type { FolderFiles } from "../library/blob-folder.ts";
 import { tokenizerTexts } from "../library/model-folder.ts";
 import type { DecisionModel } from "../model.ts";
-import { getUi } from "../state/store.ts";
+import { getUi, setUi } from "../state/store.ts";
 import { shownName } from "../text/shown-text.ts";
 import { libraryWorker } from "../workers/clients.ts";
 import type { OtherPlan } from "../workers/compute-service.ts";
-import { computeWorker, ensureTokenizer, modelsJob } from "./models.ts";
+import { computeWorker, ensureTokenizers, modelsJob } from "./models.ts";
 import { onePass, scoredLengths, scoreKey } from "./score.ts";
 import { type SideSpec, scoreSides } from "./sides.ts";
 
@@ -60,20 +60,24 @@ export function chooseSharedModel(choosing: boolean): void {
   usePickedModel.setState({ choosing });
 }
 
-/** The shown decision as a model of the user's reads it: with its own tokenizer, where it has one. */
+/** The shown decision as a model of the user's reads it: with its own tokenizer. */
 async function readBy(folder: FolderFiles, decision: DecisionModel) {
   const texts = await tokenizerTexts(folder);
+  if (texts === null) throw new InputError("has no tokenizer.json", { file: folder.name });
   const library = libraryWorker();
-  // Null: it reads the ids of the open tokenizer.
-  const hashes = texts === null ? null : await library.setOtherTokenizer(texts);
+  // Null: it reads the teacher's ids.
+  const hashes = await library.setOtherTokenizer(texts);
   const { episode, decision: at, selection } = decision;
-  const pair = await library.pair(decision, episode, at, selection, { other: hashes !== null });
+  const pair = await library.pair(decision, episode, at, selection, { by: "other" });
   if (pair.responseIds.length === 0)
     throw new InputError("the response has no tokens", { file: folder.name });
   return { pair, hashes };
 }
 
-/** Says what the shown decision's two passes with a model of the user's will need; only headers of its weights are read. */
+/**
+ * Says what the shown decision's two passes with a model of the user's will need; only headers of its weights
+ * are read. One without a tokenizer waits until the user says whose it has.
+ */
 export async function pickModel(files: () => Promise<FolderFiles>): Promise<void> {
   const { decision } = getUi();
   if (decision === null) return;
@@ -90,8 +94,12 @@ export async function pickModel(files: () => Promise<FolderFiles>): Promise<void
   }
 }
 
-async function planPicked(folder: FolderFiles, decision: DecisionModel): Promise<PickedModel> {
-  await ensureTokenizer();
+async function planPicked(folder: FolderFiles, decision: DecisionModel): Promise<PickedModel | null> {
+  await ensureTokenizers();
+  if (!folder.files.has("tokenizer.json")) {
+    setUi({ pendingTokenizer: { role: "other", folder } });
+    return null;
+  }
   const { pair } = await readBy(folder, decision);
   const response = pair.responseIds.length;
   const [vanilla, graph] = [pair.vanillaIds.length, pair.graphIds.length];

@@ -6,15 +6,17 @@ import type { DecisionModel, FullMethod, ScorePair, TokenCounts } from "../model
 import type { Side } from "../state/side.ts";
 import { getUi, setUi, type TokenScores } from "../state/store.ts";
 import { libraryWorker } from "../workers/clients.ts";
+import { describeFault, isAbort, isDeviceFault } from "./faults.ts";
 import { requirePlan, showPlan } from "./memory.ts";
-import { computeWorker, modelsJob } from "./models.ts";
-import { runScoring, scoreKey } from "./scoring-run.ts";
+import { computeWorker, modelsJob, teacherJob } from "./models.ts";
+import { runScoring, type ScoringRun, scoreKey } from "./scoring-run.ts";
 import { computedSide, scoreWantedSides } from "./sides.ts";
 
 export { cancelScoring, scoreKey } from "./scoring-run.ts";
 
 /**
- * Scores the shown decision's response: the teacher under both contexts, the student under the first. Under a what-if
+ * Scores the shown decision's response: the teacher under both contexts, the student under the first where it reads the
+ * teacher's tokens. Under a what-if
  * also the teacher with the evidence of the full method, which the change is read against.
  */
 export async function scoreDecision(): Promise<void> {
@@ -22,19 +24,20 @@ export async function scoreDecision(): Promise<void> {
   if (decision === null) return;
   await runScoring("contexts", scoreKey(decision), async (run) => {
     const { key, open, wait, score } = run;
-    const passes = await wait(
-      requirePlan("score", async () => {
-        const { counts, countsProblem } = decision;
-        if (counts === null) throw new InputError(countsProblem ?? "there are no tokens to score");
-        return planScoring(bothCounts(counts, decision.full));
-      }),
-    );
-    await open("teacher");
-    await open("student");
-    await wait((await computeWorker()).api.takePasses(passes));
+    const { counts, countsProblem } = decision;
+    if (counts === null) throw new InputError(countsProblem ?? "there are no tokens to score");
     const pair = (selection: WhatIf) =>
       wait(libraryWorker().pair(decision, decision.episode, decision.decision, selection));
-    const { responseIds, vanillaIds, graphIds, pieces } = await pair(decision.selection);
+    const { responseIds, vanillaIds, graphIds, pieces, ...read } = await pair(decision.selection);
+    let { studentProblem } = read;
+    const passes = await wait(
+      requirePlan("score", () =>
+        planScoring(bothCounts(counts, decision.full), { student: studentProblem === null }),
+      ),
+    );
+    await open("teacher");
+    if (studentProblem === null) studentProblem = await openStudent(open);
+    await wait((await computeWorker()).api.takePasses(passes));
     const full = decision.full === null ? null : await pair({});
     if (full !== null) checkSameResponse(full, { responseIds, vanillaIds });
     const hashes = await wait(libraryWorker().tokenizerHashes());
@@ -43,7 +46,9 @@ export async function scoreDecision(): Promise<void> {
     const evidence = full === null ? "with evidence" : "what-if evidence";
     const all = [
       { key: "vanilla", model: "teacher", label: "Teacher, without evidence", promptIds: vanillaIds },
-      { key: "student", model: "student", label: "Student", promptIds: vanillaIds },
+      ...(studentProblem === null
+        ? ([{ key: "student", model: "student", label: "Student", promptIds: vanillaIds }] as const)
+        : []),
       ...(full === null
         ? []
         : ([{ key: "full", model: "teacher", label: FULL_LABEL, promptIds: full.graphIds }] as const)),
@@ -63,17 +68,19 @@ export async function scoreDecision(): Promise<void> {
     const { teacher, student } = getUi().models;
     if (teacher === null) throw new Error("the teacher is not open any more");
     const of = (name: string): Float32Array => Float32Array.from(sides.get(name)!.logprobs);
+    if (studentProblem !== null) sides.delete("student");
     const scores: TokenScores = {
       pieces,
       ids: responseIds,
       sides: ["vanilla", "full", "graph", "student"].flatMap((name) => sides.get(name) ?? []),
       vanilla: of("vanilla"),
-      student: of("student"),
+      student: studentProblem === null ? of("student") : null,
       graph: of("graph"),
       vanillaContext: vanillaIds.length,
       graphContext: graphIds.length,
       teacher: teacher.info,
-      studentInfo: student,
+      studentInfo: studentProblem === null ? student : null,
+      studentProblem,
       seconds: (performance.now() - began) / 1000,
       leftOut: [],
     };
@@ -86,6 +93,17 @@ export async function scoreDecision(): Promise<void> {
     }));
     await scoreWantedSides(run, decision);
   });
+}
+
+/** Opens the student. Why it cannot take part, in one line: the teacher is scored all the same. */
+async function openStudent(open: ScoringRun["open"]): Promise<string | null> {
+  try {
+    await open("student");
+    return null;
+  } catch (error) {
+    if (isAbort(error) || isDeviceFault(error)) throw error;
+    return describeFault(error);
+  }
 }
 
 /** Of the two evidences of a what-if the longer one. */
@@ -159,9 +177,9 @@ export const scoredLengths = ({ vanilla, graph, response }: Counts) => ({
   student: onePass(vanilla, response),
 });
 
-/** What scoring a decision of so many tokens will need. */
-export async function planScoring(counts: Counts) {
-  const [{ api }, job] = await Promise.all([computeWorker(), modelsJob("score")]);
+/** What scoring a decision of so many tokens will need; without the student where it takes no part. */
+export async function planScoring(counts: Counts, { student }: { student: boolean }) {
+  const [{ api }, job] = await Promise.all([computeWorker(), student ? modelsJob("score") : teacherJob()]);
   return api.planScoring(job, scoredLengths(counts));
 }
 
@@ -170,6 +188,7 @@ export function showScoringPlan(): Promise<void> {
   const { decision } = getUi();
   return showPlan("score", async () => {
     const counts = decision?.counts ?? null;
-    return counts === null ? null : planScoring(bothCounts(counts, decision?.full ?? null));
+    const student = getUi().tokenizerFit.scoring === null;
+    return counts === null ? null : planScoring(bothCounts(counts, decision?.full ?? null), { student });
   });
 }

@@ -10,7 +10,7 @@ import type { Wanted } from "../workers/compute-service.ts";
 import { remaining } from "./eta.ts";
 import { describeFault, isAbort, isDeviceFault } from "./faults.ts";
 import { memory } from "./memory.ts";
-import { computeWorker, endComputeWorker, ensureModel, ensureTokenizer } from "./models.ts";
+import { computeWorker, endComputeWorker, ensureModel, ensureTokenizers } from "./models.ts";
 
 export { scoreKey } from "../state/score-key.ts";
 
@@ -87,7 +87,7 @@ export async function runScoring(
   let others = false;
   const openOther: ScoringRun["openOther"] = async (folder) => {
     show(`Opening ${folder.name}`, 0, 0, null);
-    await wait(ensureTokenizer());
+    await wait(ensureTokenizers());
     ({ api } = await wait(computeWorker()));
     others = true;
     return wait(

@@ -98,7 +98,7 @@ function pageNames({ library, models }: UiState): { paths: Record<string, FilePa
       ...(episodes.length === 0 ? {} : { episodes: named(episodes) }),
       teacher: model("teacher"),
       student: model("student"),
-      ...(origins.student === "sample" ? { tokenizer: "tokenizer" } : {}),
+      ...(origins.student === "sample" || origins.teacher === "sample" ? { tokenizer: "tokenizer" } : {}),
     },
     send: NOTHING,
   };
@@ -148,8 +148,9 @@ function workerPaths(
   }
   if (typed("parent") !== "") paths.parent = typed("parent");
   if (typed("tokenizer") !== "") paths.tokenizer = typed("tokenizer");
-  // The sample's models bring no tokenizer of their own; a student that is sent brings it.
-  else if (paths.student === sample?.student && sample !== null) paths.tokenizer = sample.tokenizer;
+  // The sample's models bring no tokenizer of their own; a model that is sent brings it.
+  else if (sample !== null && (paths.student === sample.student || paths.teacher === sample.teacher))
+    paths.tokenizer = sample.tokenizer;
   return { paths, send };
 }
 

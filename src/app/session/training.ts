@@ -21,7 +21,7 @@ import {
   computeWorker,
   endComputeWorker,
   ensureModel,
-  ensureTokenizer,
+  ensureTokenizers,
   modelsJob,
   studentLost,
   studentTrained,
@@ -101,6 +101,15 @@ async function fingerprint(library: LibrarySummary): Promise<Record<string, stri
   };
 }
 
+/** A run needs a teacher that reads the student's tokens. Throws `InputError` when the open one does not. */
+function checkSameTokens(): void {
+  const { training } = getUi().tokenizerFit;
+  if (training !== null)
+    throw new InputError(
+      `the teacher reads other tokens than the student, and a run needs the same: ${training}`,
+    );
+}
+
 /**
  * What the form describes, as the page runs it.
  *
@@ -111,11 +120,14 @@ export async function formPlan(): Promise<PagePlan> {
   const { config, problems, written } = composeConfig();
   const [problem] = Object.entries(problems);
   if (config === null) throw new InputError(problem![1], { key: problem![0] });
+  checkSameTokens();
   const method = configuredMethod(config);
   const { library, episodes: all } = await chosenEpisodes(trainingForm().data);
   const episodes = all.slice(0, config.limit ?? all.length);
   const pair =
-    decision === null ? null : await libraryWorker().pair(decision, decision.episode, decision.decision);
+    decision === null
+      ? null
+      : await libraryWorker().pair(decision, decision.episode, decision.decision, {}, { by: "student" });
   return {
     id: newRunId("page"),
     config,
@@ -179,7 +191,7 @@ async function runHere(
     patch({ stageSteps });
     const shown = decision === null || plan.watch === null || again ? null : decision;
     if (shown !== null) {
-      const pair = await libraryWorker().pair(shown, shown.episode, shown.decision);
+      const pair = await libraryWorker().pair(shown, shown.episode, shown.decision, {}, { by: "student" });
       if (mine !== run) return;
       patch({
         watch: { pieces: pair.pieces, label: watchLabel(shown), history: [] },
@@ -279,7 +291,7 @@ function startAgain({ id, title, state }: Run): boolean {
 
 /** What a plan of the page will read and need. */
 export async function planTraining({ method, library, episodes, sample, evidenceTokens }: PlanToMeasure) {
-  await ensureTokenizer();
+  await ensureTokenizers();
   const [{ api }, job] = await Promise.all([computeWorker(), modelsJob("train")]);
   const planned = await api.planTraining(job, {
     method,

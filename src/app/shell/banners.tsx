@@ -1,9 +1,11 @@
 /** What the user must know before reading on: faults of the link, faults of the input, the missing GPU. */
+import { useRef } from "react";
 import { goHome } from "../place/navigate.ts";
-import { openModel } from "../session/models.ts";
+import { modelOrigins, openModel } from "../session/models.ts";
 import { stopOpening } from "../session/open.ts";
+import { openWithTokenizerFiles, openWithTokenizerOf } from "../session/pending-tokenizer.ts";
 import { undoLast, useUndo } from "../session/undo.ts";
-import { type Progress, type Role, setUi, useUi } from "../state/store.ts";
+import { type Progress, ROLES, type Role, setUi, useUi } from "../state/store.ts";
 import { shownName, shownText } from "../text/shown-text.ts";
 import { WhatIfBadge } from "./what-if-badge.tsx";
 
@@ -36,6 +38,7 @@ export function Banners() {
       )}
       <WhatIfBadge />
       <PendingFolder />
+      <PendingTokenizer />
       <WithoutGpu />
       {opening && (
         <div className="banner info" role="status">
@@ -93,6 +96,47 @@ function PendingFolder() {
       <button type="button" onClick={() => setUi({ pendingFolder: null })}>
         Neither
       </button>
+    </div>
+  );
+}
+
+/** A model folder without a tokenizer is not opened with another one's unless the user says so. */
+function PendingTokenizer() {
+  const pending = useUi((ui) => ui.pendingTokenizer);
+  const models = useUi((ui) => ui.models);
+  const input = useRef<HTMLInputElement>(null);
+  if (pending === null) return null;
+  const { folder } = pending;
+  const close = (): void => setUi({ pendingTokenizer: null });
+  const named = (role: Role): string =>
+    `the ${role}’s (${modelOrigins()[role] === "sample" ? "the sample’s" : shownName(models[role]?.info.model ?? role)})`;
+  return (
+    <div className="banner error" role="alert" data-testid="no-tokenizer">
+      <p>
+        {shownName(folder.name)} has no <code>tokenizer.json</code>, which says what its token ids mean. Put
+        the model’s own file into the folder, or choose a tokenizer:
+      </p>
+      <button type="button" onClick={() => input.current?.click()}>
+        Its files…
+      </button>
+      {ROLES.map((role) => (
+        <button key={role} type="button" onClick={() => void openWithTokenizerOf(role)}>
+          Take {named(role)}
+        </button>
+      ))}
+      <button type="button" onClick={close}>
+        Don’t open it
+      </button>
+      <input
+        ref={input}
+        type="file"
+        multiple
+        accept=".json,.jinja"
+        hidden
+        aria-label={`Tokenizer files of ${shownName(folder.name)}`}
+        data-testid="pick-tokenizer"
+        onChange={(event) => void openWithTokenizerFiles([...(event.target.files ?? [])])}
+      />
     </div>
   );
 }

@@ -3,6 +3,7 @@ import { create } from "zustand";
 import type { EvidencePart } from "../../core/evidence/index.ts";
 import type { EngineInfo } from "../../core/ports.ts";
 import type { FolderFiles } from "../library/blob-folder.ts";
+import type { TokenizerFit } from "../library/role-tokenizers.ts";
 import type { DecisionModel, LibrarySummary, TaskModel } from "../model.ts";
 import { HOME, type Place } from "../place/place.ts";
 import type { GuidePage } from "../shell/guide-pages.ts";
@@ -64,6 +65,8 @@ export interface TokenScores {
   graphContext: number;
   teacher: EngineInfo;
   studentInfo: ModelState | null;
+  /** Why the student has no side, in one line; null where it has one, or was not asked for. */
+  studentProblem: string | null;
   seconds: number;
   /** By part, as far as they were asked for. */
   leftOut: LeftOutScores[];
@@ -188,6 +191,10 @@ export interface UiState {
   modelLoading: Partial<Record<Role, Progress>>;
   /** A dropped model folder that waits for the user to say which role it has. */
   pendingFolder: FolderFiles | null;
+  /** A model folder without a tokenizer, which waits for the user to say whose it has. */
+  pendingTokenizer: { role: Role | "other"; folder: FolderFiles } | null;
+  /** Whether the open models read each other's token ids. */
+  tokenizerFit: TokenizerFit;
   scores: Record<string, TokenScores>;
   scoring: ScoringState;
   training: TrainingState;
@@ -231,6 +238,8 @@ export const useUi = create<UiState>(() => ({
   models: { teacher: null, student: null },
   modelLoading: {},
   pendingFolder: null,
+  pendingTokenizer: null,
+  tokenizerFit: { scoring: null, training: null },
   scores: {},
   scoring: { status: "idle" },
   training: IDLE_TRAINING,

@@ -46,7 +46,8 @@ export type Wanted = Pick<ScoreOptions, "topK" | "entropy">;
 export interface ModelsJob {
   kind: "score" | "train";
   teacher: FolderFiles;
-  student: FolderFiles;
+  /** Null where it takes no part. */
+  student: FolderFiles | null;
   /** How the teacher's matrices are kept. */
   weights: WeightChoice;
   /** Bytes that may be taken; null: as many as there are. */
@@ -184,10 +185,19 @@ export class ComputeService {
     const backend = this.#opened();
     const limit = job.limit ?? undefined;
     const uncounted = isOnnxOnly(job.teacher) ? [onnxMemory(job.teacher, "The teacher")] : [];
+    const teacherJob = isOnnxOnly(job.teacher)
+      ? null
+      : { folder: blobFolder(job.teacher), weights: job.weights, ...lengths.teacher };
+    if (job.student === null) {
+      const teacher =
+        teacherJob &&
+        (await planJob(backend, teacherJob.folder, { ...teacherJob, kind: "score" as const, limit }));
+      const plan = combinePlans(teacher === null ? {} : { teacher: teacher.plan });
+      const passes = teacher === null ? {} : { teacher: { ...teacher, plan } };
+      return { plan, problem: planProblem(plan, limit, backend), uncounted, passes };
+    }
     const { plan, teacher, student } = await planTraining(backend, {
-      teacher: isOnnxOnly(job.teacher)
-        ? null
-        : { folder: blobFolder(job.teacher), weights: job.weights, ...lengths.teacher },
+      teacher: teacherJob,
       student: { folder: blobFolder(job.student), kind: job.kind, ...lengths.student },
       limit,
     });

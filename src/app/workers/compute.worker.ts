@@ -1,18 +1,13 @@
 /** The compute worker: `ComputeService` and training runs behind comlink. */
 import "../without-eval.ts";
 import * as Comlink from "comlink";
-import type { BatchTokens, RunProbe, RunWork } from "../../core/loop/index.ts";
+import type { BatchTokens, RunProbe, RunWork, TextCodec } from "../../core/loop/index.ts";
 import type { EngineInfo, ScoreRequest } from "../../core/ports.ts";
 import type { RunLengths } from "../../engine/webgpu/index.ts";
 import type { WeightChoice } from "../../tensor/index.ts";
-import {
-  checkTokenizerFits,
-  loadTokenizer,
-  type Tokenizer,
-  type TokenizerTexts,
-  textCodec,
-} from "../../text/index.ts";
+import { checkTokenizerFits, textCodec } from "../../text/index.ts";
 import { BlobFolderWriter, type FolderFiles } from "../library/blob-folder.ts";
+import { type RoleTexts, RoleTokenizers } from "../library/role-tokenizers.ts";
 import type { BatchView } from "../runs/batch.ts";
 import type { DeviceState, Role } from "../state/store.ts";
 import {
@@ -39,16 +34,22 @@ installErrorTransfer();
 
 const service = new ComputeService();
 let library: Comlink.Remote<LibraryApi> | null = null;
-let tokenizer: Tokenizer | null = null;
+let tokenizers: RoleTokenizers | null = null;
 let stop: AbortController | null = null;
 let batch: BatchTokens | null = null;
-/** The run that it is of. */
-let batchOf = "";
+/** The run that it is of, and what decodes it. */
+let batchOf: { id: string; codec: TextCodec } | null = null;
 let measuring: AbortController | null = null;
 
 function opened<T>(value: T | null, what: string): T {
   if (value === null) throw new Error(`the compute worker has no ${what}`);
   return value;
+}
+
+/** The student's tokenizer writes what a run reads. Throws `InputError` when the teacher reads other ids. */
+function trainingCodec(): TextCodec {
+  const roles = opened(tokenizers, "tokenizers");
+  return textCodec(roles.student, roles.student === roles.teacher ? [] : [roles.training()]);
 }
 
 const api = {
@@ -59,8 +60,8 @@ const api = {
     library = Comlink.wrap<LibraryApi>(port);
   },
 
-  setTokenizer(texts: TokenizerTexts): void {
-    tokenizer = loadTokenizer(texts);
+  setTokenizers(texts: RoleTexts): void {
+    tokenizers = new RoleTokenizers(texts);
   },
 
   async load(
@@ -70,8 +71,8 @@ const api = {
     onWork: OnWork,
   ): Promise<{ info: EngineInfo; steps: number }> {
     const loaded = await service.load(role, folder, options, onWork);
-    if (tokenizer !== null) {
-      checkTokenizerFits(tokenizer, { name: loaded.info.model, vocabulary: loaded.info.vocabulary });
+    if (tokenizers !== null) {
+      checkTokenizerFits(tokenizers[role], { name: loaded.info.model, vocabulary: loaded.info.vocabulary });
     }
     return loaded;
   },
@@ -87,7 +88,7 @@ const api = {
     measuring = mine;
     const { work, ...lengths } = await trainingLengths(run, {
       records: opened(library, "library"),
-      tokenizer: opened(tokenizer, "tokenizer"),
+      codec: trainingCodec(),
       signal: mine.signal,
     });
     return { ...(await service.plan(job, lengths)), work };
@@ -113,7 +114,7 @@ const api = {
       try {
         return await probeTraining(run, {
           records: opened(library, "library"),
-          tokenizer: opened(tokenizer, "tokenizer"),
+          codec: trainingCodec(),
           teacher: service.model("teacher"),
           student: model,
           signal,
@@ -129,14 +130,15 @@ const api = {
   train(plan: TrainingPlan, emit: (event: RunEvent) => void) {
     stop = new AbortController();
     batch = null;
-    batchOf = plan.id;
+    const codec = trainingCodec();
+    batchOf = { id: plan.id, codec };
     const stopSignal = stop.signal;
     return service.run(async (signal) => {
       const teacher = service.model("teacher");
       const { student, finished } = await runTraining({
         plan,
         records: opened(library, "library"),
-        tokenizer: opened(tokenizer, "tokenizer"),
+        codec,
         teacher,
         student: service.takeStudent(),
         reopen: () => service.reopen(),
@@ -157,9 +159,9 @@ const api = {
 
   /** The tokens of the latest step, with their texts; null before the first. */
   latestBatch(id: string): BatchView | null {
-    if (batch === null || batchOf !== id) return null;
+    if (batch === null || batchOf?.id !== id) return null;
+    const { codec } = batchOf;
     const { step, decisions } = batch;
-    const codec = textCodec(opened(tokenizer, "tokenizer"));
     return {
       step,
       decisions: decisions.map((decision) => ({

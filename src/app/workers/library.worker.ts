@@ -1,7 +1,6 @@
 /** The library worker: `LibraryService` behind comlink, with files from the page's own origin or the user's disk. */
 import "../without-eval.ts";
 import * as Comlink from "comlink";
-import { loadTokenizer, type TokenizerTexts, unsharedIds } from "../../text/index.ts";
 import { addressName } from "../library/http-reader.ts";
 import type { OpenProgress } from "../library/opening.ts";
 import { type SharedSource, sharedAddress, withToken } from "../library/shared-files.ts";
@@ -107,16 +106,10 @@ const api = {
   onColumns: (emit: (library: string, batch: ColumnBatch) => void) =>
     service.onColumns((library, batch) => void emit(library, batch)),
 
-  /** The tokenizer that counts and scores from now on. Throws `InputError` for files that make none. */
-  setTokenizer: service.setTokenizer.bind(service),
+  setTokenizers: service.setTokenizers.bind(service),
   tokenizerHashes: service.tokenizerHashes.bind(service),
   setOtherTokenizer: service.setOtherTokenizer.bind(service),
   tokenTexts: service.tokenTexts.bind(service),
-
-  /** Throws `InputError` for two tokenizers that do not give the same ids. */
-  compareTokenizers(teacher: TokenizerTexts, student: TokenizerTexts): void {
-    unsharedIds(loadTokenizer(teacher), loadTokenizer(student));
-  },
 
   task: service.task.bind(service),
   decision: service.decision.bind(service),

@@ -13,14 +13,15 @@ import {
 import type { Episode, Source, SourceDecision } from "../../core/record/schema.ts";
 import { type Pin, type PinKind, retrieve } from "../../core/retrieval/index.ts";
 import type { Selection, SourceSelection } from "../../core/retrieval/selection.ts";
-import type { TokenizerHashes, TokenizerTexts } from "../../text/index.ts";
+import type { Tokenizer, TokenizerHashes, TokenizerTexts } from "../../text/index.ts";
 import { compareVisits } from "../library/compare-visits.ts";
 import { evidenceDiff } from "../library/evidence-diff.ts";
 import type { KeptTask } from "../library/kept-tasks.ts";
-import { OpenTokenizers } from "../library/open-tokenizers.ts";
+import { OpenTokenizers, type Writer } from "../library/open-tokenizers.ts";
 import type { TaskRecords } from "../library/record-library.ts";
 import type { RecordedScores } from "../library/recorded-scores.ts";
-import { recordedTokens } from "../library/recorded-tokens.ts";
+import { foreignIds, recordedTokens } from "../library/recorded-tokens.ts";
+import type { RoleTexts, TokenizerFit } from "../library/role-tokenizers.ts";
 import { taskModel } from "../library/task-model.ts";
 import { TeacherContext } from "../library/teacher-context.ts";
 import type {
@@ -117,16 +118,13 @@ export abstract class TaskQuestions {
       evidence: input === null ? NO_EVIDENCE : renderEvidence(input),
       counts: null,
       countsProblem: null,
-      recorded: await recordedTokens(
-        episode,
-        decision,
-        this.recorded(ref.library),
-        this.tokenizers.tokenizer,
-      ),
+      countsNote: null,
+      recorded: await recordedTokens(episode, decision, this.recorded(ref.library), this.tokenizers.all()),
       full: null,
     };
     try {
-      const context = new TeacherContext(this.tokenizers.tokenizer, prepared, episode, decision, selection);
+      const { read, note } = this.#readBy("teacher", episode, decision);
+      const context = new TeacherContext(this.tokenizers.tokenizer, prepared, read, decision, selection);
       const { evidence, promptIds, evidenceTokens } = context.graph();
       const counts = {
         vanilla: context.vanillaIds.length,
@@ -135,7 +133,7 @@ export abstract class TaskQuestions {
         evidence: evidenceTokens,
         response: context.responseIds.length,
       };
-      return { ...model, evidence, counts, full: await this.#full(model, evidence) };
+      return { ...model, evidence, counts, countsNote: note, full: await this.#full(model, evidence) };
     } catch (error) {
       const full = await this.#full(model, model.evidence);
       return { ...model, countsProblem: describeFault(error), full };
@@ -157,22 +155,35 @@ export abstract class TaskQuestions {
   }
 
   /**
-   * The two teacher contexts of one decision and the response that both score. `other`: as the tokenizer of
-   * `setOtherTokenizer` encodes the recorded texts; recorded ids are of the open one.
+   * The two teacher contexts of one decision and the response that both score, in the ids of one model's tokenizer. A
+   * further model has that of `setOtherTokenizer`, which encodes the recorded texts.
    */
   async pair(
     ref: TaskRef,
     episodeId: string,
     decision: number,
     selection: WhatIf = {},
-    { other = false }: { other?: boolean } = {},
+    { by = "teacher" }: { by?: Writer } = {},
   ): Promise<ScorePair> {
     const { records, prepared } = await this.kept(ref, selection);
-    const episode = findEpisode(records, episodeId);
-    const foreign = other ? this.tokenizers.other : null;
-    return foreign === null
-      ? new TeacherContext(this.tokenizers.tokenizer, prepared, episode, decision, selection).pair()
-      : new TeacherContext(foreign, prepared, withoutIds(episode), decision, selection).pair();
+    const { tokenizer, read } = this.#readBy(by, findEpisode(records, episodeId), decision);
+    const pair = new TeacherContext(tokenizer, prepared, read, decision, selection).pair();
+    return { ...pair, studentProblem: by === "teacher" ? this.tokenizers.studentProblem(pair) : null };
+  }
+
+  /** An episode as a model's tokenizer reads it: ids that another one wrote are left out, so that texts are encoded. */
+  #readBy(
+    by: Writer,
+    episode: Episode,
+    decision: number,
+  ): { tokenizer: Tokenizer | null; read: Episode; note: string | null } {
+    const tokenizer = this.tokenizers.of(by);
+    const recorded = episode.decisions[decision];
+    if (tokenizer === null || recorded === undefined) return { tokenizer, read: episode, note: null };
+    const ownWords = by === "other" && tokenizer !== this.tokenizers.of("teacher");
+    if (!ownWords && !foreignIds(tokenizer, recorded)) return { tokenizer, read: episode, note: null };
+    const note = `The recorded token ids are not of ${tokenizer.file}: the recorded texts are encoded with it.`;
+    return { tokenizer, read: withoutIds(episode), note };
   }
 
   /** Lengths in tokens of both contexts of a decision and of its response. */
@@ -195,10 +206,8 @@ export abstract class TaskQuestions {
     record: EvidencePart["record"] | null,
   ): Promise<LeftOutContext[]> {
     const { records, prepared } = await this.kept(ref, selection);
-    const episode = findEpisode(records, episodeId);
-    return new TeacherContext(this.tokenizers.tokenizer, prepared, episode, decision, selection).leftOut(
-      record,
-    );
+    const { tokenizer, read } = this.#readBy("teacher", findEpisode(records, episodeId), decision);
+    return new TeacherContext(tokenizer, prepared, read, decision, selection).leftOut(record);
   }
 
   /** Decision j of a source; null for its terminal visit. Throws `InputError` when there is no such visit. */
@@ -255,24 +264,24 @@ export abstract class TaskQuestions {
     return (await this.kept(ref)).records.sources;
   }
 
-  /** The tokenizer that counts and scores from now on. Throws `InputError` for files that make none. */
-  setTokenizer(texts: TokenizerTexts): void {
-    this.tokenizers.set(texts);
+  /** The models' tokenizers from now on. Throws `InputError` for files that make none; those before stay. */
+  setTokenizers(texts: RoleTexts): TokenizerFit {
+    return this.tokenizers.set(texts);
   }
 
-  /** Hashes of the open tokenizer's files; null while none is open. */
+  /** Hashes of the teacher's tokenizer's files; null while none is open. */
   tokenizerHashes(): TokenizerHashes | null {
     return this.tokenizers.hashes();
   }
 
-  /** The tokenizer of a further model, for `pair` with `other`; its hashes, or null where it reads the same ids. */
+  /** The tokenizer of a further model, for `pair` by `other`; its hashes, or null where it reads the same ids. */
   setOtherTokenizer(texts: TokenizerTexts): TokenizerHashes | null {
     return this.tokenizers.setOther(texts);
   }
 
   /** The texts of token ids, as they are shown. */
-  tokenTexts(ids: readonly number[], options?: { other?: boolean }): string[] {
-    return this.tokenizers.texts(ids, options);
+  tokenTexts(ids: readonly number[], writer: Writer): string[] {
+    return this.tokenizers.texts(ids, writer);
   }
 }
 

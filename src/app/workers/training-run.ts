@@ -8,6 +8,7 @@ import {
   runLengths,
   type StepWork,
   sampledLengths,
+  type TextCodec,
   type TrainConfig,
   type TrainEvent,
   type TrainingData,
@@ -17,8 +18,6 @@ import type { Method } from "../../core/method/index.ts";
 import type { FolderReader, ScoreRequest, Scorer, StepSettings, Trainer } from "../../core/ports.ts";
 import { taskKey } from "../../core/record/library.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";
-import { textCodec } from "../../text/codec.ts";
-import type { Tokenizer } from "../../text/index.ts";
 import { BlobFolderWriter, blobFolder } from "../library/blob-folder.ts";
 import type { TaskName, TaskRef } from "../model.ts";
 import { checkpointEvery, KeptCheckpoints } from "./kept-checkpoints.ts";
@@ -62,7 +61,7 @@ export interface RecordPort {
 export interface TrainingRun {
   plan: TrainingPlan;
   records: RecordPort;
-  tokenizer: Tokenizer;
+  codec: TextCodec;
   teacher: Scorer;
   student: Trainer;
   /** Opens the device and the teacher anew after the device failed. */
@@ -101,12 +100,11 @@ export type PlanToMeasure = Pick<
 /** The longest sequences that a run's models will read, in tokens. */
 export async function trainingLengths(
   { method, library, episodes, sample, evidenceTokens }: PlanToMeasure,
-  { records, tokenizer, signal }: Pick<TrainingRun, "records" | "tokenizer" | "signal">,
+  { records, codec, signal }: Pick<TrainingRun, "records" | "codec" | "signal">,
 ) {
   async function* each(): AsyncGenerator<Episode> {
     for (const name of episodes) yield await records.episode({ ...name, library }, name.episode);
   }
-  const codec = textCodec(tokenizer);
   const contexts = libraryContexts({
     sources: (environment, task) => records.sources({ library, environment, task }),
     codec,
@@ -122,12 +120,11 @@ export type PlanToProbe = Omit<PlanToMeasure, "sample"> & Pick<TrainingPlan, "se
 /** Does a small part of a run with a student that is thrown away. */
 export function probeTraining(
   { method, settings, batchSize, library, episodes, evidenceTokens }: PlanToProbe,
-  run: Pick<TrainingRun, "records" | "tokenizer" | "teacher" | "student" | "signal"> & {
+  run: Pick<TrainingRun, "records" | "codec" | "teacher" | "student" | "signal"> & {
     tell: (what: string) => void;
   },
 ): Promise<RunProbe> {
-  const { records, tokenizer, teacher, student, signal, tell } = run;
-  const codec = textCodec(tokenizer);
+  const { records, codec, teacher, student, signal, tell } = run;
   return probeRun({
     units: episodes.length,
     episode: (unit) => records.episode({ ...episodes[unit]!, library }, episodes[unit]!.episode),
@@ -171,7 +168,7 @@ export async function runTraining(run: TrainingRun): Promise<{ student: Trainer;
     batchSize: plan.batchSize,
     seed: plan.seed,
     data: await trainingData(plan, records),
-    codec: textCodec(run.tokenizer),
+    codec: run.codec,
     teacher: run.teacher,
     reopen: run.reopen,
     openStudent: async (checkpoint) => {
@@ -186,7 +183,7 @@ export async function runTraining(run: TrainingRun): Promise<{ student: Trainer;
     },
     contexts: libraryContexts({
       sources: (environment, task) => records.sources({ library: plan.library, environment, task }),
-      codec: textCodec(run.tokenizer),
+      codec: run.codec,
       ...(plan.evidenceTokens === undefined ? {} : { limit: plan.evidenceTokens }),
     }),
     checkpoints,

@@ -6,7 +6,7 @@ import { scoreKey } from "../../session/score.ts";
 import { type TokenScores, useUi } from "../../state/store.ts";
 import { LongText } from "../../text/long-text.tsx";
 import { useMemoryFacts } from "../memory-note.tsx";
-import { ModelPicker } from "../model-picker.tsx";
+import { ModelPickers } from "../model-pickers.tsx";
 import { NeedsEpisode, NeedsTask, ViewProblem } from "../needs-task.tsx";
 import { StepBar } from "../task/step-bar.tsx";
 import { CaseDialog, decisionFileName } from "./case-dialog.tsx";
@@ -40,6 +40,8 @@ export function TokensView() {
     () => (scores === undefined ? null : compareSides(scores, recorded, place.compare)),
     [scores, recorded, place.compare],
   );
+  const fit = useUi((ui) => ui.tokenizerFit.scoring);
+  const leftOut = scores?.studentProblem ?? fit;
   if (task === null) return <NeedsTask />;
   if (task.episodes.length === 0) return <NeedsEpisode />;
   const counts = decision?.counts;
@@ -53,10 +55,13 @@ export function TokensView() {
           <section className="panel" aria-labelledby="tokens-title">
             <div className="panel-head">
               <h2 id="tokens-title">The same response under two contexts</h2>
-              <span className="note">
-                <ModelPicker of="teacher" />
-              </span>
             </div>
+            <ModelPickers problem={leftOut === null ? null : `The student is left out: ${leftOut}.`} />
+            {decision !== null && decision.countsNote !== null && (
+              <p className="note" data-testid="counts-note">
+                {decision.countsNote}
+              </p>
+            )}
             <ScoringPanel scored={scores !== undefined} />
             {compared !== null && <CompareBar compared={compared} />}
             {scores === undefined || compared === null ? (
@@ -68,7 +73,7 @@ export function TokensView() {
                 )}
                 <p className="note">
                   {counts
-                    ? `Scoring runs the teacher over ${(counts.vanilla + counts.response).toLocaleString("en")} tokens without evidence and ${(counts.graph + counts.response).toLocaleString("en")} with it, and the student over the first.`
+                    ? `Scoring runs the teacher over ${(counts.vanilla + counts.response).toLocaleString("en")} tokens without evidence and ${(counts.graph + counts.response).toLocaleString("en")} with it${leftOut === null ? ", and the student over the first" : ""}.`
                     : (decision?.countsProblem ?? "")}
                 </p>
               </div>

@@ -5,17 +5,20 @@ import { revertStudent, useStudentRun } from "../../session/models.ts";
 import { canSaveFolder, downloadStudent, saveStudentFolder } from "../../session/save-student.ts";
 import { useUi } from "../../state/store.ts";
 import { shownName } from "../../text/shown-text.ts";
-import { ModelPicker } from "../model-picker.tsx";
+import { ModelPickers } from "../model-pickers.tsx";
 
 export function StudentPanel() {
   const student = useUi((ui) => ui.models.student);
   const busy = useUi((ui) => ui.training.status !== "idle" || ui.scoring.status === "running");
   const trained = useStudentRun((run) => run.id !== null);
   const problem = useKept((kept) => kept.problem);
+  const fit = useUi((ui) => ui.tokenizerFit.training);
   const [optimizer, setOptimizer] = useState(false);
   return (
     <div className="student-panel">
-      <ModelPicker of="student" />
+      <ModelPickers
+        problem={fit === null ? null : `No run here until the teacher reads the student’s tokens: ${fit}.`}
+      />
       <span className="student-save">
         <label>
           <input
