@@ -1,9 +1,8 @@
 /** Who may ask, what is refused and how, and the OpenAPI document. */
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
-import { request } from "node:http";
+import { writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EVERYTHING, HOSTILE } from "../../test/support/hostile.ts";
 import { InputError } from "../core/errors.ts";
 import { DeviceProbe } from "./device/probe.ts";
@@ -81,33 +80,6 @@ describe("who may ask", () => {
     for (const site of ["same-origin", "none"])
       expect((await raw("/api/jobs", { ...bearer(), "Sec-Fetch-Site": site })).status).toBe(200);
     expect((await raw("/", { "Sec-Fetch-Site": "cross-site" })).status).toBe(200);
-  });
-
-  it("a client that leaves in the middle of an upload is not a fault to tell of", async () => {
-    const told = vi.spyOn(process.stderr, "write").mockReturnValue(true);
-    try {
-      const { hostname } = new URL(harness.url);
-      const sent = request({
-        hostname,
-        port: port(),
-        path: "/api/jobs/train-000000000001/inputs?path=a",
-        method: "PUT",
-        headers: { ...bearer(), "Content-Length": "1000000" },
-      });
-      sent.on("error", () => {});
-      const part = join(harness.dataDir, "jobs/train-000000000001");
-      sent.write("x".repeat(1000));
-      await vi.waitFor(() => expect(existsSync(part)).toBe(true));
-      sent.destroy();
-      await vi.waitFor(() =>
-        expect(readdirSync(part, { recursive: true }).map(String)).not.toContain("inputs/a.part"),
-      );
-      // The next answer comes after that of the request that broke off.
-      await raw("/api/jobs", bearer());
-      expect(told.mock.calls.map(([text]) => String(text))).toEqual([]);
-    } finally {
-      told.mockRestore();
-    }
   });
 
   it("takes its own names as Host and nothing else", async () => {
