@@ -278,7 +278,10 @@ test("stops after a step, and keeps what was learnt", async ({ page }) => {
 test("a model that does not fit is refused in one line, and the one before stays", async ({ page }) => {
   await openOwn(page);
   const config = JSON.stringify({ model_type: "bert" });
-  await dropFiles(page, [upload("config.json", Buffer.from(config))]);
+  const tokenizer = ["tokenizer.json", "tokenizer_config.json"].map(async (name) =>
+    upload(name, await readFile(`public/sample/tokenizer/${name}`)),
+  );
+  await dropFiles(page, [upload("config.json", Buffer.from(config)), ...(await Promise.all(tokenizer))]);
   await page.getByRole("button", { name: "The student" }).click();
   await expect(page.getByTestId("notice")).toContainText("model folder/config.json, model_type");
   await expect(page.getByTestId("model-student")).toContainText("the sample’s");
@@ -324,7 +327,7 @@ for (const [control, words] of [
       expect.objectContaining({ epochs: 0, evidence: { kind: "none" } }),
       expect.objectContaining({
         epochs: 1,
-        evidence: { kind: "graph-conditioned", control, sourcesPerTask: 1 },
+        evidence: { kind: "graph-conditioned", control, sourcesPerTask: 1, augmentation: false },
       }),
     ]);
     expect(run.episodes).toEqual([{ environment: "scienceworld", task: TASK, episode: "own#0" }]);
