@@ -1,6 +1,7 @@
-// Damages recordings at random and imports them: `npm run fuzz -- --count 200000 --seed 1`. Each input follows from its
-// seed and number alone (`--from N --count 1` repeats one). Ends with 1 when an input made the program crash, hang,
-// answer with anything but records or one clear line, or write records that it cannot read.
+// Damages recordings at random and imports them: `npm run fuzz -- --count 200000 --seed 1`; with `--models` the files of
+// models, their archives and a hub's listing. Each input follows from its seed and number alone (`--from N --count 1`
+// repeats one). Ends with 1 when an input made the program crash, take more than 10 s or 1 GiB, answer with anything but
+// records or one clear line, or write records that it cannot read.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";

@@ -210,7 +210,7 @@ describe("models", () => {
         bytes.write("!", 8);
         return bytes;
       }),
-      /model\.safetensors: the safetensors header is not JSON/,
+      /model\.safetensors, header: not JSON/,
     ],
     [
       "cut data",

@@ -13,6 +13,13 @@ it("refuses more values than any file has, by their count and not by what stands
   expect(parseJsonText(text, where)).toHaveLength(4 * MOST_VALUES);
 });
 
+it("refuses what nests deeper than asked for", () => {
+  const nested = (depth: number) => `${"[".repeat(depth)}"]["${"]".repeat(depth)}`;
+  expect(parseJsonText(nested(200), where, 200)).toHaveLength(1);
+  expect(() => parseJsonText(nested(201), where, 200)).toThrow("a.json, line 3: nests deeper than 200");
+  expect(parseJsonText(nested(20_000), where)).toHaveLength(1);
+});
+
 it("names the place of what is no JSON", () => {
   expect(() => parseJsonText("{", where)).toThrow(/^a\.json, line 3: not JSON: /);
 });

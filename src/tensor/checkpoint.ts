@@ -1,6 +1,6 @@
 import { InputError } from "../core/errors.ts";
 import { readFolderText } from "../core/folder-text.ts";
-import { parseJsonText } from "../core/json.ts";
+import { DEEPEST_OF_MODELS, parseJsonText } from "../core/json.ts";
 import type { FolderReader } from "../core/ports.ts";
 import { decodeFloats, type FloatFormat, FORMAT_BYTES } from "./number-format.ts";
 import { MOST_TENSORS, readSafetensorsHeader, type TensorEntry } from "./safetensors.ts";
@@ -193,7 +193,7 @@ function parseIndex(text: string, file: string): Map<string, string> {
 
 /** A JSON text that must be an object; an InputError naming `file` otherwise. */
 export function parseJsonObject(text: string, file: string): Record<string, unknown> {
-  const value = parseJsonText(text, { file });
+  const value = parseJsonText(text, { file }, DEEPEST_OF_MODELS);
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new InputError("expected a JSON object", { file });
   return value as Record<string, unknown>;

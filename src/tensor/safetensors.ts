@@ -1,4 +1,5 @@
 import { InputError } from "../core/errors.ts";
+import { DEEPEST_OF_MODELS, parseJsonText } from "../core/json.ts";
 import type { FolderReader } from "../core/ports.ts";
 import { shownBytes } from "../core/shown-bytes.ts";
 import { elements } from "./shapes.ts";
@@ -79,12 +80,7 @@ export function parseSafetensorsHeader(
   size: number,
   place: string,
 ): SafetensorsHeader {
-  let header: unknown;
-  try {
-    header = JSON.parse(text);
-  } catch {
-    throw new InputError("the safetensors header is not JSON", { file: place });
-  }
+  const header = parseJsonText(text, { file: place, key: "header" }, DEEPEST_OF_MODELS);
   if (!isObject(header)) throw new InputError("the safetensors header is not a JSON object", { file: place });
   const tensors = new Map<string, TensorEntry>();
   let metadata: Record<string, string> = {};

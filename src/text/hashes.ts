@@ -1,7 +1,7 @@
 /** Names for tokenizer files by what is in them, so that figures can say exactly what they were made with. */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
-import { parseJsonText } from "../core/json.ts";
+import { DEEPEST_OF_MODELS, parseJsonText } from "../core/json.ts";
 import { chatTemplateText, checkConfig } from "./chat-template.ts";
 import type { TokenizerTexts } from "./tokenizer.ts";
 
@@ -21,7 +21,9 @@ export function hashTokenizer({
 }: TokenizerTexts): TokenizerHashes {
   const name = `${file}/tokenizer_config.json`;
   const config = checkConfig(
-    tokenizerConfigJson === undefined ? {} : parseJsonText(tokenizerConfigJson, { file: name }),
+    tokenizerConfigJson === undefined
+      ? {}
+      : parseJsonText(tokenizerConfigJson, { file: name }, DEEPEST_OF_MODELS),
     name,
   );
   const template = chatTemplateText(config, chatTemplate);

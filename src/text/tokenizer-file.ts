@@ -1,7 +1,7 @@
 /** What a tokenizer.json must hold before it is used: a byte-level BPE of Qwen's kind, whole and consistent. */
 import { z } from "zod";
 import { InputError } from "../core/errors.ts";
-import { parseJsonText } from "../core/json.ts";
+import { DEEPEST_OF_MODELS, parseJsonText } from "../core/json.ts";
 import { describeIssue } from "../core/record/describe-issue.ts";
 import { encodesLineByLine } from "./line-cache.ts";
 import { patternFault } from "./linear-pattern.ts";
@@ -70,10 +70,10 @@ function checkParts(
   const { type, pattern } = values;
   if (known !== null && (typeof type !== "string" || !known.has(type)))
     fail(`expected one of ${[...known].join(", ")}, received ${JSON.stringify(type)}`, file, `${key}.type`);
-  const regex =
-    typeof pattern === "object" && pattern !== null && "Regex" in pattern ? pattern.Regex : undefined;
-  if (type === "Split" && typeof regex === "string") {
-    const fault = patternFault(regex);
+  if (type === "Split") {
+    const { Regex: regex, String: literal }: Record<string, unknown> = { ...(pattern as object) };
+    if (typeof (regex ?? literal) !== "string") fail("expected a Regex or a String", file, `${key}.pattern`);
+    const fault = typeof regex === "string" ? patternFault(regex) : null;
     if (fault !== null) fail(`a pattern that could take hours: it ${fault}`, file, `${key}.pattern.Regex`);
   }
   const inner = ["normalizers", "pretokenizers", "decoders"].flatMap((name) => {
@@ -148,7 +148,7 @@ function checkMerges(merges: unknown, vocab: object, file: string): void {
 
 /** Parses and checks a tokenizer.json. Every fault is an `InputError` that names the file and the key. */
 export function readTokenizerFile(text: string, file: string): TokenizerFile {
-  const json = parseJsonText(text, { file });
+  const json = parseJsonText(text, { file }, DEEPEST_OF_MODELS);
   const checked = fileSchema.safeParse(json);
   if (!checked.success) {
     const { key, message } = describeIssue(checked.error.issues[0]!, json);

@@ -1,7 +1,7 @@
 /** A model's tokenizer: text to ids and back, the pieces for display, and the chat template. */
 import { Tokenizer as LibraryTokenizer } from "@huggingface/tokenizers";
 import { InputError } from "../core/errors.ts";
-import { parseJsonText } from "../core/json.ts";
+import { DEEPEST_OF_MODELS, parseJsonText } from "../core/json.ts";
 import { scanUtf8, showBytes, tokenBytes } from "./byte-level.ts";
 import { chatIds } from "./chat-ids.ts";
 import {
@@ -113,13 +113,25 @@ export class Tokenizer {
           file: this.file,
         },
       );
-    const { ids } = this.#library.encode(text, { add_special_tokens: false });
+    const ids = this.#encodeBy(this.#library, text);
     if (special || !ids.some((id) => this.#special.has(id))) return ids;
     this.#plain ??= new LibraryTokenizer(
       { ...this.#json, added_tokens: this.#added.filter((token) => !token.special) },
       {},
     );
-    return this.#plain.encode(text, { add_special_tokens: false }).ids;
+    return this.#encodeBy(this.#plain, text);
+  }
+
+  #encodeBy(library: LibraryTokenizer, text: string): number[] {
+    try {
+      return library.encode(text, { add_special_tokens: false }).ids;
+    } catch (error) {
+      // The library takes the options of its parts as they are, and meets those of a wrong type here.
+      throw new InputError(
+        `this tokenizer cannot encode: ${error instanceof Error ? error.message : String(error)}`,
+        { file: this.file },
+      );
+    }
   }
 
   /**
@@ -270,7 +282,7 @@ export function loadTokenizer(texts: TokenizerTexts): Tokenizer {
   const config = checkConfig(
     texts.tokenizerConfigJson === undefined
       ? {}
-      : parseJsonText(texts.tokenizerConfigJson, { file: configName }),
+      : parseJsonText(texts.tokenizerConfigJson, { file: configName }, DEEPEST_OF_MODELS),
     configName,
   );
   const chat = compileChatTemplate(

@@ -1,11 +1,14 @@
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
 import { uniforms } from "../../src/core/seeded.ts";
+import { makeModelTargets } from "./model-targets.ts";
 import { damageBytes } from "./mutate.ts";
 import { makeTargets } from "./targets.ts";
 import { makeInput, tryInput } from "./try-input.ts";
 
-const targets = await makeTargets(resolve(import.meta.dirname, "../fixtures"));
+const fixtures = resolve(import.meta.dirname, "../fixtures");
+const targets = await makeTargets(fixtures);
+const models = await makeModelTargets(fixtures);
 
 /** Milliseconds of this process's own time for one input, whatever else the machine does. */
 const LIMIT = 8000;
@@ -23,7 +26,7 @@ async function faultOf(seed: number, index: number): Promise<string | undefined>
 }
 
 test("the undamaged seeds are read whole", async () => {
-  for (const target of targets) {
+  for (const target of [...targets, ...models]) {
     for (const files of target.seeds) {
       expect([target.name, await tryInput({ target, files })]).toEqual([
         target.name,
@@ -42,6 +45,15 @@ test("a damaged file gives records or one clear line", async () => {
   expect(faults).toEqual([]);
 });
 
+test("damaged files of a model are taken or refused in one clear line", async () => {
+  const faults: string[] = [];
+  for (let index = 0; index < 300; index++) {
+    const verdict = await tryInput(makeInput(models, 20, index));
+    if ("fault" in verdict) faults.push(`--models --seed 20 --from ${index}: ${verdict.fault}`);
+  }
+  expect(faults).toEqual([]);
+}, 120_000);
+
 /** Inputs (seed, number) that once were a fault of the program. They stay what they are while mutate.ts does. */
 const ONCE_FAULTS: [number, number][] = [
   [1, 495],
@@ -56,6 +68,14 @@ const ONCE_FAULTS: [number, number][] = [
 
 test.each(ONCE_FAULTS)("seed %i, input %i is answered", async (seed, index) => {
   expect(await faultOf(seed, index)).toBeUndefined();
+});
+
+/** The same of inputs of `--models`. */
+test.each([
+  [1, 17],
+  [2, 2037],
+])("models: seed %i, input %i is answered", async (seed, index) => {
+  expect(await tryInput(makeInput(models, seed, index))).not.toHaveProperty("fault");
 });
 
 test("an input follows from its seed and number alone", () => {

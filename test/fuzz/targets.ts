@@ -12,6 +12,7 @@ import { csvOf } from "../../src/core/record/table/csv-text.ts";
 import { parquetOf } from "../../src/core/record/table/parquet-bytes.ts";
 import { sameValue } from "../../src/core/record/table/same-value.ts";
 import { rowsOf } from "../../src/core/record/table/to-rows.ts";
+import type { Uniform } from "./mutate.ts";
 
 export type Files = Readonly<Record<string, Uint8Array>>;
 
@@ -22,6 +23,8 @@ export interface Target {
   seeds: readonly Files[];
   /** Names by which a file is known elsewhere (hashes in a manifest) follow a damaged file, half of the time. */
   hashed?: boolean;
+  /** How a file is damaged; `damageFile` where nothing is said. */
+  damage?: (path: string, bytes: Uint8Array, uniform: Uniform) => Uint8Array;
   /** Reads the files to the end; every record is handed to `take`. */
   run(files: Files, take: (record: object) => void): Promise<void>;
 }

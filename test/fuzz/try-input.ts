@@ -35,7 +35,7 @@ export function makeInput(targets: readonly Target[], seed: number, index: numbe
     // Twice damaged files are no longer what their names say: only their bytes can be damaged again.
     let bytes: Uint8Array;
     try {
-      bytes = damageFile(path, content, uniform);
+      bytes = (target.damage ?? damageFile)(path, content, uniform);
     } catch {
       continue;
     }

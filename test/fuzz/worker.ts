@@ -1,5 +1,5 @@
-/** Tries inputs one after another, in a thread that can be ended when one hangs. */
-import { parentPort, workerData } from "node:worker_threads";
+/** Tries inputs one after another, in a process that can be ended when one hangs or takes too much memory. */
+import { makeModelTargets } from "./model-targets.ts";
 import { makeTargets } from "./targets.ts";
 import { makeInput, tryInput } from "./try-input.ts";
 
@@ -8,38 +8,48 @@ export interface Task {
   seed: number;
   from: number;
   to: number;
-  /** Shared: the input under way. */
-  current: SharedArrayBuffer;
+  /** Models or recordings. */
+  models: boolean;
+  /** Bytes of the process's memory at its most. */
+  memory: number;
 }
+
+export type Counts = Record<string, { records: number; refused: number; faults: number; slowest: number }>;
 
 export type Message =
+  | { kind: "at"; index: number; target: string }
   | { kind: "fault"; index: number; target: string; fault: string }
-  | {
-      kind: "done";
-      counts: Record<string, { records: number; refused: number; faults: number; slowest: number }>;
-    };
+  | { kind: "done"; next: number; counts: Counts };
 
-const { root, seed, from, to, current } = workerData as Task;
-const under = new Int32Array(current);
-const targets = await makeTargets(root);
-const counts: Extract<Message, { kind: "done" }>["counts"] = {};
-for (let index = from; index < to; index++) {
-  Atomics.store(under, 0, index);
-  const input = makeInput(targets, seed, index);
-  counts[input.target.name] ??= { records: 0, refused: 0, faults: 0, slowest: 0 };
-  const count = counts[input.target.name]!;
-  const started = performance.now();
-  const verdict = await tryInput(input);
-  count.slowest = Math.max(count.slowest, performance.now() - started);
-  if ("fault" in verdict) {
-    count.faults++;
-    parentPort?.postMessage({
-      kind: "fault",
-      index,
-      target: input.target.name,
-      fault: verdict.fault,
-    } satisfies Message);
-  } else if ("refused" in verdict) count.refused++;
-  else count.records++;
+const send = (message: Message): void => void process.send?.(message);
+
+async function work({ root, seed, from, to, models, memory }: Task): Promise<void> {
+  const targets = await (models ? makeModelTargets(root) : makeTargets(root));
+  const counts: Counts = {};
+  let index = from;
+  for (; index < to; index++) {
+    const input = makeInput(targets, seed, index);
+    const target = input.target.name;
+    send({ kind: "at", index, target });
+    counts[target] ??= { records: 0, refused: 0, faults: 0, slowest: 0 };
+    const count = counts[target];
+    const started = performance.now();
+    const verdict = await tryInput(input);
+    count.slowest = Math.max(count.slowest, performance.now() - started);
+    const fault = (text: string): void => {
+      count.faults++;
+      send({ kind: "fault", index, target, fault: text });
+    };
+    if ("fault" in verdict) fault(verdict.fault);
+    else if ("refused" in verdict) count.refused++;
+    else count.records++;
+    if (process.resourceUsage().maxRSS * 1024 > memory) {
+      fault(`took more than ${memory / 2 ** 20} MiB`);
+      index++;
+      break;
+    }
+  }
+  send({ kind: "done", next: index, counts });
 }
-parentPort?.postMessage({ kind: "done", counts } satisfies Message);
+
+process.once("message", (task: Task) => void work(task).then(() => process.disconnect()));

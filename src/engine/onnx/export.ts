@@ -1,6 +1,6 @@
 import { InputError } from "../../core/errors.ts";
 import { readFolderText } from "../../core/folder-text.ts";
-import { parseJsonText } from "../../core/json.ts";
+import { DEEPEST_OF_MODELS, parseJsonText } from "../../core/json.ts";
 import type { FolderReader } from "../../core/ports.ts";
 
 /** The files of one ONNX export inside a folder, and what its graph does not say. */
@@ -48,7 +48,11 @@ async function readSizes(
 ): Promise<Pick<OnnxExport, "headSize" | "maxPositions">> {
   for (const file of ["config.json", "genai_config.json"]) {
     if (!files.includes(file)) continue;
-    const json = parseJsonText(await readFolderText(folder, file), { file: `${folder.name}/${file}` });
+    const json = parseJsonText(
+      await readFolderText(folder, file),
+      { file: `${folder.name}/${file}` },
+      DEEPEST_OF_MODELS,
+    );
     const model = object(object(json)["model"]);
     const source = file === "config.json" ? object(json) : { ...model, ...object(model["decoder"]) };
     const whole = (key: string): number | null => {
