@@ -267,8 +267,8 @@ describe("tokenizers", () => {
 
   it("a text of four million characters", async () => {
     const tokenizer = load(() => {});
-    expect(await refused(() => tokenizer.encode("a".repeat(2 ** 22 + 1)))).toBe(
-      "m: a text of 4194305 characters, at most 4194304 are encoded at once",
+    expect(await refused(() => tokenizer.encode("a".repeat(2 ** 24 + 1)))).toBe(
+      "m: a text of 16777217 characters, at most 16777216 are encoded at once",
     );
   });
 

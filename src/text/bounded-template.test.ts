@@ -68,9 +68,9 @@ describe("what no template may do", () => {
       "{% macro f(n) %}{% if n > 0 %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(60) }}",
       "takes more than 250000 steps",
     ],
-    [DOUBLE, "makes a text or list of more than 4194304 characters or values"],
-    [`{% set a0 = 'x' %}${NESTED}{{ a40 | tojson }}`, "makes a text or list of more than 4194304"],
-    [`{% set a0 = 'x' %}${NESTED}{{ a40 == 'x' }}`, "makes a text or list of more than 4194304"],
+    [DOUBLE, "makes a text or list of more than 16777216 characters or values"],
+    [`{% set a0 = 'x' %}${NESTED}{{ a40 | tojson }}`, "makes a text or list of more than 16777216"],
+    [`{% set a0 = 'x' %}${NESTED}{{ a40 == 'x' }}`, "makes a text or list of more than 16777216"],
     [
       "{% set ns = namespace() %}{% set other = namespace() %}{% set ns.a = other %}{{ ns.a }}",
       "a namespace inside of another value",

@@ -13,8 +13,8 @@ type Value = ReturnType<Interpreter["evaluate"]>;
 const LONGEST_TEMPLATE = 2 ** 18;
 /** Steps of one rendering. */
 const MOST_STEPS = 250_000;
-/** Characters of the longest text, and values of the largest list with what is in it: a million tokens. */
-const MOST_SIZE = 2 ** 22;
+/** Characters of the longest text, and values of the largest list with what is in it: four million tokens. */
+const MOST_SIZE = 2 ** 24;
 /** Characters and elements that all steps handle together, each as often as it is handled. */
 const MOST_HANDLED = 2 ** 27;
 /** Elements of a `range`. */

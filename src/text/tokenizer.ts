@@ -33,7 +33,7 @@ export interface TokenSpan {
 }
 
 /** Characters of the longest text in one piece: a million tokens, four times the context of any model here. */
-const LONGEST_TEXT = 2 ** 22;
+const LONGEST_TEXT = 2 ** 24;
 
 const END_OF_TURN = "<|im_end|>";
 
