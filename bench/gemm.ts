@@ -8,7 +8,7 @@
  * Every figure is the median of five after two to warm up, many products a time; every product is checked in the same run
  * against f64 sums of samples. "Kernel" is by the device's own timestamps, as PyTorch's figures are; the first TFLOP/s are
  * by the clock, dispatch and waiting included. --tune then has the kernels measured and chosen, and times the choice.
- * "with casts" casts x (dy) anew for every product, as the first of several layers that share an input does; weights stay
+ * "with casts" casts x (dy) again for every product, as the first of several layers that share an input does; weights stay
  * cast.
  */
 import { spawnSync } from "node:child_process";
@@ -151,7 +151,7 @@ for (const [m, out, inner] of sizes) {
   const repeats = backend.software
     ? 1
     : Math.max(4, Math.round((backend.compute === "f16" ? 2e13 : 2e12) / operations));
-  // Nothing changes, but the copy in f16 is stale: the next product casts anew.
+  // Nothing changes, but the copy in f16 is stale: the next product casts again.
   const touch = (t: GpuTensor) => {
     t.version++;
   };

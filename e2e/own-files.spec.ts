@@ -47,7 +47,7 @@ test("says how an environment without rules of its own is treated", async ({ pag
   await expect(page.getByTestId("winner")).toHaveText("★ teacher:0, visit 0");
 });
 
-test("takes the index that lies beside a file, and builds a stale one anew with a note", async ({
+test("takes the index that lies beside a file, and rebuilds a stale one with a note", async ({
   page,
 }, info) => {
   const file = info.outputPath("sources.jsonl");
@@ -62,7 +62,7 @@ test("takes the index that lies beside a file, and builds a stale one anew with 
   await visit(page);
   await page.getByTestId("pick-files").setInputFiles([file, `${file}.index.jsonl`]);
   await expect(page.getByTestId("file-note")).toContainText(
-    "sources.jsonl.index.jsonl is out of date: the index was built anew.",
+    "sources.jsonl.index.jsonl is out of date: the index was rebuilt.",
   );
   await expect(page.getByRole("row", { name: /boil/ }).getByRole("cell").first()).toHaveText("2");
 });

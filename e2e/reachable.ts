@@ -1,4 +1,4 @@
-/** What of a page a keyboard cannot reach, or reaches without showing where it is. */
+/** Elements of a page that a keyboard cannot reach, or reaches without a visible focus. */
 import type { Page } from "@playwright/test";
 
 /**

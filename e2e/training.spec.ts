@@ -104,11 +104,11 @@ test("a probe tells the time before the start, and the student stays as it is", 
   expect((await watched(page)).before).toBeCloseTo(probed.before, 2);
 });
 
-/** One vanilla pass over the episode, played anew: the tiny student writes no action in four tokens. */
+/** One vanilla pass over the episode, played again: the tiny student writes no action in four tokens. */
 async function playAnew(page: Page): Promise<void> {
   await page.getByLabel("Graph-conditioned passes").fill("0");
   await page.getByText("All settings").click();
-  await page.getByLabel("Play the tasks anew").check();
+  await page.getByLabel("Play the tasks again").check();
   await page.getByLabel("max tokens").fill("4");
   await page.getByLabel("max decisions").fill("1");
   await page.keyboard.press("Tab");
@@ -128,7 +128,7 @@ test("a run whose episodes all break off says so, and its student stays as it wa
   );
 });
 
-test("episodes that are played anew have a success, drawn beside the other figures", async ({ page }) => {
+test("episodes that are played again have a success, drawn beside the other figures", async ({ page }) => {
   const [episode] = EPISODES;
   const decisions = episode!.decisions.map((each) => ({ ...each, action: null, status: "malformed" }));
   // A recording of malformed responses answers what the student writes.
@@ -141,7 +141,7 @@ test("episodes that are played anew have a success, drawn beside the other figur
   await expect(page.getByTestId("run-message")).toContainText("Done: 1 step.", { timeout: 200_000 });
   // Four tokens are no whole response: nothing can have succeeded.
   await expect(
-    page.getByRole("img", { name: "Success of episodes played anew at the last step: A 0", exact: true }),
+    page.getByRole("img", { name: "Success of episodes played again at the last step: A 0", exact: true }),
   ).toBeVisible();
 });
 

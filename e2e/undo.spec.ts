@@ -56,7 +56,7 @@ test("the what-if, the library and the student come back", async ({ page }) => {
   await expect(page.getByTestId("watched")).toContainText(/log p .* (\S+) before, \1 after 0 steps/);
   await expect(page.locator('svg[data-figure="loss"] .curve.taken-back')).toHaveCount(1);
   await expect(page.getByTestId("run-detail")).toContainText("✓ done · step 2 of 2 · taken back:");
-  // Another run begins anew, and is not taken back.
+  // Another run begins again, and is not taken back.
   await page.keyboard.press("u");
   await expect(student).toContainText("updated here (2 steps)", { timeout: 200_000 });
   await expect(page.getByTestId("taken-back")).toHaveCount(0);

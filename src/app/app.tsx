@@ -64,7 +64,7 @@ export function App() {
   }, []);
   const library = useUi((ui) => ui.library?.id ?? null);
   const Shown = VIEWS[view];
-  // What these keep by themselves is of one task: on another library they begin anew.
+  // What these keep by themselves is of one task: another library resets it.
   const of = view === "task" || view === "tokens" ? library : null;
   return (
     <DropZone>

@@ -75,7 +75,7 @@ describe("an indexed file", () => {
     expect(err).toBe("");
   });
 
-  it("builds it anew when the file has changed or the index is damaged", async () => {
+  it("rebuilds it when the file has changed or the index is damaged", async () => {
     const file = path("s.jsonl");
     writeFileSync(file, text(sources));
     await gcopd("index", file);
@@ -88,13 +88,13 @@ describe("an indexed file", () => {
     const changed = await readAll(file, 0);
     expect(changed.index).toBe("built");
     expect(changed.records.some((record) => "source" in record && record.source === "teacher:x")).toBe(true);
-    expect(err).toMatch(/note: .*s\.jsonl\.index\.jsonl is out of date: the index is built anew\n/);
+    expect(err).toMatch(/note: .*s\.jsonl\.index\.jsonl is out of date: the index is rebuilt\n/);
     expect((await readAll(file)).index).toBe("kept");
     for (const damaged of ["", "{}\n", good.slice(0, 900)]) {
       err = "";
       writeFileSync(`${file}.index.jsonl`, damaged);
       expect((await readAll(file, 0)).records).toEqual(changed.records);
-      expect(err).toMatch(/is (damaged|out of date): the index is built anew\n/);
+      expect(err).toMatch(/is (damaged|out of date): the index is rebuilt\n/);
     }
   });
 

@@ -29,7 +29,7 @@ export interface IndexedFile {
 
 /**
  * Opens a file of sources or episodes to be read a task at a time. An index beside it that is out of date or damaged is
- * built anew, with a note. `InputError` as the readers have it, for a record of the other kind, and for a file without
+ * rebuilt, with a note. `InputError` as the readers have it, for a record of the other kind, and for a file without
  * any: an export that failed leaves one, and nothing would be retrieved from it.
  */
 export async function openIndexedFile(
@@ -66,7 +66,7 @@ async function keptIndex(path: string, file: RangedFile): Promise<LibraryIndex |
     if (!(error instanceof InputError)) throw error;
     reason = "is damaged";
   }
-  progress(`gcopd: note: ${name} ${reason}: the index is built anew`);
+  progress(`gcopd: note: ${name} ${reason}: the index is rebuilt`);
   return null;
 }
 

@@ -28,7 +28,7 @@ export type DeviceFault = "lost" | "memory" | "operation";
 
 /**
  * The device failed, not the input: one line. Results of the work at hand are lost; the same work can be tried again on
- * a device that is opened anew.
+ * a device that is reopened.
  */
 export class DeviceError extends Error {
   override readonly name = "DeviceError";

@@ -1,6 +1,6 @@
 /**
  * Encoding of texts that repeat lines, as evidence does from one decision to the next: each stretch of lines is encoded
- * once. Only for tokenizers of which `encodesLineByLine` holds, where the ids are the same as in one piece.
+ * once. Only for tokenizers that satisfy `encodesLineByLine`, where the ids are the same as in one piece.
  */
 import type { AddedToken } from "./tokenizer-file.ts";
 

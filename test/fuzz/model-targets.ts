@@ -1,4 +1,4 @@
-/** What of models is fuzzed: config and weights, tokenizer, chat template, archive and a hub's listing. */
+/** The parts of models that are fuzzed: config and weights, tokenizer, chat template, archive and a hub's listing. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { zipSync } from "fflate";

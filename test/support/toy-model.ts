@@ -183,7 +183,7 @@ export class MemoryStore implements CheckpointStore {
     await write({
       write: async (name, chunks) => {
         const parts: Uint8Array[] = [];
-        // Copies: the writer may fill a chunk anew.
+        // Copies: the writer may fill a chunk again.
         for await (const chunk of chunks) parts.push(chunk.slice());
         files.set(name, Uint8Array.from(Buffer.concat(parts)));
         if (this.fail) throw new Error("disk full");

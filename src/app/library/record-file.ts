@@ -139,7 +139,7 @@ async function keptIndex(
     if (!(error instanceof InputError)) throw error;
     reason = "is damaged";
   }
-  notes.push(`${name} ${reason}: the index was built anew.`);
+  notes.push(`${name} ${reason}: the index was rebuilt.`);
   return null;
 }
 

@@ -91,7 +91,7 @@ describe("RecordLibrary", () => {
 });
 
 describe("the index beside a file", () => {
-  it("is taken when it fits, and built anew with a note when it does not", async () => {
+  it("is taken when it fits, and rebuilt with a note when it does not", async () => {
     const blob = await synthetic();
     const built = await openRecordFile({ kind: "blob", name: "all.jsonl", blob });
     expect([built.indexed, built.original, built.notes]).toEqual(["built", true, []]);
@@ -103,7 +103,7 @@ describe("the index beside a file", () => {
     const other = new Blob([(await blob.text()).replace("scienceworld", "scienceWorld")]);
     const stale = await openRecordFile({ kind: "blob", name: "all.jsonl", blob: other, sidecar });
     expect(stale.indexed).toBe("built");
-    expect(stale.notes).toEqual([`${indexFileName("all.jsonl")} is out of date: the index was built anew.`]);
+    expect(stale.notes).toEqual([`${indexFileName("all.jsonl")} is out of date: the index was rebuilt.`]);
     const damaged = await openRecordFile({
       kind: "blob",
       name: "all.jsonl",

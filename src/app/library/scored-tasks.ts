@@ -1,4 +1,4 @@
-/** Mean Δ of the tasks of which decisions were scored here: what the evidence moved, on the student's own tokens. */
+/** Mean Δ of each task with decisions scored here: what the evidence moved, on the student's own tokens. */
 import { taskKey } from "../../core/record/library.ts";
 import type { Selection } from "../../core/retrieval/selection.ts";
 import { ofScoreKey } from "../state/score-key.ts";

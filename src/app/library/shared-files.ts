@@ -68,7 +68,7 @@ export async function listSharedFolder(
     throw new InputError("the worker does not answer: is it still running?");
   }
   if (response.status === 401)
-    throw new InputError("the worker has been started anew since this page was opened: open the page again");
+    throw new InputError("the worker has been restarted since this page was opened: open the page again");
   if (!response.ok) throw readRefusal(LIST, response.status, text);
   return readAnswer(listSchema, LIST, text);
 }

@@ -43,7 +43,7 @@ export interface RunPoint {
   seconds: number;
   /** Response tokens a second. */
   tokensPerSecond: number;
-  /** Share of the episodes played anew that were successful; null where recorded responses are read. */
+  /** Share of the episodes played again that were successful; null where recorded responses are read. */
   success: number | null;
 }
 

@@ -78,7 +78,7 @@ export function followPlace(): () => void {
 /** Parts of a place that say how something is shown that is loaded already. */
 const HOW: ReadonlySet<keyof Place> = new Set(["part", "token", "sides", "compare", "signal", "axis"]);
 
-/** True where two places differ, in nothing but how the same is shown: stepping through tokens loads nothing anew. */
+/** True where two places differ only in how the same thing is shown: stepping through tokens reloads nothing. */
 function isHowOnly(now: Place, before: Place): boolean {
   const changed = (Object.keys(now) as (keyof Place)[]).filter((key) => now[key] !== before[key]);
   return changed.length > 0 && changed.every((key) => HOW.has(key));

@@ -90,7 +90,7 @@ function folderName({ repository, commit }: CachedModel): string {
   return `${repository}@${commit.slice(0, 12)}`;
 }
 
-/** Reads anew what is kept and how much room there is. */
+/** Reads again what is kept and how much room there is. */
 export async function refresh(): Promise<void> {
   try {
     const models = await hubWorker().list();
@@ -145,7 +145,7 @@ export async function download(): Promise<void> {
   if (listing !== null) await bring(listing);
 }
 
-/** Goes on with a model of which a part is here, from the hub that the dialog names. */
+/** Resumes a partly downloaded model, from the hub that the dialog names. */
 export async function goOn(model: CachedModel): Promise<void> {
   const { repository, commit, files, bytes } = model;
   const { endpoint } = get();
@@ -208,7 +208,7 @@ export async function openCached(model: CachedModel, role: Role): Promise<void> 
   }
 }
 
-/** Takes a kept model away; one that has a role stays, since its files are read again when it is opened anew. */
+/** Takes a kept model away; one that has a role stays, since its files are read again when it is reopened. */
 export async function remove(model: CachedModel): Promise<void> {
   const role = roleOf(model);
   try {

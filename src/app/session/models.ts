@@ -1,6 +1,6 @@
 /**
  * Teacher and student. The page owns their folders (as blobs, which cost it nothing); the compute worker holds them
- * opened on a device and can be ended and started anew at any time.
+ * opened on a device and can be ended and restarted at any time.
  */
 import * as Comlink from "comlink";
 import { create } from "zustand";

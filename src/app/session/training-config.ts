@@ -12,7 +12,7 @@ import { defaultBatch, formStages, type TrainingForm, trainingForm } from "./tra
 export const WORKER_KEYS: readonly string[] = ["device", "cards", "compute", "keep_checkpoints"];
 const PATH_KEYS = ["library", "episodes", "teacher", "student", "parent", "tokenizer"] as const;
 
-/** What of the page must be sent to the worker before the run. */
+/** Files of the page that the worker needs before the run. */
 export interface ToSend {
   records: boolean;
   teacher: boolean;

@@ -50,14 +50,14 @@ export async function probeTraining(): Promise<void> {
     const plan = await formPlan();
     if (plan.sample !== undefined)
       throw new InputError(
-        "the time of episodes that are played anew is not known: their responses are still to be drawn",
+        "the time of episodes that are played again is not known: their responses are still to be drawn",
       );
     const passes = await requirePlan("train", () => planTraining(plan));
     await ensureModel("teacher");
     const [{ api }, job] = await Promise.all([computeWorker(), modelsJob("train")]);
     if (mine !== present) return;
     await api.takePasses(passes);
-    // The probe opens it anew from its folder, and gives its place back: there is room for one.
+    // The probe reopens it from its folder, and gives its place back: there is room for one.
     studentLost();
     const { method, settings, batchSize, library, episodes, evidenceTokens } = plan;
     const probe = await api.probe(

@@ -22,7 +22,7 @@ export function partsText(plan: MemoryPlan, job: Job): string {
     .join(", ");
 }
 
-/** Counts anew when anything that the plan depends on changes, and never while a model is at work. */
+/** Counts again when anything that the plan depends on changes, and never while a model is at work. */
 function usePlan(job: Job): void {
   const decision = useUi((ui) => ui.decision);
   const models = useUi((ui) => ui.models);

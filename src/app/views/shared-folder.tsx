@@ -19,7 +19,7 @@ export interface SharedFolderState {
   problem: string | null;
 }
 
-/** Begins at the shared folder itself, and asks the worker anew for each folder that is gone to. */
+/** Begins at the shared folder itself, and asks the worker again for each folder that is gone to. */
 export function useSharedFolder(): SharedFolderState {
   const [path, go] = useState("");
   const [list, setList] = useState<SharedList | null>(null);

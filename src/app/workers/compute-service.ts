@@ -1,6 +1,6 @@
 /**
  * The models: a frozen teacher and a student, on WebGPU or on the plain TypeScript reference. The page keeps the model
- * folders, so this worker may be ended at any time (the only sure way to stop a computation) and started anew.
+ * folders, so this worker may be ended at any time (the only sure way to stop a computation) and restarted.
  */
 import { InputError } from "../../core/errors.ts";
 import type {
@@ -294,7 +294,7 @@ export class ComputeService {
     return student;
   }
 
-  /** The device, of the same kind, and the teacher opened anew after the device failed. */
+  /** The device, of the same kind, and the teacher reopened after the device failed. */
   async reopen(): Promise<Teacher> {
     const source = this.#teacherSource;
     const { kind } = this.#opened();

@@ -105,7 +105,7 @@ const api = {
     service.score(role, requests, wanted, onWork),
 
   /**
-   * Does a small part of a run, to tell its time. The student is opened anew from its folder and given back: what was
+   * Does a small part of a run, to tell its time. The student is reopened from its folder and given back: what was
    * open in its place is closed.
    */
   probe(student: FolderFiles, run: PlanToProbe, tell: (what: string) => void): Promise<RunProbe> {

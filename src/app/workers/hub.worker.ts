@@ -19,7 +19,7 @@ import { installErrorTransfer } from "./transfer.ts";
 
 installErrorTransfer();
 
-/** What of a model the hub has, and how much of it is here already. */
+/** The files of a model that the hub has, and how much of each is here already. */
 export interface HubListing extends BroughtModel {
   name: HubName;
   endpoint: string;

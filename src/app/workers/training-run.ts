@@ -33,7 +33,7 @@ export interface TrainingPlan {
   /** The open library whose records it reads: its id of this visit to the page. */
   library: string;
   episodes: (TaskName & { episode: string })[];
-  /** Plays the episodes' tasks anew in place of reading their responses. */
+  /** Plays the episodes' tasks again in place of reading their responses. */
   sample?: TrainConfig["sample"];
   /** Longest teacher prompt with its evidence; the environment's limit when absent. */
   evidenceTokens?: number;
@@ -64,7 +64,7 @@ export interface TrainingRun {
   codec: TextCodec;
   teacher: Scorer;
   student: Trainer;
-  /** Opens the device and the teacher anew after the device failed. */
+  /** Opens the device and the teacher again after the device failed. */
   reopen: () => Promise<Scorer>;
   /** Opens a kept student on the device as it is now. */
   openStudent: (folder: FolderReader) => Promise<Trainer>;

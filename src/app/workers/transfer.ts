@@ -1,6 +1,6 @@
 /**
  * Errors across a worker's boundary. A structured clone keeps the message but not the class, so an `InputError` is
- * sent as data and made anew on the other side: the page shows its line as it is, and any other error as a fault of
+ * sent as data and made again on the other side: the page shows its line as it is, and any other error as a fault of
  * the workbench.
  */
 import * as Comlink from "comlink";

@@ -127,7 +127,7 @@ async function run(options: Options): Promise<void> {
     };
     const scorer = await ReopeningScorer.open(open, {
       onFault: async ({ message }, attempt, attempts) => {
-        progress(`${message} Scoring again on a device opened anew (${attempt} of ${attempts})`);
+        progress(`${message} Scoring again on a reopened device (${attempt} of ${attempts})`);
         await sleep(DEVICE_PAUSE * (attempt - 1), undefined, { signal });
       },
     });

@@ -56,7 +56,7 @@ export function describeEvent(event: TrainEvent): string | null {
     case "damaged":
       return `${event.checkpoint} is damaged (${event.reason}); going on after step ${event.step}, from the one before`;
     case "fault":
-      return `${event.message} Going on after step ${event.step} on a device opened anew (${event.attempt} of ${event.attempts})`;
+      return `${event.message} Going on after step ${event.step} on a reopened device (${event.attempt} of ${event.attempts})`;
     case "stopped":
       return `stopped after step ${event.step} of ${event.steps}; the same command goes on from here`;
     case "done":

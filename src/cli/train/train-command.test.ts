@@ -284,7 +284,7 @@ describe("a whole run", () => {
     expect(weights("next")).toBe(weights("same"));
   });
 
-  it("samples anew over the recorded episodes when asked; those that break off train nothing", async () => {
+  it("samples again over the recorded episodes when asked; those that break off train nothing", async () => {
     const changes = { method: "opd", epochs: [1], sample: { max_tokens: 6, max_decisions: 2 } };
     // The tiny student writes no action: a recording of malformed responses has the answers to that.
     const malformed = tinyRecords().episodes.map((episode) => ({

@@ -29,7 +29,7 @@ export interface TrainingRun {
   onNote: (note: string) => void;
   /** Tells the plan and ends, without an output folder. */
   planOnly?: (told: ToldPlan) => void;
-  /** The plan is told with the time of the run, of which a small part is done. */
+  /** The plan with the run's time, measured on a small part of it. */
   probe?: boolean;
   /** Aborts inside a step. */
   signal?: AbortSignal;

@@ -78,7 +78,7 @@ describe("what differs between two states", () => {
       },
     });
     const left = state("a", tree(pot("4", false, 20), lamp), "Nothing.");
-    // The simulator numbers an object anew: it is the same pot.
+    // The simulator renumbers an object: it is the same pot.
     const right = state(
       "b",
       tree(`"c":{"uuid":"7","name":"cup"}`, pot("5", true, 60)),

@@ -7,7 +7,7 @@ import type { RunLengthsOptions } from "./run-lengths.ts";
 import type { TrainConfig } from "./train-config.ts";
 
 /**
- * The recorded responses; with `sample`, the tasks of the episodes, played anew over them as environments.
+ * The recorded responses; with `sample`, the tasks of the episodes, played again over them as environments.
  *
  * @throws InputError when there is no episode, or two share an id
  */

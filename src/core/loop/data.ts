@@ -1,4 +1,4 @@
-/** What is trained on: recorded episodes, or tasks that the student plays anew. */
+/** What is trained on: recorded episodes, or tasks that the student plays again. */
 import { InputError } from "../errors.ts";
 import type { Sampler, WorkOptions } from "../ports.ts";
 import { taskKey } from "../record/library.ts";

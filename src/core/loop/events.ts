@@ -95,7 +95,7 @@ export type TrainEvent =
   /** A newer checkpoint is not as it was written: the run goes on after `step`, from the newest one that is. */
   | { type: "damaged"; step: number; checkpoint: string; reason: string }
   /**
-   * The device failed inside a step. The run goes on after `step`, its last checkpoint, on a device opened anew: a
+   * The device failed inside a step. The run goes on after `step`, its last checkpoint, on a reopened device: a
    * `start` event follows. `attempt` counts the faults since the last step, of `attempts` that are tolerated.
    */
   | {

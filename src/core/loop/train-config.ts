@@ -120,7 +120,7 @@ export const trainConfigSchema = z.strictObject({
       max_decisions: z.int().min(1).optional().describe("The environment's limit when absent."),
     })
     .optional()
-    .describe("Play each task anew with the current student, over the recorded episode as the environment."),
+    .describe("Play each task again with the current student, over the recorded episode as the environment."),
   evidence_tokens: z
     .int()
     .min(1)

@@ -55,7 +55,7 @@ export interface TrainOptions {
   /** Opens the student as it starts (null) or as a checkpoint folder holds it, optimizer state included. */
   openStudent(checkpoint: FolderReader | null): Promise<Trainer>;
   /**
-   * Opens the device and the teacher anew after the device failed; the student, disposed by then, is opened after it from
+   * Opens the device and the teacher again after the device failed; the student, disposed by then, is opened after it from
    * the last checkpoint. Absent, or without checkpoints: such a failure ends the run. `attempt` counts from 1.
    */
   reopen?(fault: DeviceError, attempt: number): Promise<Scorer>;

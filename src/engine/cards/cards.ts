@@ -11,7 +11,7 @@ export interface CardsOptions {
   device: DeviceChoice;
   /** Format of the operands of matrix products on WebGPU; f32 when absent. */
   compute?: "f32" | "f16";
-  /** A way to each card, begun anew. */
+  /** A way to each card, begun again. */
   link: (card: number) => CardLink;
   /** One line for a person. */
   onNote?: (note: string) => void;

@@ -1,4 +1,4 @@
-/** How work is dealt out to cards. Costs are tokens, of which those that neighbours share count once. */
+/** How work is shared out among cards. Costs are tokens; those that neighbours share count once. */
 
 /** A prompt with its response, as far as dealing goes. */
 export interface Shared {

@@ -15,7 +15,7 @@ export interface HubName {
 export interface HubFile {
   name: string;
   size: number;
-  /** SHA-256 of the content, in hexadecimal, for files of which the hub knows it (weights). */
+  /** SHA-256 of the content, in hexadecimal, for files whose digest the hub knows (weights). */
   sha256: string | null;
 }
 

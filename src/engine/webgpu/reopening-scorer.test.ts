@@ -22,7 +22,7 @@ function devices(plan: ("ok" | "lost" | "none")[]) {
   return { log, open };
 }
 
-it("scores again on a device opened anew, and tells", async () => {
+it("scores again on a reopened device, and tells", async () => {
   const { log, open } = devices(["lost", "none", "lost", "ok"]);
   const faults: string[] = [];
   const scorer = await ReopeningScorer.open(open, {

@@ -15,7 +15,7 @@ export interface ReopeningOptions {
   onFault?: (fault: Error, attempt: number, attempts: number) => void | Promise<void>;
 }
 
-/** Scores anew on a device opened anew when the device fails: scoring changes nothing, so nothing is lost but time. */
+/** Scores again on a reopened device when the device fails: scoring changes nothing, so nothing is lost but time. */
 export class ReopeningScorer<S extends Scorer = Scorer> implements Scorer {
   #opened: OpenScorer<S> | null;
   #info: EngineInfo;

@@ -20,7 +20,7 @@ const OPTIMIZER_FILE = "optimizer.safetensors";
 export interface OpenTrainerOptions extends WorkOptions, PassOptions {
   /**
    * What happens to optimizer state in the folder: `continue` takes it over where there is one, `require` refuses a
-   * folder without it (a checkpoint must have it), `ignore` starts anew.
+   * folder without it (a checkpoint must have it), `ignore` starts from zero.
    */
   optimizer: "continue" | "require" | "ignore";
 }

@@ -20,7 +20,7 @@ const MOST_GROUPS = 2 ** 15;
 export class BindGroups {
   private readonly groups = new Map<string, Kept>();
 
-  /** @param most groups that are kept; 0 makes each anew, for measurements */
+  /** @param most groups that are kept; 0 keeps none, for measurements */
   constructor(private readonly most: number = MOST_GROUPS) {}
 
   /** The group of a layout for these tensors, which `make` makes where there is none yet. */

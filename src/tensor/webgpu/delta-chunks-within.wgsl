@@ -1,4 +1,4 @@
-// What of a chunk needs no state (delta-chunks.wgsl stands before this): the table of chunks, decays, the triangles of
+// The part of a chunk that needs no state (delta-chunks.wgsl stands before this): the table of chunks, decays, the triangles of
 // products of its rows, their inverse, and products with them.
 
 // --- chunk_table: a thread a slot

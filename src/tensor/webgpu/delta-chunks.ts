@@ -34,7 +34,7 @@ type Entry = keyof typeof SOURCES;
 
 type Rule = Pick<Backend<GpuTensor>, "deltaRule" | "deltaRuleBackward">;
 
-/** What of the rule does not depend on the form: `delta-rule.wgsl`. */
+/** The part of the rule that both forms share: `delta-rule.wgsl`. */
 export interface SharedSteps {
   /** v̄ = β δ̄ in the place of δ̄, and ō·o − v̄·v and β̄ into `dgates`. */
   values(

@@ -43,7 +43,7 @@ const PADDING = 128;
 const SLACK = PADDING * 32;
 
 /**
- * The casts from f32 to f16. A copy is made once and kept until its tensor is freed; it is made anew when the tensor was
+ * The casts from f32 to f16. A copy is made once and kept until its tensor is freed; it is made again when the tensor was
  * written to in between (`GpuTensor.version`). An f16 tensor is its own copy in rows, with the scale that it was stored
  * with or 1; its panels are made for one use. Other frozen weights are expanded straight to f16.
  */

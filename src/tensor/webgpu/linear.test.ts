@@ -138,7 +138,7 @@ describe.each(["tile", "shared"] as const)("products of f16 operands, packed, %s
     backend.free(x, w);
   });
 
-  test("an operand that changes in between is cast anew", async () => {
+  test("an operand that changes in between is cast again", async () => {
     await expectSameResults(
       backend,
       (b) => {

@@ -128,7 +128,7 @@ export class Memory {
   private held: Set<GpuTensor> | undefined;
   private liveTensors = 0;
   private liveBytes = 0;
-  /** The most bytes that tensors and the copies kept of them took at one time; set it back to begin anew. */
+  /** The most bytes that tensors and the copies kept of them took at one time; set it back to begin again. */
   peakBytes = 0;
   private keptBytes = 0;
 

@@ -88,7 +88,7 @@ export function createTuner({ context, description, operations, options }: Tuner
       const text = (await store?.read()) ?? null;
       return text === null ? none : parseTuningFile(text);
     } catch (error) {
-      note(`The stored choices of kernels are ignored and measured anew: ${reason(error)}`);
+      note(`The stored choices of kernels are ignored and measured again: ${reason(error)}`);
       return none;
     }
   }

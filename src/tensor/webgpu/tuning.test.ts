@@ -143,7 +143,7 @@ describe("on the software adapter", () => {
     backend.dispose();
   });
 
-  test("what was measured is stored, and another start measures nothing anew", async () => {
+  test("what was measured is stored, and another start measures nothing again", async () => {
     const store = memoryStore();
     const first = fakeTime(-0.01);
     const backend = await open({ force: true, store, time: first.time.bind(first) });
@@ -251,7 +251,7 @@ describe("on the software adapter", () => {
       onNote: (n) => notes.push(n),
     });
     await backend.tune!(shapes(20, 20, 20));
-    expect(notes[0]).toMatch(/^The stored choices of kernels are ignored and measured anew: /);
+    expect(notes[0]).toMatch(/^The stored choices of kernels are ignored and measured again: /);
     expect(notes[0]).toMatch(why);
     expect(notes).toHaveLength(1);
     expect(Object.keys(Object.values(parseTuningFile(store.text!).adapters)[0]!.products)).toHaveLength(3);

@@ -40,7 +40,7 @@ export function ownerInTable(table: string, client: string, server: string): num
   return null;
 }
 
-/** What of a socket is looked at. */
+/** The part of a socket that is used here. */
 export interface Connection {
   remoteAddress?: string;
   remotePort?: number;

@@ -1,4 +1,4 @@
-/** Files of the worker's disk: the folder that it shares, and what of it is to be opened. A native dialog. */
+/** Files of the worker's disk: the folder that it shares, and the files to open from it. A native dialog. */
 import { useEffect, useRef, useState } from "react";
 import { isRecordFile } from "../../library/path-files.ts";
 import { openShared } from "../../session/open.ts";

@@ -23,7 +23,7 @@ export const evenRows = (rows: number, height: number): RowHeights => ({
   at: (y) => Math.floor(y / height),
 });
 
-/** Rows of which each has its own height, all above 0. */
+/** Rows that each have their own height, all above 0. */
 export function unevenRows(heights: readonly number[]): RowHeights {
   const tops = new Float64Array(heights.length + 1);
   for (const [row, height] of heights.entries()) tops[row + 1] = tops[row]! + height;

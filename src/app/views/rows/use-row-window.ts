@@ -41,7 +41,7 @@ export function useRowHeights(
       const next = { top: element.scrollTop, height: element.clientHeight };
       at.current = next.top;
       const shows = (each: Scrolled): RowWindow => rowWindow(drawn.current, each, overscan);
-      // Within a row nothing is drawn anew.
+      // Within a row nothing is redrawn.
       setScrolled((before) => (same(shows(before), shows(next)) ? before : next));
     };
     if (most === undefined) look();

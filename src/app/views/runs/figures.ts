@@ -27,7 +27,7 @@ export const SHOWN_FIGURES: readonly ShownFigure[] = [
   { key: "gradNorm", title: "Gradient norm before clipping", unit: "", least: 0 },
   { key: "alignment", title: "Σ w A log p", unit: "" },
   { key: "tokensPerSecond", title: "Response tokens a second", unit: "", least: 0 },
-  { key: "success", title: "Success of episodes played anew", unit: "share", least: 0 },
+  { key: "success", title: "Success of episodes played again", unit: "share", least: 0 },
 ];
 
 /** The letter, dash and point of the n-th run on a chart: six that differ without colour. */

@@ -207,7 +207,7 @@ export function RunChart({
             onPointerLeave={() => onStep(null)}
           >
             {step !== null && (
-              // Of saved pictures. On the page a layer of its own moves: a line in here would have all curves drawn anew.
+              // Of saved pictures. On the page a layer of its own moves: a line in here would have all curves redrawn.
               <line
                 className="marked"
                 x1={drawing.x(step)}

@@ -113,7 +113,7 @@ export function RunDetail({ run }: { run: Run }) {
   );
 }
 
-/** What of the data a run did not take as the paper does: a sentence each. */
+/** How a run's data differ from the paper's: one sentence each. */
 function notes({ excluded, epoch }: Figures): string[] {
   const episodes = excluded.reduce((sum, each) => sum + each.episodes, 0);
   const batches = excluded.filter(({ whole }) => whole).length;

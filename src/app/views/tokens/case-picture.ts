@@ -1,4 +1,4 @@
-/** The case-study table as a picture for a paper: booktabs rules, Δ on the strip's ramp, a caption that says what of. */
+/** The case-study table as a picture for a paper: booktabs rules, Δ on the strip's ramp, a caption that names the decision. */
 import { captionLines, framed, type Picture } from "../../export/picture.ts";
 import { type Measure, MONO, round, SANS, textLine } from "../../export/svg-text.ts";
 import { type CaseTable, contextLine } from "./case-table.ts";

@@ -47,7 +47,7 @@ export interface CaseTable {
   /** Keys of the two sides: `vanilla` and `graph`, or others that were chosen. */
   compared: readonly [string, string];
   rows: CaseRow[];
-  /** Tokens of the response, of which `rows` shows all or the largest changes. */
+  /** Tokens of the response; `rows` shows all of them or the largest changes. */
   tokens: number;
   whole: boolean;
   /** Σ Δ over the whole response. */
@@ -63,7 +63,7 @@ export interface CaseSides {
   side: Pick<Side, "key" | "label" | "logprobs">;
 }
 
-/** What of `TokenScores` the table needs. */
+/** The part of `TokenScores` that the table needs. */
 export type CaseScores = Pick<
   TokenScores,
   "pieces" | "ids" | "vanilla" | "graph" | "student" | "teacher" | "studentInfo"

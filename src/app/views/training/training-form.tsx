@@ -56,7 +56,7 @@ const TITLES: Readonly<Record<string, string>> = {
   tokenizer: "Tokenizer, a folder",
   device: "Device",
   cards: "Cards",
-  sample: "Play the tasks anew",
+  sample: "Play the tasks again",
 };
 
 /** Fields that stand in the first rows, or elsewhere in the page. */

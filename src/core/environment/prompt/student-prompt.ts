@@ -1,5 +1,5 @@
 /**
- * The student's user message (Appendix "Agent inputs and evaluation"): built anew for each decision from the task, the
+ * The student's user message (Appendix "Agent inputs and evaluation"): rebuilt for each decision from the task, the
  * current observation, the last observation–action pairs, and what the environment's interface supplies. Earlier
  * replies and thoughts are never part of it.
  */

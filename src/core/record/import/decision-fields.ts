@@ -3,7 +3,7 @@ import { z } from "zod";
 import { foldWhiteSpace } from "../../white-space.ts";
 import type { Outcome, State, Status } from "../schema.ts";
 
-/** What of an authors' state is read. */
+/** The parts of the authors' state that are read. */
 export const foreignStateSchema = z.looseObject({
   key: z.string().nullish(),
   node_key: z.string().nullish(),
@@ -14,7 +14,7 @@ export const foreignStateSchema = z.looseObject({
   matchable: z.boolean().nullish(),
 });
 
-/** What of an authors' committed step is read. Marks such as `rejection` are a text, a boolean or null. */
+/** The parts of the authors' committed step that are read. Marks such as `rejection` are a text, a boolean or null. */
 export const foreignStepSchema = z.looseObject({
   action: z.string().nullable(),
   semantic_action: z.string().nullish(),

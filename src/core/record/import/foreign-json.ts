@@ -110,7 +110,7 @@ export async function parseJson(bytes: Uint8Array, file: string): Promise<unknow
   return parseJsonText(text, { file });
 }
 
-/** A value checked against what of a foreign format is read. `InputError` names file and key. */
+/** A value checked against the part of a foreign format that is read. `InputError` names file and key. */
 export function checkForeign<T>(schema: z.ZodType<T>, value: unknown, file: string): T {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new InputError(`expected a JSON object, received ${jsonType(value)}`, { file });

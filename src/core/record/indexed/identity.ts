@@ -35,7 +35,7 @@ export async function fileIdentity(reader: RangedReader): Promise<FileIdentity> 
 
 /**
  * True when the file is the one that was indexed: same size, same samples, and not changed since. A file that was only
- * copied has another time too and is indexed anew, which takes no longer than digesting all of it would. An edit that
+ * copied has another time too and is indexed again, which takes no longer than digesting all of it would. An edit that
  * keeps size, time and samples passes here; a record that it moved or renamed is refused when it is read.
  */
 export async function isFresh(identity: FileIdentity, reader: RangedReader): Promise<boolean> {

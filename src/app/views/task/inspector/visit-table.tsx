@@ -1,4 +1,4 @@
-/** A table of visits of which there may be thousands: only the rows in sight are in the document, all are counted. */
+/** A table of visits, maybe thousands: only the rows in sight are in the document, all are counted. */
 import { type ReactNode, useMemo, useRef } from "react";
 import { Scroller } from "../../../shell/scroller.tsx";
 import { unevenRows } from "../../rows/row-window.ts";

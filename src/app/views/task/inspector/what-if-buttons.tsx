@@ -74,7 +74,7 @@ export function ReferenceButton({
   );
 }
 
-/** The same for a visit of which nobody knows yet whether it can be the reference: says why not. */
+/** The same for a visit that may not be able to be the reference: says why not. */
 export function TakeVisit({
   decision,
   kind,

@@ -1,4 +1,4 @@
-/** What of a ScienceWorld or WebShop catalog is read. */
+/** The parts of a ScienceWorld or WebShop catalog that are read. */
 import { z } from "zod";
 import { foreignStateSchema, foreignStepSchema } from "../decision-fields.ts";
 

@@ -1,4 +1,4 @@
-/** What of a student's run is read. */
+/** The parts of a student's run that are read. */
 import { z } from "zod";
 import { foreignStateSchema } from "../decision-fields.ts";
 
