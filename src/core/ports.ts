@@ -3,7 +3,7 @@
  * `Sampler` that draws responses from the student, a frozen `Scorer` (the teacher) and a `Trainer` (the student).
  * Engines under `src/engine/` implement the last three; `src/simulator/` and recorded episodes implement the first.
  */
-import type { Status } from "./record/schema.ts";
+import type { State, Status } from "./record/schema.ts";
 
 /** Token ids of one context and of the response that follows it. */
 export interface ScoreRequest {
@@ -188,22 +188,39 @@ export interface Trainer extends Scorer, Sampler {
   save(writer: FolderWriter, options: { optimizer: boolean }): Promise<void>;
 }
 
+/**
+ * What an environment offers an agent before a decision, as its interface lists it: ALFWorld's admissible commands,
+ * sorted; WebShop's search bar and clickables, in page order; or ScienceWorld's action templates and object names.
+ */
+export type Offered =
+  | { commands: readonly string[] }
+  | { searchBar: boolean; clickables: readonly string[] }
+  | { templates: readonly string[]; objects: readonly string[] };
+
 /** What an environment shows before a decision. */
 export interface EnvironmentTurn {
   observation: string;
+  /** The engine's own text, unchanged: its answer to the last action, or the whole reset text. */
+  feedback: string;
+  /** Null where the environment lists nothing. */
+  offered: Offered | null;
   /** Locator z, or null when the capture is unreliable (⊥). */
-  state: { key: string; mode: string; options: Record<string, string> } | null;
+  state: State | null;
   score: number | null;
   done: boolean;
   success: boolean;
-  /** The user message for this decision: the student's public context h_t. */
-  prompt: string;
 }
 
-/** The answer to one decision, and the turn that follows it. */
+/** The first turn of an episode. */
+export interface EnvironmentStart extends EnvironmentTurn {
+  /** The task's instruction, as prompts and records state it. */
+  description: string;
+}
+
+/** The answer to one action, and the turn that follows it. */
 export interface EnvironmentAnswer extends EnvironmentTurn {
+  /** Whether the action was executed or rejected, as records write it. */
   status: Status;
-  feedback: string;
 }
 
 /** The environment cannot answer, and makes nothing up: the episode has ended for a technical reason. */
@@ -212,9 +229,13 @@ export interface NoAnswer {
   unanswered: string;
 }
 
-/** Somewhere to act. A malformed response (action null) costs a decision and executes nothing. */
+/**
+ * Somewhere to act. Prompts, limits, seeds, and what becomes of malformed and rejected replies are the caller's: an
+ * environment executes actions, and a malformed reply never reaches it.
+ */
 export interface Environment {
-  reset(task: string): Promise<EnvironmentTurn>;
-  step(action: string | null): Promise<EnvironmentAnswer | NoAnswer>;
+  /** Starts a task from its beginning, whatever was played before. */
+  reset(task: string): Promise<EnvironmentStart>;
+  step(action: string): Promise<EnvironmentAnswer | NoAnswer>;
   close(): Promise<void>;
 }

@@ -2,7 +2,7 @@
 import { environmentRules } from "../environment/environment.ts";
 import type { Episode } from "../record/schema.ts";
 import { freshData, recordedData, type TrainingData } from "./data.ts";
-import { RecordedEnvironment } from "./recorded-environment.ts";
+import { openRecorded } from "./recorded-environment.ts";
 import type { RunLengthsOptions } from "./run-lengths.ts";
 import type { TrainConfig } from "./train-config.ts";
 
@@ -22,10 +22,9 @@ export function configuredData(
       episode: episode.episode,
       environment: episode.environment,
       task: episode.task,
-      taskDescription: episode.task_description,
       maxDecisions: sample.max_decisions ?? limits.decisions,
       maxTokens: sample.max_tokens ?? limits.responseTokens,
-      open: async () => new RecordedEnvironment(episode),
+      open: async () => openRecorded(episode),
       parse: (response: string, observation: string) => parseResponse(response, observation).action,
     };
   });

@@ -60,11 +60,10 @@ export type FreshSettings = Omit<RolloutSettings, "policyVersion">;
 export function freshData(tasks: readonly RolloutTask[], settings: FreshSettings): TrainingData {
   const units = tasks.map(({ episode }) => episode);
   requireUnits(units, "task");
-  const described = tasks.map(({ episode, environment, task, taskDescription, maxDecisions, maxTokens }) => [
+  const described = tasks.map(({ episode, environment, task, maxDecisions, maxTokens }) => [
     episode,
     environment,
     task,
-    taskDescription,
     maxDecisions,
     maxTokens,
   ]);

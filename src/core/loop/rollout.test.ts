@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { toyCodec } from "../../../test/support/toy-model.ts";
 import type { Sampler } from "../ports.ts";
 import { type Episode, episodeSchema } from "../record/schema.ts";
-import { RecordedEnvironment } from "./recorded-environment.ts";
+import { openRecorded, RecordedEnvironment } from "./recorded-environment.ts";
 import { rollout } from "./rollout.ts";
 
 const STATE = { key: "k", mode: "normal", options: {} };
@@ -52,10 +52,9 @@ const task = {
   episode: "new",
   environment: "scienceworld",
   task: "t",
-  taskDescription: "Do it.",
   maxDecisions: 30,
   maxTokens: 16,
-  open: async () => new RecordedEnvironment(RECORDED),
+  open: async () => openRecorded(RECORDED),
   parse: (response: string) => (response === "?" ? null : response),
 };
 const settings = { temperature: 1, seed: 1, policyVersion: 0 };
@@ -87,7 +86,7 @@ describe("rollout over a recorded environment", () => {
       ...RECORDED,
       decisions: ["0", "1", "2"].map((action, t) => ({ ...RECORDED.decisions[t]!, action, state: menu })),
     };
-    const choosing = { ...task, open: async () => new RecordedEnvironment(recorded) };
+    const choosing = { ...task, open: async () => openRecorded(recorded) };
     const [episode] = await rollout([choosing], scripted(["0", "1", "2"]), toyCodec, settings);
     expect(episode!.decisions.map(({ binding }) => binding)).toEqual(["pick up orange", null, null]);
   });
@@ -143,7 +142,9 @@ describe("rollout over a recorded environment", () => {
       "is of task t, not of other",
     );
     const { prompt: _, ...first } = RECORDED.decisions[0]!;
-    const bare = new RecordedEnvironment({ ...RECORDED, decisions: [first] });
-    await expect(bare.reset("t")).rejects.toThrow('episode "r", decisions[0].prompt');
+    const bare = { ...task, open: async () => openRecorded({ ...RECORDED, decisions: [first] }) };
+    await expect(rollout([bare], scripted(["open"]), toyCodec, settings)).rejects.toThrow(
+      'episode "r", decisions[0].prompt',
+    );
   });
 });

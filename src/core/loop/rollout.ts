@@ -1,9 +1,33 @@
 /** Fresh student episodes, p_old ← p_θ (Eq. (7)): all episodes of a batch advance together, one decision at a time. */
-import type { Environment, EnvironmentTurn, SampleRequest, Sampler, WorkOptions } from "../ports.ts";
+import type {
+  Environment,
+  EnvironmentAnswer,
+  EnvironmentStart,
+  EnvironmentTurn,
+  NoAnswer,
+  SampleRequest,
+  Sampler,
+  WorkOptions,
+} from "../ports.ts";
 import type { Episode, EpisodeDecision, State } from "../record/schema.ts";
 import { seedOf } from "../seeded.ts";
 import { foldWhiteSpace } from "../white-space.ts";
 import type { TextCodec } from "./codec.ts";
+
+/** An environment, and what stands between it and the student, for one episode. */
+export interface OpenedTask {
+  environment: Environment;
+  /**
+   * The user message of the next decision, the student's public context h_t.
+   *
+   * @param start of the episode
+   * @param turn what the environment shows now
+   * @param history every decision before it
+   */
+  prompt(start: EnvironmentStart, turn: EnvironmentTurn, history: readonly EpisodeDecision[]): string;
+  /** What follows `turn` when the response is malformed: it costs a decision and never reaches the environment. */
+  malformed(turn: EnvironmentTurn): EnvironmentAnswer | NoAnswer;
+}
 
 /** One task to roll out, with the environment that answers. */
 export interface RolloutTask {
@@ -11,12 +35,11 @@ export interface RolloutTask {
   episode: string;
   environment: string;
   task: string;
-  taskDescription: string;
   /** Decisions after which the episode ends (`horizon`). */
   maxDecisions: number;
   /** Longest response, in tokens. */
   maxTokens: number;
-  open(): Promise<Environment>;
+  open(): Promise<OpenedTask>;
   /** Reads the action out of a response to `observation`; null when the response is malformed. */
   parse(response: string, observation: string): string | null;
 }
@@ -30,9 +53,9 @@ export interface RolloutSettings {
 
 interface Live {
   task: RolloutTask;
-  environment: Environment;
+  opened: OpenedTask;
+  start: EnvironmentStart;
   turn: EnvironmentTurn;
-  first: EnvironmentTurn;
   decisions: EpisodeDecision[];
   ended: "environment" | "horizon" | "technical" | null;
   /** Why the environment had no answer; null where it had. */
@@ -54,15 +77,15 @@ export async function rollout(
   settings: RolloutSettings,
   options: WorkOptions = {},
 ): Promise<Episode[]> {
-  const opened: Environment[] = [];
+  const environments: Environment[] = [];
   const episodes: Live[] = [];
   try {
     for (const task of tasks) {
-      const environment = await task.open();
-      opened.push(environment);
-      const first = await environment.reset(task.task);
-      const ended = first.done ? "environment" : null;
-      episodes.push({ task, environment, turn: first, first, decisions: [], ended, unanswered: null });
+      const opened = await task.open();
+      environments.push(opened.environment);
+      const start = await opened.environment.reset(task.task);
+      const ended = start.done ? "environment" : null;
+      episodes.push({ task, opened, start, turn: start, decisions: [], ended, unanswered: null });
     }
     const most = Math.max(0, ...tasks.map(({ maxDecisions }) => maxDecisions));
     for (let decision = 0; decision < most; decision += 1) {
@@ -72,7 +95,7 @@ export async function rollout(
       options.onProgress?.({ done: decision + 1, total: most, unit: "decisions" });
     }
   } finally {
-    for (const environment of opened) await environment.close();
+    for (const environment of environments) await environment.close();
   }
   return episodes.map(toEpisode);
 }
@@ -87,10 +110,13 @@ async function advance(
   options: WorkOptions,
 ): Promise<void> {
   const requests: SampleRequest[] = [];
+  const prompts: string[] = [];
   const cuts: number[] = [];
-  for (const { task, turn } of running) {
+  for (const { task, opened, start, turn, decisions } of running) {
     const place = { episode: task.episode, decision };
-    const { ids: promptIds, cut } = codec.prompt({ prompt: turn.prompt }, task.environment, place);
+    const prompt = opened.prompt(start, turn, decisions);
+    const { ids: promptIds, cut } = codec.prompt({ prompt }, task.environment, place);
+    prompts.push(prompt);
     cuts.push(cut);
     requests.push({
       id: task.episode,
@@ -108,7 +134,8 @@ async function advance(
     const text = codec.decode(stop === "stop" ? responseIds.slice(0, -1) : responseIds);
     const action = live.task.parse(text, live.turn.observation);
     const before = live.turn;
-    const next = await live.environment.step(action);
+    const { environment, malformed } = live.opened;
+    const next = action === null ? malformed(before) : await environment.step(action);
     if ("unanswered" in next) {
       live.ended = "technical";
       live.unanswered = next.unanswered;
@@ -123,7 +150,7 @@ async function advance(
       feedback: next.feedback,
       score: next.score,
       gap_before: false,
-      prompt: before.prompt,
+      prompt: prompts[n]!,
       prompt_ids: [...requests[n]!.promptIds],
       ...(cuts[n] === 0 ? {} : { prompt_cut: cuts[n] }),
       response: text,
@@ -142,15 +169,15 @@ function boundTo(state: State | null, action: string | null): string | null {
   return meaning === action || meaning === "" ? null : meaning;
 }
 
-function toEpisode({ task, first, turn, decisions, ended, unanswered }: Live): Episode {
+function toEpisode({ task, start, turn, decisions, ended, unanswered }: Live): Episode {
   const whole = ended !== "technical";
   return {
     format: "gcopd.episode.v1",
     environment: task.environment,
     task: task.task,
     episode: task.episode,
-    task_description: task.taskDescription,
-    initial_observation: first.observation,
+    task_description: start.description,
+    initial_observation: start.observation,
     decisions,
     final_state: turn.state,
     outcome: {

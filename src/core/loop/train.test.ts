@@ -2,11 +2,12 @@ import { describe, expect, it } from "vitest";
 import { MemoryStore, ToyModel, toyCodec } from "../../../test/support/toy-model.ts";
 import { DeviceError, InputError } from "../errors.ts";
 import { METHODS } from "../method/index.ts";
-import { type Environment, PAPER_SETTINGS } from "../ports.ts";
+import { PAPER_SETTINGS } from "../ports.ts";
 import type { Episode } from "../record/schema.ts";
 import { freshData, recordedData } from "./data.ts";
 import type { TrainEvent } from "./events.ts";
-import { RecordedEnvironment } from "./recorded-environment.ts";
+import { openRecorded } from "./recorded-environment.ts";
+import type { OpenedTask } from "./rollout.ts";
 import { type TeacherContexts, type TrainOptions, train } from "./train.ts";
 
 const SETTINGS = { ...PAPER_SETTINGS, learningRate: 0.5 };
@@ -46,33 +47,32 @@ const TASKS = EPISODES.map((recorded) => ({
   episode: recorded.episode,
   environment: recorded.environment,
   task: recorded.task,
-  taskDescription: recorded.task_description,
   maxDecisions: 2,
   maxTokens: 4,
   open: async () => patient(recorded.episode),
   parse: (response: string) => response,
 }));
 
-function patient(id: string): Environment {
-  let decision = 0;
-  const turn = () => ({
-    ...{ observation: "A room.", state: null, score: 0, done: false, success: false },
-    prompt: `${id} ${decision}>`,
-  });
+function patient(id: string): OpenedTask {
+  const turn = {
+    ...{ observation: "A room.", feedback: "Done.", offered: null, state: null },
+    ...{ score: 0, done: false, success: false },
+  };
   return {
-    reset: async () => turn(),
-    step: async () => {
-      decision += 1;
-      return { ...turn(), status: "executed", feedback: "Done." };
+    environment: {
+      reset: async () => ({ ...turn, description: "Do it." }),
+      step: async () => ({ ...turn, status: "executed" }),
+      close: async () => {},
     },
-    close: async () => {},
+    prompt: (_start, _turn, history) => `${id} ${history.length}>`,
+    malformed: () => ({ ...turn, status: "malformed" }),
   };
 }
 
 /** Tasks over their recordings: what a student draws that was not trained on them is never recorded. */
 const RECORDINGS = TASKS.map((task, n) => ({
   ...task,
-  open: async () => new RecordedEnvironment(EPISODES[n]!),
+  open: async () => openRecorded(EPISODES[n]!),
 }));
 const ROLLOUT = { temperature: 1, seed: 3 };
 
@@ -512,16 +512,10 @@ describe("prompts over the environment's limit", () => {
 
   it("are told of where the student plays, too", async () => {
     const [task] = TASKS;
-    const open = async (): Promise<Environment> => {
-      const environment = patient("a");
-      return {
-        ...environment,
-        reset: async (name) => ({ ...(await environment.reset(name)), prompt: long("go").prompt }),
-      };
-    };
+    const open = async () => ({ ...patient("a"), prompt: () => long("go").prompt });
     const run = options({ method: METHODS.opd, data: freshData([{ ...task!, open }], ROLLOUT) });
     await train(run);
-    expect(of(run.events, "scored").map(({ cutPrompts }) => cutPrompts)).toEqual([1, 1]);
+    expect(of(run.events, "scored").map(({ cutPrompts }) => cutPrompts)).toEqual([2, 2]);
   });
 
   it.each(["alfworld", "webshop"])("are an error in %s, before anything is scored", async (environment) => {
