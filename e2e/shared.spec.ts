@@ -68,7 +68,7 @@ plain(
     await cp("test/fixtures/imports/scienceworld-catalog/catalog", join(shared, "collection", "catalog"), {
       recursive: true,
     });
-    await cp("test/fixtures/models/qwen3-a", join(shared, "models", "qwen3-a"), { recursive: true });
+    await cp(await modelFolder("models/qwen3-a"), join(shared, "models", "qwen3-a"), { recursive: true });
     const worker = await startWorker(join(folder, "data"), "--files", shared);
     try {
       const weights: (string | undefined)[] = [];
@@ -120,7 +120,7 @@ plain(
   async ({ page }) => {
     const folder = await mkdtemp(join(tmpdir(), "gcopd-e2e-"));
     const shared = join(folder, "shared");
-    await cp("test/fixtures/models/qwen3-b", join(shared, "models", "qwen3-b"), { recursive: true });
+    await cp(await modelFolder("models/qwen3-b"), join(shared, "models", "qwen3-b"), { recursive: true });
     const weights = await stat(join(shared, "models", "qwen3-b", "model.safetensors"));
     const worker = await startWorker(join(folder, "data"), "--files", shared);
     try {
