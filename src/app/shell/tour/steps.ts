@@ -54,33 +54,33 @@ function libraryText({ library }: UiState): string | null {
   if (library === null) return null;
   const sum = (pick: "sources" | "episodes"): number =>
     library.tasks.reduce((total, task) => total + task[pick], 0);
-  return `${countOf(library.tasks.length, "task")} with ${countOf(sum("sources"), "recorded execution")} and ${countOf(sum("episodes"), "student episode")}. The last column: in how many of the student’s decisions some execution had passed the same state.`;
+  return `${countOf(library.tasks.length, "task")} with ${countOf(sum("sources"), "recorded execution")} and ${countOf(sum("episodes"), "student episode")}. The last column counts the student’s decisions in a state that some execution also visited.`;
 }
 
 const matrixText = ofDecision(({ decision }, { task }) => {
   const sources = task?.sources.length ?? 0;
   const states = task?.states ?? [];
   const shared = states.filter(({ executions }) => executions > 1).length;
-  return `A row is an execution of this task: the student’s on top, ${sources} recorded ones below. Column ${decision} is where the student is now. The same letter is the same state; several executions visited ${shared} of ${countOf(states.length, "state")}.`;
+  return `Each row is an execution of this task: the student’s on top, ${sources} recorded ones below. Column ${decision} is where the student is now. The same letter means the same state; ${shared} of ${countOf(states.length, "state")} occur in several executions.`;
 });
 
 const sameStateText = ofDecision(({ decision, retrieval: { explanation } }) => {
   const { matched } = explanation;
   const eligible = matched.filter((visit) => visit.eligible).length;
   const executions = distinct(matched.map(({ source }) => source));
-  return `At decision ${decision} the student is in a state that ${countOf(executions, "execution")} passed, in ${countOf(matched.length, "visit")}: one may come by twice, so the two are counted apart. Of the visits, ${eligible} may serve as evidence.`;
+  return `At decision ${decision} the student is in a state that ${countOf(executions, "execution")} reached, in ${countOf(matched.length, "visit")}. Of these, ${eligible} may serve as evidence.`;
 });
 
 const evidenceText = ofDecision(({ counts, evidence }) =>
   counts === null
-    ? `The evidence, as the teacher reads it: ${countOf(evidence.text.length, "character")}.`
-    : `The evidence, word for word as the teacher reads it: ${countOf(counts.evidence, "token")}, put at the end of the user’s message. The student never sees it.`,
+    ? `The evidence as the teacher reads it: ${countOf(evidence.text.length, "character")}.`
+    : `The evidence as the teacher reads it: ${countOf(counts.evidence, "token")} at the end of the user’s message. The student never sees it.`,
 );
 
 const scoreText = ofDecision(({ counts }, ui) => {
   const response = counts === null ? "the same response tokens" : countOf(counts.response, "response token");
   if (scoresOf(ui) !== undefined) return `The teacher has read the student’s ${response} twice.`;
-  return `The teacher reads the student’s ${response} twice: without the evidence and with it. It does so on this machine.`;
+  return `The teacher reads the student’s ${response} twice on this machine: without and with the evidence.`;
 });
 
 function deltaText(ui: UiState): string | null {
@@ -88,7 +88,7 @@ function deltaText(ui: UiState): string | null {
   if (scores === undefined) return null;
   const at = largestChange(scores);
   const [before, after] = [scores.vanilla[at]!, scores.graph[at]!];
-  return `Each token is coloured by Δ, the change of its log-probability. Largest: “${shortToken(scores.pieces[at]!)}” goes from ${probability(before)} without to ${probability(after)} with the evidence, Δ ${nats(after - before, true)}.`;
+  return `Each token is coloured by Δ, the change in its log-probability. Largest: “${shortToken(scores.pieces[at]!)}” goes from ${probability(before)} without to ${probability(after)} with the evidence, Δ ${nats(after - before, true)}.`;
 }
 
 function deltaWaiting({ scoring }: UiState): string {
@@ -101,7 +101,7 @@ function deltaWaiting({ scoring }: UiState): string {
 
 function trainingText(): string {
   const [vanillaPasses = "1", graphPasses = "1"] = trainingForm().passes;
-  return `An update moves the student towards the teacher: ${vanillaPasses} × over its data without evidence, then ${graphPasses} × with it. The preset “sample” takes steps that are large enough to see. The key z takes it back. That was the tour: Ctrl K finds everything, ? lists the keys.`;
+  return `An update moves the student towards the teacher: ${vanillaPasses} × over its data without evidence, then ${graphPasses} × with it. The preset “sample” takes steps large enough to see; z takes it back. Ctrl K finds every action, ? lists the keys.`;
 }
 
 export const STEPS: readonly TourStep[] = [
@@ -127,7 +127,7 @@ export const STEPS: readonly TourStep[] = [
     target: "[data-testid=sentence]",
     text: ofDecision(
       ({ retrieval }) =>
-        `${retrieval.explanation.sentence} Below stands every visit that matched, with its rank or why it was rejected.`,
+        `${retrieval.explanation.sentence} Below: every matching visit, with its rank or why it was rejected.`,
     ),
   },
   {
