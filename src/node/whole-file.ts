@@ -1,7 +1,7 @@
 /** Writes that are whole or did not happen: short writes are completed, and a name changes hands only when all is on the disk. */
 import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
-import { type FileHandle, mkdir, open, rename, rm } from "node:fs/promises";
+import { type FileHandle, mkdir, open, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { onFile, onFileSync } from "./file-error.ts";
 
@@ -14,6 +14,11 @@ export interface WholeOptions {
   name?: string;
 }
 
+export interface AdmittedOptions extends WholeOptions {
+  /** Called when all is on the disk, just before the file gets its name: nothing runs between the two. To refuse, throw. */
+  admit?: () => void;
+}
+
 /** A hidden name beside `path` that no other write has. */
 export function temporaryName(path: string): string {
   return join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.part`);
@@ -24,18 +29,19 @@ export function temporaryName(path: string): string {
  * is untouched and nothing else is left.
  *
  * @returns its size in bytes
- * @throws InputError for faults of the disk; errors of `chunks` stay what they are
+ * @throws InputError for faults of the disk; errors of `chunks` and `admit` stay what they are
  */
 export async function writeWhole(
   path: string,
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  options: WholeOptions = {},
+  options: AdmittedOptions = {},
 ): Promise<number> {
-  const { temporary = temporaryName(path), mode, name = path } = options;
+  const { temporary = temporaryName(path), mode, name = path, admit } = options;
   const handle = await onFile(name, "write", open(temporary, flags(options), mode));
   try {
     const bytes = await fillFile(handle, chunks, name);
-    await onFile(name, "write", rename(temporary, path));
+    admit?.();
+    onFileSync(name, "write", () => renameSync(temporary, path));
     await syncFolder(dirname(path));
     return bytes;
   } catch (error) {

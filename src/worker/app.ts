@@ -4,7 +4,7 @@ import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { eventRoutes } from "./api/events.ts";
-import { INPUTS_PATH, inputRoutes } from "./api/inputs.ts";
+import { inputRoutes, isUpload } from "./api/inputs.ts";
 import { jobRoutes } from "./api/jobs.ts";
 import { planRoutes } from "./api/plan.ts";
 import { resultRoutes } from "./api/results.ts";
@@ -30,6 +30,8 @@ export interface AppOptions {
   connect?: readonly string[];
   /** A folder of the disk that the page may read from; null shares none. */
   files?: string | null;
+  /** Milliseconds that an upload may pause. */
+  uploadIdleMs: number;
   port: () => number;
   queue: JobQueue;
   store: JobStore;
@@ -65,9 +67,7 @@ export function createApp(options: AppOptions): OpenAPIHono {
     // The rest of the body is not read: the connection cannot be used again.
     onError: (c) => c.json({ error: `expected at most ${MAX_BODY} bytes` }, 413, { Connection: "close" }),
   });
-  app.use("/api/*", async (c, next) =>
-    c.req.method === "PUT" && INPUTS_PATH.test(c.req.path) ? next() : limited(c, next),
-  );
+  app.use("/api/*", async (c, next) => (isUpload(c.req.method, c.req.path) ? next() : limited(c, next)));
 
   systemRoutes(app, options.probe, options.queue, {
     jobs: options.jobsDir,
@@ -78,7 +78,7 @@ export function createApp(options: AppOptions): OpenAPIHono {
   eventRoutes(app, options.queue, options.store);
   resultRoutes(app, options.queue);
   sharedRoutes(app, options.files ?? null);
-  inputRoutes(app, options.queue);
+  inputRoutes(app, options.queue, options.uploadIdleMs);
   planRoutes(app, options.queue, options.planCli);
 
   app.openAPIRegistry.registerComponent("securitySchemes", TOKEN_SCHEME, {

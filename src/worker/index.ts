@@ -11,10 +11,12 @@ import { createAdaptorServer } from "@hono/node-server";
 import { InputError } from "../core/errors.ts";
 import { withRedirects } from "../engine/hub/hosts.ts";
 import { fileError } from "../node/file-error.ts";
+import { isUpload } from "./api/inputs.ts";
 import { createApp } from "./app.ts";
 import { DeviceProbe } from "./device/probe.ts";
 import { checkSharedFolder } from "./files/shared-folder.ts";
 import { checkConnectOrigin, checkLoopback, checkToken, randomToken } from "./http/security.ts";
+import { headerTimeLimit, limitBodyTime, TIME_LIMITS, type TimeLimits } from "./http/time-limits.ts";
 import type { Launcher } from "./job/launcher.ts";
 import { LocalLauncher } from "./job/local-launcher.ts";
 import { openStore } from "./job/open-store.ts";
@@ -47,6 +49,8 @@ export interface WorkerOptions {
   /** Processes of this machine if left out. */
   launcher?: Launcher;
   probe?: DeviceProbe;
+  /** How long clients may take to send a request; `TIME_LIMITS` where left out. */
+  timeLimits?: Partial<TimeLimits>;
 }
 
 export interface Worker {
@@ -100,6 +104,7 @@ export async function createWorker(options: WorkerOptions = {}): Promise<Worker>
 
     const connect = withRedirects((options.connect ?? []).map(checkConnectOrigin));
 
+    const limits = { ...TIME_LIMITS, ...options.timeLimits };
     let port = options.port ?? DEFAULT_PORT;
     const app = createApp({
       token,
@@ -111,8 +116,13 @@ export async function createWorker(options: WorkerOptions = {}): Promise<Worker>
       queue,
       store,
       probe,
+      uploadIdleMs: limits.uploadIdleMs,
     });
-    const server = createAdaptorServer({ fetch: app.fetch }) as Server;
+    const server = createAdaptorServer({
+      fetch: app.fetch,
+      serverOptions: headerTimeLimit(limits.headersMs),
+    }) as Server;
+    limitBodyTime(server, limits.bodyMs, isUpload);
     await listen(server, port, host);
     closers.unshift(() => {
       server.close();

@@ -1,20 +1,25 @@
 /** Files of a job that is still to be submitted. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { ApiError } from "../http/errors.ts";
+import { withIdleLimit } from "../http/time-limits.ts";
 import { writeInput } from "../job/input-file.ts";
 import { TRAIN_ID } from "../job/job.ts";
 import type { JobQueue } from "../job/queue.ts";
 import { json, refusals, security } from "./schemas.ts";
 
-/** Bodies of this route are files, streamed to the disk: the limit of other bodies does not hold. */
-export const INPUTS_PATH = /^\/api\/jobs\/[^/]+\/inputs$/;
+/** Whether a body is a file, streamed to the disk: the limits of other bodies, in size and time, do not apply. */
+export function isUpload(method: string, path: string): boolean {
+  return method === "PUT" && /^\/api\/jobs\/[^/]+\/inputs$/.test(path);
+}
 
 const put = createRoute({
   method: "put",
   path: "/api/jobs/{id}/inputs",
   tags: ["jobs"],
   summary: "Send a file that a job will read, before the job is submitted under the same id",
-  description: "A day without that job, and the next start of the worker takes the file away.",
+  description:
+    "Of several files sent under one path, the one that is complete last stays. A file that is not complete when its job " +
+    "is submitted is refused. Files whose job is not submitted within a day are removed when the worker starts next.",
   security,
   request: {
     params: z.object({
@@ -35,19 +40,28 @@ const put = createRoute({
       }),
       "Where it lies.",
     ),
-    ...refusals(400, 409),
+    ...refusals(400, 408, 409),
   },
 });
 
-export function inputRoutes(app: OpenAPIHono, queue: JobQueue): void {
+/** `idleMs`: milliseconds that an upload may pause. */
+export function inputRoutes(app: OpenAPIHono, queue: JobQueue, idleMs: number): void {
   app.openapi(put, async (c) => {
     const { id } = c.req.valid("param");
     if (queue.has(id)) throw new ApiError(409, `job ${id}: it was submitted already`);
+    const { body } = c.req.raw;
     const written = await writeInput(
       queue.inputFolder(id),
       c.req.valid("query").path,
-      c.req.raw.body,
+      body === null ? [] : withIdleLimit(body, idleMs),
       `PUT /api/jobs/${id}/inputs`,
+      () => {
+        if (queue.has(id))
+          throw new ApiError(
+            409,
+            `job ${id}: it was submitted before this file was complete; the file is not kept`,
+          );
+      },
     );
     return c.json(written, 201);
   });

@@ -20,12 +20,13 @@ export function json<T extends z.ZodType>(schema: T, description: string) {
  * Refusals that a route can answer beside 401 (no token), 403 (foreign Host or Origin) and 503 (a fault that passes),
  * which all can.
  */
-export function refusals<S extends 400 | 404 | 409 | 413 | 415 | 416>(...statuses: S[]) {
+export function refusals<S extends 400 | 404 | 408 | 409 | 413 | 415 | 416>(...statuses: S[]) {
   const text = {
     400: "The request is not valid.",
     401: "The token is missing or wrong.",
     403: "Host or Origin is not the worker's own.",
     404: "There is no such thing.",
+    408: "The client stopped sending the body.",
     409: "The job's state does not allow it.",
     413: "The request is too large.",
     415: "The request is not JSON.",

@@ -9,7 +9,7 @@ import { passingFault } from "../../node/file-error.ts";
 import { StoreFault } from "../job/store-fault.ts";
 import { tell } from "../tell.ts";
 
-export type ErrorStatus = 400 | 401 | 403 | 404 | 409 | 413 | 415 | 500 | 503;
+export type ErrorStatus = 400 | 401 | 403 | 404 | 408 | 409 | 413 | 415 | 500 | 503;
 
 /** A refusal with a status other than 400 (which is `InputError`'s). */
 export class ApiError extends Error {
@@ -25,7 +25,11 @@ export class ApiError extends Error {
 /** Turns whatever a handler threw into the one-line answer. Unexpected errors are logged and not shown. */
 export function answerError(error: Error, c: Context): Response {
   if (error instanceof InputError) return c.json({ error: error.message }, 400);
-  if (error instanceof ApiError) return c.json({ error: error.message }, error.status);
+  if (error instanceof ApiError) {
+    // After a timeout the rest of the body is not read, so the connection cannot be used again.
+    const headers = error.status === 408 ? { Connection: "close" } : undefined;
+    return c.json({ error: error.message }, error.status, headers);
+  }
   if (error instanceof HTTPException) {
     if (error.res) return error.getResponse();
     const message = error.message === "" ? "refused" : error.message.replace(/\s*\n\s*/g, " ");
