@@ -54,7 +54,8 @@ describe("layers", () => {
       ["text", /^(node:|react|webgpu$|hono|libsql|commander)/],
       ["tensor", /^(node:|react|webgpu$|hono|libsql|commander)/],
       ["node", /^(react|webgpu$|hono|libsql|commander)/],
-      ["app", /^(node:|webgpu$|hono|libsql|commander)|\/node\/[^/]+\.ts$/],
+      ["simulator", /^(react|webgpu$|hono|libsql|commander)/],
+      ["app", /^(node:|webgpu$|hono|libsql|commander)|\/(node|simulator\/scienceworld)\/[^/]+\.ts$/],
       ["worker", /^react/],
       ["cli", /^react/],
     ];
@@ -63,6 +64,22 @@ describe("layers", () => {
         .filter((name) => banned.some(([layer, what]) => layer === layerOf(path) && what.test(name)))
         .map((name) => `${relative(root, path)} imports ${name}`),
     );
+    expect(found).toEqual([]);
+  });
+
+  it("simulators need only the core; ScienceWorld's runs in Node", () => {
+    const found = all
+      .filter((path) => layerOf(path) === "simulator")
+      .flatMap((path) => {
+        const inNode = path.includes("/scienceworld/");
+        return imports(path)
+          .filter((name) => {
+            if (!name.startsWith(".")) return !inNode && name.startsWith("node:");
+            const layer = layerOf(resolve(dirname(path), name));
+            return !["simulator", "core", ...(inNode ? ["node"] : [])].includes(layer);
+          })
+          .map((name) => `${relative(root, path)} imports ${name}`);
+      });
     expect(found).toEqual([]);
   });
 

@@ -28,8 +28,10 @@ export const donePageSchema = z.looseObject({
   options: z.record(z.string(), z.string()),
 });
 
+export type OpenPage = z.infer<typeof openPageSchema>;
+
 /** One page of a session, as records keep it under `state.descriptor`. */
-export type PageDescriptor = z.infer<typeof openPageSchema> | z.infer<typeof donePageSchema>;
+export type PageDescriptor = OpenPage | z.infer<typeof donePageSchema>;
 
 /** State key: SHA-256, in lower-case hex, of the page's JSON (no spaces, letters as they are, option pairs sorted). */
 export function pageKey(descriptor: PageDescriptor): string {

@@ -1,0 +1,35 @@
+/** The purchase that a goal was drawn from, as actions: an oracle source for augmentation. */
+import { InputError } from "../../core/errors.ts";
+import { isSameOption } from "./reward.ts";
+import type { Shop } from "./shop.ts";
+
+/** A search gives 50 products, ten per page. */
+const LAST_PAGE = 5;
+
+/**
+ * Actions that search for a goal's product, open it, choose the wanted options and buy.
+ *
+ * @throws InputError when the search does not find the product under its own name
+ */
+export function oracleActions(shop: Shop, goal: number): string[] {
+  const { goal: wanted } = shop.open(goal);
+  const product = shop.product(wanted.asin);
+  const query = (product.Title.toLowerCase().match(/[a-z0-9]+/g) ?? []).join(" ");
+  const actions = [`search[${query}]`];
+  const episode = shop.open(goal);
+  episode.step(actions[0]!);
+  const name = product.asin.toLowerCase();
+  while (!episode.actions.clickables.includes(name)) {
+    if (actions.length > LAST_PAGE)
+      throw new InputError(`the search for ${JSON.stringify(query)} does not find it`, {
+        key: `product ${product.asin}`,
+      });
+    actions.push("click[next >]");
+    episode.step("click[next >]");
+  }
+  const choices = Object.values(product.options).flatMap(
+    (values) =>
+      values.find((value) => wanted.goal_options.some((option) => isSameOption(value, option))) ?? [],
+  );
+  return [...actions, ...[name, ...choices, "buy now"].map((label) => `click[${label}]`)];
+}
