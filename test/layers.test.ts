@@ -53,6 +53,7 @@ describe("layers", () => {
       ["core", /^(node:|react|webgpu$|hono|libsql|commander)/],
       ["text", /^(node:|react|webgpu$|hono|libsql|commander)/],
       ["tensor", /^(node:|react|webgpu$|hono|libsql|commander)/],
+      ["simulator", /^(react|webgpu$|hono|libsql|commander)/],
       ["node", /^(react|webgpu$|hono|libsql|commander)/],
       ["simulator", /^(react|webgpu$|hono|libsql|commander)/],
       ["app", /^(node:|webgpu$|hono|libsql|commander)|\/(node|simulator\/scienceworld)\/[^/]+\.ts$/],

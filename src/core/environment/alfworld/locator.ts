@@ -2,10 +2,9 @@
  * The ALFWorld locator (Appendix "State descriptors and matching"): task file, sorted grounded PDDL facts, and the won
  * and lost flags. Facts keep negations and marks once they are set, so a key depends on the path that led there.
  */
-import { sha256 } from "@noble/hashes/sha2.js";
-import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { z } from "zod";
 import { InputError } from "../../errors.ts";
+import { sha256Hex } from "../../seeded.ts";
 import { asciiString, compareCodePoints } from "../canonical-text.ts";
 import { checkCapture } from "../capture.ts";
 import type { Located } from "../environment.ts";
@@ -21,12 +20,14 @@ export interface FactState {
 }
 
 /** State key: SHA-256, in lower-case hex, of the ASCII JSON of the four parts, keys and facts sorted by code point. */
-export function factKey({ gamefile, facts, won, lost }: FactState): string {
-  const sorted = [...facts].sort(compareCodePoints).map(asciiString).join(",");
-  return bytesToHex(
-    sha256(
-      utf8ToBytes(`{"facts":[${sorted}],"gamefile":${asciiString(gamefile)},"lost":${lost},"won":${won}}`),
-    ),
+export function factKey(state: FactState): string {
+  return factKeyOfJson({ ...state, facts: [...state.facts].sort(compareCodePoints).map(asciiString) });
+}
+
+/** As `factKey`, of facts that are sorted and spelled as ASCII JSON already. */
+export function factKeyOfJson({ gamefile, facts, won, lost }: FactState): string {
+  return sha256Hex(
+    `{"facts":[${facts.join(",")}],"gamefile":${asciiString(gamefile)},"lost":${lost},"won":${won}}`,
   );
 }
 
