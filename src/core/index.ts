@@ -1,6 +1,7 @@
 /** `import { … } from "gcopd"`: the method, free of I/O. */
 export * from "./environment/index.ts";
 export * from "./errors.ts";
+export * from "./evaluation/index.ts";
 export * from "./evidence/index.ts";
 export * from "./graph/index.ts";
 export * from "./loop/index.ts";

@@ -1,0 +1,2 @@
+/** What a student achieves: the paper's figures, and paired comparisons. */
+export * from "./metrics.ts";
