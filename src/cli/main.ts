@@ -14,6 +14,7 @@ import { register as graph } from "./commands/graph.ts";
 import { register as importCommand } from "./commands/import.ts";
 import { register as indexFile } from "./commands/index-file.ts";
 import { register as locate } from "./commands/locate.ts";
+import { register as play } from "./commands/play.ts";
 import { register as retrieve } from "./commands/retrieve.ts";
 import { register as score } from "./commands/score.ts";
 import { register as serveCard } from "./commands/serve-card.ts";
@@ -40,6 +41,7 @@ const COMMANDS: Register[] = [
   tokenize,
   score,
   step,
+  play,
   train,
   demo,
   worker,

@@ -1,0 +1,88 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { liveGame, rows } from "../../../test/support/alfworld-games.ts";
+import { runCli } from "../../../test/support/cli.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "gcopd-play-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Trace {
+  game: string;
+  walk: string;
+  step: number;
+  command: string | null;
+  feedback: string;
+  admissible_commands: string[];
+  won: boolean;
+  done: boolean;
+  key: string;
+}
+
+const traces = rows<Trace>("live/alfworld/traces.jsonl.gz");
+const [first] = traces as [Trace];
+const walk = traces.filter((trace) => trace.game === first.game && trace.walk === first.walk);
+const game = join(folder, first.game);
+writeFileSync(game, JSON.stringify(liveGame(first.game, first.feedback)));
+
+const lines = (values: readonly unknown[]) => values.map((value) => `${JSON.stringify(value)}\n`).join("");
+function actions(text: string): string {
+  const file = join(folder, "actions.jsonl");
+  writeFileSync(file, text);
+  return file;
+}
+const play = (file: string, ...more: string[]) =>
+  runCli("play", "--environment", "alfworld", "--game", game, "--actions", file, ...more);
+
+describe("gcopd play", () => {
+  it("writes one line for the reset and one for each action", async () => {
+    const out = join(folder, "out.jsonl");
+    const commands = walk.slice(1).map(({ command }) => command);
+    expect((await play(actions(lines(commands)), "--out", out)).err).toContain(`${commands.length} actions`);
+    const written = readFileSync(out, "utf8")
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(written[0]!["observation"]).toBe(first.feedback.split("\n\nYour task is to")[0]);
+    expect(written.map(({ observation, ...line }) => line)).toEqual(
+      walk.map(({ step, command, feedback, admissible_commands, won, done, key }) => ({
+        step,
+        action: command,
+        feedback,
+        offered: admissible_commands,
+        score: won ? 1 : 0,
+        done,
+        won,
+        key,
+      })),
+    );
+  });
+
+  it("a task is part of the key", async () => {
+    const { out } = await play(actions(""), "--task", "another");
+    expect(JSON.parse(out)).toMatchObject({ step: 0, action: null, feedback: first.feedback });
+    expect(JSON.parse(out).key).not.toBe(first.key);
+  });
+
+  it.each([
+    [
+      "no string",
+      '"look"\n{"action":"look"}\n',
+      "line 2: expected an action as a JSON string, received object",
+    ],
+    ["no JSON", '"look\n', "line 1: not JSON"],
+  ])("refuses a malformed actions file: %s", async (_, text, message) => {
+    const out = join(folder, "refused.jsonl");
+    const { code, err } = await play(actions(text), "--out", out);
+    expect([code, err.split("\n").length]).toEqual([1, 2]);
+    expect(err).toContain(`actions.jsonl, ${message}`);
+    expect(() => readFileSync(out)).toThrow();
+  });
+
+  it("refuses what cannot be played", async () => {
+    const file = actions("");
+    expect(await runCli("play", "--environment", "chess", "--actions", file)).toMatchObject({ code: 2 });
+    expect(await runCli("play", "--environment", "alfworld", "--actions", file)).toMatchObject({ code: 2 });
+  });
+});

@@ -1,0 +1,93 @@
+import type { Command } from "commander";
+import { InputError } from "../../core/errors.ts";
+import { parseJsonText } from "../../core/json.ts";
+import type { EnvironmentTurn, Offered } from "../../core/ports.ts";
+import { jsonType } from "../../core/record/describe-issue.ts";
+import { readLines } from "../../core/record/lines.ts";
+import { UsageError } from "../command.ts";
+import { checkOut, fileLabel, openBytes, progress, writeRecordsOut } from "../io.ts";
+import type { PlayOptions } from "../play/simulator.ts";
+import { SIMULATORS } from "../play/simulators.ts";
+
+interface Options extends PlayOptions {
+  environment: string;
+  actions: string;
+  out?: string;
+}
+
+export function register(program: Command): void {
+  program
+    .command("play")
+    .description(
+      "Plays actions in a live environment. The actions file has one JSON string per line. Writes one line for the " +
+        "reset and one for each action: { step, action, feedback, observation, offered, score, done, won, key }. " +
+        "feedback is the engine's text unchanged, key the locator's.",
+    )
+    .requiredOption("--environment <name>", [...SIMULATORS.keys()].join(", "))
+    .option("--game <file>", "ALFWorld: a game (.tw-pddl)")
+    .option("--simulator <file>", "a simulator that is not built in")
+    .option("--task <id>", "ALFWorld: the game's name in keys (the file's base name if absent)")
+    .requiredOption("--actions <file>", "what to do (.jsonl, or - for standard input)")
+    .option("--out <file>", "where to write (.gz is compressed); standard output if absent")
+    .action(run);
+}
+
+async function run(options: Options): Promise<void> {
+  const open = SIMULATORS.get(options.environment);
+  if (open === undefined)
+    throw new UsageError(
+      `--environment: cannot play ${JSON.stringify(options.environment)}; expected ${[...SIMULATORS.keys()].join(", ")}`,
+    );
+  await checkOut(options.out);
+  const { environment, task, more } = await open(options);
+  let step = 0;
+  async function line(action: string | null, turn: EnvironmentTurn): Promise<object> {
+    const { feedback, observation, offered, score, done, success, state } = turn;
+    return {
+      step: step++,
+      action,
+      feedback,
+      observation,
+      offered: offered === null ? null : listed(offered),
+      score,
+      done,
+      won: success,
+      key: state?.key ?? null,
+      ...(await more?.()),
+    };
+  }
+  async function* played(): AsyncGenerator<object> {
+    yield await line(null, await environment.reset(task));
+    for await (const action of readActions(options.actions)) {
+      const answer = await environment.step(action);
+      if ("unanswered" in answer)
+        throw new InputError(`action ${step}: ${answer.unanswered}`, { file: task });
+      yield await line(action, answer);
+    }
+  }
+  try {
+    await writeRecordsOut(options.out, played());
+  } finally {
+    await environment.close();
+  }
+  progress(`${task}: ${step - 1} actions played`);
+}
+
+/** What is on offer, as the output has it: commands, what can be clicked, or templates and objects. */
+function listed(offered: Offered): unknown {
+  if ("commands" in offered) return offered.commands;
+  return "clickables" in offered ? offered.clickables : offered;
+}
+
+async function* readActions(path: string): AsyncGenerator<string> {
+  const file = fileLabel(path);
+  for await (const { text, line } of readLines(openBytes(path), file)) {
+    const value = parseJsonText(text, { file, line });
+    if (typeof value !== "string")
+      throw new InputError(`expected an action as a JSON string, received ${jsonType(value)}`, {
+        file,
+        line,
+      });
+    yield value;
+  }
+}

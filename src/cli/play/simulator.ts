@@ -1,0 +1,22 @@
+/** What `gcopd play` needs of a simulator. */
+import type { Environment } from "../../core/ports.ts";
+
+export interface PlayOptions {
+  /** `--game`: the file of a game or a shop. */
+  game?: string;
+  /** `--task`: which task of it, or of the simulator. */
+  task?: string;
+  /** `--simulator`: the file of a simulator that is not built in. */
+  simulator?: string;
+}
+
+/** An opened environment and the task to play in it. */
+export interface PlaySession {
+  environment: Environment;
+  task: string;
+  /** Further keys of an output line, asked for after the reset and each action. */
+  more?(): Promise<Record<string, unknown>>;
+}
+
+/** @throws InputError or UsageError, before anything is written */
+export type OpenSimulator = (options: PlayOptions) => Promise<PlaySession>;
