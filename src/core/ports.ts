@@ -74,6 +74,13 @@ export interface SampleRequest {
   maxTokens: number;
   /** 0 takes the most probable token. */
   temperature: number;
+  /** Only so many of the most probable tokens may be drawn, and their equals; all when absent. */
+  topK?: number;
+  /**
+   * Only the fewest most probable tokens (of `topK`) whose probabilities at `temperature` come to this much, and their
+   * equals; all when absent.
+   */
+  topP?: number;
   /** Seed of the uniform numbers; the same seed on the same device gives the same response. */
   seed: number;
   /** Ids that end the response (kept as its last token). */

@@ -96,3 +96,17 @@ test.each(Object.keys(backends))(
     plain.dispose();
   },
 );
+
+test("bounded draws keep to their bounds", async () => {
+  const backend = createReferenceBackend();
+  const model = sharpModel(backend);
+  const [request] = prompts(1, 1);
+  const uniform = () => 0.9;
+  const [greedy] = await model.generateAll([{ ...request!, temperature: 0 }]);
+  const [bounded] = await model.generateAll([{ ...request!, temperature: 5, topK: 1, uniform }]);
+  expect(bounded!.ids).toEqual(greedy!.ids);
+  await expect(model.generateAll([{ ...request!, topK: 0, uniform }])).rejects.toThrow("top-k 0 is not");
+  await expect(model.generateAll([{ ...request!, topP: 1.5, uniform }])).rejects.toThrow("top-p 1.5 is not");
+  model.dispose();
+  backend.dispose();
+});

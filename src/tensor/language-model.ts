@@ -310,12 +310,14 @@ export class LanguageModel {
 
   /**
    * Continues many prompts, which advance together where the model's layers allow it, with the keys and values that the
-   * prompts share with those of the call before. Whoever changes the parameters calls `forgetPrefixes`.
+   * prompts share with those of the call before. Bounds on what may be drawn (`topK`, `topP`) are applied to downloaded
+   * logits, one prompt after the other. Whoever changes the parameters calls `forgetPrefixes`.
    */
   async generateAll(requests: readonly DecodeRequest[], work: DecodeWork = {}): Promise<Generated[]> {
     for (const request of requests) this.#checkGeneration(request);
     const { backend, config, name } = this;
-    if (config.architecture === "qwen3") {
+    const bounded = requests.some(({ topK, topP }) => topK !== undefined || topP !== undefined);
+    if (config.architecture === "qwen3" && !bounded) {
       this.#decoder ??= new Decoder(backend, config, this.#tensors, this.#rope, name);
       return this.#decoder.decode(requests, work);
     }

@@ -40,3 +40,22 @@ test("only drawable ids are drawn, with their probability among all of them", ()
   expect(drawSample(logits, 0.5, 0.5, drawable).logprob).toBeCloseTo(Math.log(0.3), 6);
   expect(drawGreedy(logits, [[4, 9]]).logprob).toBe(-Infinity);
 });
+
+test("bounds leave the most probable tokens, and their equals", () => {
+  const drawn = (bounds: { topK?: number; topP?: number }, values = logits, temperature = 1) =>
+    [0, 0.2, 0.4, 0.6, 0.8, 0.999].map((u) => drawSample(values, temperature, u, ALL, bounds).id);
+  // Of 0.4 and 0.3, id 1 has four sevenths.
+  expect(drawn({ topK: 2 })).toEqual([1, 1, 1, 3, 3, 3]);
+  expect(drawn({ topK: 1 })).toEqual([1, 1, 1, 1, 1, 1]);
+  expect(drawn({ topK: 9 })).toEqual(drawn({}));
+  // 0.4 + 0.3 come to 0.7, not to 0.75.
+  expect(drawn({ topP: 0.69 })).toEqual(drawn({ topK: 2 }));
+  expect(drawn({ topP: 0.75 })).toEqual(drawn({ topK: 3 }));
+  // At T = 1/2 the largest has 16 of 30; of the two largest, 16 of 25.
+  expect(drawn({ topP: 0.52 }, logits, 0.5)).toEqual(drawn({ topK: 1 }));
+  expect(drawn({ topP: 0.63, topK: 2 }, logits, 0.5)).toEqual(drawn({ topK: 1 }, logits, 0.5));
+  expect(drawn({ topP: 0.65, topK: 2 }, logits, 0.5)).toEqual(drawn({ topK: 2 }, logits, 0.5));
+  expect(new Set(drawn({ topK: 1 }, Float32Array.of(1, 2, 2)))).toEqual(new Set([1, 2]));
+  // The log-probability is that of the whole vocabulary at T = 1.
+  expect(drawSample(logits, 0.5, 0.5, ALL, { topK: 1 }).logprob).toBeCloseTo(Math.log(0.4), 6);
+});

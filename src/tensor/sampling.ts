@@ -25,6 +25,28 @@ function limitedTo(drawable: readonly IdRange[], logits: Float32Array): Float32A
   return limited;
 }
 
+/**
+ * Sets the logits below the bounds to -∞: first all but the `topK` largest, then, of the softmax over what is left, all
+ * but the fewest largest that come to `topP`. Equals of the last one that stays, stay.
+ */
+function keepMostProbable(logits: Float32Array, scale: number, { topK, topP }: DrawBounds): void {
+  if (topK === undefined && topP === undefined) return;
+  const sorted = logits.toSorted((a, b) => b - a);
+  const kept = Math.min(topK ?? sorted.length, sorted.length);
+  let least = sorted[kept - 1]!;
+  if (topP !== undefined) {
+    // Equals of the last one within `topK` count.
+    const end = sorted.findLastIndex((logit) => logit >= least) + 1;
+    const sum = logSumExp(sorted.subarray(0, end), scale);
+    let share = 0;
+    for (let i = 0; i < end && share < topP; i += 1) {
+      least = sorted[i]!;
+      share += Math.exp(scale * least - sum);
+    }
+  }
+  for (let i = 0; i < logits.length; i += 1) if (logits[i]! < least) logits[i] = -Infinity;
+}
+
 /** The most probable token in `drawable`; the first of equals. */
 export function drawGreedy(logits: Float32Array, drawable: readonly IdRange[]): Drawn {
   const limited = limitedTo(drawable, logits);
@@ -33,18 +55,26 @@ export function drawGreedy(logits: Float32Array, drawable: readonly IdRange[]): 
   return { id, logprob: limited[id]! - logSumExp(logits, 1) };
 }
 
+/** Which of the most probable tokens may be drawn; all where a bound is absent. See `SampleRequest`. */
+export interface DrawBounds {
+  topK?: number;
+  topP?: number;
+}
+
 /**
- * The first token, in order of id, whose cumulative softmax(logits / temperature) over the ids in `drawable` exceeds u in
- * [0, 1).
+ * The first token, in order of id, whose cumulative softmax(logits / temperature) over the ids in `drawable`, and within
+ * the bounds, exceeds u in [0, 1).
  */
 export function drawSample(
   logits: Float32Array,
   temperature: number,
   u: number,
   drawable: readonly IdRange[],
+  bounds: DrawBounds = {},
 ): Drawn {
   const scale = 1 / temperature;
   const limited = limitedTo(drawable, logits);
+  keepMostProbable(limited, scale, bounds);
   const sum = logSumExp(limited, scale);
   let cumulative = 0;
   let id = -1;

@@ -2,6 +2,7 @@
  * Token ids of an episode's decision: what was recorded, or else what the recorded texts encode to. A special token that
  * a recorded text spells out is text: only the chat template opens and closes turns.
  */
+import type { ChatTurn } from "../core/environment/prompt/chat.ts";
 import { type LimitedPrompt, limitPrompt } from "../core/environment/prompt-limit.ts";
 import { InputError } from "../core/errors.ts";
 import type { EpisodeDecision } from "../core/record/schema.ts";
@@ -49,11 +50,12 @@ export function decisionPrompt(
 }
 
 /**
- * Ids of the student's prompt h_t: `prompt_ids` if recorded, else the chat template over one user message with the
- * opening of the assistant's turn and without native thinking (Appendix "Prompt and parser adaptations").
+ * Ids of the student's prompt h_t: `prompt_ids` if recorded, else the chat template over the user message, after
+ * earlier turns where there are any, with the opening of the assistant's turn and without native thinking (Appendix
+ * "Prompt and parser adaptations").
  */
 export function decisionPromptIds(
-  decision: Pick<EpisodeDecision, "prompt" | "prompt_ids">,
+  decision: Pick<EpisodeDecision, "prompt" | "prompt_ids"> & { earlier?: readonly ChatTurn[] },
   tokenizer: Tokenizer,
   place: DecisionPlace = {},
 ): number[] {
@@ -61,7 +63,7 @@ export function decisionPromptIds(
   if (decision.prompt === undefined) {
     throw inputError("missing; expected `prompt` or `prompt_ids` to score this decision", place, "prompt");
   }
-  return tokenizer.chatIds([{ role: "user", content: decision.prompt }], {
+  return tokenizer.chatIds([...(decision.earlier ?? []), { role: "user", content: decision.prompt }], {
     addGenerationPrompt: true,
     enableThinking: false,
   });

@@ -27,11 +27,12 @@ export const toyCodec: TextCodec = {
   decode: (ids) => String.fromCharCode(...ids.map((id) => id + 31)),
   endOfTurnId: 0,
   drawable: [[0, TOY_VOCABULARY]],
-  prompt({ prompt, prompt_ids }, environment, { episode, decision }) {
+  prompt({ prompt, prompt_ids, earlier = [] }, environment, { episode, decision }) {
     const key = `${episode}, decisions[${decision}].prompt`;
     if (prompt_ids !== undefined) return limitPrompt(prompt_ids, environment, { key });
     if (prompt === undefined) throw new InputError("missing", { key });
-    return limitPrompt([...toyCodec.encode(prompt), 0, 1], environment, { key });
+    const turns = [...earlier.map(({ content }) => content), prompt];
+    return limitPrompt([...turns.flatMap((turn) => [...toyCodec.encode(turn), 0]), 1], environment, { key });
   },
   responseIds({ response, response_ids }, { episode, decision }) {
     if (response_ids !== undefined) return response_ids;

@@ -7,6 +7,7 @@ import type { State } from "../record/schema.ts";
 import { ALFWORLD } from "./alfworld/rules.ts";
 import { customRules } from "./custom/rules.ts";
 import type { PromptRules } from "./prompt/rules.ts";
+import type { Protocol, Purpose } from "./protocol.ts";
 import { SCIENCEWORLD } from "./scienceworld/rules.ts";
 import { WEBSHOP } from "./webshop/rules.ts";
 
@@ -78,6 +79,10 @@ export interface EnvironmentRules {
   parseResponse(response: string, observation: string): ParsedResponse;
   /** How the student's user message is built. */
   readonly prompt: PromptRules;
+  /** How episodes are played, for each purpose. */
+  readonly protocols: Readonly<Record<Purpose, Protocol>>;
+  /** Whether a replay's text says what the recorded one said: the same text, up to the order of lists (ScienceWorld). */
+  sameText(left: string, right: string): boolean;
 }
 
 const ENVIRONMENTS: ReadonlyMap<string, EnvironmentRules> = new Map(

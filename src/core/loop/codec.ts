@@ -1,3 +1,4 @@
+import type { ChatTurn } from "../environment/prompt/chat.ts";
 import type { LimitedPrompt } from "../environment/prompt-limit.ts";
 import type { IdRange } from "../ports.ts";
 
@@ -19,11 +20,11 @@ export interface TextCodec {
   readonly drawable: readonly IdRange[];
   /**
    * h_t within its environment's limit, from the exact ids that the student saw: `prompt_ids` where recorded, else the
-   * chat template over `prompt` with the generation prompt. Throws `InputError` naming the place when the decision
+   * chat template over `prompt`, after the turns of `earlier`, with the generation prompt. Throws `InputError` naming the place when the decision
    * carries neither, or has more tokens than an environment that cuts nothing allows.
    */
   prompt(
-    decision: { prompt?: string; prompt_ids?: number[] },
+    decision: { prompt?: string; prompt_ids?: number[]; earlier?: readonly ChatTurn[] },
     environment: string,
     place: DecisionPlace,
   ): LimitedPrompt;

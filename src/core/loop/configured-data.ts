@@ -3,6 +3,7 @@ import { environmentRules } from "../environment/environment.ts";
 import type { Episode } from "../record/schema.ts";
 import { freshData, recordedData, type TrainingData } from "./data.ts";
 import { openRecorded } from "./recorded-environment.ts";
+import type { RolloutTask } from "./rollout.ts";
 import type { RunLengthsOptions } from "./run-lengths.ts";
 import type { TrainConfig } from "./train-config.ts";
 
@@ -16,7 +17,7 @@ export function configuredData(
   episodes: readonly Episode[],
 ): TrainingData {
   if (sample === undefined) return recordedData(episodes);
-  const tasks = episodes.map((episode) => {
+  const tasks = episodes.map((episode): RolloutTask => {
     const { limits, parseResponse } = environmentRules(episode.environment);
     return {
       episode: episode.episode,
@@ -25,6 +26,8 @@ export function configuredData(
       maxDecisions: sample.max_decisions ?? limits.decisions,
       maxTokens: sample.max_tokens ?? limits.responseTokens,
       open: async () => openRecorded(episode),
+      seedText: ({ decision, policyVersion, seed: run }) =>
+        `${episode.task}|${episode.episode}|${decision}|${policyVersion}|${run}`,
       parse: (response: string, observation: string) => parseResponse(response, observation).action,
     };
   });

@@ -11,14 +11,14 @@ import type {
   NoAnswer,
 } from "../ports.ts";
 import type { Episode } from "../record/schema.ts";
-import type { OpenedTask } from "./rollout.ts";
+import type { OpenedTask } from "./play.ts";
 
 /** A recorded episode as a task to roll out: the student reads the recorded prompts. */
 export function openRecorded(episode: Episode): OpenedTask {
   const environment = new RecordedEnvironment(episode);
   return {
     environment,
-    prompt: () => environment.prompt(),
+    prompt: () => ({ message: environment.prompt(), earlier: [] }),
     malformed: () => environment.follow(null),
   };
 }

@@ -56,6 +56,7 @@ const task = {
   maxTokens: 16,
   open: async () => openRecorded(RECORDED),
   parse: (response: string) => (response === "?" ? null : response),
+  seedText: ({ decision }: { decision: number }) => `t|${decision}`,
 };
 const settings = { temperature: 1, seed: 1, policyVersion: 0 };
 

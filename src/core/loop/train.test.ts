@@ -6,8 +6,8 @@ import { PAPER_SETTINGS } from "../ports.ts";
 import type { Episode } from "../record/schema.ts";
 import { freshData, recordedData } from "./data.ts";
 import type { TrainEvent } from "./events.ts";
+import type { OpenedTask } from "./play.ts";
 import { openRecorded } from "./recorded-environment.ts";
-import type { OpenedTask } from "./rollout.ts";
 import { type TeacherContexts, type TrainOptions, train } from "./train.ts";
 
 const SETTINGS = { ...PAPER_SETTINGS, learningRate: 0.5 };
@@ -51,6 +51,8 @@ const TASKS = EPISODES.map((recorded) => ({
   maxTokens: 4,
   open: async () => patient(recorded.episode),
   parse: (response: string) => response,
+  seedText: ({ decision, policyVersion }: { decision: number; policyVersion: number }) =>
+    `${recorded.task}|${decision}|${policyVersion}`,
 }));
 
 function patient(id: string): OpenedTask {
@@ -64,7 +66,7 @@ function patient(id: string): OpenedTask {
       step: async () => ({ ...turn, status: "executed" }),
       close: async () => {},
     },
-    prompt: (_start, _turn, history) => `${id} ${history.length}>`,
+    prompt: (_start, _turn, history) => ({ message: `${id} ${history.length}>`, earlier: [] }),
     malformed: () => ({ ...turn, status: "malformed" }),
   };
 }
@@ -512,7 +514,10 @@ describe("prompts over the environment's limit", () => {
 
   it("are told of where the student plays, too", async () => {
     const [task] = TASKS;
-    const open = async () => ({ ...patient("a"), prompt: () => long("go").prompt });
+    const open = async () => ({
+      ...patient("a"),
+      prompt: () => ({ message: long("go").prompt!, earlier: [] }),
+    });
     const run = options({ method: METHODS.opd, data: freshData([{ ...task!, open }], ROLLOUT) });
     await train(run);
     expect(of(run.events, "scored").map(({ cutPrompts }) => cutPrompts)).toEqual([2, 2]);

@@ -6,6 +6,7 @@ import type { EnvironmentRules } from "../environment.ts";
 import { PLAIN_RULE, responseParser } from "../tagged-response.ts";
 import { locateFacts } from "./locator.ts";
 import { ALFWORLD_PROMPT } from "./prompt.ts";
+import { ALFWORLD_PROTOCOL } from "./protocol.ts";
 
 export const ALFWORLD: EnvironmentRules = {
   name: "alfworld",
@@ -26,5 +27,7 @@ export const ALFWORLD: EnvironmentRules = {
   unverifiedFallback: false,
   locate: locateFacts,
   parseResponse: responseParser(PLAIN_RULE),
+  sameText: (left, right) => left === right,
   prompt: ALFWORLD_PROMPT,
+  protocols: ALFWORLD_PROTOCOL,
 };

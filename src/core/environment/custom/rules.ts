@@ -4,6 +4,7 @@
  * record is never ranked on trust alone and raw records are always labelled unverified.
  */
 import type { EnvironmentRules } from "../environment.ts";
+import { playProtocols } from "../protocol.ts";
 import { SCIENCEWORLD } from "../scienceworld/rules.ts";
 import { responseParser } from "../tagged-response.ts";
 import { CUSTOM_PROMPT } from "./prompt.ts";
@@ -15,6 +16,9 @@ const parseResponse = responseParser({
   acceptsBlank: () => false,
 });
 
+/** Every reply counts, in collection too: nothing is known of how to take one back. */
+const PROTOCOLS = playProtocols(SCIENCEWORLD.limits.historyPairs);
+
 export function customRules(name: string): EnvironmentRules {
   return {
     ...SCIENCEWORLD,
@@ -24,5 +28,7 @@ export function customRules(name: string): EnvironmentRules {
     locate: null,
     parseResponse,
     prompt: CUSTOM_PROMPT,
+    protocols: { collect: PROTOCOLS.evaluate, ...PROTOCOLS },
+    sameText: (left, right) => left === right,
   };
 }

@@ -5,6 +5,7 @@
  */
 import { InputError } from "../../errors.ts";
 import type { EnvironmentRules } from "../environment.ts";
+import type { Protocol } from "../protocol.ts";
 import { fill, type PromptTemplate } from "./template.ts";
 
 /** What a message is made of. */
@@ -19,7 +20,7 @@ export interface PromptInput {
 }
 
 /**
- * h_t as text. Only the last `limits.historyPairs` pairs are repeated, with their numbers. White space at the end of an
+ * h_t as text. Only the last pairs are repeated, with their numbers: by default `limits.historyPairs`. White space at the end of an
  * observation is left out, so that a message looks the same whether or not an environment ends its texts with a line
  * break.
  *
@@ -29,9 +30,10 @@ export function studentPrompt(
   rules: Pick<EnvironmentRules, "limits" | "prompt">,
   input: PromptInput,
   template: PromptTemplate = rules.prompt.template,
+  repeated: Protocol["history"] = { pairs: rules.limits.historyPairs, from: 1 },
 ): string {
   const decided = input.history.length;
-  const shown = input.history.slice(Math.max(0, decided - rules.limits.historyPairs));
+  const shown = input.history.slice(Math.max(0, decided - repeated.pairs));
   const pairs = shown.map(({ observation, action }, i) =>
     fill(template.pair, {
       number: String(decided - shown.length + i + 1),
@@ -44,7 +46,7 @@ export function studentPrompt(
     observation: input.observation.trimEnd(),
     decision: String(decided + 1),
     history:
-      decided === 0
+      decided < repeated.from
         ? ""
         : fill(template.history, {
             pairs: pairs.join("\n"),

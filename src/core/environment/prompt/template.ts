@@ -18,6 +18,8 @@ export interface PromptTemplate {
   pair: readonly Part[];
   /** Stands for `{action}` of a malformed response. */
   unreadableAction: string;
+  /** What a malformed response is answered with: the agent's next observation. */
+  malformedFeedback: string;
   /** What stands between the entries of each list that the environment supplies. */
   lists: ReadonlyMap<string, string>;
 }
@@ -25,12 +27,18 @@ export interface PromptTemplate {
 /** Lines of a template; one string is one line or more. */
 const text = z.union([z.string(), z.array(z.string())]);
 
+/** Where a template has no words of its own. */
+const MALFORMED_FEEDBACK =
+  "The reply could not be read: it needs an optional <thought>...</thought> and then exactly one <action>...</action>. " +
+  "This decision was counted and nothing was done.";
+
 const fileSchema = z.strictObject({
   format: z.literal("gcopd.prompt.v1"),
   message: text,
   history: text,
   pair: text,
   unreadable_action: z.string(),
+  malformed_feedback: z.string().min(1).default(MALFORMED_FEEDBACK),
   lists: z.record(z.string(), z.string()),
 });
 
@@ -74,6 +82,7 @@ export function readPromptTemplate(
     history: part("history", HISTORY),
     pair: part("pair", PAIR),
     unreadableAction: file.unreadable_action,
+    malformedFeedback: file.malformed_feedback,
     lists: new Map(Object.entries(file.lists)),
   };
 }

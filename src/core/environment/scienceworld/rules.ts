@@ -2,6 +2,7 @@
 import type { EnvironmentRules } from "../environment.ts";
 import { locateCase } from "./locate-case.ts";
 import { SCIENCEWORLD_PROMPT } from "./prompt.ts";
+import { SCIENCEWORLD_PROTOCOL } from "./protocol.ts";
 import { parseResponse } from "./response.ts";
 
 export const SCIENCEWORLD: EnvironmentRules = {
@@ -23,5 +24,7 @@ export const SCIENCEWORLD: EnvironmentRules = {
   unverifiedFallback: true,
   locate: locateCase,
   parseResponse,
+  sameText: (left, right) => left === right,
   prompt: SCIENCEWORLD_PROMPT,
+  protocols: SCIENCEWORLD_PROTOCOL,
 };

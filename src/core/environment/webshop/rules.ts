@@ -3,6 +3,7 @@ import type { EnvironmentRules } from "../environment.ts";
 import { PLAIN_RULE, responseParser } from "../tagged-response.ts";
 import { locatePage } from "./locate-page.ts";
 import { WEBSHOP_PROMPT } from "./prompt.ts";
+import { WEBSHOP_PROTOCOL } from "./protocol.ts";
 
 export const WEBSHOP: EnvironmentRules = {
   name: "webshop",
@@ -23,5 +24,7 @@ export const WEBSHOP: EnvironmentRules = {
   unverifiedFallback: true,
   locate: locatePage,
   parseResponse: responseParser(PLAIN_RULE),
+  sameText: (left, right) => left === right,
   prompt: WEBSHOP_PROMPT,
+  protocols: WEBSHOP_PROTOCOL,
 };

@@ -1,0 +1,12 @@
+/** What a model reads at a decision: a user message, and the turns before it where the protocol is a chat. */
+export interface ChatTurn {
+  role: "user" | "assistant";
+  content: string;
+}
+
+export interface DecisionPrompt {
+  /** The user message h_t of this decision. */
+  message: string;
+  /** Earlier turns; none in the paper's student protocol. */
+  earlier: readonly ChatTurn[];
+}

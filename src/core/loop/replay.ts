@@ -1,0 +1,91 @@
+/**
+ * Recorded decisions executed again from a reset: to restore an environment after a rejected action, to go on with an
+ * interrupted episode, and to verify a record. Each step must repeat what was recorded.
+ */
+import type { EnvironmentRules } from "../environment/environment.ts";
+import type { Environment, EnvironmentAnswer, EnvironmentStart, EnvironmentTurn } from "../ports.ts";
+import type { EpisodeDecision, SourceDecision, State } from "../record/schema.ts";
+import { foldWhiteSpace } from "../white-space.ts";
+
+/** What is executed again. */
+export interface ReplayedRecord {
+  task: string;
+  initialObservation: string;
+  decisions: readonly (EpisodeDecision | SourceDecision)[];
+}
+
+export type Replay =
+  | { start: EnvironmentStart; turn: EnvironmentTurn; differs: null }
+  /** The first difference, for people. */
+  | { differs: string };
+
+/**
+ * Resets the environment and executes the decisions. Malformed ones never reached it and are passed over; a recorded
+ * number of a menu stands for the entry with the recorded text.
+ *
+ * @returns the turn after the last decision, or the first difference from the record in observation, feedback, status,
+ * score or locator
+ */
+export async function replay(
+  environment: Environment,
+  { task, initialObservation, decisions }: ReplayedRecord,
+  { sameText }: Pick<EnvironmentRules, "sameText">,
+): Promise<Replay> {
+  const start = await environment.reset(task);
+  if (!sameText(start.observation, initialObservation)) return { differs: "the first observation" };
+  let turn: EnvironmentTurn = start;
+  for (const [t, recorded] of decisions.entries()) {
+    const before = difference(t, [
+      ["state", sameKey(turn.state, recorded.state)],
+      [
+        "observation",
+        t === 0 || !executed(decisions[t - 1]!) || sameText(turn.observation, recorded.observation),
+      ],
+    ]);
+    if (before !== null) return { differs: before };
+    if (!executed(recorded)) continue;
+    const action = reboundAction(turn.state, recorded);
+    if (action === null) return { differs: `decision ${t}: no single menu entry says what was chosen` };
+    const answer = await environment.step(action);
+    if ("unanswered" in answer) return { differs: `decision ${t}: ${answer.unanswered}` };
+    const after = difference(t, [
+      ["status", sameStatus(answer, recorded)],
+      ["feedback", sameText(answer.feedback, recorded.feedback)],
+      ["score", answer.score === recorded.score],
+    ]);
+    if (after !== null) return { differs: after };
+    turn = answer;
+  }
+  return { start, turn, differs: null };
+}
+
+/** False for a malformed response, which no environment sees. */
+function executed(
+  decision: EpisodeDecision | SourceDecision,
+): decision is EpisodeDecision & { action: string } {
+  return decision.action !== null && decision.status !== "malformed";
+}
+
+function difference(t: number, checks: readonly (readonly [string, boolean])[]): string | null {
+  const found = checks.find(([, same]) => !same);
+  return found === undefined ? null : `decision ${t}: ${found[0]}`;
+}
+
+/** Locators can be compared where both were captured. */
+export function sameKey(left: State | null, right: State | null): boolean {
+  return left === null || right === null || left.key === right.key;
+}
+
+function sameStatus({ status }: EnvironmentAnswer, recorded: { status: string }): boolean {
+  return (status === "rejected") === (recorded.status === "rejected");
+}
+
+/** The action as this run's menu numbers it; null where its text is not there exactly once. */
+function reboundAction(
+  state: State | null,
+  { action, binding }: { action: string; binding: string | null },
+): string | null {
+  if (binding === null || state === null || state.mode === "normal") return action;
+  const entries = Object.entries(state.options).filter(([, text]) => foldWhiteSpace(text) === binding);
+  return entries.length === 1 ? entries[0]![0] : null;
+}
