@@ -52,7 +52,7 @@ test("damaged files of a model are taken or refused in one clear line", async ()
     if ("fault" in verdict) faults.push(`--models --seed 20 --from ${index}: ${verdict.fault}`);
   }
   expect(faults).toEqual([]);
-}, 120_000);
+});
 
 /** Inputs (seed, number) that once were a fault of the program. They stay what they are while mutate.ts does. */
 const ONCE_FAULTS: [number, number][] = [

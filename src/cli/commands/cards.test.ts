@@ -154,7 +154,7 @@ it("trains on two cards the run that one takes, and goes on from its checkpoint 
   const on = await run("two-cards");
   expect(on.steps.slice(0, 3)).toEqual(two.steps.slice(0, 3));
   same(on.steps, one.steps);
-}, 300_000);
+});
 
 it("bad input on a card is one line; bad numbers of cards are bad usage", async () => {
   const bad = await cli("score", "--model", file("nowhere"), "--in", file("requests.jsonl"), "--cards", "2");

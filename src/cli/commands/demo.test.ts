@@ -38,7 +38,7 @@ describe("the sample", () => {
       const { rise, text } = await evidenceWorth(teacher, cases, spread(cases, 5), () => {}, never);
       expect(rise, text).toBeGreaterThan(0.5);
     }
-  }, 400_000);
+  });
 
   it("cases score the source's action, whole", async () => {
     for (const item of await keptOutCases(sample)) {
@@ -77,7 +77,7 @@ describe("the sample", () => {
       if (!moves) expect(after).toEqual(before);
       student.dispose();
     }
-  }, 400_000);
+  });
 });
 
 describe("table", () => {

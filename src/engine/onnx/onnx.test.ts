@@ -55,7 +55,7 @@ describe("findOnnxExport", () => {
     await expect(findOnnxExport(folder({ "config.json": "{}" }))).rejects.toThrow(/none is there/);
     await expect(findOnnxExport(folder({ "a.onnx": "" }), "c.onnx")).rejects.toThrow(InputError);
     await expect(findOnnxExport(folder({ "a.onnx": "", "config.json": "{" }))).rejects.toThrow(
-      /folder\/config.json: not valid JSON/,
+      /folder\/config.json: not JSON/,
     );
     expect(hasOnnxExport(["config.json", "onnx/model.onnx"])).toBe(true);
     expect(hasOnnxExport(["model.onnx.data"])).toBe(false);

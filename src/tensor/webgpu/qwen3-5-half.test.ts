@@ -72,7 +72,7 @@ describe.each(["tokens", "chunks"] as const)(
         expect(worst, `sequence ${i}`).toBeLessThan(MOST_LOGPROB);
       }
       model.dispose();
-    }, 120_000);
+    });
 
     test("gradients as with f32 operands", async () => {
       const gradients = async (backend: Backend) => {
@@ -86,6 +86,6 @@ describe.each(["tokens", "chunks"] as const)(
       const [expected, found] = [await gradients(full), await gradients(half)];
       for (const [name, values] of expected)
         expect(relativeError(found.get(name)!, values), name).toBeLessThan(MOST_GRADIENT);
-    }, 120_000);
+    });
   },
 );

@@ -209,36 +209,29 @@ async function scenario(): Promise<void> {
   expect(unhandled).not.toHaveBeenCalled();
 }
 
-/** The scenario runs some hundred times. */
-const MINUTES = { timeout: 600_000 };
-
-it.each(["short", "EIO", "ENOSPC", "EMFILE"] as const)(
-  "every file operation once with %s",
-  MINUTES,
-  async (fault) => {
-    const met = new Set<string>();
-    for (let at = 0; ; at += 1) {
-      fresh();
-      files.arm(join(folder, "jobs"), at, fault satisfies Fault);
-      await scenario().catch((error: unknown) => {
-        throw new Error(`${fault} at ${at}: ${files.injected?.name} ${files.injected?.path}`, {
-          cause: error,
-        });
+it.each(["short", "EIO", "ENOSPC", "EMFILE"] as const)("every file operation once with %s", async (fault) => {
+  const met = new Set<string>();
+  for (let at = 0; ; at += 1) {
+    fresh();
+    files.arm(join(folder, "jobs"), at, fault satisfies Fault);
+    await scenario().catch((error: unknown) => {
+      throw new Error(`${fault} at ${at}: ${files.injected?.name} ${files.injected?.path}`, {
+        cause: error,
       });
-      if (files.injected !== null) met.add(files.injected.name);
-      if (files.operations.length <= at) break;
-    }
-    const expected = {
-      short: ["readSync", "writeSync"],
-      EIO: ["readSync", "mkdirSync", "fsyncSync", "rename"],
-    };
-    expect([...met]).toEqual(
-      expect.arrayContaining(fault === "short" || fault === "EIO" ? expected[fault] : ["openSync"]),
-    );
-  },
-);
+    });
+    if (files.injected !== null) met.add(files.injected.name);
+    if (files.operations.length <= at) break;
+  }
+  const expected = {
+    short: ["readSync", "writeSync"],
+    EIO: ["readSync", "mkdirSync", "fsyncSync", "rename"],
+  };
+  expect([...met]).toEqual(
+    expect.arrayContaining(fault === "short" || fault === "EIO" ? expected[fault] : ["openSync"]),
+  );
+});
 
-it.each(STORE_FAULTS)("every statement once with %s", MINUTES, async (code) => {
+it.each(STORE_FAULTS)("every statement once with %s", async (code) => {
   let injected = 0;
   for (let at = 0; ; at += 1) {
     fresh();
