@@ -1,8 +1,35 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** Files that take minutes. */
+const LONG = [
+  "src/tensor/webgpu/goldens.test.ts",
+  "src/tensor/goldens.test.ts",
+  "src/worker/job/faults.test.ts",
+  "src/cli/train/run-faults.test.ts",
+  "src/engine/cards/cards.test.ts",
+  "src/tensor/memory-plan.test.ts",
+  "src/tensor/webgpu/linear.test.ts",
+  "src/tensor/decoder.test.ts",
+  "test/fuzz/fuzz.test.ts",
+  "test/standard-streams.test.ts",
+];
+
+/** Long files go first, so that no worker is left with one at the end. */
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const place = LONG.findIndex((file) => moduleId.endsWith(`/${file}`));
+      return place === -1 ? LONG.length : place;
+    };
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
+  }
+}
 
 export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "src/**/*.test.tsx", "test/**/*.test.ts", "scripts/**/*.test.ts"],
+    sequence: { sequencer: LongFirst },
     // Ends what hangs; how fast the machine is decides nothing.
     testTimeout: 900_000,
     hookTimeout: 900_000,
