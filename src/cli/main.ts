@@ -7,7 +7,9 @@ import { DeviceError, InputError } from "../core/errors.ts";
 import { fileError, isSystemError } from "../node/file-error.ts";
 import { PACKAGE } from "../worker/package-root.ts";
 import { type Register, UsageError } from "./command.ts";
+import { register as collect } from "./commands/collect.ts";
 import { register as demo } from "./commands/demo.ts";
+import { register as evaluate } from "./commands/evaluate.ts";
 import { register as evidence } from "./commands/evidence.ts";
 import { register as exportCommand } from "./commands/export.ts";
 import { register as graph } from "./commands/graph.ts";
@@ -15,6 +17,7 @@ import { register as importCommand } from "./commands/import.ts";
 import { register as indexFile } from "./commands/index-file.ts";
 import { register as locate } from "./commands/locate.ts";
 import { register as play } from "./commands/play.ts";
+import { register as prompt } from "./commands/prompt.ts";
 import { register as retrieve } from "./commands/retrieve.ts";
 import { register as score } from "./commands/score.ts";
 import { register as serveCard } from "./commands/serve-card.ts";
@@ -42,6 +45,9 @@ const COMMANDS: Register[] = [
   score,
   step,
   play,
+  prompt,
+  collect,
+  evaluate,
   train,
   demo,
   worker,

@@ -1,11 +1,9 @@
 import type { Command } from "commander";
 import { InputError } from "../../core/errors.ts";
-import { parseJsonText } from "../../core/json.ts";
 import type { EnvironmentTurn, Offered } from "../../core/ports.ts";
-import { jsonType } from "../../core/record/describe-issue.ts";
-import { readLines } from "../../core/record/lines.ts";
 import { UsageError } from "../command.ts";
-import { checkOut, fileLabel, openBytes, progress, writeRecordsOut } from "../io.ts";
+import { checkOut, progress, writeRecordsOut } from "../io.ts";
+import { readActions } from "../play/read-actions.ts";
 import type { PlayOptions } from "../play/simulator.ts";
 import { SIMULATORS } from "../play/simulators.ts";
 
@@ -77,17 +75,4 @@ async function run(options: Options): Promise<void> {
 function listed(offered: Offered): unknown {
   if ("commands" in offered) return offered.commands;
   return "clickables" in offered ? offered.clickables : offered;
-}
-
-async function* readActions(path: string): AsyncGenerator<string> {
-  const file = fileLabel(path);
-  for await (const { text, line } of readLines(openBytes(path), file)) {
-    const value = parseJsonText(text, { file, line });
-    if (typeof value !== "string")
-      throw new InputError(`expected an action as a JSON string, received ${jsonType(value)}`, {
-        file,
-        line,
-      });
-    yield value;
-  }
 }

@@ -3,7 +3,7 @@
  * retained when nothing trusted is there, the limits of the protocol, the locator and the response parser. Retrieval,
  * evidence and the loop read these rules and never ask for an environment by name.
  */
-import type { State } from "../record/schema.ts";
+import type { Episode, State } from "../record/schema.ts";
 import { ALFWORLD } from "./alfworld/rules.ts";
 import { customRules } from "./custom/rules.ts";
 import type { PromptRules } from "./prompt/rules.ts";
@@ -83,6 +83,10 @@ export interface EnvironmentRules {
   readonly protocols: Readonly<Record<Purpose, Protocol>>;
   /** Whether a replay's text says what the recorded one said: the same text, up to the order of lists (ScienceWorld). */
   sameText(left: string, right: string): boolean;
+  /** Type of a task, as evaluations group them; null where the environment has none, or the name does not say it. */
+  taskType(task: string): string | null;
+  /** Score of a finished evaluation episode in 0 … 100; null where the environment has none beside success (ALFWorld). */
+  evaluationScore(episode: Pick<Episode, "decisions" | "outcome">): number | null;
 }
 
 const ENVIRONMENTS: ReadonlyMap<string, EnvironmentRules> = new Map(

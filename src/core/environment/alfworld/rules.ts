@@ -8,6 +8,10 @@ import { locateFacts } from "./locator.ts";
 import { ALFWORLD_PROMPT } from "./prompt.ts";
 import { ALFWORLD_PROTOCOL } from "./protocol.ts";
 
+/** The six types, as the names of games begin with them. */
+const TASK_TYPE =
+  /(?:^|\/)(pick_and_place_simple|look_at_obj_in_light|pick_(?:clean|heat|cool)_then_place_in_recep|pick_two_obj_and_place)-/;
+
 export const ALFWORLD: EnvironmentRules = {
   name: "alfworld",
   limits: {
@@ -27,6 +31,8 @@ export const ALFWORLD: EnvironmentRules = {
   unverifiedFallback: false,
   locate: locateFacts,
   parseResponse: responseParser(PLAIN_RULE),
+  taskType: (task) => TASK_TYPE.exec(task)?.[1] ?? null,
+  evaluationScore: () => null,
   sameText: (left, right) => left === right,
   prompt: ALFWORLD_PROMPT,
   protocols: ALFWORLD_PROTOCOL,

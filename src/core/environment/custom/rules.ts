@@ -29,6 +29,8 @@ export function customRules(name: string): EnvironmentRules {
     parseResponse,
     prompt: CUSTOM_PROMPT,
     protocols: { collect: PROTOCOLS.evaluate, ...PROTOCOLS },
+    taskType: () => null,
+    evaluationScore: () => null,
     sameText: (left, right) => left === right,
   };
 }

@@ -24,6 +24,9 @@ export const SCIENCEWORLD: EnvironmentRules = {
   unverifiedFallback: true,
   locate: locateCase,
   parseResponse,
+  taskType: (task) => task.split("|")[0]!,
+  // The score may fall again, and a wrong focus ends at -100.
+  evaluationScore: ({ decisions }) => Math.max(0, ...decisions.map(({ score }) => score ?? 0)),
   sameText: (left, right) => left === right,
   prompt: SCIENCEWORLD_PROMPT,
   protocols: SCIENCEWORLD_PROTOCOL,

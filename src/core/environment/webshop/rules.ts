@@ -24,6 +24,8 @@ export const WEBSHOP: EnvironmentRules = {
   unverifiedFallback: true,
   locate: locatePage,
   parseResponse: responseParser(PLAIN_RULE),
+  taskType: () => null,
+  evaluationScore: ({ outcome: { ended, score } }) => (ended === "environment" ? 100 * (score ?? 0) : 0),
   sameText: (left, right) => left === right,
   prompt: WEBSHOP_PROMPT,
   protocols: WEBSHOP_PROTOCOL,

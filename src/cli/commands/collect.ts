@@ -1,0 +1,30 @@
+import { type Command, Option } from "commander";
+import { collectConfigSchema } from "../../core/loop/index.ts";
+import { DEVICE_CHOICES, type DeviceChoice } from "../../engine/webgpu/index.ts";
+import { progress } from "../io.ts";
+import { collect } from "../live/collect.ts";
+import { playing } from "../live/playing.ts";
+import { readPlayConfig } from "../live/read-play-config.ts";
+
+export function register(program: Command): void {
+  program
+    .command("collect")
+    .description(
+      "Collect a library: a model plays each task K times in a live environment, each execution is verified by replay, " +
+        "and plans are executed beside them. The same command goes on after a kill, to the same file. " +
+        "docs/live-environments.md has the keys of the config.",
+    )
+    .requiredOption("--config <file>", "JSON config; its paths are relative to the file")
+    .requiredOption("--out <folder>", "where sources.jsonl goes")
+    .addOption(new Option("--device <name>", "in place of the config's device").choices(DEVICE_CHOICES))
+    .action(run);
+}
+
+async function run(options: { config: string; out: string; device?: DeviceChoice }): Promise<void> {
+  const config = await readPlayConfig(collectConfigSchema, options.config);
+  const device = options.device ?? config.device;
+  await playing("executions", async (watching) => {
+    await collect({ config: { ...config, device }, out: options.out, ...watching });
+    progress(`gcopd: the library is in ${options.out}/sources.jsonl`);
+  });
+}

@@ -1,0 +1,47 @@
+import { type Command, Option } from "commander";
+import { evaluateConfigSchema } from "../../core/loop/index.ts";
+import { DEVICE_CHOICES, type DeviceChoice } from "../../engine/webgpu/index.ts";
+import { printJsonLine } from "../engine/json-lines.ts";
+import { evaluate } from "../live/evaluate.ts";
+import { playing } from "../live/playing.ts";
+import { readPlayConfig } from "../live/read-play-config.ts";
+
+interface Options {
+  config: string;
+  out: string;
+  device?: DeviceChoice;
+  against?: string;
+}
+
+export function register(program: Command): void {
+  program
+    .command("evaluate")
+    .description(
+      "Measure a student in a live environment: success rate, score and rounds over tasks and seeds, with 95 % intervals. " +
+        "Every reply counts, none is drawn again. The same command goes on after a kill, to the same files. " +
+        "docs/live-environments.md has the keys of the config.",
+    )
+    .requiredOption("--config <file>", "JSON config; its paths are relative to the file")
+    .requiredOption("--out <folder>", "where episodes.jsonl and results.json go")
+    .option(
+      "--against <folder>",
+      "a finished evaluation of the same tasks and seeds, for a paired comparison",
+    )
+    .addOption(new Option("--device <name>", "in place of the config's device").choices(DEVICE_CHOICES))
+    .action(run);
+}
+
+async function run({ config: file, out, device, against }: Options): Promise<void> {
+  const config = await readPlayConfig(evaluateConfigSchema, file);
+  await playing("episodes", async (watching) => {
+    const { results, comparison } = await evaluate({
+      config: { ...config, device: device ?? config.device },
+      out,
+      ...(against === undefined ? {} : { against }),
+      ...watching,
+    });
+    const { tasks, seeds, sr, sr_interval, score, rounds, pass_at_k, score_at_k } = results;
+    printJsonLine({ tasks, seeds, sr, sr_interval, score, rounds, pass_at_k, score_at_k });
+    if (comparison !== null) printJsonLine(comparison);
+  });
+}

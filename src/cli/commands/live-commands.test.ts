@@ -1,0 +1,90 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { liveGame, rows } from "../../../test/support/alfworld-games.ts";
+import { runCli } from "../../../test/support/cli.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "gcopd-live-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const name = "made_look_at_obj_in_light-19.tw-pddl";
+const { feedback } = rows<{ game: string; feedback: string }>("live/alfworld/traces.jsonl.gz").find(
+  ({ game }) => game === name,
+)!;
+const game = join(folder, name);
+writeFileSync(game, JSON.stringify(liveGame(name, feedback)));
+
+const written = (file: string, content: string): string => {
+  writeFileSync(join(folder, file), content);
+  return join(folder, file);
+};
+const fixture = (path: string) => join(import.meta.dirname, "../../../test/fixtures/models", path);
+
+describe("gcopd prompt", () => {
+  const prompt = (...more: string[]) =>
+    runCli("prompt", "--environment", "alfworld", "--purpose", "train", "--game", game, ...more);
+
+  it("prints what a model reads after some actions, without help among the commands", async () => {
+    const actions = Array.from({ length: 6 }, () => '"inventory"\n').join("");
+    const { code, out } = await prompt("--actions", written("actions.jsonl", actions));
+    expect(code).toBe(0);
+    expect(out).toContain("You have made 6 decision(s) so far. The last 5,");
+    expect(out.match(/did: inventory/g)).toHaveLength(5);
+    const [, listed] = /^Commands you can give now: (.*)$/m.exec(out)!;
+    expect(listed!.split("; ")).toContain("look");
+    expect(listed!.split("; ")).not.toContain("help");
+  });
+
+  it("takes another text, and refuses a template that does not fit", async () => {
+    const template = {
+      format: "gcopd.prompt.v1",
+      message: "{task}|{history}{observation}|{admissible_commands}",
+      history: "{pairs}",
+      pair: "{observation}{action}",
+      unreadable_action: "?",
+      lists: { admissible_commands: "," },
+    };
+    const own = await prompt("--template", written("own.json", JSON.stringify(template)));
+    expect(own.out).toMatch(/^[^|]+\|[^|]+\|[^;]*\n$/);
+    const { message: _, ...rest } = template;
+    const bad = await prompt("--template", written("bad.json", JSON.stringify(rest)));
+    expect(bad.code).toBe(1);
+    expect(bad.err).toContain("bad.json, message: ");
+  });
+});
+
+describe("gcopd collect and evaluate", () => {
+  const config = {
+    environment: { name: "alfworld", games: name, max_decisions: 2, max_tokens: 2 },
+    model: fixture("qwen3-a"),
+    tokenizer: fixture("tokenizer"),
+    device: "cpu",
+  };
+  const run = (command: string, into: string, more: object) =>
+    runCli(
+      command,
+      "--config",
+      written("config.json", JSON.stringify({ ...config, ...more })),
+      "--out",
+      into,
+    );
+
+  it("play with a model folder", async () => {
+    const library = join(folder, "library");
+    const collected = await run("collect", library, { repetitions: 2, top_k: 3 });
+    expect(collected.err).toContain("sources.jsonl");
+    expect(collected.code).toBe(0);
+    // No walkthrough in this game, so that the sampled executions are all.
+    expect(readFileSync(join(library, "sources.jsonl"), "utf8").trimEnd().split("\n")).toHaveLength(2);
+    const { code, out } = await run("evaluate", join(folder, "figures"), { seeds: [0, 1] });
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ tasks: 1, seeds: [0, 1], rounds: { mean: 2, sd: 0 } });
+  });
+
+  it("name the key that is wrong", async () => {
+    const { code, err } = await run("evaluate", join(folder, "bad"), { seeds: [1, 1] });
+    expect(code).toBe(1);
+    expect(err).toMatch(/config\.json, seeds: expected each one once/);
+  });
+});

@@ -1,0 +1,174 @@
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { liveGame, rows } from "../../../test/support/alfworld-games.ts";
+import { toyCodec } from "../../../test/support/toy-model.ts";
+import { collectConfigSchema, evaluateConfigSchema } from "../../core/loop/index.ts";
+import type { Sampler } from "../../core/ports.ts";
+import { type Source, sourceSchema } from "../../core/record/schema.ts";
+import { isTrustedSuccess } from "../../core/record/standing.ts";
+import { collect } from "./collect.ts";
+import { evaluate } from "./evaluate.ts";
+import type { PlayRunOptions } from "./play-run.ts";
+
+const TASKS = ["look_at_obj_in_light-19/game.tw-pddl", "pick_and_place_simple-30/game.tw-pddl"];
+const fixture = (path: string) => resolve(import.meta.dirname, "../../../test/fixtures", path);
+const MODEL = fixture("models/qwen3-a");
+
+const folder = mkdtempSync(join(tmpdir(), "gcopd-live-"));
+const GAMES = join(folder, "games");
+beforeAll(() => {
+  for (const task of TASKS) {
+    const name = `made_${dirname(task)}.tw-pddl`;
+    const opening = rows<{ game: string; feedback: string }>("live/alfworld/traces.jsonl.gz").find(
+      ({ game }) => game === name,
+    );
+    const { walkthrough } = JSON.parse(readFileSync(fixture(`live/alfworld/games/${name}`), "utf8"));
+    mkdirSync(join(GAMES, dirname(task)), { recursive: true });
+    writeFileSync(join(GAMES, task), JSON.stringify({ ...liveGame(name, opening!.feedback), walkthrough }));
+  }
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Takes one of the commands on offer, which one follows from the seed; every seventh reply is malformed. */
+const seeded: Sampler = {
+  sample: async (requests) =>
+    requests.map(({ id, promptIds, seed }) => {
+      const offered = /^Commands you can give now: (.*)$/m
+        .exec(toyCodec.decode([...promptIds]))![1]!
+        .split("; ");
+      const reply = seed % 7 === 0 ? "?" : `<action>${offered[seed % offered.length]}</action>`;
+      const responseIds = [...toyCodec.encode(reply), 0];
+      return { id, responseIds, logprobs: new Float32Array(responseIds.length).fill(-1), stop: "stop" };
+    }),
+};
+
+const environment = { name: "alfworld", games: GAMES, tasks: TASKS, max_decisions: 5 } as const;
+const collecting = collectConfigSchema.parse({ environment, model: MODEL, repetitions: 3, at_once: 4 });
+const evaluating = evaluateConfigSchema.parse({ environment, model: MODEL, seeds: [0, 1], at_once: 3 });
+
+function watching(out: string): Omit<PlayRunOptions, "config"> {
+  return {
+    out,
+    onNote: () => undefined,
+    onProgress: () => undefined,
+    signal: new AbortController().signal,
+    withPolicy: (work) => work(seeded, toyCodec),
+  };
+}
+
+/** Files of a folder with what they hold; the lock says nothing. */
+function contents(out: string): Record<string, string> {
+  const names = readdirSync(out).filter((name) => !name.startsWith("lock."));
+  return Object.fromEntries(names.sort().map((name) => [name, readFileSync(join(out, name), "utf8")]));
+}
+
+/** Runs once, then again from folders as kills at some points of the progress file would leave them. */
+async function survivesKills(
+  name: string,
+  run: (options: Omit<PlayRunOptions, "config">) => Promise<unknown>,
+) {
+  const out = join(folder, name);
+  let whole = "";
+  const progress = join(out, "progress.jsonl");
+  await run({
+    ...watching(out),
+    onProgress: () => {
+      if (existsSync(progress)) whole = readFileSync(progress, "utf8");
+    },
+  });
+  const expected = contents(out);
+  expect(whole.length).toBeGreaterThan(1_000);
+  const cuts = [0, 0.05, 0.2, 0.45, 0.7, 0.95, 1].map((share) => Math.round(share * whole.length));
+  for (const [n, cut] of cuts.entries()) {
+    const killed = join(folder, `${name}-${n}`);
+    mkdirSync(killed);
+    cpSync(join(out, "run.json"), join(killed, "run.json"));
+    writeFileSync(join(killed, "progress.jsonl"), whole.slice(0, cut));
+    await run(watching(killed));
+    expect(contents(killed), `cut at ${cut} of ${whole.length}`).toEqual(expected);
+  }
+  // Nothing is played again where all is there.
+  await run({ ...watching(out), withPolicy: () => Promise.reject(new Error("played again")) });
+  expect(contents(out)).toEqual(expected);
+  return expected;
+}
+
+describe("gcopd collect", () => {
+  it("writes verified executions and plans, the same after a kill at any point", async () => {
+    const files = await survivesKills("collected", (options) => collect({ ...options, config: collecting }));
+    expect(Object.keys(files)).toEqual(["run.json", "sources.jsonl"]);
+    const sources = files["sources.jsonl"]!.trimEnd()
+      .split("\n")
+      .map((line): Source => sourceSchema.parse(JSON.parse(line)));
+    expect(sources.map(({ task, source }) => [task, source])).toEqual(
+      TASKS.flatMap((task) =>
+        ["teacher:0", "teacher:1", "teacher:2", "planner:16"].map((source) => [task, source]),
+      ),
+    );
+    for (const source of sources) {
+      expect(source.outcome).toMatchObject({ complete: true, verified: true });
+      expect(source.decisions[0]).not.toHaveProperty("prompt");
+    }
+    const statuses = new Set(sources.flatMap(({ decisions }) => decisions.map(({ status }) => status)));
+    expect(statuses).toContain("malformed");
+    for (const plan of sources.filter(({ origin }) => origin.kind === "planner")) {
+      expect(isTrustedSuccess(plan)).toBe(true);
+    }
+    expect(sources[0]!.origin).toEqual({ kind: "teacher", model: "qwen3-a" });
+  });
+
+  it("refuses a folder of another run, by what differs", async () => {
+    const out = join(folder, "mine");
+    await collect({ ...watching(out), config: collecting });
+    const other = { ...collecting, repetitions: 2 };
+    await expect(collect({ ...watching(out), config: other })).rejects.toThrow(
+      "run.json: this folder is of another run: it differs in settings;",
+    );
+    const evaluation = { ...watching(out), config: evaluating };
+    await expect(evaluate(evaluation)).rejects.toThrow("it differs in purpose, records, settings;");
+  });
+
+  it("names tasks that are not there, and leaves no folder behind", async () => {
+    const out = join(folder, "none");
+    const config = { ...collecting, environment: { ...collecting.environment, tasks: ["x"] } };
+    await expect(collect({ ...watching(out), config })).rejects.toThrow(
+      'environment.tasks: among the games is no "x"',
+    );
+    expect(existsSync(out)).toBe(false);
+  });
+});
+
+describe("gcopd evaluate", () => {
+  it("writes figures over tasks and seeds, the same after a kill at any point", async () => {
+    const files = await survivesKills("evaluated", (options) => evaluate({ ...options, config: evaluating }));
+    expect(Object.keys(files)).toEqual(["episodes.jsonl", "results.json", "run.json"]);
+    const results = JSON.parse(files["results.json"]!);
+    expect(results).toMatchObject({ tasks: 2, seeds: [0, 1], score: null, sr: { mean: expect.any(Number) } });
+    expect(Object.keys(results.per_type)).toEqual(["look_at_obj_in_light", "pick_and_place_simple"]);
+    expect(results.rounds.mean).toBe(5);
+    const [first] = files["episodes.jsonl"]!.split("\n");
+    expect(JSON.parse(first!)).toMatchObject({ format: "gcopd.episode.v1", repetition: 0 });
+  });
+
+  it("compares two students on the same tasks and seeds", async () => {
+    const [a, b] = [join(folder, "a"), join(folder, "b")];
+    await evaluate({ ...watching(a), config: evaluating });
+    const { comparison } = await evaluate({ ...watching(b), config: evaluating, against: a });
+    expect(comparison).toMatchObject({ tasks: 2, sr: { difference: 0 }, pairs: { only_a: 0, only_b: 0 } });
+    expect(JSON.parse(readFileSync(join(b, "comparison.json"), "utf8"))).toEqual(comparison);
+    await expect(
+      evaluate({ ...watching(join(folder, "c")), config: evaluating, against: join(folder, "nowhere") }),
+    ).rejects.toThrow("nowhere");
+  });
+});

@@ -1,0 +1,94 @@
+/** A live environment of a config: its tasks, and an environment for each episode that runs. */
+import { readdir, stat } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { environmentRules } from "../../core/environment/environment.ts";
+import { readPromptTemplate } from "../../core/environment/index.ts";
+import { InputError } from "../../core/errors.ts";
+import { parseJsonText } from "../../core/json.ts";
+import { chosenTasks, type EnvironmentConfig, type LiveTask } from "../../core/loop/index.ts";
+import { onFile } from "../../node/file-error.ts";
+import { AlfworldEnvironment } from "../../simulator/alfworld/environment.ts";
+import { type Game, openGame, readGameFile } from "../../simulator/alfworld/game.ts";
+import { readText } from "../io.ts";
+import { filesDigest } from "../train/fingerprint.ts";
+
+/** The tasks of a config, ready to be played. */
+export interface LiveGames {
+  tasks: readonly LiveTask[];
+  /** Actions that solve a task, where its game has them. */
+  plan(task: string): Promise<readonly string[] | null>;
+  /** Digest of everything that decides what the tasks are and what prompts say. */
+  digest: string;
+}
+
+const GAME = ".tw-pddl";
+/** Games that stay open: grounding one takes longer than an episode in it. */
+const KEPT = 64;
+
+/** @throws InputError for a game or template that cannot be read, two games of one name, and tasks that are not there */
+export async function openGames(config: EnvironmentConfig): Promise<LiveGames> {
+  const files = await gameFiles(typeof config.games === "string" ? [config.games] : config.games);
+  const tasks = chosenTasks(config, [...files.keys()]);
+  const template = await templateOf(config);
+  const games = new Map<string, Promise<Game>>();
+  const gameOf = (task: string): Promise<Game> => {
+    const game = games.get(task) ?? open(files.get(task)!);
+    games.delete(task);
+    games.set(task, game);
+    if (games.size > KEPT) games.delete(games.keys().next().value!);
+    return game;
+  };
+  const read = [
+    ...tasks.map((task) => files.get(task)!),
+    ...(config.prompt === undefined ? [] : [config.prompt]),
+  ];
+  return {
+    tasks: tasks.map((task) => ({
+      environment: config.name,
+      task,
+      open: async () => new AlfworldEnvironment(gameOf),
+      ...(template === undefined ? {} : { template }),
+      ...(config.max_decisions === undefined ? {} : { maxDecisions: config.max_decisions }),
+      ...(config.max_tokens === undefined ? {} : { maxTokens: config.max_tokens }),
+    })),
+    plan: async (task) => (await gameOf(task)).walkthrough,
+    digest: await filesDigest(read),
+  };
+}
+
+async function open(file: string): Promise<Game> {
+  return openGame(await readText(file), file);
+}
+
+async function templateOf({ name, prompt }: EnvironmentConfig) {
+  if (prompt === undefined) return undefined;
+  const value = parseJsonText(await readText(prompt), { file: prompt });
+  return readPromptTemplate(value, environmentRules(name).prompt.lists, { file: prompt });
+}
+
+/** Task to game file. A made game says its task itself; others are named by their file, or by their path in the folder. */
+async function gameFiles(paths: readonly string[]): Promise<Map<string, string>> {
+  const files = new Map<string, string>();
+  const add = async (name: string, file: string): Promise<void> => {
+    const { task: own } = readGameFile(await readText(file), file);
+    const task = typeof own === "string" ? own : name;
+    const before = files.get(task);
+    if (before !== undefined)
+      throw new InputError(`${before} has the same task name, ${JSON.stringify(task)}`, { file });
+    files.set(task, file);
+  };
+  for (const path of paths) {
+    if (!(await onFile(path, "read", stat(path))).isDirectory()) {
+      await add(basename(path), path);
+      continue;
+    }
+    const names = (await onFile(path, "read", readdir(path, { recursive: true })))
+      .map((name) => name.replaceAll("\\", "/"))
+      .filter((name) => name.endsWith(GAME))
+      .sort();
+    if (names.length === 0)
+      throw new InputError(`holds no game; expected files that end in ${GAME}`, { file: path });
+    for (const name of names) await add(name, join(path, name));
+  }
+  return files;
+}

@@ -1,0 +1,206 @@
+/** Many episodes in a folder: what was played is kept as it happens, so that the same command goes on after a kill. */
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { InputError } from "../../core/errors.ts";
+import { type PlayConfig, type Played, type PlayTask, play, type TextCodec } from "../../core/loop/index.ts";
+import type { Sampler } from "../../core/ports.ts";
+import { recordLine } from "../../core/record/write.ts";
+import { sha256Hex } from "../../core/seeded.ts";
+import { openModelFolder, parseHubName } from "../../engine/hub/node.ts";
+import { openFolder } from "../../engine/webgpu/node-folder.ts";
+import { onFile } from "../../node/file-error.ts";
+import { makeFolder } from "../../node/whole-file.ts";
+import { checkTokenizerFits, openTokenizer, textCodec } from "../../text/index.ts";
+import { lockFolder } from "../../worker/lock.ts";
+import { openCompute } from "../engine/compute.ts";
+import { readText, writeOut } from "../io.ts";
+import { modelDigest } from "../train/fingerprint.ts";
+import { type LiveGames, openGames } from "./open-games.ts";
+import { ProgressLog } from "./progress-log.ts";
+
+export interface PlayRunOptions {
+  config: PlayConfig;
+  out: string;
+  onNote: (note: string) => void;
+  onProgress: (progress: { done: number; total: number }) => void;
+  signal: AbortSignal;
+  /** Lends the policy to `work`; the config's model by default. */
+  withPolicy?: WithPolicy;
+}
+
+type WithPolicy = (work: (sampler: Sampler, codec: TextCodec) => Promise<void>) => Promise<void>;
+
+/** What a command makes of played episodes. */
+export interface PlayRun<R extends object> {
+  /** `collect` or `evaluate`: a folder is one or the other. */
+  purpose: string;
+  /** Name of the file of records. */
+  file: string;
+  /** Every episode, in the order of the records. */
+  episodes(games: LiveGames): readonly PlannedEpisode<R>[];
+}
+
+export interface PlannedEpisode<R> {
+  id: string;
+  /** What a model plays, and the record of it; or a record that is made without one, null where there is none. */
+  how: { task: PlayTask; record: (played: Played) => Promise<R> } | { make: () => Promise<R | null> };
+}
+
+/**
+ * Plays what is missing and writes the records. A folder that has them already is left as it is.
+ *
+ * @throws InputError for bad input, a folder that is in use, and one that belongs to another run
+ */
+export async function playRun<R extends object>(
+  run: PlayRun<R>,
+  { config, out, onNote, onProgress, signal, withPolicy }: PlayRunOptions,
+): Promise<void> {
+  const games = await openGames(config.environment);
+  const model =
+    parseHubName(config.model) === null
+      ? config.model
+      : (await openModelFolder(config.model, { signal, onNote, onProgress: () => undefined })).name;
+  const made = await makeFolder(out);
+  const unlock = lockFolder(
+    join(out, "lock.sqlite"),
+    new InputError("another run works in this folder: wait for it or choose another --out", { file: out }),
+  );
+  let ours = false;
+  try {
+    await claim(join(out, "run.json"), await identity(run, config, games, model));
+    ours = true;
+    const records = join(out, run.file);
+    const progress = join(out, "progress.jsonl");
+    if (!existsSync(records)) {
+      const planned = run.episodes(games);
+      const log = new ProgressLog<R>(progress);
+      try {
+        const policy = withPolicy ?? ((work) => lendModel({ config, model, onNote, signal }, work));
+        await playMissing(planned, log, { config, onProgress, signal, withPolicy: policy });
+        await writeOut(
+          records,
+          planned.flatMap(({ id }) => {
+            const record = log.record(id);
+            return record === null ? [] : [recordLine(record)];
+          }),
+        );
+      } finally {
+        log.close();
+      }
+    }
+    // Only now: the records are on the disk.
+    await onFile(out, "write", rm(progress, { force: true }));
+  } finally {
+    unlock();
+    if (made !== undefined && !ours) await onFile(made, "write", rm(made, { recursive: true, force: true }));
+  }
+}
+
+type Identity = Record<string, string>;
+
+/** What decides the records, each part as a digest. */
+async function identity<R extends object>(
+  { purpose, file }: PlayRun<R>,
+  config: PlayConfig,
+  { digest, tasks }: LiveGames,
+  model: string,
+): Promise<Identity> {
+  const { environment, model: _, tokenizer, at_once, device, compute, $schema, ...rest } = config;
+  const { games, prompt, ...played } = environment;
+  return {
+    purpose,
+    records: file,
+    games: digest,
+    tasks: sha256Hex(JSON.stringify(tasks.map(({ task }) => task))),
+    model: await modelDigest(openFolder(model)),
+    settings: sha256Hex(JSON.stringify({ ...rest, environment: played, compute })),
+  };
+}
+
+/** Marks a new folder as this run's. @throws InputError when it is another's */
+async function claim(file: string, mine: Identity): Promise<void> {
+  if (!existsSync(file)) {
+    await writeOut(file, [`${JSON.stringify({ format: "gcopd.play.v1", ...mine }, null, 2)}\n`]);
+    return;
+  }
+  let kept: Record<string, unknown>;
+  try {
+    kept = JSON.parse(await readText(file)) as Record<string, unknown>;
+  } catch (error) {
+    if (error instanceof InputError) throw error;
+    throw new InputError("not JSON: use another output folder", { file });
+  }
+  const differing = Object.keys(mine).filter((name) => kept[name] !== mine[name]);
+  if (differing.length > 0) {
+    throw new InputError(
+      `this folder is of another run: it differs in ${differing.join(", ")}; use another output folder or the same inputs`,
+      { file },
+    );
+  }
+}
+
+async function playMissing<R extends object>(
+  planned: readonly PlannedEpisode<R>[],
+  log: ProgressLog<R>,
+  {
+    config,
+    onProgress,
+    signal,
+    withPolicy,
+  }: Omit<PlayRunOptions, "out" | "onNote"> & { withPolicy: WithPolicy },
+): Promise<void> {
+  const missing = planned.filter(({ id }) => !log.hasEnded(id));
+  const tell = () => onProgress({ done: log.ended, total: planned.length });
+  const toPlay: PlayTask[] = [];
+  const recorders = new Map<PlayTask, (played: Played) => Promise<R>>();
+  for (const { id, how } of missing) {
+    signal.throwIfAborted();
+    if ("make" in how) {
+      log.end(id, await how.make());
+      continue;
+    }
+    const begun = log.begun(id);
+    const task = begun === undefined ? how.task : { ...how.task, begun };
+    toPlay.push(task);
+    recorders.set(task, how.record);
+  }
+  tell();
+  if (toPlay.length === 0) return;
+  await withPolicy(async (sampler, codec) => {
+    await play(
+      toPlay,
+      sampler,
+      codec,
+      async (played) => {
+        log.end(played.task.episode, await recorders.get(played.task)!(played));
+        tell();
+      },
+      { atOnce: config.at_once, onPlayed: (event) => log.write(event), signal },
+    );
+  });
+}
+
+/** Opens the model and its tokenizer, and frees both whatever happens. */
+async function lendModel(
+  { config, model, onNote, signal }: Pick<PlayRunOptions, "config" | "onNote" | "signal"> & { model: string },
+  work: Parameters<WithPolicy>[0],
+): Promise<void> {
+  const { device, compute, tokenizer: named } = config;
+  const tokenizer = await openTokenizer(openFolder(named ?? model));
+  const opened = await openCompute({ device, compute, onNote });
+  try {
+    const policy = await opened.openTrainer(model, { optimizer: "ignore", signal });
+    try {
+      checkTokenizerFits(tokenizer, { name: model, vocabulary: policy.info.vocabulary });
+      await work(policy, textCodec(tokenizer));
+    } finally {
+      policy.dispose();
+    }
+  } finally {
+    opened.close();
+  }
+}
+
+/** What records call the model. */
+export const modelName = (path: string): string => (parseHubName(path) === null ? basename(path) : path);

@@ -1,0 +1,23 @@
+import { InputError } from "../../core/errors.ts";
+import { parseJsonText } from "../../core/json.ts";
+import { jsonType } from "../../core/record/describe-issue.ts";
+import { readLines } from "../../core/record/lines.ts";
+import { fileLabel, openBytes } from "../io.ts";
+
+/**
+ * Actions of a file (`-`: standard input), one JSON string per line.
+ *
+ * @throws InputError that names the line
+ */
+export async function* readActions(path: string): AsyncGenerator<string> {
+  const file = fileLabel(path);
+  for await (const { text, line } of readLines(openBytes(path), file)) {
+    const value = parseJsonText(text, { file, line });
+    if (typeof value !== "string")
+      throw new InputError(`expected an action as a JSON string, received ${jsonType(value)}`, {
+        file,
+        line,
+      });
+    yield value;
+  }
+}

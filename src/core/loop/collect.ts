@@ -1,0 +1,112 @@
+/** Source records (Section 3.2) from played episodes and from plans, verified by replay. */
+import { environmentRules } from "../environment/environment.ts";
+import type { Environment } from "../ports.ts";
+import type { Source, SourceDecision } from "../record/schema.ts";
+import type { Played } from "./play.ts";
+import { replay, sameKey } from "./replay.ts";
+
+/** Name of a record among those of its task. */
+export interface SourceName {
+  source: string;
+  repetition: number;
+  origin: Source["origin"];
+}
+
+/** A played episode as a source, not yet verified. Prompts and responses stay out of it. */
+export function playedSource(
+  { task, start, turn, decisions, attempts, outcome }: Played,
+  name: SourceName,
+): Source {
+  const last = attempts.at(-1) ?? [];
+  return {
+    format: "gcopd.source.v1",
+    environment: task.environment,
+    task: task.task,
+    ...name,
+    task_description: start.description,
+    initial_observation: start.observation,
+    decisions: decisions.map(
+      ({ observation, state, action, binding, status, feedback, score, gap_before }, t): SourceDecision => ({
+        ...{ observation, state, action, binding, status, feedback, score, gap_before },
+        attempts: attempts[t] ?? [],
+      }),
+    ),
+    final_state: turn.state,
+    ...(last.length === 0 ? {} : { attempts_after_last: last }),
+    outcome: { ...outcome, verified: false },
+  };
+}
+
+/**
+ * Executes a record once more from a reset: it is verified when every text, score and locator, and its end, repeat.
+ * An incomplete record stays unverified. What differs is told as `replay_difference`.
+ */
+export async function verified(source: Source, environment: Environment): Promise<Source> {
+  const { outcome, decisions, initial_observation: initialObservation, task } = source;
+  if (!outcome.complete) return source;
+  const rules = environmentRules(source.environment);
+  const again = await replay(environment, { task, initialObservation, decisions }, rules);
+  const differs = again.differs ?? endDifference(source, again.turn);
+  if (differs === null) return { ...source, outcome: { ...outcome, verified: true } };
+  return { ...source, outcome: { ...outcome, replay_difference: differs } };
+}
+
+function endDifference(
+  { final_state, outcome }: Source,
+  { state, success }: Extract<Awaited<ReturnType<typeof replay>>, { differs: null }>["turn"],
+): string | null {
+  if (!sameKey(state, final_state)) return "the final state";
+  return success === outcome.success ? null : "the outcome";
+}
+
+/**
+ * A plan executed literally, until the task is won, the environment ends it, or the plan is at its end. Null where the
+ * environment cannot answer, and where its library takes no such record (`planDecisions`).
+ */
+export async function plannedSource(
+  environment: Environment,
+  { environment: name, task }: { environment: string; task: string },
+  plan: readonly string[],
+  as: SourceName,
+): Promise<Source | null> {
+  const { planDecisions } = environmentRules(name);
+  const start = await environment.reset(task);
+  const decisions: SourceDecision[] = [];
+  let turn: typeof start | Exclude<Awaited<ReturnType<Environment["step"]>>, { unanswered: string }> = start;
+  for (const action of plan) {
+    if (turn.done || turn.success) break;
+    const next = await environment.step(action);
+    if ("unanswered" in next) return null;
+    decisions.push({
+      observation: turn.observation,
+      state: turn.state,
+      action,
+      binding: null,
+      status: next.status,
+      feedback: next.feedback,
+      score: next.score,
+      gap_before: false,
+      attempts: [],
+    });
+    turn = next;
+  }
+  if (planDecisions !== null && (!turn.success || decisions.length > planDecisions)) return null;
+  const source: Source = {
+    format: "gcopd.source.v1",
+    environment: name,
+    task,
+    ...as,
+    task_description: start.description,
+    initial_observation: start.observation,
+    decisions,
+    final_state: turn.state,
+    outcome: {
+      complete: true,
+      success: turn.success,
+      score: turn.score,
+      ended: turn.done || turn.success ? "environment" : "horizon",
+      verified: false,
+    },
+  };
+  return verified(source, environment);
+}

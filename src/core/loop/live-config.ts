@@ -1,0 +1,78 @@
+/** The parts of a config that name a live environment, and the configs of collection and evaluation. */
+import { z } from "zod";
+import { InputError } from "../errors.ts";
+
+const path = z.string().min(1);
+const unique = <T>(of: z.ZodType<T>) =>
+  z
+    .array(of)
+    .min(1)
+    .refine((values) => new Set(values).size === values.length, { error: "expected each one once" });
+
+/** Where episodes are played, and which tasks. */
+export const environmentSchema = z.strictObject({
+  name: z.enum(["alfworld"]).describe("The live environment."),
+  games: z
+    .union([path, z.array(path).min(1)])
+    .describe(
+      "Game files (*.tw-pddl), or folders that hold them; a task is named by its path in the folder.",
+    ),
+  tasks: unique(z.string().min(1)).optional().describe("Tasks to play, in this order; all when absent."),
+  prompt: path.optional().describe("Prompt template (JSON) in place of the environment's own."),
+  max_decisions: z.int().min(1).optional().describe("The environment's limit when absent."),
+  max_tokens: z.int().min(1).optional().describe("Longest response; the environment's limit when absent."),
+});
+
+export type EnvironmentConfig = z.infer<typeof environmentSchema>;
+
+const playShape = {
+  $schema: z.string().optional(),
+  environment: environmentSchema,
+  model: path.describe("Model folder of the policy, or hub:OWNER/NAME[@REVISION]."),
+  tokenizer: path.optional().describe("Folder with the tokenizer; the model's folder when absent."),
+  temperature: z.number().min(0).optional().describe("The protocol's when absent (0.4)."),
+  top_p: z.number().gt(0).max(1).optional().describe("The protocol's when absent."),
+  top_k: z.int().min(1).optional().describe("The protocol's when absent."),
+  at_once: z.int().min(1).default(32).describe("Episodes that run at the same time."),
+  device: z.enum(["auto", "webgpu", "cpu"]).default("auto"),
+  compute: z.enum(["f32", "f16"]).default("f32").describe("Operands of matrix products."),
+};
+
+export const collectConfigSchema = z.strictObject({
+  ...playShape,
+  repetitions: z.int().min(1).default(16).describe("Executions of each task, K."),
+  planner: z
+    .boolean()
+    .default(true)
+    .describe("Add the execution of each game's walkthrough, where it has one, for augmentation."),
+});
+
+export const evaluateConfigSchema = z.strictObject({
+  ...playShape,
+  seeds: unique(z.int().min(0)).default([0, 1, 2, 3]).describe("Repetitions of each task."),
+});
+
+export type CollectConfig = z.infer<typeof collectConfigSchema>;
+export type EvaluateConfig = z.infer<typeof evaluateConfigSchema>;
+export type PlayConfig = CollectConfig | EvaluateConfig;
+
+/**
+ * The tasks that a config plays, of all that its games hold.
+ *
+ * @throws InputError naming the tasks that are not among them
+ */
+export function chosenTasks(
+  { tasks }: Pick<EnvironmentConfig, "tasks">,
+  all: readonly string[],
+): readonly string[] {
+  if (tasks === undefined) return all;
+  const missing = tasks.filter((task) => !all.includes(task));
+  if (missing.length > 0) {
+    const named = missing.slice(0, 3).map((task) => JSON.stringify(task));
+    throw new InputError(
+      `among the games is no ${named.join(", ")}${missing.length > named.length ? ", …" : ""}`,
+      { key: "environment.tasks" },
+    );
+  }
+  return tasks;
+}
