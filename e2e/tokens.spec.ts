@@ -14,8 +14,9 @@ test("scores a decision of the sample under both contexts, and goes through its 
   const strip = page.getByRole("listbox", { name: "Response tokens" });
   await expect(strip).toBeVisible({ timeout: 380_000 });
   const tokens = strip.getByRole("option");
-  const text = (await tokens.allTextContents()).join("").replaceAll("␣", " ");
-  expect(text).toBe("<thought>Let me see what is around first.</thought><action>go to kitchen</action>");
+  const text = async () => (await tokens.allTextContents()).join("").replaceAll("␣", " ");
+  const response = "<thought>Let me see what is around first.</thought><action>go to kitchen</action>";
+  expect(await text()).toBe(`${response}<|im_end|>`);
 
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("ArrowRight");
@@ -44,6 +45,21 @@ test("scores a decision of the sample under both contexts, and goes through its 
   await expect(tokens.last()).toBeFocused();
   await page.keyboard.press("Escape");
   await expect(card).toHaveCount(0);
+
+  // Without the end of the turn: the tokens and the sums of earlier versions, until the way back is taken.
+  const sums = page.getByTestId("sums");
+  await expect(sums).toContainText("whole response (22 tokens)");
+  await page.getByLabel("End-of-turn token").uncheck();
+  await expect(page).toHaveURL(/[?&]end-of-turn=off(&|$)/);
+  await expect(strip).toHaveCount(0);
+  await page.keyboard.press("s");
+  await expect(strip).toBeVisible({ timeout: 380_000 });
+  expect(await text()).toBe(response);
+  await expect(sums).toContainText("whole response (21 tokens): log p −2.084 teacher, without evidence");
+  await expect(sums.locator("strong")).toHaveText("+0.091");
+  await page.goBack();
+  await expect(tokens).toHaveCount(22);
+  await expect(page.getByLabel("End-of-turn token")).toBeChecked();
 });
 
 test("takes a teacher of the user's own from a folder, and scores with it", async ({ page }) => {

@@ -196,6 +196,8 @@ export interface DecisionModel extends TaskRef {
   decision: number;
   /** What retrieval and evidence were asked for; nothing for the full method. */
   selection: WhatIf;
+  /** Whether the end-of-turn token was asked for after a response that was recorded as text. */
+  endOfTurn: boolean;
   retrieval: Retrieval;
   observation: string;
   action: string | null;

@@ -50,7 +50,7 @@ it("writes the contexts that training reads, and gcopd score takes them", async 
     ...evidence(...one, "--tokenizer", TOKENIZER, "--requests", at("requests.jsonl")),
   );
   expect(code, err).toBe(0);
-  const response_ids = codec.responseIds(decision, place);
+  const response_ids = codec.responseIds(decision, episode.environment, place);
   expect(written(scoreInputSchema, "requests.jsonl")).toEqual([
     { id: `${episode.episode}/${DECISION}/vanilla`, prompt_ids: vanilla, response_ids },
     { id: `${episode.episode}/${DECISION}/evidence`, prompt_ids: promptIds, response_ids },
@@ -70,6 +70,25 @@ it("writes the contexts that training reads, and gcopd score takes them", async 
   const [without, withEvidence] = written(scoreOutputSchema, "scores.jsonl");
   expect(without.logprobs).toHaveLength(response_ids.length);
   expect(withEvidence.logprobs).not.toEqual(without.logprobs);
+});
+
+it("leaves the end-of-turn token of a text response out on request", async () => {
+  const to = ["--tokenizer", TOKENIZER, "--requests", at("requests.jsonl")];
+  const responses = async (...more: string[]) => {
+    const { code, err } = await runCli(...evidence(...one, ...to, ...more));
+    expect(code, err).toBe(0);
+    return written(scoreInputSchema, "requests.jsonl").map(({ response_ids }) => response_ids);
+  };
+  const codec = textCodec(await openTokenizer(openFolder(TOKENIZER)));
+  const text = codec.encode(episode.decisions[DECISION]!.response!);
+  expect(await responses()).toEqual([
+    [...text, codec.endOfTurnId],
+    [...text, codec.endOfTurnId],
+  ]);
+  expect(await responses("--no-end-of-turn")).toEqual([text, text]);
+  expect(await refused(evidence(...one, "--no-end-of-turn"), 2)).toContain(
+    "--no-end-of-turn is about the responses of --requests",
+  );
 });
 
 it("takes an edited evidence from a what-if record; without any text both prompts are the same", async () => {

@@ -81,7 +81,9 @@ describe("encode with special: false", () => {
         const ids = codec.encode(composed);
         expect(special(ids)).toEqual([]);
         expect(codec.decode(ids)).toBe(composed);
-        expect(special(codec.responseIds({ response: text }, {}))).toEqual([]);
+        const response = codec.responseIds({ response: text }, "scienceworld", {});
+        expect(response.pop()).toBe(codec.endOfTurnId);
+        expect(special(response)).toEqual([]);
       }),
     );
   });

@@ -24,11 +24,24 @@ describe("text codec", () => {
     const { ids } = codec.prompt({ prompt: "hello" }, "alfworld", {});
     expect(codec.decode(ids)).toContain("<|im_start|>user\nhello<|im_end|>");
     expect(ids.lastIndexOf(codec.endOfTurnId)).toBeGreaterThan(0);
-    expect(codec.decode(codec.responseIds({ response: "go north" }, {}))).toBe("go north");
+    const response = codec.responseIds({ response: "go north" }, "alfworld", {});
+    expect(codec.decode(response)).toBe("go north<|im_end|>");
+    expect(response.at(-1)).toBe(codec.endOfTurnId);
+    expect(codec.responseIds({ response: "x", response_ids: [1, 2] }, "alfworld", {})).toEqual([1, 2]);
+  });
+
+  it("leaves the end of turn out where it is asked to", () => {
+    const without = textCodec(load("tokenizer"), { endOfTurn: false });
+    expect(codec.endOfTurn).toBe(true);
+    expect(without.endOfTurn).toBe(false);
+    expect(codec.responseIds({ response: "go north" }, "alfworld", {})).toEqual([
+      ...without.responseIds({ response: "go north" }, "alfworld", {}),
+      codec.endOfTurnId,
+    ]);
   });
 
   it("names the decision that carries neither", () => {
-    expect(() => codec.responseIds({}, { episode: "e", decision: 3 })).toThrow(
+    expect(() => codec.responseIds({}, "alfworld", { episode: "e", decision: 3 })).toThrow(
       'episode "e", decisions[3].response',
     );
   });

@@ -1,8 +1,13 @@
 import { limitPrompt } from "../core/environment/prompt-limit.ts";
-import { InputError } from "../core/errors.ts";
 import type { TextCodec } from "../core/loop/codec.ts";
 import type { IdRange } from "../core/ports.ts";
-import { decisionKey, decisionPromptIds, decisionResponseIds } from "./decision-ids.ts";
+import {
+  decisionKey,
+  decisionPromptIds,
+  decisionResponseIds,
+  type ResponseOptions,
+  requireEndOfTurn,
+} from "./decision-ids.ts";
 import { checkShared, type UnsharedIds } from "./same-ids.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
@@ -10,10 +15,10 @@ import type { Tokenizer } from "./tokenizer.ts";
  * A tokenizer as the loop sees it: it writes every id. Ids that another model's tokenizer does not share are refused
  * where they come up, and are never sampled. `InputError` when it has no token that ends a turn.
  */
-export function textCodec(tokenizer: Tokenizer, unshared: readonly UnsharedIds[] = []): TextCodec {
-  const { endOfTurnId, file } = tokenizer;
-  if (endOfTurnId === null)
-    throw new InputError("has no <|im_end|> and no eos_token to end a turn with", { file });
+export function textCodec(
+  tokenizer: Tokenizer,
+  { unshared = [], endOfTurn = true }: ResponseOptions & { unshared?: readonly UnsharedIds[] } = {},
+): TextCodec {
   const checked = (ids: number[], key?: string): number[] => {
     for (const each of unshared) checkShared(ids, each, key);
     return ids;
@@ -21,14 +26,18 @@ export function textCodec(tokenizer: Tokenizer, unshared: readonly UnsharedIds[]
   return {
     encode: (text) => checked(tokenizer.encode(text, { special: false })),
     decode: (ids) => tokenizer.decode(ids),
-    endOfTurnId,
+    endOfTurnId: requireEndOfTurn(tokenizer),
+    endOfTurn,
     drawable: drawableIds(tokenizer, (id) => unshared.every(({ ids }) => !ids.has(id))),
     prompt(decision, environment, place) {
       const ids = checked(decisionPromptIds(decision, tokenizer, place), decisionKey(place, "prompt_ids"));
       return limitPrompt(ids, environment, { file: place.file, key: decisionKey(place, "prompt") });
     },
-    responseIds: (decision, place) =>
-      checked(decisionResponseIds(decision, tokenizer, place), decisionKey(place, "response_ids")),
+    responseIds: (decision, environment, place) =>
+      checked(
+        decisionResponseIds(decision, tokenizer, environment, place, { endOfTurn }),
+        decisionKey(place, "response_ids"),
+      ),
   };
 }
 

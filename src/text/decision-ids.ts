@@ -1,19 +1,14 @@
 /**
  * Token ids of an episode's decision: what was recorded, or else what the recorded texts encode to. A special token that
- * a recorded text spells out is text: only the chat template opens and closes turns.
+ * a recorded text spells out is text: only the chat template and the end of a response open and close turns.
  */
+import { environmentRules } from "../core/environment/environment.ts";
 import type { ChatTurn } from "../core/environment/prompt/chat.ts";
 import { type LimitedPrompt, limitPrompt } from "../core/environment/prompt-limit.ts";
 import { InputError } from "../core/errors.ts";
+import type { DecisionPlace } from "../core/loop/codec.ts";
 import type { EpisodeDecision } from "../core/record/schema.ts";
 import type { Tokenizer } from "./tokenizer.ts";
-
-/** Shown in messages, for example `episode "e-17", decisions[4]`. */
-export interface DecisionPlace {
-  file?: string;
-  episode?: string;
-  decision?: number;
-}
 
 /** A key of a decision as messages name it: `episode "e-17", decisions[4].prompt_ids`. */
 export function decisionKey(place: DecisionPlace, key: string): string {
@@ -69,14 +64,34 @@ export function decisionPromptIds(
   });
 }
 
+/** Id of the token that ends a turn. `InputError` when the tokenizer has none. */
+export function requireEndOfTurn({ endOfTurnId, file }: Tokenizer): number {
+  if (endOfTurnId === null)
+    throw new InputError("has no <|im_end|> and no eos_token to end a turn with", { file });
+  return endOfTurnId;
+}
+
+/** How a response that was recorded as text is read. */
+export interface ResponseOptions {
+  /** It ends with the end-of-turn token that a rollout samples. False gives the ids of earlier versions. */
+  endOfTurn?: boolean;
+}
+
 /**
- * Ids of the response y_t: `response_ids` if recorded, else the response text as it stands, with no end token added. A
- * response that ended with an end-of-turn token keeps it only in `response_ids`.
+ * Ids of the response y_t: `response_ids` as they are recorded, else the text with the end-of-turn id after it, since a
+ * rollout samples that token and the released training scores it. The number of `rollout_logprobs` says whether it was
+ * drawn. Without them, a text that fills the environment's response limit gets none: there was no room to draw one. A
+ * response that was cut at a lower limit cannot be told from its text.
+ *
+ * @throws InputError naming the place when the decision carries neither, and when `rollout_logprobs` are of another length
+ * than the text with or without the token
  */
 export function decisionResponseIds(
-  decision: Pick<EpisodeDecision, "response" | "response_ids">,
+  decision: Pick<EpisodeDecision, "response" | "response_ids" | "rollout_logprobs">,
   tokenizer: Tokenizer,
+  environment: string,
   place: DecisionPlace = {},
+  { endOfTurn = true }: ResponseOptions = {},
 ): number[] {
   if (decision.response_ids !== undefined)
     return recorded(decision.response_ids, "response_ids", tokenizer, place);
@@ -87,5 +102,19 @@ export function decisionResponseIds(
       "response",
     );
   }
-  return tokenizer.encode(decision.response, { special: false });
+  const text = tokenizer.encode(decision.response, { special: false });
+  if (!endOfTurn) return text;
+  const drawn = decision.rollout_logprobs?.length;
+  if (drawn !== undefined && drawn !== text.length && drawn !== text.length + 1) {
+    throw inputError(
+      `${drawn} log-probabilities; expected ${text.length}, one for each token of the response's text, or ${text.length + 1} with the end-of-turn token`,
+      place,
+      "rollout_logprobs",
+    );
+  }
+  const ended =
+    drawn === undefined
+      ? text.length < environmentRules(environment).limits.responseTokens
+      : drawn > text.length;
+  return ended ? [...text, requireEndOfTurn(tokenizer)] : text;
 }

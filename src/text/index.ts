@@ -2,10 +2,11 @@
 export type { ChatMessage, ChatOptions } from "./chat-template.ts";
 export { textCodec } from "./codec.ts";
 export {
-  type DecisionPlace,
   decisionPrompt,
   decisionPromptIds,
   decisionResponseIds,
+  type ResponseOptions,
+  requireEndOfTurn,
 } from "./decision-ids.ts";
 export { openTokenizer } from "./folder.ts";
 export { hashTokenizer, type TokenizerHashes } from "./hashes.ts";

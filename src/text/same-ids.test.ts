@@ -32,12 +32,12 @@ describe("tokenizers that share their base vocabulary", () => {
   });
 
   it("write the same ids for text without the tokens that differ, and refuse the others where they come up", () => {
-    const codec = textCodec(student, [unsharedIds(teacher, student)]);
+    const codec = textCodec(student, { unshared: [unsharedIds(teacher, student)] });
     const place = { episode: "e-17", decision: 4 };
     expect(codec.prompt({ prompt: "hello" }, "webshop", place)).toEqual(
       textCodec(student).prompt({ prompt: "hello" }, "webshop", place),
     );
-    expect(() => codec.responseIds({ response: "a <tool_call> b </tool_call>" }, place)).toThrow(
+    expect(() => codec.responseIds({ response: "a <tool_call> b </tool_call>" }, "webshop", place)).toThrow(
       /^episode "e-17", decisions\[4\]\.response_ids\[\d+\]: id 1864 is "<\/tool_call>" in tokenizer and "<\/tool_use>" in next: a model of the latter cannot read it$/,
     );
     expect(() => codec.prompt({ prompt_ids: [5, 1864] }, "webshop", place)).toThrow(
@@ -48,7 +48,7 @@ describe("tokenizers that share their base vocabulary", () => {
 
   it("sample only tokens that both have", () => {
     expect(textCodec(teacher).drawable).toEqual([[0, 1867]]);
-    expect(textCodec(teacher, [unsharedIds(student, teacher)]).drawable).toEqual([[0, 1864]]);
+    expect(textCodec(teacher, { unshared: [unsharedIds(student, teacher)] }).drawable).toEqual([[0, 1864]]);
     const holes = loadFixture("tokenizer", (json) => {
       json.added_tokens.push({ ...json.added_tokens.at(-1)!, id: 1870, content: "<far>" });
     });

@@ -26,6 +26,7 @@ export const toyCodec: TextCodec = {
   encode: (text) => Array.from(text, (character) => character.charCodeAt(0) - 31),
   decode: (ids) => String.fromCharCode(...ids.map((id) => id + 31)),
   endOfTurnId: 0,
+  endOfTurn: true,
   drawable: [[0, TOY_VOCABULARY]],
   prompt({ prompt, prompt_ids, earlier = [] }, environment, { episode, decision }) {
     const key = `${episode}, decisions[${decision}].prompt`;
@@ -34,7 +35,7 @@ export const toyCodec: TextCodec = {
     const turns = [...earlier.map(({ content }) => content), prompt];
     return limitPrompt([...turns.flatMap((turn) => [...toyCodec.encode(turn), 0]), 1], environment, { key });
   },
-  responseIds({ response, response_ids }, { episode, decision }) {
+  responseIds({ response, response_ids }, _environment, { episode, decision }) {
     if (response_ids !== undefined) return response_ids;
     if (response === undefined)
       throw new InputError("missing", { key: `${episode}, decisions[${decision}].response` });

@@ -41,6 +41,23 @@ export function foreignIds(tokenizer: Tokenizer, recorded: EpisodeDecision): boo
   return spelled(tokenizer, promptIds)?.includes(bare(prompt).slice(-PROMPT_END)) !== true;
 }
 
+/**
+ * Whether a recorded response ends its turn, as the first of the tokenizers that it can have been recorded with tells: by
+ * its last id, or by the number of the rollout's log-probabilities beside its text. Null where none tells.
+ */
+export function endsTurn(tokenizers: readonly Tokenizer[], recorded: EpisodeDecision): boolean | null {
+  const { response, response_ids: ids, rollout_logprobs: drawn } = recorded;
+  for (const tokenizer of tokenizers) {
+    if (ids !== undefined) {
+      if (!foreignIds(tokenizer, recorded)) return ids.at(-1) === tokenizer.endOfTurnId;
+    } else if (drawn !== undefined && response !== undefined) {
+      const more = drawn.length - tokenizer.count(response, { special: false });
+      if (more === 0 || more === 1) return more === 1;
+    }
+  }
+  return null;
+}
+
 /** White space and special tokens apart, which recorders take away or add. */
 const bare = (text: string): string => text.replace(/\s+/gu, "");
 

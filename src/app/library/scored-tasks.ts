@@ -13,19 +13,19 @@ export interface TaskDelta {
 }
 
 /**
- * By `taskKey`, of the library of that id. Only decisions that were scored under `selection` count: others had other
- * evidence. `scores` are by `scoreKey`.
+ * By `taskKey`, of the library of that id. Only decisions that were scored under `selection`, and whose text
+ * responses were read with or without the end-of-turn token as asked, count: others had other evidence or other tokens. `scores` are by `scoreKey`.
  */
 export function scoredTasks(
   scores: Readonly<Record<string, Pick<TokenScores, "vanilla" | "graph">>>,
-  selection: Selection,
+  { selection, endOfTurn }: { selection: Selection; endOfTurn: boolean },
   library: string | null,
 ): Map<string, TaskDelta> {
   const wanted = JSON.stringify(selection);
   const found = new Map<string, TaskDelta>();
   for (const [key, { vanilla, graph }] of Object.entries(scores)) {
-    const { library: of, environment, task, selection: under } = ofScoreKey(key);
-    if (of !== library || JSON.stringify(under) !== wanted) continue;
+    const { library: of, environment, task, selection: under, endOfTurn: read } = ofScoreKey(key);
+    if (of !== library || read !== endOfTurn || JSON.stringify(under) !== wanted) continue;
     const sum = graph.reduce((total, logprob, i) => total + logprob - vanilla[i]!, 0);
     const name = taskKey(environment, task);
     const before = found.get(name) ?? { decisions: 0, tokens: 0, mean: 0 };

@@ -13,7 +13,13 @@ import {
 } from "../../core/evidence/index.ts";
 import type { Episode } from "../../core/record/schema.ts";
 import { type PreparedTask, retrieve } from "../../core/retrieval/index.ts";
-import { decisionPrompt, decisionResponseIds, type Tokenizer } from "../../text/index.ts";
+import {
+  decisionPrompt,
+  decisionResponseIds,
+  type ResponseOptions,
+  requireEndOfTurn,
+  type Tokenizer,
+} from "../../text/index.ts";
 import type { LeftOutContext, ScorePair } from "../model.ts";
 
 /** Everything of one decision that its contexts are made of. Throws `InputError` where a part is missing. */
@@ -33,19 +39,17 @@ export class TeacherContext {
     episode: Episode,
     decision: number,
     whatIf: WhatIf,
+    options: ResponseOptions = {},
   ) {
     if (tokenizer === null) throw new InputError("no tokenizer is open");
-    if (tokenizer.endOfTurnId === null) {
-      throw new InputError("has no <|im_end|> and no eos_token to end a turn with", { file: tokenizer.file });
-    }
     this.#tokenizer = tokenizer;
-    this.#endOfTurnId = tokenizer.endOfTurnId;
+    this.#endOfTurnId = requireEndOfTurn(tokenizer);
     const place = { episode: episode.episode, decision };
     const recorded = episode.decisions[decision]!;
     const { ids, cut } = decisionPrompt(recorded, tokenizer, episode.environment, place);
     this.vanillaIds = ids;
     this.cut = cut;
-    this.responseIds = decisionResponseIds(recorded, tokenizer, place);
+    this.responseIds = decisionResponseIds(recorded, tokenizer, episode.environment, place, options);
     const retrieval = retrieve(prepared, episode, decision, whatIf).record;
     this.#input = whatIfInput(prepared, episode, retrieval, whatIf);
   }

@@ -23,7 +23,7 @@ export function placeOn(
   from: Place,
   left: Place | null,
 ): Place {
-  const { view, sides, compare, signal, run, charted, axis } = from;
+  const { view, sides, compare, signal, run, charted, axis, endOfTurn } = from;
   const { control, budget, augmentation, terminalNote } = controlsOf(from);
   const along = {
     view,
@@ -33,6 +33,7 @@ export function placeOn(
     run,
     charted,
     axis,
+    endOfTurn,
     control,
     budget,
     augmentation,

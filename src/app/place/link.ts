@@ -264,6 +264,10 @@ export function parsePlace(hash: string, kept: string | null = null): ParsedPlac
       place.terminalNote = value === "on";
       return value === "on";
     },
+    "end-of-turn": (value) => {
+      place.endOfTurn = value !== "off";
+      return value === "off";
+    },
     without: (value) => {
       if (value === "" || place.without.includes(value)) return false;
       place.without = [...place.without, value];
@@ -330,6 +334,7 @@ export function parsePlace(hash: string, kept: string | null = null): ParsedPlac
     sources: `one of ${SOURCE_BUDGETS.join(", ")}`,
     augmentation: "off",
     "terminal-note": "on",
+    "end-of-turn": "off",
     without: "the name of a source, each once",
     pin: "source@position",
     "pin-failure": "source@position",
@@ -383,6 +388,7 @@ export function formatPlace(place: Place): string {
   set("sources", place.budget === null ? null : String(place.budget));
   set("augmentation", place.augmentation ? null : "off");
   set("terminal-note", place.terminalNote ? "on" : null);
+  set("end-of-turn", place.endOfTurn ? null : "off");
   for (const source of place.without) parameters.append("without", withoutHalves(source));
   set("pin", place.pin && formatPin(place.pin));
   set("pin-failure", place.pinFailure && formatPin(place.pinFailure));

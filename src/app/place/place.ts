@@ -115,6 +115,8 @@ export interface Place {
   augmentation: boolean;
   /** The last decision of an episode that failed by itself says so. */
   terminalNote: boolean;
+  /** A response that was recorded as text is read with the end-of-turn token after it, as a rollout samples it. */
+  endOfTurn: boolean;
   /** Sources that are switched off, each once. */
   without: readonly string[];
   /** The references chosen by hand. */
@@ -152,6 +154,7 @@ export const HOME: Place = {
   run: null,
   charted: [],
   axis: "step",
+  endOfTurn: true,
   ...NO_WHAT_IF,
   filter: "",
   show: "all",

@@ -29,6 +29,8 @@ export interface Changes {
   /** Null: all episodes of the task. */
   episode: string | null;
   selection: Selection;
+  /** The end-of-turn token stands after responses that were recorded as text. */
+  endOfTurn: boolean;
   /** The evidence in words. */
   evidence: string;
   teacher: EngineInfo;
@@ -63,6 +65,7 @@ export async function scoreChanges(scope: ChangeScope): Promise<void> {
   const episode = scope === "episode" ? (shown?.episode ?? place.episode) : null;
   if (scope === "episode" && episode === null) return;
   const selection = selectionOf(ofTask(place));
+  const { endOfTurn } = place;
   const ref = { library: task.library, environment: task.environment, task: task.task };
   await runScoring("changes", CHANGES_KEY, async (run) => {
     const { wait, open, show, together } = run;
@@ -75,7 +78,7 @@ export async function scoreChanges(scope: ChangeScope): Promise<void> {
       show("Counting tokens", i, decisions.length, null, "decisions");
       const counts = await wait(
         libraryWorker()
-          .contextLengths(ref, each.episode, each.decision, selection)
+          .contextLengths(ref, each.episode, each.decision, selection, { endOfTurn })
           .catch((error: unknown) => {
             skipped.push({ ...each, reason: describeFault(error) });
             return null;
@@ -103,6 +106,7 @@ export async function scoreChanges(scope: ChangeScope): Promise<void> {
           ...ref,
           episode,
           selection,
+          endOfTurn,
           evidence: evidenceWords(ofTask(place)),
           teacher,
           hashes,
@@ -127,7 +131,7 @@ export async function scoreChanges(scope: ChangeScope): Promise<void> {
         let results: PassResult[];
         const began = performance.now();
         const { vanillaIds, graphIds, responseIds, pieces } = await wait(
-          libraryWorker().pair(ref, e, d, selection),
+          libraryWorker().pair(ref, e, d, selection, { endOfTurn }),
         );
         try {
           // Both at once: what they share is computed once.
@@ -157,7 +161,7 @@ export async function scoreChanges(scope: ChangeScope): Promise<void> {
           argmax: vanilla.topIds && graph.topIds ? { vanilla: vanilla.topIds, graph: graph.topIds } : null,
         });
         const seconds = (performance.now() - began) / 1000;
-        const key = scoreKey({ ...ref, episode: e, decision: d, selection });
+        const key = scoreKey({ ...ref, episode: e, decision: d, selection, endOfTurn });
         const of = { model: "teacher" as const, responseIds, hashes };
         if (getUi().scores[key] === undefined && strips < KEPT_STRIPS) {
           strips += 1;

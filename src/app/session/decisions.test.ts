@@ -9,6 +9,7 @@ const request = (decision: number, task = "melt"): DecisionRequest => ({
   episode: "e",
   decision,
   selection: {},
+  endOfTurn: true,
 });
 
 const modelOf = ({ task, decision }: DecisionRequest) => ({ task, decision }) as DecisionModel;
@@ -36,6 +37,7 @@ test("a decision is read once, and is here from then on", async () => {
   expect(await first).toBe(await second);
   expect(decisions.ready(request(3))).toBe(await first);
   expect(decisions.ready({ ...request(3), selection: { control: "success-only" } })).toBeNull();
+  expect(decisions.ready({ ...request(3), endOfTurn: false })).toBeNull();
   expect(decisions.ready(request(3, "boil"))).toBeNull();
   expect(decisions.ready({ ...request(3), library: "library-2" })).toBeNull();
 });

@@ -5,21 +5,21 @@
  */
 import type { Selection } from "../../core/retrieval/selection.ts";
 import type { DecisionModel, TaskRef } from "../model.ts";
+import { scoreKey as keyOf } from "../state/score-key.ts";
 
 /** What names a decision and the evidence that is asked for. */
 export interface DecisionRequest extends TaskRef {
   episode: string;
   decision: number;
   selection: Selection;
+  /** The end-of-turn token stands after a response that was recorded as text. */
+  endOfTurn: boolean;
 }
 
 /** Decisions that are kept: the present one, some of those just seen, and those made ready. */
 const KEPT = 12;
 
 export type ReadDecision = (request: DecisionRequest) => Promise<DecisionModel>;
-
-const keyOf = ({ library, environment, task, episode, decision, selection }: DecisionRequest): string =>
-  JSON.stringify([library, environment, task, episode, decision, selection]);
 
 export class Decisions {
   readonly #read: ReadDecision;

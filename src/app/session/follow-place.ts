@@ -129,6 +129,7 @@ async function load(place: Place, library: LibrarySummary, mine: number): Promis
       episode: episode.id,
       decision: place.decision,
       selection,
+      endOfTurn: place.endOfTurn,
     };
     // What is here is shown in the same frame as the place.
     const model = keptDecisions.ready(request) ?? (await keptDecisions.get(request));

@@ -2,6 +2,7 @@
 import { libraryWorker } from "../workers/clients.ts";
 import { Decisions } from "./decisions.ts";
 
-export const keptDecisions = new Decisions(({ library, environment, task, episode, decision, selection }) =>
-  libraryWorker().decision({ library, environment, task }, episode, decision, selection),
+export const keptDecisions = new Decisions(
+  ({ library, environment, task, episode, decision, selection, endOfTurn }) =>
+    libraryWorker().decision({ library, environment, task }, episode, decision, selection, { endOfTurn }),
 );

@@ -26,8 +26,10 @@ export async function scoreLeftOut(
   await runScoring("left-out", scoreKey(decision), async ({ key, open, wait, score }) => {
     await open("teacher");
     checkSameTeacher(scores);
-    const { episode, decision: at, selection } = decision;
-    const contexts = await wait(libraryWorker().leftOut(decision, episode, at, selection, record));
+    const { episode, decision: at, selection, endOfTurn } = decision;
+    const contexts = await wait(
+      libraryWorker().leftOut(decision, episode, at, selection, record, { endOfTurn }),
+    );
     const wanted = contexts.filter(
       ({ part }) =>
         (only === null || samePart(part, only)) &&

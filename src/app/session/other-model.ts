@@ -67,8 +67,8 @@ async function readBy(folder: FolderFiles, decision: DecisionModel) {
   const library = libraryWorker();
   // Null: it reads the teacher's ids.
   const hashes = await library.setOtherTokenizer(texts);
-  const { episode, decision: at, selection } = decision;
-  const pair = await library.pair(decision, episode, at, selection, { by: "other" });
+  const { episode, decision: at, selection, endOfTurn } = decision;
+  const pair = await library.pair(decision, episode, at, selection, { by: "other", endOfTurn });
   if (pair.responseIds.length === 0)
     throw new InputError("the response has no tokens", { file: folder.name });
   return { pair, hashes };

@@ -26,8 +26,9 @@ export async function scoreDecision(): Promise<void> {
     const { key, open, wait, score } = run;
     const { counts, countsProblem } = decision;
     if (counts === null) throw new InputError(countsProblem ?? "there are no tokens to score");
+    const { episode, decision: at, endOfTurn } = decision;
     const pair = (selection: WhatIf) =>
-      wait(libraryWorker().pair(decision, decision.episode, decision.decision, selection));
+      wait(libraryWorker().pair(decision, episode, at, selection, { endOfTurn }));
     const { responseIds, vanillaIds, graphIds, pieces, ...read } = await pair(decision.selection);
     let { studentProblem } = read;
     const passes = await wait(

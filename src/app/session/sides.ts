@@ -118,7 +118,8 @@ export function evidenceSide(decision: DecisionModel, asked: WhatIf): SideSpec {
     model: "teacher",
     context: async () => {
       const selection = selectionOf(asked);
-      const pair = await libraryWorker().pair(decision, decision.episode, decision.decision, selection);
+      const { episode, decision: at, endOfTurn } = decision;
+      const pair = await libraryWorker().pair(decision, episode, at, selection, { endOfTurn });
       return { promptIds: pair.graphIds, responseIds: pair.responseIds };
     },
   };

@@ -58,7 +58,7 @@ export function composeConfig(
   );
   const { paths, send } = onWorker ? workerPaths(form, ui, worker) : pageNames(ui);
   const ids = form.data === "files" && onWorker ? null : chosenIds(form, ui);
-  const { control, budget, augmentation, terminalNote } = ui.place;
+  const { control, budget, augmentation, terminalNote, endOfTurn } = ui.place;
   const { weights, limitGib } = memory();
   const passes = epochs(form);
   const batch = defaultBatch(form, ui.library);
@@ -71,6 +71,7 @@ export function composeConfig(
     ...(budget === null ? {} : { sources_per_task: budget }),
     ...(augmentation ? {} : { augmentation }),
     ...(terminalNote ? { terminal_failure_note: true } : {}),
+    ...(endOfTurn ? {} : { end_of_turn: false }),
     ...(weights === "f32" ? {} : { teacher_dtype: weights }),
     ...(limitGib === null ? {} : { memory_limit_gib: limitGib }),
     ...(ids === null ? {} : { episode_ids: ids }),

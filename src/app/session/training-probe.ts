@@ -59,7 +59,7 @@ export async function probeTraining(): Promise<void> {
     await api.takePasses(passes);
     // The probe reopens it from its folder, and gives its place back: there is room for one.
     studentLost();
-    const { method, settings, batchSize, library, episodes, evidenceTokens } = plan;
+    const { method, settings, batchSize, library, episodes, evidenceTokens, endOfTurn } = plan;
     const probe = await api.probe(
       job.student,
       {
@@ -69,6 +69,7 @@ export async function probeTraining(): Promise<void> {
         library,
         episodes,
         ...(evidenceTokens === undefined ? {} : { evidenceTokens }),
+        ...(endOfTurn === undefined ? {} : { endOfTurn }),
       },
       Comlink.proxy((what: string) => {
         if (mine === present && getUi().training.status === "probing") show("probing", `Probe: ${what}`);

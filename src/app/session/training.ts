@@ -122,12 +122,19 @@ export async function formPlan(): Promise<PagePlan> {
   if (config === null) throw new InputError(problem![1], { key: problem![0] });
   checkSameTokens();
   const method = configuredMethod(config);
+  const { end_of_turn: endOfTurn = true } = config;
   const { library, episodes: all } = await chosenEpisodes(trainingForm().data);
   const episodes = all.slice(0, config.limit ?? all.length);
   const pair =
     decision === null
       ? null
-      : await libraryWorker().pair(decision, decision.episode, decision.decision, {}, { by: "student" });
+      : await libraryWorker().pair(
+          decision,
+          decision.episode,
+          decision.decision,
+          {},
+          { by: "student", endOfTurn },
+        );
   return {
     id: newRunId("page"),
     config,
@@ -141,6 +148,7 @@ export async function formPlan(): Promise<PagePlan> {
     episodes,
     ...(config.sample === undefined ? {} : { sample: config.sample }),
     ...(config.evidence_tokens === undefined ? {} : { evidenceTokens: config.evidence_tokens }),
+    endOfTurn,
     ...("checkpoint_every" in written ? { checkpointEvery: config.checkpoint_every } : {}),
     fingerprint: await fingerprint(library),
     watch: pair && { id: "watch", promptIds: pair.vanillaIds, responseIds: pair.responseIds },
@@ -191,7 +199,9 @@ async function runHere(
     patch({ stageSteps });
     const shown = decision === null || plan.watch === null || again ? null : decision;
     if (shown !== null) {
-      const pair = await libraryWorker().pair(shown, shown.episode, shown.decision, {}, { by: "student" });
+      const { episode, decision: at } = shown;
+      const options = { by: "student", endOfTurn: plan.endOfTurn === true } as const;
+      const pair = await libraryWorker().pair(shown, episode, at, {}, options);
       if (mine !== run) return;
       patch({
         watch: { pieces: pair.pieces, label: watchLabel(shown), history: [] },
@@ -290,7 +300,14 @@ function startAgain({ id, title, state }: Run): boolean {
 }
 
 /** What a plan of the page will read and need. */
-export async function planTraining({ method, library, episodes, sample, evidenceTokens }: PlanToMeasure) {
+export async function planTraining({
+  method,
+  library,
+  episodes,
+  sample,
+  evidenceTokens,
+  endOfTurn,
+}: PlanToMeasure) {
   await ensureTokenizers();
   const [{ api }, job] = await Promise.all([computeWorker(), modelsJob("train")]);
   const planned = await api.planTraining(job, {
@@ -299,6 +316,7 @@ export async function planTraining({ method, library, episodes, sample, evidence
     episodes,
     ...(sample === undefined ? {} : { sample }),
     ...(evidenceTokens === undefined ? {} : { evidenceTokens }),
+    ...(endOfTurn === undefined ? {} : { endOfTurn }),
   });
   useSending.setState({ work: planned.work });
   return planned;

@@ -183,7 +183,14 @@ it("gives counted columns to their library alone", () => {
 });
 
 it("keys scores by library too", () => {
-  const decision = { environment: "scienceworld", task: "boil", episode: "e", decision: 2, selection: {} };
+  const decision = {
+    environment: "scienceworld",
+    task: "boil",
+    episode: "e",
+    decision: 2,
+    selection: {},
+    endOfTurn: true,
+  };
   const [a, b] = ["library-2", "library-3"].map((id) => scoreKey({ library: id, ...decision }));
   expect(a).not.toBe(b);
   expect(ofScoreKey(a!)).toEqual({ library: "library-2", ...decision });

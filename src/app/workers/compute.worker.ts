@@ -47,9 +47,10 @@ function opened<T>(value: T | null, what: string): T {
 }
 
 /** The student's tokenizer writes what a run reads. Throws `InputError` when the teacher reads other ids. */
-function trainingCodec(): TextCodec {
+function trainingCodec({ endOfTurn = false }: Pick<TrainingPlan, "endOfTurn">): TextCodec {
   const roles = opened(tokenizers, "tokenizers");
-  return textCodec(roles.student, roles.student === roles.teacher ? [] : [roles.training()]);
+  const unshared = roles.student === roles.teacher ? [] : [roles.training()];
+  return textCodec(roles.student, { unshared, endOfTurn });
 }
 
 const api = {
@@ -88,7 +89,7 @@ const api = {
     measuring = mine;
     const { work, ...lengths } = await trainingLengths(run, {
       records: opened(library, "library"),
-      codec: trainingCodec(),
+      codec: trainingCodec(run),
       signal: mine.signal,
     });
     return { ...(await service.plan(job, lengths)), work };
@@ -114,7 +115,7 @@ const api = {
       try {
         return await probeTraining(run, {
           records: opened(library, "library"),
-          codec: trainingCodec(),
+          codec: trainingCodec(run),
           teacher: service.model("teacher"),
           student: model,
           signal,
@@ -130,7 +131,7 @@ const api = {
   train(plan: TrainingPlan, emit: (event: RunEvent) => void) {
     stop = new AbortController();
     batch = null;
-    const codec = trainingCodec();
+    const codec = trainingCodec(plan);
     batchOf = { id: plan.id, codec };
     const stopSignal = stop.signal;
     return service.run(async (signal) => {

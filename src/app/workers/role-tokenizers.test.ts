@@ -37,10 +37,16 @@ describe("tokenizers of teacher and student", () => {
     expect(fit.training).toMatch(/^tokenizer: not the token ids of tokenizer-qwen3_5: id /);
     const pair = await service.pair(ref, "own#0", 0);
     const { response, prompt } = episode!.decisions[0]!;
-    expect(pair.responseIds).toEqual(loadTokenizer(QWEN3).encode(response));
+    expect(pair.responseIds).toEqual(loadTokenizer(QWEN3).encode(`${response}<|im_end|>`));
     expect(pair.studentProblem).toBe(fit.scoring);
     const own = await service.pair(ref, "own#0", 0, {}, { by: "student" });
-    expect(own.responseIds).toEqual(loadTokenizer(QWEN3_5).encode(response));
+    expect(own.responseIds).toEqual(loadTokenizer(QWEN3_5).encode(`${response}<|im_end|>`));
+    const before = await service.pair(ref, "own#0", 0, {}, { endOfTurn: false });
+    expect(before).toEqual({
+      ...pair,
+      responseIds: pair.responseIds.slice(0, -1),
+      pieces: pair.pieces.slice(0, -1),
+    });
     expect(loadTokenizer(QWEN3_5).decode(own.vanillaIds)).toContain(prompt);
     // Whichever student stands beside it, the teacher reads the same.
     service.setTokenizers({ teacher: QWEN3, student: QWEN3 });
@@ -82,6 +88,29 @@ describe("tokenizers of teacher and student", () => {
     service.setTokenizers({ teacher: QWEN3_5, student: QWEN3 });
     expect((await service.pair(ref, "own#0", 0)).responseIds).toEqual(recorder.encode(response));
     expect((await service.decision(ref, "own#0", 0)).countsNote).toBeNull();
+  });
+
+  it("other than the one whose log-probabilities were recorded: that one tells whether the turn ended", async () => {
+    const response = "नमस्ते दुनिया नमस्ते";
+    const [teacher, student] = [loadTokenizer(QWEN3), loadTokenizer(QWEN3_5)];
+    const text = teacher.encode(response);
+    const drawn = student.encode(response).length;
+    expect(Math.abs(drawn - text.length)).toBeGreaterThan(1);
+    const responseOf = async (count: number) => {
+      const { service, ref } = await opened({
+        response,
+        rollout_logprobs: new Array<number>(count).fill(-1),
+      });
+      service.setTokenizers({ teacher: QWEN3, student: QWEN3_5 });
+      const { counts, countsProblem } = await service.decision(ref, "own#0", 0);
+      if (countsProblem !== null) return countsProblem;
+      const { responseIds } = await service.pair(ref, "own#0", 0);
+      expect(counts!.response).toBe(responseIds.length);
+      return responseIds;
+    };
+    expect(await responseOf(drawn)).toEqual(text);
+    expect(await responseOf(drawn + 1)).toEqual([...text, teacher.endOfTurnId]);
+    expect(await responseOf(3)).toMatch(/rollout_logprobs: 3 log-probabilities; expected \d+/);
   });
 
   it("that cannot be read leave those before", async () => {

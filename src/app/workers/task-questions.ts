@@ -13,14 +13,14 @@ import {
 import type { Episode, Source, SourceDecision } from "../../core/record/schema.ts";
 import { type Pin, type PinKind, retrieve } from "../../core/retrieval/index.ts";
 import type { Selection, SourceSelection } from "../../core/retrieval/selection.ts";
-import type { Tokenizer, TokenizerHashes, TokenizerTexts } from "../../text/index.ts";
+import type { ResponseOptions, Tokenizer, TokenizerHashes, TokenizerTexts } from "../../text/index.ts";
 import { compareVisits } from "../library/compare-visits.ts";
 import { evidenceDiff } from "../library/evidence-diff.ts";
 import type { KeptTask } from "../library/kept-tasks.ts";
 import { OpenTokenizers, type Writer } from "../library/open-tokenizers.ts";
 import type { TaskRecords } from "../library/record-library.ts";
 import type { RecordedScores } from "../library/recorded-scores.ts";
-import { foreignIds, recordedTokens } from "../library/recorded-tokens.ts";
+import { endsTurn, foreignIds, recordedTokens } from "../library/recorded-tokens.ts";
 import type { RoleTexts, TokenizerFit } from "../library/role-tokenizers.ts";
 import { taskModel } from "../library/task-model.ts";
 import { TeacherContext } from "../library/teacher-context.ts";
@@ -97,6 +97,7 @@ export abstract class TaskQuestions {
     episodeId: string,
     decision: number,
     selection: WhatIf = {},
+    { endOfTurn = true }: ResponseOptions = {},
   ): Promise<DecisionModel> {
     const { records, prepared } = await this.kept(ref, selection);
     const episode = findEpisode(records, episodeId);
@@ -108,6 +109,7 @@ export abstract class TaskQuestions {
       episode: episodeId,
       decision,
       selection,
+      endOfTurn,
       retrieval: { record, explanation },
       observation,
       action,
@@ -123,8 +125,8 @@ export abstract class TaskQuestions {
       full: null,
     };
     try {
-      const { read, note } = this.#readBy("teacher", episode, decision);
-      const context = new TeacherContext(this.tokenizers.tokenizer, prepared, read, decision, selection);
+      const { tokenizer, read, note, ...options } = this.#readBy("teacher", episode, decision, { endOfTurn });
+      const context = new TeacherContext(tokenizer, prepared, read, decision, selection, options);
       const { evidence, promptIds, evidenceTokens } = context.graph();
       const counts = {
         vanilla: context.vanillaIds.length,
@@ -142,7 +144,7 @@ export abstract class TaskQuestions {
 
   /** The same decision without what was changed, and what the change does to its evidence. */
   async #full(
-    { library, environment, task, episode, decision, selection }: DecisionModel,
+    { library, environment, task, episode, decision, selection, endOfTurn }: DecisionModel,
     changed: Evidence,
   ): Promise<FullMethod | null> {
     if (Object.keys(selection).length === 0) return null;
@@ -150,6 +152,8 @@ export abstract class TaskQuestions {
       { library, environment, task },
       episode,
       decision,
+      {},
+      { endOfTurn },
     );
     return { retrieval, evidence, counts, diff: evidenceDiff(evidence.text, changed.text) };
   }
@@ -163,27 +167,42 @@ export abstract class TaskQuestions {
     episodeId: string,
     decision: number,
     selection: WhatIf = {},
-    { by = "teacher" }: { by?: Writer } = {},
+    { by = "teacher", ...asked }: ResponseOptions & { by?: Writer } = {},
   ): Promise<ScorePair> {
     const { records, prepared } = await this.kept(ref, selection);
-    const { tokenizer, read } = this.#readBy(by, findEpisode(records, episodeId), decision);
-    const pair = new TeacherContext(tokenizer, prepared, read, decision, selection).pair();
+    const episode = findEpisode(records, episodeId);
+    const { tokenizer, read, endOfTurn } = this.#readBy(by, episode, decision, asked);
+    const pair = new TeacherContext(tokenizer, prepared, read, decision, selection, { endOfTurn }).pair();
     return { ...pair, studentProblem: by === "teacher" ? this.tokenizers.studentProblem(pair) : null };
   }
 
-  /** An episode as a model's tokenizer reads it: ids that another one wrote are left out, so that texts are encoded. */
+  /**
+   * An episode as a model's tokenizer reads it: ids and numbers of tokens that another one wrote are left out, so that texts
+   * are encoded. Whether such a response ends its turn is then told by the open tokenizer that recorded it.
+   */
   #readBy(
     by: Writer,
     episode: Episode,
     decision: number,
-  ): { tokenizer: Tokenizer | null; read: Episode; note: string | null } {
+    { endOfTurn = true }: ResponseOptions,
+  ): { tokenizer: Tokenizer | null; read: Episode; note: string | null; endOfTurn: boolean } {
     const tokenizer = this.tokenizers.of(by);
     const recorded = episode.decisions[decision];
-    if (tokenizer === null || recorded === undefined) return { tokenizer, read: episode, note: null };
+    const own = { tokenizer, read: episode, note: null, endOfTurn };
+    if (tokenizer === null || recorded === undefined) return own;
     const ownWords = by === "other" && tokenizer !== this.tokenizers.of("teacher");
-    if (!ownWords && !foreignIds(tokenizer, recorded)) return { tokenizer, read: episode, note: null };
-    const note = `The recorded token ids are not of ${tokenizer.file}: the recorded texts are encoded with it.`;
-    return { tokenizer, read: withoutIds(episode), note };
+    const foreign = foreignIds(tokenizer, recorded);
+    const { response_ids: ids, rollout_logprobs: drawn } = recorded;
+    const counted = ids === undefined && drawn !== undefined;
+    const fits = !foreign && !(counted && endsTurn([tokenizer], recorded) === null);
+    if (fits && !ownWords) return own;
+    const ended = endsTurn(this.tokenizers.all(), recorded);
+    // A number that fits no tokenizer is told where the response is read.
+    if (!foreign && !ownWords && ended === null) return own;
+    const note = foreign
+      ? `The recorded token ids are not of ${tokenizer.file}: the recorded texts are encoded with it.`
+      : null;
+    return { tokenizer, read: asTexts(episode), note, endOfTurn: endOfTurn && (ended ?? true) };
   }
 
   /** Lengths in tokens of both contexts of a decision and of its response. */
@@ -192,8 +211,15 @@ export abstract class TaskQuestions {
     episodeId: string,
     decision: number,
     selection: Selection = {},
+    options: ResponseOptions = {},
   ): Promise<Pick<TokenCounts, "vanilla" | "graph" | "response">> {
-    const { vanillaIds, graphIds, responseIds } = await this.pair(ref, episodeId, decision, selection);
+    const { vanillaIds, graphIds, responseIds } = await this.pair(
+      ref,
+      episodeId,
+      decision,
+      selection,
+      options,
+    );
     return { vanilla: vanillaIds.length, graph: graphIds.length, response: responseIds.length };
   }
 
@@ -204,10 +230,12 @@ export abstract class TaskQuestions {
     decision: number,
     selection: WhatIf,
     record: EvidencePart["record"] | null,
+    options: ResponseOptions = {},
   ): Promise<LeftOutContext[]> {
     const { records, prepared } = await this.kept(ref, selection);
-    const { tokenizer, read } = this.#readBy("teacher", findEpisode(records, episodeId), decision);
-    return new TeacherContext(tokenizer, prepared, read, decision, selection).leftOut(record);
+    const episode = findEpisode(records, episodeId);
+    const { tokenizer, read, endOfTurn } = this.#readBy("teacher", episode, decision, options);
+    return new TeacherContext(tokenizer, prepared, read, decision, selection, { endOfTurn }).leftOut(record);
   }
 
   /** Decision j of a source; null for its terminal visit. Throws `InputError` when there is no such visit. */
@@ -286,8 +314,10 @@ export abstract class TaskQuestions {
 }
 
 /** The episode with its texts alone. */
-function withoutIds(episode: Episode): Episode {
-  const decisions = episode.decisions.map(({ prompt_ids: _, response_ids: __, ...rest }) => rest);
+function asTexts(episode: Episode): Episode {
+  const decisions = episode.decisions.map(
+    ({ prompt_ids: _, response_ids: __, rollout_logprobs: ___, ...rest }) => rest,
+  );
   return { ...episode, decisions };
 }
 

@@ -37,6 +37,8 @@ export interface TrainingPlan {
   sample?: TrainConfig["sample"];
   /** Longest teacher prompt with its evidence; the environment's limit when absent. */
   evidenceTokens?: number;
+  /** The end-of-turn token stands after responses recorded as text; absent in plans of earlier versions: it does not. */
+  endOfTurn?: boolean;
   /** Steps between checkpoints; by the size of the student when absent. */
   checkpointEvery?: number;
   /** What else decides the numbers, in words: a checkpoint of other inputs is refused by the names. */
@@ -94,7 +96,7 @@ async function trainingData(plan: TrainingPlan, records: RecordPort): Promise<Tr
 /** The parts of a plan that its lengths depend on. */
 export type PlanToMeasure = Pick<
   TrainingPlan,
-  "method" | "library" | "episodes" | "sample" | "evidenceTokens"
+  "method" | "library" | "episodes" | "sample" | "evidenceTokens" | "endOfTurn"
 >;
 
 /** The longest sequences that a run's models will read, in tokens. */

@@ -22,6 +22,7 @@ interface Options extends Omit<EngineOptions, "progress"> {
   all?: boolean;
   steps: number;
   lr: number;
+  endOfTurn: boolean;
 }
 
 /** Without a GPU a decision takes seconds: few of each task are measured then, and the table says how many of all. */
@@ -44,6 +45,10 @@ export function register(program: Command): void {
         "learning rate of these steps; ten times the paper's, since they are so few",
         number(0),
         1e-4,
+      )
+      .option(
+        "--no-end-of-turn",
+        "no end-of-turn token after the sample's responses, which are text: the numbers of earlier versions",
       ),
     { progress: false },
   ).action(run);
@@ -54,7 +59,7 @@ async function run(options: Options): Promise<void> {
     throw new UsageError("give --all or --decisions, not both");
   await interruptible(async (signal) => {
     const print = printLine;
-    const sample = await openSample(options.sample);
+    const sample = await openSample(options.sample, options);
     const backend = await createNodeBackend(options.device, {
       compute: options.compute,
       onNote: progress,
@@ -151,7 +156,7 @@ async function tokenTable(
   const { codec, tokenizer } = sample;
   const place = { episode: episode.episode, decision };
   const { ids: promptIds } = codec.prompt(episode.decisions[decision]!, episode.environment, place);
-  const responseIds = codec.responseIds(episode.decisions[decision]!, place);
+  const responseIds = codec.responseIds(episode.decisions[decision]!, episode.environment, place);
   const context = await sample.contexts(episode, { kind: "graph-conditioned", control: "graph" });
   const [vanilla, graph] = await teacher.score(
     [

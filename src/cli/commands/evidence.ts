@@ -36,6 +36,7 @@ interface Options extends SelectionOptions {
   limit?: number;
   json?: boolean;
   requests?: string;
+  endOfTurn: boolean;
 }
 
 function wholeNumber(text: string): number {
@@ -85,6 +86,10 @@ export function register(program: Command): void {
     .option(
       "--requests <file>",
       "also write the response after the prompt without and with the evidence, for `gcopd score` (needs --tokenizer)",
+    )
+    .option(
+      "--no-end-of-turn",
+      "no end-of-turn token after a response that was recorded as text: the requests of earlier versions",
     )
     .action(run);
   addSelectionOptions(command);
@@ -150,6 +155,9 @@ async function run(options: Options, command: Command): Promise<void> {
   if (options.requests !== undefined && options.tokenizer === undefined) {
     throw new UsageError("--requests are token ids: they need --tokenizer");
   }
+  if (!options.endOfTurn && options.requests === undefined) {
+    throw new UsageError("--no-end-of-turn is about the responses of --requests");
+  }
   if (options.requests === "-")
     throw new UsageError("the evidence takes standard output: name a file with --requests");
   const tokenizer =
@@ -187,7 +195,12 @@ async function run(options: Options, command: Command): Promise<void> {
   }
 
   if (options.requests !== undefined && tokenizer !== null) {
-    const requests = evidenceRequests(episode, t, evidence.text, { tokenizer, file, limit: options.limit });
+    const requests = evidenceRequests(episode, t, evidence.text, {
+      tokenizer,
+      file,
+      limit: options.limit,
+      endOfTurn: options.endOfTurn,
+    });
     await writeRecordsOut(options.requests, requests);
   }
   if (options.json) {

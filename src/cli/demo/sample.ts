@@ -8,7 +8,7 @@ import { describeIssue, type Library, readEpisodes, readLibrary } from "../../co
 import type { Episode } from "../../core/record/schema.ts";
 import { type PreparedTask, prepareTask } from "../../core/retrieval/prepare.ts";
 import { openFolder } from "../../engine/webgpu/node-folder.ts";
-import { openTokenizer, type Tokenizer, textCodec } from "../../text/index.ts";
+import { openTokenizer, type ResponseOptions, type Tokenizer, textCodec } from "../../text/index.ts";
 import { openBytes, readText } from "../io.ts";
 
 const manifestSchema = z.looseObject({
@@ -39,7 +39,7 @@ export interface Sample {
 }
 
 /** Opens a sample folder. Every fault is an `InputError` that names the file. */
-export async function openSample(folder: string): Promise<Sample> {
+export async function openSample(folder: string, options: ResponseOptions = {}): Promise<Sample> {
   const file = join(folder, "manifest.json");
   const text = await readText(file);
   let value: unknown;
@@ -58,7 +58,7 @@ export async function openSample(folder: string): Promise<Sample> {
   const library = await readLibrary(openBytes(path(manifest.sources)), { file: path(manifest.sources) });
   const episodes = await readEpisodes(openBytes(path(manifest.episodes)), { file: path(manifest.episodes) });
   const tokenizer = await openTokenizer(openFolder(path(manifest.tokenizer)));
-  const codec = textCodec(tokenizer);
+  const codec = textCodec(tokenizer, options);
   const sourcesOf = (task: string) => library.tasks.find((entry) => entry.task === task)?.sources ?? [];
   const tasks = new Map<string, PreparedTask>();
   return {

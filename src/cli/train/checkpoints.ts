@@ -52,6 +52,27 @@ export async function checkpointState(folder: string): Promise<CheckpointState |
   return readState(join(folder, STATE));
 }
 
+/**
+ * The fingerprint of the newest checkpoint in a folder whose state can be read, whether its other files are whole or not;
+ * null where there is none. What cannot be read is told when the run opens it.
+ */
+export async function keptFingerprint(folder: string): Promise<CheckpointState["fingerprint"] | null> {
+  for (const name of ((await readable(checkpointNames(folder))) ?? []).reverse()) {
+    const state = await readable(readState(join(folder, name, STATE)));
+    if (state !== null) return state.fingerprint;
+  }
+  return null;
+}
+
+async function readable<T>(reading: Promise<T>): Promise<T | null> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof InputError) return null;
+    throw error;
+  }
+}
+
 const nameOf = (step: number): string => `step-${String(step).padStart(8, "0")}`;
 
 async function entriesOf(folder: string): Promise<string[]> {

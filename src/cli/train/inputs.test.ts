@@ -9,13 +9,14 @@ import {
   sources,
   TOKENIZER,
 } from "../../../test/support/bad-input.ts";
+import { batchRows } from "../../core/loop/index.ts";
 import { readInputs } from "./inputs.ts";
 import { readTrainConfig } from "./read-config.ts";
 
 freshFolder();
 
-/** What is told while a config's files are read. */
-async function told(changes: object): Promise<string[]> {
+/** What a config's files hold, and what is told while they are read. */
+async function read(changes: object) {
   const files = { library: "sources.jsonl", episodes: "episodes.jsonl", tokenizer: TOKENIZER };
   writeFileSync(at("config.json"), JSON.stringify({ ...files, teacher: MODEL, student: MODEL, ...changes }));
   const notes: string[] = [];
@@ -26,8 +27,28 @@ async function told(changes: object): Promise<string[]> {
     onNote: (note) => notes.push(note),
   });
   await inputs.close();
-  return notes;
+  return { inputs, notes };
 }
+
+const told = async (changes: object): Promise<string[]> => (await read(changes)).notes;
+
+it("ends responses recorded as text with the end of their turn, or not, as the config says", async () => {
+  const rowsOf = async (changes: object) => {
+    const { inputs } = await read(changes);
+    return { rows: batchRows(inputs.episodes, inputs.tokenizer.codec), codec: inputs.tokenizer.codec };
+  };
+  const [given, { rows: without }] = [await rowsOf({}), await rowsOf({ end_of_turn: false })];
+  expect(given.rows.length).toBeGreaterThan(1);
+  for (const [n, { responseIds }] of given.rows.entries())
+    expect(responseIds).toEqual([...without[n]!.responseIds, given.codec.endOfTurnId]);
+  // L_e counts it.
+  const episode = given.rows.filter((row) => row.episode === given.rows[0]!.episode);
+  const tokens = episode.reduce((sum, { responseIds }) => sum + responseIds.length, 0);
+  expect(episode[0]!.weight).toBeCloseTo(
+    1 / (new Set(given.rows.map(({ episode: { episode: id } }) => id)).size * tokens),
+    12,
+  );
+});
 
 it("says which tasks the library has no source of, where a stage retrieves", async () => {
   const tasks = new Set(episodes.map(({ task }) => task)).size;

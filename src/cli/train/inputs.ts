@@ -55,7 +55,7 @@ export interface RunTokenizer {
  * another one must read the same ids.
  */
 async function runTokenizer(
-  { tokenizer: named, student, teacher }: TrainConfig,
+  { tokenizer: named, student, teacher, end_of_turn: endOfTurn = true }: TrainConfig,
   configFile: string,
   onNote: (note: string) => void,
 ): Promise<RunTokenizer> {
@@ -85,7 +85,7 @@ async function runTokenizer(
     if (note !== null) onNote(note);
   }
   return {
-    codec: textCodec(writer, unshared),
+    codec: textCodec(writer, { unshared, endOfTurn }),
     fits: (role, model) => checkTokenizerFits(own[role], model),
   };
 }

@@ -8,20 +8,21 @@ import { armFault, disarmFault, eachFault, FAULTS, type Fault } from "../../../t
 import { tinyRecords } from "../../../test/support/tiny-records.ts";
 import { ToyModel, toyCodec } from "../../../test/support/toy-model.ts";
 import { InputError } from "../../core/errors.ts";
-import { trainConfigSchema } from "../../core/loop/index.ts";
+import { type TrainConfig, trainConfigSchema } from "../../core/loop/index.ts";
 import { METHODS } from "../../core/method/index.ts";
 import type { FolderReader } from "../../core/ports.ts";
 import { runTraining } from "./run.ts";
+import type { TrainingRun } from "./training-run.ts";
 
 const { faultyFs, faultyPromises } = await vi.hoisted(() => import("../../../test/support/io-faults.ts"));
 vi.mock("node:fs", async (real) => faultyFs(await real<object>()));
 vi.mock("node:fs/promises", async (real) => faultyPromises(await real<object>()));
 vi.mock("./inputs.ts", () => ({
-  readInputs: async () => ({
+  readInputs: async ({ config }: Pick<TrainingRun, "config">) => ({
     method: { ...METHODS.opd, stages: METHODS.opd.stages.map((stage) => ({ ...stage, epochs: 1 })) },
     parent: null,
     episodes: tinyRecords().episodes.slice(0, 2),
-    tokenizer: { codec: toyCodec },
+    tokenizer: { codec: { ...toyCodec, endOfTurn: config.end_of_turn } },
     sources: async () => [],
     close: async () => undefined,
   }),
@@ -41,6 +42,8 @@ const STEPS = 2;
 const SLOW = 600_000;
 let folder: string;
 let out: string;
+/** What the latest run noted. */
+const notes: string[] = [];
 /** Files of a run that nothing went wrong in. */
 let whole: { student: string; metrics: object[] };
 const concerns = (path: string) => path.startsWith(out);
@@ -66,8 +69,9 @@ interface Outcome {
 }
 
 /** Runs or continues the run in `out`; what it throws is kept, and so is what it told. */
-async function run(stopAfter?: number): Promise<Outcome> {
+async function run(stopAfter?: number, changes: object = {}): Promise<Outcome> {
   const outcome: Outcome = { error: null, confirmed: 0, resumedFrom: null };
+  notes.length = 0;
   const stop = new AbortController();
   try {
     await runTraining({
@@ -79,11 +83,12 @@ async function run(stopAfter?: number): Promise<Outcome> {
         batch_size: 1,
         settings: { learning_rate: 0.5 },
         keep_checkpoints: 1,
+        ...changes,
       }),
       configFile: "config.json",
       out,
       stop: stop.signal,
-      onNote: () => undefined,
+      onNote: (note) => notes.push(note),
       onEvent: (event) => {
         if (event.type === "start") outcome.resumedFrom = event.resumedFrom;
         if (event.type === "checkpoint") outcome.confirmed = event.step;
@@ -158,6 +163,30 @@ describe.each(FAULTS)("%s at every file operation, one after the other", (fault)
     },
     SLOW,
   );
+});
+
+it("goes on without an end-of-turn token where an earlier version began, and only there", async () => {
+  const end_of_turn = (path: string) =>
+    (JSON.parse(readFileSync(join(folder, path, "config.json"), "utf8")) as TrainConfig).end_of_turn;
+  const fingerprint = (path: string, name: string) =>
+    (
+      JSON.parse(readFileSync(join(folder, path, "checkpoints", name, "checkpoint.json"), "utf8")) as {
+        fingerprint: object;
+      }
+    ).fingerprint;
+  expect(end_of_turn("whole")).toBe(true);
+  expect(fingerprint("whole", "step-00000002")).toHaveProperty("end_of_turn");
+  // A checkpoint without the token has the fingerprint of one from before there was a choice.
+  out = join(folder, "earlier");
+  expect(await run(1, { end_of_turn: false })).toMatchObject({ error: null, confirmed: 1 });
+  expect(fingerprint("earlier", "step-00000001")).not.toHaveProperty("end_of_turn");
+  const { error } = await run(undefined, { end_of_turn: true });
+  expect(String(error)).toContain("this checkpoint is of another run: it differs in end_of_turn;");
+  expect(await run()).toMatchObject({ error: null, resumedFrom: 1, confirmed: 2 });
+  expect(notes).toEqual([
+    "no end-of-turn token after responses recorded as text: the run in this folder began without it",
+  ]);
+  expect(end_of_turn("earlier")).toBe(false);
 });
 
 it(

@@ -19,7 +19,7 @@ import { lockFolder } from "../../worker/lock.ts";
 import { saveCompanions, saveModel } from "../engine/save-model.ts";
 import { writeOut } from "../io.ts";
 import { writeBatch } from "./batch-file.ts";
-import { DiskCheckpoints } from "./checkpoints.ts";
+import { DiskCheckpoints, keptFingerprint } from "./checkpoints.ts";
 import { EventLog } from "./event-log.ts";
 import { filesDigest } from "./fingerprint.ts";
 import { readInputs, type TrainingInputs } from "./inputs.ts";
@@ -34,7 +34,7 @@ import type { TrainingRun } from "./training-run.ts";
  * @throws InputError for bad input, for an output folder that is in use, and for checkpoints of another run
  */
 export async function runTraining(given: TrainingRun): Promise<boolean> {
-  const run = { ...given, config: await withLocalModels(given) };
+  const run = { ...given, config: await withEndOfTurn(given, await withLocalModels(given)) };
   const inputs = await readInputs(run);
   try {
     if (run.planOnly !== undefined) return await tellPlan(run, inputs, run.planOnly);
@@ -56,6 +56,19 @@ async function withLocalModels({
       ? path
       : (await openModelFolder(path, { signal, onProgress: onDownload, onNote })).name;
   return { ...config, teacher: await local(config.teacher), student: await local(config.student) };
+}
+
+/**
+ * The config with `end_of_turn` said. A folder with checkpoints of a version that did not know the key goes on as it
+ * began: without the token.
+ */
+async function withEndOfTurn({ out, onNote }: TrainingRun, config: TrainConfig): Promise<TrainConfig> {
+  if (config.end_of_turn !== undefined) return config;
+  const kept = out === "" ? null : await keptFingerprint(join(out, "checkpoints"));
+  const goesOnWithout = kept !== null && config.sample === undefined && !("end_of_turn" in kept);
+  if (goesOnWithout)
+    onNote("no end-of-turn token after responses recorded as text: the run in this folder began without it");
+  return { ...config, end_of_turn: !goesOnWithout };
 }
 
 /** The run itself, once everything that it reads is open. */

@@ -2,7 +2,7 @@ import type { ChatTurn } from "../environment/prompt/chat.ts";
 import type { LimitedPrompt } from "../environment/prompt-limit.ts";
 import type { IdRange } from "../ports.ts";
 
-/** Where a decision stands, for messages. */
+/** Where a decision stands, for messages such as `episode "e-17", decisions[4].prompt: missing`. */
 export interface DecisionPlace {
   file?: string;
   episode?: string;
@@ -28,9 +28,16 @@ export interface TextCodec {
     environment: string,
     place: DecisionPlace,
   ): LimitedPrompt;
+  /** Whether responses that were recorded as text end with `endOfTurnId`, as those of a rollout do. */
+  readonly endOfTurn: boolean;
   /**
-   * The exact ids of y_t: `response_ids` where recorded, else `response` as it stands, no end token added. Throws
-   * `InputError` naming the place when the decision carries neither.
+   * The exact ids of y_t: `response_ids` where recorded, else `response` as it stands, with the end-of-turn id after it
+   * where `endOfTurn` asks for it and one can have been drawn. Throws `InputError` naming the place when the decision
+   * carries neither, or `rollout_logprobs` of another length.
    */
-  responseIds(decision: { response?: string; response_ids?: number[] }, place: DecisionPlace): number[];
+  responseIds(
+    decision: { response?: string; response_ids?: number[]; rollout_logprobs?: number[] },
+    environment: string,
+    place: DecisionPlace,
+  ): number[];
 }

@@ -32,7 +32,7 @@ export function batchRows(episodes: readonly Episode[], codec: TextCodec): Row[]
       const place = { episode: episode.episode, decision: t };
       const { ids: promptIds, cut } = codec.prompt(decision, episode.environment, place);
       const before = typeof decision.prompt_cut === "number" ? decision.prompt_cut : 0;
-      const responseIds = codec.responseIds(decision, place);
+      const responseIds = codec.responseIds(decision, episode.environment, place);
       const rolloutLogprobs = decision.rollout_logprobs ?? null;
       if (rolloutLogprobs !== null && rolloutLogprobs.length !== responseIds.length) {
         throw new InputError(

@@ -121,6 +121,13 @@ export const trainConfigSchema = z.strictObject({
     })
     .optional()
     .describe("Play each task again with the current student, over the recorded episode as the environment."),
+  end_of_turn: z
+    .boolean()
+    .optional()
+    .describe(
+      "Responses recorded as text end with the end-of-turn token, as those of a rollout do; true when absent, and false " +
+        "gives the numbers of earlier versions. A run of an earlier version goes on without it.",
+    ),
   evidence_tokens: z
     .int()
     .min(1)

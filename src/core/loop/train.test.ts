@@ -190,7 +190,7 @@ describe("the loop", () => {
     const items = EPISODES.flatMap((e) =>
       e.decisions.map((decision) => {
         const { ids: prompt } = toyCodec.prompt(decision, e.environment, {});
-        const response = toyCodec.responseIds(decision, {});
+        const response = toyCodec.responseIds(decision, "alfworld", {});
         const before = student.logprobs(prompt, response);
         const advantage = teacher.logprobs([...prompt, 40], response).map((q, i) => q - before[i]!);
         return { prompt, response, advantage };

@@ -118,7 +118,7 @@ class Run {
   #skipped = 0;
 
   constructor(options: TrainOptions) {
-    const { method, settings, batchSize, seed, data, fingerprint } = options;
+    const { method, settings, batchSize, seed, data, codec, fingerprint } = options;
     if (!Number.isInteger(batchSize) || batchSize < 1) {
       throw new InputError(`expected a batch size of at least 1, received ${batchSize}`);
     }
@@ -130,6 +130,8 @@ class Run {
       method: sha256Hex(JSON.stringify(method.stages)),
       // Runs of an earlier version took them in another order; where each task comes once there is no difference.
       ...(new Set(data.tasks).size === data.tasks.length ? {} : { batches: sha256Hex("by task") }),
+      // Those had no such token after responses recorded as text; sampled ones always have their own ids.
+      ...(codec.endOfTurn && !data.fresh ? { end_of_turn: sha256Hex("true") } : {}),
       settings: sha256Hex(JSON.stringify({ ...settings, batchSize, seed })),
     };
     this.#batchesPerEpoch = Math.ceil(data.units.length / batchSize);

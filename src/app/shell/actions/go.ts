@@ -42,7 +42,7 @@ function taskFurther(ui: UiState, by: 1 | -1) {
     library?.tasks ?? [],
     wholeColumns(shownColumns(ui)),
     { ...place, filter: "", show: "all" },
-    scoredTasks(scores, selectionOf(place), library?.id ?? null),
+    scoredTasks(scores, { selection: selectionOf(place), endOfTurn: place.endOfTurn }, library?.id ?? null),
   );
   const at = tasks.findIndex(
     ({ task, environment }) => task === place.task && (place.environment ?? environment) === environment,

@@ -4,6 +4,7 @@ import { RESUMABLE } from "../../runs/run.ts";
 import { getRuns } from "../../runs/runs-store.ts";
 import { scoreChanges } from "../../session/changes.ts";
 import { scoreDistributions } from "../../session/distribution.ts";
+import { switchEndOfTurn } from "../../session/end-of-turn.ts";
 import { openHub } from "../../session/hub.ts";
 import { scoreLeftOut, scorePointed } from "../../session/leave-out.ts";
 import { revertStudent } from "../../session/models.ts";
@@ -72,6 +73,13 @@ export const WORK: readonly Action[] = [
       show("tokens");
       void scoreDecision();
     },
+  },
+  {
+    id: "end-of-turn",
+    title: "Switch the end-of-turn token of text responses on or off",
+    group: "Tokens",
+    words: "eos im_end response scoring training",
+    run: switchEndOfTurn,
   },
   {
     id: "case-study",

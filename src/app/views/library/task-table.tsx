@@ -161,7 +161,10 @@ function useScoredTasks(): ScoredTasks {
   const scores = useUi((ui) => ui.scores);
   const place = useUi((ui) => ui.place);
   const library = useUi((ui) => ui.library?.id ?? null);
-  return useMemo(() => scoredTasks(scores, selectionOf(place), library), [scores, place, library]);
+  return useMemo(
+    () => scoredTasks(scores, { selection: selectionOf(place), endOfTurn: place.endOfTurn }, library),
+    [scores, place, library],
+  );
 }
 
 /** In place of rows that are out of sight. */

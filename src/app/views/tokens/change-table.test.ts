@@ -41,6 +41,7 @@ describe("changesCsv", () => {
         task: "=1+1",
         episode: null,
         selection: {},
+        endOfTurn: true,
         evidence: "the full method",
         teacher: {
           model: "m",

@@ -47,7 +47,9 @@ export function ChangesPanel({ task }: { task: TaskModel }) {
       ? changes
       : null;
   const stale =
-    here !== null && JSON.stringify(here.selection) !== JSON.stringify(selectionOf(ofTask(place)));
+    here !== null &&
+    (here.endOfTurn !== place.endOfTurn ||
+      JSON.stringify(here.selection) !== JSON.stringify(selectionOf(ofTask(place))));
   const all = task.episodes.reduce((sum, { decisions }) => sum + decisions, 0);
   const own = task.episodes.find(({ id }) => id === episode)?.decisions ?? 0;
   return (
@@ -78,7 +80,10 @@ export function ChangesPanel({ task }: { task: TaskModel }) {
       )}
       {stale && (
         <p className="note changes-note" role="status">
-          These figures are of {here.evidence}, not of what the view shows now.
+          These figures are of {here.evidence}
+          {here.endOfTurn !== place.endOfTurn &&
+            `, ${here.endOfTurn ? "with" : "without"} the end-of-turn token after texts`}
+          , not of what the view shows now.
         </p>
       )}
       {here !== null && <Results changes={here} busy={busy} />}

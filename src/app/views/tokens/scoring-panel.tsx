@@ -2,6 +2,7 @@
 import { formatRange } from "../../session/eta.ts";
 import { cancelScoring, scoreDecision, scoreKey } from "../../session/score.ts";
 import { type ScoringJob, setUi, useUi } from "../../state/store.ts";
+import { EndOfTurnSwitch } from "../end-of-turn-switch.tsx";
 import { MemoryNote } from "../memory-note.tsx";
 
 const TEST_IDS: Record<ScoringJob, string> = {
@@ -82,6 +83,7 @@ export function ScoringPanel({ scored }: { scored: boolean }) {
           {scoring.message}
         </p>
       )}
+      <EndOfTurnSwitch />
       <MemoryNote job="score" />
       {training !== "idle" && <p className="note">The device is busy with training.</p>}
     </div>

@@ -25,6 +25,7 @@ import { cancelProbe } from "../../session/training-probe.ts";
 import { useSending } from "../../session/worker-training.ts";
 import { countOf } from "../../shell/plural.ts";
 import { useUi } from "../../state/store.ts";
+import { EndOfTurnSwitch } from "../end-of-turn-switch.tsx";
 import { ChoosePath } from "../shared-path-dialog.tsx";
 import { WhatIfControls } from "../task/what-if-controls.tsx";
 import { ConfigView } from "./config-view.tsx";
@@ -64,7 +65,7 @@ const ELSEWHERE: readonly string[] = [
   "$schema",
   ...["library", "episodes", "teacher", "student", "parent", "tokenizer", "episode_ids", "method", "epochs"],
   ...["batch_size", "settings.learning_rate", "device", "cards", "teacher_dtype", "memory_limit_gib"],
-  ...["control", "sources_per_task", "augmentation", "terminal_failure_note"],
+  ...["control", "sources_per_task", "augmentation", "terminal_failure_note", "end_of_turn"],
 ];
 
 function useEpisodes(data: DataChoice): number | null {
@@ -209,6 +210,7 @@ export function TrainingFormPanel() {
         {field("batch_size")}
         {field("settings.learning_rate")}
         <WhatIfControls leftOut={0} />
+        <EndOfTurnSwitch />
       </fieldset>
       <details className="all-settings">
         <summary>All settings</summary>
