@@ -2,7 +2,7 @@
  * What the sample's models do, measured on all of it (a GPU takes minutes, a processor a day):
  * evidence on every matched decision of every task, and one graph-conditioned epoch of the student.
  *
- *     node scripts/run.mjs scripts/sample/measure.ts [--sample public/sample] [--lr 1e-5] [--batch 32]
+ *     node scripts/run.mjs scripts/sample/measure.ts [--sample public/sample] [--lr 1e-5] [--batch 32] [--no-end-of-turn]
  */
 import { parseArgs } from "node:util";
 import { openSample } from "../../src/cli/demo/sample.ts";
@@ -22,9 +22,10 @@ const { values } = parseArgs({
     lr: { type: "string", default: "1e-5" },
     batch: { type: "string", default: "32" },
     device: { type: "string", default: "webgpu" },
+    "no-end-of-turn": { type: "boolean", default: false },
   },
 });
-const sample = await openSample(values.sample);
+const sample = await openSample(values.sample, { endOfTurn: !values["no-end-of-turn"] });
 const backend = await createNodeBackend(values.device as "webgpu" | "cpu", { onNote: console.error });
 const teacher = await ModelScorer.open(backend, openFolder(sample.teacherFolder));
 const seconds = (since: number) => ((performance.now() - since) / 1000).toFixed(1);

@@ -27,6 +27,13 @@ const evidence = (...more: string[]) => [
   ...["evidence", "--library", at("sources.jsonl"), "--episodes", at("episodes.jsonl"), ...more],
 ];
 const one = ["--episode", episode.episode, "--decision", String(DECISION)];
+/** The log-probabilities of the two contexts. */
+async function scores() {
+  const files = ["--in", at("requests.jsonl"), "--out", at("scores.jsonl")];
+  const { code, err } = await runCli("score", "--model", MODEL, ...files, ...CPU);
+  expect(code, err).toBe(0);
+  return written(scoreOutputSchema, "scores.jsonl");
+}
 /** The two contexts of a decision, or their scores. */
 function written<T>(schema: z.ZodType<T>, name: string): [T, T] {
   const text = readFileSync(at(name), "utf8").trimEnd().split("\n");
@@ -55,19 +62,7 @@ it("writes the contexts that training reads, and gcopd score takes them", async 
     { id: `${episode.episode}/${DECISION}/vanilla`, prompt_ids: vanilla, response_ids },
     { id: `${episode.episode}/${DECISION}/evidence`, prompt_ids: promptIds, response_ids },
   ]);
-  const score = [
-    "score",
-    "--model",
-    MODEL,
-    "--in",
-    at("requests.jsonl"),
-    "--out",
-    at("scores.jsonl"),
-    ...CPU,
-  ];
-  const scored = await runCli(...score);
-  expect(scored.code, scored.err).toBe(0);
-  const [without, withEvidence] = written(scoreOutputSchema, "scores.jsonl");
+  const [without, withEvidence] = await scores();
   expect(without.logprobs).toHaveLength(response_ids.length);
   expect(withEvidence.logprobs).not.toEqual(without.logprobs);
 });
@@ -85,7 +80,20 @@ it("leaves the end-of-turn token of a text response out on request", async () =>
     [...text, codec.endOfTurnId],
     [...text, codec.endOfTurnId],
   ]);
+  const sums = async () =>
+    (await scores()).map(({ logprobs }) => logprobs.reduce((sum, each) => sum + each, 0));
+  const given = await sums();
   expect(await responses("--no-end-of-turn")).toEqual([text, text]);
+  // As an earlier version wrote and scored them.
+  const earlier = await sums();
+  const figures = [
+    { given: -182.9106, before: -173.5136 },
+    { given: -173.8531, before: -163.2537 },
+  ];
+  for (const [n, expected] of figures.entries()) {
+    expect(given[n]).toBeCloseTo(expected.given, 3);
+    expect(earlier[n]).toBeCloseTo(expected.before, 3);
+  }
   expect(await refused(evidence(...one, "--no-end-of-turn"), 2)).toContain(
     "--no-end-of-turn is about the responses of --requests",
   );
