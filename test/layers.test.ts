@@ -53,16 +53,20 @@ describe("layers", () => {
       ["core", /^(node:|react|webgpu$|hono|libsql|commander)/],
       ["text", /^(node:|react|webgpu$|hono|libsql|commander)/],
       ["tensor", /^(node:|react|webgpu$|hono|libsql|commander)/],
-      ["simulator", /^(react|webgpu$|hono|libsql|commander)/],
+      ["simulator", /^(react|webgpu$|hono|libsql|commander)|\/(text|tensor|engine)\//],
+      ["simulator/alfworld", /^node:|\/node\//],
       ["node", /^(react|webgpu$|hono|libsql|commander)/],
-      ["simulator", /^(react|webgpu$|hono|libsql|commander)/],
+      ["simulator", /^(react|webgpu$|hono|libsql|commander)|\/(text|tensor|engine)\//],
+      ["simulator/alfworld", /^node:|\/node\//],
       ["app", /^(node:|webgpu$|hono|libsql|commander)|\/(node|simulator\/scienceworld)\/[^/]+\.ts$/],
       ["worker", /^react/],
       ["cli", /^react/],
     ];
     const found = all.flatMap((path) =>
       imports(path)
-        .filter((name) => banned.some(([layer, what]) => layer === layerOf(path) && what.test(name)))
+        .filter((name) =>
+          banned.some(([folder, what]) => path.startsWith(`${join(root, folder)}/`) && what.test(name)),
+        )
         .map((name) => `${relative(root, path)} imports ${name}`),
     );
     expect(found).toEqual([]);

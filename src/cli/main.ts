@@ -12,6 +12,7 @@ import { register as demo } from "./commands/demo.ts";
 import { register as evaluate } from "./commands/evaluate.ts";
 import { register as evidence } from "./commands/evidence.ts";
 import { register as exportCommand } from "./commands/export.ts";
+import { register as games } from "./commands/games.ts";
 import { register as graph } from "./commands/graph.ts";
 import { register as importCommand } from "./commands/import.ts";
 import { register as indexFile } from "./commands/index-file.ts";
@@ -44,6 +45,7 @@ const COMMANDS: Register[] = [
   tokenize,
   score,
   step,
+  games,
   play,
   prompt,
   collect,

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -84,5 +84,42 @@ describe("gcopd play", () => {
     const file = actions("");
     expect(await runCli("play", "--environment", "chess", "--actions", file)).toMatchObject({ code: 2 });
     expect(await runCli("play", "--environment", "alfworld", "--actions", file)).toMatchObject({ code: 2 });
+  });
+});
+
+describe("gcopd games", () => {
+  it("makes games that play as they are", async () => {
+    const out = join(folder, "made");
+    const made = await runCli(..."games --environment alfworld --count 3 --seed 41 --out".split(" "), out);
+    expect(made).toMatchObject({ code: 0, out: "" });
+    expect(readdirSync(out)).toEqual([
+      "look_at_obj_in_light-43.tw-pddl",
+      "pick_and_place_simple-42.tw-pddl",
+      "pick_two_obj_and_place-41.tw-pddl",
+    ]);
+    for (const name of readdirSync(out)) {
+      const file = join(out, name);
+      const { walkthrough, task } = JSON.parse(readFileSync(file, "utf8")) as Record<"task", string> & {
+        walkthrough: string[];
+      };
+      const args = ["--environment", "alfworld", "--game", file, "--task", task];
+      const played = await runCli("play", ...args, "--actions", actions(lines(walkthrough)));
+      const last = JSON.parse(played.out.trimEnd().split("\n").at(-1)!) as Record<string, unknown>;
+      expect(last).toMatchObject({ step: walkthrough.length, won: true, done: true, score: 1 });
+    }
+  });
+
+  it.each([
+    ["--environment webshop --count 1 --seed 0", "no games are made for"],
+    ["--environment alfworld --count 0 --seed 0", "--count"],
+    ["--environment alfworld --count 1 --seed -1", "--seed"],
+    ["--environment alfworld --count 1 --seed 0 --size huge", "expected small, medium, large"],
+    ["--environment alfworld --count 1 --seed 0 --type dust", "expected pick_and_place_simple"],
+  ])("refuses %s", async (args, message) => {
+    const out = join(folder, "never");
+    const { code, err } = await runCli("games", ...args.split(" "), "--out", out);
+    expect(code).toBe(2);
+    expect(err).toContain(message);
+    expect(readdirSync(folder)).not.toContain("never");
   });
 });

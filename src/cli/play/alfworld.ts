@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { sha256Hex } from "../../node/sha256.ts";
 import { AlfworldEnvironment } from "../../simulator/alfworld/environment.ts";
 import { openGame } from "../../simulator/alfworld/game.ts";
 import { UsageError } from "../command.ts";
@@ -9,6 +10,6 @@ import type { PlayOptions, PlaySession } from "./simulator.ts";
 export async function openAlfworld({ game: file, task, simulator }: PlayOptions): Promise<PlaySession> {
   if (file === undefined) throw new UsageError("--environment alfworld needs --game FILE");
   if (simulator !== undefined) throw new UsageError("--simulator is not for alfworld, which is built in");
-  const game = openGame(await readText(file), file);
+  const game = openGame(await readText(file), file, { hash: sha256Hex });
   return { environment: new AlfworldEnvironment(() => game), task: task ?? basename(file) };
 }

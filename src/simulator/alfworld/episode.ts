@@ -1,5 +1,5 @@
 /** One episode in a game: its state, what can be done in it, and what TextWorld answers. */
-import { factKeyOfJson } from "../../core/environment/alfworld/locator.ts";
+import { factText } from "../../core/environment/alfworld/locator.ts";
 import { trimWhiteSpace } from "../../core/white-space.ts";
 import type { CircuitState } from "./circuit.ts";
 import type { Game } from "./game.ts";
@@ -90,7 +90,7 @@ export class Episode {
   /** The locator's key of this state (Appendix "State descriptors and matching"). */
   key(task: string): string {
     const facts = membersOf(this.#facts, (fact) => this.game.facts[fact]!.json);
-    return factKeyOfJson({ gamefile: task, facts, won: this.won, lost: false });
+    return this.game.hash(factText({ gamefile: task, facts, won: this.won, lost: false }));
   }
 
   /** The operator that a command stands for now. */

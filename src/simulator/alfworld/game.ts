@@ -7,9 +7,10 @@ import { asciiString, compareCodePoints } from "../../core/environment/canonical
 import { InputError } from "../../core/errors.ts";
 import { parseJsonText } from "../../core/json.ts";
 import { describeIssue } from "../../core/record/describe-issue.ts";
+import { sha256Hex } from "../../core/seeded.ts";
 import { Circuit } from "./circuit.ts";
 import { readGrammar } from "./grammar.ts";
-import { type GroundTask, ground, type Operator } from "./ground.ts";
+import { compareArguments, type GroundTask, ground } from "./ground.ts";
 import { displayNames } from "./names.ts";
 import { Narrator, type Tale } from "./narrator.ts";
 import { readDomain, readProblem } from "./pddl.ts";
@@ -27,6 +28,8 @@ export type GameFile = z.infer<typeof gameSchema>;
 export interface OpenOptions {
   /** How objects are shown: as ALFWorld does it, `cabinet 3`, or as TextWorld alone does it, by their ids. */
   names?: "alfworld" | "ids";
+  /** SHA-256 of ASCII text in lower-case hex, for keys. Node's own is many times faster than the one built in here. */
+  hash?: (text: string) => string;
 }
 
 /**
@@ -75,6 +78,7 @@ export class Game {
   /** All facts that may come to be shown, in ascending order; `2 · atom`, plus 1 if negated, → its place. */
   readonly facts: readonly FactText[];
   readonly factOf: Int32Array;
+  readonly hash: (text: string) => string;
   readonly #commands: ReadonlyMap<string, number>;
 
   /**
@@ -88,6 +92,7 @@ export class Game {
     const grammar = readGrammar(game.grammar, where);
     const task = ground(domain, problem, { file, key: "pddl_problem" });
     this.task = task;
+    this.hash = options.hash ?? sha256Hex;
     this.walkthrough = game.walkthrough ?? null;
 
     const names = [...task.objects];
@@ -141,13 +146,13 @@ export class Game {
     [this.facts, this.factOf] = factTexts(task, names);
   }
 
-  /** The planner's order of operators: by name, then by arguments. */
+  /** The planner's order of operators: by name, then by arguments, whose ids are in the order of their names. */
   #compare(a: number, b: number): number {
-    const name = (operator: Operator) =>
-      [operator.action.name, ...[...operator.arguments].map((object) => this.task.objects[object]!)].join(
-        " ",
-      );
-    return compareCodePoints(name(this.task.operators[a]!), name(this.task.operators[b]!));
+    const [first, second] = [this.task.operators[a]!, this.task.operators[b]!];
+    return (
+      compareCodePoints(first.action.name, second.action.name) ||
+      compareArguments(first.arguments, second.arguments)
+    );
   }
 
   /** Place of a command among `commands`. */

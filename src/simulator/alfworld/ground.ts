@@ -512,6 +512,12 @@ class Grounder {
   }
 }
 
+/** Lists of objects in ascending order of their names. */
+export function compareArguments(a: Int32Array, b: Int32Array): number {
+  for (let i = 0; i < Math.min(a.length, b.length); i++) if (a[i] !== b[i]) return a[i]! - b[i]!;
+  return a.length - b.length;
+}
+
 const value = (term: number, environment: readonly number[]) => (term < 0 ? -1 - term : environment[term]!);
 
 /** Puts a part into a gate; true where it decides the gate. Parts of a gate of the same kind are taken over. */

@@ -2,7 +2,7 @@
 import { InputError } from "../../core/errors.ts";
 import type { Where } from "./expression.ts";
 import type { Attribute, Grammar, GrammarSymbol, Placeholder, QueryPart } from "./grammar.ts";
-import type { GroundTask } from "./ground.ts";
+import { compareArguments, type GroundTask } from "./ground.ts";
 import { LIMITS } from "./limits.ts";
 import type { Action } from "./pddl.ts";
 
@@ -391,9 +391,4 @@ function numbered(ids: Map<string, number>, key: string): number {
     ids.set(key, id);
   }
   return id;
-}
-
-function compareArguments(a: Int32Array, b: Int32Array): number {
-  for (let i = 0; i < Math.min(a.length, b.length); i++) if (a[i] !== b[i]) return a[i]! - b[i]!;
-  return a.length - b.length;
 }

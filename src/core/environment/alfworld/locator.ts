@@ -19,16 +19,14 @@ export interface FactState {
   lost: boolean;
 }
 
-/** State key: SHA-256, in lower-case hex, of the ASCII JSON of the four parts, keys and facts sorted by code point. */
+/** State key: SHA-256, in lower-case hex, of `factText`, facts sorted by code point. */
 export function factKey(state: FactState): string {
-  return factKeyOfJson({ ...state, facts: [...state.facts].sort(compareCodePoints).map(asciiString) });
+  return sha256Hex(factText({ ...state, facts: [...state.facts].sort(compareCodePoints).map(asciiString) }));
 }
 
-/** As `factKey`, of facts that are sorted and spelled as ASCII JSON already. */
-export function factKeyOfJson({ gamefile, facts, won, lost }: FactState): string {
-  return sha256Hex(
-    `{"facts":[${facts.join(",")}],"gamefile":${asciiString(gamefile)},"lost":${lost},"won":${won}}`,
-  );
+/** The ASCII JSON of the four parts, keys sorted. `facts` are sorted and spelled as ASCII JSON already. */
+export function factText({ gamefile, facts, won, lost }: FactState): string {
+  return `{"facts":[${facts.join(",")}],"gamefile":${asciiString(gamefile)},"lost":${lost},"won":${won}}`;
 }
 
 const captureSchema = z.looseObject({
