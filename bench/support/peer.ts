@@ -15,20 +15,20 @@ export interface BenchRow {
   pair?: string;
 }
 
-export interface Peer {
+export interface Peer<Row = BenchRow> {
   /** Versions and device, or why it did not run. */
   note: string;
-  rows: BenchRow[];
+  rows: Row[];
 }
 
 /** Runs a Python peer, whose last line is a Peer in JSON. */
-export function runPeer(script: string, args: readonly string[]): Peer {
+export function runPeer<Row = BenchRow>(script: string, args: readonly string[]): Peer<Row> {
   const { status, stdout, stderr, error } = spawnSync("python3", [script, ...args], {
     encoding: "utf8",
     maxBuffer: 2 ** 28,
   });
   const last = (stdout ?? "").trim().split("\n").at(-1) ?? "";
-  if (status === 0 && last.startsWith("{")) return JSON.parse(last) as Peer;
+  if (status === 0 && last.startsWith("{")) return JSON.parse(last) as Peer<Row>;
   const reason = error?.message ?? (stderr ?? "").trim().split("\n").at(-1) ?? `exit status ${status}`;
   return { note: `not run (${reason})`, rows: [] };
 }

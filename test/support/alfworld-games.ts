@@ -1,10 +1,11 @@
 /** Recorded ALFWorld games, with the domain and grammar that the recordings leave out put back in. */
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { Game, type GameFile } from "../../src/simulator/alfworld/game.ts";
 
-const FIXTURES = join(import.meta.dirname, "../fixtures");
+// From the working folder: benchmarks are bundled, and their modules lie elsewhere.
+const FIXTURES = resolve("test/fixtures");
 export const LIVE = join(FIXTURES, "live/alfworld");
 
 const text = (...path: string[]) => readFileSync(join(...path), "utf8");

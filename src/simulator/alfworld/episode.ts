@@ -89,8 +89,10 @@ export class Episode {
 
   /** The locator's key of this state (Appendix "State descriptors and matching"). */
   key(task: string): string {
-    const facts = membersOf(this.#facts, (fact) => this.game.facts[fact]!.json);
-    return this.game.hash(factText({ gamefile: task, facts, won: this.won, lost: false }));
+    const { facts, inKeys, hash } = this.game;
+    const shown = this.#facts.map((word, at) => word & inKeys[at]!);
+    const json = membersOf(shown, (fact) => facts[fact]!.json!);
+    return hash(factText({ gamefile: task, facts: json, won: this.won, lost: false }));
   }
 
   /** The operator that a command stands for now. */

@@ -52,10 +52,14 @@ export interface Command {
   operators: number[];
 }
 
-/** A fact as the engine prints it, and its JSON in ASCII. */
+/** A fact as the engine prints it. */
 export interface FactText {
   text: string;
-  json: string;
+  /**
+   * Its JSON in ASCII, for keys. Facts that always hold are joined to those beside them: the first has the JSON of all,
+   * the others have null.
+   */
+  json: string | null;
 }
 
 export class Game {
@@ -78,6 +82,8 @@ export class Game {
   /** All facts that may come to be shown, in ascending order; `2 · atom`, plus 1 if negated, → its place. */
   readonly facts: readonly FactText[];
   readonly factOf: Int32Array;
+  /** For each fact whether it has JSON, a bit each. */
+  readonly inKeys: Int32Array;
   readonly hash: (text: string) => string;
   readonly #commands: ReadonlyMap<string, number>;
 
@@ -144,6 +150,10 @@ export class Game {
     );
     this.circuit = new Circuit(task.atoms.length, roots);
     [this.facts, this.factOf] = factTexts(task, names);
+    this.inKeys = new Int32Array((this.facts.length + 31) >> 5);
+    this.facts.forEach(({ json }, place) => {
+      if (json !== null) this.inKeys[place >> 5]! |= 1 << (place & 31);
+    });
   }
 
   /** The planner's order of operators: by name, then by arguments, whose ids are in the order of their names. */
@@ -174,18 +184,33 @@ export function openGame(text: string, file: string, options?: OpenOptions): Gam
 /** Facts that hold at the start or are changed by an operator, as the engine prints them. */
 function factTexts(task: GroundTask, names: readonly string[]): [FactText[], Int32Array] {
   const shown = new Set(task.init.map((atom) => 2 * atom));
+  const changed = new Set<number>();
   for (const { effects } of task.operators)
-    for (const { atom, negative } of effects) shown.add(2 * atom + Number(negative));
+    for (const { atom, negative } of effects) {
+      changed.add(atom);
+      shown.add(2 * atom + Number(negative));
+    }
   const facts = [...shown].map((node) => {
     const { predicate, arguments: list } = task.atoms[node >> 1]!;
     const terms = [...list].map((object) => `${names[object]}: ${task.types[object]}`).join(", ");
     const text = `${node & 1 ? "not_" : ""}${predicate.name}(${terms})`;
-    return { node, text, json: asciiString(text) };
+    return { node, text };
   });
   facts.sort((a, b) => compareCodePoints(a.text, b.text));
   const factOf = new Int32Array(2 * task.atoms.length).fill(-1);
-  facts.forEach(({ node }, place) => {
+  const texts: FactText[] = [];
+  let first: FactText | undefined;
+  facts.forEach(({ node, text }, place) => {
     factOf[node] = place;
+    const own = { text, json: asciiString(text) };
+    if (changed.has(node >> 1)) first = undefined;
+    else if (first === undefined) first = own;
+    else {
+      first.json += `,${own.json}`;
+      texts.push({ text, json: null });
+      return;
+    }
+    texts.push(own);
   });
-  return [facts, factOf];
+  return [texts, factOf];
 }
