@@ -274,12 +274,18 @@ describe("the OpenAPI document", () => {
       "get /api/jobs/{id}/results/file",
       "get /api/shared",
       "get /api/shared/content/{path}",
+      "get /api/shop/goal",
+      "get /api/shop/health",
       "patch /api/jobs/{id}",
       "post /api/jobs",
       "post /api/jobs/{id}/cancel",
       "post /api/jobs/{id}/resume",
       "post /api/jobs/{id}/stop",
       "post /api/plan",
+      "post /api/shop/close",
+      "post /api/shop/replay",
+      "post /api/shop/reset",
+      "post /api/shop/step",
       "put /api/jobs/{id}/inputs",
     ]);
     for (const { name, path, operation } of operations) {

@@ -3,6 +3,7 @@ import type { HttpBindings } from "@hono/node-server";
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
+import type { ShopService } from "../simulator/webshop/service.ts";
 import { eventRoutes } from "./api/events.ts";
 import { inputRoutes, isUpload } from "./api/inputs.ts";
 import { jobRoutes } from "./api/jobs.ts";
@@ -10,6 +11,7 @@ import { planRoutes } from "./api/plan.ts";
 import { resultRoutes } from "./api/results.ts";
 import { TOKEN_SCHEME } from "./api/schemas.ts";
 import { sharedRoutes } from "./api/shared.ts";
+import { shopRoutes } from "./api/shop.ts";
 import { systemRoutes } from "./api/system.ts";
 import type { DeviceProbe } from "./device/probe.ts";
 import { ApiError, answerError, requestError } from "./http/errors.ts";
@@ -32,6 +34,8 @@ export interface AppOptions {
   files?: string | null;
   /** Milliseconds that an upload may pause. */
   uploadIdleMs: number;
+  /** A shop to serve; null serves none. */
+  shop?: ShopService | null;
   port: () => number;
   queue: JobQueue;
   store: JobStore;
@@ -80,6 +84,7 @@ export function createApp(options: AppOptions): OpenAPIHono {
   sharedRoutes(app, options.files ?? null);
   inputRoutes(app, options.queue, options.uploadIdleMs);
   planRoutes(app, options.queue, options.planCli);
+  shopRoutes(app, options.shop ?? null);
 
   app.openAPIRegistry.registerComponent("securitySchemes", TOKEN_SCHEME, {
     type: "http",

@@ -12,6 +12,7 @@ import { InputError } from "../core/errors.ts";
 import { withRedirects } from "../engine/hub/hosts.ts";
 import { fileError } from "../node/file-error.ts";
 import { isUpload } from "./api/inputs.ts";
+import { openShop } from "./api/shop.ts";
 import { createApp } from "./app.ts";
 import { DeviceProbe } from "./device/probe.ts";
 import { checkSharedFolder } from "./files/shared-folder.ts";
@@ -42,6 +43,8 @@ export interface WorkerOptions {
   connect?: readonly string[];
   /** A folder of the disk whose files the page may list and read; none if left out. */
   filesDir?: string;
+  /** Catalogue of a shop that is served by the contract of the released WebShop server; none if left out. */
+  shopFile?: string;
   /** Folder of the jobs and their store; `$XDG_DATA_HOME/gcopd` (`~/.local/share/gcopd`) if left out. */
   dataDir?: string;
   /** Random if left out. */
@@ -71,12 +74,13 @@ export function defaultDataDir(env: NodeJS.ProcessEnv = process.env): string {
 
 /**
  * Starts a worker and resolves once it answers.
- * @throws InputError for an address that is not loopback, a port or a data folder in use, a shared folder that is none, or an unfit token.
+ * @throws InputError for an address that is not loopback, a port or a data folder in use, a shared folder that is none, a shop that is no catalogue, or an unfit token.
  */
 export async function createWorker(options: WorkerOptions = {}): Promise<Worker> {
   const host = checkLoopback(options.host ?? "127.0.0.1");
   const token = checkToken(options.token ?? randomToken());
   const files = options.filesDir === undefined ? null : await checkSharedFolder(options.filesDir);
+  const shop = options.shopFile === undefined ? null : await openShop(options.shopFile);
   const dataDir = resolve(options.dataDir ?? defaultDataDir());
   try {
     mkdirSync(join(dataDir, "jobs"), { recursive: true, mode: 0o700 });
@@ -112,6 +116,7 @@ export async function createWorker(options: WorkerOptions = {}): Promise<Worker>
       jobsDir: join(dataDir, "jobs"),
       connect,
       files,
+      shop,
       port: () => port,
       queue,
       store,

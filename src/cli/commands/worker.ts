@@ -16,6 +16,7 @@ interface Options {
   page?: string;
   connect?: string[];
   files?: string;
+  shop?: string;
   open?: boolean;
 }
 
@@ -38,6 +39,10 @@ export function register(program: Command): void {
       (origin: string, before: string[] = []) => [...before, origin],
     )
     .option("--files <folder>", "let the page list and read the files of this folder, and none outside it")
+    .option(
+      "--shop <file>",
+      "serve a shop's catalogue under /api/shop, by the contract of the released WebShop server",
+    )
     .option("--open", "open the page in the browser")
     .action(async (options: Options) => {
       const { token: given, tokenFile } = options;
@@ -49,14 +54,14 @@ export function register(program: Command): void {
         );
       const fromFile = tokenFile === undefined ? undefined : await readTokenFile(tokenFile);
       const token = given ?? fromFile ?? (process.env.GCOPD_TOKEN || undefined);
-      const { port, host, data: dataDir, page: pageDir, connect, files: filesDir } = options;
+      const { port, host, data: dataDir, page: pageDir, connect, files: filesDir, shop: shopFile } = options;
       // The package's own may be built after the worker has started; a named one is there, or misspelt.
       if (pageDir !== undefined && !existsSync(join(pageDir, "index.html"))) {
         throw new InputError(`expected a folder with the page's index.html, got ${JSON.stringify(pageDir)}`, {
           key: "--page",
         });
       }
-      const worker = await createWorker({ port, host, dataDir, token, pageDir, connect, filesDir });
+      const worker = await createWorker({ port, host, dataDir, token, pageDir, connect, filesDir, shopFile });
       process.stdout.write(`${worker.url}\n`);
       process.stderr.write(`Jobs are kept in ${worker.dataDir}. Press Ctrl-C to stop.\n`);
       if (options.open) openBrowser(worker.url);

@@ -29,8 +29,10 @@ test("the oracle wins every goal within the limit of decisions", () => {
       const actions = oracleActions(shop, goal);
       expect(actions.length).toBeLessThanOrEqual(WEBSHOP.limits.decisions);
       const steps = actions.map((action) => episode.step(action));
-      expect(steps.at(-1)).toEqual({ reward: 1, done: true });
-      expect(steps.slice(0, -1).every(({ reward, done }) => reward === 0 && !done)).toBe(true);
+      expect(steps.at(-1)).toEqual({ rejected: false, reward: 1, done: true });
+      expect(steps.every(({ rejected, done }, i) => !rejected && done === (i === steps.length - 1))).toBe(
+        true,
+      );
     }
   }
 });

@@ -59,6 +59,18 @@ test("after the purchase nothing is done any more", () => {
   expect(() => episode.step("search[lamp]")).toThrow("the episode is over");
 });
 
+test("what a page does not offer is rejected, and leaves it as it is", () => {
+  const episode = atFirstProduct(shopWith(() => undefined));
+  const { observation } = episode;
+  for (const action of ["look", "click[]", "click[next >]", "click[nothing]", "Click[buy now]", "search[]"]) {
+    expect(episode.step(action)).toEqual({ rejected: true, reward: 0, done: false });
+    expect(episode.observation).toBe(observation);
+  }
+  expect(episode.step("click[back to search]").rejected).toBe(false);
+  expect(episode.step("click[search]").rejected).toBe(true);
+  expect(episode.step("search[lamp]").rejected).toBe(false);
+});
+
 test("episodes of one shop do not see each other", () => {
   const shop = shopWith(() => undefined);
   const [one, other] = [atFirstProduct(shop), shop.open(0)];

@@ -2,6 +2,7 @@
 import { type OpenPage, type PageDescriptor, pageKey } from "../../core/environment/webshop/page.ts";
 import type { PageActions } from "../../core/environment/webshop/prompt.ts";
 import { InputError } from "../../core/errors.ts";
+import { offeredAction } from "./action.ts";
 import type { Catalogue, Goal, Product } from "./catalogue.ts";
 import { type PageView, pageActions, textView } from "./page-view.ts";
 import {
@@ -19,11 +20,10 @@ import {
 import { purchaseReward } from "./reward.ts";
 import { ProductIndex } from "./search.ts";
 
-/** `search[...]` or `click[...]`; the last bracket ends the argument, and what follows it does not count. */
-const ACTION = /^([^\n]+)\[([^\n]+)\]/;
-
 /** What one action led to. */
 export interface ShopStep {
+  /** The page does not offer the action, and stays as it is. */
+  rejected: boolean;
   /** 0 to 1; 0 before the purchase. */
   reward: number;
   done: boolean;
@@ -136,27 +136,23 @@ export class ShopEpisode {
   }
 
   /**
-   * Does one action. A search works on every page; a click on what the page offers. Any other text leaves the page as
-   * it is, without a word.
+   * Does one action. A search works on every page, a click on what the page offers. Any other text is rejected: the page
+   * stays as it is, without a word.
    *
    * @throws InputError after the purchase: the episode is over
    */
   step(action: string): ShopStep {
     if (this.#done) throw new InputError("the episode is over: the purchase was made");
-    const [, kind, argument] = ACTION.exec(action) ?? [];
-    const name = argument?.toLowerCase();
-    if (name === undefined) return this.#stay();
-    if (kind === "search") return this.#search(name.split(" "), 1);
-    const offered = this.actions;
-    const inert = offered.has_search_bar && name === "search";
-    if (kind !== "click" || inert || !offered.clickables.includes(name)) return this.#stay();
-    return this.#click(name);
+    const offered = offeredAction(action, this.actions);
+    if (offered === null) return this.#reject();
+    const { kind, argument } = offered;
+    return kind === "search" ? this.#search(argument.split(" "), 1) : this.#click(argument);
   }
 
   #click(name: string): ShopStep {
     const page = this.#page;
     // The last page offers nothing.
-    if (page.page_type === "done") return this.#stay();
+    if (page.page_type === "done") return this.#reject();
     if (name === BACK.toLowerCase()) {
       this.#visited.clear();
       return this.#show(START, startPage(this.goal.instruction_text));
@@ -189,7 +185,7 @@ export class ShopEpisode {
     const option = Object.entries(this.#shop.product(asin).options).findLast(([, values]) =>
       values.includes(value),
     );
-    if (option === undefined) return this.#stay();
+    if (option === undefined) return this.#reject();
     return this.#item(page, asin, { ...page.options, [option[0]]: value });
   }
 
@@ -199,7 +195,7 @@ export class ShopEpisode {
     const reward = purchaseReward(this.#shop.product(asin), this.goal, price, Object.values(options));
     this.#done = true;
     this.#show({ page_type: "done", asin, options }, donePage(asin, options, reward));
-    return { reward, done: true };
+    return { rejected: false, reward, done: true };
   }
 
   #search(keywords: string[], page: number): ShopStep {
@@ -220,10 +216,10 @@ export class ShopEpisode {
   #show(page: PageDescriptor, view: PageView): ShopStep {
     this.#page = page;
     this.#view = view;
-    return this.#stay();
+    return { rejected: false, reward: 0, done: false };
   }
 
-  #stay(): ShopStep {
-    return { reward: 0, done: this.#done };
+  #reject(): ShopStep {
+    return { rejected: true, reward: 0, done: false };
   }
 }
