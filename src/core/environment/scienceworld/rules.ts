@@ -4,6 +4,7 @@ import { locateCase } from "./locate-case.ts";
 import { SCIENCEWORLD_PROMPT } from "./prompt.ts";
 import { SCIENCEWORLD_PROTOCOL } from "./protocol.ts";
 import { parseResponse } from "./response.ts";
+import { sameText } from "./same-text.ts";
 
 export const SCIENCEWORLD: EnvironmentRules = {
   name: "scienceworld",
@@ -27,7 +28,7 @@ export const SCIENCEWORLD: EnvironmentRules = {
   taskType: (task) => task.split("|")[0]!,
   // The score may fall again, and a wrong focus ends at -100.
   evaluationScore: ({ decisions }) => Math.max(0, ...decisions.map(({ score }) => score ?? 0)),
-  sameText: (left, right) => left === right,
+  sameText,
   prompt: SCIENCEWORLD_PROMPT,
   protocols: SCIENCEWORLD_PROTOCOL,
 };
