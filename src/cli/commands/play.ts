@@ -19,12 +19,15 @@ export function register(program: Command): void {
     .description(
       "Plays actions in a live environment. The actions file has one JSON string per line. Writes one line for the " +
         "reset and one for each action: { step, action, feedback, observation, offered, score, done, won, key }. " +
-        "feedback is the engine's text unchanged, key the locator's.",
+        "feedback is the engine's text unchanged, key the locator's. ScienceWorld adds moves, inventory and look.",
     )
     .requiredOption("--environment <name>", [...SIMULATORS.keys()].join(", "))
-    .option("--game <file>", "ALFWorld: a game (.tw-pddl)")
-    .option("--simulator <file>", "a simulator that is not built in")
-    .option("--task <id>", "ALFWorld: the game's name in keys (the file's base name if absent)")
+    .option("--game <file>", "ALFWorld: a game (.tw-pddl); WebShop: a catalogue (.json)")
+    .option("--simulator <file>", "ScienceWorld: its wheel, JAR or package folder, version 1.2.3")
+    .option(
+      "--task <id>",
+      "ALFWorld: the game's name in keys (the file's base name if absent); WebShop: goal6; ScienceWorld: boil|1|easy",
+    )
     .requiredOption("--actions <file>", "what to do (.jsonl, or - for standard input)")
     .option("--out <file>", "where to write (.gz is compressed); standard output if absent")
     .action(run);
@@ -37,7 +40,7 @@ async function run(options: Options): Promise<void> {
       `--environment: cannot play ${JSON.stringify(options.environment)}; expected ${[...SIMULATORS.keys()].join(", ")}`,
     );
   await checkOut(options.out);
-  const { environment, task, more } = await open(options);
+  const { environment, task, more, close } = await open(options);
   let step = 0;
   async function line(action: string | null, turn: EnvironmentTurn): Promise<object> {
     const { feedback, observation, offered, score, done, success, state } = turn;
@@ -67,6 +70,7 @@ async function run(options: Options): Promise<void> {
     await writeRecordsOut(options.out, played());
   } finally {
     await environment.close();
+    await close?.();
   }
   progress(`${task}: ${step - 1} actions played`);
 }

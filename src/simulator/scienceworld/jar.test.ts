@@ -4,17 +4,10 @@ import { join } from "node:path";
 import { strToU8, zipSync } from "fflate";
 import { afterAll, expect, test } from "vitest";
 import { openJar } from "./jar.ts";
+import { madeJar } from "./testing/made-jar.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gcopd-jar-"));
 afterAll(() => rmSync(folder, { recursive: true }));
-
-function jar(version: string, more: Record<string, Uint8Array> = {}): Uint8Array {
-  return zipSync({
-    "META-INF/MANIFEST.MF": strToU8(`Manifest-Version: 1.0\r\nImplementation-Version: ${version}\r\n`),
-    "scienceworld/runtime/pythonapi/PythonInterface.class": strToU8("x"),
-    ...more,
-  });
-}
 
 function file(name: string, bytes: Uint8Array): string {
   const path = join(folder, name);
@@ -24,7 +17,7 @@ function file(name: string, bytes: Uint8Array): string {
 }
 
 test("a wheel, a JAR and a package folder hold the same simulator", async () => {
-  const bytes = jar("1.2.3");
+  const bytes = madeJar("1.2.3");
   const wheel = await openJar(file("a.whl", zipSync({ "scienceworld/scienceworld.jar": bytes })));
   const alone = await openJar(file("a.jar", bytes));
   file("package/scienceworld.jar", bytes);
@@ -38,7 +31,7 @@ test("a wheel, a JAR and a package folder hold the same simulator", async () => 
 });
 
 test("another version is named, and taken only when asked for", async () => {
-  const path = file("b.jar", jar("1.3.0"));
+  const path = file("b.jar", madeJar("1.3.0"));
   await expect(openJar(path)).rejects.toThrow(
     /b\.jar: is ScienceWorld 1\.3\.0 \(SHA-256 [0-9a-f]{64}\); expected 1\.2\.3$/,
   );
@@ -48,7 +41,7 @@ test("another version is named, and taken only when asked for", async () => {
 test.each([
   ["text", strToU8("no archive"), "is no wheel or JAR, which are zip archives"],
   ["another wheel", zipSync({ "other/a.py": strToU8("") }), "holds no ScienceWorld simulator"],
-  ["half a JAR", jar("1.2.3").subarray(0, 100), "is no wheel or JAR"],
+  ["half a JAR", madeJar("1.2.3").subarray(0, 100), "is no wheel or JAR"],
 ])("%s is refused in one line", async (_name, bytes, expected) => {
   await expect(openJar(file("c.jar", bytes))).rejects.toThrow(expected);
 });
