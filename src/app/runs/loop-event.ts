@@ -20,6 +20,8 @@ const loopEvent = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("start"),
     steps: count,
+    // Runs of an earlier version did not tell it.
+    unit: z.enum(["episode", "task"]).optional(),
     teacher: model,
     student: model,
     resumedFrom: count.nullable(),

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { liveGame, rows } from "../../../test/support/alfworld-games.ts";
+import { LIVE, liveGame, rows } from "../../../test/support/alfworld-games.ts";
 import { runCli } from "../../../test/support/cli.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gcopd-live-"));
@@ -14,6 +14,9 @@ const { feedback } = rows<{ game: string; feedback: string }>("live/alfworld/tra
 )!;
 const game = join(folder, name);
 writeFileSync(game, JSON.stringify(liveGame(name, feedback)));
+
+const { walkthrough } = JSON.parse(readFileSync(join(LIVE, "games", name), "utf8"));
+writeFileSync(join(folder, "won.tw-pddl"), JSON.stringify({ ...liveGame(name, feedback), walkthrough }));
 
 const written = (file: string, content: string): string => {
   writeFileSync(join(folder, file), content);
@@ -80,6 +83,38 @@ describe("gcopd collect and evaluate", () => {
     const { code, out } = await run("evaluate", join(folder, "figures"), { seeds: [0, 1] });
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ tasks: 1, seeds: [0, 1], rounds: { mean: 2, sd: 0 } });
+  });
+
+  it("train on policy: fresh episodes for each batch, with p_old as sampled and evidence from the library", async () => {
+    const plans = await run("collect", join(folder, "plans"), {
+      repetitions: 1,
+      environment: { ...config.environment, games: "won.tw-pddl" },
+    });
+    expect(plans.code).toBe(0);
+    const training = {
+      model: undefined,
+      environment: { ...config.environment, games: "won.tw-pddl", max_decisions: 1 },
+      library: join(folder, "plans", "sources.jsonl"),
+      teacher: fixture("qwen3-b"),
+      student: config.model,
+      method: "gc-opd+ga",
+      epochs: [0, 1],
+    };
+    const { code, err } = await run("train", join(folder, "run"), training);
+    expect(err).toContain(": 1 task, 1 steps; ");
+    expect(code).toBe(0);
+    const events = readFileSync(join(folder, "run", "events.jsonl"), "utf8")
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    const of = (wanted: string) => events.filter(({ type }) => type === wanted);
+    expect(of("rollout")).toMatchObject([{ episodes: 1, decisions: 1 }]);
+    expect(of("scored")).toMatchObject([{ rolloutPolicy: "recorded", successReferences: 1 }]);
+
+    const both = await run("train", join(folder, "both"), { ...training, episodes: "e.jsonl" });
+    expect(both.err).toMatch(/config\.json, episodes: is of recorded episodes/);
+    const neither = await run("train", join(folder, "neither"), { ...training, environment: undefined });
+    expect(neither.err).toMatch(/config\.json, episodes: missing: name recorded episodes/);
   });
 
   it("name the key that is wrong", async () => {

@@ -15,7 +15,8 @@ export function describeEvent(event: TrainEvent): string | null {
             ? `, from step ${parent.step} of ${parent.name}`
             : "";
       return (
-        `${method}: ${units} ${unit}${units === 1 ? "" : "s"}, ${steps} steps${from}; ` +
+        `${method}: ${units} ${unit}${units === 1 ? "" : "s"}, ${steps} steps${from}` +
+        `${unit === "episode" ? ", off-policy after step 1" : ""}; ` +
         `teacher ${teacher.parameters} parameters, student ${student.parameters}, ` +
         `on ${student.device} (${student.adapter}), ${student.dtype}`
       );

@@ -58,7 +58,7 @@ it("says which tasks the library has no source of, where a stage retrieves", asy
     lines([...episodes, { ...episodes[0], episode: "far", task: "unknown" }]),
   );
   expect(await told({})).toEqual([
-    `gcopd: warning: ${at("sources.jsonl")} has no source of 1 of the ${tasks + 1} tasks that the episodes are of: ` +
+    `gcopd: warning: ${at("sources.jsonl")} has no source of 1 of the ${tasks + 1} tasks that are trained on: ` +
       'nothing can be retrieved for "unknown"',
   ]);
   expect(await told({ method: "opd" })).toEqual([]);

@@ -7,6 +7,7 @@ import { type Method, stagesTaken } from "../../core/method/method.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";
 import { openFolder } from "../../engine/webgpu/node-folder.ts";
 import { checkTokenizerFits, openTokenizer, textCodec, unsharedIds, unsharedNote } from "../../text/index.ts";
+import { type LiveGames, openGames } from "../live/open-games.ts";
 import { openParent, type Parent } from "./parent.ts";
 import { openSources, readEpisodes } from "./records.ts";
 import type { TrainingRun } from "./training-run.ts";
@@ -16,7 +17,10 @@ export interface TrainingInputs {
   method: Method;
   /** The run that this one continues; null where it begins from the student's folder. */
   parent: Parent | null;
+  /** Recorded ones; none where the student plays live. */
   episodes: readonly Episode[];
+  /** The tasks that the student plays live; null where the run trains on recorded episodes. */
+  games: LiveGames | null;
   tokenizer: RunTokenizer;
   /** The sources of a task, `[]` where the library has none of it. */
   sources: (environment: string, task: string) => Promise<readonly Source[]>;
@@ -36,12 +40,17 @@ export async function readInputs({
   onNote,
 }: Pick<TrainingRun, "config" | "configFile" | "onNote">): Promise<TrainingInputs> {
   const method = configuredMethod(config);
-  const episodes = await readEpisodes(config, configFile);
+  const games = config.environment === undefined ? null : await openGames(config.environment);
+  const episodes = games === null ? await readEpisodes(config, configFile) : [];
   const tokenizer = await runTokenizer(config, configFile, onNote);
   const parent = config.parent === undefined ? null : await openParent(config.parent, config.student);
   const retrieves = stagesTaken(method).some(({ evidence }) => evidence.kind !== "none");
-  const { read, close } = await openSources(config, episodes, retrieves ? onNote : () => undefined);
-  return { method, parent, episodes, tokenizer, sources: read, close };
+  const { read, close } = await openSources(
+    config,
+    games?.tasks ?? episodes,
+    retrieves ? onNote : () => undefined,
+  );
+  return { method, parent, episodes, games, tokenizer, sources: read, close };
 }
 
 export interface RunTokenizer {

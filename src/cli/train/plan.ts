@@ -32,7 +32,7 @@ export async function tellPlan(
       checkPlan(plan, limitBytes(config.memory_limit_gib), opened.device.largestBuffer),
     );
     const passes = { teacher: { ...teacher, plan }, student: { ...student, plan } };
-    const probed = run.probe === true && problem === null && config.sample === undefined;
+    const probed = run.probe === true && problem === null && sampledLengths(config) === undefined;
     tell({
       plan,
       passes: { teacher: teacher?.packTokens, student: student.packTokens },
@@ -100,11 +100,12 @@ function problemOf(check: () => void): string | null {
 /** What the run will need of the device, with the lengths of what its models will read. */
 export async function plannedRun(
   { config, signal }: TrainingRun,
-  { method, parent, episodes, tokenizer: { codec }, sources }: TrainingInputs,
+  { method, parent, episodes, games, tokenizer: { codec }, sources }: TrainingInputs,
   { device }: Compute,
 ) {
   const { work, ...lengths } = await runLengths({
     episodes,
+    played: games?.tasks.map(({ environment }) => environment),
     stages: method.stages,
     contexts: libraryContexts({ sources, codec, limit: config.evidence_tokens }),
     codec,

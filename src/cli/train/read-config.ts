@@ -4,6 +4,7 @@ import { checkTrainConfig, type TrainConfig, trainConfigSchema } from "../../cor
 import { describeIssue } from "../../core/record/describe-issue.ts";
 import { parseHubName } from "../../engine/hub/hub-client.ts";
 import { readText } from "../io.ts";
+import { withAbsolutePaths } from "../live/read-play-config.ts";
 
 const FILES = ["library", "episodes"] as const;
 const FOLDERS = ["teacher", "student", "parent", "tokenizer"] as const;
@@ -33,6 +34,7 @@ export async function readTrainConfig(file: string): Promise<TrainConfig> {
     const named = config[key];
     if (named !== undefined) config[key] = typeof named === "string" ? absolute(named) : named.map(absolute);
   }
+  if (config.environment !== undefined) config.environment = withAbsolutePaths(config.environment, file);
   for (const key of FOLDERS) {
     const path = config[key];
     if (path !== undefined && !isHubModel(key, path, file)) config[key] = absolute(path);

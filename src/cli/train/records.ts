@@ -69,14 +69,14 @@ export interface TaskSources {
 }
 
 /**
- * The sources of the tasks that the episodes are of, read from the library a task at a time. All of them are read once
+ * The sources of the tasks that are trained on, read from the library a task at a time. All of them are read once
  * now, so that a bad record ends the run before it starts.
  *
  * @throws InputError for a bad record, and for one that is in two files
  */
 export async function openSources(
   { library }: TrainConfig,
-  episodes: readonly Episode[],
+  trainedOn: readonly { environment: string; task: string }[],
   onNote: (note: string) => void,
 ): Promise<TaskSources> {
   const files = namedFiles(library);
@@ -97,7 +97,7 @@ export async function openSources(
     const libraries = opened.map((file) => file.library);
     checkUnique(libraries);
     const tasks = new Map(
-      episodes.map(({ environment, task }) => [taskKey(environment, task), { environment, task }]),
+      trainedOn.map(({ environment, task }) => [taskKey(environment, task), { environment, task }]),
     );
     const notes = new EnvironmentNotes();
     for (const { name, tasks: all } of libraries) notes.library(all, name);
@@ -128,6 +128,6 @@ function noSources(files: readonly string[], without: readonly { task: string }[
   const more = without.length > some.length ? ", …" : "";
   return (
     `gcopd: warning: ${files.join(", ")} ${files.length === 1 ? "has" : "have"} no source of ${without.length} of the ` +
-    `${tasks} tasks that the episodes are of: nothing can be retrieved for ${some.join(", ")}${more}`
+    `${tasks} tasks that are trained on: nothing can be retrieved for ${some.join(", ")}${more}`
   );
 }

@@ -6,6 +6,7 @@ import {
   configuredData,
   configuredSettings,
   libraryContexts,
+  liveData,
   namedFiles,
   type TrainConfig,
   type TrainResult,
@@ -73,7 +74,7 @@ async function withEndOfTurn({ out, onNote }: TrainingRun, config: TrainConfig):
 
 /** The run itself, once everything that it reads is open. */
 async function trainInFolder(run: TrainingRun, inputs: TrainingInputs): Promise<boolean> {
-  const { method, parent, episodes, tokenizer, sources } = inputs;
+  const { method, parent, episodes, games, tokenizer, sources } = inputs;
   const { config, out } = run;
   // The outermost folder that this run makes: taken away again when the run fails before its first event.
   const made = await makeFolder(out);
@@ -93,7 +94,10 @@ async function trainInFolder(run: TrainingRun, inputs: TrainingInputs): Promise<
         settings: configuredSettings(config),
         batchSize: config.batch_size,
         seed: config.seed,
-        data: configuredData(config, episodes),
+        data:
+          games === null
+            ? configuredData(config, episodes)
+            : liveData(games.tasks, games.digest, config.seed),
         codec: tokenizer.codec,
         teacher,
         reopen,

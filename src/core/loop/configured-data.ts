@@ -1,7 +1,9 @@
 /** What a config trains on, once its episodes are read. */
 import { environmentRules } from "../environment/environment.ts";
 import type { Episode } from "../record/schema.ts";
+import { sha256Hex } from "../seeded.ts";
 import { freshData, recordedData, type TrainingData } from "./data.ts";
+import { type LiveTask, liveRollout } from "./live-task.ts";
 import { openRecorded } from "./recorded-environment.ts";
 import type { RolloutTask } from "./rollout.ts";
 import type { RunLengthsOptions } from "./run-lengths.ts";
@@ -34,11 +36,24 @@ export function configuredData(
   return freshData(tasks, { temperature: sample.temperature, seed });
 }
 
+/**
+ * Tasks of a live environment, played afresh by the current student in every batch, at the temperature of training.
+ *
+ * @param digest of what decides the tasks
+ * @throws InputError when there is no task
+ */
+export function liveData(tasks: readonly LiveTask[], digest: string, seed: number): TrainingData {
+  const data = freshData(tasks.map(liveRollout), { temperature: 1, seed });
+  return { ...data, fingerprint: sha256Hex(data.fingerprint + digest) };
+}
+
 /** Limits of responses that are still to be drawn, for `runLengths`; undefined where the recorded ones are read. */
 export function sampledLengths({
   sample,
+  environment,
   evidence_tokens,
-}: Pick<TrainConfig, "sample" | "evidence_tokens">): RunLengthsOptions["sampled"] {
-  if (sample === undefined) return undefined;
-  return { responseTokens: sample.max_tokens, evidenceTokens: evidence_tokens };
+}: Pick<TrainConfig, "sample" | "environment" | "evidence_tokens">): RunLengthsOptions["sampled"] {
+  const limits = sample ?? environment;
+  if (limits === undefined) return undefined;
+  return { responseTokens: limits.max_tokens, evidenceTokens: evidence_tokens };
 }

@@ -32,6 +32,8 @@ export interface RunWork {
 
 export interface RunLengthsOptions {
   episodes: Iterable<Episode> | AsyncIterable<Episode>;
+  /** Names of the environments of tasks that are still to be played, each task's: their prompts get as long as they may. */
+  played?: readonly string[];
   stages: readonly Stage[];
   contexts: TeacherContexts;
   codec: TextCodec;
@@ -67,19 +69,28 @@ export async function runLengths(
   const epochs = stages.reduce((sum, stage) => sum + stage.epochs, 0);
   const work = { episodes: 0, decisions: 0, epochs, teacherTokens: 0, studentTokens: 0, responseTokens: 0 };
   const withEvidence = stages.some(({ evidence }) => evidence.kind !== "none");
+  const growTo = (environment: string, prompts: readonly number[]): void => {
+    const { limits } = environmentRules(environment);
+    const { responseTokens = limits.responseTokens, evidenceTokens = limits.evidenceTokens } = sampled ?? {};
+    for (const prompt of prompts) {
+      grow(student, prompt, responseTokens);
+      grow(teacher, prompt, responseTokens);
+    }
+    if (withEvidence) grow(teacher, evidenceTokens, responseTokens);
+  };
+  for (const environment of options.played ?? []) {
+    work.episodes += 1;
+    growTo(environment, [environmentRules(environment).limits.promptTokens]);
+  }
   for await (const episode of episodes) {
     signal?.throwIfAborted();
     work.episodes += 1;
     if (sampled !== undefined) {
-      const { limits } = environmentRules(episode.environment);
-      const { responseTokens = limits.responseTokens, evidenceTokens = limits.evidenceTokens } = sampled;
-      episode.decisions.forEach((decision, t) => {
+      const prompts = episode.decisions.map((decision, t) => {
         const place = { episode: episode.episode, decision: t };
-        const prompt = codec.prompt(decision, episode.environment, place).ids.length;
-        grow(student, prompt, responseTokens);
-        grow(teacher, prompt, responseTokens);
+        return codec.prompt(decision, episode.environment, place).ids.length;
       });
-      if (withEvidence) grow(teacher, evidenceTokens, responseTokens);
+      growTo(episode.environment, prompts);
       continue;
     }
     const rows = batchRows([episode], codec);

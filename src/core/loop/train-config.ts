@@ -12,6 +12,7 @@ import {
 import { PAPER_SETTINGS, type StepSettings } from "../ports.ts";
 import type { Episode } from "../record/schema.ts";
 import { CONTROLS, type Selection } from "../retrieval/selection.ts";
+import { environmentSchema } from "./live-config.ts";
 
 const path = z.string().min(1);
 const files = z.union([path, z.array(path).min(1)]);
@@ -74,9 +75,14 @@ export const trainConfigSchema = z.strictObject({
     .describe(
       "Sources (JSON Lines, gzip or not): a file, or a list of files. Needed by graph-conditioned stages.",
     ),
-  episodes: files.describe(
-    "Recorded student episodes (JSON Lines, gzip or not): a file, or a list of files.",
-  ),
+  episodes: files
+    .optional()
+    .describe(
+      "Recorded student episodes (JSON Lines, gzip or not): a file, or a list of files. Needed without `environment`.",
+    ),
+  environment: environmentSchema
+    .optional()
+    .describe("In place of `episodes`: each batch is played in a live environment by the current student."),
   teacher: path.describe("Model folder of the frozen teacher, or hub:OWNER/NAME[@REVISION]."),
   teacher_dtype: z
     .enum(["auto", "f32", "f16", "bf16", "int8", "int4"])
@@ -192,11 +198,22 @@ export function configuredMethod(config: TrainConfig): Method {
 }
 
 /**
- * What a schema alone cannot say of a config: graph-conditioned stages need a library, and ids are named once.
+ * What a schema alone cannot say of a config: it trains on episodes or in an environment, graph-conditioned stages need
+ * a library, and ids are named once.
  *
  * @throws InputError with the key
  */
 export function checkTrainConfig(config: TrainConfig): void {
+  if (config.environment === undefined && config.episodes === undefined) {
+    throw new InputError("missing: name recorded episodes, or an `environment` to play in", {
+      key: "episodes",
+    });
+  }
+  for (const key of ["episodes", "sample", "episode_ids", "limit"] as const) {
+    if (config.environment !== undefined && config[key] !== undefined) {
+      throw new InputError("is of recorded episodes: it does not go with `environment`", { key });
+    }
+  }
   const stages = stagesTaken(configuredMethod(config));
   if (config.library === undefined && stages.some(({ evidence }) => evidence.kind !== "none")) {
     throw new InputError("missing: graph-conditioned stages retrieve from it", { key: "library" });

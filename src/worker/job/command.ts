@@ -77,6 +77,13 @@ export async function checkConfig(value: Record<string, unknown>, where: string)
   for (const key of ["library", "episodes"] as const)
     for (const [n, path] of namedFiles(config[key]).entries())
       await expectPath(path, "file", at(typeof config[key] === "string" ? key : `${key}[${n}]`));
+  const { environment } = config;
+  if (environment !== undefined) {
+    const { games, prompt } = environment;
+    for (const path of typeof games === "string" ? [games] : games)
+      await expectPath(path, /\.tw-pddl$/.test(path) ? "file" : "folder", at("environment.games"));
+    if (prompt !== undefined) await expectPath(prompt, "file", at("environment.prompt"));
+  }
   for (const key of ["teacher", "student"] as const) {
     let hub: unknown = null;
     try {

@@ -114,11 +114,12 @@ export function RunDetail({ run }: { run: Run }) {
 }
 
 /** How a run's data differ from the paper's: one sentence each. */
-function notes({ excluded, epoch }: Figures): string[] {
+function notes({ excluded, epoch, start }: Figures): string[] {
   const episodes = excluded.reduce((sum, each) => sum + each.episodes, 0);
   const batches = excluded.filter(({ whole }) => whole).length;
   const repeating = epoch?.repeating ?? 0;
   return [
+    start?.unit === "episode" ? "Trains on recorded responses: off-policy after step 1." : [],
     episodes > 0
       ? `${countOf(episodes, "episode")} ended for technical reasons and ${episodes === 1 ? "is" : "are"} no part of the updates.` +
         (batches > 0 ? ` ${countOf(batches, "batch")} had no other and took no step.` : "")
