@@ -106,6 +106,11 @@ export interface SampleResult {
 /** Draws responses from the current student: p_old of Section 3.4. */
 export interface Sampler {
   sample(requests: readonly SampleRequest[], options?: WorkOptions): Promise<SampleResult[]>;
+  /**
+   * Gives up what was kept of earlier prompts. A device may round differently when it finds such a part or when a batch
+   * has another size: after this, the same calls give the same responses, whatever was sampled before.
+   */
+  forget?(): void;
 }
 
 /** One student decision with everything that Eq. (9) needs. */

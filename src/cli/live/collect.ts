@@ -46,6 +46,7 @@ export async function collect(options: PlayRunOptions & { config: CollectConfig 
     {
       purpose: "collect",
       file: "sources.jsonl",
+      inGroups: false,
       episodes: (games) =>
         games.tasks.flatMap((live) => [
           ...Array.from({ length: config.repetitions }, (_, n) => sampled(live, n)),

@@ -34,6 +34,7 @@ export async function evaluate({
     {
       purpose: "evaluate",
       file: EPISODES,
+      inGroups: true,
       episodes: ({ tasks }) =>
         config.seeds.flatMap((seed) =>
           tasks.map((live) => {
@@ -54,12 +55,25 @@ export async function evaluate({
   );
   const mine = await evaluatedEpisodes(out);
   const results = evaluationResults(mine);
+  const note = technicalNote(results, mine.length);
+  if (note !== null) options.onNote(note);
   await writeOut(join(out, "results.json"), [`${JSON.stringify(results, null, 2)}\n`]);
   const comparison = other === null ? null : compareEvaluations(mine, other);
   if (comparison !== null) {
     await writeOut(join(out, "comparison.json"), [`${JSON.stringify(comparison, null, 2)}\n`]);
   }
   return { results, comparison };
+}
+
+/** Says which episodes are no result; null where all are. */
+function technicalNote({ technical }: EvaluationResults, episodes: number): string | null {
+  const [first] = technical;
+  if (first === undefined) return null;
+  const tasks = new Set(technical.map(({ task }) => task)).size;
+  return (
+    `${technical.length} of ${episodes} episodes ended for a technical reason and are no results: the figures leave out ` +
+    `${tasks === 1 ? "their task" : `their ${tasks} tasks`} (first: ${first.task}, seed ${first.seed}: ${first.reason})`
+  );
 }
 
 /** The episodes of a finished evaluation. @throws InputError when the folder holds none */
@@ -83,6 +97,7 @@ async function evaluatedEpisodes(folder: string): Promise<EvaluatedEpisode[]> {
       success: outcome.success,
       score: rules.evaluationScore(record),
       decisions: decisions.length,
+      ...(outcome.ended === "technical" ? { technical: String(outcome.technical_reason) } : {}),
     });
   }
   return found;

@@ -40,6 +40,11 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+const reply = (text: string) => {
+  const responseIds = [...toyCodec.encode(text), 0];
+  return { responseIds, logprobs: new Float32Array(responseIds.length).fill(-1), stop: "stop" } as const;
+};
+
 /** Takes one of the commands on offer, which one follows from the seed; every seventh reply is malformed. */
 const seeded: Sampler = {
   sample: async (requests) =>
@@ -47,25 +52,40 @@ const seeded: Sampler = {
       const offered = /^Commands you can give now: (.*)$/m
         .exec(toyCodec.decode([...promptIds]))![1]!
         .split("; ");
-      const reply = seed % 7 === 0 ? "?" : `<action>${offered[seed % offered.length]}</action>`;
-      const responseIds = [...toyCodec.encode(reply), 0];
-      return { id, responseIds, logprobs: new Float32Array(responseIds.length).fill(-1), stop: "stop" };
+      return { id, ...reply(seed % 7 === 0 ? "?" : `<action>${offered[seed % offered.length]}</action>`) };
     }),
 };
+
+/** As a device may be: what it draws depends on the batch, and on what it kept of the batches before. */
+function unsteady(): Sampler {
+  let kept = 0;
+  return {
+    sample: (requests) => {
+      kept =
+        (kept + requests.reduce((sum, { seed }) => (sum + seed) % 1_000_003, requests.length)) % 1_000_003;
+      return seeded.sample(requests.map((request) => ({ ...request, seed: request.seed + kept })));
+    },
+    forget: () => {
+      kept = 0;
+    },
+  };
+}
 
 const environment = { name: "alfworld", games: GAMES, tasks: TASKS, max_decisions: 5 } as const;
 const collecting = collectConfigSchema.parse({ environment, model: MODEL, repetitions: 3, at_once: 4 });
 const evaluating = evaluateConfigSchema.parse({ environment, model: MODEL, seeds: [0, 1], at_once: 3 });
 
-function watching(out: string): Omit<PlayRunOptions, "config"> {
+function watchingWith(out: string, sampler: Sampler): Omit<PlayRunOptions, "config"> {
   return {
     out,
     onNote: () => undefined,
     onProgress: () => undefined,
     signal: new AbortController().signal,
-    withPolicy: (work) => work(seeded, toyCodec),
+    withPolicy: (work) => work(sampler, toyCodec),
   };
 }
+
+const watching = (out: string) => watchingWith(out, seeded);
 
 /** Files of a folder with what they hold; the lock says nothing. */
 function contents(out: string): Record<string, string> {
@@ -77,7 +97,9 @@ function contents(out: string): Record<string, string> {
 async function survivesKills(
   name: string,
   run: (options: Omit<PlayRunOptions, "config">) => Promise<unknown>,
+  sampler = () => seeded,
 ) {
+  const watching = (into: string) => watchingWith(into, sampler());
   const out = join(folder, name);
   let whole = "";
   const progress = join(out, "progress.jsonl");
@@ -151,7 +173,9 @@ describe("gcopd collect", () => {
 
 describe("gcopd evaluate", () => {
   it("writes figures over tasks and seeds, the same after a kill at any point", async () => {
-    const files = await survivesKills("evaluated", (options) => evaluate({ ...options, config: evaluating }));
+    const run = (options: Omit<PlayRunOptions, "config">) => evaluate({ ...options, config: evaluating });
+    // Draws that depend on the batch are repeated too: groups that were interrupted begin again.
+    const files = await survivesKills("evaluated", run, unsteady);
     expect(Object.keys(files)).toEqual(["episodes.jsonl", "results.json", "run.json"]);
     const results = JSON.parse(files["results.json"]!);
     expect(results).toMatchObject({ tasks: 2, seeds: [0, 1], score: null, sr: { mean: expect.any(Number) } });
@@ -159,6 +183,27 @@ describe("gcopd evaluate", () => {
     expect(results.rounds.mean).toBe(5);
     const [first] = files["episodes.jsonl"]!.split("\n");
     expect(JSON.parse(first!)).toMatchObject({ format: "gcopd.episode.v1", repetition: 0 });
+  });
+
+  it("leaves out of the figures what ended for a technical reason, and says so", async () => {
+    const out = join(folder, "technical");
+    await evaluate({ ...watching(out), config: evaluating });
+    const records = readFileSync(join(out, "episodes.jsonl"), "utf8").split("\n");
+    const broken = JSON.parse(records[1]!);
+    Object.assign(broken.outcome, { ended: "technical", complete: false, technical_reason: "no answer" });
+    records[1] = JSON.stringify(broken);
+    writeFileSync(join(out, "episodes.jsonl"), records.join("\n"));
+    const notes: string[] = [];
+    const onNote = (note: string) => void notes.push(note);
+    const { results } = await evaluate({ ...watching(out), onNote, config: evaluating });
+    expect(results).toMatchObject({
+      tasks: 1,
+      technical: [{ task: TASKS[1], seed: 0, reason: "no answer" }],
+    });
+    expect(notes).toEqual([
+      "1 of 4 episodes ended for a technical reason and are no results: the figures leave out their task " +
+        `(first: ${TASKS[1]}, seed 0: no answer)`,
+    ]);
   });
 
   it("compares two students on the same tasks and seeds", async () => {

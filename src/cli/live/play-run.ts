@@ -7,7 +7,7 @@ import { type PlayConfig, type Played, type PlayTask, play, type TextCodec } fro
 import type { Sampler } from "../../core/ports.ts";
 import { recordLine } from "../../core/record/write.ts";
 import { sha256Hex } from "../../core/seeded.ts";
-import { openModelFolder, parseHubName } from "../../engine/hub/node.ts";
+import { parseHubName } from "../../engine/hub/node.ts";
 import { openFolder } from "../../engine/webgpu/node-folder.ts";
 import { onFile } from "../../node/file-error.ts";
 import { makeFolder } from "../../node/whole-file.ts";
@@ -17,6 +17,7 @@ import { openCompute } from "../engine/compute.ts";
 import { readText, writeOut } from "../io.ts";
 import { modelDigest } from "../train/fingerprint.ts";
 import { type LiveGames, openGames } from "./open-games.ts";
+import { type PolicyFolders, policyFolders } from "./policy-folders.ts";
 import { ProgressLog } from "./progress-log.ts";
 
 export interface PlayRunOptions {
@@ -37,6 +38,12 @@ export interface PlayRun<R extends object> {
   purpose: string;
   /** Name of the file of records. */
   file: string;
+  /**
+   * Episodes are played in groups of `at_once`, each group from its beginning to its end: one that was interrupted
+   * begins again. What a device rounds can depend on the batch, so that only this repeats every draw on every device.
+   * Otherwise an interrupted episode goes on with the decisions that it has.
+   */
+  inGroups: boolean;
   /** Every episode, in the order of the records. */
   episodes(games: LiveGames): readonly PlannedEpisode<R>[];
 }
@@ -57,10 +64,7 @@ export async function playRun<R extends object>(
   { config, out, onNote, onProgress, signal, withPolicy }: PlayRunOptions,
 ): Promise<void> {
   const games = await openGames(config.environment);
-  const model =
-    parseHubName(config.model) === null
-      ? config.model
-      : (await openModelFolder(config.model, { signal, onNote, onProgress: () => undefined })).name;
+  const folders = await policyFolders(config, { signal, onNote });
   const made = await makeFolder(out);
   const unlock = lockFolder(
     join(out, "lock.sqlite"),
@@ -68,7 +72,7 @@ export async function playRun<R extends object>(
   );
   let ours = false;
   try {
-    await claim(join(out, "run.json"), await identity(run, config, games, model));
+    await claim(join(out, "run.json"), await identity(run, config, games, folders.model));
     ours = true;
     const records = join(out, run.file);
     const progress = join(out, "progress.jsonl");
@@ -76,8 +80,8 @@ export async function playRun<R extends object>(
       const planned = run.episodes(games);
       const log = new ProgressLog<R>(progress);
       try {
-        const policy = withPolicy ?? ((work) => lendModel({ config, model, onNote, signal }, work));
-        await playMissing(planned, log, { config, onProgress, signal, withPolicy: policy });
+        const policy = withPolicy ?? ((work) => lendModel({ config, folders, onNote, signal }, work));
+        await playMissing(run.inGroups, planned, log, { config, onProgress, signal, withPolicy: policy });
         await writeOut(
           records,
           planned.flatMap(({ id }) => {
@@ -141,53 +145,65 @@ async function claim(file: string, mine: Identity): Promise<void> {
 }
 
 async function playMissing<R extends object>(
+  inGroups: boolean,
   planned: readonly PlannedEpisode<R>[],
   log: ProgressLog<R>,
   {
-    config,
+    config: { at_once: atOnce },
     onProgress,
     signal,
     withPolicy,
   }: Omit<PlayRunOptions, "out" | "onNote"> & { withPolicy: WithPolicy },
 ): Promise<void> {
-  const missing = planned.filter(({ id }) => !log.hasEnded(id));
   const tell = () => onProgress({ done: log.ended, total: planned.length });
-  const toPlay: PlayTask[] = [];
-  const recorders = new Map<PlayTask, (played: Played) => Promise<R>>();
-  for (const { id, how } of missing) {
+  const toPlay: { task: PlayTask; record: (played: Played) => Promise<R> }[] = [];
+  for (const { id, how } of planned) {
     signal.throwIfAborted();
-    if ("make" in how) {
-      log.end(id, await how.make());
-      continue;
-    }
-    const begun = log.begun(id);
-    const task = begun === undefined ? how.task : { ...how.task, begun };
-    toPlay.push(task);
-    recorders.set(task, how.record);
+    if ("task" in how) toPlay.push(how);
+    else if (!log.hasEnded(id)) log.end(id, await how.make());
   }
+  const groups = (
+    inGroups
+      ? Array.from({ length: Math.ceil(toPlay.length / atOnce) }, (_, n) =>
+          toPlay.slice(n * atOnce, (n + 1) * atOnce),
+        ).filter((group) => !group.every(({ task }) => log.hasEnded(task.episode)))
+      : [toPlay.filter(({ task }) => !log.hasEnded(task.episode))]
+  ).filter(({ length }) => length > 0);
   tell();
-  if (toPlay.length === 0) return;
+  if (groups.length === 0) return;
   await withPolicy(async (sampler, codec) => {
-    await play(
-      toPlay,
-      sampler,
-      codec,
-      async (played) => {
-        log.end(played.task.episode, await recorders.get(played.task)!(played));
-        tell();
-      },
-      { atOnce: config.at_once, onPlayed: (event) => log.write(event), signal },
-    );
+    for (const group of groups) {
+      if (inGroups) sampler.forget?.();
+      const recorders = new Map(group.map(({ task, record }) => [task.episode, record]));
+      await play(
+        group.map(({ task }) => {
+          const begun = inGroups ? undefined : log.begun(task.episode);
+          return begun === undefined ? task : { ...task, begun };
+        }),
+        sampler,
+        codec,
+        async (played) => {
+          const { episode } = played.task;
+          log.end(episode, await recorders.get(episode)!(played));
+          tell();
+        },
+        { atOnce, onPlayed: (event) => log.write(event), signal },
+      );
+    }
   });
 }
 
 /** Opens the model and its tokenizer, and frees both whatever happens. */
 async function lendModel(
-  { config, model, onNote, signal }: Pick<PlayRunOptions, "config" | "onNote" | "signal"> & { model: string },
+  {
+    config: { device, compute },
+    folders: { model, tokenizer: tokenizerFolder },
+    onNote,
+    signal,
+  }: Pick<PlayRunOptions, "config" | "onNote" | "signal"> & { folders: PolicyFolders },
   work: Parameters<WithPolicy>[0],
 ): Promise<void> {
-  const { device, compute, tokenizer: named } = config;
-  const tokenizer = await openTokenizer(openFolder(named ?? model));
+  const tokenizer = await openTokenizer(openFolder(tokenizerFolder));
   const opened = await openCompute({ device, compute, onNote });
   try {
     const policy = await opened.openTrainer(model, { optimizer: "ignore", signal });

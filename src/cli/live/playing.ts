@@ -12,7 +12,7 @@ export async function playing(
   try {
     await work({
       onNote: progress,
-      onProgress: atMostEvery(5_000, ({ done, total }) => progress(`  ${done} of ${total} ${what}`)),
+      onProgress: told(what),
       signal: interrupt.first,
     });
   } catch (error) {
@@ -22,4 +22,21 @@ export async function playing(
   } finally {
     interrupt.release();
   }
+}
+
+/** Progress with the time that is left, as the episodes since the start took it. */
+function told(what: string): PlayRunOptions["onProgress"] {
+  let first: { done: number; at: number } | null = null;
+  return atMostEvery(5_000, ({ done, total }) => {
+    const now = performance.now();
+    first ??= { done, at: now };
+    const left = ((now - first.at) / (done - first.done)) * (total - done);
+    progress(`  ${done} of ${total} ${what}${Number.isFinite(left) ? `, ${roughly(left)} left` : ""}`);
+  });
+}
+
+function roughly(milliseconds: number): string {
+  const minutes = milliseconds / 60_000;
+  if (minutes < 1) return "less than a minute";
+  return minutes < 90 ? `about ${Math.round(minutes)} min` : `about ${(minutes / 60).toFixed(1)} h`;
 }

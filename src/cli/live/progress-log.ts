@@ -69,6 +69,8 @@ export class ProgressLog<R> {
       this.#ended.set(episode, entry.record);
     } else if (entry.type === "start") {
       const { initialObservation } = entry;
+      // Played again: its first end no longer counts.
+      this.#ended.delete(episode);
       this.#begun.set(episode, { initialObservation, decisions: [], attempts: [[]] });
     } else if (entry.type === "attempt") begun?.attempts.at(-1)?.push(entry.attempt);
     else {

@@ -73,6 +73,18 @@ describe("evaluationResults", () => {
   ])("refuses %s", (_, episodes, message) => {
     expect(() => evaluationResults(episodes)).toThrow(message);
   });
+
+  it("leaves out a task with a technical end, and names it; without a task left there is no figure", () => {
+    const failed = played({ b: "01" }).map((episode) =>
+      episode.seed === 0 ? { ...episode, technical: "the server went away" } : episode,
+    );
+    const results = evaluationResults([...played({ a: "11" }), ...failed]);
+    expect(results).toMatchObject({ tasks: 1, sr: { mean: 100 }, pass_at_k: 100 });
+    expect(results.technical).toEqual([{ task: "b", seed: 0, reason: "the server went away" }]);
+    expect(() => evaluationResults(failed)).toThrow(
+      "no task is left: each has an episode that ended for a technical reason (the server went away)",
+    );
+  });
 });
 
 describe("compareEvaluations", () => {
@@ -101,5 +113,17 @@ describe("compareEvaluations", () => {
     ["a seed of the second only", { a: "1" }, { a: "11" }, "expected the same in both"],
   ])("refuses %s", (_, a, b, message) => {
     expect(() => compareEvaluations(played(a), played(b))).toThrow(message);
+  });
+
+  it("leaves out a task that either student could not play", () => {
+    const a = played({ a: "1", b: "1", c: "0" });
+    const b = played({ a: "0", b: "0", c: "0" });
+    const failing = (episodes: EvaluatedEpisode[], name: string) =>
+      episodes.map((episode) => (episode.task === name ? { ...episode, technical: "x" } : episode));
+    expect(compareEvaluations(failing(a, "c"), failing(b, "b"))).toMatchObject({
+      tasks: 1,
+      left_out: ["b", "c"],
+      sr: { difference: 100 },
+    });
   });
 });

@@ -13,6 +13,15 @@ export interface EvaluatedEpisode {
   /** In 0 … 100; null where the environment has no score beside success (ALFWorld). */
   score: number | null;
   decisions: number;
+  /** Why its environment could not go on; absent where it was played to its end. Such an episode is no result. */
+  technical?: string;
+}
+
+/** An episode that is no result. */
+export interface TechnicalEnd {
+  task: string;
+  seed: number;
+  reason: string;
 }
 
 /** Mean and sample standard deviation (n − 1) over repetitions; no deviation for one repetition. */
@@ -54,12 +63,16 @@ export interface EvaluationResults extends Figures {
   /** Mean of the tasks' best scores; null without scores. */
   score_at_k: number | null;
   per_type: Record<string, Figures>;
+  /** Episodes that are no result: every figure leaves their tasks out, with all repetitions. */
+  technical: TechnicalEnd[];
 }
 
 /** Student a against student b on the same tasks and seeds. */
 export interface Comparison {
   tasks: number;
   seeds: number[];
+  /** Tasks that are left out, since an episode of either student is no result. */
+  left_out: string[];
   /** SR of a less SR of b, in percentage points, and its 95 % interval over tasks. */
   sr: { difference: number; interval: Interval };
   /** The same for Score; null where either has none. */
@@ -72,10 +85,12 @@ export interface Comparison {
  * SR, Score and Rounds as mean and SD over repetitions, and pass@K and Score@K over them.
  *
  * @param episodes every task once per repetition, in any order
- * @throws InputError for no episode, for a pair of task and seed that is missing or there twice, and for scores that only
- * some episodes have
+ * @throws InputError for no episode, for a pair of task and seed that is missing or there twice, for scores that only
+ * some episodes have, and when no task is left beside those with a technical end
  */
-export function evaluationResults(episodes: readonly EvaluatedEpisode[]): EvaluationResults {
+export function evaluationResults(all: readonly EvaluatedEpisode[]): EvaluationResults {
+  const technical = technicalEnds(all);
+  const episodes = without(new Set(technical.map(({ task }) => task)), all);
   const { tasks, seeds } = complete(episodes);
   const types = new Map<string, EvaluatedEpisode[]>();
   for (const episode of episodes) {
@@ -92,6 +107,7 @@ export function evaluationResults(episodes: readonly EvaluatedEpisode[]): Evalua
     per_type: Object.fromEntries(
       [...types].sort(([a], [b]) => (a < b ? -1 : 1)).map(([type, of]) => [type, figures(of, seeds)]),
     ),
+    technical,
   };
 }
 
@@ -101,9 +117,11 @@ export function evaluationResults(episodes: readonly EvaluatedEpisode[]): Evalua
  * @throws InputError when the two were not played on the same tasks and seeds, and as `evaluationResults` does
  */
 export function compareEvaluations(
-  a: readonly EvaluatedEpisode[],
-  b: readonly EvaluatedEpisode[],
+  allOfA: readonly EvaluatedEpisode[],
+  allOfB: readonly EvaluatedEpisode[],
 ): Comparison {
+  const leftOut = new Set(technicalEnds([...allOfA, ...allOfB]).map(({ task }) => task));
+  const [a, b] = [without(leftOut, allOfA), without(leftOut, allOfB)];
   const { tasks, seeds } = complete(a);
   const other = complete(b).tasks;
   const missing = [...tasks.keys()].find((task) => !other.has(task));
@@ -143,6 +161,7 @@ export function compareEvaluations(
   return {
     tasks: tasks.size,
     seeds,
+    left_out: [...leftOut].sort(),
     sr: { difference: mean(wins), interval: bootstrap(wins) },
     score: scored ? { difference: mean(scores), interval: bootstrap(scores) } : null,
     pairs,
@@ -184,6 +203,25 @@ function figures(episodes: readonly EvaluatedEpisode[], seeds: readonly number[]
     rounds: spread(perSeed.map(({ rounds }) => rounds)),
     per_seed: perSeed,
   };
+}
+
+function technicalEnds(episodes: readonly EvaluatedEpisode[]): TechnicalEnd[] {
+  return episodes.flatMap(({ task, seed, technical }) =>
+    technical === undefined ? [] : [{ task, seed, reason: technical }],
+  );
+}
+
+/** The episodes of all other tasks. */
+function without(
+  leftOut: ReadonlySet<string>,
+  episodes: readonly EvaluatedEpisode[],
+): readonly EvaluatedEpisode[] {
+  const left = episodes.filter(({ task }) => !leftOut.has(task));
+  if (left.length > 0 || leftOut.size === 0) return left;
+  const reason = episodes.find(({ technical }) => technical !== undefined)?.technical;
+  throw new InputError(
+    `no task is left: each has an episode that ended for a technical reason${reason === undefined ? "" : ` (${reason})`}`,
+  );
 }
 
 /** Episodes by task, once it is sure that every task was played once per seed. */

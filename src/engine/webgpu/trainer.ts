@@ -157,6 +157,10 @@ export class ModelTrainer extends ModelScorer implements Trainer {
     }));
   }
 
+  forget(): void {
+    this.model.releaseDecoding();
+  }
+
   /** Writes config.json and model.safetensors in f32, and optimizer.safetensors if asked; then commits. */
   async save(writer: FolderWriter, options: { optimizer: boolean }): Promise<void> {
     await this.model.save(writer);
