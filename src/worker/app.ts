@@ -90,7 +90,7 @@ export function createApp(options: AppOptions): OpenAPIHono {
     type: "http",
     scheme: "bearer",
     description:
-      "Random for each start of the worker unless `--token-file`, `--token` or GCOPD_TOKEN gives it.",
+      "In the file `token` of the worker's data folder, unless `--token-file`, `--token` or GCOPD_TOKEN gives it.",
   });
   app.doc31(OPEN, {
     openapi: "3.1.0",

@@ -16,7 +16,7 @@ import { openShop } from "./api/shop.ts";
 import { createApp } from "./app.ts";
 import { DeviceProbe } from "./device/probe.ts";
 import { checkSharedFolder } from "./files/shared-folder.ts";
-import { checkConnectOrigin, checkLoopback, checkToken, randomToken } from "./http/security.ts";
+import { checkConnectOrigin, checkLoopback, checkToken } from "./http/security.ts";
 import { headerTimeLimit, limitBodyTime, TIME_LIMITS, type TimeLimits } from "./http/time-limits.ts";
 import type { Launcher } from "./job/launcher.ts";
 import { LocalLauncher } from "./job/local-launcher.ts";
@@ -25,6 +25,7 @@ import { JobQueue } from "./job/queue.ts";
 import { lockFolder } from "./lock.ts";
 import { PACKAGE } from "./package-root.ts";
 import { tell } from "./tell.ts";
+import { folderToken } from "./token-file.ts";
 
 export type { Launcher, Recovered, Run, RunEnd, RunSpec } from "./job/launcher.ts";
 export { LOG_FILE, OUTPUT_FILE } from "./job/launcher.ts";
@@ -47,7 +48,7 @@ export interface WorkerOptions {
   shopFile?: string;
   /** Folder of the jobs and their store; `$XDG_DATA_HOME/gcopd` (`~/.local/share/gcopd`) if left out. */
   dataDir?: string;
-  /** Random if left out. */
+  /** The one in the data folder's file `token` if left out, which is made, random, when there is none. */
   token?: string;
   /** Processes of this machine if left out. */
   launcher?: Launcher;
@@ -78,7 +79,7 @@ export function defaultDataDir(env: NodeJS.ProcessEnv = process.env): string {
  */
 export async function createWorker(options: WorkerOptions = {}): Promise<Worker> {
   const host = checkLoopback(options.host ?? "127.0.0.1");
-  const token = checkToken(options.token ?? randomToken());
+  const given = options.token === undefined ? null : checkToken(options.token);
   const files = options.filesDir === undefined ? null : await checkSharedFolder(options.filesDir);
   const shop = options.shopFile === undefined ? null : await openShop(options.shopFile);
   const dataDir = resolve(options.dataDir ?? defaultDataDir());
@@ -99,6 +100,7 @@ export async function createWorker(options: WorkerOptions = {}): Promise<Worker>
   );
   const closers = [unlock];
   try {
+    const token = given ?? (await folderToken(dataDir));
     const store = openStore(join(dataDir, "jobs.sqlite"));
     closers.unshift(() => store.close());
     const launcher = options.launcher ?? new LocalLauncher();

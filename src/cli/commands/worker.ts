@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { createWorker, DEFAULT_PORT, defaultDataDir } from "../../worker/index.ts";
+import { readTokenFile, TOKEN_FILE } from "../../worker/token-file.ts";
 import { UsageError } from "../command.ts";
-import { readTokenFile } from "../token-file.ts";
 
 interface Options {
   port: number;
@@ -27,10 +27,13 @@ export function register(program: Command): void {
     .option("--port <number>", "port to listen on; 0 takes any free one", toPort, DEFAULT_PORT)
     .option("--host <address>", "loopback address to listen on: 127.0.0.1, ::1 or localhost", "127.0.0.1")
     .option("--data <folder>", `folder of the jobs and their results (default: ${defaultDataDir()})`)
-    .option("--token-file <file>", "file with the token of the API, which none but you may read (mode 0600)")
+    .option(
+      "--token-file <file>",
+      `file with the token of the API, which only you may read (mode 0600; default: "${TOKEN_FILE}" in the data folder, made when it is not there)`,
+    )
     .option(
       "--token <token>",
-      "token of the API, which everyone on this machine can then read in the list of processes (default: $GCOPD_TOKEN, or random for each start)",
+      "token of the API, which everyone on this machine can then read in the list of processes (default: $GCOPD_TOKEN, or that of the file)",
     )
     .option("--page <folder>", "folder of the built page (default: the package's own)")
     .option(
@@ -52,7 +55,7 @@ export function register(program: Command): void {
         process.stderr.write(
           "--token: others on this machine can read it in the list of processes; --token-file keeps it from them.\n",
         );
-      const fromFile = tokenFile === undefined ? undefined : await readTokenFile(tokenFile);
+      const fromFile = tokenFile === undefined ? undefined : await readTokenFile(tokenFile, "--token-file");
       const token = given ?? fromFile ?? (process.env.GCOPD_TOKEN || undefined);
       const { port, host, data: dataDir, page: pageDir, connect, files: filesDir, shop: shopFile } = options;
       // The package's own may be built after the worker has started; a named one is there, or misspelt.
@@ -63,7 +66,8 @@ export function register(program: Command): void {
       }
       const worker = await createWorker({ port, host, dataDir, token, pageDir, connect, filesDir, shopFile });
       process.stdout.write(`${worker.url}\n`);
-      process.stderr.write(`Jobs are kept in ${worker.dataDir}. Press Ctrl-C to stop.\n`);
+      const where = token === undefined ? `, the API's token in ${join(worker.dataDir, TOKEN_FILE)}` : "";
+      process.stderr.write(`Jobs are kept in ${worker.dataDir}${where}. Press Ctrl-C to stop.\n`);
       if (options.open) openBrowser(worker.url);
       await interrupted();
       process.stderr.write("Stopping.\n");

@@ -24,9 +24,9 @@ export function randomToken(): string {
 }
 
 /** @throws InputError unless the token can be sent as a bearer token and is hard to guess. */
-export function checkToken(token: string): string {
+export function checkToken(token: string, where: { file?: string; key?: string } = { key: "token" }): string {
   if (/^[A-Za-z0-9._~+/-]{16,}=*$/.test(token)) return token;
-  throw new InputError("expected at least 16 characters of A–Z a–z 0–9 . _ ~ + / -", { key: "token" });
+  throw new InputError("expected at least 16 characters of A–Z a–z 0–9 . _ ~ + / -", where);
 }
 
 /** Compares digests, which have one length, in a time that does not depend on where they differ. */

@@ -1,8 +1,8 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { readTokenFile } from "./token-file.ts";
+import { folderToken, readTokenFile } from "./token-file.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gcopd-token-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -12,11 +12,21 @@ it("takes the token from a file of its owner alone", async () => {
   writeFileSync(file, "0123456789abcdef\n");
   for (const mode of [0o644, 0o640, 0o602]) {
     chmodSync(file, mode);
-    await expect(readTokenFile(file)).rejects.toThrow(
+    await expect(readTokenFile(file, "--token-file")).rejects.toThrow(
       `${file}, --token-file: others may read or write it (mode 0${mode.toString(8)}); expected mode 0600`,
     );
   }
   chmodSync(file, 0o600);
   expect(await readTokenFile(file)).toBe("0123456789abcdef");
   await expect(readTokenFile(join(folder, "none"))).rejects.toThrow("no such file");
+});
+
+it("keeps a data folder's token in a file of its owner alone, and refuses one that is damaged", async () => {
+  const data = mkdtempSync(join(folder, "data-"));
+  const token = await folderToken(data);
+  expect(token).toMatch(/^[\w-]{43}$/);
+  expect(statSync(join(data, "token")).mode & 0o777).toBe(0o600);
+  expect(await folderToken(data)).toBe(token);
+  writeFileSync(join(data, "token"), "short\n");
+  await expect(folderToken(data)).rejects.toThrow(`${join(data, "token")}: expected at least 16 characters`);
 });

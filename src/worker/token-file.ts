@@ -1,0 +1,34 @@
+/** The worker's token in a file: an argument of a command can be read by every user of the machine. */
+import { existsSync } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { InputError } from "../core/errors.ts";
+import { onFile } from "../node/file-error.ts";
+import { writeWholeSync } from "../node/whole-file.ts";
+import { checkToken, randomToken } from "./http/security.ts";
+
+/** Name of the token's file in a data folder. */
+export const TOKEN_FILE = "token";
+
+/**
+ * The token in a file.
+ *
+ * @param key the option that named the file
+ * @throws InputError when users other than its owner may read or write the file (Windows does not say), and for what is no token
+ */
+export async function readTokenFile(path: string, key?: string): Promise<string> {
+  const { mode } = await onFile(path, "read", stat(path));
+  if (process.platform !== "win32" && (mode & 0o077) !== 0)
+    throw new InputError(
+      `others may read or write it (mode 0${(mode & 0o777).toString(8)}); expected mode 0600: chmod 600 FILE`,
+      { file: path, key },
+    );
+  return checkToken((await onFile(path, "read", readFile(path, "utf8"))).trim(), { file: path, key });
+}
+
+/** The token that a data folder keeps, from one start of the worker to the next. Made when there is none. */
+export async function folderToken(folder: string): Promise<string> {
+  const file = join(folder, TOKEN_FILE);
+  if (!existsSync(file)) writeWholeSync(file, `${randomToken()}\n`, { mode: 0o600 });
+  return readTokenFile(file);
+}
