@@ -37,5 +37,14 @@ export default defineConfig({
           ? [{ tag: "meta", attrs: { name: "gcopd-token", content: token }, injectTo: "head-prepend" }]
           : [],
     },
+    {
+      // Vite's own client waits for its server in a worker made of a blob.
+      name: "gcopd-vite-client",
+      apply: "serve",
+      transformIndexHtml: (html) =>
+        html
+          .replace("worker-src 'self'", "worker-src 'self' blob:")
+          .replace(/; require-trusted-types-for [^"]*/, ""),
+    },
   ],
 });

@@ -1,8 +1,10 @@
-// `import html from "…/inspecting.md?guide"` in the page: a page of docs/ as HTML, so that the guide inside the
-// workbench and the one in the repository are one text. Pictures become files of the build.
+// `import nodes from "…/inspecting.md?guide"` in the page: a page of docs/ as a tree of elements, so that the guide
+// inside the workbench and the one in the repository are one text, and the page need not parse HTML. Pictures become
+// files of the build.
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { Marked } from "marked";
+import { htmlNodes } from "./html-nodes.mjs";
 
 const SUFFIX = ".md?guide";
 
@@ -38,14 +40,12 @@ export function guidePlugin(pages) {
       const marked = new Marked({ gfm: true, renderer: { link: link(pages) } });
       const html = (await marked.parse(await readFile(file, "utf8"))).replaceAll(PICTURE, BOTH);
       const imports = [];
-      const pieces = html.split(/(src="images\/[^"]+")/).map((piece) => {
-        const picture = /^src="(images\/[^"]+)"$/.exec(piece);
-        if (!picture) return JSON.stringify(piece);
+      const nodes = JSON.stringify(htmlNodes(html)).replace(/"src":"(images\/[^"]+)"/g, (_, picture) => {
         const name = `picture${imports.length}`;
-        imports.push(`import ${name} from ${JSON.stringify(resolve(dirname(file), picture[1]))};`);
-        return `'src="' + ${name} + '"'`;
+        imports.push(`import ${name} from ${JSON.stringify(resolve(dirname(file), picture))};`);
+        return `"src":${name}`;
       });
-      return `${imports.join("\n")}\nexport default ${pieces.join(" + ")};\n`;
+      return `${imports.join("\n")}\nexport default ${nodes};\n`;
     },
   };
 }

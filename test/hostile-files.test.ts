@@ -4,6 +4,7 @@ import { gzipSync } from "node:zlib";
 import { zipSync } from "fflate";
 import { describe, expect, it } from "vitest";
 import { modelFolders } from "../src/app/library/model-folder.ts";
+import { unpackZip } from "../src/app/library/zip-archive.ts";
 import { InputError } from "../src/core/errors.ts";
 import { LARGEST_TEXT, readFolderText } from "../src/core/folder-text.ts";
 import { gunzip } from "../src/core/record/gunzip.ts";
@@ -284,7 +285,7 @@ describe("tokenizers", () => {
 
 describe("archives", () => {
   const open = (bytes: Uint8Array) =>
-    modelFolders([{ path: "a.zip", file: new Blob([bytes as Uint8Array<ArrayBuffer>]) }]);
+    modelFolders([{ path: "a.zip", file: new Blob([bytes as Uint8Array<ArrayBuffer>]) }], unpackZip);
 
   it("a zip of a few kilobytes that unpacks to hundreds of megabytes", async () => {
     // The sizes that its entries announce: nothing of it is unpacked.

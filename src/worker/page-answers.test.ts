@@ -1,6 +1,6 @@
 /** What the page reads of the API's answers is what the API gives: by its schemas, and by a worker's real answers. */
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, expectTypeOf, it } from "vitest";
+import { afterAll, beforeAll, expect, expectTypeOf, it, vi } from "vitest";
 import { z } from "zod";
 import { readAnswer } from "../app/library/read-answer.ts";
 import {
@@ -12,6 +12,7 @@ import {
   planAnswer,
   resultsAnswer,
 } from "../app/runs/worker-answers.ts";
+import { worker } from "../app/runs/worker-client.ts";
 import { Plan } from "./api/plan.ts";
 import { ResultFile } from "./api/results.ts";
 import { Files } from "./api/system.ts";
@@ -73,4 +74,15 @@ it("reads a worker's real answers", async () => {
   const headers = { "Content-Type": "application/json" };
   const renamed = harness.fetch(`/api/jobs/${id}`, { method: "PATCH", body, headers });
   expect((await read(jobAnswer, "PATCH", renamed)).request.title).toBe("second");
+});
+
+it("reads the token of a worker that was started again from its page", async () => {
+  const send = fetch;
+  vi.stubGlobal("document", { querySelector: () => ({ content: "the-token-before" }) });
+  vi.stubGlobal("fetch", (path: string, init: RequestInit) => send(new URL(path, `${harness.url}/`), init));
+  try {
+    expect((await worker.files()).jobs).toBe(join(harness.dataDir, "jobs"));
+  } finally {
+    vi.unstubAllGlobals();
+  }
 });

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { zipSync } from "fflate";
 import { modelFolders, tokenizerTexts } from "../../src/app/library/model-folder.ts";
+import { unpackZip } from "../../src/app/library/zip-archive.ts";
 import { listHubFiles, parseHubName } from "../../src/engine/hub/hub-client.ts";
 import { parseModelConfig } from "../../src/tensor/config.ts";
 import { readModelHeader } from "../../src/tensor/model-header.ts";
@@ -138,7 +139,7 @@ export async function makeModelTargets(root: string): Promise<Target[]> {
           path,
           file: new Blob([bytes as Uint8Array<ArrayBuffer>]),
         }));
-        for (const folder of await modelFolders(entries)) {
+        for (const folder of await modelFolders(entries, unpackZip)) {
           const texts = await tokenizerTexts(folder);
           if (texts !== null) loadTokenizer(texts);
         }

@@ -157,10 +157,11 @@ function inLight(
     for (const transient of copy.querySelectorAll(".hovering")) transient.remove();
     figure.append(copy);
     const samples = legend.map(({ className, shape }) => {
-      const sample = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-      sample.setAttribute("class", className);
-      sample.innerHTML = `<path class="curve" d="M1,5h24"/><path class="point" transform="translate(13,5)"/>`;
-      sample.querySelector(".point")!.setAttribute("d", shape);
+      const sample = svgElement("svg", { class: className });
+      sample.append(
+        svgElement("path", { class: "curve", d: "M1,5h24" }),
+        svgElement("path", { class: "point", transform: "translate(13,5)", d: shape }),
+      );
       figure.append(sample);
       return contents(sample);
     });
@@ -168,6 +169,15 @@ function inLight(
   } finally {
     stage.remove();
   }
+}
+
+function svgElement<Name extends "svg" | "path">(
+  name: Name,
+  attributes: Readonly<Record<string, string>>,
+): SVGElementTagNameMap[Name] {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  return element;
 }
 
 /** The inside of an SVG element as text, every element with its computed style. */

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { archiveFolder, modelFolders, tokenizerTexts } from "./model-folder.ts";
+import { archiveFolder, modelFolders as foldersAmong, tokenizerTexts } from "./model-folder.ts";
+import { type NamedFile, unpackZip } from "./zip-archive.ts";
 
 const blob = (text: string): Blob => new Blob([text]);
+const modelFolders = (files: readonly NamedFile[]) => foldersAmong(files, unpackZip);
 
 describe("modelFolders", () => {
   it("takes each folder with a config.json, and only what lies directly in it", async () => {

@@ -14,7 +14,7 @@ import { HOME } from "../place/place.ts";
 import type { PathFile } from "../shell/dropped-files.ts";
 import { libraryOf, type OpenLibrary } from "../state/libraries.ts";
 import { getUi, type Progress, ROLES, setUi } from "../state/store.ts";
-import { libraryWorker } from "../workers/clients.ts";
+import { libraryWorker, unpackArchive } from "../workers/clients.ts";
 import type { OwnFiles } from "../workers/library.worker.ts";
 import { describeFault, faultNotice, isAbort } from "./faults.ts";
 import { takeLibrary } from "./libraries.ts";
@@ -144,7 +144,8 @@ export async function openDropped(files: PathFile[]): Promise<void> {
       (isRecordFile(file) && !(await isForeign(file)) ? records : others).push(file);
     }
     const models: FolderFiles[] = [];
-    for (const folder of await modelFolders(others)) if (await isModel(folder)) models.push(folder);
+    for (const folder of await modelFolders(others, unpackArchive))
+      if (await isModel(folder)) models.push(folder);
     const ofModels = new Set<FolderFile>(models.flatMap((folder) => [...folder.files.values()]));
     const rest = others.filter(({ path, file }) => !ofModels.has(file) && !/\.zip$/i.test(path));
     const { own, scores, left, whatIfs } = await ownFiles(records);

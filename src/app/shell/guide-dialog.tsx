@@ -1,5 +1,6 @@
 /** The guide over whatever is shown: it stays open beside nothing, and closing it leaves the place as it was. */
-import { useEffect, useRef, useState } from "react";
+import { createElement, type ReactNode, useEffect, useRef, useState } from "react";
+import type { HtmlNode } from "../../../scripts/html-nodes.mjs";
 import { setUi, useUi } from "../state/store.ts";
 import { GUIDE_PAGES, GUIDE_TITLES, type GuidePage } from "./guide-pages.ts";
 import { GUIDE_TEXTS } from "./guide-texts.ts";
@@ -7,26 +8,31 @@ import { Scroller } from "./scroller.tsx";
 
 const close = (): void => setUi({ guide: null });
 
-/** The page's text; null until it is there. */
-function useText(page: GuidePage | null): string | null {
-  const [text, setText] = useState<{ page: GuidePage; html: string } | null>(null);
+const UNREAD: readonly HtmlNode[] = [
+  ["p", {}, ["This page of the guide could not be read from the server. Is it running?"]],
+];
+
+/** The page's elements; null until they are there. */
+function useText(page: GuidePage | null): readonly HtmlNode[] | null {
+  const [text, setText] = useState<{ page: GuidePage; nodes: readonly HtmlNode[] } | null>(null);
   useEffect(() => {
     if (page === null) return;
     let wanted = true;
     GUIDE_TEXTS[page]().then(
-      ({ default: html }) => wanted && setText({ page, html }),
-      () =>
-        wanted &&
-        setText({
-          page,
-          html: "<p>This page of the guide could not be read from the server. Is it running?</p>",
-        }),
+      ({ default: nodes }) => wanted && setText({ page, nodes }),
+      () => wanted && setText({ page, nodes: UNREAD }),
     );
     return () => {
       wanted = false;
     };
   }, [page]);
-  return text !== null && text.page === page ? text.html : null;
+  return text !== null && text.page === page ? text.nodes : null;
+}
+
+function element(node: HtmlNode): ReactNode {
+  if (typeof node === "string") return node;
+  const [tag, properties, children] = node;
+  return createElement(tag, properties, ...children.map(element));
 }
 
 /** Links from page to page are the guide's own. */
@@ -40,7 +46,7 @@ function follow(event: Event): void {
 
 export function GuideDialog() {
   const page = useUi((ui) => ui.guide);
-  const html = useText(page);
+  const nodes = useText(page);
   const dialog = useRef<HTMLDialogElement>(null);
   const body = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -74,12 +80,7 @@ export function GuideDialog() {
         </button>
       </header>
       <Scroller ref={body} className="guide-text" label={page === null ? "Guide" : GUIDE_TITLES[page]}>
-        {html === null ? (
-          <p>Reading the page…</p>
-        ) : (
-          // biome-ignore lint/security/noDangerouslySetInnerHtml: made from docs/ when the page was built
-          <div dangerouslySetInnerHTML={{ __html: html }} />
-        )}
+        {nodes === null ? <p>Reading the page…</p> : createElement("div", null, ...nodes.map(element))}
       </Scroller>
     </dialog>
   );

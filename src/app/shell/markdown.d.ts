@@ -1,5 +1,5 @@
-/** A page of docs/ as HTML: scripts/guide-plugin.mjs. */
+/** A page of docs/ as elements: scripts/guide-plugin.mjs. */
 declare module "*.md?guide" {
-  const html: string;
-  export default html;
+  const nodes: readonly import("../../../scripts/html-nodes.mjs").HtmlNode[];
+  export default nodes;
 }

@@ -11,12 +11,13 @@ import { pickedFiles } from "../shell/dropped-files.ts";
 import { isComputing } from "../state/computing.ts";
 import { type Role, setUi, useUi } from "../state/store.ts";
 import { shownName } from "../text/shown-text.ts";
+import { unpackArchive } from "../workers/clients.ts";
 
 const ORIGINS = { sample: "the sample’s", own: "your own", updated: "updated here" } as const;
 
 async function open(role: Role, files: FileList | null): Promise<void> {
   try {
-    const [folder] = await modelFolders(pickedFiles(files ?? []));
+    const [folder] = await modelFolders(pickedFiles(files ?? []), unpackArchive);
     if (folder !== undefined) await openModel(role, folder);
     else if (files !== null && files.length > 0) {
       setUi({

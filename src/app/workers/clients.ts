@@ -1,8 +1,15 @@
 /** The workers as the drawing thread sees them; each starts when it is first asked for. */
 import * as Comlink from "comlink";
+import type { NamedFile } from "../library/zip-archive.ts";
+import type { ArchiveApi } from "./archive.worker.ts";
+import archiveScript from "./archive.worker.ts?worker&url";
 import type { ComputeApi } from "./compute.worker.ts";
+import computeScript from "./compute.worker.ts?worker&url";
 import type { HubApi } from "./hub.worker.ts";
+import hubScript from "./hub.worker.ts?worker&url";
 import type { LibraryApi } from "./library.worker.ts";
+import libraryScript from "./library.worker.ts?worker&url";
+import { startWorker } from "./start-worker.ts";
 import { installErrorTransfer } from "./transfer.ts";
 
 installErrorTransfer();
@@ -10,18 +17,14 @@ installErrorTransfer();
 let library: Comlink.Remote<LibraryApi> | null = null;
 
 export function libraryWorker(): Comlink.Remote<LibraryApi> {
-  library ??= Comlink.wrap<LibraryApi>(
-    new Worker(new URL("./library.worker.ts", import.meta.url), { type: "module", name: "library" }),
-  );
+  library ??= Comlink.wrap<LibraryApi>(startWorker(libraryScript, "library"));
   return library;
 }
 
 let hub: Comlink.Remote<HubApi> | null = null;
 
 export function hubWorker(): Comlink.Remote<HubApi> {
-  hub ??= Comlink.wrap<HubApi>(
-    new Worker(new URL("./hub.worker.ts", import.meta.url), { type: "module", name: "hub" }),
-  );
+  hub ??= Comlink.wrap<HubApi>(startWorker(hubScript, "hub"));
   return hub;
 }
 
@@ -32,10 +35,17 @@ export interface ComputeClient {
 }
 
 export function startComputeWorker(): ComputeClient {
-  const worker = new Worker(new URL("./compute.worker.ts", import.meta.url), {
-    type: "module",
-    name: "compute",
-  });
+  const worker = startWorker(computeScript, "compute");
   const api = Comlink.wrap<ComputeApi>(worker);
   return { api, end: () => worker.terminate() };
+}
+
+/** The files in a .zip, from a worker that lives as long as that takes. @throws InputError, as `unpackZip` */
+export async function unpackArchive(archive: NamedFile): Promise<NamedFile[]> {
+  const worker = startWorker(archiveScript, "archive");
+  try {
+    return await Comlink.wrap<ArchiveApi>(worker).unpackZip(archive);
+  } finally {
+    worker.terminate();
+  }
 }

@@ -28,7 +28,9 @@ describe("the page", () => {
       expect(policy).toContain("default-src 'none'");
       expect(policy).toContain("script-src 'self' 'wasm-unsafe-eval'");
       expect(policy).toContain("connect-src 'self' blob:");
+      expect(policy).toContain("worker-src 'self';");
       expect(policy).toContain("frame-ancestors 'none'");
+      expect(policy).toContain("require-trusted-types-for 'script'; trusted-types gcopd-workers");
       expect(policy).not.toContain("unsafe-inline");
       expect(policy).not.toMatch(/https?:|\*/);
       expect(headers["x-content-type-options"]).toBe("nosniff");

@@ -133,7 +133,7 @@ export function pageHeaders(connect: readonly string[] = []): MiddlewareHandler 
     contentSecurityPolicy: {
       defaultSrc: ["'none'"],
       scriptSrc: ["'self'", "'wasm-unsafe-eval'"],
-      workerSrc: ["'self'", "blob:"],
+      workerSrc: ["'self'"],
       styleSrc: ["'self'"],
       imgSrc: ["'self'", "data:", "blob:"],
       fontSrc: ["'self'", "data:"],
@@ -142,6 +142,9 @@ export function pageHeaders(connect: readonly string[] = []): MiddlewareHandler 
       baseUri: ["'none'"],
       formAction: ["'none'"],
       frameAncestors: ["'none'"],
+      requireTrustedTypesFor: ["'script'"],
+      // Of src/app/workers/start-worker.ts.
+      trustedTypes: ["gcopd-workers"],
     },
     crossOriginOpenerPolicy: "same-origin",
     crossOriginEmbedderPolicy: "require-corp",

@@ -19,6 +19,7 @@ import { pickedFiles } from "../../shell/dropped-files.ts";
 import { countOf } from "../../shell/plural.ts";
 import { setUi, useUi } from "../../state/store.ts";
 import { shownName } from "../../text/shown-text.ts";
+import { unpackArchive } from "../../workers/clients.ts";
 import { partsText } from "../memory-note.tsx";
 import { SharedPathDialog } from "../shared-path-dialog.tsx";
 
@@ -32,7 +33,7 @@ async function pick(files: () => Promise<FolderFiles>): Promise<void> {
 }
 
 async function ownFolder(input: HTMLInputElement): Promise<FolderFiles> {
-  const [folder] = await modelFolders(pickedFiles(input.files ?? []));
+  const [folder] = await modelFolders(pickedFiles(input.files ?? []), unpackArchive);
   if (folder === undefined)
     throw new InputError(
       "What you picked has no config.json: expected a Hugging Face model folder, or an export to ONNX with its genai_config.json",
