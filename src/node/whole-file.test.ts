@@ -1,23 +1,25 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { armFault, disarmFault, eachFault } from "../../test/support/io-faults.ts";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { FileFaults } from "../../test/support/file-faults.ts";
 import { InputError } from "../core/errors.ts";
 import { AppendFile } from "./append-file.ts";
 import { makeFolder, temporaryName, writeWhole, writeWholeSync } from "./whole-file.ts";
 
-const { faultyFs, faultyPromises } = await vi.hoisted(() => import("../../test/support/io-faults.ts"));
-vi.mock("node:fs", async (real) => faultyFs(await real<object>()));
-vi.mock("node:fs/promises", async (real) => faultyPromises(await real<object>()));
+const FAULTS = ["short", "EIO", "ENOSPC", "EMFILE"] as const;
 
+let files: FileFaults;
 let folder: string;
-const concerns = (path: string) => path.startsWith(folder);
+beforeAll(async () => {
+  files = await FileFaults.install();
+});
+afterAll(() => files.restore());
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "gcopd-whole-"));
 });
 afterEach(() => {
-  disarmFault();
+  files.disarm();
   rmSync(folder, { recursive: true });
 });
 
@@ -33,8 +35,16 @@ async function thrown(work: () => unknown): Promise<unknown> {
   } catch (error) {
     return error;
   } finally {
-    disarmFault();
+    files.disarm();
   }
+}
+
+/** A folder in which a file stands. */
+function standing(name: string, text: string): () => string {
+  return () => {
+    writeFileSync(join(folder, name), text);
+    return folder;
+  };
 }
 
 const oneLine = expect.objectContaining({ message: expect.stringMatching(/^[^\n]+: [^\n]+$/) });
@@ -43,14 +53,10 @@ describe.each([
   ["writeWhole", () => writeWhole(join(folder, "file"), chunks())],
   ["writeWholeSync", () => writeWholeSync(join(folder, "file"), NEW)],
 ] as const)("%s", (_, work) => {
-  it("leaves the old file or the new one, whole, after any fault, and nothing beside it", async () => {
-    writeFileSync(join(folder, "file"), OLD);
-    const met = await eachFault(
-      () => concerns,
-      async (fault, nth) => {
-        disarmFault();
-        writeFileSync(join(folder, "file"), OLD);
-        armFault(fault, { nth, concerns });
+  it.each(FAULTS)(
+    "leaves the old file or the new one, whole, after %s, and nothing beside it",
+    async (fault) => {
+      const met = await files.each(fault, standing("file", OLD), async () => {
         const error = await thrown(work);
         const text = readFileSync(join(folder, "file"), "utf8");
         expect(readdirSync(folder)).toEqual(["file"]);
@@ -61,19 +67,20 @@ describe.each([
           expect([OLD, NEW]).toContain(text);
         }
         if (fault === "short") expect(error).toBeNull();
-      },
-    );
-    for (const operations of Object.values(met)) expect(operations.length).toBeGreaterThan(0);
-  });
+      });
+      expect(met.length).toBeGreaterThan(0);
+    },
+  );
 
   it("keeps the old file when the disk becomes full in the midst of it", async () => {
-    writeFileSync(join(folder, "file"), OLD);
-    armFault("short", { afterwards: "ENOSPC", concerns });
-    const error = await thrown(work);
-    expect(error).toEqual(
-      expect.objectContaining({ message: expect.stringContaining("no space left on the device") }),
-    );
-    expect(readFileSync(join(folder, "file"), "utf8")).toBe(OLD);
+    const errors: unknown[] = [];
+    await files.each("full", standing("file", OLD), async () => {
+      const error = await thrown(work);
+      if (error !== null) errors.push(error);
+      expect(readFileSync(join(folder, "file"), "utf8")).toBe(error === null ? NEW : OLD);
+    });
+    const full = { message: expect.stringContaining("no space left on the device") };
+    expect(errors).toContainEqual(expect.objectContaining(full));
   });
 });
 
@@ -113,47 +120,42 @@ it("makes folders and says which is the outermost", async () => {
 });
 
 describe("AppendFile", () => {
-  it("holds whole appends only, whatever fault comes", async () => {
+  it.each(FAULTS)("holds whole appends only, whatever fault comes: %s", async (fault) => {
     const path = join(folder, "lines");
-    await eachFault(
-      () => concerns,
-      async (fault, nth) => {
-        disarmFault();
-        writeFileSync(path, "before\n");
-        const confirmed = ["before\n"];
-        const errors: unknown[] = [];
-        const tried = (work: () => unknown) => {
-          try {
-            return work();
-          } catch (error) {
-            errors.push(error);
-            return undefined;
-          }
-        };
-        armFault(fault, { nth, concerns });
-        const file = tried(() => new AppendFile(path)) as AppendFile | undefined;
-        for (const line of ["one\n", "two, which is longer\n", "three\n"])
-          tried(() => {
-            file?.append(line);
-            if (file !== undefined) confirmed.push(line);
-          });
-        tried(() => file?.sync());
-        tried(() => file?.close());
-        disarmFault();
-        expect(readFileSync(path, "utf8")).toBe(confirmed.join(""));
-        for (const error of errors) expect(error).toBeInstanceOf(InputError);
-        if (fault === "short") expect(errors).toEqual([]);
-      },
-    );
+    await files.each(fault, standing("lines", "before\n"), () => {
+      const confirmed = ["before\n"];
+      const errors: unknown[] = [];
+      const tried = (work: () => unknown) => {
+        try {
+          return work();
+        } catch (error) {
+          errors.push(error);
+          return undefined;
+        }
+      };
+      const file = tried(() => new AppendFile(path)) as AppendFile | undefined;
+      for (const line of ["one\n", "two, which is longer\n", "three\n"])
+        tried(() => {
+          file?.append(line);
+          if (file !== undefined) confirmed.push(line);
+        });
+      tried(() => file?.sync());
+      tried(() => file?.close());
+      files.disarm();
+      expect(readFileSync(path, "utf8")).toBe(confirmed.join(""));
+      for (const error of errors) expect(error).toBeInstanceOf(InputError);
+      if (fault === "short") expect(errors).toEqual([]);
+    });
   });
 
   it("cuts a part of an append off before the next one where it could not at once", () => {
     const path = join(folder, "lines");
+    files.arm(folder);
     const file = new AppendFile(path);
     file.append("first\n");
-    armFault("short", { afterwards: "ENOSPC", concerns });
+    files.arm(folder, 0, "full");
     expect(() => file.append("second\n")).toThrow("no space left on the device");
-    disarmFault();
+    files.disarm();
     expect(readFileSync(path, "utf8")).toBe("first\nseco");
     file.append("third\n");
     file.close();

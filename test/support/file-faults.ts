@@ -82,6 +82,9 @@ export class FileFaults {
   readonly #handles = new WeakMap<object, string>();
   #folder = "";
   #at = -1;
+  /** As `#at`, counting only operations that the fault can hit. */
+  #nth = -1;
+  #candidates = 0;
   #fault: Fault = "EIO";
   /** Node's own functions call each other: only the outermost counts. */
   #inside = false;
@@ -117,9 +120,36 @@ export class FileFaults {
   arm(folder: string, at = -1, fault: Fault = "EIO"): void {
     this.#folder = resolve(folder) + sep;
     this.#at = at;
+    this.#nth = -1;
+    this.#candidates = 0;
     this.#fault = fault;
     this.operations = [];
     this.injected = null;
+  }
+
+  /**
+   * Runs `scenario` with the first operation below a folder failing that `fault` can hit, then with the second, and so
+   * on to the last.
+   *
+   * @param begin makes what the scenario starts from, and gives the folder
+   * @returns the operations that failed
+   */
+  async each(fault: Fault, begin: () => string, scenario: () => unknown): Promise<FileOperation[]> {
+    const met: FileOperation[] = [];
+    for (let nth = 0; ; nth += 1) {
+      this.arm(begin(), -1, fault);
+      this.#nth = nth;
+      try {
+        await scenario();
+      } catch (error) {
+        const { name, path } = this.injected ?? { name: "none", path: "" };
+        throw new Error(`${fault} at ${nth}: ${name} ${path}`, { cause: error });
+      } finally {
+        this.disarm();
+      }
+      if (this.injected === null) return met;
+      met.push(this.injected);
+    }
   }
 
   /** Lets everything through, uncounted. */
@@ -186,10 +216,12 @@ export class FileFaults {
 
   #next(operation: FileOperation): Fault | null {
     const index = this.operations.push(operation) - 1;
-    const fault = index === this.#at ? this.#fault : null;
-    if (fault !== null && operation.faults.includes(fault)) {
-      this.injected = operation;
-      return fault;
+    if (operation.faults.includes(this.#fault)) {
+      const nth = this.#candidates++;
+      if (index === this.#at || nth === this.#nth) {
+        this.injected = operation;
+        return this.#fault;
+      }
     }
     const full = this.#fault === "full" && this.injected !== null && operation.faults.includes("ENOSPC");
     return full ? "ENOSPC" : null;

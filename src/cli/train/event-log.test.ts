@@ -1,23 +1,23 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { armFault, disarmFault } from "../../../test/support/io-faults.ts";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { type Fault, FileFaults } from "../../../test/support/file-faults.ts";
 import type { TrainEvent } from "../../core/loop/index.ts";
 import type { EngineInfo } from "../../core/ports.ts";
 import { EventLog } from "./event-log.ts";
 
-const { faultyFs, faultyPromises } = await vi.hoisted(() => import("../../../test/support/io-faults.ts"));
-vi.mock("node:fs", async (real) => faultyFs(await real<object>()));
-vi.mock("node:fs/promises", async (real) => faultyPromises(await real<object>()));
-
+let files: FileFaults;
 let folder: string;
-const concerns = (path: string) => path.startsWith(folder);
+beforeAll(async () => {
+  files = await FileFaults.install();
+});
+afterAll(() => files.restore());
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "gcopd-events-"));
 });
 afterEach(() => {
-  disarmFault();
+  files.disarm();
   rmSync(folder, { recursive: true });
 });
 
@@ -47,19 +47,32 @@ it("keeps every line of a continued run on a nearly full disk", () => {
   const path = join(folder, "events.jsonl");
   const lines = Array.from({ length: 106 }, (_, n) => `${JSON.stringify({ type: "step", step: n % 101 })}\n`);
   const before = lines.join("");
-  writeFileSync(path, before);
   const log = () => new EventLog(path, join(folder, "metrics.jsonl"));
-  armFault("short", { afterwards: "ENOSPC", concerns: (file) => concerns(file) && file.endsWith(".part") });
-  expect(() => log().write(start)).toThrow(/events\.jsonl: no space left on the device$/);
-  disarmFault();
+  writeFileSync(path, before);
+  files.arm(folder);
+  const first = log();
+  first.write(start);
+  first.close();
+  const rewrite = files.operations.findIndex(
+    ({ name, path }) => name === "writeSync" && path.endsWith(".part"),
+  );
+  const begin = (fault: Fault) => {
+    files.disarm();
+    writeFileSync(path, before);
+    files.arm(folder, rewrite, fault);
+    return log();
+  };
+
+  expect(() => begin("full").write(start)).toThrow(/events\.jsonl: no space left on the device$/);
+  files.disarm();
   expect(readFileSync(path, "utf8")).toBe(before);
 
   // What one write does not take, the next one does.
-  armFault("short", { times: 4, concerns: (file) => concerns(file) && file.endsWith(".part") });
-  const whole = log();
+  const whole = begin("short");
   whole.write(start);
   whole.write(done);
-  disarmFault();
+  expect(files.injected?.path).toBe(`${path}.part`);
+  files.disarm();
   whole.close();
   expect(readFileSync(path, "utf8").startsWith(before)).toBe(true);
   const added = readFileSync(path, "utf8").slice(before.length).trimEnd().split("\n");

@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
-import { type Fault, FileFaults } from "../../../test/support/file-faults.ts";
+import { FileFaults } from "../../../test/support/file-faults.ts";
 import { ApiError } from "../http/errors.ts";
 import { STORE_FAULTS, StoreFaults } from "../testing/store-faults.ts";
 import { ENDED, type JobRequest } from "./job.ts";
@@ -210,23 +210,16 @@ async function scenario(): Promise<void> {
 }
 
 it.each(["short", "EIO", "ENOSPC", "EMFILE"] as const)("every file operation once with %s", async (fault) => {
-  const met = new Set<string>();
-  for (let at = 0; ; at += 1) {
+  const begin = () => {
     fresh();
-    files.arm(join(folder, "jobs"), at, fault satisfies Fault);
-    await scenario().catch((error: unknown) => {
-      throw new Error(`${fault} at ${at}: ${files.injected?.name} ${files.injected?.path}`, {
-        cause: error,
-      });
-    });
-    if (files.injected !== null) met.add(files.injected.name);
-    if (files.operations.length <= at) break;
-  }
+    return join(folder, "jobs");
+  };
+  const met = await files.each(fault, begin, scenario);
   const expected = {
     short: ["readSync", "writeSync"],
     EIO: ["readSync", "mkdirSync", "fsyncSync", "rename"],
   };
-  expect([...met]).toEqual(
+  expect(met.map(({ name }) => name)).toEqual(
     expect.arrayContaining(fault === "short" || fault === "EIO" ? expected[fault] : ["openSync"]),
   );
 });

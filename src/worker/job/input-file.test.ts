@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -11,28 +11,28 @@ beforeAll(async () => {
 });
 afterAll(() => files.restore());
 
-it("leaves the old file or the new one, whole, after any fault of the disk, and answers 503", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "gcopd-input-"));
-  const send = (text: string) => writeInput(folder, "a/b", [Buffer.from(text)], "PUT", () => {});
-  try {
-    files.arm(folder);
+it.each(["short", "full", "EIO", "ENOSPC", "EMFILE"] as const)(
+  "leaves the old file or the new one, whole, after %s of the disk, and answers 503",
+  async (fault) => {
+    const folder = mkdtempSync(join(tmpdir(), "gcopd-input-"));
+    const send = (text: string) => writeInput(folder, "a/b", [Buffer.from(text)], "PUT", () => {});
     await send("old");
-    const { operations } = files;
-    for (const [at, operation] of operations.entries())
-      for (const fault of operation.faults) {
-        files.disarm();
-        await send("old");
-        files.arm(folder, at, fault);
+    try {
+      const begin = () => {
+        writeFileSync(join(folder, "a/b"), "old");
+        return folder;
+      };
+      const met = await files.each(fault, begin, async () => {
         const answered = await send("the new one").catch((error: unknown) => error);
         files.disarm();
-        const what = `${fault} at ${operation.name} ${operation.path}`;
-        expect(["old", "the new one"], what).toContain(readFileSync(join(folder, "a/b"), "utf8"));
-        expect(readdirSync(folder), what).toEqual(["a"]);
-        if (answered instanceof Error) expect(answered, what).toMatchObject({ status: 503 });
-        else expect(readFileSync(join(folder, "a/b"), "utf8"), what).toBe("the new one");
-      }
-    expect(operations.length).toBeGreaterThan(4);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-});
+        expect(["old", "the new one"]).toContain(readFileSync(join(folder, "a/b"), "utf8"));
+        expect(readdirSync(folder)).toEqual(["a"]);
+        if (answered instanceof Error) expect(answered).toMatchObject({ status: 503 });
+        else expect(readFileSync(join(folder, "a/b"), "utf8")).toBe("the new one");
+      });
+      expect(met.length).toBeGreaterThan(0);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  },
+);

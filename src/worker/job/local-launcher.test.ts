@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type Fault, FileFaults } from "../../../test/support/file-faults.ts";
+import { FileFaults } from "../../../test/support/file-faults.ts";
 import { passingFault } from "../../node/file-error.ts";
 import type { Run, RunSpec } from "./launcher.ts";
 import { LocalLauncher } from "./local-launcher.ts";
@@ -103,18 +103,12 @@ describe.each([
   it.each(["short", "EIO", "ENOSPC", "EMFILE"] as const)(
     "every file operation once with %s",
     async (fault) => {
-      for (let index = 0; ; index += 1) {
+      const begin = () => {
         rmSync(folder, { recursive: true, force: true });
         fresh();
-        files.arm(folder, index, fault satisfies Fault);
-        await work().catch((error: unknown) => {
-          throw new Error(`${fault} at ${index}: ${files.injected?.name} ${files.injected?.path}`, {
-            cause: error,
-          });
-        });
-        files.disarm();
-        if (files.operations.length <= index) break;
-      }
+        return folder;
+      };
+      await files.each(fault, begin, work);
     },
     600_000,
   );
