@@ -177,6 +177,6 @@ test("the tour", async ({ page }) => {
   await expect(tour.locator("#tour-text")).toContainText("10 tasks");
   await check(page, "tour, library");
   await page.keyboard.press("ArrowRight");
-  await expect(tour.locator("#tour-text")).toContainText("A row is an execution");
+  await expect(tour.locator("#tour-text")).toContainText("Each row is an execution");
   await check(page, "tour, task");
 });
