@@ -30,9 +30,18 @@ async function update(page: Page): Promise<void> {
 
 test("updates the student, saves it, opens it again and goes back", async ({ page }) => {
   await openOwn(page);
-  await expect(page.getByTestId("plan")).toContainText(
-    "1 vanilla step, then 1 graph-conditioned, over 1 episode",
-  );
+  const plan = page.getByTestId("plan");
+  await expect(plan).toHaveText("1 vanilla step, then 1 graph-conditioned, over 1 episode; method: gc-opd");
+  const [preset, augmentation] = [page.getByLabel("Preset"), page.getByLabel("Augmentation")];
+  await expect(page.getByLabel("Sources per task (K)")).toHaveAttribute("placeholder", "16");
+  await expect(augmentation).not.toBeChecked();
+  await preset.selectOption("gc-opd+ga");
+  await expect(augmentation).toBeChecked();
+  await expect(plan).toContainText(/; method: gc-opd\+ga$/);
+  await augmentation.uncheck();
+  await expect(plan).toContainText("method: gc-opd+ga, changed: without planner and oracle records");
+  await expect(preset.locator("option:checked")).toHaveText("own values");
+  await preset.selectOption("gc-opd");
   await page.getByLabel("Learning rate").fill("1e-3");
   // In the field the key u is a letter.
   await page.getByLabel("Learning rate").blur();
@@ -305,14 +314,15 @@ for (const [control, words] of [
       `${new URL(url).hash}${place}`,
     );
     const said = `${words} · K = 1 source per task`;
+    const method = `gc-opd, changed: ${said}`;
     await expect(page.getByTestId("what-if")).toContainText(said);
-    await expect(page.getByTestId("plan")).toContainText(`evidence: ${said}`);
+    await expect(page.getByTestId("plan")).toContainText(`method: ${method}`);
     await page.getByLabel("Vanilla passes").fill("0");
     await page.keyboard.press("Tab");
     await noteTexts(page, "running");
     await page.getByRole("button", { name: "Update" }).click();
     await expectSeen(page, "running", new RegExp(said));
-    await expect(page.getByTestId("run-message")).toContainText(`Done: 1 step under ${said}.`, {
+    await expect(page.getByTestId("run-message")).toContainText(`Done: 1 step under ${method}.`, {
       timeout: 200_000,
     });
 

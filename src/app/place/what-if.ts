@@ -101,14 +101,29 @@ export function pinWords({ source, position }: Pin): string {
   return pinName({ source: shownName(source, 80), position });
 }
 
+/** What one selection does differently from another, a few words each; empty where both retrieve and retain the same. */
+export function selectionWords(selection: Selection, from: Selection): string[] {
+  const {
+    control = "graph",
+    sourcesPerTask: k,
+    augmentation = true,
+    terminalFailureNote = false,
+  } = selection;
+  const words: string[] = [];
+  if (control !== (from.control ?? "graph")) words.push(CONTROL_TITLES[control]);
+  if (k !== from.sourcesPerTask)
+    words.push(k === undefined ? "all sources" : `K = ${k} ${k === 1 ? "source" : "sources"} per task`);
+  if (augmentation !== (from.augmentation ?? true))
+    words.push(`${augmentation ? "with" : "without"} planner and oracle records`);
+  if (terminalFailureNote !== (from.terminalFailureNote ?? false))
+    words.push(`${terminalFailureNote ? "with" : "without"} the terminal-failure note`);
+  return words;
+}
+
 /** What differs from the full method, a few words each; empty for the full method. */
 export function whatIfWords(whatIf: WhatIf): string[] {
-  const { control, budget, augmentation, terminalNote, without, pin, pinFailure, leaveOut, text } = whatIf;
-  const words: string[] = [];
-  if (control !== "graph") words.push(CONTROL_TITLES[control]);
-  if (budget !== null) words.push(`K = ${budget} ${budget === 1 ? "source" : "sources"} per task`);
-  if (!augmentation) words.push("without planner and oracle records");
-  if (terminalNote) words.push("with the terminal-failure note");
+  const { without, pin, pinFailure, leaveOut, text } = whatIf;
+  const words = selectionWords(selectionOf(controlsOf(whatIf)), {});
   if (without.length > 0) words.push(`${listed(without, "executions")} switched off`);
   if (pin !== null) words.push(`successful reference: ${pinWords(pin)}`);
   if (pinFailure !== null) words.push(`failed reference: ${pinWords(pinFailure)}`);

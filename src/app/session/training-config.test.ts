@@ -1,11 +1,20 @@
 import { expect, it } from "vitest";
-import { namedFiles } from "../../core/loop/train-config.ts";
+import { librarySummary, taskSummary } from "../../../test/support/summaries.ts";
+import { configuredMethod, namedFiles } from "../../core/loop/train-config.ts";
+import { methodSelection } from "../../core/method/index.ts";
 import { PAPER_SETTINGS } from "../../core/ports.ts";
-import type { FileSummary, LibrarySummary, TaskSummary } from "../model.ts";
+import type { FileSummary } from "../model.ts";
 import { getRuns, type WorkerState } from "../runs/runs-store.ts";
 import { getUi, type UiState } from "../state/store.ts";
 import { composeConfig } from "./training-config.ts";
-import { choosePreset, presetOf, setText, trainingForm } from "./training-form.ts";
+import {
+  choosePreset,
+  methodWords,
+  presetOf,
+  setText,
+  standardSelection,
+  trainingForm,
+} from "./training-form.ts";
 
 const WORKER: WorkerState = {
   ...getRuns().worker,
@@ -13,46 +22,13 @@ const WORKER: WorkerState = {
   files: { jobs: "/data/jobs", shared: "/shared/", program: ["gcopd"], environment: {}, sample: null },
 };
 
-const TASK: TaskSummary = {
-  place: 0,
-  environment: "x",
-  task: "t",
-  description: "",
-  sources: 1,
-  admitted: 1,
-  successes: 1,
-  failures: 0,
-  episodes: 1,
-  episodesWon: 0,
-  decisions: 1,
-};
-
 /** A library of files that were opened from these paths of the worker's disk. */
 function opened(files: readonly [string, FileSummary["kind"]][], disk: readonly string[]): UiState {
   const ui = getUi();
-  const library: LibrarySummary = {
-    id: "library-1",
-    link: { library: "own", disk: [...disk], addresses: [] },
-    title: "own",
-    origin: "own",
+  const library = librarySummary({ library: "own", disk: [...disk], addresses: [] }, [], {
     files: files.map(([name, kind]) => ({ name, kind, records: 1, bytes: 1 })),
-    tasks: [],
-    columns: {
-      counted: 0,
-      states: new Int32Array(),
-      sharedStates: new Int32Array(),
-      matched: new Int32Array(),
-      fallback: new Int32Array(),
-      problem: null,
-    },
     remote: true,
-    bytes: 1,
-    indices: [],
-    notes: [],
-    recordedScores: 0,
-    imported: null,
-    environmentNotes: [],
-  };
+  });
   return { ...ui, library, place: { ...ui.place, disk: [...disk] } };
 }
 
@@ -120,19 +96,80 @@ it("names the files of a run in the page, so that a command beside them reads th
 it("takes the paper's batch and learning rate, all episodes where the library has fewer, and a preset's values", () => {
   const ui = opened([["e.jsonl", "episodes"]], []);
   const withEpisodes = (episodes: number) =>
-    composed({ ...ui, library: ui.library && { ...ui.library, tasks: [{ ...TASK, episodes }] } }).config;
+    composed({ ...ui, library: ui.library && { ...ui.library, tasks: [taskSummary("t", 0, { episodes })] } })
+      .config;
   const [many, few] = [withEpisodes(66), withEpisodes(5)];
   expect([many?.batch_size, many?.settings.learning_rate]).toEqual([32, PAPER_SETTINGS.learningRate]);
   expect([few?.batch_size, few?.settings.learning_rate]).toEqual([5, PAPER_SETTINGS.learningRate]);
-  expect(presetOf(trainingForm())).toBe("paper");
+  expect(presetOf(trainingForm())).toBe("gc-opd");
   setText("batch_size", "32");
-  expect(presetOf(trainingForm())).toBe("paper");
+  expect(presetOf(trainingForm())).toBe("gc-opd");
   choosePreset("sample");
   const sample = withEpisodes(66);
   expect([sample?.batch_size, sample?.settings.learning_rate]).toEqual([4, 1e-4]);
   expect(presetOf(trainingForm())).toBe("sample");
   setText("batch_size", "7");
   expect(presetOf(trainingForm())).toBeNull();
-  choosePreset("paper");
+  choosePreset("gc-opd");
   expect(withEpisodes(5)?.batch_size).toBe(5);
+});
+
+it("has the evidence of its method, and says what was changed in it", () => {
+  const ui = opened([["s.jsonl", "sources"]], []);
+  /** What the form shows, what the run does, and what is said of it. */
+  const evidence = (at = ui) => {
+    const { config } = composed(at);
+    const shown = standardSelection(trainingForm(), at.place);
+    return {
+      shown,
+      taken: config && methodSelection(configuredMethod(config)),
+      said: config && methodWords(config),
+    };
+  };
+  const sampled = { sourcesPerTask: 16, augmentation: false };
+
+  choosePreset("gc-opd");
+  expect(evidence()).toMatchObject({ shown: sampled, taken: sampled, said: "gc-opd" });
+  choosePreset("gc-opd+ga");
+  const augmented = { ...sampled, augmentation: true };
+  expect(evidence()).toMatchObject({ shown: augmented, taken: augmented, said: "gc-opd+ga" });
+  expect(presetOf(trainingForm())).toBe("gc-opd+ga");
+
+  setText("augmentation", "false");
+  setText("sources_per_task", "4");
+  expect(evidence()).toMatchObject({
+    taken: { sourcesPerTask: 4, augmentation: false },
+    said: "gc-opd+ga, changed: K = 4 sources per task · without planner and oracle records",
+  });
+  choosePreset("gc-opd");
+  setText("augmentation", "true");
+  expect(evidence().said).toBe("gc-opd, changed: with planner and oracle records");
+
+  // What the page asks for holds where the form is silent.
+  choosePreset("gc-opd");
+  const asked = { ...ui, place: { ...ui.place, control: "hindsight-only", budget: 1 } as const };
+  const changed = { control: "hindsight-only", sourcesPerTask: 1, augmentation: false };
+  expect(evidence(asked)).toMatchObject({
+    shown: changed,
+    taken: changed,
+    said: "gc-opd, changed: hindsight only · K = 1 source per task",
+  });
+  setText("control", "graph");
+  expect(evidence(asked)).toMatchObject({
+    taken: { control: "graph", sourcesPerTask: 1 },
+    said: "gc-opd, changed: K = 1 source per task",
+  });
+
+  choosePreset("gc-opd");
+  setText("method", "opd");
+  expect(evidence()).toEqual({ shown: null, taken: null, said: "opd" });
+  setText("method", "gc-opd");
+  setText(
+    "stages",
+    '[{"name": "own", "epochs": 1, "evidence": {"kind": "graph-conditioned", "control": "graph"}}]',
+  );
+  setText("augmentation", "false");
+  expect(evidence().said).toBe("stages of your own, changed: without planner and oracle records");
+  setText("stages", "");
+  choosePreset("gc-opd");
 });

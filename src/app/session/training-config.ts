@@ -65,13 +65,14 @@ export function composeConfig(
   const written = {
     ...paths,
     ...(String(batch) === configField("batch_size").standard ? {} : { batch_size: batch }),
-    ...configOf(texts),
-    ...(passes === null ? {} : { epochs: passes }),
     ...(control === "graph" ? {} : { control }),
     ...(budget === null ? {} : { sources_per_task: budget }),
     ...(augmentation ? {} : { augmentation }),
     ...(terminalNote ? { terminal_failure_note: true } : {}),
     ...(endOfTurn ? {} : { end_of_turn: false }),
+    // What the form says itself comes before what the page asks for.
+    ...configOf(texts),
+    ...(passes === null ? {} : { epochs: passes }),
     ...(weights === "f32" ? {} : { teacher_dtype: weights }),
     ...(limitGib === null ? {} : { memory_limit_gib: limitGib }),
     ...(ids === null ? {} : { episode_ids: ids }),

@@ -1,11 +1,22 @@
 /** What the training form says: kept outside the view, so that the key `u` and the button do the same. */
 import { create } from "zustand";
-import { METHOD_IDS, METHODS, type Stage } from "../../core/method/index.ts";
+import {
+  configuredMethod,
+  namedSchedule,
+  type TrainConfig,
+  trainConfigSchema,
+} from "../../core/loop/train-config.ts";
+import { METHOD_IDS, METHODS, methodSelection, type Stage } from "../../core/method/index.ts";
 import { isOneOf } from "../../core/one-of.ts";
+import type { Selection } from "../../core/retrieval/selection.ts";
 import type { LibrarySummary } from "../model.ts";
-import { configField } from "../runs/config-fields.ts";
+import { navigate } from "../place/navigate.ts";
+import type { Place } from "../place/place.ts";
+import { controlsOf, NO_WHAT_IF, selectionOf, selectionWords, whatIfWords } from "../place/what-if.ts";
+import { configField, configOf } from "../runs/config-fields.ts";
 import type { Where } from "../runs/run.ts";
 import { newRunId } from "../runs/runs-store.ts";
+import { getUi } from "../state/store.ts";
 
 /** `files` are on the worker's disk; the others are of the library that is open. */
 export const DATA_CHOICES = ["episode", "task", "library", "files"] as const;
@@ -33,23 +44,43 @@ export const useTrainingForm = create<TrainingForm>(() => ({
 export const trainingForm = useTrainingForm.getState;
 export const setTrainingForm = useTrainingForm.setState;
 
-/** Named values of the fields that decide how fast the student moves. Empty is the default of the config: the paper's. */
-export const PRESETS = {
-  paper: { batch_size: "", "settings.learning_rate": "" },
-  /** For a tiny student and a few dozen episodes: a change can be seen after one step. */
-  sample: { batch_size: "4", "settings.learning_rate": "1e-4" },
+/** Keys of the config that change what the method retrieves and retains. */
+const SELECTION = {
+  control: "",
+  sources_per_task: "",
+  augmentation: "",
+  terminal_failure_note: "",
 } as const;
-export const PRESET_NAMES = ["paper", "sample"] as const;
-export type PresetName = (typeof PRESET_NAMES)[number];
+export type SelectionKey = keyof typeof SELECTION;
+export const SELECTION_KEYS = Object.keys(SELECTION) as SelectionKey[];
 
+const PAPER = { batch_size: "", "settings.learning_rate": "" } as const;
+
+/** Named values of the form's fields. Empty is the default of the config: the paper's. */
+export const PRESETS = {
+  "gc-opd": { method: "gc-opd", ...PAPER },
+  "gc-opd+ga": { method: "gc-opd+ga", ...PAPER },
+  /** Of any method. For a tiny student and a few dozen episodes: a change can be seen after one step. */
+  sample: { batch_size: "4", "settings.learning_rate": "1e-4" },
+} as const satisfies Record<string, Readonly<Record<string, string>>>;
+export type PresetName = keyof typeof PRESETS;
+export const PRESET_NAMES = Object.keys(PRESETS) as [PresetName, ...PresetName[]];
+
+/** Takes a preset's values; the evidence is the method's own again, whatever the page shows elsewhere. */
 export function choosePreset(name: PresetName): void {
-  setTrainingForm(({ texts }) => ({ texts: { ...texts, ...PRESETS[name] } }));
+  setTrainingForm(({ texts }) => ({ texts: { ...texts, ...SELECTION, ...PRESETS[name] } }));
+  const { control, budget, augmentation, terminalNote } = NO_WHAT_IF;
+  if (whatIfWords(controlsOf(getUi().place)).length > 0)
+    navigate({ control, budget, augmentation, terminalNote }, "push");
 }
 
-/** The preset whose values the form has; null where they are the user's own. */
+/** The preset whose values the form has; null where they are the user's own. The evidence is not looked at. */
 export function presetOf({ texts }: Pick<TrainingForm, "texts">): PresetName | null {
-  const value = (of: Readonly<Record<string, string>>, key: string) =>
-    Number(of[key]?.trim() || configField(key).standard);
+  const value = (of: Readonly<Record<string, string>>, key: string): string => {
+    const { kind, standard } = configField(key);
+    const text = of[key]?.trim() || standard;
+    return kind === "choice" ? text : String(Number(text));
+  };
   const same = (name: PresetName): boolean =>
     Object.keys(PRESETS[name]).every((key) => value(texts, key) === value(PRESETS[name], key));
   return PRESET_NAMES.find(same) ?? null;
@@ -66,6 +97,28 @@ export function defaultBatch({ data }: Pick<TrainingForm, "data">, library: Libr
 export function formStages({ texts }: Pick<TrainingForm, "texts">): readonly Stage[] {
   const method = texts.method ?? "gc-opd";
   return isOneOf(METHOD_IDS, method) ? METHODS[method].stages : [];
+}
+
+const scheduleSchema = trainConfigSchema.pick({ method: true, stages: true });
+
+/**
+ * What a run retrieves and retains where the form's fields for it are empty: what the page asks for, and else what the
+ * method or the form's own stages have. Null where no stage retrieves, or the stages are not valid.
+ */
+export function standardSelection({ texts }: Pick<TrainingForm, "texts">, place: Place): Selection | null {
+  const { method = "", stages = "" } = texts;
+  const named = scheduleSchema.safeParse(configOf({ method, stages }));
+  const own = named.success ? methodSelection(namedSchedule(named.data)) : null;
+  return own && { ...own, ...selectionOf(controlsOf(place)) };
+}
+
+/** The method of a run, and what was changed of its evidence: "gc-opd, changed: K = 4 sources per task". */
+export function methodWords(config: TrainConfig): string {
+  const own = methodSelection(namedSchedule(config));
+  const taken = methodSelection(configuredMethod(config));
+  const changes = own === null || taken === null ? [] : selectionWords(taken, own);
+  const name = config.stages === undefined ? config.method : "stages of your own";
+  return changes.length === 0 ? name : `${name}, changed: ${changes.join(" · ")}`;
 }
 
 export function setText(key: string, text: string): void {

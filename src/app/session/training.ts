@@ -4,7 +4,7 @@ import { InputError } from "../../core/errors.ts";
 import { configuredMethod, configuredSettings, type TrainConfig } from "../../core/loop/train-config.ts";
 import type { Method } from "../../core/method/index.ts";
 import type { DecisionModel, LibrarySummary } from "../model.ts";
-import { controlsOf, evidenceWords, FULL_METHOD } from "../place/what-if.ts";
+import { configField } from "../runs/config-fields.ts";
 import type { Run } from "../runs/run.ts";
 import { getRuns, newRunId, patchRun, takeEvent } from "../runs/runs-store.ts";
 import { countOf } from "../shell/plural.ts";
@@ -29,11 +29,11 @@ import {
 import { beginPageRun, endPageRun, notePageRun, planOfRun, takePageRun } from "./page-runs.ts";
 import { composeConfig } from "./training-config.ts";
 import { chosenEpisodes, runTitle } from "./training-data.ts";
-import { trainingForm } from "./training-form.ts";
+import { methodWords, trainingForm } from "./training-form.ts";
 import { startOnWorker, useSending } from "./worker-training.ts";
 
-/** Said of a run only where it is not the full method. */
-const under = (words: string): string => (words === FULL_METHOD ? "" : ` under ${words}`);
+/** Said of a run only where it is not the default method. */
+const under = (words: string): string => (words === configField("method").standard ? "" : ` under ${words}`);
 
 let run = 0;
 /** Id of the run of this page that goes on, or went on last: the worker may have begun another since. */
@@ -116,7 +116,7 @@ function checkSameTokens(): void {
  * @throws InputError for the first field that is wrong
  */
 export async function formPlan(): Promise<PagePlan> {
-  const { decision, place } = getUi();
+  const { decision } = getUi();
   const { config, problems, written } = composeConfig();
   const [problem] = Object.entries(problems);
   if (config === null) throw new InputError(problem![1], { key: problem![0] });
@@ -139,7 +139,7 @@ export async function formPlan(): Promise<PagePlan> {
     id: newRunId("page"),
     config,
     written,
-    words: evidenceWords(controlsOf(place)),
+    words: methodWords(config),
     method,
     settings: configuredSettings(config),
     batchSize: config.batch_size,
@@ -159,11 +159,11 @@ async function runHere(
   prepare: () => Promise<{ plan: PagePlan; title: string; again: boolean }>,
   known?: string,
 ): Promise<void> {
-  const { decision, place } = getUi();
+  const { decision } = getUi();
   run += 1;
   const mine = run;
-  let words = evidenceWords(controlsOf(place));
-  setUi({ training: { ...IDLE_TRAINING, status: "running", method: words } });
+  let words = "";
+  setUi({ training: { ...IDLE_TRAINING, status: "running" } });
   let id: string | null = null;
   present = null;
   try {
@@ -180,6 +180,7 @@ async function runHere(
       present = id;
     }
     words = plan.words;
+    patch({ method: words });
     const read = libraryOf(getUi().libraries, plan.library)?.summary;
     patch({ library: plan.library, run: id });
     beginPageRun({ id, title, config: plan.written }, plan);

@@ -14,8 +14,8 @@ export function WhatIfBadge() {
       <p>
         <strong>What if:</strong> {words.join(" · ")}.{" "}
         {isByHand(place)
-          ? "Retrieval, evidence and scores here follow it; training and statistics follow the controls and budgets alone."
-          : "Retrieval, evidence, scoring and training follow it."}
+          ? "Retrieval, evidence and scores here follow it; statistics and the training form follow the controls and budgets alone."
+          : "Retrieval, evidence, scoring and the training form follow it."}
       </p>
       {savable && (
         <button type="button" onClick={saveWhatIf}>

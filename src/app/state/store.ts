@@ -149,7 +149,7 @@ export interface TrainingState {
   points: StepPoint[];
   watch: { pieces: string[]; label: string; history: WatchPoint[] } | null;
   message: Notice | null;
-  /** What the evidence of this run is, in words: the full method, or what differs from it. */
+  /** The method of this run and what was changed of its evidence, in words; empty until it is known. */
   method: string;
   /** The open library whose records the run reads; null before the first. */
   library: string | null;

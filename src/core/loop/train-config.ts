@@ -171,16 +171,20 @@ export function namedFiles(value: TrainConfig["library"]): readonly string[] {
   return value === undefined ? [] : typeof value === "string" ? [value] : value;
 }
 
+/** The schedule that a config names: its own stages, or those of the method. */
+export function namedSchedule({ stages, method }: Pick<TrainConfig, "stages" | "method">): Method {
+  return stages
+    ? { id: "custom", description: "Stages of the config.", stages: stages.map(configuredStage) }
+    : METHODS[method];
+}
+
 /**
  * The schedule that a config asks for, with its overrides applied. A stage of 0 epochs stays in its place.
  *
  * @throws InputError when `epochs` has more entries than there are stages, or no stage has an epoch
  */
 export function configuredMethod(config: TrainConfig): Method {
-  const chosen: Method = config.stages
-    ? { id: "custom", description: "Stages of the config.", stages: config.stages.map(configuredStage) }
-    : METHODS[config.method];
-  const controlled = withSelection(chosen, configuredSelection(config));
+  const controlled = withSelection(namedSchedule(config), configuredSelection(config));
   const { epochs = [] } = config;
   if (epochs.length > controlled.stages.length) {
     throw new InputError(`${epochs.length} entries for ${controlled.stages.length} stages`, {

@@ -2,7 +2,8 @@
 
 import { type ReactNode, useId } from "react";
 import { isOneOf } from "../../../core/one-of.ts";
-import { controlsOf, whatIfWords } from "../../place/what-if.ts";
+import { CONTROLS, type Selection } from "../../../core/retrieval/selection.ts";
+import { CONTROL_TITLES } from "../../place/what-if.ts";
 import { CONFIG_FIELDS, type Field } from "../../runs/config-fields.ts";
 import { useRuns } from "../../runs/runs-store.ts";
 import { useMemory } from "../../session/memory.ts";
@@ -14,11 +15,15 @@ import {
   type DataChoice,
   defaultBatch,
   formStages,
+  methodWords,
   PRESET_NAMES,
   type PresetName,
   presetOf,
+  SELECTION_KEYS,
+  type SelectionKey,
   setText,
   setTrainingForm,
+  standardSelection,
   useTrainingForm,
 } from "../../session/training-form.ts";
 import { cancelProbe } from "../../session/training-probe.ts";
@@ -27,7 +32,6 @@ import { countOf } from "../../shell/plural.ts";
 import { useUi } from "../../state/store.ts";
 import { EndOfTurnSwitch } from "../end-of-turn-switch.tsx";
 import { ChoosePath } from "../shared-path-dialog.tsx";
-import { WhatIfControls } from "../task/what-if-controls.tsx";
 import { ConfigView } from "./config-view.tsx";
 import { Cost } from "./cost.tsx";
 import { PATH_FIELDS } from "./path-fields.ts";
@@ -40,12 +44,17 @@ const DATA: Record<DataChoice, string> = {
 };
 
 const PRESET_TITLES: Record<PresetName, string> = {
-  paper: "paper: 32 and 1e-5",
+  "gc-opd": "GC-OPD: 32 and 1e-5",
+  "gc-opd+ga": "GC-OPD+GA: 32 and 1e-5",
   sample: "sample: 4 and 1e-4",
 };
 
 const TITLES: Readonly<Record<string, string>> = {
   method: "Method",
+  control: "Evidence",
+  sources_per_task: "Sources per task (K)",
+  augmentation: "Augmentation",
+  terminal_failure_note: "Terminal-failure note",
   batch_size: "Episodes a step",
   "settings.learning_rate": "Learning rate (paper: 1e-5)",
   seed: "Seed",
@@ -65,7 +74,8 @@ const ELSEWHERE: readonly string[] = [
   "$schema",
   ...["library", "episodes", "teacher", "student", "parent", "tokenizer", "episode_ids", "method", "epochs"],
   ...["batch_size", "settings.learning_rate", "device", "cards", "teacher_dtype", "memory_limit_gib"],
-  ...["control", "sources_per_task", "augmentation", "terminal_failure_note", "end_of_turn"],
+  ...SELECTION_KEYS,
+  "end_of_turn",
 ];
 
 function useEpisodes(data: DataChoice): number | null {
@@ -90,6 +100,9 @@ export function TrainingFormPanel() {
   const { problems } = composed;
   const ready = form.data === "files" || ui.decision !== null;
   const stages = formStages(form);
+  const method = composed.config && methodWords(composed.config);
+  const changed = method !== null && method !== composed.config?.method;
+  const preset = changed ? null : presetOf(form);
   const field = (key: string): ReactNode => (
     <ConfigField key={key} field={fieldOf(key)} problem={problems[key]} disabled={busy} />
   );
@@ -195,11 +208,11 @@ export function TrainingFormPanel() {
         ))}
         <Labelled label="Preset">
           <select
-            value={presetOf(form) ?? ""}
+            value={preset ?? ""}
             disabled={busy}
             onChange={({ target }) => isOneOf(PRESET_NAMES, target.value) && choosePreset(target.value)}
           >
-            {presetOf(form) === null && <option value="">own values</option>}
+            {preset === null && <option value="">own values</option>}
             {PRESET_NAMES.map((name) => (
               <option key={name} value={name}>
                 {PRESET_TITLES[name]}
@@ -209,7 +222,7 @@ export function TrainingFormPanel() {
         </Labelled>
         {field("batch_size")}
         {field("settings.learning_rate")}
-        <WhatIfControls leftOut={0} />
+        {standardSelection(form, ui.place) !== null && SELECTION_KEYS.map(field)}
         <EndOfTurnSwitch />
       </fieldset>
       <details className="all-settings">
@@ -245,7 +258,7 @@ export function TrainingFormPanel() {
             <span className="key">u</span>
           </button>
         )}
-        <PlanLine />
+        <PlanLine method={method} />
         {sending !== null && (
           <span role="status" data-testid="sending">
             {sending}…{" "}
@@ -261,11 +274,9 @@ export function TrainingFormPanel() {
 }
 
 /** What the form comes to, in a sentence. */
-function PlanLine() {
+function PlanLine({ method }: { method: string | null }) {
   const { passes, data, texts } = useTrainingForm();
   const episodes = useEpisodes(data);
-  const words = whatIfWords(controlsOf(useUi((ui) => ui.place)));
-  const evidence = words.length === 0 ? "the full method" : words.join(" · ");
   const library = useUi((ui) => ui.library);
   const batch = Number(texts.batch_size || defaultBatch({ data }, library));
   const stages = formStages({ texts });
@@ -275,7 +286,7 @@ function PlanLine() {
   if (episodes === null || counts.some(Number.isNaN))
     return (
       <span className="note" data-testid="plan">
-        evidence: {evidence}
+        {method !== null && `method: ${method}`}
       </span>
     );
   const [vanilla = 0, graph] = counts;
@@ -283,10 +294,23 @@ function PlanLine() {
     <span className="note" data-testid="plan">
       {vanilla} vanilla {vanilla === 1 ? "step" : "steps"}
       {graph !== undefined && `, then ${graph} graph-conditioned`}, over {countOf(episodes, "episode")}
-      {"; evidence: "}
-      {evidence}
+      {method !== null && `; method: ${method}`}
     </span>
   );
+}
+
+/** What holds where one of the method's own fields is empty, as the field shows it. */
+function selectionText(
+  key: SelectionKey,
+  { control = "graph", sourcesPerTask, augmentation = true, terminalFailureNote = false }: Selection,
+): string {
+  const texts: Record<SelectionKey, string> = {
+    control,
+    sources_per_task: sourcesPerTask === undefined ? "all" : String(sourcesPerTask),
+    augmentation: String(augmentation),
+    terminal_failure_note: String(terminalFailureNote),
+  };
+  return texts[key];
 }
 
 function fieldOf(key: string): Field {
@@ -303,24 +327,36 @@ function ConfigField({ field, problem, disabled }: { field: Field; problem?: str
   const set = (value: string) => setText(key, value);
   const data = useTrainingForm((form) => form.data);
   const library = useUi((ui) => ui.library);
-  const absent = key === "batch_size" ? String(defaultBatch({ data }, library)) : standard;
+  const texts = useTrainingForm((form) => form.texts);
+  const place = useUi((ui) => ui.place);
+  const ofMethod = isOneOf(SELECTION_KEYS, key);
+  const absent =
+    key === "batch_size"
+      ? String(defaultBatch({ data }, library))
+      : ofMethod
+        ? selectionText(key, standardSelection({ texts }, place) ?? {})
+        : standard;
   const shared = useRuns((state) => state.worker.files?.shared ?? null);
   const control = (
     <Labelled label={titleOf(key)} problem={problem} title={description}>
       {kind === "choice" ? (
-        <select value={text || standard} disabled={disabled} onChange={(event) => set(event.target.value)}>
+        <select
+          value={text || absent}
+          disabled={disabled}
+          onChange={({ target: { value } }) => set(ofMethod && value === absent ? "" : value)}
+        >
           {choices.map((choice) => (
             <option key={choice} value={choice}>
-              {choice}
+              {isOneOf(CONTROLS, choice) && key === "control" ? CONTROL_TITLES[choice] : choice}
             </option>
           ))}
         </select>
       ) : kind === "switch" ? (
         <input
           type="checkbox"
-          checked={text === "true"}
+          checked={(text || absent) === "true"}
           disabled={disabled}
-          onChange={(event) => set(event.target.checked ? "true" : "")}
+          onChange={({ target: { checked } }) => set(checked === (absent === "true") ? "" : String(checked))}
         />
       ) : (
         <input

@@ -109,7 +109,7 @@ function Running({ training }: { training: TrainingState }) {
         {total > 0 &&
           (eta === null ? " · time left is known after the first step" : ` · ${formatRange(eta)} left`)}
         {status === "stopping" && " · stopping after this step"}
-        {method !== "" && ` · evidence: ${method}`}
+        {method !== "" && ` · method: ${method}`}
         {name !== undefined && ` · library: ${name}`}
       </span>
       <progress
