@@ -20,6 +20,17 @@ export class InputError extends Error {
   }
 }
 
+/** The line of the bad input that a check finds; null where it finds none. Other errors are thrown on. */
+export function problemOf(check: () => unknown): string | null {
+  try {
+    check();
+    return null;
+  } catch (error) {
+    if (error instanceof InputError) return error.message;
+    throw error;
+  }
+}
+
 /**
  * What went wrong on the device that computes: `lost`: it is gone with everything on it; `memory`: an allocation failed;
  * `operation`: it refused an operation.

@@ -1,5 +1,5 @@
 /** The tokenizers of teacher and student, and that of a further model beside them. */
-import { InputError } from "../../core/errors.ts";
+import { InputError, problemOf } from "../../core/errors.ts";
 import {
   checkShared,
   hashTokenizer,
@@ -10,7 +10,7 @@ import {
   unsharedIds,
 } from "../../text/index.ts";
 import type { ScorePair } from "../model.ts";
-import { problemOf, type RoleTexts, RoleTokenizers, type TokenizerFit } from "./role-tokenizers.ts";
+import { type RoleTexts, RoleTokenizers, type TokenizerFit } from "./role-tokenizers.ts";
 
 /** Whose tokenizer writes the ids. */
 export type Writer = "teacher" | "student" | "other";

@@ -1,5 +1,5 @@
 /** Teacher's and student's tokenizers, and whether the model of one reads the ids that the other writes. */
-import { InputError } from "../../core/errors.ts";
+import { problemOf } from "../../core/errors.ts";
 import {
   loadTokenizer,
   type Tokenizer,
@@ -43,17 +43,6 @@ export class RoleTokenizers {
       scoring: problemOf(() => this.scoring()),
       training: problemOf(() => this.training()),
     };
-  }
-}
-
-/** The one line of bad input; null where there is none. */
-export function problemOf(check: () => unknown): string | null {
-  try {
-    check();
-    return null;
-  } catch (error) {
-    if (error instanceof InputError) return error.message;
-    throw error;
   }
 }
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { emptyColumns } from "../library/task-columns.ts";
-import type { LibrarySummary, TaskSummary } from "../model.ts";
+import { librarySummary, taskSummary } from "../../../test/support/summaries.ts";
 import { type LibraryLink, linkKey, opensByItself, SAMPLE_LINK } from "../place/library-link.ts";
 import { placeOn } from "../place/library-place.ts";
 import { HOME, type Place } from "../place/place.ts";
@@ -8,40 +7,12 @@ import { counted, libraryAt, libraryFurther, libraryNames, type OpenLibrary, sho
 import { ofScoreKey, scoreKey } from "./score-key.ts";
 import { useUi } from "./store.ts";
 
-const task = (place: number, name: string): TaskSummary => ({
-  place,
-  environment: "scienceworld",
-  task: name,
-  description: "",
-  sources: 1,
-  admitted: 1,
-  successes: 1,
-  failures: 0,
-  episodes: 1,
-  episodesWon: 0,
-  decisions: 2,
-});
-
 function library(id: string, link: LibraryLink, ...names: string[]): OpenLibrary {
-  const tasks = names.map((name, i) => task(i, name));
-  const columns = emptyColumns(tasks.length);
-  const summary: LibrarySummary = {
-    id,
-    link,
-    title: "sources.jsonl",
-    origin: link.library === "sample" ? "sample" : "own",
-    files: [],
-    tasks,
-    columns,
-    remote: false,
-    bytes: 0,
-    indices: [],
-    notes: [],
-    recordedScores: 0,
-    imported: null,
-    environmentNotes: [],
-  };
-  return { summary, columns, imported: null, left: null };
+  const tasks = names.map((name, i) =>
+    taskSummary(name, i, { sources: 1, admitted: 1, successes: 1, episodes: 1, decisions: 2 }),
+  );
+  const summary = librarySummary(link, tasks, { id, title: "sources.jsonl" });
+  return { summary, columns: summary.columns, imported: null, left: null };
 }
 
 const own = (digest: string): LibraryLink => ({ library: `own-${digest}`, disk: [], addresses: [] });

@@ -1,5 +1,5 @@
 /** The plan of a training job: memory, work and, measured on a small part of it, time. */
-import { InputError } from "../../core/errors.ts";
+import { problemOf } from "../../core/errors.ts";
 import {
   configuredSettings,
   libraryContexts,
@@ -83,17 +83,6 @@ async function probeOn(
     }
   } finally {
     teacher.dispose();
-  }
-}
-
-/** The message of a refusal, or null. */
-function problemOf(check: () => void): string | null {
-  try {
-    check();
-    return null;
-  } catch (error) {
-    if (error instanceof InputError) return error.message;
-    throw error;
   }
 }
 

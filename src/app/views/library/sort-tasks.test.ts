@@ -1,28 +1,13 @@
 import { describe, expect, it } from "vitest";
+import { taskSummary } from "../../../../test/support/summaries.ts";
 import { taskKey } from "../../../core/record/library.ts";
 import { emptyColumns, UNCOUNTED, withBatch } from "../../library/task-columns.ts";
-import type { TaskSummary } from "../../model.ts";
 import { decisionShare, visibleTasks, wholeColumns } from "./sort-tasks.ts";
 
-const task = (name: string, place: number, more: Partial<TaskSummary> = {}): TaskSummary => ({
-  place,
-  environment: "scienceworld",
-  task: name,
-  description: "",
-  sources: 0,
-  admitted: 0,
-  successes: 0,
-  failures: 0,
-  episodes: 0,
-  episodesWon: 0,
-  decisions: 0,
-  ...more,
-});
-
 const tasks = [
-  task("melt", 0, { sources: 3, decisions: 10, description: "Melt the gallium" }),
-  task("boil", 1, { sources: 3, decisions: 2 }),
-  task("grow", 2, { sources: 9 }),
+  taskSummary("melt", 0, { sources: 3, decisions: 10, description: "Melt the gallium" }),
+  taskSummary("boil", 1, { sources: 3, decisions: 2 }),
+  taskSummary("grow", 2, { sources: 9 }),
 ];
 const columns = withBatch(emptyColumns(3), {
   places: Uint32Array.of(0, 1, 2),
