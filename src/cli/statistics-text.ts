@@ -1,4 +1,5 @@
 /** Statistics for a reader (tables in the paper's order) and for a program (names in snake_case). */
+import { plainLine } from "../core/plain-text.ts";
 import type {
   DecisionStatistics,
   EvidenceSizes,
@@ -58,7 +59,12 @@ export function* statisticsText(statistics: LibraryStatistics): Generator<string
     ["graph", "count"],
     GRAPH_ROWS.map(([name, key]) => [name, graph[key]]),
   )}\n`;
-  if (evidence !== null) yield `\n${evidenceTable(evidence)}\n`;
+  if (evidence === null) return;
+  yield `\n${evidenceTable(evidence)}\n`;
+  const { unmeasured } = evidence;
+  if (unmeasured.length > 0) yield `\nleft out, as they cannot be measured: ${unmeasured.length} decisions\n`;
+  for (const { file, environment, task, episode, decision, reason } of unmeasured)
+    yield `  ${plainLine(`${file === null ? "" : `${file}, `}${environment}/${task}, ${episode}, decision ${decision}: ${reason}`)}\n`;
 }
 
 function selectionLine({

@@ -102,6 +102,17 @@ export class RecordLibrary {
     return found;
   }
 
+  /** File and line of an episode; undefined where there is none of that name. */
+  placeOfEpisode(id: string): string | undefined {
+    for (const { name, library } of this.files) {
+      for (const { episodes } of library.tasks) {
+        const found = episodes.find((each) => each.id === id);
+        if (found !== undefined) return `${name}, line ${found.line}`;
+      }
+    }
+    return undefined;
+  }
+
   /** Place of a task in `tasks`. `InputError` where there is none of that name. */
   find(ref: TaskName): number {
     const place = this.#places.get(taskKey(ref.environment, ref.task));

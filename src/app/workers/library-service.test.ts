@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { EPISODES, jsonLines, SOURCES, TASK } from "../../../e2e/own-files.ts";
+import { tokenizerFiles } from "../../../test/support/tokenizers.ts";
 import { LibraryService } from "./library-service.ts";
 
 const ABOUT = { title: "own", origin: "own", link: null } as const;
@@ -17,6 +18,34 @@ async function twoLibraries() {
     service.open([file("sources.jsonl", sources), file("episodes.jsonl", EPISODES)], [], ABOUT, () => {});
   return { service, open, first: await open(SOURCES), second: await open(SOURCES.slice(1)) };
 }
+
+it("counts a library without the decisions that cannot be measured, and names these", async () => {
+  const service = new LibraryService();
+  const [episode] = EPISODES;
+  const decisions = episode!.decisions.map((each) => ({ ...each, prompt_ids: [1e6] }));
+  const { id } = await service.open(
+    [
+      file("sources.jsonl", SOURCES),
+      file("episodes.jsonl", [episode, { ...episode, episode: "own#1", decisions }]),
+    ],
+    [],
+    ABOUT,
+    () => {},
+  );
+  const texts = tokenizerFiles("tokenizer");
+  service.setTokenizers({ teacher: texts, student: texts });
+  const { decisions: counted, evidence } = await service.statistics(id, {}, () => {});
+  expect([counted?.decisions, evidence?.decisions, evidence?.budget?.withoutPrompt]).toEqual([4, 2, 0]);
+  expect(evidence?.unmeasured).toEqual(
+    [0, 1].map((decision) => ({
+      ...NAME,
+      file: "episodes.jsonl, line 2",
+      episode: "own#1",
+      decision,
+      reason: expect.stringMatching(/1000000/),
+    })),
+  );
+});
 
 describe("several libraries", () => {
   it("keep tasks of one name apart, in what is asked before and after", async () => {

@@ -7,6 +7,7 @@ import { customEnvironmentNote, isCustomEnvironment } from "../../core/environme
 import { InputError } from "../../core/errors.ts";
 import type { Selection, SourceSelection } from "../../core/retrieval/selection.ts";
 import { CHARACTERS, type LibraryStatistics, StatisticsCollector } from "../../core/statistics/index.ts";
+import { tokenMeter } from "../../text/token-meter.ts";
 import {
   type About,
   type Gathered,
@@ -24,7 +25,6 @@ import type { RecordLibrary } from "../library/record-library.ts";
 import type { RecordedScores } from "../library/recorded-scores.ts";
 import type { SharedSource } from "../library/shared-files.ts";
 import { ColumnCounter, emptyColumns } from "../library/task-columns.ts";
-import { tokenMeter } from "../library/token-meter.ts";
 import type { ColumnBatch, LibrarySummary, TaskRef } from "../model.ts";
 import type { LibraryLink } from "../place/library-link.ts";
 import { TaskQuestions } from "./task-questions.ts";
@@ -194,7 +194,10 @@ export class LibraryService extends TaskQuestions {
     this.#counting += 1;
     const mine = this.#counting;
     const { tokenizer } = this.tokenizers;
-    const meter = tokenizer === null ? CHARACTERS : tokenMeter(tokenizer);
+    const meter =
+      tokenizer === null
+        ? CHARACTERS
+        : tokenMeter(tokenizer, ({ episode }) => library.placeOfEpisode(episode));
     const collector = new StatisticsCollector({ selection, meter });
     let slice = 0;
     for (let place = 0; place < library.tasks.length; place++) {

@@ -1,16 +1,10 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { environmentRules } from "../../core/environment/environment.ts";
-import { evidenceInsert } from "../../core/evidence/index.ts";
 import type { IndexedLibrary } from "../../core/record/indexed/index.ts";
 import { SOURCE_BUDGETS } from "../../core/retrieval/selection.ts";
-import {
-  CHARACTERS,
-  type EvidenceMeter,
-  StatisticsCollector,
-  type TaskRecords,
-} from "../../core/statistics/index.ts";
+import { CHARACTERS, StatisticsCollector, type TaskRecords } from "../../core/statistics/index.ts";
 import { openFolder } from "../../engine/webgpu/node-folder.ts";
-import { decisionPrompt, openTokenizer, type Tokenizer } from "../../text/index.ts";
+import { openTokenizer } from "../../text/index.ts";
+import { tokenMeter } from "../../text/token-meter.ts";
 import { UsageError } from "../command.ts";
 import { EnvironmentNotes } from "../environment-notes.ts";
 import { openIndexedFile } from "../indexed-file.ts";
@@ -69,7 +63,7 @@ async function run(options: Options): Promise<void> {
   const collector = new StatisticsCollector({
     selection: selectionOf(options),
     budgets: options.budgets,
-    meter: tokenizer === null ? CHARACTERS : tokenMeter(tokenizer, fileLabel(options.episodes ?? "")),
+    meter: tokenizer === null ? CHARACTERS : tokenMeter(tokenizer, () => fileLabel(options.episodes ?? "")),
   });
   const sources = await openIndexedFile(options.library, { kind: "source" });
   try {
@@ -123,21 +117,4 @@ async function* taskRecords(
     if (sources.find(environment, task) !== undefined) continue;
     yield { environment, task, sources: [], episodes: await episodes.readEpisodes(place) };
   }
-}
-
-/** Tokens of the evidence as it is inserted, against the environment's limit for prompt and evidence together. */
-function tokenMeter(tokenizer: Tokenizer, file: string): EvidenceMeter {
-  return {
-    unit: "tokens",
-    size: (text) => tokenizer.count(evidenceInsert(text), { special: false }),
-    budget: (episode, t) => {
-      const decision = episode.decisions[t]!;
-      const recorded = decision.prompt !== undefined || decision.prompt_ids !== undefined;
-      const place = { file, episode: episode.episode, decision: t };
-      return {
-        limit: environmentRules(episode.environment).limits.evidenceTokens,
-        prompt: recorded ? decisionPrompt(decision, tokenizer, episode.environment, place).ids.length : null,
-      };
-    },
-  };
 }

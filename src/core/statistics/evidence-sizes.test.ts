@@ -74,6 +74,7 @@ describe("evidence sizes", () => {
       max: null,
       budget: null,
       values: [],
+      unmeasured: [],
     });
   });
 });

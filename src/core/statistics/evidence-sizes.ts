@@ -1,4 +1,5 @@
 /** How long the evidence R_t is over the decisions of an episode set, and whether it fits its budget. */
+import { problemOf } from "../errors.ts";
 import { type EvidenceInput, renderEvidence } from "../evidence/render.ts";
 import type { Episode } from "../record/schema.ts";
 
@@ -12,6 +13,18 @@ export interface EvidenceMeter {
    * (null where none is recorded). Null where there is no budget in this unit.
    */
   budget(episode: Episode, decision: number): { limit: number; prompt: number | null } | null;
+  /** Where an episode was read from, for a message; undefined where that is not known. */
+  file?(episode: Episode): string | undefined;
+}
+
+/** A decision whose evidence or prompt cannot be measured, and why, in one line. */
+export interface UnmeasuredDecision {
+  file: string | null;
+  environment: string;
+  task: string;
+  episode: string;
+  decision: number;
+  reason: string;
 }
 
 /** Characters have no budget. */
@@ -41,20 +54,41 @@ export interface EvidenceSizes {
   } | null;
   /** Every size, ascending. */
   values: number[];
+  /** Decisions that are in none of these figures, as one with a prompt longer than a tokenizer takes. */
+  unmeasured: UnmeasuredDecision[];
 }
 
 /** Measures one decision at a time. */
 export class EvidenceSizer {
   readonly #meter: EvidenceMeter;
   readonly #values: number[] = [];
+  readonly #unmeasured: UnmeasuredDecision[] = [];
   #budget: EvidenceSizes["budget"] = null;
 
   constructor(meter: EvidenceMeter) {
     this.#meter = meter;
   }
 
-  /** Renders and measures R_t as the teacher reads it: with back-references where the plain text does not fit. */
+  /**
+   * Renders and measures R_t as the teacher reads it: with back-references where the plain text does not fit. A decision
+   * that cannot be measured is kept with the reason.
+   */
   add(input: EvidenceInput): void {
+    const reason = problemOf(() => this.#measure(input));
+    if (reason === null) return;
+    const { episode, decision } = input;
+    this.#unmeasured.push({
+      file: this.#meter.file?.(episode) ?? null,
+      environment: episode.environment,
+      task: episode.task,
+      episode: episode.episode,
+      decision,
+      reason,
+    });
+  }
+
+  /** Counts nothing of a decision before all of it is measured. */
+  #measure(input: EvidenceInput): void {
     const { size, budget } = this.#meter;
     const plain = size(renderEvidence(input).text);
     const held = budget(input.episode, input.decision);
@@ -62,17 +96,14 @@ export class EvidenceSizer {
       this.#values.push(plain);
       return;
     }
-    this.#budget ??= { over: 0, refused: 0, withoutPrompt: 0 };
     const left = held.limit - (held.prompt ?? 0);
+    const fits = plain <= left;
+    const read = fits ? plain : size(renderEvidence(input, { backReferences: true }).text);
+    this.#budget ??= { over: 0, refused: 0, withoutPrompt: 0 };
     if (held.prompt === null) this.#budget.withoutPrompt++;
-    if (plain <= left) {
-      this.#values.push(plain);
-      return;
-    }
-    const short = size(renderEvidence(input, { backReferences: true }).text);
-    this.#budget.over++;
-    if (short > left) this.#budget.refused++;
-    this.#values.push(short);
+    if (!fits) this.#budget.over++;
+    if (read > left) this.#budget.refused++;
+    this.#values.push(read);
   }
 
   result(): EvidenceSizes {
@@ -86,6 +117,7 @@ export class EvidenceSizer {
       max: values.at(-1) ?? null,
       budget: this.#budget === null ? null : { ...this.#budget },
       values,
+      unmeasured: [...this.#unmeasured],
     };
   }
 }

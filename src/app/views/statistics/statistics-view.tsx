@@ -151,7 +151,7 @@ function Shown({ statistics }: { statistics: LibraryStatistics }) {
   );
 }
 
-function Table({ table: { title, head, rows } }: { table: StatisticsTable }) {
+function Table({ table: { title, head, rows, words = false } }: { table: StatisticsTable }) {
   return (
     <Scroller className="panel" label={title}>
       <table>
@@ -160,7 +160,7 @@ function Table({ table: { title, head, rows } }: { table: StatisticsTable }) {
           <tr>
             {head.map((name, i) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: columns stay where they are, and names come twice
-              <th key={i} scope="col" className={i === 0 ? "" : "number"}>
+              <th key={i} scope="col" className={i === 0 || words ? "" : "number"}>
                 {name === "" ? <span className="hidden-visually">what</span> : name}
               </th>
             ))}
@@ -172,7 +172,7 @@ function Table({ table: { title, head, rows } }: { table: StatisticsTable }) {
               <th scope="row">{name}</th>
               {values.map((value, i) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: columns stay where they are
-                <td key={i} className="number">
+                <td key={i} className={words ? "" : "number"}>
                   {value}
                 </td>
               ))}

@@ -39,6 +39,36 @@ it("shows what was counted, each group of decisions adding up to all of them", (
   expect(text).toBe("## a|b\n\n### T\n\n| x | y |\n| --- | ---: |\n| p\\|q | 1 |\n");
 });
 
+it("names the decisions that were left out, as many as fit, and counts the others", () => {
+  const collector = new StatisticsCollector();
+  const evidence = {
+    unit: "tokens",
+    decisions: 0,
+    mean: null,
+    p95: null,
+    max: null,
+    budget: null,
+    values: [],
+  } as const;
+  const unmeasured = Array.from({ length: 102 }, (_, decision) => ({
+    file: "e.jsonl, line 3",
+    environment: "webshop",
+    task: "t",
+    episode: "e#0",
+    decision,
+    reason: "a text of 20000000 characters",
+  }));
+  const tables = statisticsTables({
+    ...collector.result(),
+    evidence: { ...evidence, values: [], unmeasured },
+  });
+  const { title, rows } = tables.at(-1)!;
+  expect(title).toBe("Left out of the evidence’s size: 102 decisions");
+  expect(rows).toHaveLength(101);
+  expect(rows[0]).toEqual(["e.jsonl, line 3, webshop/t, e#0, decision 0", "a text of 20000000 characters"]);
+  expect(rows.at(-1)).toEqual(["and 2 more decisions", ""]);
+});
+
 it("has no share of nothing", () => {
   expect([share(0, 0), share(1, 3), share(3, 3)]).toEqual(["–", "33.33 %", "100.00 %"]);
 });

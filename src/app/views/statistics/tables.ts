@@ -1,11 +1,23 @@
 /** The paper's statistics as tables: the same rows on the screen and as Markdown. */
-import type { GraphTotals, LibraryStatistics, RelationCounts } from "../../../core/statistics/index.ts";
+import type {
+  GraphTotals,
+  LibraryStatistics,
+  RelationCounts,
+  UnmeasuredDecision,
+} from "../../../core/statistics/index.ts";
+import { countOf } from "../../shell/plural.ts";
+import { shownName } from "../../text/shown-text.ts";
 
 export interface StatisticsTable {
   title: string;
   head: string[];
   rows: string[][];
+  /** The cells after the first are words, not numbers. */
+  words?: boolean;
 }
+
+/** Rows of decisions that could not be measured; more are counted. */
+const MOST_UNMEASURED = 100;
 
 const RELATIONS: [string, keyof RelationCounts][] = [
   ["current state", "current"],
@@ -36,6 +48,27 @@ const number = (value: number): string => value.toLocaleString("en");
 /** A share in per cent with two decimals, as the paper prints it; a dash of nothing. */
 export function share(count: number, total: number): string {
   return total === 0 ? "–" : `${((100 * count) / total).toFixed(2)} %`;
+}
+
+function unmeasuredTable(unmeasured: readonly UnmeasuredDecision[]): StatisticsTable {
+  const more = unmeasured.length - MOST_UNMEASURED;
+  return {
+    title: `Left out of the evidence’s size: ${countOf(unmeasured.length, "decision")}`,
+    head: ["record", "reason"],
+    rows: [
+      ...unmeasured
+        .slice(0, MOST_UNMEASURED)
+        .map(({ file, environment, task, episode, decision, reason }) => [
+          [file, `${environment}/${task}`, episode, `decision ${decision}`]
+            .filter((part) => part !== null)
+            .map((part) => shownName(part, 120))
+            .join(", "),
+          shownName(reason, 1000),
+        ]),
+      ...(more > 0 ? [[`and ${countOf(more, "more decision")}`, ""]] : []),
+    ],
+    words: true,
+  };
 }
 
 export function statisticsTables(statistics: LibraryStatistics): StatisticsTable[] {
@@ -100,7 +133,7 @@ export function statisticsTables(statistics: LibraryStatistics): StatisticsTable
     rows: GRAPH_ROWS.map(([name, key]) => [name, number(graph[key])]),
   });
   if (evidence !== null) {
-    const { unit, mean, p95, max, budget } = evidence;
+    const { unit, mean, p95, max, budget, unmeasured } = evidence;
     const value = (size: number | null): string => (size === null ? "–" : number(Math.round(size * 10) / 10));
     tables.push({
       title: `Evidence in ${unit}`,
@@ -118,6 +151,7 @@ export function statisticsTables(statistics: LibraryStatistics): StatisticsTable
             ]),
       ],
     });
+    if (unmeasured.length > 0) tables.push(unmeasuredTable(unmeasured));
   }
   return tables;
 }
