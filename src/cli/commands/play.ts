@@ -40,7 +40,7 @@ async function run(options: Options): Promise<void> {
       `--environment: cannot play ${JSON.stringify(options.environment)}; expected ${[...SIMULATORS.keys()].join(", ")}`,
     );
   await checkOut(options.out);
-  const { environment, task, more, close } = await open(options);
+  const { environment, task, more } = await open(options);
   let step = 0;
   async function line(action: string | null, turn: EnvironmentTurn): Promise<object> {
     const { feedback, observation, offered, score, done, success, state } = turn;
@@ -70,7 +70,6 @@ async function run(options: Options): Promise<void> {
     await writeRecordsOut(options.out, played());
   } finally {
     await environment.close();
-    await close?.();
   }
   progress(`${task}: ${step - 1} actions played`);
 }

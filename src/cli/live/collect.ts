@@ -34,9 +34,9 @@ export async function collect(options: PlayRunOptions & { config: CollectConfig 
         const plan = await games.plan(live.task);
         if (plan === null) return null;
         const name = {
-          source: `planner:${PLAN_REPETITION}`,
+          source: `${games.planKind}:${PLAN_REPETITION}`,
           repetition: PLAN_REPETITION,
-          origin: { kind: "planner" } as const,
+          origin: { kind: games.planKind },
         };
         return inOwnEnvironment(live, (environment) => plannedSource(environment, live, plan, name));
       },

@@ -6,17 +6,32 @@ import { readPromptTemplate } from "../../core/environment/index.ts";
 import { InputError } from "../../core/errors.ts";
 import { parseJsonText } from "../../core/json.ts";
 import { chosenTasks, type EnvironmentConfig, type LiveTask } from "../../core/loop/index.ts";
+import type { Environment } from "../../core/ports.ts";
 import { onFile } from "../../node/file-error.ts";
 import { AlfworldEnvironment } from "../../simulator/alfworld/environment.ts";
 import { type Game, openGame, readGameFile } from "../../simulator/alfworld/game.ts";
 import { readText } from "../io.ts";
 import { filesDigest } from "../train/fingerprint.ts";
+import { shopGames } from "./shop-games.ts";
+
+/** The tasks that some files hold. */
+export interface GameFiles {
+  tasks: readonly string[];
+  /** An environment for one episode of a task. */
+  open(task: string): Environment;
+  /** Actions that solve a task, where its game has them. */
+  plan(task: string): Promise<readonly string[] | null>;
+  /** What records call the execution of a plan. */
+  planKind: "planner" | "oracle";
+  /** The file that a task is in. */
+  fileOf(task: string): string;
+}
 
 /** The tasks of a config, ready to be played. */
 export interface LiveGames {
   tasks: readonly LiveTask[];
-  /** Actions that solve a task, where its game has them. */
-  plan(task: string): Promise<readonly string[] | null>;
+  plan: GameFiles["plan"];
+  planKind: GameFiles["planKind"];
   /** Digest of everything that decides what the tasks are and what prompts say. */
   digest: string;
 }
@@ -25,11 +40,37 @@ const GAME = ".tw-pddl";
 /** Games that stay open: grounding one takes longer than an episode in it. */
 const KEPT = 64;
 
+const OPENERS: Record<EnvironmentConfig["name"], (paths: readonly string[]) => Promise<GameFiles>> = {
+  alfworld: alfworldGames,
+  webshop: shopGames,
+};
+
 /** @throws InputError for a game or template that cannot be read, two games of one name, and tasks that are not there */
 export async function openGames(config: EnvironmentConfig): Promise<LiveGames> {
-  const files = await gameFiles(typeof config.games === "string" ? [config.games] : config.games);
-  const tasks = chosenTasks(config, [...files.keys()]);
+  const games = await OPENERS[config.name](typeof config.games === "string" ? [config.games] : config.games);
+  const tasks = chosenTasks(config, games.tasks);
   const template = await templateOf(config);
+  const files = new Set([
+    ...tasks.map((task) => games.fileOf(task)),
+    ...(config.prompt === undefined ? [] : [config.prompt]),
+  ]);
+  return {
+    tasks: tasks.map((task) => ({
+      environment: config.name,
+      task,
+      open: async () => games.open(task),
+      ...(template === undefined ? {} : { template }),
+      ...(config.max_decisions === undefined ? {} : { maxDecisions: config.max_decisions }),
+      ...(config.max_tokens === undefined ? {} : { maxTokens: config.max_tokens }),
+    })),
+    plan: (task) => games.plan(task),
+    planKind: games.planKind,
+    digest: await filesDigest([...files]),
+  };
+}
+
+async function alfworldGames(paths: readonly string[]): Promise<GameFiles> {
+  const files = await gameFiles(paths);
   const games = new Map<string, Promise<Game>>();
   const gameOf = (task: string): Promise<Game> => {
     const game = games.get(task) ?? open(files.get(task)!);
@@ -38,21 +79,12 @@ export async function openGames(config: EnvironmentConfig): Promise<LiveGames> {
     if (games.size > KEPT) games.delete(games.keys().next().value!);
     return game;
   };
-  const read = [
-    ...tasks.map((task) => files.get(task)!),
-    ...(config.prompt === undefined ? [] : [config.prompt]),
-  ];
   return {
-    tasks: tasks.map((task) => ({
-      environment: config.name,
-      task,
-      open: async () => new AlfworldEnvironment(gameOf),
-      ...(template === undefined ? {} : { template }),
-      ...(config.max_decisions === undefined ? {} : { maxDecisions: config.max_decisions }),
-      ...(config.max_tokens === undefined ? {} : { maxTokens: config.max_tokens }),
-    })),
+    tasks: [...files.keys()],
+    open: () => new AlfworldEnvironment(gameOf),
     plan: async (task) => (await gameOf(task)).walkthrough,
-    digest: await filesDigest(read),
+    planKind: "planner",
+    fileOf: (task) => files.get(task)!,
   };
 }
 

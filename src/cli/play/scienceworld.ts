@@ -19,5 +19,17 @@ export async function openScienceWorld({ game, task, simulator }: PlayOptions): 
   progress(`ScienceWorld ${jar.version}, SHA-256 ${jar.sha256}`);
   const pool = new SimulatorPool(jar, { size: 1 });
   const environment = new ScienceWorldEnvironment(pool);
-  return { environment, task, more: () => environment.details(), close: () => pool.close() };
+  return {
+    environment: {
+      reset: (name) => environment.reset(name),
+      step: (action) => environment.step(action),
+      // The process that it ran in ends with it.
+      close: async () => {
+        await environment.close();
+        await pool.close();
+      },
+    },
+    task,
+    more: () => environment.details(),
+  };
 }

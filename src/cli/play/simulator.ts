@@ -16,8 +16,6 @@ export interface PlaySession {
   task: string;
   /** Further keys of an output line, asked for after the reset and each action. */
   more?(): Promise<Record<string, unknown>>;
-  /** Ends what the environment runs on, after it. */
-  close?(): Promise<void>;
 }
 
 /** @throws InputError or UsageError, before anything is written */

@@ -11,11 +11,12 @@ const unique = <T>(of: z.ZodType<T>) =>
 
 /** Where episodes are played, and which tasks. */
 export const environmentSchema = z.strictObject({
-  name: z.enum(["alfworld"]).describe("The live environment."),
+  name: z.enum(["alfworld", "webshop"]).describe("The live environment."),
   games: z
     .union([path, z.array(path).min(1)])
     .describe(
-      "Game files (*.tw-pddl), or folders that hold them; a task is named by its path in the folder.",
+      "ALFWorld: game files (*.tw-pddl), or folders that hold them; a task is named by its path in the folder. " +
+        "WebShop: catalogues of shops (*.json).",
     ),
   tasks: unique(z.string().min(1)).optional().describe("Tasks to play, in this order; all when absent."),
   prompt: path.optional().describe("Prompt template (JSON) in place of the environment's own."),
@@ -44,7 +45,9 @@ export const collectConfigSchema = z.strictObject({
   planner: z
     .boolean()
     .default(true)
-    .describe("Add the execution of each game's walkthrough, where it has one, for augmentation."),
+    .describe(
+      "Add the execution of each game's walkthrough, or of the purchase that a shop asks for, for augmentation.",
+    ),
 });
 
 export const evaluateConfigSchema = z.strictObject({
