@@ -112,11 +112,7 @@ async function rollOut(most: number): Promise<number> {
       {
         environment: "alfworld",
         task,
-        open: async () =>
-          watched(
-            `${n}`,
-            new AlfworldEnvironment(() => game),
-          ),
+        open: async () => watched(`${n}`, new AlfworldEnvironment(() => game)),
         maxDecisions: most,
         maxTokens: tokens,
       },
