@@ -12,7 +12,7 @@ export function register(program: Command): void {
     .description(
       "Collect a library: a model plays each task K times in a live environment, each execution is verified by replay, " +
         "and plans are executed beside them. The same command goes on after a kill, to the same file. " +
-        "docs/live-environments.md has the keys of the config.",
+        "docs/live-environments.md has the keys of the config, docs/collect-config.schema.json its schema.",
     )
     .requiredOption("--config <file>", "JSON config; its paths are relative to the file")
     .requiredOption("--out <folder>", "where sources.jsonl goes")

@@ -19,7 +19,7 @@ export function register(program: Command): void {
     .description(
       "Measure a student in a live environment: success rate, score and rounds over tasks and seeds, with 95 % intervals. " +
         "Every reply counts, none is drawn again. The same command goes on after a kill, to the same files. " +
-        "docs/live-environments.md has the keys of the config.",
+        "docs/live-environments.md has the keys of the config, docs/evaluate-config.schema.json its schema.",
     )
     .requiredOption("--config <file>", "JSON config; its paths are relative to the file")
     .requiredOption("--out <folder>", "where episodes.jsonl and results.json go")

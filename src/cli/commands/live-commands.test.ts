@@ -1,9 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
 import { LIVE, liveGame, rows } from "../../../test/support/alfworld-games.ts";
-import { runCli } from "../../../test/support/cli.ts";
+import { buildCli, runCli, startCli } from "../../../test/support/cli.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gcopd-live-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -83,6 +84,31 @@ describe("gcopd collect and evaluate", () => {
     const { code, out } = await run("evaluate", join(folder, "figures"), { seeds: [0, 1] });
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ tasks: 1, seeds: [0, 1], rounds: { mean: 2, sd: 0 } });
+  });
+
+  it("evaluate to the same files after a process was killed", async () => {
+    const more = { seeds: [0, 1, 2, 3, 4, 5], at_once: 2 };
+    const [whole, killed] = [join(folder, "whole"), join(folder, "killed")];
+    expect((await run("evaluate", whole, more)).code).toBe(0);
+
+    const script = await buildCli("evaluate");
+    try {
+      const args = ["evaluate", "--config", join(folder, "config.json"), "--out", killed];
+      const { child, ended } = startCli(script, args);
+      const progress = join(killed, "progress.jsonl");
+      const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
+      const played = () => existsSync(progress) && readFileSync(progress, "utf8").includes('"type":"end"');
+      while (!hasEnded() && !played()) await pause(5);
+      child.kill("SIGKILL");
+      await ended;
+    } finally {
+      rmSync(join(script, ".."), { recursive: true, force: true });
+    }
+    const { code, out } = await run("evaluate", killed, more);
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ tasks: 1, seeds: more.seeds });
+    for (const file of ["episodes.jsonl", "results.json", "run.json"])
+      expect(readFileSync(join(killed, file), "utf8"), file).toBe(readFileSync(join(whole, file), "utf8"));
   });
 
   it("train on policy: fresh episodes for each batch, with p_old as sampled and evidence from the library", async () => {

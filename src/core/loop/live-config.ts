@@ -29,8 +29,10 @@ export type EnvironmentConfig = z.infer<typeof environmentSchema>;
 const playShape = {
   $schema: z.string().optional(),
   environment: environmentSchema,
-  model: path.describe("Model folder of the policy, or hub:OWNER/NAME[@REVISION]."),
-  tokenizer: path.optional().describe("Folder with the tokenizer; the model's folder when absent."),
+  model: path.describe(
+    "Policy: a model folder, hub:OWNER/NAME[@REVISION], or a training run or one of its checkpoints.",
+  ),
+  tokenizer: path.optional().describe("Folder with the tokenizer; that of the model or its run when absent."),
   temperature: z.number().min(0).optional().describe("The protocol's when absent (0.4)."),
   top_p: z.number().gt(0).max(1).optional().describe("The protocol's when absent."),
   top_k: z.int().min(1).optional().describe("The protocol's when absent."),

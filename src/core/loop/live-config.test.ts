@@ -1,0 +1,16 @@
+import { expect, it } from "vitest";
+import { z } from "zod";
+import { collectConfigSchema, evaluateConfigSchema } from "./live-config.ts";
+
+it.each([
+  ["collect", collectConfigSchema],
+  ["evaluate", evaluateConfigSchema],
+])(
+  "docs/%s-config.schema.json is current (`npx vitest run src/core/loop -u` rewrites it)",
+  async (name, of) => {
+    const schema = { title: `Config of gcopd ${name}`, ...z.toJSONSchema(of, { io: "input" }) };
+    await expect(`${JSON.stringify(schema, null, 2)}\n`).toMatchFileSnapshot(
+      `../../../docs/${name}-config.schema.json`,
+    );
+  },
+);
