@@ -13,11 +13,11 @@ export const LIMITS = {
   /** Ground atoms. */
   atoms: 2 ** 20,
   /** Ground operators, before those that can never be applied are dropped. */
-  operators: 2 ** 18,
+  operators: 2 ** 16,
   /** Literals and gates of all ground formulas. */
-  formula: 2 ** 22,
+  formula: 2 ** 20,
   /** Bindings of variables that are tried while grounding. */
-  bindings: 2 ** 25,
+  bindings: 2 ** 23,
   /** Facts that the queries of one text look at, and the symbols it expands. */
   textWork: 2 ** 20,
 } as const;

@@ -1,0 +1,43 @@
+import { expect, it } from "vitest";
+import { InputError } from "../../core/errors.ts";
+import { AlfworldEnvironment } from "./environment.ts";
+import { Game } from "./game.ts";
+import { makeGame } from "./generate.ts";
+
+const made = makeGame(0);
+
+function open(): AlfworldEnvironment {
+  return new AlfworldEnvironment((task) => {
+    if (task !== made.task) throw new InputError(`no game of ${task}`);
+    return new Game(made, task);
+  });
+}
+
+it("plays a game through the port, from the reset to the win", async () => {
+  const environment = open();
+  const start = await environment.reset(made.task);
+  expect(start.feedback).toBe(`${start.observation}\n\nYour task is to: ${start.description}`);
+  expect(start).toMatchObject({
+    score: 0,
+    done: false,
+    success: false,
+    state: { mode: "normal", options: {} },
+  });
+  for (const [at, command] of made.walkthrough.entries()) {
+    const answer = await environment.step(command);
+    const won = at === made.walkthrough.length - 1;
+    expect(answer).toMatchObject({ status: "executed", score: won ? 1 : 0, done: won, success: won });
+    expect(answer.observation).toBe(answer.feedback);
+  }
+  expect(await environment.reset(made.task)).toEqual(start);
+});
+
+it("a rejected action leaves state and offer as they are", async () => {
+  const environment = open();
+  const { state, offered } = await environment.reset(made.task);
+  expect(await environment.step("fly away")).toMatchObject({ status: "rejected", state, offered });
+});
+
+it("a task without a game is refused", async () => {
+  await expect(open().reset("another")).rejects.toThrow("no game of another");
+});
