@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { onFile } from "../../node/file-error.ts";
 import { makeGame, SIZES, type Size, TASK_TYPES, type TaskType } from "../../simulator/alfworld/generate.ts";
+import { makeCatalogue } from "../../simulator/webshop/made-catalogue.ts";
 import { UsageError } from "../command.ts";
 import { progress, writeOut } from "../io.ts";
 import { countFromOne } from "../selection-options.ts";
@@ -13,6 +14,7 @@ interface Options {
   seed: number;
   size: Size;
   type?: TaskType;
+  products: number;
   out: string;
 }
 
@@ -39,30 +41,52 @@ export function register(program: Command): void {
       "Makes games: household rooms with ALFWorld's commands and six task types, and a domain and grammar of our own. " +
         "Each file can be played as it is, and holds a walkthrough that wins it. A seed gives the same game " +
         "everywhere; seeds below 1,000,000 are for training, those below 1,500,000 for validation and those below " +
-        "2,000,000 for tests.",
+        "2,000,000 for tests. For webshop: catalogues of made shops, with a goal for each product.",
     )
-    .requiredOption("--environment <name>", "alfworld")
+    .requiredOption("--environment <name>", "alfworld, webshop")
     .requiredOption("--count <N>", "how many, with the seeds from S on", countFromOne)
     .requiredOption("--seed <S>", "the first seed", seed)
-    .option("--size <name>", `how large the rooms are (${sizes.join(", ")})`, oneOf(sizes), "small")
+    .option("--size <name>", `ALFWorld: how large the rooms are (${sizes.join(", ")})`, oneOf(sizes), "small")
     .option(
       "--type <name>",
-      `one task type; by turns if absent (${TASK_TYPES.join(", ")})`,
+      `ALFWorld: one task type; by turns if absent (${TASK_TYPES.join(", ")})`,
       oneOf(TASK_TYPES),
     )
-    .requiredOption("--out <folder>", "where to write TYPE-SEED.tw-pddl; made if it is not there")
+    .option("--products <N>", "WebShop: how many each shop sells", countFromOne, 200)
+    .requiredOption(
+      "--out <folder>",
+      "where to write TYPE-SEED.tw-pddl or shop-SEED.json; made if it is not there",
+    )
     .action(run);
 }
 
-async function run({ environment, count, seed, size, type, out }: Options): Promise<void> {
-  if (environment !== "alfworld")
+/** What is made from one seed, the name of its file, and what the summary says of all. */
+const MAKERS: Record<string, (options: Options) => { make(seed: number): [string, object]; kind: string }> = {
+  alfworld: ({ size, type }) => ({
+    make: (seed) => {
+      const game = makeGame(seed, size, type);
+      return [`${game.type}-${game.seed}.tw-pddl`, game];
+    },
+    kind: `games (${size}`,
+  }),
+  webshop: ({ products }) => ({
+    make: (seed) => [`shop-${seed}.json`, makeCatalogue({ seed, products })],
+    kind: `shops (${products} products each`,
+  }),
+};
+
+async function run(options: Options): Promise<void> {
+  const { environment, count, seed, out } = options;
+  const maker = Object.hasOwn(MAKERS, environment) ? MAKERS[environment] : undefined;
+  if (maker === undefined)
     throw new UsageError(
-      `--environment: no games are made for ${JSON.stringify(environment)}; expected alfworld`,
+      `--environment: no games are made for ${JSON.stringify(environment)}; expected ${Object.keys(MAKERS).join(", ")}`,
     );
+  const { make, kind } = maker(options);
   await onFile(out, "write", mkdir(out, { recursive: true }));
   for (let i = 0; i < count; i++) {
-    const game = makeGame(seed + i, size, type);
-    await writeOut(join(out, `${game.type}-${game.seed}.tw-pddl`), [`${JSON.stringify(game, null, 1)}\n`]);
+    const [name, game] = make(seed + i);
+    await writeOut(join(out, name), [`${JSON.stringify(game, null, 1)}\n`]);
   }
-  progress(`${out}: ${count} games (${size}, seeds ${seed} to ${seed + count - 1})`);
+  progress(`${out}: ${count} ${kind}, seeds ${seed} to ${seed + count - 1})`);
 }

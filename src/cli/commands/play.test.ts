@@ -110,7 +110,7 @@ describe("gcopd games", () => {
   });
 
   it.each([
-    ["--environment webshop --count 1 --seed 0", "no games are made for"],
+    ["--environment scienceworld --count 1 --seed 0", "no games are made for"],
     ["--environment alfworld --count 0 --seed 0", "--count"],
     ["--environment alfworld --count 1 --seed -1", "--seed"],
     ["--environment alfworld --count 1 --seed 0 --size huge", "expected small, medium, large"],

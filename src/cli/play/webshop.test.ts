@@ -7,6 +7,7 @@ import { runCli } from "../../../test/support/cli.ts";
 import { fixtureFolder } from "../../../test/support/environment-fixture.ts";
 import { pageKey } from "../../core/environment/webshop/page.ts";
 import { pageOfUrl } from "../../core/environment/webshop/page-url.ts";
+import { makeCatalogue } from "../../simulator/webshop/made-catalogue.ts";
 
 interface Row {
   action?: string;
@@ -41,6 +42,30 @@ test("a recorded episode is played line by line", async () => {
       key: pageKey(pageOfUrl(url ?? "/start", "text_env")),
     })),
   );
+});
+
+test("a made shop is played under its own name", async () => {
+  const made = await runCli(
+    ...[
+      "games",
+      "--environment",
+      "webshop",
+      "--count",
+      "2",
+      "--seed",
+      "7",
+      "--products",
+      "30",
+      "--out",
+      folder,
+    ],
+  );
+  expect(made).toMatchObject({ code: 0, out: "" });
+  expect(made.err).toContain("2 shops (30 products each, seeds 7 to 8)");
+  const shop = join(folder, "shop-8.json");
+  expect(JSON.parse(readFileSync(shop, "utf8"))).toEqual(makeCatalogue({ seed: 8, products: 30 }));
+  const { code, err } = await play("--game", shop, "--task", "goal29");
+  expect([code, err]).toEqual([0, `made/shop-8/goal29: ${given.length} actions played\n`]);
 });
 
 test.each([

@@ -79,9 +79,11 @@ export async function checkConfig(value: Record<string, unknown>, where: string)
       await expectPath(path, "file", at(typeof config[key] === "string" ? key : `${key}[${n}]`));
   const { environment } = config;
   if (environment !== undefined) {
-    const { games, prompt } = environment;
-    for (const path of typeof games === "string" ? [games] : games)
-      await expectPath(path, /\.tw-pddl$/.test(path) ? "file" : "folder", at("environment.games"));
+    const { name, games, prompt } = environment;
+    for (const path of typeof games === "string" ? [games] : games) {
+      const isFile = name === "webshop" || /\.tw-pddl$/.test(path);
+      await expectPath(path, isFile ? "file" : "folder", at("environment.games"));
+    }
     if (prompt !== undefined) await expectPath(prompt, "file", at("environment.prompt"));
   }
   for (const key of ["teacher", "student"] as const) {
