@@ -123,6 +123,28 @@ describe("games made to take a machine down", () => {
     expect(refused(changes)).toMatch(/more than \d+ (ground parts|facts|choices)/);
   });
 
+  it("a precondition of thousands of conditions", () => {
+    const many = "(washes ?r) ".repeat(5_000);
+    const line = refused(
+      action(`:parameters (?r - receptacle) :precondition (and ${many}) :effect (opened ?r)`),
+    );
+    expect(line).toContain("joins 5000 conditions");
+  });
+
+  it("a command's text that reaches itself", () => {
+    const changes = grammar('template :: "look"', 'template :: "look #loop#"');
+    const looped = changes.grammar.replace('"task":', '"loop": [{ "rhs": "#loop#" }], "task":');
+    expect(refused({ grammar: looped })).toContain("the rule #loop# reaches itself");
+  });
+
+  it("rules that call each other thousands deep", () => {
+    const rules = Array.from({ length: 20_000 }, (_, i) => `"d${i}": [{ "rhs": "#d${i + 1}#" }],`).join("\n");
+    const deep = made.grammar.replace('"task":', `${rules} "d20000": [{ "rhs": "x" }], "task":`);
+    expect(refused({ grammar: deep.replace("#overview#\\n", "#d0#\\n") })).toContain(
+      "rules nest deeper than 100",
+    );
+  });
+
   it("a text that doubles at each rule", () => {
     const rules = Array.from(
       { length: 40 },

@@ -116,9 +116,9 @@ export class Game {
         const entry = grammar.actions.get(action.name);
         if (entry === undefined)
           throw new InputError(`has no action ${action.name}, which the domain has`, where);
+        const template = this.narrator.link(entry.template, action, `action ${action.name}, template`);
         if (!this.narrator.isStatic(entry.template))
           throw new InputError(`action ${action.name}: its template depends on facts that change`, where);
-        const template = this.narrator.link(entry.template, action, `action ${action.name}, template`);
         const feedback = this.narrator.link(entry.feedback, action, `action ${action.name}, feedback`);
         return [action, { template, feedback }];
       }),

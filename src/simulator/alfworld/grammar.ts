@@ -244,7 +244,13 @@ function readTerms(expression: string, place: string, where: Where): Term[] {
 
 /** `holds(a: agent, o: object) & not_opened(r: receptacle)`. */
 function readQuery(text: string, place: string, where: Where): QueryPart[] {
-  return text.split("&").map((part) => {
+  const parts = text.split("&");
+  if (parts.length > LIMITS.conjuncts)
+    throw new InputError(
+      `${place}: a query joins ${parts.length} conditions; at most ${LIMITS.conjuncts} are read`,
+      where,
+    );
+  return parts.map((part) => {
     const [, predicate, list] = /^\s*([\w/-]+)\s*\(([^()]*)\)\s*$/.exec(part) ?? [];
     if (predicate === undefined || list === undefined)
       throw new InputError(

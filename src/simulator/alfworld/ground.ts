@@ -72,7 +72,7 @@ export function ground(domain: Domain, problem: Problem, where: Where): GroundTa
     predicates: task.predicates,
     atoms: task.atoms,
     init: task.init,
-    operators: reachable(task.operators, task.init, task.atoms.length),
+    operators: reachable(task.operators, task.init, task.atoms.length, where),
     goal,
   };
 }
@@ -84,6 +84,8 @@ export class Predicate {
   /** Arguments of the facts at the start. */
   readonly facts: Int32Array[] = [];
   readonly #byArgument: (Int32Array[] | undefined)[][] = [];
+  /** Number of different objects in each place. */
+  readonly #distinct: (number | undefined)[] = [];
 
   constructor(
     readonly name: string,
@@ -122,11 +124,13 @@ export class Predicate {
     return lists[object] ?? [];
   }
 
-  /** About how many facts agree with given objects in some places. */
+  /** About how many facts agree with given objects in some places. Called when all facts are in. */
   estimate(places: readonly number[]): number {
     let distinct = 1;
-    for (const place of places)
-      distinct = Math.max(distinct, new Set(this.facts.map((fact) => fact[place])).size);
+    for (const place of places) {
+      this.#distinct[place] ??= new Set(this.facts.map((fact) => fact[place])).size;
+      distinct = Math.max(distinct, this.#distinct[place]);
+    }
     return this.facts.length / distinct;
   }
 }
@@ -226,7 +230,13 @@ class Grounder {
   instantiate(action: Action): void {
     const scope = new Map(action.parameters.map(({ name }, slot) => [name, slot]));
     const slots = { next: scope.size };
-    const conjuncts = conjunction(action.precondition).map((part) => this.#compile(part, scope, slots));
+    const joined = conjunction(action.precondition);
+    if (joined.length > LIMITS.conjuncts)
+      throw new InputError(
+        `${action.name}: its precondition joins ${joined.length} conditions; at most ${LIMITS.conjuncts} are read`,
+        this.where,
+      );
+    const conjuncts = joined.map((part) => this.#compile(part, scope, slots));
     const effects = action.effects.map(({ variables, condition, atom, negative }) => {
       const inner = new Map(scope);
       const [bound, domains] = this.#quantified(variables, inner, slots);
@@ -523,7 +533,7 @@ const value = (term: number, environment: readonly number[]) => (term < 0 ? -1 -
 /** Puts a part into a gate; true where it decides the gate. Parts of a gate of the same kind are taken over. */
 function add(parts: Condition[], part: Condition, every: boolean): boolean {
   if (every ? isFalse(part) : isTrue(part)) return true;
-  if (typeof part === "object" && part.every === every) parts.push(...part.parts);
+  if (typeof part === "object" && part.every === every) for (const inner of part.parts) parts.push(inner);
   else if (every ? !isTrue(part) : !isFalse(part)) parts.push(part);
   return false;
 }
@@ -583,10 +593,18 @@ function tidy(effects: readonly GroundEffect[], precondition: Condition): Ground
  * Operators that can be applied in some state, if deletions are ignored: unreachable ones go, and so do effects whose
  * condition never holds, deletions of atoms that are never true, and operators that are left without effects.
  */
-function reachable(operators: readonly Operator[], init: readonly number[], atoms: number): Operator[] {
+function reachable(
+  operators: readonly Operator[],
+  init: readonly number[],
+  atoms: number,
+  where: Where,
+): Operator[] {
   const reached = new Uint8Array(atoms);
   for (const atom of init) reached[atom] = 1;
+  let work = 0;
   const possible = (condition: Condition): boolean => {
+    if (++work > LIMITS.reachability)
+      throw new InputError("finding the operators that can be applied takes too long", where);
     if (typeof condition === "number") return (condition & 1) === 1 || reached[condition >> 1] === 1;
     return condition.every ? condition.parts.every(possible) : condition.parts.some(possible);
   };

@@ -16,6 +16,10 @@ export const LIMITS = {
   operators: 2 ** 16,
   /** Literals and gates of all ground formulas. */
   formula: 2 ** 20,
+  /** Conditions joined by "and" in one precondition or query. */
+  conjuncts: 1000,
+  /** Conditions that are looked at to find out which operators can ever be applied. */
+  reachability: 2 ** 26,
   /** Bindings of variables that are tried while grounding. */
   bindings: 2 ** 23,
   /** Facts that the queries of one text look at, and the symbols it expands. */

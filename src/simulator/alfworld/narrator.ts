@@ -158,7 +158,7 @@ export class Narrator {
     }
   }
 
-  /** Whether a text depends on facts that actions change. */
+  /** Whether a linked text depends on no fact that actions change. */
   isStatic(symbols: readonly GrammarSymbol[]): boolean {
     const fixed = (query: QueryPart[] | null) =>
       (query ?? []).every(({ predicate }) => !this.task.predicates.get(predicate)?.fluent);
@@ -201,6 +201,7 @@ export class Narrator {
         this.#checkVariables([symbol.body], new Set([...known, ...inner]), place, path);
       } else if (symbol.kind === "rule") {
         if (path.includes(symbol.rule)) throw this.#fault(place, `the rule #${symbol.rule}# reaches itself`);
+        if (path.length === LIMITS.depth) throw this.#fault(place, `rules nest deeper than ${LIMITS.depth}`);
         for (const rule of this.#rule(symbol.rule, place)) {
           if (++this.#work > LIMITS.textWork) throw this.#fault(place, "its rules reach too many others");
           this.#checkVariables(rule.symbols, known, `rule ${symbol.rule}`, [...path, symbol.rule]);

@@ -179,6 +179,9 @@ function checkTypes(types: ReadonlyMap<string, string>, where: Where): void {
  * `exists (?l - location, ?r - receptacle)` asks for the type `location,`, which no object has.
  */
 function readTyped(list: readonly Expression[], where: Where): Typed[] {
+  // Each name may bring a type and a dash.
+  if (list.length > 3 * LIMITS.objects)
+    throw new InputError(`a list has ${list.length} words; at most ${3 * LIMITS.objects} are read`, where);
   const typed: Typed[] = [];
   let pending: string[] = [];
   for (let i = 0; i < list.length; i++) {
@@ -195,8 +198,6 @@ function readTyped(list: readonly Expression[], where: Where): Typed[] {
     pending = [];
   }
   typed.push(...pending.map((name) => ({ name, type: ROOT_TYPE })));
-  if (typed.length > LIMITS.objects)
-    throw new InputError(`lists ${typed.length} names; at most ${LIMITS.objects} are read`, where);
   return typed;
 }
 
