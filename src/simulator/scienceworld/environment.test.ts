@@ -1,7 +1,7 @@
-import { readdirSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ScienceWorldEnvironment } from "./environment.ts";
 import type { SimulatorJar } from "./jar.ts";
 import { type PoolOptions, SimulatorPool } from "./pool.ts";
@@ -13,10 +13,10 @@ const java = join(import.meta.dirname, "testing/fake-java.mjs");
 
 let gateway: StubGateway;
 let pool: SimulatorPool;
-const before = new Set(readdirSync(tmpdir()));
-/** Temporary folders of simulators, beside those of other programs. */
-const folders = () =>
-  readdirSync(tmpdir()).filter((name) => name.startsWith("gcopd-scienceworld-") && !before.has(name));
+/** Other tests start simulators, too: these have a folder of their own for temporary files. */
+const own = mkdtempSync(join(tmpdir(), "gcopd-pool-"));
+afterAll(() => rmSync(own, { recursive: true }));
+const folders = () => readdirSync(own);
 
 async function world(answers: Answers = tinyWorld(), options: PoolOptions = {}) {
   gateway = await stubGateway(answers);
@@ -25,7 +25,10 @@ async function world(answers: Answers = tinyWorld(), options: PoolOptions = {}) 
   return new ScienceWorldEnvironment(pool);
 }
 
-beforeEach(() => vi.unstubAllEnvs());
+beforeEach(() => {
+  vi.unstubAllEnvs();
+  vi.stubEnv("TMPDIR", own);
+});
 afterEach(async () => {
   await pool?.close();
   await gateway?.close();

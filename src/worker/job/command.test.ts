@@ -1,5 +1,6 @@
+import { dirname, resolve } from "node:path";
 import { expect, it } from "vitest";
-import { commandArgs } from "./command.ts";
+import { checkConfig, commandArgs } from "./command.ts";
 import { JobRequest } from "./job.ts";
 
 const args = (request: unknown) => commandArgs(JobRequest.parse(request), "/out");
@@ -19,4 +20,19 @@ it("leaves a training job's device to its config unless the request names one", 
     ...["train", "--config", "/c.json", "--out", "/out"],
     ...["--device", "cpu", "--progress", "json"],
   ]);
+});
+
+it("takes a shop's catalogue as a file, and nothing else", async () => {
+  const shop = resolve(import.meta.dirname, "../../../test/fixtures/live/webshop/shop.json");
+  const train = (games: string) =>
+    checkConfig(
+      {
+        library: shop,
+        environment: { name: "webshop", games },
+        ...{ teacher: "/nowhere", student: "/nowhere" },
+      },
+      "here",
+    );
+  await expect(train(shop)).rejects.toThrow("here, config.teacher: expected a folder");
+  await expect(train(dirname(shop))).rejects.toThrow("here, config.environment.games: expected a file");
 });
