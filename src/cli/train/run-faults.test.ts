@@ -18,6 +18,7 @@ vi.mock("./inputs.ts", () => ({
   readInputs: async ({ config }: Pick<TrainingRun, "config">) => ({
     method: { ...METHODS.opd, stages: METHODS.opd.stages.map((stage) => ({ ...stage, epochs: 1 })) },
     parent: null,
+    games: null,
     episodes: tinyRecords().episodes.slice(0, 2),
     tokenizer: { codec: { ...toyCodec, endOfTurn: config.end_of_turn } },
     sources: async () => [],
