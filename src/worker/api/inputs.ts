@@ -51,7 +51,7 @@ export function inputRoutes(app: OpenAPIHono, queue: JobQueue, idleMs: number): 
     if (queue.has(id)) throw new ApiError(409, `job ${id}: it was submitted already`);
     const { body } = c.req.raw;
     const written = await writeInput(
-      queue.inputFolder(id),
+      queue.folders.inputFolder(id),
       c.req.valid("query").path,
       body === null ? [] : withIdleLimit(body, idleMs),
       `PUT /api/jobs/${id}/inputs`,

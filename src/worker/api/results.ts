@@ -92,14 +92,14 @@ const TYPES: Record<string, string> = {
 export function resultRoutes(app: OpenAPIHono, queue: JobQueue): void {
   app.openapi(list, async (c) => {
     const { id } = queue.get(c.req.valid("param").id);
-    const folder = queue.outFolder(id);
+    const folder = queue.folders.outFolder(id);
     return c.json({ folder, files: await listResults(folder) }, 200);
   });
 
   app.openapi(file, async (c) => {
     const { id } = queue.get(c.req.valid("param").id);
     const path = await resultFile(
-      queue.outFolder(id),
+      queue.folders.outFolder(id),
       c.req.valid("query").path,
       `GET /api/jobs/${id}/results/file`,
     );
@@ -126,7 +126,7 @@ export function resultRoutes(app: OpenAPIHono, queue: JobQueue): void {
     if (attempt > job.attempt) {
       throw new InputError(`expected at most ${job.attempt}, the number of attempts`, { key: "attempt" });
     }
-    const file = queue.logFile(job.id, attempt);
+    const file = queue.folders.logFile(job.id, attempt);
     const missing = (error: NodeJS.ErrnoException) => {
       throw error.code === "ENOENT" ? new ApiError(404, `job ${job.id}: it has no log yet`) : error;
     };

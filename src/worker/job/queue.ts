@@ -1,7 +1,6 @@
 /** The life of jobs: one at a time in each lane, each as a run of the launcher, through restarts of the worker. */
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync } from "node:fs";
-import { readdir, rename, rm, stat } from "node:fs/promises";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { passingFault } from "../../node/file-error.ts";
@@ -9,18 +8,12 @@ import { writeWholeSync } from "../../node/whole-file.ts";
 import { ApiError } from "../http/errors.ts";
 import { tell } from "../tell.ts";
 import { commandArgs, configPath } from "./command.ts";
-import { ACTIVE, ENDED, JOB_ID, JOB_STATES, type JobRequest, type JobState, RESUMABLE } from "./job.ts";
-import { JOB_FILE, type JobRecord, readJobRecord, writeJobRecord } from "./job-record.ts";
-import {
-  isKill,
-  type Launcher,
-  LOG_FILE,
-  OUTPUT_FILE,
-  type Run,
-  type RunEnd,
-  type RunSpec,
-} from "./launcher.ts";
-import { allEvents, lastLine, readLines, toEvent } from "./output.ts";
+import { ACTIVE, ENDED, type JobRequest, type JobState, RESUMABLE } from "./job.ts";
+import { JobFolders } from "./job-folders.ts";
+import { type Launcher, OUTPUT_FILE, type Run, type RunEnd, type RunSpec } from "./launcher.ts";
+import { lastLine, readLines, toEvent } from "./output.ts";
+import { reasonOf } from "./reason.ts";
+import { describeEnd, interruption, isInterruption } from "./run-end.ts";
 import { type JobPatch, type JobStore, LANES, type Lane, laneOf, type StoredJob } from "./store.ts";
 import { StoreFault } from "./store-fault.ts";
 
@@ -38,16 +31,11 @@ export interface JobQueueOptions {
 /** A lost job goes on by itself this many times without any progress; then a person has to say so. */
 const MAX_FRUITLESS = 3;
 
-const UNUSED_MS = 24 * 3600 * 1000;
-
 /** So often the rest of an ended run's output is looked for; a job cannot wait for its disk for ever. */
 const FINAL_READS = 30;
 
 /** So often a folder that cannot be used is tried at the start; a bad sector of one job must not keep all others. */
 const TIDY_TRIES = 5;
-
-/** Begins the name of a job's folder that is being taken away. */
-const REMOVED = ".removed-";
 
 /** One attempt of a job, from before its launch until its end is written down. */
 interface Attempt {
@@ -66,7 +54,7 @@ interface Attempt {
 export class JobQueue {
   readonly #store: JobStore;
   readonly #launcher: Launcher;
-  readonly #folder: string;
+  readonly folders: JobFolders;
   readonly #pollMs: number;
   readonly #retryMs: number;
   readonly #attempts = new Map<string, Attempt>();
@@ -81,7 +69,7 @@ export class JobQueue {
   constructor(options: JobQueueOptions) {
     this.#store = options.store;
     this.#launcher = options.launcher;
-    this.#folder = options.folder;
+    this.folders = new JobFolders(options.folder, options.store);
     this.#pollMs = options.pollMs ?? 150;
     this.#retryMs = options.retryMs ?? 1000;
   }
@@ -97,16 +85,6 @@ export class JobQueue {
     return this.#closing;
   }
 
-  /** Folder of a job's results. */
-  outFolder(id: string): string {
-    return join(this.#folder, id, "out");
-  }
-
-  /** Standard error of a job's attempt. */
-  logFile(id: string, attempt: number): string {
-    return join(this.#attemptFolder(id, attempt), LOG_FILE);
-  }
-
   /**
    * Takes in jobs that only their folders know, finds every run of a previous worker again, settles those that ended,
    * and starts what waits. Call once.
@@ -116,11 +94,12 @@ export class JobQueue {
     const active = await this.#until(
       async () => {
         tries += 1;
-        await this.#tidyFolders(tries < TIDY_TRIES);
+        await this.folders.tidy(tries < TIDY_TRIES);
         return this.#store.inStates(ACTIVE);
       },
       (error) => {
-        if (!(error instanceof StoreFault)) tell(`${this.#folder}: ${reasonOf(error)}; it is tried again`);
+        if (!(error instanceof StoreFault))
+          tell(`${this.folders.path}: ${reasonOf(error)}; it is tried again`);
       },
     );
     if (active === null) return;
@@ -143,13 +122,16 @@ export class JobQueue {
     if (this.#store.get(id) !== null) throw new ApiError(409, `job ${id}: there is one of this id already`);
     if (request.kind === "train" && typeof request.config === "object") {
       const { config } = request;
-      this.#onDisk(id, () => {
-        mkdirSync(join(this.#folder, id), { recursive: true });
-        writeWholeSync(configPath(request, this.outFolder(id)), `${JSON.stringify(config, null, 2)}\n`);
+      this.folders.onDisk(id, () => {
+        mkdirSync(join(this.folders.path, id), { recursive: true });
+        writeWholeSync(
+          configPath(request, this.folders.outFolder(id)),
+          `${JSON.stringify(config, null, 2)}\n`,
+        );
       });
     }
     const job = this.#store.create(id, request);
-    this.#record(job);
+    this.folders.record(job);
     this.#startWaiting();
     return this.#latest(job);
   }
@@ -163,12 +145,7 @@ export class JobQueue {
 
   /** The job's command line, word by word. */
   command({ id, request }: StoredJob): string[] {
-    return ["gcopd", ...commandArgs(request, this.outFolder(id))];
-  }
-
-  /** Folder of files that a job reads, sent before it was submitted. */
-  inputFolder(id: string): string {
-    return join(this.#folder, id, "in");
+    return ["gcopd", ...commandArgs(request, this.folders.outFolder(id))];
   }
 
   /**
@@ -180,7 +157,7 @@ export class JobQueue {
     if (request.kind !== "train") throw new ApiError(409, `job ${id}: only training jobs have a title`);
     const job = this.#store.setRequest(id, { ...request, title });
     if (job === null) return this.get(id);
-    this.#record(job);
+    this.folders.record(job);
     return job;
   }
 
@@ -217,28 +194,9 @@ export class JobQueue {
     const { state } = this.get(id);
     if (!ENDED.includes(state) || this.#attempts.has(id))
       throw new ApiError(409, `job ${id}: it is ${state}: cancel it first`);
-    const folder = join(this.#folder, id);
-    const aside = join(this.#folder, `${REMOVED}${id}`);
-    // A folder that was left under the job's own name would bring the job back at the next start.
-    try {
-      await rm(aside, { recursive: true, force: true });
-      await rename(folder, aside).catch(unlessMissing);
-    } catch (error) {
-      throw this.#diskFault(id, error);
-    }
-    try {
-      this.#store.remove(id);
-    } catch (error) {
-      await rename(aside, folder).catch((fault: NodeJS.ErrnoException) => {
-        if (fault.code !== "ENOENT")
-          tell(`job ${id}: its folder is ${aside} until the next start: ${fault.message}`);
-      });
-      throw error;
-    }
+    await this.folders.remove(id, () => this.#store.remove(id));
     this.#notify(id);
-    await rm(aside, { recursive: true, force: true }).catch((error: Error) =>
-      tell(`job ${id}: what it wrote could not be taken away: ${error.message}: the next start tries again`),
-    );
+    await this.folders.removeAside(id);
   }
 
   /**
@@ -308,110 +266,20 @@ export class JobQueue {
     }
   }
 
-  /** `work` on a job's folder. @throws ApiError 503 for faults of the disk */
-  #onDisk<T>(id: string, work: () => T): T {
-    try {
-      return work();
-    } catch (error) {
-      throw this.#diskFault(id, error);
-    }
-  }
-
-  #diskFault(id: string, error: unknown): ApiError {
-    return new ApiError(503, `job ${id}: its folder cannot be used: ${reasonOf(error)}`);
-  }
-
-  /** Notes in a job's folder what the list of jobs says of it. */
-  #record(job: StoredJob): void {
-    try {
-      writeJobRecord(join(this.#folder, job.id), job);
-    } catch (error) {
-      tell(
-        `job ${job.id}: ${JOB_FILE} was not written, from which a damaged list is filled: ${reasonOf(error)}`,
-      );
-    }
-  }
-
-  /**
-   * Brings folders and list together: finishes removals, takes away inputs that no job was submitted for within a day,
-   * and takes in jobs that the list does not have.
-   *
-   * @param strict throws for faults that may pass; else a folder that cannot be used is told and left as it is
-   */
-  async #tidyFolders(strict: boolean): Promise<void> {
-    const lost: JobRecord[] = [];
-    for (const name of await readdir(this.#folder)) {
-      try {
-        const folder = join(this.#folder, name);
-        const removed = name.startsWith(REMOVED) ? name.slice(REMOVED.length) : null;
-        if (removed !== null) {
-          const back = join(this.#folder, removed);
-          if (this.has(removed) && !existsSync(back)) await rename(folder, back);
-          else await rm(folder, { recursive: true, force: true });
-        } else if (JOB_ID.test(name) && !this.has(name)) {
-          const record = readJobRecord(folder);
-          if (record !== null && record.id === name) lost.push(record);
-          else await this.#removeUnusedInputs(folder);
-        }
-      } catch (error) {
-        if (error instanceof StoreFault || (strict && passingFault(error) !== null)) throw error;
-        tell(`${join(this.#folder, name)}: left as it is: ${reasonOf(error)}`);
-      }
-    }
-    lost.sort((a, b) => (a.created_at < b.created_at ? -1 : 1));
-    for (const record of lost) await this.#takeIn(record, strict);
-    if (lost.length > 0)
-      tell(`found in their folders and listed again: ${lost.map(({ id }) => id).join(", ")}`);
-    for (const job of this.#store.inStates(JOB_STATES))
-      if (!existsSync(join(this.#folder, job.id, JOB_FILE))) this.#record(job);
-  }
-
-  /** Lists a job that only its folder knows, with all that its attempts printed. */
-  async #takeIn(record: JobRecord, strict: boolean): Promise<void> {
-    const names = await readdir(join(this.#folder, record.id));
-    const attempts = names.map((name) => Number(/^attempt-(\d+)$/.exec(name)?.[1] ?? 0));
-    const attempt = Math.max(record.attempt, ...attempts);
-    // An attempt that the record does not know may still run: it is looked for like one of a previous worker.
-    const open = attempt > record.attempt || ACTIVE.includes(record.state);
-    const job: JobRecord = open ? { ...record, state: "running", attempt, ended_at: null } : record;
-    const file = (n: number) => join(this.#attemptFolder(record.id, n), OUTPUT_FILE);
-    this.#store.restore(
-      job,
-      (function* () {
-        for (let n = 1; n < attempt + (open ? 0 : 1); n += 1) {
-          try {
-            for (const event of allEvents(file(n))) yield { ...event, attempt: n };
-          } catch (error) {
-            if (strict && passingFault(error) !== null) throw error;
-            const text = `the rest of this attempt's output could not be read: ${reasonOf(error)}`;
-            yield { type: "output" as const, data: { text }, attempt: n };
-          }
-        }
-      })(),
-    );
-  }
-
-  /** Takes away a folder that holds nothing but inputs sent more than a day ago. */
-  async #removeUnusedInputs(folder: string): Promise<void> {
-    const names = await readdir(folder);
-    if (names.some((name) => name !== "in" && name !== "config.json")) return;
-    const { mtimeMs } = await stat(folder);
-    if (Date.now() - mtimeMs > UNUSED_MS) await rm(folder, { recursive: true, force: true });
-  }
-
-  #attemptFolder(id: string, attempt: number): string {
-    return join(this.#folder, id, `attempt-${attempt}`);
-  }
-
   #spec(job: StoredJob): RunSpec {
-    const args = commandArgs(job.request, this.outFolder(job.id));
-    return { job: job.id, attempt: job.attempt, args, folder: this.#attemptFolder(job.id, job.attempt) };
+    const args = commandArgs(job.request, this.folders.outFolder(job.id));
+    return {
+      job: job.id,
+      attempt: job.attempt,
+      args,
+      folder: this.folders.attemptFolder(job.id, job.attempt),
+    };
   }
 
   #move(id: string, from: readonly JobState[], to: JobState, patch: JobPatch = {}): StoredJob | null {
     const moved = this.#store.transition(id, from, to, patch);
     if (moved === null) return null;
-    if (to === "queued" || ENDED.includes(to)) this.#record(moved);
+    if (to === "queued" || ENDED.includes(to)) this.folders.record(moved);
     this.#notify(id);
     return moved;
   }
@@ -468,7 +336,7 @@ export class JobQueue {
     const { id } = job;
     for (;;) {
       try {
-        mkdirSync(this.outFolder(id), { recursive: true });
+        mkdirSync(this.folders.outFolder(id), { recursive: true });
         return { run: await this.#launcher.launch(this.#spec(job)), message: null };
       } catch (error) {
         const passing = passingFault(error);
@@ -616,7 +484,7 @@ export class JobQueue {
   #drain(id: string, final: boolean): void {
     for (let more = true; more; ) {
       const job = this.get(id);
-      const file = join(this.#attemptFolder(id, job.attempt), OUTPUT_FILE);
+      const file = join(this.folders.attemptFolder(id, job.attempt), OUTPUT_FILE);
       const part = readLines(file, job.outputOffset, { final });
       more = part.more;
       if (part.offset === job.outputOffset) return;
@@ -654,7 +522,7 @@ export class JobQueue {
   /** What the command said last on its standard error. */
   #lastWords(id: string, attempt: number): string | null {
     try {
-      return lastLine(this.logFile(id, attempt));
+      return lastLine(this.folders.logFile(id, attempt));
     } catch (error) {
       return `its log cannot be read: ${reasonOf(error)}`;
     }
@@ -675,39 +543,6 @@ export class JobQueue {
 
 /** A run that has begun, or what is known of one that has ended. */
 type Begun = { run: Run; message: string | null } | { run: null; message?: undefined; end: RunEnd };
-
-/**
- * Ended by something that says nothing about the job itself: a shutdown, a terminal's end, a power cut, a kill. What the
- * worker saw and what it finds when it starts again count alike.
- */
-function isInterruption(end: RunEnd): boolean {
-  if (isKill(end)) return true;
-  if (end.kind === "signal") return ["SIGINT", "SIGTERM", "SIGHUP"].includes(end.signal);
-  // The shell's way to say SIGHUP, SIGINT and SIGTERM, and the commands'.
-  return end.kind === "exit" && [129, 130, 143].includes(end.code);
-}
-
-function interruption(end: RunEnd): string {
-  if (end.memory)
-    return `the system ended it for want of memory (${describeEnd(end)}): resume it with a lower memory limit`;
-  if (end.kind === "unknown") return "it is gone and left no exit code (killed, or the machine went down)";
-  const how = isKill(end) ? "killed, perhaps for memory" : "interrupted from outside";
-  return `it was ${how} (${describeEnd(end)})`;
-}
-
-function reasonOf(error: unknown): string {
-  return passingFault(error) ?? (error instanceof Error ? error.message : String(error));
-}
-
-/** @throws every error but that there is no such file */
-function unlessMissing(error: NodeJS.ErrnoException): void {
-  if (error.code !== "ENOENT") throw error;
-}
-
-function describeEnd(end: RunEnd): string {
-  if (end.kind === "exit") return `exit code ${end.code}`;
-  return end.kind === "signal" ? `ended by ${end.signal}` : "no exit code";
-}
 
 function now(): string {
   return new Date().toISOString();
