@@ -12,9 +12,6 @@ import type { LiveGames } from "./open-games.ts";
 import { modelName, type PlannedEpisode, type PlayRunOptions, playRun } from "./play-run.ts";
 import { withSampling } from "./with-sampling.ts";
 
-/** Repetition of a plan's execution in ALFWorld: behind the sixteen sampled ones. */
-const PLAN_REPETITION = 16;
-
 /** Writes `sources.jsonl`: tasks in their order, each with its repetitions and then its plan. */
 export async function collect(options: PlayRunOptions & { config: CollectConfig }): Promise<void> {
   const { config } = options;
@@ -34,8 +31,8 @@ export async function collect(options: PlayRunOptions & { config: CollectConfig 
         const plan = await games.plan(live.task);
         if (plan === null) return null;
         const name = {
-          source: `${games.planKind}:${PLAN_REPETITION}`,
-          repetition: PLAN_REPETITION,
+          source: `${games.planKind}:${games.planRepetition}`,
+          repetition: games.planRepetition,
           origin: { kind: games.planKind },
         };
         return inOwnEnvironment(live, (environment) => plannedSource(environment, live, plan, name));

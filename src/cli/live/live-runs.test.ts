@@ -171,6 +171,15 @@ describe("gcopd collect", () => {
   });
 });
 
+it.each([
+  [{ name: "scienceworld", simulator: "x.jar" }, "environment.tasks: missing; expected the tasks to play"],
+  [{ name: "scienceworld", games: "g", tasks: ["boil|1|easy"] }, "environment.games: scienceworld has none"],
+  [{ name: "alfworld" }, "environment.games: missing; alfworld is opened from it"],
+])("%j is refused by its key", async (given, message) => {
+  const config = collectConfigSchema.parse({ environment: given, model: MODEL });
+  await expect(collect({ ...watching(join(folder, "refused")), config })).rejects.toThrow(message);
+});
+
 describe("gcopd evaluate", () => {
   it("writes figures over tasks and seeds, the same after a kill at any point", async () => {
     const run = (options: Omit<PlayRunOptions, "config">) => evaluate({ ...options, config: evaluating });

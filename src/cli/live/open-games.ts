@@ -7,14 +7,17 @@ import { InputError } from "../../core/errors.ts";
 import { parseJsonText } from "../../core/json.ts";
 import { chosenTasks, type EnvironmentConfig, type LiveTask } from "../../core/loop/index.ts";
 import type { Environment } from "../../core/ports.ts";
+import { sha256Hex } from "../../core/seeded.ts";
 import { onFile } from "../../node/file-error.ts";
 import { AlfworldEnvironment } from "../../simulator/alfworld/environment.ts";
 import { type Game, openGame, readGameFile } from "../../simulator/alfworld/game.ts";
 import { readText } from "../io.ts";
 import { filesDigest } from "../train/fingerprint.ts";
+import { onlyKeys } from "./only-keys.ts";
+import { scienceWorldTasks } from "./scienceworld-tasks.ts";
 import { shopGames } from "./shop-games.ts";
 
-/** The tasks that some files hold. */
+/** The tasks that some files, or a simulator, hold. */
 export interface GameFiles {
   tasks: readonly string[];
   /** An environment for one episode of a task. */
@@ -23,15 +26,20 @@ export interface GameFiles {
   plan(task: string): Promise<readonly string[] | null>;
   /** What records call the execution of a plan. */
   planKind: "planner" | "oracle";
-  /** The file that a task is in. */
-  fileOf(task: string): string;
+  /** Their repetition, behind those of sampled executions. */
+  planRepetition: number;
+  /** Digest of all that decides what these tasks are. */
+  digest(tasks: readonly string[]): Promise<string>;
+  /** Environments that can be open at the same time; any number when absent. */
+  atOnce?: number;
+  /** Ends what was started for them. */
+  close(): Promise<void>;
 }
 
 /** The tasks of a config, ready to be played. */
-export interface LiveGames {
+export interface LiveGames extends Pick<GameFiles, "plan" | "planKind" | "planRepetition" | "close"> {
   tasks: readonly LiveTask[];
-  plan: GameFiles["plan"];
-  planKind: GameFiles["planKind"];
+  atOnce: number;
   /** Digest of everything that decides what the tasks are and what prompts say. */
   digest: string;
 }
@@ -40,33 +48,46 @@ const GAME = ".tw-pddl";
 /** Games that stay open: grounding one takes longer than an episode in it. */
 const KEPT = 64;
 
-const OPENERS: Record<EnvironmentConfig["name"], (paths: readonly string[]) => Promise<GameFiles>> = {
-  alfworld: alfworldGames,
-  webshop: shopGames,
+const OPENERS: Record<EnvironmentConfig["name"], (config: EnvironmentConfig) => Promise<GameFiles>> = {
+  alfworld: (config) => alfworldGames(pathsOf(config)),
+  scienceworld: scienceWorldTasks,
+  webshop: (config) => shopGames(pathsOf(config)),
 };
 
-/** @throws InputError for a game or template that cannot be read, two games of one name, and tasks that are not there */
+function pathsOf(config: EnvironmentConfig): readonly string[] {
+  const { games } = onlyKeys(config, "games");
+  return typeof games === "string" ? [games] : games;
+}
+
+/**
+ * Opens what a config plays in; close it in the end.
+ *
+ * @throws InputError for a game or template that cannot be read, two games of one name, and tasks that are not
+ * there
+ */
 export async function openGames(config: EnvironmentConfig): Promise<LiveGames> {
-  const games = await OPENERS[config.name](typeof config.games === "string" ? [config.games] : config.games);
-  const tasks = chosenTasks(config, games.tasks);
-  const template = await templateOf(config);
-  const files = new Set([
-    ...tasks.map((task) => games.fileOf(task)),
-    ...(config.prompt === undefined ? [] : [config.prompt]),
-  ]);
-  return {
-    tasks: tasks.map((task) => ({
-      environment: config.name,
-      task,
-      open: async () => games.open(task),
-      ...(template === undefined ? {} : { template }),
-      ...(config.max_decisions === undefined ? {} : { maxDecisions: config.max_decisions }),
-      ...(config.max_tokens === undefined ? {} : { maxTokens: config.max_tokens }),
-    })),
-    plan: (task) => games.plan(task),
-    planKind: games.planKind,
-    digest: await filesDigest([...files]),
-  };
+  const games = await OPENERS[config.name](config);
+  try {
+    const tasks = chosenTasks(config, games.tasks);
+    const template = await templateOf(config);
+    const prompt = config.prompt === undefined ? "" : await filesDigest([config.prompt]);
+    return {
+      ...games,
+      tasks: tasks.map((task) => ({
+        environment: config.name,
+        task,
+        open: async () => games.open(task),
+        ...(template === undefined ? {} : { template }),
+        ...(config.max_decisions === undefined ? {} : { maxDecisions: config.max_decisions }),
+        ...(config.max_tokens === undefined ? {} : { maxTokens: config.max_tokens }),
+      })),
+      digest: sha256Hex((await games.digest(tasks)) + prompt),
+      atOnce: games.atOnce ?? Number.POSITIVE_INFINITY,
+    };
+  } catch (error) {
+    await games.close();
+    throw error;
+  }
 }
 
 async function alfworldGames(paths: readonly string[]): Promise<GameFiles> {
@@ -84,7 +105,9 @@ async function alfworldGames(paths: readonly string[]): Promise<GameFiles> {
     open: () => new AlfworldEnvironment(gameOf),
     plan: async (task) => (await gameOf(task)).walkthrough,
     planKind: "planner",
-    fileOf: (task) => files.get(task)!,
+    planRepetition: 16,
+    digest: (tasks) => filesDigest(tasks.map((task) => files.get(task)!)),
+    close: async () => undefined,
   };
 }
 

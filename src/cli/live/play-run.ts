@@ -59,11 +59,20 @@ export interface PlannedEpisode<R> {
  *
  * @throws InputError for bad input, a folder that is in use, and one that belongs to another run
  */
-export async function playRun<R extends object>(
+export async function playRun<R extends object>(run: PlayRun<R>, options: PlayRunOptions): Promise<void> {
+  const games = await openGames(options.config.environment);
+  try {
+    await playIn(games, run, options);
+  } finally {
+    await games.close();
+  }
+}
+
+async function playIn<R extends object>(
+  games: LiveGames,
   run: PlayRun<R>,
   { config, out, onNote, onProgress, signal, withPolicy }: PlayRunOptions,
 ): Promise<void> {
-  const games = await openGames(config.environment);
   const folders = await policyFolders(config, { signal, onNote });
   const made = await makeFolder(out);
   const unlock = lockFolder(
@@ -81,7 +90,8 @@ export async function playRun<R extends object>(
       const log = new ProgressLog<R>(progress);
       try {
         const policy = withPolicy ?? ((work) => lendModel({ config, folders, onNote, signal }, work));
-        await playMissing(run.inGroups, planned, log, { config, onProgress, signal, withPolicy: policy });
+        const atOnce = Math.min(config.at_once, games.atOnce);
+        await playMissing(run.inGroups, planned, log, { atOnce, onProgress, signal, withPolicy: policy });
         await writeOut(
           records,
           planned.flatMap(({ id }) => {
@@ -111,7 +121,7 @@ async function identity<R extends object>(
   model: string,
 ): Promise<Identity> {
   const { environment, model: _, tokenizer, at_once, device, compute, $schema, ...rest } = config;
-  const { games, prompt, ...played } = environment;
+  const { games, simulator, prompt, ...played } = environment;
   return {
     purpose,
     records: file,
@@ -149,11 +159,11 @@ async function playMissing<R extends object>(
   planned: readonly PlannedEpisode<R>[],
   log: ProgressLog<R>,
   {
-    config: { at_once: atOnce },
+    atOnce,
     onProgress,
     signal,
     withPolicy,
-  }: Omit<PlayRunOptions, "out" | "onNote"> & { withPolicy: WithPolicy },
+  }: Pick<PlayRunOptions, "onProgress" | "signal"> & { atOnce: number; withPolicy: WithPolicy },
 ): Promise<void> {
   const tell = () => onProgress({ done: log.ended, total: planned.length });
   const toPlay: { task: PlayTask; record: (played: Played) => Promise<R> }[] = [];

@@ -32,10 +32,13 @@ export async function readPlayConfig<C extends PlayConfig>(schema: z.ZodType<C>,
 /** An environment's paths, taken from the folder of the config file. */
 export function withAbsolutePaths(environment: EnvironmentConfig, file: string): EnvironmentConfig {
   const absolute = (path: string): string => resolve(dirname(file), path);
-  const { games, prompt } = environment;
+  const { games, simulator, prompt } = environment;
   return {
     ...environment,
-    games: typeof games === "string" ? absolute(games) : games.map(absolute),
+    ...(games === undefined
+      ? {}
+      : { games: typeof games === "string" ? absolute(games) : games.map(absolute) }),
+    ...(simulator === undefined ? {} : { simulator: absolute(simulator) }),
     ...(prompt === undefined ? {} : { prompt: absolute(prompt) }),
   };
 }

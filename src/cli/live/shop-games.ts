@@ -4,6 +4,7 @@ import { ShopEnvironment } from "../../simulator/webshop/environment.ts";
 import { oracleActions } from "../../simulator/webshop/oracle.ts";
 import { Shop } from "../../simulator/webshop/shop.ts";
 import { readText } from "../io.ts";
+import { filesDigest } from "../train/fingerprint.ts";
 import type { GameFiles } from "./open-games.ts";
 
 /**
@@ -32,6 +33,8 @@ export async function shopGames(files: readonly string[]): Promise<GameFiles> {
     open: (task) => new ShopEnvironment(of(task).shop),
     plan: async (task) => oracleActions(of(task).shop, of(task).goal),
     planKind: "oracle",
-    fileOf: (task) => of(task).file,
+    planRepetition: 16,
+    digest: (tasks) => filesDigest([...new Set(tasks.map((task) => of(task).file))]),
+    close: async () => undefined,
   };
 }

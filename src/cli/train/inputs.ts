@@ -7,7 +7,8 @@ import { type Method, stagesTaken } from "../../core/method/method.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";
 import { openFolder } from "../../engine/webgpu/node-folder.ts";
 import { checkTokenizerFits, openTokenizer, textCodec, unsharedIds, unsharedNote } from "../../text/index.ts";
-import { type LiveGames, openGames } from "../live/open-games.ts";
+import type { LiveGames } from "../live/open-games.ts";
+import { openGames } from "../live/open-games.ts";
 import { openParent, type Parent } from "./parent.ts";
 import { openSources, readEpisodes } from "./records.ts";
 import type { TrainingRun } from "./training-run.ts";
@@ -41,16 +42,22 @@ export async function readInputs({
 }: Pick<TrainingRun, "config" | "configFile" | "onNote">): Promise<TrainingInputs> {
   const method = configuredMethod(config);
   const games = config.environment === undefined ? null : await openGames(config.environment);
-  const episodes = games === null ? await readEpisodes(config, configFile) : [];
-  const tokenizer = await runTokenizer(config, configFile, onNote);
-  const parent = config.parent === undefined ? null : await openParent(config.parent, config.student);
-  const retrieves = stagesTaken(method).some(({ evidence }) => evidence.kind !== "none");
-  const { read, close } = await openSources(
-    config,
-    games?.tasks ?? episodes,
-    retrieves ? onNote : () => undefined,
-  );
-  return { method, parent, episodes, games, tokenizer, sources: read, close };
+  try {
+    const episodes = games === null ? await readEpisodes(config, configFile) : [];
+    const tokenizer = await runTokenizer(config, configFile, onNote);
+    const parent = config.parent === undefined ? null : await openParent(config.parent, config.student);
+    const retrieves = stagesTaken(method).some(({ evidence }) => evidence.kind !== "none");
+    const trainedOn = games?.tasks ?? episodes;
+    const { read, close } = await openSources(config, trainedOn, retrieves ? onNote : () => undefined);
+    const closeAll = async () => {
+      await close();
+      await games?.close();
+    };
+    return { method, parent, episodes, games, tokenizer, sources: read, close: closeAll };
+  } catch (error) {
+    await games?.close();
+    throw error;
+  }
 }
 
 export interface RunTokenizer {

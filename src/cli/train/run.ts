@@ -97,7 +97,7 @@ async function trainInFolder(run: TrainingRun, inputs: TrainingInputs): Promise<
         data:
           games === null
             ? configuredData(config, episodes)
-            : liveData(games.tasks, games.digest, config.seed),
+            : liveData(games.tasks, { ...games, seed: config.seed }),
         codec: tokenizer.codec,
         teacher,
         reopen,

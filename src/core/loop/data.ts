@@ -55,9 +55,14 @@ export type FreshSettings = Omit<RolloutSettings, "policyVersion">;
 /**
  * Tasks that the current student plays, one rollout a task and batch: Rollout(p_old, B) of Eq. (7).
  *
+ * @param atOnce episodes that run at the same time; a whole batch when absent
  * @throws InputError when there is none, or two share an id
  */
-export function freshData(tasks: readonly RolloutTask[], settings: FreshSettings): TrainingData {
+export function freshData(
+  tasks: readonly RolloutTask[],
+  settings: FreshSettings,
+  atOnce?: number,
+): TrainingData {
   const units = tasks.map(({ episode }) => episode);
   requireUnits(units, "task");
   const described = tasks.map(({ episode, environment, task, maxDecisions, maxTokens }) => [
@@ -79,7 +84,7 @@ export function freshData(tasks: readonly RolloutTask[], settings: FreshSettings
         student,
         codec,
         { ...settings, policyVersion },
-        { signal, onProgress },
+        { signal, onProgress, atOnce },
       ),
   };
 }

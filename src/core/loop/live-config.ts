@@ -11,14 +11,18 @@ const unique = <T>(of: z.ZodType<T>) =>
 
 /** Where episodes are played, and which tasks. */
 export const environmentSchema = z.strictObject({
-  name: z.enum(["alfworld", "webshop"]).describe("The live environment."),
+  name: z.enum(["alfworld", "scienceworld", "webshop"]).describe("The live environment."),
   games: z
     .union([path, z.array(path).min(1)])
+    .optional()
     .describe(
       "ALFWorld: game files (*.tw-pddl), or folders that hold them; a task is named by its path in the folder. " +
         "WebShop: catalogues of shops (*.json).",
     ),
-  tasks: unique(z.string().min(1)).optional().describe("Tasks to play, in this order; all when absent."),
+  simulator: path.optional().describe("ScienceWorld: its wheel, JAR or package folder."),
+  tasks: unique(z.string().min(1))
+    .optional()
+    .describe("Tasks to play, in this order; all when absent, but in ScienceWorld they must be named."),
   prompt: path.optional().describe("Prompt template (JSON) in place of the environment's own."),
   max_decisions: z.int().min(1).optional().describe("The environment's limit when absent."),
   max_tokens: z.int().min(1).optional().describe("Longest response; the environment's limit when absent."),

@@ -29,7 +29,7 @@ export async function rollout(
   sampler: Sampler,
   codec: TextCodec,
   { temperature, seed, policyVersion }: RolloutSettings,
-  { signal, onProgress }: WorkOptions = {},
+  { signal, onProgress, atOnce }: WorkOptions & { atOnce?: number } = {},
 ): Promise<Episode[]> {
   const sampling = { temperature, topP: 1, topK: null };
   const playing = tasks.map(
@@ -42,12 +42,14 @@ export async function rollout(
   );
   const episodes = new Map<PlayTask, Episode>();
   const most = Math.max(0, ...tasks.map(({ maxDecisions }) => maxDecisions));
+  // Where not all run at the same time, there are more rounds of draws than an episode has decisions.
+  const rounds = most * Math.ceil(tasks.length / Math.min(tasks.length, atOnce ?? tasks.length));
   let drawn = 0;
   const counting: Sampler = {
     async sample(requests, options) {
       const results = await sampler.sample(requests, options);
       drawn += 1;
-      onProgress?.({ done: drawn, total: most, unit: "decisions" });
+      onProgress?.({ done: drawn, total: rounds, unit: "decisions" });
       return results;
     },
   };
@@ -58,7 +60,7 @@ export async function rollout(
     (played) => {
       episodes.set(played.task, playedEpisode(played));
     },
-    { signal },
+    { signal, ...(atOnce === undefined ? {} : { atOnce }) },
   );
   return playing.map((task) => episodes.get(task)!);
 }

@@ -79,10 +79,14 @@ export async function checkConfig(value: Record<string, unknown>, where: string)
       await expectPath(path, "file", at(typeof config[key] === "string" ? key : `${key}[${n}]`));
   const { environment } = config;
   if (environment !== undefined) {
-    const { name, games, prompt } = environment;
+    const { name, games = [], simulator, prompt } = environment;
     for (const path of typeof games === "string" ? [games] : games) {
       const isFile = name === "webshop" || /\.tw-pddl$/.test(path);
       await expectPath(path, isFile ? "file" : "folder", at("environment.games"));
+    }
+    if (simulator !== undefined) {
+      const isFile = /\.(whl|jar)$/.test(simulator);
+      await expectPath(simulator, isFile ? "file" : "folder", at("environment.simulator"));
     }
     if (prompt !== undefined) await expectPath(prompt, "file", at("environment.prompt"));
   }
