@@ -224,6 +224,12 @@ function wayBack(role: Role): () => Promise<void> {
   };
 }
 
+/** Lets the user say whose tokenizer a folder without one has. Throws `InputError` for a folder that holds no model. */
+export async function askForTokenizer(role: Role | "other", folder: FolderFiles): Promise<void> {
+  await (await computeWorker()).api.checkModel(folder);
+  setUi({ pendingTokenizer: { role, folder } });
+}
+
 /**
  * Makes a folder of the user's the model of a role, with its own tokenizer. One without a tokenizer waits until the user
  * says whose it has. On a fault the one before stays, and the fault is shown.
@@ -235,7 +241,7 @@ export async function openModel(role: Role, folder: FolderFiles): Promise<void> 
     if (isComputing()) throw new InputError("a model is at work: stop it, then open another one");
     const tokenizer = await tokenizerTexts(folder);
     if (tokenizer === null) {
-      setUi({ pendingTokenizer: { role, folder } });
+      await askForTokenizer(role, folder);
       return;
     }
     setFolder(role, { folder, tokenizer, origin: "own", steps: 0 });

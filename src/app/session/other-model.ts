@@ -4,11 +4,11 @@ import { InputError } from "../../core/errors.ts";
 import type { FolderFiles } from "../library/blob-folder.ts";
 import { tokenizerTexts } from "../library/model-folder.ts";
 import type { DecisionModel } from "../model.ts";
-import { getUi, setUi } from "../state/store.ts";
+import { getUi } from "../state/store.ts";
 import { shownName } from "../text/shown-text.ts";
 import { libraryWorker } from "../workers/clients.ts";
 import type { OtherPlan } from "../workers/compute-service.ts";
-import { computeWorker, ensureTokenizers, modelsJob } from "./models.ts";
+import { askForTokenizer, computeWorker, ensureTokenizers, modelsJob } from "./models.ts";
 import { onePass, scoredLengths, scoreKey } from "./score.ts";
 import { type SideSpec, scoreSides } from "./sides.ts";
 
@@ -97,7 +97,7 @@ export async function pickModel(files: () => Promise<FolderFiles>): Promise<void
 async function planPicked(folder: FolderFiles, decision: DecisionModel): Promise<PickedModel | null> {
   await ensureTokenizers();
   if (!folder.files.has("tokenizer.json")) {
-    setUi({ pendingTokenizer: { role: "other", folder } });
+    await askForTokenizer("other", folder);
     return null;
   }
   const { pair } = await readBy(folder, decision);

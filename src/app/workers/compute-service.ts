@@ -13,7 +13,7 @@ import type {
   Trainer,
   WorkOptions,
 } from "../../core/ports.ts";
-import { hasOnnxExport, OnnxScorer } from "../../engine/onnx/index.ts";
+import { findOnnxExport, hasOnnxExport, OnnxScorer } from "../../engine/onnx/index.ts";
 import {
   createBrowserBackend,
   type DeviceChoice,
@@ -30,6 +30,7 @@ import {
   combinePlans,
   gibibytes,
   type MemoryPlan,
+  readModelHeader,
   type WeightChoice,
 } from "../../tensor/index.ts";
 import { blobFolder, type FolderFiles } from "../library/blob-folder.ts";
@@ -163,6 +164,12 @@ export class ComputeService {
       this.#student = model;
       return { info: model.info, steps: model.steps };
     });
+  }
+
+  /** Throws `InputError` where a folder holds no model that can be opened, as far as its config and headers tell. */
+  async checkModel(folder: FolderFiles): Promise<void> {
+    const reader = blobFolder(folder);
+    await (isOnnxOnly(folder) ? findOnnxExport(reader) : readModelHeader(reader));
   }
 
   /** Opens a further model to score with, in the place of the one before. */

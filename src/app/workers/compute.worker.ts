@@ -97,6 +97,7 @@ const api = {
 
   takePasses: (passes: ModelsPlan["passes"]) => service.takePasses(passes),
 
+  checkModel: (folder: FolderFiles) => service.checkModel(folder),
   loadOther: (folder: FolderFiles, weights: WeightChoice, onWork: OnWork) =>
     service.loadOther(folder, weights, onWork),
 
