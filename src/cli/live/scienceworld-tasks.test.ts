@@ -1,0 +1,62 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { toyCodec } from "../../../test/support/toy-model.ts";
+import { evaluateConfigSchema } from "../../core/loop/index.ts";
+import type { Sampler } from "../../core/ports.ts";
+import { madeJar } from "../../simulator/scienceworld/testing/made-jar.ts";
+import { type StubGateway, stubGateway } from "../../simulator/scienceworld/testing/stub-gateway.ts";
+import { evaluate } from "./evaluate.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "gcopd-scienceworld-tasks-"));
+const jar = join(folder, "a.jar");
+let gateway: StubGateway;
+
+beforeAll(async () => {
+  writeFileSync(jar, madeJar("1.2.3"));
+  mkdirSync(join(folder, "bin"));
+  const java = resolve(import.meta.dirname, "../../simulator/scienceworld/testing/fake-java.mjs");
+  symlinkSync(java, join(folder, "bin/java"));
+  gateway = await stubGateway();
+  vi.stubEnv("JAVA_HOME", folder);
+  vi.stubEnv("GCOPD_FAKE_JAVA", String(gateway.port));
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await gateway.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** Wins with its second reply in an episode. */
+const winner: Sampler = {
+  sample: async (requests) =>
+    requests.map(({ id, promptIds }) => {
+      const isFirst = !toyCodec.decode([...promptIds]).includes("dance");
+      const responseIds = [...toyCodec.encode(`<action>${isFirst ? "dance" : "win"}</action>`), 0];
+      return { id, responseIds, logprobs: new Float32Array(responseIds.length), stop: "stop" };
+    }),
+};
+
+it("evaluates in the simulator, with its score", async () => {
+  const config = evaluateConfigSchema.parse({
+    environment: { name: "scienceworld", simulator: jar, tasks: ["tiny|0|easy", "tiny|1|easy"] },
+    model: resolve(import.meta.dirname, "../../../test/fixtures/models/qwen3-a"),
+    seeds: [0, 1],
+    // The stub has one world for all who connect.
+    at_once: 1,
+  });
+  const { results } = await evaluate({
+    config,
+    out: join(folder, "out"),
+    onNote: () => undefined,
+    onProgress: () => undefined,
+    signal: new AbortController().signal,
+    withPolicy: (work) => work(winner, toyCodec),
+  });
+  expect(results).toMatchObject({
+    ...{ tasks: 2, sr: { mean: 100, sd: 0 }, rounds: { mean: 2 }, technical: [] },
+    per_type: { tiny: { tasks: 2 } },
+  });
+  expect(results.score!.mean).toBeGreaterThan(99);
+});
