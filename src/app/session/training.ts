@@ -44,7 +44,7 @@ export async function startTraining(): Promise<void> {
   if (trainingForm().where === "worker") return startThere();
   if (isComputing()) return;
   await runHere(async () => {
-    const plan = await formPlan();
+    const plan = { id: newRunId("page"), ...(await formPlan()) };
     return { plan, title: runTitle(plan.config), again: false };
   });
 }
@@ -115,7 +115,7 @@ function checkSameTokens(): void {
  *
  * @throws InputError for the first field that is wrong
  */
-export async function formPlan(): Promise<PagePlan> {
+export async function formPlan(): Promise<Omit<PagePlan, "id">> {
   const { decision } = getUi();
   const { config, problems, written } = composeConfig();
   const [problem] = Object.entries(problems);
@@ -136,7 +136,6 @@ export async function formPlan(): Promise<PagePlan> {
           { by: "student", endOfTurn },
         );
   return {
-    id: newRunId("page"),
     config,
     written,
     words: methodWords(config),

@@ -6,7 +6,7 @@ export function EndOfTurnSwitch() {
   const endOfTurn = useUi((ui) => ui.place.endOfTurn);
   return (
     <label
-      className="choice"
+      className="choice end-of-turn"
       title="A response that was recorded as text ends with the end-of-turn token, as a rollout samples it. Off gives the numbers of earlier versions. Recorded token ids stay as they are."
     >
       <input type="checkbox" checked={endOfTurn} onChange={switchEndOfTurn} /> End-of-turn token
