@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { onFile } from "../../node/file-error.ts";
 import { makeGame, SIZES, type Size, TASK_TYPES, type TaskType } from "../../simulator/alfworld/generate.ts";
-import { makeCatalogue } from "../../simulator/webshop/made-catalogue.ts";
+import { MOST_PRODUCTS, makeCatalogue } from "../../simulator/webshop/made-catalogue.ts";
 import { UsageError } from "../command.ts";
 import { progress, writeOut } from "../io.ts";
 import { countFromOne } from "../selection-options.ts";
@@ -22,6 +22,13 @@ interface Options {
 function seed(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("expected a whole number below 1,000,000,000.");
   return Number(text);
+}
+
+function productCount(text: string): number {
+  const count = countFromOne(text);
+  if (count > MOST_PRODUCTS)
+    throw new InvalidArgumentError(`expected at most ${MOST_PRODUCTS.toLocaleString("en")}.`);
+  return count;
 }
 
 function oneOf<T extends string>(names: readonly T[]): (text: string) => T {
@@ -52,7 +59,12 @@ export function register(program: Command): void {
       `ALFWorld: one task type; by turns if absent (${TASK_TYPES.join(", ")})`,
       oneOf(TASK_TYPES),
     )
-    .option("--products <N>", "WebShop: how many each shop sells", countFromOne, 200)
+    .option(
+      "--products <N>",
+      `WebShop: how many each shop sells, at most ${MOST_PRODUCTS.toLocaleString("en")}`,
+      productCount,
+      200,
+    )
     .requiredOption(
       "--out <folder>",
       "where to write TYPE-SEED.tw-pddl or shop-SEED.json; made if it is not there",

@@ -115,6 +115,7 @@ describe("gcopd games", () => {
     ["--environment alfworld --count 1 --seed -1", "--seed"],
     ["--environment alfworld --count 1 --seed 0 --size huge", "expected small, medium, large"],
     ["--environment alfworld --count 1 --seed 0 --type dust", "expected pick_and_place_simple"],
+    ["--environment webshop --count 1 --seed 0 --products 5001", "expected at most 5,000"],
   ])("refuses %s", async (args, message) => {
     const out = join(folder, "never");
     const { code, err } = await runCli("games", ...args.split(" "), "--out", out);

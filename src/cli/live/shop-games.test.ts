@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { toyCodec } from "../../../test/support/toy-model.ts";
 import { collectConfigSchema, evaluateConfigSchema } from "../../core/loop/index.ts";
 import type { Sampler } from "../../core/ports.ts";
@@ -56,6 +56,36 @@ test("goals of a shop are collected, with the oracle's purchase", async () => {
   for (const source of sources) expect(source.outcome).toMatchObject({ complete: true, verified: true });
   for (const source of sources.filter(({ origin }) => origin.kind === "oracle"))
     expect(isTrustedSuccess(source)).toBe(true);
+});
+
+test("a goal whose product the search misses has no oracle record, and one note says so", async () => {
+  const { products, prices, ...rest } = CATALOGUE;
+  const copies = Array.from({ length: 50 }, (_, i) => ({ ...products[0]!, asin: `COPY${i}` }));
+  const shop = join(folder, "copies.json");
+  const copyPrices = Object.fromEntries(copies.map(({ asin }) => [asin, 1]));
+  const catalogue = { ...rest, products: [...copies, ...products], prices: { ...prices, ...copyPrices } };
+  writeFileSync(shop, JSON.stringify(catalogue));
+  const told: unknown[] = [];
+  const stderr = vi.spyOn(process.stderr, "write").mockImplementation((text) => told.push(text) > 0);
+  const config = collectConfigSchema.parse({
+    environment: { ...environment, games: shop },
+    model: MODEL,
+    repetitions: 1,
+  });
+  await collect({ ...options("missed"), config }).finally(() => stderr.mockRestore());
+  const names = readFileSync(join(folder, "missed/sources.jsonl"), "utf8")
+    .trimEnd()
+    .split("\n")
+    .map((line) => sourceSchema.parse(JSON.parse(line)))
+    .map(({ task, source }) => [task, source]);
+  expect(names).toEqual([
+    [TASKS[0], "teacher:0"],
+    [TASKS[1], "teacher:0"],
+    [TASKS[1], "oracle:16"],
+  ]);
+  expect(told).toEqual([
+    `${shop}: ${TASKS[0]} has no oracle record: a search for its product's title does not find it\n`,
+  ]);
 });
 
 test("goals of a shop are evaluated", async () => {

@@ -3,7 +3,7 @@ import { readCatalogue } from "../../simulator/webshop/catalogue.ts";
 import { ShopEnvironment } from "../../simulator/webshop/environment.ts";
 import { oracleActions } from "../../simulator/webshop/oracle.ts";
 import { Shop } from "../../simulator/webshop/shop.ts";
-import { readText } from "../io.ts";
+import { progress, readText } from "../io.ts";
 import { filesDigest } from "../train/fingerprint.ts";
 import type { GameFiles } from "./open-games.ts";
 
@@ -31,7 +31,13 @@ export async function shopGames(files: readonly string[]): Promise<GameFiles> {
   return {
     tasks: [...shops.keys()],
     open: (task) => new ShopEnvironment(of(task).shop),
-    plan: async (task) => oracleActions(of(task).shop, of(task).goal),
+    plan: async (task) => {
+      const { shop, goal, file } = of(task);
+      const actions = oracleActions(shop, goal);
+      if (actions === null)
+        progress(`${file}: ${task} has no oracle record: a search for its product's title does not find it`);
+      return actions;
+    },
     planKind: "oracle",
     planRepetition: 16,
     digest: (tasks) => filesDigest([...new Set(tasks.map((task) => of(task).file))]),

@@ -28,8 +28,8 @@ describe("a shop behind the port", () => {
   test("ends with the purchase; success needs the whole reward", async () => {
     const environment = new ShopEnvironment(shop);
     for (const [actions, success] of [
-      [oracleActions(shop, 3), true],
-      [oracleActions(shop, 4), false],
+      [oracleActions(shop, 3)!, true],
+      [oracleActions(shop, 4)!, false],
     ] as const) {
       await environment.reset("goal3");
       expect((await answer(environment, "click[nothing]")).status).toBe("rejected");

@@ -26,7 +26,7 @@ test("the oracle wins every goal within the limit of decisions", () => {
     const shop = new Shop(makeCatalogue({ seed, products: 40 }));
     for (const goal of shop.catalogue.goals.keys()) {
       const episode = shop.open(goal);
-      const actions = oracleActions(shop, goal);
+      const actions = oracleActions(shop, goal)!;
       expect(actions.length).toBeLessThanOrEqual(WEBSHOP.limits.decisions);
       const steps = actions.map((action) => episode.step(action));
       expect(steps.at(-1)).toEqual({ rejected: false, reward: 1, done: true });

@@ -1,5 +1,4 @@
 /** The purchase that a goal was drawn from, as actions: an oracle source for augmentation. */
-import { InputError } from "../../core/errors.ts";
 import { isSameOption } from "./reward.ts";
 import type { Shop } from "./shop.ts";
 
@@ -7,11 +6,10 @@ import type { Shop } from "./shop.ts";
 const LAST_PAGE = 5;
 
 /**
- * Actions that search for a goal's product, open it, choose the wanted options and buy.
- *
- * @throws InputError when the search does not find the product under its own name
+ * Actions that search for a goal's product, open it, choose the wanted options and buy. Null when a search for the
+ * product's own title does not find it, as where more than 50 products share a title.
  */
-export function oracleActions(shop: Shop, goal: number): string[] {
+export function oracleActions(shop: Shop, goal: number): string[] | null {
   const { goal: wanted } = shop.open(goal);
   const product = shop.product(wanted.asin);
   const query = (product.Title.toLowerCase().match(/[a-z0-9]+/g) ?? []).join(" ");
@@ -20,10 +18,7 @@ export function oracleActions(shop: Shop, goal: number): string[] {
   episode.step(actions[0]!);
   const name = product.asin.toLowerCase();
   while (!episode.actions.clickables.includes(name)) {
-    if (actions.length > LAST_PAGE)
-      throw new InputError(`the search for ${JSON.stringify(query)} does not find it`, {
-        key: `product ${product.asin}`,
-      });
+    if (actions.length > LAST_PAGE) return null;
     actions.push("click[next >]");
     episode.step("click[next >]");
   }

@@ -14,7 +14,7 @@ function shopWith(change: (catalogue: Catalogue) => void): Shop {
 /** Opens the first goal's product. */
 function atFirstProduct(shop: Shop) {
   const episode = shop.open(0);
-  const actions = oracleActions(shop, 0);
+  const actions = oracleActions(shop, 0)!;
   const click = actions.findIndex((action) => action.includes("made000000"));
   for (const action of actions.slice(0, click + 1)) episode.step(action);
   return episode;
@@ -27,6 +27,19 @@ test("reviews are shown one after the other", () => {
   const episode = atFirstProduct(shop);
   episode.step("click[reviews]");
   expect(episode.observation).toMatch(/\[button\] < Prev \[button_\]\n"Fine"\n4\.5\n$/);
+});
+
+test("a product that a search for its title does not find has no oracle", () => {
+  const shop = shopWith(({ products, prices }) => {
+    const [first] = products;
+    // A search gives the first 50 of equals.
+    for (let i = 0; i < 50; i++) {
+      const asin = `COPY${i}`;
+      products.unshift({ ...first!, asin });
+      prices[asin] = 1;
+    }
+  });
+  expect(oracleActions(shop, 0)).toBeNull();
 });
 
 test("a value that two options have is chosen for the later one", () => {

@@ -30,7 +30,7 @@ describe("the worker's shop, asked by the client", () => {
       goal,
       instruction: episode.goal.instruction_text,
     });
-    const actions = oracleActions(shop, goal);
+    const actions = oracleActions(shop, goal)!;
     for (const action of actions) {
       const { reward, done } = episode.step(action);
       expect(await client.step("e", action)).toMatchObject({
@@ -61,7 +61,7 @@ describe("the worker's shop, asked by the client", () => {
     const server = new ShopServerEnvironment(await connect());
     const own = new ShopEnvironment(shop);
     expect(await server.reset("goal6")).toEqual(await own.reset("goal6"));
-    for (const action of ["click[nothing]", ...oracleActions(shop, 6)])
+    for (const action of ["click[nothing]", ...oracleActions(shop, 6)!])
       expect(await server.step(action)).toEqual(await own.step(action));
     expect(await server.step("search[more]")).toEqual({
       unanswered: expect.stringContaining("the episode is over"),
