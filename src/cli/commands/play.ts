@@ -1,11 +1,10 @@
 import type { Command } from "commander";
 import { InputError } from "../../core/errors.ts";
 import type { EnvironmentTurn, Offered } from "../../core/ports.ts";
-import { UsageError } from "../command.ts";
 import { checkOut, progress, writeRecordsOut } from "../io.ts";
 import { readActions } from "../play/read-actions.ts";
 import type { PlayOptions } from "../play/simulator.ts";
-import { SIMULATORS } from "../play/simulators.ts";
+import { SIMULATOR_NAMES, simulatorNamed } from "../play/simulators.ts";
 
 interface Options extends PlayOptions {
   environment: string;
@@ -21,7 +20,7 @@ export function register(program: Command): void {
         "reset and one for each action: { step, action, feedback, observation, offered, score, done, won, key }. " +
         "feedback is the engine's text unchanged, key the locator's. ScienceWorld adds moves, inventory and look.",
     )
-    .requiredOption("--environment <name>", [...SIMULATORS.keys()].join(", "))
+    .requiredOption("--environment <name>", SIMULATOR_NAMES)
     .option("--game <file>", "ALFWorld: a game (.tw-pddl); WebShop: a catalogue (.json)")
     .option("--simulator <file>", "ScienceWorld: its wheel, JAR or package folder, version 1.2.3")
     .option(
@@ -34,11 +33,7 @@ export function register(program: Command): void {
 }
 
 async function run(options: Options): Promise<void> {
-  const open = SIMULATORS.get(options.environment);
-  if (open === undefined)
-    throw new UsageError(
-      `--environment: cannot play ${JSON.stringify(options.environment)}; expected ${[...SIMULATORS.keys()].join(", ")}`,
-    );
+  const open = simulatorNamed(options.environment);
   await checkOut(options.out);
   const { environment, task, more } = await open(options);
   let step = 0;

@@ -11,11 +11,10 @@ import {
 import { InputError } from "../../core/errors.ts";
 import { parseJsonText } from "../../core/json.ts";
 import type { EnvironmentTurn } from "../../core/ports.ts";
-import { UsageError } from "../command.ts";
 import { checkOut, readText, writeOut } from "../io.ts";
 import { readActions } from "../play/read-actions.ts";
 import type { PlayOptions } from "../play/simulator.ts";
-import { SIMULATORS } from "../play/simulators.ts";
+import { SIMULATOR_NAMES, simulatorNamed } from "../play/simulators.ts";
 
 interface Options extends PlayOptions {
   environment: string;
@@ -32,7 +31,7 @@ export function register(program: Command): void {
       "Print what a model reads in a live environment after some actions: the user message of the next decision or, where " +
         "the protocol is a chat, every turn under a line with its role.",
     )
-    .requiredOption("--environment <name>", [...SIMULATORS.keys()].join(", "))
+    .requiredOption("--environment <name>", SIMULATOR_NAMES)
     .addOption(
       new Option("--purpose <name>", "why the episode is played").choices(PURPOSES).makeOptionMandatory(),
     )
@@ -49,11 +48,7 @@ export function register(program: Command): void {
 }
 
 async function run(options: Options): Promise<void> {
-  const open = SIMULATORS.get(options.environment);
-  if (open === undefined)
-    throw new UsageError(
-      `--environment: cannot play ${JSON.stringify(options.environment)}; expected ${[...SIMULATORS.keys()].join(", ")}`,
-    );
+  const open = simulatorNamed(options.environment);
   await checkOut(options.out);
   const rules = environmentRules(options.environment);
   const protocol = rules.protocols[options.purpose];

@@ -10,8 +10,9 @@ import type { Environment } from "../../core/ports.ts";
 import { sha256Hex } from "../../core/seeded.ts";
 import { onFile } from "../../node/file-error.ts";
 import { AlfworldEnvironment } from "../../simulator/alfworld/environment.ts";
-import { type Game, openGame, readGameFile } from "../../simulator/alfworld/game.ts";
+import { type Game, readGameFile } from "../../simulator/alfworld/game.ts";
 import { readText } from "../io.ts";
+import { openGameFile } from "../play/open-game-file.ts";
 import { filesDigest } from "../train/fingerprint.ts";
 import { onlyKeys } from "./only-keys.ts";
 import { scienceWorldTasks } from "./scienceworld-tasks.ts";
@@ -94,7 +95,7 @@ async function alfworldGames(paths: readonly string[]): Promise<GameFiles> {
   const files = await gameFiles(paths);
   const games = new Map<string, Promise<Game>>();
   const gameOf = (task: string): Promise<Game> => {
-    const game = games.get(task) ?? open(files.get(task)!);
+    const game = games.get(task) ?? openGameFile(files.get(task)!);
     games.delete(task);
     games.set(task, game);
     if (games.size > KEPT) games.delete(games.keys().next().value!);
@@ -109,10 +110,6 @@ async function alfworldGames(paths: readonly string[]): Promise<GameFiles> {
     digest: (tasks) => filesDigest(tasks.map((task) => files.get(task)!)),
     close: async () => undefined,
   };
-}
-
-async function open(file: string): Promise<Game> {
-  return openGame(await readText(file), file);
 }
 
 async function templateOf({ name, prompt }: EnvironmentConfig) {

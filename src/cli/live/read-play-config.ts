@@ -20,7 +20,7 @@ export async function readPlayConfig<C extends PlayConfig>(schema: z.ZodType<C>,
     throw new InputError(message, key === "" ? { file } : { file, key });
   }
   const config = checked.data;
-  const absolute = (path: string): string => resolve(dirname(file), path);
+  const absolute = absoluteFrom(file);
   return {
     ...config,
     environment: withAbsolutePaths(config.environment, file),
@@ -29,9 +29,11 @@ export async function readPlayConfig<C extends PlayConfig>(schema: z.ZodType<C>,
   };
 }
 
+const absoluteFrom = (file: string) => (path: string) => resolve(dirname(file), path);
+
 /** An environment's paths, taken from the folder of the config file. */
 export function withAbsolutePaths(environment: EnvironmentConfig, file: string): EnvironmentConfig {
-  const absolute = (path: string): string => resolve(dirname(file), path);
+  const absolute = absoluteFrom(file);
   const { games, simulator, prompt } = environment;
   return {
     ...environment,
