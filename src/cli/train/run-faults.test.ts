@@ -4,21 +4,30 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } fro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { corridor } from "../../../test/support/corridor.ts";
 import { type Fault, FileFaults } from "../../../test/support/file-faults.ts";
 import { tinyRecords } from "../../../test/support/tiny-records.ts";
 import { ToyModel, toyCodec } from "../../../test/support/toy-model.ts";
 import { InputError } from "../../core/errors.ts";
-import { type TrainConfig, trainConfigSchema } from "../../core/loop/index.ts";
+import { type LiveTask, type TrainConfig, trainConfigSchema } from "../../core/loop/index.ts";
 import { METHODS } from "../../core/method/index.ts";
 import type { FolderReader } from "../../core/ports.ts";
 import { runTraining } from "./run.ts";
 import type { TrainingRun } from "./training-run.ts";
 
+/** Tasks of runs that play in an environment. */
+const live: { tasks: LiveTask[] } = {
+  tasks: ["a", "b"].map((task) => ({
+    ...{ environment: "alfworld", task, maxDecisions: 1, maxTokens: 2 },
+    open: async () => corridor(),
+  })),
+};
+
 vi.mock("./inputs.ts", () => ({
   readInputs: async ({ config }: Pick<TrainingRun, "config">) => ({
     method: { ...METHODS.opd, stages: METHODS.opd.stages.map((stage) => ({ ...stage, epochs: 1 })) },
     parent: null,
-    games: null,
+    games: config.environment === undefined ? null : { ...live, digest: "", atOnce: 1 },
     episodes: tinyRecords().episodes.slice(0, 2),
     tokenizer: { codec: { ...toyCodec, endOfTurn: config.end_of_turn } },
     sources: async () => [],
@@ -194,6 +203,16 @@ it("goes on without an end-of-turn token where an earlier version began, and onl
     "no end-of-turn token after responses recorded as text: the run in this folder began without it",
   ]);
   expect(end_of_turn("earlier")).toBe(false);
+});
+
+it("goes on with the end of turn in a live environment, though its checkpoints never record it", async () => {
+  const changes = { episodes: undefined, environment: { name: "alfworld" } };
+  out = join(folder, "live");
+  expect(await run(1, changes)).toMatchObject({ error: null, confirmed: 1 });
+  const config = readFileSync(join(out, "config.json"), "utf8");
+  expect(await run(undefined, changes)).toMatchObject({ error: null, resumedFrom: 1, confirmed: 2 });
+  expect(notes).toEqual([]);
+  expect(readFileSync(join(out, "config.json"), "utf8")).toBe(config);
 });
 
 it(

@@ -171,6 +171,11 @@ export function namedFiles(value: TrainConfig["library"]): readonly string[] {
   return value === undefined ? [] : typeof value === "string" ? [value] : value;
 }
 
+/** Whether the student plays what it trains on, so that each response has the ids that were sampled. */
+export function isFresh({ sample, environment }: Pick<TrainConfig, "sample" | "environment">): boolean {
+  return sample !== undefined || environment !== undefined;
+}
+
 /** The schedule that a config names: its own stages, or those of the method. */
 export function namedSchedule({ stages, method }: Pick<TrainConfig, "stages" | "method">): Method {
   return stages
