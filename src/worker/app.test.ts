@@ -1,5 +1,6 @@
 /** Who may ask, what is refused and how, and the OpenAPI document. */
 import { writeFileSync } from "node:fs";
+import { Agent } from "node:http";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -187,6 +188,26 @@ describe("the API", () => {
     }
     const { jobs } = (await (await harness.fetch("/api/jobs")).json()) as { jobs: unknown[] };
     expect(jobs).toEqual([]);
+  });
+
+  it("leaves no connection open under the next request when it answers before it has read the body", async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const ask = async (path: string, length: number, more: Record<string, string> = {}) => {
+      const body = "x".repeat(length);
+      const answer = await harness.raw(path, { ...bearer(), ...more }, "POST", { body, agent });
+      return [answer.status, answer.headers.connection];
+    };
+    for (const length of [200_000, 900_000]) {
+      expect(await ask("/api/nothing", length)).toEqual([404, "close"]);
+      expect(await ask("/api/nothing", 0)).toEqual([404, "keep-alive"]);
+    }
+    expect(await ask("/api/jobs", 200_000, { Host: "evil.example" })).toEqual([403, "close"]);
+    // One that was read to its end.
+    expect(await ask("/api/jobs", 200_000, { "Content-Type": "application/json" })).toEqual([
+      400,
+      "keep-alive",
+    ]);
+    agent.destroy();
   });
 
   it("refuses bodies that are not JSON or too large, unknown jobs, bad queries and unknown routes", async () => {

@@ -17,6 +17,7 @@ import type { DeviceProbe } from "./device/probe.ts";
 import { ApiError, answerError, requestError } from "./http/errors.ts";
 import { pageRoutes } from "./http/page.ts";
 import { ignoreOtherRanges, refuseOtherSites, requireOwnAddress, requireToken } from "./http/security.ts";
+import { closeUnlessRead } from "./http/unread-body.ts";
 import type { JobQueue } from "./job/queue.ts";
 import type { JobStore } from "./job/store.ts";
 import { PACKAGE } from "./package-root.ts";
@@ -54,6 +55,7 @@ export function createApp(options: AppOptions): OpenAPIHono {
     },
   });
   app.onError(answerError);
+  app.use(closeUnlessRead);
   app.use(requireOwnAddress(options.port));
   app.use(ignoreOtherRanges);
   app.use("/api/*", refuseOtherSites);
@@ -68,8 +70,7 @@ export function createApp(options: AppOptions): OpenAPIHono {
   });
   const limited = bodyLimit({
     maxSize: MAX_BODY,
-    // The rest of the body is not read: the connection cannot be used again.
-    onError: (c) => c.json({ error: `expected at most ${MAX_BODY} bytes` }, 413, { Connection: "close" }),
+    onError: (c) => c.json({ error: `expected at most ${MAX_BODY} bytes` }, 413),
   });
   app.use("/api/*", async (c, next) => (isUpload(c.req.method, c.req.path) ? next() : limited(c, next)));
 

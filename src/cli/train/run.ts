@@ -5,7 +5,7 @@ import { InputError } from "../../core/errors.ts";
 import {
   configuredData,
   configuredSettings,
-  isFresh,
+  isFreshRun,
   libraryContexts,
   liveData,
   namedFiles,
@@ -67,7 +67,7 @@ async function withLocalModels({
 async function withEndOfTurn({ out, onNote }: TrainingRun, config: TrainConfig): Promise<TrainConfig> {
   if (config.end_of_turn !== undefined) return config;
   const kept = out === "" ? null : await keptFingerprint(join(out, "checkpoints"));
-  const goesOnWithout = kept !== null && !isFresh(config) && !("end_of_turn" in kept);
+  const goesOnWithout = kept !== null && !isFreshRun(config) && !("end_of_turn" in kept);
   if (goesOnWithout)
     onNote("no end-of-turn token after responses recorded as text: the run in this folder began without it");
   return { ...config, end_of_turn: !goesOnWithout };

@@ -25,11 +25,7 @@ export class ApiError extends Error {
 /** Turns whatever a handler threw into the one-line answer. Unexpected errors are logged and not shown. */
 export function answerError(error: Error, c: Context): Response {
   if (error instanceof InputError) return c.json({ error: error.message }, 400);
-  if (error instanceof ApiError) {
-    // After a timeout the rest of the body is not read, so the connection cannot be used again.
-    const headers = error.status === 408 ? { Connection: "close" } : undefined;
-    return c.json({ error: error.message }, error.status, headers);
-  }
+  if (error instanceof ApiError) return c.json({ error: error.message }, error.status);
   if (error instanceof HTTPException) {
     if (error.res) return error.getResponse();
     const message = error.message === "" ? "refused" : error.message.replace(/\s*\n\s*/g, " ");

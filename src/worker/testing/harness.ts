@@ -1,6 +1,6 @@
 /** What the worker's tests share: a worker on a temporary folder with the fake command line, and ways to ask it. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { request } from "node:http";
+import { type Agent, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -94,11 +94,20 @@ export class Harness {
     return fetch(`${this.url}${path}`, { ...init, headers });
   }
 
-  /** A request with any headers: `fetch` does not let Host or Origin be set, nor leaves `..` in paths. */
-  raw(path: string, headers: Record<string, string> = {}, method = "GET"): Promise<RawAnswer> {
+  /**
+   * A request with any headers: `fetch` does not let Host or Origin be set, nor leaves `..` in paths.
+   *
+   * @param agent keeps connections; by default each request has one of its own, which the worker cannot have just closed
+   */
+  raw(
+    path: string,
+    headers: Record<string, string> = {},
+    method = "GET",
+    { body, agent = false }: { body?: string; agent?: Agent | false } = {},
+  ): Promise<RawAnswer> {
     const { hostname, port } = new URL(this.url);
     return new Promise((resolve, reject) => {
-      const sent = request({ hostname, port, path, method, headers }, (answer) => {
+      const sent = request({ hostname, port, path, method, headers, agent }, (answer) => {
         const chunks: Buffer[] = [];
         answer.on("data", (chunk: Buffer) => chunks.push(chunk));
         answer.on("end", () =>
@@ -106,17 +115,21 @@ export class Harness {
         );
       });
       sent.on("error", reject);
-      sent.end();
+      sent.end(body);
     });
   }
 
-  post(path: string, body?: unknown): Promise<Response> {
-    const init: RequestInit = { method: "POST" };
-    if (body !== undefined) {
-      init.body = JSON.stringify(body);
-      init.headers = { "Content-Type": "application/json" };
-    }
-    return this.fetch(path, init);
+  /** A request on a connection of its own: one that `fetch` kept may have been closed by the worker meanwhile. */
+  async post(path: string, body?: unknown): Promise<Response> {
+    const headers = { Authorization: `Bearer ${this.token}` };
+    const answer = await (body === undefined
+      ? this.raw(path, headers, "POST")
+      : this.raw(path, { ...headers, "Content-Type": "application/json" }, "POST", {
+          body: JSON.stringify(body),
+        }));
+    return new Response(answer.body.length === 0 ? null : new Uint8Array(answer.body), {
+      status: answer.status,
+    });
   }
 
   async train(config: string, more: Record<string, unknown> = {}): Promise<Job> {
