@@ -20,6 +20,9 @@ export class InputError extends Error {
   }
 }
 
+/** An environment did not begin a task that may well be sound, for example because its process died: another try may do. */
+export class EnvironmentError extends InputError {}
+
 /** The line of the bad input that a check finds; null where it finds none. Other errors are thrown on. */
 export function problemOf(check: () => unknown): string | null {
   try {

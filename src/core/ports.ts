@@ -246,7 +246,11 @@ export interface NoAnswer {
  * environment executes actions, and a malformed reply never reaches it.
  */
 export interface Environment {
-  /** Starts a task from its beginning, whatever was played before. */
+  /**
+   * Starts a task from its beginning, whatever was played before.
+   *
+   * @throws EnvironmentError when another try may do; InputError otherwise, for example for a task that is not there
+   */
   reset(task: string): Promise<EnvironmentStart>;
   step(action: string): Promise<EnvironmentAnswer | NoAnswer>;
   close(): Promise<void>;

@@ -2,6 +2,9 @@
 import { InputError } from "../errors.ts";
 import { environmentRules } from "./environment.ts";
 
+/** A prompt has more tokens than its environment allows, and none is cut. */
+export class PromptLimitError extends InputError {}
+
 /** h_t as the student reads it, and the teacher's vanilla pass too. */
 export interface LimitedPrompt {
   ids: number[];
@@ -14,7 +17,7 @@ export interface LimitedPrompt {
  * implementation does; the others refuse.
  *
  * @param where of the prompt, for messages
- * @throws InputError with the numbers where the environment cuts nothing
+ * @throws PromptLimitError with the numbers where the environment cuts nothing
  */
 export function limitPrompt(
   ids: number[],
@@ -25,7 +28,7 @@ export function limitPrompt(
   const cut = Math.max(0, ids.length - limits.promptTokens);
   if (cut === 0) return { ids, cut };
   if (longPrompt === "keep-last") return { ids: ids.slice(cut), cut };
-  throw new InputError(
+  throw new PromptLimitError(
     `${ids.length} tokens; a student prompt of ${environment} has at most ${limits.promptTokens}, and none is cut`,
     where,
   );

@@ -1,9 +1,10 @@
 /** Source records (Section 3.2) from played episodes and from plans, verified by replay. */
 import { environmentRules } from "../environment/environment.ts";
-import type { Environment } from "../ports.ts";
+import type { Environment, EnvironmentTurn } from "../ports.ts";
 import type { Source, SourceDecision } from "../record/schema.ts";
 import type { Played } from "./play.ts";
-import { replay, sameKey } from "./replay.ts";
+import { hasEnded, replay, sameKey } from "./replay.ts";
+import { NOT_STARTED, tryReset } from "./try-reset.ts";
 
 /** Name of a record among those of its task. */
 export interface SourceName {
@@ -39,7 +40,8 @@ export function playedSource(
 
 /**
  * Executes a record once more from a reset: it is verified when every text, score and locator, and its end, repeat.
- * An incomplete record stays unverified. What differs is told as `replay_difference`.
+ * An incomplete record stays unverified. What differs, or why the environment did not answer, is told as
+ * `replay_difference`.
  */
 export async function verified(source: Source, environment: Environment): Promise<Source> {
   const { outcome, decisions, initial_observation: initialObservation, task } = source;
@@ -51,17 +53,18 @@ export async function verified(source: Source, environment: Environment): Promis
   return { ...source, outcome: { ...outcome, replay_difference: differs } };
 }
 
-function endDifference(
-  { final_state, outcome }: Source,
-  { state, success }: Extract<Awaited<ReturnType<typeof replay>>, { differs: null }>["turn"],
-): string | null {
+function endDifference({ final_state, outcome }: Source, turn: EnvironmentTurn): string | null {
+  const { state, success } = turn;
   if (!sameKey(state, final_state)) return "the final state";
+  if (hasEnded(turn) !== (outcome.ended === "environment")) return "the end";
   return success === outcome.success ? null : "the outcome";
 }
 
 /**
- * A plan executed literally, until the task is won, the environment ends it, or the plan is at its end. Null where the
- * environment cannot answer, and where its library takes no such record (`planDecisions`).
+ * A plan executed literally, until the task is won, the environment ends it, or the plan is at its end. Where the
+ * environment cannot answer the record is incomplete and says why (`technical_reason`).
+ *
+ * @returns null where the environment's library takes no such record (`planDecisions`)
  */
 export async function plannedSource(
   environment: Environment,
@@ -70,13 +73,18 @@ export async function plannedSource(
   as: SourceName,
 ): Promise<Source | null> {
   const { planDecisions } = environmentRules(name);
-  const start = await environment.reset(task);
+  const begun = await tryReset(environment, task);
+  let unanswered = "unanswered" in begun ? begun.unanswered : null;
+  const start = "unanswered" in begun ? NOT_STARTED : begun;
   const decisions: SourceDecision[] = [];
-  let turn: typeof start | Exclude<Awaited<ReturnType<Environment["step"]>>, { unanswered: string }> = start;
-  for (const action of plan) {
-    if (turn.done || turn.success) break;
+  let turn: EnvironmentTurn = start;
+  for (const action of unanswered === null ? plan : []) {
+    if (hasEnded(turn)) break;
     const next = await environment.step(action);
-    if ("unanswered" in next) return null;
+    if ("unanswered" in next) {
+      unanswered = next.unanswered;
+      break;
+    }
     decisions.push({
       observation: turn.observation,
       state: turn.state,
@@ -90,7 +98,8 @@ export async function plannedSource(
     });
     turn = next;
   }
-  if (planDecisions !== null && (!turn.success || decisions.length > planDecisions)) return null;
+  const complete = unanswered === null;
+  if (complete && planDecisions !== null && (!turn.success || decisions.length > planDecisions)) return null;
   const source: Source = {
     format: "gcopd.source.v1",
     environment: name,
@@ -101,11 +110,12 @@ export async function plannedSource(
     decisions,
     final_state: turn.state,
     outcome: {
-      complete: true,
+      complete,
       success: turn.success,
       score: turn.score,
-      ended: turn.done || turn.success ? "environment" : "horizon",
+      ended: !complete ? "technical" : hasEnded(turn) ? "environment" : "horizon",
       verified: false,
+      ...(unanswered === null ? {} : { technical_reason: unanswered }),
     },
   };
   return verified(source, environment);

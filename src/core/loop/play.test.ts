@@ -2,7 +2,9 @@ import { describe, expect, it } from "vitest";
 import { corridor, newLog } from "../../../test/support/corridor.ts";
 import { toyCodec } from "../../../test/support/toy-model.ts";
 import { environmentRules } from "../environment/environment.ts";
+import { PromptLimitError } from "../environment/prompt-limit.ts";
 import type { Purpose } from "../environment/protocol.ts";
+import { EnvironmentError, InputError } from "../errors.ts";
 import type { Environment, SampleRequest, Sampler } from "../ports.ts";
 import { livePlay } from "./live-task.ts";
 import { type PlayEvent, type Played, type PlayTask, play, playedEpisode } from "./play.ts";
@@ -240,4 +242,170 @@ describe("many episodes", () => {
     });
     expect(again).toEqual(first.slice(2));
   });
+});
+
+/** Every reply goes forward. */
+const forward: Sampler = {
+  sample: async (requests) =>
+    requests.map(({ id }) => {
+      const responseIds = [...toyCodec.encode(act("forward")), 0];
+      return { id, responseIds, logprobs: new Float32Array(responseIds.length), stop: "stop" };
+    }),
+};
+
+/** A corridor whose first resets throw. */
+function failing(resets: number, error: Error = new EnvironmentError("the process died")): Environment {
+  const plain = corridor(3);
+  let left = resets;
+  return {
+    ...plain,
+    reset: async (name) => {
+      left -= 1;
+      if (left >= 0) throw error;
+      return plain.reset(name);
+    },
+  };
+}
+
+const named = (episode: string, open: () => Environment): PlayTask => ({
+  ...task("alfworld", "evaluate", open),
+  episode,
+});
+
+/** What is told of episodes that all go forward, by id. */
+async function ends(tasks: readonly PlayTask[], codec = toyCodec): Promise<Map<string, Played>> {
+  const ended = new Map<string, Played>();
+  await play(tasks, forward, codec, (played) => void ended.set(played.task.episode, played));
+  return ended;
+}
+
+describe("faults", () => {
+  it("begins an episode from its start where what was begun does not replay", async () => {
+    const given = task("alfworld", "evaluate", () => corridor(3));
+    const whole = await playOne(given, [act("forward"), act("forward")]);
+    const begun = {
+      initialObservation: "Room 0.",
+      decisions: [{ ...whole.decisions[0]!, feedback: "Room 7." }],
+      attempts: [[], []],
+    };
+    const events: PlayEvent[] = [];
+    const again = await playOne({ ...given, begun }, [act("forward"), act("forward")], (event) =>
+      events.push(event),
+    );
+    expect(playedEpisode(again)).toEqual(playedEpisode(whole));
+    expect(seeds(again)).toEqual(seeds(whole));
+    expect(events.map(({ type }) => type)).toEqual(["start", "decision", "decision"]);
+  });
+
+  it("tries a reset three times, then ends the episode for a technical reason", async () => {
+    const ended = await ends([named("twice", () => failing(2)), named("dead", () => failing(3))]);
+    expect(ended.get("twice")!.outcome).toMatchObject({ success: true, complete: true });
+    expect(playedEpisode(ended.get("dead")!)).toMatchObject({
+      decisions: [],
+      outcome: { ended: "technical", complete: false, technical_reason: "the process died" },
+    });
+  });
+
+  it("counts a failed reset as one of the tries of a replay", async () => {
+    const plain = corridor(4);
+    let resets = 0;
+    const dying = (): Environment => ({
+      ...plain,
+      reset: async (name) => {
+        resets += 1;
+        if (resets === 2) throw new EnvironmentError("the process died");
+        return { ...(await plain.reset(name)), offered: { templates: ["go"], objects: ["door"] } };
+      },
+      step: async (action) => ({
+        ...(await plain.step(action)),
+        offered: { templates: ["go"], objects: ["door"] },
+      }),
+    });
+    const played = await playOne({ ...task("scienceworld", "collect", dying), maxDecisions: 1 }, [
+      act("jump"),
+      act("forward"),
+    ]);
+    expect(resets).toBe(3);
+    expect(played.outcome).toMatchObject({ ended: "horizon", complete: true });
+  });
+
+  it("stops where there is no such task", async () => {
+    const unknown = named("a", () => failing(1, new InputError("no such task", { key: "task" })));
+    await expect(ends([unknown])).rejects.toThrow("task: no such task");
+  });
+
+  it("ends an episode whose prompt is over its limit, and goes on with the others", async () => {
+    const codec: typeof toyCodec = {
+      ...toyCodec,
+      prompt(decision, environment, place) {
+        if (place.episode === "long" && place.decision === 1) throw new PromptLimitError("too many tokens");
+        return toyCodec.prompt(decision, environment, place);
+      },
+    };
+    const ended = await ends([named("long", () => corridor(4)), named("b", () => corridor(4))], codec);
+    expect(ended.get("long")!.decisions).toHaveLength(1);
+    expect(ended.get("long")!.outcome).toMatchObject({
+      ...{ ended: "technical", complete: false, technical_reason: "too many tokens" },
+    });
+    expect(ended.get("b")!.outcome).toMatchObject({ success: true });
+  });
+
+  it("tells of every ended episode, and closes every environment, where closing fails", async () => {
+    const log = newLog();
+    const stuck = (): Environment => {
+      const plain = corridor(2, log);
+      return {
+        ...plain,
+        close: async () => {
+          await plain.close();
+          throw new Error("does not close");
+        },
+      };
+    };
+    const told: string[] = [];
+    const tasks = [named("a", stuck), named("b", stuck), named("c", () => corridor(9, log))];
+    await expect(
+      play(tasks, forward, toyCodec, ({ task: { episode } }) => void told.push(episode)),
+    ).rejects.toThrow("does not close");
+    expect(told).toEqual(["a", "b"]);
+    expect(log.closed).toBe(3);
+    // A fault of playing is the one that is told, and all are closed after it.
+    const broken: Sampler = { sample: () => Promise.reject(new Error("no device")) };
+    await expect(play(tasks, broken, toyCodec, () => undefined)).rejects.toThrow("no device");
+    expect(log.closed).toBe(6);
+  });
+});
+
+it("steps of several environments run together, and who answers first changes nothing", async () => {
+  const played = async (order: readonly number[]) => {
+    let waiting: (() => void)[] = [];
+    const together = (n: number) => (): Environment => {
+      const plain = corridor(3);
+      return {
+        ...plain,
+        step: async (action) => {
+          // Nobody answers before all are asked.
+          await new Promise<void>((resolve) => {
+            waiting[n] = resolve;
+            if (Object.keys(waiting).length < order.length) return;
+            const all = order.map((next) => waiting[next]!);
+            waiting = [];
+            for (const answer of all) answer();
+          });
+          return plain.step(action);
+        },
+      };
+    };
+    const events: PlayEvent[] = [];
+    const tasks = order.map((_, n) => named(`e${n}`, together(n)));
+    const ended: Played[] = [];
+    await play(tasks, forward, toyCodec, (each) => void ended.push(each), {
+      onPlayed: (event) => events.push(event),
+    });
+    return {
+      episodes: ended.map(playedEpisode),
+      events: tasks.map(({ episode }) => events.filter((event) => event.episode === episode)),
+    };
+  };
+  expect(await played([2, 0, 1])).toEqual(await played([0, 1, 2]));
 });

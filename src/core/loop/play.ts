@@ -1,6 +1,7 @@
 /** Episodes played by a model: all that run advance together, one response each at a time. */
 import { environmentRules } from "../environment/environment.ts";
 import type { DecisionPrompt } from "../environment/prompt/chat.ts";
+import { PromptLimitError } from "../environment/prompt-limit.ts";
 import type { ReplyPolicy, Sampling } from "../environment/protocol.ts";
 import type {
   Environment,
@@ -17,7 +18,8 @@ import type { Attempt, Episode, EpisodeDecision, Outcome, State } from "../recor
 import { seedOf } from "../seeded.ts";
 import { foldWhiteSpace } from "../white-space.ts";
 import type { TextCodec } from "./codec.ts";
-import { replay } from "./replay.ts";
+import { hasEnded, replay } from "./replay.ts";
+import { NOT_STARTED, tryReset } from "./try-reset.ts";
 
 /** An environment, and what stands between it and the model, for one episode. */
 export interface OpenedTask {
@@ -50,7 +52,7 @@ export interface PlayTask {
   open(): Promise<OpenedTask>;
   /** Reads the action out of a response to `observation`; null when the response is malformed. */
   parse(response: string, observation: string): string | null;
-  /** What was played of it before an interruption. */
+  /** What was played of it before an interruption; where it does not replay, the episode begins from its start. */
   begun?: Progress;
 }
 
@@ -99,16 +101,14 @@ interface Live {
 
 type End = Pick<Outcome, "ended" | "complete"> & { reason?: string };
 
-/** How often a reset and replay is tried before the episode is given up. */
-const RESTORE_TRIES = 3;
-
 /**
  * Plays every task. Each decision is recorded with its prompt, ids and log-probabilities. An episode ends when the
- * environment says so or the task is won, after `maxDecisions` (`horizon`), when its attempts are used up, or when the
- * environment cannot answer (`technical`; the decision without an answer is no part of the record).
+ * environment says so or the task is won, after `maxDecisions` (`horizon`), when its attempts are used up, when the
+ * environment cannot answer or a prompt is over its limit (`technical`; the decision that could not be made is no part of
+ * the record).
  *
  * @param onEnd is told of each episode as it ends; episodes end in any order
- * @throws InputError when what was begun does not replay to the same texts
+ * @throws InputError for a task that an environment does not have
  */
 export async function play(
   tasks: readonly PlayTask[],
@@ -118,6 +118,7 @@ export async function play(
   options: PlayOptions = {},
 ): Promise<void> {
   const { atOnce = tasks.length, signal, onPlayed = () => undefined } = options;
+  const open = new Set<Environment>();
   const running = new Set<Live>();
   let next = 0;
   try {
@@ -127,24 +128,25 @@ export async function play(
         const task = tasks[next]!;
         next += 1;
         const opened = await task.open();
-        const live = { task, opened } as const;
-        const begun = await begin(live, onPlayed).catch(async (error: unknown) => {
-          await opened.environment.close();
-          throw error;
-        });
-        running.add(begun);
+        open.add(opened.environment);
+        running.add(await begin({ task, opened }, onPlayed));
       }
+      const faults: unknown[] = [];
       for (const live of running) {
         if (live.ended === null) continue;
         running.delete(live);
-        await live.opened.environment.close();
+        open.delete(live.opened.environment);
+        // Closed first: `onEnd` may need the simulator that it holds. A fault of it does not lose the episode.
+        await live.opened.environment.close().catch((error: unknown) => faults.push(error));
         await onEnd(finished(live, live.ended));
       }
+      if (faults.length > 0) throw faults[0];
       if (running.size === 0 && next === tasks.length) return;
       if (running.size > 0) await advance([...running], sampler, codec, onPlayed, signal);
     }
   } finally {
-    for (const { opened } of running) await opened.environment.close();
+    // Some are open only after a fault, and that fault is the one to tell.
+    await Promise.allSettled([...open].map((environment) => environment.close()));
   }
 }
 
@@ -153,13 +155,21 @@ async function begin(
   { task, opened }: Pick<Live, "task" | "opened">,
   onPlayed: (event: PlayEvent) => void,
 ): Promise<Live> {
+  const resumed = await resume({ task, opened });
+  if (resumed !== null) return resumed;
+  const start = await tryReset(opened.environment, task.task);
+  const live = { task, opened, decisions: [], attempts: [[]] };
+  if ("unanswered" in start)
+    return { ...live, start: NOT_STARTED, turn: NOT_STARTED, ended: unanswered(start) };
+  onPlayed({ type: "start", episode: task.episode, initialObservation: start.observation });
+  const started: Live = { ...live, start, turn: start, ended: null };
+  return { ...started, ended: endOf(started) };
+}
+
+/** The episode as an interruption left it; null where nothing was begun, or what was does not replay. */
+async function resume({ task, opened }: Pick<Live, "task" | "opened">): Promise<Live | null> {
   const { begun } = task;
-  if (begun === undefined) {
-    const start = await opened.environment.reset(task.task);
-    onPlayed({ type: "start", episode: task.episode, initialObservation: start.observation });
-    const live = { task, opened, start, turn: start, decisions: [], attempts: [[]], ended: null };
-    return { ...live, ended: endOf(live) };
-  }
+  if (begun === undefined) return null;
   const live: Live = {
     task,
     opened,
@@ -168,35 +178,26 @@ async function begin(
     attempts: begun.attempts.map((made) => [...made]),
     ended: null,
   };
-  await restore(live, begun.initialObservation);
+  if ((await restore(live, begun.initialObservation)) !== null) return null;
   live.ended ??= usedUp(live) ?? endOf(live);
   return live;
 }
 
-const NOT_STARTED: EnvironmentStart = {
-  ...{ observation: "", feedback: "", offered: null, state: null },
-  ...{ score: null, done: false, success: false, description: "" },
-};
-
-/** Brings the environment to where the accepted decisions lead; the episode ends where it does not get there. */
-async function restore(live: Live, initialObservation: string): Promise<void> {
+/** Brings the environment to where the accepted decisions lead. @returns why it does not get there, or null */
+async function restore(live: Live, initialObservation: string): Promise<NoAnswer | null> {
   const { task, opened, decisions } = live;
-  let differs = "";
-  for (let tries = 0; tries < RESTORE_TRIES; tries += 1) {
-    const again = await replay(
-      opened.environment,
-      { task: task.task, initialObservation, decisions },
-      environmentRules(task.environment),
-    );
-    if (again.differs === null) {
-      live.start = again.start;
-      live.turn = again.turn;
-      if (decisions.at(-1)?.status === "malformed") takeMalformed(live);
-      return;
-    }
-    differs = again.differs;
-  }
-  live.ended = { ended: "technical", complete: false, reason: `the replay differs in ${differs}` };
+  const again = await replay(
+    opened.environment,
+    { task: task.task, initialObservation, decisions },
+    environmentRules(task.environment),
+    { again: true },
+  );
+  if (again.differs !== null)
+    return { unanswered: again.answered ? `the replay differs in ${again.differs}` : again.differs };
+  live.start = again.start;
+  live.turn = again.turn;
+  if (decisions.at(-1)?.status === "malformed") takeMalformed(live);
+  return null;
 }
 
 function takeMalformed(live: Live): void {
@@ -213,28 +214,42 @@ async function advance(
   onPlayed: (event: PlayEvent) => void,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const asked = running.map((live) => ask(live, codec));
+  const asked = running.flatMap((live) => {
+    try {
+      return [ask(live, codec)];
+    } catch (error) {
+      if (!(error instanceof PromptLimitError)) throw error;
+      live.ended = unanswered({ unanswered: error.message });
+      return [];
+    }
+  });
+  if (asked.length === 0) return;
   const results = await sampler.sample(
     asked.map(({ request }) => request),
     { signal },
   );
-  for (const [n, live] of running.entries()) await take(live, asked[n]!, results[n]!, codec, onPlayed);
+  // All steps end before a fault is told: none is under way when the environments are closed.
+  const taken = await Promise.allSettled(asked.map((each, n) => take(each, results[n]!, codec, onPlayed)));
+  for (const each of taken) if (each.status === "rejected") throw each.reason;
 }
 
 interface Asked {
+  live: Live;
   request: SampleRequest;
   message: string;
   /** Tokens left out at the prompt's beginning. */
   cut: number;
 }
 
-function ask({ task, opened, start, turn, decisions, attempts }: Live, codec: TextCodec): Asked {
+function ask(live: Live, codec: TextCodec): Asked {
+  const { task, opened, start, turn, decisions, attempts } = live;
   const decision = decisions.length;
   const { message, earlier } = opened.prompt(start, turn, decisions);
   const place = { episode: task.episode, decision };
   const { ids, cut } = codec.prompt({ prompt: message, earlier }, task.environment, place);
   const { temperature, topP, topK } = task.sampling;
   return {
+    live,
     message,
     cut,
     request: {
@@ -253,8 +268,7 @@ function ask({ task, opened, start, turn, decisions, attempts }: Live, codec: Te
 
 /** Makes a response a decision, or an attempt where its task draws such replies again. */
 async function take(
-  live: Live,
-  { request, message, cut }: Asked,
+  { live, request, message, cut }: Asked,
   { responseIds, logprobs, stop }: SampleResult,
   codec: TextCodec,
   onPlayed: (event: PlayEvent) => void,
@@ -278,7 +292,9 @@ async function take(
   }
   if (next.status === "rejected" && task.replies.rejected === "restore") {
     tried({ action, reason: "rejected", feedback: next.feedback, response: text });
-    if (live.ended === null) await restore(live, live.start.observation);
+    if (live.ended !== null) return;
+    const lost = await restore(live, live.start.observation);
+    if (lost !== null) live.ended = unanswered(lost);
     return;
   }
   const decision: EpisodeDecision = {
@@ -306,7 +322,7 @@ async function take(
 
 /** The end that the last turn, or the number of decisions, means; null where the episode goes on. */
 function endOf({ turn, decisions, task }: Pick<Live, "turn" | "decisions" | "task">): End | null {
-  if (turn.done || turn.success) return { ended: "environment", complete: true };
+  if (hasEnded(turn)) return { ended: "environment", complete: true };
   return decisions.length < task.maxDecisions ? null : { ended: "horizon", complete: true };
 }
 

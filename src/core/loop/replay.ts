@@ -6,6 +6,7 @@ import type { EnvironmentRules } from "../environment/environment.ts";
 import type { Environment, EnvironmentAnswer, EnvironmentStart, EnvironmentTurn } from "../ports.ts";
 import type { EpisodeDecision, SourceDecision, State } from "../record/schema.ts";
 import { foldWhiteSpace } from "../white-space.ts";
+import { RESET_TRIES, tryReset } from "./try-reset.ts";
 
 /** What is executed again. */
 export interface ReplayedRecord {
@@ -16,47 +17,69 @@ export interface ReplayedRecord {
 
 export type Replay =
   | { start: EnvironmentStart; turn: EnvironmentTurn; differs: null }
-  /** The first difference, for people. */
-  | { differs: string };
+  /** The first difference, for people, or why the environment did not answer. */
+  | { differs: string; answered: boolean };
 
 /**
  * Resets the environment and executes the decisions. Malformed ones never reached it and are passed over; a recorded
- * number of a menu stands for the entry with the recorded text.
+ * number of a menu stands for the entry with the recorded text. An environment that does not answer is tried up to
+ * `RESET_TRIES` times.
  *
+ * @param again also tries again where the environment answers with something else
  * @returns the turn after the last decision, or the first difference from the record in observation, feedback, status,
- * score or locator
+ * score, locator or end
  */
 export async function replay(
+  environment: Environment,
+  record: ReplayedRecord,
+  rules: Pick<EnvironmentRules, "sameText">,
+  { again = false } = {},
+): Promise<Replay> {
+  for (let tried = 1; ; tried += 1) {
+    const result = await replayOnce(environment, record, rules);
+    if (result.differs === null || tried >= RESET_TRIES || (result.answered && !again)) return result;
+  }
+}
+
+async function replayOnce(
   environment: Environment,
   { task, initialObservation, decisions }: ReplayedRecord,
   { sameText }: Pick<EnvironmentRules, "sameText">,
 ): Promise<Replay> {
-  const start = await environment.reset(task);
-  if (!sameText(start.observation, initialObservation)) return { differs: "the first observation" };
+  const differing = (differs: string): Replay => ({ differs, answered: true });
+  const start = await tryReset(environment, task, 1);
+  if ("unanswered" in start) return { differs: start.unanswered, answered: false };
+  if (!sameText(start.observation, initialObservation)) return differing("the first observation");
   let turn: EnvironmentTurn = start;
   for (const [t, recorded] of decisions.entries()) {
     const before = difference(t, [
+      ["end", !hasEnded(turn)],
       ["state", sameKey(turn.state, recorded.state)],
       [
         "observation",
         t === 0 || !executed(decisions[t - 1]!) || sameText(turn.observation, recorded.observation),
       ],
     ]);
-    if (before !== null) return { differs: before };
+    if (before !== null) return differing(before);
     if (!executed(recorded)) continue;
     const action = reboundAction(turn.state, recorded);
-    if (action === null) return { differs: `decision ${t}: no single menu entry says what was chosen` };
+    if (action === null) return differing(`decision ${t}: no single menu entry says what was chosen`);
     const answer = await environment.step(action);
-    if ("unanswered" in answer) return { differs: `decision ${t}: ${answer.unanswered}` };
+    if ("unanswered" in answer) return { differs: `decision ${t}: ${answer.unanswered}`, answered: false };
     const after = difference(t, [
       ["status", sameStatus(answer, recorded)],
       ["feedback", sameText(answer.feedback, recorded.feedback)],
       ["score", answer.score === recorded.score],
     ]);
-    if (after !== null) return { differs: after };
+    if (after !== null) return differing(after);
     turn = answer;
   }
   return { start, turn, differs: null };
+}
+
+/** Whether the environment ended the episode with this turn: no decision follows. */
+export function hasEnded({ done, success }: Pick<EnvironmentTurn, "done" | "success">): boolean {
+  return done || success;
 }
 
 /** False for a malformed response, which no environment sees. */

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { EnvironmentError, InputError } from "../../core/errors.ts";
 import { ScienceWorldEnvironment } from "./environment.ts";
 import type { SimulatorJar } from "./jar.ts";
 import { type PoolOptions, SimulatorPool } from "./pool.ts";
@@ -104,6 +105,21 @@ describe("simulators", () => {
     expect(await environment.step("win")).toEqual({ unanswered: "a.whl: the simulator ended (SIGKILL)" });
     expect((await environment.reset("tiny|0|easy")).done).toBe(false);
     expect(folders()).toHaveLength(1);
+    await environment.close();
+  });
+
+  test("that fail in a reset may be tried again; a task that is not there may not", async () => {
+    const answers = tinyWorld();
+    const { getTaskDescription } = answers;
+    const environment = await world(answers);
+    await environment.reset("tiny|0|easy");
+    answers.getTaskDescription = () => "!xsthe simulator is broken";
+    await expect(environment.reset("tiny|0|easy")).rejects.toBeInstanceOf(EnvironmentError);
+    Object.assign(answers, { getTaskDescription });
+    expect((await environment.reset("tiny|0|easy")).done).toBe(false);
+    const unknown = await environment.reset("tiny|7|easy").catch((error: unknown) => error);
+    expect(unknown).toBeInstanceOf(InputError);
+    expect(unknown).not.toBeInstanceOf(EnvironmentError);
     await environment.close();
   });
 

@@ -1,7 +1,7 @@
 /** ScienceWorld behind the port: one simulator of a pool per environment. */
 import { locateCase } from "../../core/environment/scienceworld/locate-case.ts";
 import { type FeedbackEntry, isRejection } from "../../core/environment/scienceworld/parser-mode.ts";
-import { InputError } from "../../core/errors.ts";
+import { EnvironmentError, InputError } from "../../core/errors.ts";
 import type {
   Environment,
   EnvironmentAnswer,
@@ -32,7 +32,8 @@ export class ScienceWorldEnvironment implements Environment {
   /**
    * Takes a simulator from the pool, waiting for one if all are in use, and keeps it until `close`.
    *
-   * @throws InputError for a task that the simulator does not have, and a simulator that cannot be started or fails
+   * @throws InputError for a task that the simulator does not have, and a simulator that cannot be started;
+   * EnvironmentError when it fails later
    */
   async reset(task: string): Promise<EnvironmentStart> {
     const chosen = readTask(task);
@@ -41,9 +42,14 @@ export class ScienceWorldEnvironment implements Environment {
     const simulator = this.#simulator;
     this.#task = task;
     this.#history = [];
-    await simulator.load(chosen);
-    const turn = await this.#turn(simulator, await simulator.reset());
-    return { ...turn, description: await simulator.description() };
+    try {
+      await simulator.load(chosen);
+      const turn = await this.#turn(simulator, await simulator.reset());
+      return { ...turn, description: await simulator.description() };
+    } catch (error) {
+      if (!(error instanceof InputError) || error.where.key === "task") throw error;
+      throw new EnvironmentError(error.reason, error.where);
+    }
   }
 
   /** A simulator that fails ends the episode for a technical reason. */

@@ -1,7 +1,7 @@
 /** WebShop behind the port: a shop in this process, or one behind the released HTTP contract. */
 import type { PageDescriptor } from "../../core/environment/webshop/page.ts";
 import type { PageActions } from "../../core/environment/webshop/prompt.ts";
-import { InputError } from "../../core/errors.ts";
+import { EnvironmentError, InputError } from "../../core/errors.ts";
 import type {
   Environment,
   EnvironmentAnswer,
@@ -100,15 +100,16 @@ export class ShopServerEnvironment implements Environment {
     this.#client = client;
   }
 
-  /** @throws InputError for a task of another name, a goal that the server does not have, and a server that fails */
+  /** @throws InputError for a task of another name; EnvironmentError when the server refuses the goal or fails */
   async reset(task: string): Promise<EnvironmentStart> {
     const digits = /^goal(0|[1-9]\d*)$/.exec(task)?.[1];
     if (digits === undefined)
       throw new InputError(`expected goal0, goal1, ..., received ${JSON.stringify(task)}`, { key: "task" });
-    const { obs, instruction, available_actions, state } = await this.#client.reset(
-      this.#episode,
-      Number(digits),
-    );
+    const { obs, instruction, available_actions, state } = await this.#client
+      .reset(this.#episode, Number(digits))
+      .catch((error: unknown) => {
+        throw error instanceof InputError ? new EnvironmentError(error.reason, error.where) : error;
+      });
     this.#actions = available_actions;
     const shown = { observation: obs, actions: available_actions, state: serverState(state) };
     return { ...turn({ ...shown, reward: 0, done: false }), description: instruction };

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fixtureFolder } from "../../../test/support/environment-fixture.ts";
+import { EnvironmentError } from "../../core/errors.ts";
 import { readCatalogue } from "../../simulator/webshop/catalogue.ts";
 import { ShopClient, type ShopClientOptions } from "../../simulator/webshop/client.ts";
 import { ShopEnvironment, ShopServerEnvironment } from "../../simulator/webshop/environment.ts";
@@ -68,6 +69,12 @@ describe("the worker's shop, asked by the client", () => {
     });
     await server.close();
     await expect(server.reset("6")).rejects.toThrow('expected goal0, goal1, ..., received "6"');
+  });
+
+  it("is an environment whose reset may be tried again where the server refuses it", async () => {
+    const server = new ShopServerEnvironment(await connect());
+    await expect(server.reset("goal99999")).rejects.toBeInstanceOf(EnvironmentError);
+    await expect(server.reset("6")).rejects.not.toBeInstanceOf(EnvironmentError);
   });
 
   it("counts its open episodes; one of the same name begins again", async () => {
