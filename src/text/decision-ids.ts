@@ -75,6 +75,8 @@ export function requireEndOfTurn({ endOfTurnId, file }: Tokenizer): number {
 export interface ResponseOptions {
   /** It ends with the end-of-turn token that a rollout samples. False gives the ids of earlier versions. */
   endOfTurn?: boolean;
+  /** Whether it ended its turn, where that is known from ids that were left out: neither lengths nor limits tell it then. */
+  ended?: boolean;
 }
 
 /**
@@ -91,7 +93,7 @@ export function decisionResponseIds(
   tokenizer: Tokenizer,
   environment: string,
   place: DecisionPlace = {},
-  { endOfTurn = true }: ResponseOptions = {},
+  { endOfTurn = true, ended: known }: ResponseOptions = {},
 ): number[] {
   if (decision.response_ids !== undefined)
     return recorded(decision.response_ids, "response_ids", tokenizer, place);
@@ -103,7 +105,8 @@ export function decisionResponseIds(
     );
   }
   const text = tokenizer.encode(decision.response, { special: false });
-  if (!endOfTurn) return text;
+  if (!endOfTurn || known === false) return text;
+  if (known === true) return [...text, requireEndOfTurn(tokenizer)];
   const drawn = decision.rollout_logprobs?.length;
   if (drawn !== undefined && drawn !== text.length && drawn !== text.length + 1) {
     throw inputError(

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { EPISODES, jsonLines, SOURCES, TASK } from "../../../e2e/own-files.ts";
 import { nextRelease, tokenizerFiles } from "../../../test/support/tokenizers.ts";
+import { environmentRules } from "../../core/environment/environment.ts";
 import { loadTokenizer, type TokenizerTexts } from "../../text/index.ts";
 import { LibraryService } from "./library-service.ts";
 
@@ -91,12 +92,12 @@ describe("tokenizers of teacher and student", () => {
   });
 
   it("other than the one whose log-probabilities were recorded: that one tells whether the turn ended", async () => {
-    const response = "नमस्ते दुनिया नमस्ते";
+    const few = "नमस्ते दुनिया नमस्ते";
     const [teacher, student] = [loadTokenizer(QWEN3), loadTokenizer(QWEN3_5)];
-    const text = teacher.encode(response);
-    const drawn = student.encode(response).length;
+    const text = teacher.encode(few);
+    const drawn = student.encode(few).length;
     expect(Math.abs(drawn - text.length)).toBeGreaterThan(1);
-    const responseOf = async (count: number) => {
+    const responseOf = async (count: number, response = few) => {
       const { service, ref } = await opened({
         response,
         rollout_logprobs: new Array<number>(count).fill(-1),
@@ -110,6 +111,12 @@ describe("tokenizers of teacher and student", () => {
     };
     expect(await responseOf(drawn)).toEqual(text);
     expect(await responseOf(drawn + 1)).toEqual([...text, teacher.endOfTurnId]);
+    // More of the teacher's tokens than a response may have: the student that drew fewer had room to end its turn.
+    const many = few.repeat(150);
+    const ids = teacher.encode(many);
+    expect(ids.length).toBeGreaterThan(environmentRules("scienceworld").limits.responseTokens);
+    expect(await responseOf(student.encode(many).length + 1, many)).toEqual([...ids, teacher.endOfTurnId]);
+    expect(await responseOf(student.encode(many).length, many)).toEqual(ids);
     expect(await responseOf(3)).toMatch(/rollout_logprobs: 3 log-probabilities; expected \d+/);
   });
 

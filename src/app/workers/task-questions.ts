@@ -171,8 +171,8 @@ export abstract class TaskQuestions {
   ): Promise<ScorePair> {
     const { records, prepared } = await this.kept(ref, selection);
     const episode = findEpisode(records, episodeId);
-    const { tokenizer, read, endOfTurn } = this.#readBy(by, episode, decision, asked);
-    const pair = new TeacherContext(tokenizer, prepared, read, decision, selection, { endOfTurn }).pair();
+    const { tokenizer, read, note: _, ...options } = this.#readBy(by, episode, decision, asked);
+    const pair = new TeacherContext(tokenizer, prepared, read, decision, selection, options).pair();
     return { ...pair, studentProblem: by === "teacher" ? this.tokenizers.studentProblem(pair) : null };
   }
 
@@ -185,7 +185,7 @@ export abstract class TaskQuestions {
     episode: Episode,
     decision: number,
     { endOfTurn = true }: ResponseOptions,
-  ): { tokenizer: Tokenizer | null; read: Episode; note: string | null; endOfTurn: boolean } {
+  ): { tokenizer: Tokenizer | null; read: Episode; note: string | null } & ResponseOptions {
     const tokenizer = this.tokenizers.of(by);
     const recorded = episode.decisions[decision];
     const own = { tokenizer, read: episode, note: null, endOfTurn };
@@ -202,7 +202,7 @@ export abstract class TaskQuestions {
     const note = foreign
       ? `The recorded token ids are not of ${tokenizer.file}: the recorded texts are encoded with it.`
       : null;
-    return { tokenizer, read: asTexts(episode), note, endOfTurn: endOfTurn && (ended ?? true) };
+    return { tokenizer, read: asTexts(episode), note, endOfTurn, ended: ended ?? undefined };
   }
 
   /** Lengths in tokens of both contexts of a decision and of its response. */
@@ -234,8 +234,8 @@ export abstract class TaskQuestions {
   ): Promise<LeftOutContext[]> {
     const { records, prepared } = await this.kept(ref, selection);
     const episode = findEpisode(records, episodeId);
-    const { tokenizer, read, endOfTurn } = this.#readBy("teacher", episode, decision, options);
-    return new TeacherContext(tokenizer, prepared, read, decision, selection, { endOfTurn }).leftOut(record);
+    const { tokenizer, read, note: _, ...reading } = this.#readBy("teacher", episode, decision, options);
+    return new TeacherContext(tokenizer, prepared, read, decision, selection, reading).leftOut(record);
   }
 
   /** Decision j of a source; null for its terminal visit. Throws `InputError` when there is no such visit. */
