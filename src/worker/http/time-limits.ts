@@ -42,8 +42,11 @@ export function limitBodyTime(
     const timer = setTimeout(() => {
       if (incoming.complete) return;
       // Past the handler, which may still be waiting for the body and must not act on the rest of it.
-      if (socket.writable && !answer.headersSent) socket.write(TOO_LATE);
-      socket.destroy();
+      incoming.pause();
+      // Destroying the request closes its connection: not before the answer has left.
+      const destroy = () => incoming.destroy();
+      if (socket.writable && !answer.headersSent) socket.end(TOO_LATE, destroy);
+      else destroy();
     }, ms);
     incoming.once("close", () => clearTimeout(timer));
   });
