@@ -2,6 +2,7 @@
 import { createReadStream, type ReadStream, unlinkSync } from "node:fs";
 import { access, constants, open, readFile, realpath, stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import { addAbortSignal } from "node:stream";
 import { InputError } from "../core/errors.ts";
 import { plainText } from "../core/plain-text.ts";
 import { gzip, recordLine } from "../core/record/write.ts";
@@ -17,10 +18,14 @@ export function fileLabel(path: string): string {
   return path === STANDARD ? "standard input" : path;
 }
 
-/** Bytes of a file, or of standard input for `-`. `InputError` when there is no such file, or it is a folder. */
-export async function* openBytes(path: string): AsyncGenerator<Uint8Array> {
+/**
+ * Bytes of a file, or of standard input for `-`, until a signal ends the reading. `InputError` when there is no such file,
+ * or it is a folder.
+ */
+export async function* openBytes(path: string, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
   const stream: ReadStream | NodeJS.ReadStream =
     path === STANDARD ? process.stdin : createReadStream(path, { highWaterMark: 1 << 18 });
+  if (signal !== undefined) addAbortSignal(signal, stream);
   try {
     yield* stream as AsyncIterable<Uint8Array>;
   } catch (error) {

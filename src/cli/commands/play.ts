@@ -3,8 +3,9 @@ import { InputError } from "../../core/errors.ts";
 import type { EnvironmentTurn, Offered } from "../../core/ports.ts";
 import { checkOut, progress, writeRecordsOut } from "../io.ts";
 import { readActions } from "../play/read-actions.ts";
-import type { PlayOptions } from "../play/simulator.ts";
+import type { PlayOptions, PlaySession } from "../play/simulator.ts";
 import { SIMULATOR_NAMES, simulatorNamed } from "../play/simulators.ts";
+import { withSession } from "../play/with-session.ts";
 
 interface Options extends PlayOptions {
   environment: string;
@@ -35,7 +36,14 @@ export function register(program: Command): void {
 async function run(options: Options): Promise<void> {
   const open = simulatorNamed(options.environment);
   await checkOut(options.out);
-  const { environment, task, more } = await open(options);
+  await withSession(open, options, (session, signal) => playActions(options, session, signal));
+}
+
+async function playActions(
+  { actions, out }: Options,
+  { environment, task, more }: PlaySession,
+  signal: AbortSignal,
+): Promise<void> {
   let step = 0;
   async function line(action: string | null, turn: EnvironmentTurn): Promise<object> {
     const { feedback, observation, offered, score, done, success, state } = turn;
@@ -54,18 +62,14 @@ async function run(options: Options): Promise<void> {
   }
   async function* played(): AsyncGenerator<object> {
     yield await line(null, await environment.reset(task));
-    for await (const action of readActions(options.actions)) {
+    for await (const action of readActions(actions, signal)) {
       const answer = await environment.step(action);
       if ("unanswered" in answer)
         throw new InputError(`action ${step}: ${answer.unanswered}`, { file: task });
       yield await line(action, answer);
     }
   }
-  try {
-    await writeRecordsOut(options.out, played());
-  } finally {
-    await environment.close();
-  }
+  await writeRecordsOut(out, played());
   progress(`${task}: ${step - 1} actions played`);
 }
 

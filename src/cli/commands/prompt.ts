@@ -15,6 +15,7 @@ import { checkOut, readText, writeOut } from "../io.ts";
 import { readActions } from "../play/read-actions.ts";
 import type { PlayOptions } from "../play/simulator.ts";
 import { SIMULATOR_NAMES, simulatorNamed } from "../play/simulators.ts";
+import { withSession } from "../play/with-session.ts";
 
 interface Options extends PlayOptions {
   environment: string;
@@ -60,15 +61,14 @@ async function run(options: Options): Promise<void> {
           rules.prompt.lists,
           { file: options.template },
         );
-  const { environment, task } = await open(options);
-  try {
+  await withSession(open, options, async ({ environment, task }, signal) => {
     const start = await environment.reset(task);
     const history: PastDecision[] = [];
     const read = (turn: EnvironmentTurn) =>
       decisionPrompt(rules, protocol, start.description, turn, history, template);
     let turn: EnvironmentTurn = start;
     if (options.actions !== undefined) {
-      for await (const action of readActions(options.actions)) {
+      for await (const action of readActions(options.actions, signal)) {
         if (turn.done)
           throw new InputError(`action ${history.length + 1} comes after the end`, { file: task });
         const { observation } = turn;
@@ -82,9 +82,7 @@ async function run(options: Options): Promise<void> {
       }
     }
     await writeOut(options.out, [printed(read(turn))]);
-  } finally {
-    await environment.close();
-  }
+  });
 }
 
 function printed({ message, earlier }: DecisionPrompt): string {

@@ -7,11 +7,12 @@ import { fileLabel, openBytes } from "../io.ts";
 /**
  * Actions of a file (`-`: standard input), one JSON string per line.
  *
+ * @param signal ends the reading
  * @throws InputError that names the line
  */
-export async function* readActions(path: string): AsyncGenerator<string> {
+export async function* readActions(path: string, signal?: AbortSignal): AsyncGenerator<string> {
   const file = fileLabel(path);
-  for await (const { text, line } of readLines(openBytes(path), file)) {
+  for await (const { text, line } of readLines(openBytes(path, signal), file)) {
     const value = parseJsonText(text, { file, line });
     if (typeof value !== "string")
       throw new InputError(`expected an action as a JSON string, received ${jsonType(value)}`, {

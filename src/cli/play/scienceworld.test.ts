@@ -1,10 +1,14 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { runCli } from "../../../test/support/cli.ts";
 import { madeJar } from "../../simulator/scienceworld/testing/made-jar.ts";
-import { type StubGateway, stubGateway } from "../../simulator/scienceworld/testing/stub-gateway.ts";
+import {
+  type StubGateway,
+  stubGateway,
+  tinyWorld,
+} from "../../simulator/scienceworld/testing/stub-gateway.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gcopd-play-scienceworld-"));
 const [jar, other, actions] = ["a.jar", "b.jar", "actions.jsonl"].map((name) => join(folder, name)) as [
@@ -65,6 +69,29 @@ test("an episode is played line by line", async () => {
     [3, "win", 100, true, true, 3],
   ]);
 });
+
+test.each([["play"], ["prompt", "--purpose", "evaluate"]])(
+  "%s that is interrupted leaves no simulator behind",
+  async (...command) => {
+    const temporary = mkdtempSync(join(folder, "temporary-"));
+    const tiny = tinyWorld();
+    const step = ([action = ""]: readonly string[]) => {
+      if (action !== "smenu") return tiny.step!([action]);
+      process.emit("SIGINT", "SIGINT");
+      return null;
+    };
+    const silent = await stubGateway({ ...tiny, step });
+    vi.stubEnv("GCOPD_FAKE_JAVA", String(silent.port));
+    vi.stubEnv("TMPDIR", temporary);
+    const args = ["--environment", "scienceworld", "--actions", actions, "--simulator", jar];
+    const { code, out, err } = await runCli(...command, ...args, "--task", "tiny|0|easy");
+    expect([code, out]).toEqual([130, ""]);
+    expect(err).toContain("gcopd: interrupted, nothing was written\n");
+    expect(readdirSync(temporary)).toEqual([]);
+    await silent.close();
+    vi.stubEnv("GCOPD_FAKE_JAVA", String(gateway.port));
+  },
+);
 
 test.each([
   [["--task", "boil|1|easy"], 2, "needs --simulator, a wheel, JAR or package folder"],

@@ -123,6 +123,38 @@ describe("simulators", () => {
     await environment.close();
   });
 
+  test("of any number share one hook on the end of this process", async () => {
+    await world(tinyWorld(), { size: 11 });
+    const before = process.listenerCount("exit");
+    const lent = await Promise.all(Array.from({ length: 11 }, () => pool.acquire()));
+    expect(folders()).toHaveLength(11);
+    expect(process.listenerCount("exit")).toBe(before + 1);
+    for (const simulator of lent) await pool.release(simulator);
+    await pool.close();
+    expect(process.listenerCount("exit")).toBe(before);
+  });
+
+  test("of a closed pool are refused, also to those that wait for one", async () => {
+    await world(tinyWorld(), { size: 1 });
+    const lent = await pool.acquire();
+    const waits = expect(pool.acquire()).rejects.toThrow("the pool of simulators is closed");
+    await pool.close();
+    await waits;
+    await pool.release(lent);
+    await expect(pool.acquire()).rejects.toThrow("the pool of simulators is closed");
+    expect(folders()).toEqual([]);
+  });
+
+  test("that start while the pool is closed are ended", async () => {
+    await world();
+    vi.stubEnv("GCOPD_FAKE_JAVA", "silent");
+    const starts = expect(pool.acquire()).rejects.toThrow("the pool of simulators is closed");
+    expect(folders()).toHaveLength(1);
+    await pool.close();
+    await starts;
+    expect(folders()).toEqual([]);
+  });
+
   test("that hang are ended", async () => {
     const environment = await world({}, { replyMs: 200 });
     await expect(environment.reset("tiny|0|easy")).rejects.toThrow(

@@ -1,11 +1,10 @@
 /** A Java process with py4j's gateway, which never outlives this one. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { InputError } from "../../core/errors.ts";
 import type { SimulatorJar } from "./jar.ts";
+import { JAR_NAME, makeJarFolder, removeJarFolder } from "./jar-folder.ts";
 import { Py4jConnection } from "./py4j.ts";
 
 export interface JvmOptions {
@@ -15,6 +14,8 @@ export interface JvmOptions {
   startMs?: number;
   /** Longest wait for one reply, in milliseconds; two minutes if left out. */
   replyMs?: number;
+  /** Ends a process that is still starting. */
+  signal?: AbortSignal;
 }
 
 /** As fast as with more memory, and a third of what the simulator takes without a limit. */
@@ -39,11 +40,15 @@ export class Jvm {
   /**
    * Starts a process in a temporary folder of its own, since the simulator writes files where it stands.
    *
-   * @throws InputError when there is no Java, or it ends or hangs before the gateway answers
+   * @throws InputError when there is no Java, it ends or hangs before the gateway answers, or the folder cannot be
+   * written
    */
   static async start(jar: SimulatorJar, options: JvmOptions = {}): Promise<Jvm> {
-    const { startMs = 120_000, replyMs = 120_000 } = options;
+    const { startMs = 120_000, replyMs = 120_000, signal } = options;
+    signal?.throwIfAborted();
     const jvm = new Jvm(jar, options);
+    const stop = () => void jvm.stop();
+    signal?.addEventListener("abort", stop);
     try {
       jvm.#connection = await Py4jConnection.connect(await jvm.#port(startMs), replyMs);
       return jvm;
@@ -53,14 +58,15 @@ export class Jvm {
         (error instanceof InputError ? new InputError(error.reason, { file: jar.file }) : error);
       await jvm.stop();
       throw failure;
+    } finally {
+      signal?.removeEventListener("abort", stop);
     }
   }
 
   private constructor(jar: SimulatorJar, { java = javaProgram() }: JvmOptions) {
     this.#jar = jar;
-    this.#folder = mkdtempSync(join(tmpdir(), "gcopd-scienceworld-"));
-    const file = join(this.#folder, "scienceworld.jar");
-    writeFileSync(file, jar.bytes);
+    this.#folder = makeJarFolder(jar);
+    const file = join(this.#folder, JAR_NAME);
     // The gateway ends with its standard input, and that closes with this process, however it ends.
     const command = [...FLAGS, "-classpath", file, "py4j.GatewayServer", "--die-on-broken-pipe", "0"];
     this.#process = spawn(java, command, { cwd: this.#folder, stdio: ["pipe", "pipe", "pipe"] });
@@ -81,7 +87,6 @@ export class Jvm {
         resolve();
       });
     });
-    process.once("exit", this.#clean);
   }
 
   /** Ended, or no longer answering: nothing more can be asked of it. */
@@ -123,11 +128,8 @@ export class Jvm {
     const late = setTimeout(() => this.#process.kill("SIGKILL"), GRACE);
     await this.#ended;
     clearTimeout(late);
-    process.removeListener("exit", this.#clean);
-    this.#clean();
+    removeJarFolder(this.#folder);
   }
-
-  readonly #clean = (): void => rmSync(this.#folder, { recursive: true, force: true });
 
   #fail(reason: string): void {
     this.#failure ??= new InputError(reason, { file: this.#jar.file });
