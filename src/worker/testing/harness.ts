@@ -127,8 +127,14 @@ export class Harness {
       : this.raw(path, { ...headers, "Content-Type": "application/json" }, "POST", {
           body: JSON.stringify(body),
         }));
-    return new Response(answer.body.length === 0 ? null : new Uint8Array(answer.body), {
-      status: answer.status,
+    const { status, body: bytes } = answer;
+    const fields = Object.entries(answer.headers).map(([name, value]): [string, string] => [
+      name,
+      String(value),
+    ]);
+    return new Response(bytes.length === 0 ? null : new Uint8Array(bytes), {
+      status,
+      headers: fields,
     });
   }
 
