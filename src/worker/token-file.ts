@@ -1,6 +1,6 @@
 /** The worker's token in a file: an argument of a command can be read by every user of the machine. */
 import { existsSync } from "node:fs";
-import { readFile, stat } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { InputError } from "../core/errors.ts";
 import { onFile } from "../node/file-error.ts";
@@ -14,16 +14,29 @@ export const TOKEN_FILE = "token";
  * The token in a file.
  *
  * @param key the option that named the file
- * @throws InputError when users other than its owner may read or write the file (Windows does not say), and for what is no token
+ * @throws InputError when the file is another user's, or users other than its owner may read or write it (Windows does not say), and for what is no token
  */
 export async function readTokenFile(path: string, key?: string): Promise<string> {
-  const { mode } = await onFile(path, "read", stat(path));
-  if (process.platform !== "win32" && (mode & 0o077) !== 0)
-    throw new InputError(
-      `others may read or write it (mode 0${(mode & 0o777).toString(8)}); expected mode 0600: chmod 600 FILE`,
-      { file: path, key },
-    );
-  return checkToken((await onFile(path, "read", readFile(path, "utf8"))).trim(), { file: path, key });
+  const where = { file: path, key };
+  // Opened once: what is checked is what is read, also when the name changes hands meanwhile.
+  const handle = await onFile(path, "read", open(path));
+  try {
+    const { mode, uid } = await onFile(path, "read", handle.stat());
+    const user = process.getuid?.();
+    if (user !== undefined && uid !== user)
+      throw new InputError(
+        `it is of user ${uid}; expected a file of user ${user}, who starts the worker`,
+        where,
+      );
+    if (process.platform !== "win32" && (mode & 0o077) !== 0)
+      throw new InputError(
+        `others may read or write it (mode 0${(mode & 0o777).toString(8)}); expected mode 0600: chmod 600 ${path}`,
+        where,
+      );
+    return checkToken((await onFile(path, "read", handle.readFile("utf8"))).trim(), where);
+  } finally {
+    await handle.close();
+  }
 }
 
 /** The token that a data folder keeps, from one start of the worker to the next. Made when there is none. */
