@@ -130,6 +130,8 @@ export async function createWorker(options: WorkerOptions = {}): Promise<Worker>
       serverOptions: headerTimeLimit(limits.headersMs),
     }) as Server;
     limitBodyTime(server, limits.bodyMs, isUpload);
+    // Before there can be an upload, which must not lose its folder.
+    await queue.folders.removeUnusedInputs();
     await listen(server, port, host);
     closers.unshift(() => {
       server.close();

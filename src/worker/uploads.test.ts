@@ -1,5 +1,5 @@
 /** Uploads over HTTP: several at once, ones that end late, names that clash, and clients that stop sending. */
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -121,6 +121,26 @@ describe("several uploads", () => {
     expect([stored("a"), stored("b/c"), stored("d")]).toEqual(["file", "below a folder", "a file"]);
     expect(readdirSync(inputs()).sort()).toEqual(["a", "b", "d"]);
   });
+});
+
+it("are removed at a start more than a day after the last of them, not after the first", async () => {
+  const old = new Date(Date.now() - 48 * 3600 * 1000);
+  const folderOf = (id: string) => join(harness.dataDir, "jobs", id);
+  const unused = "train-aaaaaaaaaaaa";
+  for (const id of [ID, unused]) {
+    const names = ["", "in", "in/below", "in/below/a.jsonl", "in/b.jsonl"].map((name) =>
+      join(folderOf(id), name),
+    );
+    mkdirSync(names[2]!, { recursive: true });
+    for (const file of names.slice(3)) writeFileSync(file, "{}");
+    for (const name of names) utimesSync(name, old, old);
+  }
+  // Sent just now, to a form that was opened two days ago.
+  const sent = new Date();
+  utimesSync(join(inputs(), "below/a.jsonl"), sent, sent);
+  await harness.start();
+  expect(readdirSync(join(harness.dataDir, "jobs"))).toEqual([ID]);
+  expect(readdirSync(inputs())).toEqual(["b.jsonl", "below"]);
 });
 
 describe("time", () => {

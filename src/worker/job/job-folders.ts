@@ -1,6 +1,6 @@
 /** The folders of jobs: what lies where in them, their removal, and how they and the list of jobs are brought together. */
 import { existsSync } from "node:fs";
-import { readdir, rename, rm, stat } from "node:fs/promises";
+import { lstat, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { passingFault } from "../../node/file-error.ts";
 import { ApiError } from "../http/errors.ts";
@@ -13,10 +13,10 @@ import { reasonOf } from "./reason.ts";
 import type { JobStore, StoredJob } from "./store.ts";
 import { StoreFault } from "./store-fault.ts";
 
-/** Milliseconds after which inputs that no job was submitted for are taken away. */
+/** Milliseconds after which inputs that no job was submitted for are deleted. */
 const UNUSED_MS = 24 * 3600 * 1000;
 
-/** Begins the name of a job's folder that is being taken away. */
+/** Begins the name of a job's folder that is being removed. */
 const REMOVED = ".removed-";
 
 export class JobFolders {
@@ -92,7 +92,7 @@ export class JobFolders {
   /** Deletes what `remove` moved aside; the next start tries again where that fails. */
   async removeAside(id: string): Promise<void> {
     await rm(this.#aside(id), { recursive: true, force: true }).catch((error: Error) =>
-      tell(`job ${id}: what it wrote could not be taken away: ${error.message}: the next start tries again`),
+      tell(`job ${id}: what it wrote could not be deleted: ${error.message}: the next start tries again`),
     );
   }
 
@@ -108,8 +108,30 @@ export class JobFolders {
   }
 
   /**
-   * Brings folders and list together: finishes removals, takes away inputs that no job was submitted for within a day,
-   * and takes in jobs that the list does not have.
+   * Deletes folders that hold nothing but inputs, the newest of which was sent more than a day ago. Call before uploads can
+   * begin. What cannot be used is told and left as it is.
+   */
+  async removeUnusedInputs(): Promise<void> {
+    const all = await readdir(this.path).catch((error: Error) => {
+      tell(`${this.path}: unused inputs are left in it: ${reasonOf(error)}`);
+      return [];
+    });
+    for (const name of all) {
+      const folder = join(this.path, name);
+      try {
+        if (!JOB_ID.test(name) || this.#isListed(name)) continue;
+        const names = await readdir(folder);
+        if (names.some((each) => each !== "in" && each !== "config.json")) continue;
+        if (Date.now() - (await newestChange(folder)) > UNUSED_MS)
+          await rm(folder, { recursive: true, force: true });
+      } catch (error) {
+        tell(`${folder}: left as it is: ${reasonOf(error)}`);
+      }
+    }
+  }
+
+  /**
+   * Brings folders and list together: finishes removals, and takes in jobs that the list does not have.
    *
    * @param strict throws for faults that may pass; else a folder that cannot be used is told and left as it is
    */
@@ -126,7 +148,6 @@ export class JobFolders {
         } else if (JOB_ID.test(name) && !this.#isListed(name)) {
           const record = readJobRecord(folder);
           if (record !== null && record.id === name) lost.push(record);
-          else await this.#removeUnusedInputs(folder);
         }
       } catch (error) {
         if (error instanceof StoreFault || (strict && passingFault(error) !== null)) throw error;
@@ -166,14 +187,6 @@ export class JobFolders {
     );
   }
 
-  /** Takes away a folder that holds nothing but inputs sent more than a day ago. */
-  async #removeUnusedInputs(folder: string): Promise<void> {
-    const names = await readdir(folder);
-    if (names.some((name) => name !== "in" && name !== "config.json")) return;
-    const { mtimeMs } = await stat(folder);
-    if (Date.now() - mtimeMs > UNUSED_MS) await rm(folder, { recursive: true, force: true });
-  }
-
   #aside(id: string): string {
     return join(this.path, `${REMOVED}${id}`);
   }
@@ -186,4 +199,13 @@ export class JobFolders {
 /** @throws every error but that there is no such file */
 function unlessMissing(error: NodeJS.ErrnoException): void {
   if (error.code !== "ENOENT") throw error;
+}
+
+/** When a folder or anything below it last changed, in milliseconds. */
+async function newestChange(folder: string): Promise<number> {
+  const below = await readdir(folder, { recursive: true });
+  const times = await Promise.all(
+    [folder, ...below.map((name) => join(folder, name))].map(async (path) => (await lstat(path)).mtimeMs),
+  );
+  return Math.max(...times);
 }
