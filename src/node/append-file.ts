@@ -21,8 +21,10 @@ export class AppendFile {
     }
   }
 
-  append(text: string): void {
-    onFileSync(this.path, "write", () => {
+  /** @returns where the text stands, in bytes */
+  append(text: string): { offset: number; bytes: number } {
+    return onFileSync(this.path, "write", () => {
+      const offset = this.#length;
       if (this.#torn) this.#cutBack();
       const bytes = new TextEncoder().encode(text);
       this.#torn = true;
@@ -38,6 +40,7 @@ export class AppendFile {
       }
       this.#torn = false;
       this.#length += bytes.length;
+      return { offset, bytes: bytes.length };
     });
   }
 

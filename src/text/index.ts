@@ -8,7 +8,7 @@ export {
   type ResponseOptions,
   requireEndOfTurn,
 } from "./decision-ids.ts";
-export { openTokenizer } from "./folder.ts";
+export { openTokenizer, TOKENIZER_FILES } from "./folder.ts";
 export { hashTokenizer, type TokenizerHashes } from "./hashes.ts";
 export { checkShared, type UnsharedIds, unsharedIds, unsharedNote } from "./same-ids.ts";
 export {

@@ -97,7 +97,7 @@ function contents(out: string): Record<string, string> {
 async function survivesKills(
   name: string,
   run: (options: Omit<PlayRunOptions, "config">) => Promise<unknown>,
-  sampler = () => seeded,
+  { events, sampler = () => seeded }: { events: readonly string[]; sampler?: () => Sampler },
 ) {
   const watching = (into: string) => watchingWith(into, sampler());
   const out = join(folder, name);
@@ -109,6 +109,7 @@ async function survivesKills(
       if (existsSync(progress)) whole = readFileSync(progress, "utf8");
     },
   });
+  expect(new Set(whole.match(/(?<=^{"type":")\w+/gm))).toEqual(new Set(events));
   const expected = contents(out);
   expect(whole.length).toBeGreaterThan(1_000);
   const cuts = [0, 0.05, 0.2, 0.45, 0.7, 0.95, 1].map((share) => Math.round(share * whole.length));
@@ -128,7 +129,9 @@ async function survivesKills(
 
 describe("gcopd collect", () => {
   it("writes verified executions and plans, the same after a kill at any point", async () => {
-    const files = await survivesKills("collected", (options) => collect({ ...options, config: collecting }));
+    const files = await survivesKills("collected", (options) => collect({ ...options, config: collecting }), {
+      events: ["start", "decision", "end"],
+    });
     expect(Object.keys(files)).toEqual(["run.json", "sources.jsonl"]);
     const sources = files["sources.jsonl"]!.trimEnd()
       .split("\n")
@@ -161,6 +164,20 @@ describe("gcopd collect", () => {
     await expect(evaluate(evaluation)).rejects.toThrow("it differs in purpose, records, settings;");
   });
 
+  it("refuses another tokenizer, and a folder whose run.json is damaged", async () => {
+    const [tokenizer, out] = [join(folder, "tokenizer"), join(folder, "with-tokenizer")];
+    mkdirSync(tokenizer);
+    writeFileSync(join(tokenizer, "tokenizer.json"), "{}");
+    await collect({ ...watching(out), config: { ...collecting, tokenizer } });
+    await expect(collect({ ...watching(out), config: collecting })).rejects.toThrow(
+      "it differs in tokenizer;",
+    );
+    writeFileSync(join(out, "run.json"), "null");
+    await expect(collect({ ...watching(out), config: collecting })).rejects.toThrow(
+      "run.json: expected a JSON object, received null",
+    );
+  });
+
   it("names tasks that are not there, and leaves no folder behind", async () => {
     const out = join(folder, "none");
     const config = { ...collecting, environment: { ...collecting.environment, tasks: ["x"] } };
@@ -184,7 +201,10 @@ describe("gcopd evaluate", () => {
   it("writes figures over tasks and seeds, the same after a kill at any point", async () => {
     const run = (options: Omit<PlayRunOptions, "config">) => evaluate({ ...options, config: evaluating });
     // Draws that depend on the batch are repeated too: groups that were interrupted begin again.
-    const files = await survivesKills("evaluated", run, unsteady);
+    const files = await survivesKills("evaluated", run, {
+      events: ["start", "end"],
+      sampler: unsteady,
+    });
     expect(Object.keys(files)).toEqual(["episodes.jsonl", "results.json", "run.json"]);
     const results = JSON.parse(files["results.json"]!);
     expect(results).toMatchObject({ tasks: 2, seeds: [0, 1], score: null, sr: { mean: expect.any(Number) } });

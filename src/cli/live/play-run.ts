@@ -3,19 +3,26 @@ import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { InputError } from "../../core/errors.ts";
-import { type PlayConfig, type Played, type PlayTask, play, type TextCodec } from "../../core/loop/index.ts";
+import {
+  type PlayConfig,
+  type PlayEvent,
+  type Played,
+  type PlayTask,
+  play,
+  type TextCodec,
+} from "../../core/loop/index.ts";
 import type { Sampler } from "../../core/ports.ts";
-import { recordLine } from "../../core/record/write.ts";
+import { parseObject } from "../../core/record/read.ts";
 import { sha256Hex } from "../../core/seeded.ts";
 import { parseHubName } from "../../engine/hub/node.ts";
 import { openFolder } from "../../engine/webgpu/node-folder.ts";
 import { onFile } from "../../node/file-error.ts";
 import { makeFolder } from "../../node/whole-file.ts";
-import { checkTokenizerFits, openTokenizer, textCodec } from "../../text/index.ts";
+import { checkTokenizerFits, openTokenizer, TOKENIZER_FILES, textCodec } from "../../text/index.ts";
 import { lockFolder } from "../../worker/lock.ts";
 import { openCompute } from "../engine/compute.ts";
-import { readText, writeOut } from "../io.ts";
-import { modelDigest } from "../train/fingerprint.ts";
+import { readText, writeOut, writeRecordsOut } from "../io.ts";
+import { filesDigest, modelDigest } from "../train/fingerprint.ts";
 import { type LiveGames, openGames } from "./open-games.ts";
 import { type PolicyFolders, policyFolders } from "./policy-folders.ts";
 import { ProgressLog } from "./progress-log.ts";
@@ -81,24 +88,18 @@ async function playIn<R extends object>(
   );
   let ours = false;
   try {
-    await claim(join(out, "run.json"), await identity(run, config, games, folders.model));
+    await claim(join(out, "run.json"), await identity(run, config, games, folders));
     ours = true;
     const records = join(out, run.file);
     const progress = join(out, "progress.jsonl");
     if (!existsSync(records)) {
       const planned = run.episodes(games);
-      const log = new ProgressLog<R>(progress);
+      const log = await ProgressLog.open(progress);
       try {
         const policy = withPolicy ?? ((work) => lendModel({ config, folders, onNote, signal }, work));
         const atOnce = Math.min(config.at_once, games.atOnce);
         await playMissing(run.inGroups, planned, log, { atOnce, onProgress, signal, withPolicy: policy });
-        await writeOut(
-          records,
-          planned.flatMap(({ id }) => {
-            const record = log.record(id);
-            return record === null ? [] : [recordLine(record)];
-          }),
-        );
+        await writeRecordsOut(records, recordsOf(planned, log));
       } finally {
         log.close();
       }
@@ -111,6 +112,13 @@ async function playIn<R extends object>(
   }
 }
 
+function* recordsOf(planned: readonly { id: string }[], log: ProgressLog): Generator<object> {
+  for (const { id } of planned) {
+    const record = log.record(id);
+    if (record !== null) yield record;
+  }
+}
+
 type Identity = Record<string, string>;
 
 /** What decides the records, each part as a digest. */
@@ -118,9 +126,9 @@ async function identity<R extends object>(
   { purpose, file }: PlayRun<R>,
   config: PlayConfig,
   { digest, tasks }: LiveGames,
-  model: string,
+  { model, tokenizer }: PolicyFolders,
 ): Promise<Identity> {
-  const { environment, model: _, tokenizer, at_once, device, compute, $schema, ...rest } = config;
+  const { environment, model: _, tokenizer: __, at_once, device, compute, $schema, ...rest } = config;
   const { games, simulator, prompt, ...played } = environment;
   return {
     purpose,
@@ -128,6 +136,7 @@ async function identity<R extends object>(
     games: digest,
     tasks: sha256Hex(JSON.stringify(tasks.map(({ task }) => task))),
     model: await modelDigest(openFolder(model)),
+    tokenizer: await filesDigest(TOKENIZER_FILES.map((name) => join(tokenizer, name)).filter(existsSync)),
     settings: sha256Hex(JSON.stringify({ ...rest, environment: played, compute })),
   };
 }
@@ -138,13 +147,7 @@ async function claim(file: string, mine: Identity): Promise<void> {
     await writeOut(file, [`${JSON.stringify({ format: "gcopd.play.v1", ...mine }, null, 2)}\n`]);
     return;
   }
-  let kept: Record<string, unknown>;
-  try {
-    kept = JSON.parse(await readText(file)) as Record<string, unknown>;
-  } catch (error) {
-    if (error instanceof InputError) throw error;
-    throw new InputError("not JSON: use another output folder", { file });
-  }
+  const kept = parseObject(await readText(file), { file });
   const differing = Object.keys(mine).filter((name) => kept[name] !== mine[name]);
   if (differing.length > 0) {
     throw new InputError(
@@ -157,7 +160,7 @@ async function claim(file: string, mine: Identity): Promise<void> {
 async function playMissing<R extends object>(
   inGroups: boolean,
   planned: readonly PlannedEpisode<R>[],
-  log: ProgressLog<R>,
+  log: ProgressLog,
   {
     atOnce,
     onProgress,
@@ -181,6 +184,10 @@ async function playMissing<R extends object>(
   ).filter(({ length }) => length > 0);
   tell();
   if (groups.length === 0) return;
+  // An interrupted group begins again: of its episodes only the starts and ends are read.
+  const onPlayed = (event: PlayEvent): void => {
+    if (!inGroups || event.type === "start") log.write(event);
+  };
   await withPolicy(async (sampler, codec) => {
     for (const group of groups) {
       if (inGroups) sampler.forget?.();
@@ -197,7 +204,7 @@ async function playMissing<R extends object>(
           log.end(episode, await recorders.get(episode)!(played));
           tell();
         },
-        { atOnce, onPlayed: (event) => log.write(event), signal },
+        { atOnce, onPlayed, signal },
       );
     }
   });

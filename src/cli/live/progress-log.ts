@@ -1,33 +1,76 @@
 /** What was played in a folder so far: killed at any point, a run goes on with it. */
-import { readFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readSync } from "node:fs";
+import { z } from "zod";
+import { InputError } from "../../core/errors.ts";
 import type { PlayEvent, Progress } from "../../core/loop/index.ts";
-import type { Attempt, EpisodeDecision } from "../../core/record/schema.ts";
+import { LineDecoder, LineSplitter } from "../../core/record/lines.ts";
+import { checkSchema, parseObject } from "../../core/record/read.ts";
+import {
+  type Attempt,
+  attemptSchema,
+  type EpisodeDecision,
+  episodeDecisionSchema,
+} from "../../core/record/schema.ts";
 import { AppendFile } from "../../node/append-file.ts";
 import { onFileSync } from "../../node/file-error.ts";
-import { writeWholeSync } from "../../node/whole-file.ts";
+import { writeWhole } from "../../node/whole-file.ts";
+import { openBytes } from "../io.ts";
 
-type Entry<R> = PlayEvent | { type: "end"; episode: string; record: R | null };
+const entrySchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("start"), episode: z.string(), initialObservation: z.string() }),
+  z.object({ type: z.literal("decision"), episode: z.string(), decision: episodeDecisionSchema }),
+  z.object({ type: z.literal("attempt"), episode: z.string(), attempt: attemptSchema }),
+  z.object({ type: z.literal("end"), episode: z.string(), record: z.looseObject({}).nullable() }),
+]);
+
+type Entry = z.infer<typeof entrySchema>;
+
+/** Where a line stands in the file, in bytes, its line feed included. */
+interface Place {
+  offset: number;
+  bytes: number;
+}
 
 interface Begun extends Progress {
   decisions: EpisodeDecision[];
   attempts: Attempt[][];
+  /** Its lines. */
+  places: Place[];
 }
 
-/** An append-only file with one line per decision, attempt and finished record. Only its own process writes to it. */
-export class ProgressLog<R> {
-  readonly #file: AppendFile;
+/**
+ * An append-only file with one line per event and finished record. Only its own process writes to it. Records stay in
+ * the file until they are asked for.
+ */
+export class ProgressLog {
+  readonly #path: string;
   readonly #begun = new Map<string, Begun>();
-  readonly #ended = new Map<string, R | null>();
+  /** Lines of the episodes that have ended. */
+  readonly #ended = new Map<string, Place>();
+  #file: AppendFile | null = null;
 
-  /** Reads what is there; a line that a kill cut short is dropped. */
-  constructor(path: string) {
-    const entries = readEntries<R>(path);
-    for (const entry of entries) this.#take(entry);
-    writeWholeSync(path, entries.map(line).join(""), { temporary: `${path}.part` });
-    this.#file = new AppendFile(path);
+  private constructor(path: string) {
+    this.#path = path;
   }
 
-  /** Episodes that have ended. */
+  /**
+   * Reads what is there, and writes it again without the events of episodes that have ended. A line that a kill cut
+   * short is dropped.
+   *
+   * @throws InputError for a damaged line
+   */
+  static async open(path: string): Promise<ProgressLog> {
+    const log = new ProgressLog(path);
+    if (existsSync(path)) {
+      await log.#read();
+      // Only this run writes here: what a kill left under this name is written over.
+      await writeWhole(path, log.#keptLines(), { temporary: `${path}.part` });
+    }
+    log.#file = new AppendFile(path);
+    return log;
+  }
+
+  /** How many episodes have ended. */
   get ended(): number {
     return this.#ended.size;
   }
@@ -37,8 +80,12 @@ export class ProgressLog<R> {
   }
 
   /** The record of an ended episode; null where it gave none. */
-  record(episode: string): R | null {
-    return this.#ended.get(episode) ?? null;
+  record(episode: string): object | null {
+    const place = this.#ended.get(episode);
+    if (place === undefined) return null;
+    const text = new TextDecoder().decode(readAt(this.#path, place));
+    const entry = entryOf(text, { file: this.#path });
+    return entry.type === "end" ? entry.record : null;
   }
 
   begun(episode: string): Progress | undefined {
@@ -46,36 +93,72 @@ export class ProgressLog<R> {
   }
 
   write(event: PlayEvent): void {
-    this.#file.append(
-      line(event.type === "decision" ? { ...event, decision: withoutIds(event.decision) } : event),
-    );
+    this.#append(event.type === "decision" ? { ...event, decision: withoutIds(event.decision) } : event);
   }
 
-  end(episode: string, record: R | null): void {
-    this.#file.append(line({ type: "end", episode, record }));
-    this.#file.sync();
-    this.#take({ type: "end", episode, record });
+  end(episode: string, record: object | null): void {
+    const place = this.#append({ type: "end", episode, record });
+    this.#file?.sync();
+    this.#begun.delete(episode);
+    this.#ended.set(episode, place);
   }
 
   close(): void {
-    this.#file.close();
+    this.#file?.close();
+    this.#file = null;
   }
 
-  #take(entry: Entry<R>): void {
+  #append(value: object): Place {
+    if (this.#file === null) throw new Error("the log is closed");
+    return this.#file.append(`${JSON.stringify(value)}\n`);
+  }
+
+  async #read(): Promise<void> {
+    const splitter = new LineSplitter(this.#path);
+    const decoder = new LineDecoder(this.#path);
+    // What follows the last line break was cut short: the splitter's rest is not asked for.
+    for await (const chunk of openBytes(this.#path)) {
+      for (const line of splitter.lines(chunk)) {
+        const place = { offset: line.offset, bytes: line.bytes.length + 1 };
+        this.#take(entryOf(decoder.decode(line) ?? "", { file: this.#path, line: line.line }), place);
+      }
+    }
+  }
+
+  #take(entry: Entry, place: Place): void {
     const { episode } = entry;
-    const begun = this.#begun.get(episode);
     if (entry.type === "end") {
       this.#begun.delete(episode);
-      this.#ended.set(episode, entry.record);
-    } else if (entry.type === "start") {
+      this.#ended.set(episode, place);
+      return;
+    }
+    if (entry.type === "start") {
       const { initialObservation } = entry;
       // Played again: its first end no longer counts.
       this.#ended.delete(episode);
-      this.#begun.set(episode, { initialObservation, decisions: [], attempts: [[]] });
-    } else if (entry.type === "attempt") begun?.attempts.at(-1)?.push(entry.attempt);
+      this.#begun.set(episode, { initialObservation, decisions: [], attempts: [[]], places: [place] });
+      return;
+    }
+    const begun = this.#begun.get(episode);
+    if (begun === undefined) return;
+    begun.places.push(place);
+    if (entry.type === "attempt") begun.attempts.at(-1)!.push(entry.attempt);
     else {
-      begun?.decisions.push(entry.decision);
-      begun?.attempts.push([]);
+      begun.decisions.push(entry.decision);
+      begun.attempts.push([]);
+    }
+  }
+
+  /** The lines that count, in their order; each gets the place that it has among them. */
+  *#keptLines(): Generator<Uint8Array> {
+    const places = [...this.#ended.values(), ...[...this.#begun.values()].flatMap((begun) => begun.places)];
+    places.sort((a, b) => a.offset - b.offset);
+    let offset = 0;
+    for (const place of places) {
+      const bytes = readAt(this.#path, place);
+      place.offset = offset;
+      offset += place.bytes;
+      yield bytes;
     }
   }
 }
@@ -86,20 +169,23 @@ export function withoutIds(decision: EpisodeDecision): EpisodeDecision {
   return rest;
 }
 
-const line = (value: object): string => `${JSON.stringify(value)}\n`;
+function entryOf(text: string, where: { file: string; line?: number }): Entry {
+  return checkSchema(entrySchema, parseObject(text, where), where);
+}
 
-function readEntries<R>(path: string): Entry<R>[] {
-  const text = onFileSync(path, "read", () => {
+function readAt(path: string, { offset, bytes }: Place): Uint8Array {
+  return onFileSync(path, "read", () => {
+    const all = new Uint8Array(bytes);
+    const file = openSync(path, "r");
     try {
-      return readFileSync(path, "utf8");
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
-      throw error;
+      for (let done = 0; done < bytes; ) {
+        const read = readSync(file, all, done, bytes - done, offset + done);
+        if (read === 0) throw new InputError("became shorter while it was read", { file: path });
+        done += read;
+      }
+    } finally {
+      closeSync(file);
     }
+    return all;
   });
-  // What follows the last line break was cut short.
-  return text
-    .split("\n")
-    .slice(0, -1)
-    .map((each) => JSON.parse(each) as Entry<R>);
 }

@@ -70,7 +70,8 @@ function checkStates(value: Record<string, unknown>, where: Where): void {
   );
 }
 
-function checkSchema<T>(schema: z.ZodType<T>, value: unknown, where: Where): T {
+/** A parsed value checked with a schema; unknown keys are kept. `InputError` that names the first fault. */
+export function checkSchema<T>(schema: z.ZodType<T>, value: unknown, where: Where): T {
   const result = schema.safeParse(value);
   if (result.success) return value as T;
   const { key, message } = describeIssue(result.error.issues[0]!, value);
