@@ -1,7 +1,9 @@
 /** The run that a config continues: where its student lies, and what tells it from another. */
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
-import type { ParentRun } from "../../core/loop/index.ts";
+import { isFreshRun, type ParentRun } from "../../core/loop/index.ts";
 import { sha256Hex } from "../../core/seeded.ts";
 import { openFolder } from "../../engine/webgpu/node-folder.ts";
 import { optimizerSteps } from "../../tensor/index.ts";
@@ -11,6 +13,11 @@ import { modelDigest } from "./fingerprint.ts";
 export interface Parent extends ParentRun {
   /** Of its weights and optimizer state. */
   digest: string;
+  /**
+   * Whether its run knew the end-of-turn token: it read responses recorded as text with it, or sampled its own. Null where
+   * the parent is no checkpoint.
+   */
+  endOfTurn: boolean | null;
 }
 
 /**
@@ -28,10 +35,33 @@ export async function openParent(path: string, student: string): Promise<Parent>
       { file: path, key: "parent" },
     );
   }
-  const began = (await checkpointState(name))?.fingerprint.student;
+  const fingerprint = (await checkpointState(name))?.fingerprint;
+  const began = fingerprint?.student;
   if (began !== undefined && began !== (await modelDigest(openFolder(student)))) {
     throw new InputError(`its run began from another student than ${student}`, { file: name, key: "parent" });
   }
   const step = await optimizerSteps(folder);
-  return { name, step, digest: sha256Hex(`${step} ${await modelDigest(folder, { optimizer: true })}`) };
+  return {
+    name,
+    step,
+    digest: sha256Hex(`${step} ${await modelDigest(folder, { optimizer: true })}`),
+    endOfTurn: fingerprint === undefined ? null : "end_of_turn" in fingerprint || (await sampled(name)),
+  };
+}
+
+const playedSchema = z.looseObject({ sample: z.unknown().optional(), environment: z.unknown().optional() });
+
+/** Whether the run that a checkpoint lies in sampled its responses, as the config beside its checkpoints says. */
+async function sampled(checkpoint: string): Promise<boolean> {
+  const text = await readFile(join(checkpoint, "..", "..", "config.json"), "utf8").catch(() => "null");
+  const config = playedSchema.safeParse(parsed(text));
+  return config.success && isFreshRun(config.data);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }

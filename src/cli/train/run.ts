@@ -39,6 +39,7 @@ export async function runTraining(given: TrainingRun): Promise<boolean> {
   const run = { ...given, config: await withEndOfTurn(given, await withLocalModels(given)) };
   const inputs = await readInputs(run);
   try {
+    if (given.config.end_of_turn === undefined) tellParentsEndOfTurn(run, inputs);
     if (run.planOnly !== undefined) return await tellPlan(run, inputs, run.planOnly);
     return await trainInFolder(run, inputs);
   } finally {
@@ -73,11 +74,19 @@ async function withEndOfTurn({ out, onNote }: TrainingRun, config: TrainConfig):
   return { ...config, end_of_turn: !goesOnWithout };
 }
 
+/** Says that the run reads recorded text with an end-of-turn token that its parent read it without. */
+function tellParentsEndOfTurn({ config, onNote }: TrainingRun, { parent }: TrainingInputs): void {
+  if (parent?.endOfTurn !== false || config.end_of_turn !== true || isFreshRun(config)) return;
+  onNote(
+    `end-of-turn token after responses recorded as text: the parent ${parent.name} was trained without it; end_of_turn: false leaves it out`,
+  );
+}
+
 /** The run itself, once everything that it reads is open. */
 async function trainInFolder(run: TrainingRun, inputs: TrainingInputs): Promise<boolean> {
   const { method, parent, episodes, games, tokenizer, sources } = inputs;
   const { config, out } = run;
-  // The outermost folder that this run makes: taken away again when the run fails before its first event.
+  // The outermost folder that this run makes: deleted again when the run fails before its first event.
   const made = await makeFolder(out);
   let started = false;
   const unlock = lockFolder(

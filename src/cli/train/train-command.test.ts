@@ -463,7 +463,8 @@ describe("a run that begins from another run's checkpoint", () => {
   });
 
   it("plans with the parent's model, and refuses what is no parent of this student", async () => {
-    expect(await train(writeConfig({ epochs: [1, 0], limit: 1 }), "vanilla")).toMatchObject({ code: 0 });
+    const vanilla = { epochs: [1, 0], limit: 1, end_of_turn: false };
+    expect(await train(writeConfig(vanilla), "vanilla")).toMatchObject({ code: 0 });
     const refused = async (changes: object, message: RegExp) => {
       const result = await train(writeConfig({ epochs: [0, 1], limit: 1, ...changes }), "out");
       expect(result).toMatchObject({ code: 1, err: expect.stringMatching(message) });
@@ -475,10 +476,19 @@ describe("a run that begins from another run's checkpoint", () => {
       { parent: "vanilla", student: modelFixture("qwen3-b") },
       /step-0+1, parent: its run began from another student than .*qwen3-b/,
     );
-    const plan = await runCli(
-      ...["train", "--config", writeConfig({ epochs: [0, 1], limit: 1, parent: "vanilla" }), "--plan"],
-    );
+    const planned = (changes: object = {}) =>
+      runCli(
+        ...["train", "--config", writeConfig({ epochs: [0, 1], limit: 1, parent: "vanilla", ...changes })],
+        "--plan",
+      );
+    const plan = await planned();
     expect(JSON.parse(plan.out).work).toMatchObject({ epochs: 1, steps: 1 });
+    const note = `the parent ${newest("vanilla")} was trained without it; end_of_turn: false leaves it out`;
+    expect(plan.err).toContain(note);
+    expect((await planned({ end_of_turn: false })).err).not.toContain("end-of-turn");
+    // Sampled responses end with the token, and no checkpoint records that.
+    writeFileSync(join(folder, "vanilla", "config.json"), JSON.stringify({ sample: {} }));
+    expect((await planned()).err).not.toContain("end-of-turn");
   });
 });
 

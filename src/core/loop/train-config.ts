@@ -172,7 +172,7 @@ export function namedFiles(value: TrainConfig["library"]): readonly string[] {
 }
 
 /** Whether the student plays what it trains on, so that each response has the ids that were sampled. */
-export function isFreshRun({ sample, environment }: Pick<TrainConfig, "sample" | "environment">): boolean {
+export function isFreshRun({ sample, environment }: { sample?: unknown; environment?: unknown }): boolean {
   return sample !== undefined || environment !== undefined;
 }
 
