@@ -25,8 +25,9 @@ export function temporaryName(path: string): string {
 }
 
 /**
- * Writes a file under a temporary name and renames it once it is on the disk. After an error the file that stood there
- * is untouched and nothing else is left.
+ * Writes a file under a temporary name and renames it once it is on the disk. After an error before the rename the file
+ * that stood there is untouched and nothing else is left. When only the folder's sync after it fails, the error is thrown
+ * although the new file has the name, whole; a power cut may still bring the old one back.
  *
  * @returns its size in bytes
  * @throws InputError for faults of the disk; errors of `chunks` and `admit` stay what they are

@@ -154,7 +154,7 @@ it("a job that was waiting still waits, and one that ran is looked for", async (
   await harness.until(waiting.id, "done");
 });
 
-it("never takes away a folder with a job's work, whatever the list says", async () => {
+it("never deletes a folder with a job's work, whatever the list says", async () => {
   await harness.start();
   const { id } = await harness.train(harness.config({ steps: 1 }).path);
   await harness.until(id, "done");

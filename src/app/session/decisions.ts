@@ -12,7 +12,7 @@ export interface DecisionRequest extends TaskRef {
   episode: string;
   decision: number;
   selection: Selection;
-  /** The end-of-turn token stands after a response that was recorded as text. */
+  /** The end-of-turn token is appended to a response that was recorded as text. */
   endOfTurn: boolean;
 }
 

@@ -19,7 +19,8 @@ const put = createRoute({
   summary: "Send a file that a job will read, before the job is submitted under the same id",
   description:
     "Of several files sent under one path, the one that is complete last stays. A file that is not complete when its job " +
-    "is submitted is refused. Files whose job is not submitted within a day are removed when the worker starts next.",
+    "is submitted is refused. Files whose job is not submitted within a day of the last of them are removed when the worker starts next. After a " +
+    "503 the file may be there or not: send it again.",
   security,
   request: {
     params: z.object({

@@ -147,7 +147,7 @@ function eventsOf(store: JobStore, id: string): Promise<[number, unknown][]> {
   );
 }
 
-/** Two jobs from their submission to their end; one is taken away, and the other found again without the list. */
+/** Two jobs from their submission to their end; one is deleted, and the other found again without the list. */
 async function scenario(): Promise<void> {
   const launcher = new ScriptedLauncher();
   const open = async (name: string) => {

@@ -139,7 +139,7 @@ function preload(folder: string): string {
 /**
  * Creates the file that says who came first: see bin/record-run.mjs. False when the run did.
  *
- * @throws when the file cannot be written: it is taken away again then, and nothing is decided
+ * @throws when the file cannot be written: it is deleted again then, and nothing is decided
  */
 function revoke(file: string): boolean {
   let descriptor: number;
