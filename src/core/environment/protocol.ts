@@ -69,7 +69,7 @@ export interface Protocol {
 }
 
 /** T = 0.4 without further bounds: evaluation, and collection in most environments. */
-export const COOL: Sampling = { temperature: 0.4, topP: 1, topK: null };
+export const EVALUATION_SAMPLING: Sampling = { temperature: 0.4, topP: 1, topK: null };
 
 /** Training and evaluation, the same in all environments but for the pairs. Collection differs. */
 export function playProtocols(pairs: number): Record<"train" | "evaluate", Protocol> {
@@ -83,7 +83,7 @@ export function playProtocols(pairs: number): Record<"train" | "evaluate", Proto
     },
     evaluate: {
       ...common,
-      sampling: COOL,
+      sampling: EVALUATION_SAMPLING,
       seedText: ({ task, repetition, decision }) => `${task}|${repetition}|${decision}|0`,
     },
   };

@@ -12,7 +12,7 @@ import { Circuit } from "./circuit.ts";
 import { readGrammar } from "./grammar.ts";
 import { compareArguments, type GroundTask, ground } from "./ground.ts";
 import { displayNames } from "./names.ts";
-import { Narrator, type Tale } from "./narrator.ts";
+import { type LinkedText, Narrator } from "./narrator.ts";
 import { readDomain, readProblem } from "./pddl.ts";
 
 const gameSchema = z.looseObject({
@@ -76,9 +76,9 @@ export class Game {
   /** For each operator and effect the root of its condition in the circuit. */
   readonly whens: readonly Int32Array[];
   readonly narrator: Narrator;
-  readonly intro: Tale;
+  readonly intro: LinkedText;
   /** Answer of each operator. */
-  readonly feedback: readonly Tale[];
+  readonly feedback: readonly LinkedText[];
   /** All facts that may come to be shown, in ascending order; `2 · atom`, plus 1 if negated, → its place. */
   readonly facts: readonly FactText[];
   readonly factOf: Int32Array;
@@ -111,7 +111,7 @@ export class Game {
       });
     }
     this.narrator = new Narrator(task, grammar, names, where);
-    const tales = new Map(
+    const linked = new Map(
       domain.actions.map((action) => {
         const entry = grammar.actions.get(action.name);
         if (entry === undefined)
@@ -128,9 +128,9 @@ export class Game {
     const shown = new Uint8Array(task.atoms.length);
     for (const atom of task.init) shown[atom] = 1;
     const texts = task.operators.map((operator) =>
-      this.narrator.tell(tales.get(operator.action)!.template, operator.arguments, shown),
+      this.narrator.tell(linked.get(operator.action)!.template, operator.arguments, shown),
     );
-    this.feedback = task.operators.map((operator) => tales.get(operator.action)!.feedback);
+    this.feedback = task.operators.map((operator) => linked.get(operator.action)!.feedback);
     const byText = new Map<string, number[]>();
     texts.forEach((text, operator) => {
       const same = byText.get(text);

@@ -49,8 +49,8 @@ interface ListRules {
   last: LinkedRule;
 }
 
-/** A text that can be told, with the places of the objects that an action gives it. */
-export interface Tale {
+/** A text with everything that it names looked up, and the places of the objects that an action gives it. */
+export interface LinkedText {
   symbols: Linked[];
   slots: number[];
   variables: number[];
@@ -119,21 +119,21 @@ export class Narrator {
    * @param action whose objects the text may name; null for the opening text
    * @throws InputError for an unknown rule, predicate, type or variable, and for a rule that reaches itself
    */
-  link(symbols: readonly GrammarSymbol[], action: Action | null, place: string): Tale {
+  link(symbols: readonly GrammarSymbol[], action: Action | null, place: string): LinkedText {
     const parameters = (action?.parameters ?? []).map(({ name, type }) => ({
       name: name.replaceAll("?", ""),
       type,
     }));
     const known = new Set(parameters.map(({ name }) => name));
     this.#checkVariables(symbols, known, place, []);
-    const tale = {
+    const text = {
       symbols: symbols.map((symbol) => this.#link(symbol, place)),
       slots: parameters.map((parameter) => this.#slot(parameter)),
       variables: parameters.map(({ name }) => this.#variable(name)),
     };
     this.#bound = new Int32Array(this.#slots.size).fill(FREE);
     this.#values = new Int32Array(this.#variables.size).fill(FREE);
-    return tale;
+    return text;
   }
 
   /**
@@ -141,16 +141,16 @@ export class Narrator {
    *
    * @throws InputError beyond `LIMITS.textWork`
    */
-  tell(tale: Tale, objects: ArrayLike<number>, shown: Uint8Array): string {
+  tell(text: LinkedText, objects: ArrayLike<number>, shown: Uint8Array): string {
     this.#shown = shown;
     this.#work = 0;
-    tale.slots.forEach((slot, i) => {
+    text.slots.forEach((slot, i) => {
       this.#bound[slot] = objects[i]!;
-      this.#values[tale.variables[i]!] = objects[i]!;
+      this.#values[text.variables[i]!] = objects[i]!;
       this.#taken[objects[i]!]!++;
     });
     try {
-      return this.#all(tale.symbols);
+      return this.#all(text.symbols);
     } finally {
       this.#bound.fill(FREE);
       this.#values.fill(FREE);

@@ -172,7 +172,7 @@ export class Py4jConnection {
     return sent;
   }
 
-  /** Whoever waits, who waits no longer. */
+  /** Takes the pending command, if any. */
   #answered(): Waiting | null {
     clearTimeout(this.#late);
     const waiting = this.#waiting;
@@ -184,7 +184,7 @@ export class Py4jConnection {
     const lines = (this.#rest + text).split("\n");
     this.#rest = lines.pop() ?? "";
     for (const line of lines) {
-      // Said unasked, when the gateway closes.
+      // Sent unsolicited when the gateway closes.
       if (line.startsWith("!z")) continue;
       const waiting = this.#answered();
       if (waiting === null) this.fail(new InputError("a reply that nobody asked for"));

@@ -1,5 +1,5 @@
 /** Collection in WebShop draws malformed replies again; a click on what is not there stays a decision. */
-import { COOL, type Protocol, type Purpose, playProtocols } from "../protocol.ts";
+import { EVALUATION_SAMPLING, type Protocol, type Purpose, playProtocols } from "../protocol.ts";
 
 /** The released collection's name for its K = 16 sources. */
 const TAG = "teacher_k16";
@@ -7,7 +7,7 @@ const TAG = "teacher_k16";
 const COLLECT: Protocol = {
   history: { pairs: 2, from: 1 },
   form: "message",
-  sampling: COOL,
+  sampling: EVALUATION_SAMPLING,
   replies: { malformed: "resample", rejected: "spend", attempts: 64, exhausted: "incomplete" },
   seedText: ({ task, repetition, decision, attempt }) => {
     // Tasks are `goal17`; the released seeds name the number alone.
