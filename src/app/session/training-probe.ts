@@ -69,7 +69,7 @@ export async function probeTraining(): Promise<void> {
         library,
         episodes,
         ...(evidenceTokens === undefined ? {} : { evidenceTokens }),
-        ...(endOfTurn === undefined ? {} : { endOfTurn }),
+        endOfTurn,
       },
       Comlink.proxy((what: string) => {
         if (mine === present && getUi().training.status === "probing") show("probing", `Probe: ${what}`);

@@ -56,19 +56,23 @@ export async function resumeHere(id: string): Promise<void> {
     return;
   }
   await runHere(async () => {
-    const plan = (await planOfRun(id)) as PagePlan | null;
+    const plan = (await planOfRun(id)) as KeptPlan | null;
     if (plan === null) throw new InputError("this browser did not keep what the run would go on with");
     const { library, differing } = await sameInputs(plan.fingerprint);
     if (library === null)
       throw new InputError(
         `the run was over another ${differing.join(" and ")}: open ${differing.length === 1 ? "it" : "them"} first (${differing.map((name) => plan.fingerprint[name]).join("; ")})`,
       );
-    return { plan: { ...plan, library }, title: getRuns().runs[id]?.title ?? id, again: true };
+    const { endOfTurn = false } = plan;
+    return { plan: { ...plan, library, endOfTurn }, title: getRuns().runs[id]?.title ?? id, again: true };
   }, id);
 }
 
 /** A plan with what it was made from. */
 type PagePlan = TrainingPlan & { config: TrainConfig; written: Record<string, unknown>; words: string };
+
+/** A plan as the browser kept it. Those of earlier versions, whose runs had no end-of-turn token, do not name it. */
+type KeptPlan = Omit<PagePlan, "endOfTurn"> & Partial<Pick<PagePlan, "endOfTurn">>;
 
 /**
  * The open library that a plan was over, the shown one first; null with the names of what differs where the teacher is
@@ -200,7 +204,7 @@ async function runHere(
     const shown = decision === null || plan.watch === null || again ? null : decision;
     if (shown !== null) {
       const { episode, decision: at } = shown;
-      const options = { by: "student", endOfTurn: plan.endOfTurn === true } as const;
+      const options = { by: "student", endOfTurn: plan.endOfTurn } as const;
       const pair = await libraryWorker().pair(shown, episode, at, {}, options);
       if (mine !== run) return;
       patch({
@@ -316,7 +320,7 @@ export async function planTraining({
     episodes,
     ...(sample === undefined ? {} : { sample }),
     ...(evidenceTokens === undefined ? {} : { evidenceTokens }),
-    ...(endOfTurn === undefined ? {} : { endOfTurn }),
+    endOfTurn,
   });
   useSending.setState({ work: planned.work });
   return planned;

@@ -47,7 +47,7 @@ function opened<T>(value: T | null, what: string): T {
 }
 
 /** The student's tokenizer writes what a run reads. Throws `InputError` when the teacher reads other ids. */
-function trainingCodec({ endOfTurn = false }: Pick<TrainingPlan, "endOfTurn">): TextCodec {
+function trainingCodec({ endOfTurn }: Pick<TrainingPlan, "endOfTurn">): TextCodec {
   const roles = opened(tokenizers, "tokenizers");
   const unshared = roles.student === roles.teacher ? [] : [roles.training()];
   return textCodec(roles.student, { unshared, endOfTurn });

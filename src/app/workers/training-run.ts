@@ -37,8 +37,8 @@ export interface TrainingPlan {
   sample?: TrainConfig["sample"];
   /** Longest teacher prompt with its evidence; the environment's limit when absent. */
   evidenceTokens?: number;
-  /** The end-of-turn token stands after responses recorded as text; absent in plans of earlier versions: it does not. */
-  endOfTurn?: boolean;
+  /** The end-of-turn token is appended to responses recorded as text. */
+  endOfTurn: boolean;
   /** Steps between checkpoints; by the size of the student when absent. */
   checkpointEvery?: number;
   /** What else decides the numbers, in words: a checkpoint of other inputs is refused by the names. */
