@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { fixtureFolder } from "../../../test/support/environment-fixture.ts";
 import { EnvironmentError } from "../../core/errors.ts";
 import { readCatalogue } from "../../simulator/webshop/catalogue.ts";
@@ -75,6 +75,20 @@ describe("the worker's shop, asked by the client", () => {
     const server = new ShopServerEnvironment(await connect());
     await expect(server.reset("goal99999")).rejects.toBeInstanceOf(EnvironmentError);
     await expect(server.reset("6")).rejects.not.toBeInstanceOf(EnvironmentError);
+  });
+
+  it("ends its episode, and can be closed, while the server does not answer", async () => {
+    const server = new ShopServerEnvironment(await connect());
+    await server.reset("goal0");
+    vi.stubGlobal("fetch", () => Promise.reject(new Error("gone")));
+    try {
+      expect(await server.step("search[lamp]")).toEqual({ unanswered: expect.stringContaining("gone") });
+      await server.close();
+    } finally {
+      vi.unstubAllGlobals();
+    }
+    expect((await server.reset("goal0")).done).toBe(false);
+    await server.close();
   });
 
   it("counts its open episodes; one of the same name begins again", async () => {
