@@ -76,6 +76,8 @@ const ELSEWHERE: readonly string[] = [
   ...["batch_size", "settings.learning_rate", "device", "cards", "teacher_dtype", "memory_limit_gib"],
   ...SELECTION_KEYS,
   "end_of_turn",
+  // The form trains on episodes; a live environment would take their place.
+  ...CONFIG_FIELDS.map(({ key }) => key).filter((key) => key.split(".")[0] === "environment"),
 ];
 
 function useEpisodes(data: DataChoice): number | null {
