@@ -47,7 +47,7 @@ const format = options.format === "f32" || operands === "f32" ? "f32" : "f16";
 const watch = watchMemory();
 const model = await randomModel(backend, config, format);
 const next = uniforms(7);
-/** Prompts with nothing in common, of which nothing is kept from one run to the next. */
+/** Prompts with nothing in common; no run reuses another's prefixes. */
 const requests = (count: number) =>
   Array.from({ length: count }, () => ({
     promptIds: Array.from({ length: prompt }, () => Math.floor(next() * config.vocabularySize)),

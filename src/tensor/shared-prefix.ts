@@ -1,6 +1,6 @@
 /**
  * Which sequences begin with the same tokens, and what to compute once for them. A group is a TRUNK, one of the
- * sequences, whole, and BRANCHES, each of which takes its first tokens from the trunk and goes on alone: decisions of
+ * sequences, whole, and BRANCHES, which take their first tokens from the trunk and go on alone: decisions of
  * one episode share their context up to where it differs.
  */
 

@@ -21,7 +21,7 @@ const UPPER = "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]";
 const WORD_START = "[^\\r\\n\\p{L}\\p{N}]?";
 const ENDINGS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)?";
 
-/** Alternatives that end what they began only with luck, and those of which one must be there to take it then. */
+/** Alternatives that may fail after a long match, and the ones that then match instead: one must be in the pattern. */
 const KNOWN: ReadonlyMap<string, readonly string[]> = new Map([
   ["\\s+(?!\\S)", ["\\s+(?!\\S)"]],
   ["\\s+$", SPACES],

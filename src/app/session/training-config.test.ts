@@ -116,7 +116,7 @@ it("takes the paper's batch and learning rate, all episodes where the library ha
 
 it("has the evidence of its method, and says what was changed in it", () => {
   const ui = opened([["s.jsonl", "sources"]], []);
-  /** What the form shows, what the run does, and what is said of it. */
+  /** What the form shows, what the run does, and how the form describes it. */
   const evidence = (at = ui) => {
     const { config } = composed(at);
     const shown = standardSelection(trainingForm(), at.place);

@@ -32,7 +32,7 @@ import { chosenEpisodes, runTitle } from "./training-data.ts";
 import { methodWords, trainingForm } from "./training-form.ts";
 import { startOnWorker, useSending } from "./worker-training.ts";
 
-/** Said of a run only where it is not the default method. */
+/** Names a run's method only where it is not the default. */
 const under = (words: string): string => (words === configField("method").standard ? "" : ` under ${words}`);
 
 let run = 0;

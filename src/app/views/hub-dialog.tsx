@@ -121,7 +121,7 @@ function Found({ role }: { role: Role }) {
       <p>
         <strong>{name.repository}</strong>, commit <code>{commit.slice(0, 12)}</code>:{" "}
         {countOf(files.length, "file")}, {gigabytes(bytes)}
-        {have > 0 && `, of which ${gigabytes(have)} are here`}. <strong>{gigabytes(left)}</strong> will be
+        {have > 0 && `, ${gigabytes(have)} of it already here`}. <strong>{gigabytes(left)}</strong> will be
         stored in this browser
         {room !== null && ` (room for ${gigabytes(Math.max(0, room.quota - room.usage))})`}. Files come from{" "}
         {hostOf(endpoint)} and the hosts that it sends their downloads on to.

@@ -8,7 +8,7 @@ import { pathIn, SharedFolder, useSharedFolder } from "./shared-folder.tsx";
 /** What makes a folder of the worker's disk the right one. */
 export interface FolderKind {
   fits: (list: SharedList) => boolean;
-  /** What is said of a folder that is, and of one that is not: a sentence each. */
+  /** Messages for a folder that fits and for one that does not: one sentence each. */
   found: string;
   missing: string;
 }

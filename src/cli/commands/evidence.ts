@@ -233,7 +233,7 @@ async function run(options: Options, command: Command): Promise<void> {
           (tokens.prompt === null
             ? ", prompt not recorded"
             : `, ${tokens.prompt + tokens.evidence} with the prompt`) +
-          (tokens.cut === 0 ? "" : `, of which the first ${tokens.cut} tokens are cut`) +
+          (tokens.cut === 0 ? "" : `, minus the first ${tokens.cut} tokens, which are cut`) +
           ` (limit ${tokens.limit})${evidence.backReferences ? ", with back-references" : ""}`,
   );
 }

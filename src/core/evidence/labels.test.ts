@@ -123,7 +123,7 @@ describe.each(PLACES)("labels in $environment (continuous $continuous, shared st
       if (role === "failed record") expect(trusted && !success && !claims).toBe(true);
       if (role?.includes("claimed success")) expect(claims || success).toBe(true);
 
-      // Outcome: "success" and "failure" alone are said of trusted records only.
+      // Outcome: only trusted records are labelled plain "success" or "failure".
       expect(outcome!.startsWith("success;")).toBe(trusted && success && claims);
       expect(outcome!.startsWith("failure;")).toBe(trusted && !success && !claims && !flags.unknown);
 

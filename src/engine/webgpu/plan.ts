@@ -48,7 +48,7 @@ export interface PlannedPasses {
 }
 
 /**
- * The memory of a job with a model folder, of which only the headers are read, and the longest pass that fits it. The
+ * The memory of a job with a model folder (only its headers are read), and the longest pass that fits it. The
  * plan may exceed the limit all the same: `checkPlan` refuses it.
  */
 export async function planJob(

@@ -28,7 +28,7 @@ struct Params {
 // Vec4s a head, and chunks of eight of them.
 const D4 = ${D4}u;
 const CHUNKS = ${CHUNKS}u;
-// Rows of tiles and columns of scores a workgroup, of which a thread has 4 × 4.
+// Rows of tiles and columns of scores per workgroup; each thread has 4 × 4.
 const SIDE = 32u;
 // Vec4s from one row of a tile to the next: an odd number, so that neighbouring rows lie in different banks.
 const ROW = 9u;

@@ -59,7 +59,7 @@ const SLOTS = 512;
 const MOST_CALLS = 8192;
 
 /**
- * Encodes dispatches and submits them in batches, none of which runs long: browsers end a device whose submission takes
+ * Encodes dispatches and submits them in short batches: browsers end a device whose submission takes
  * seconds. A dispatch with too much work is cut into several.
  */
 export class Commands {

@@ -19,7 +19,7 @@
 //   ḡ of a chunk's first token is ⟨dS, S⟩; within it ḡ_{t−1} = ḡ_t + ō_{t−1}·o_{t−1} − v̄_{t−1}·v_{t−1} (delta-rule.wgsl).
 //
 // Chunks begin at the first token of a sequence; chunk `slot` of all is a row of the table. A lower triangle is stored as
-// [C, C], of which tiles of 4 × 4 above the diagonal are neither written nor read.
+// [C, C]; tiles of 4 × 4 above the diagonal are neither written nor read.
 struct Params {
   base: u32,
   sequences: u32, key_heads: u32, value_heads: u32, tokens: u32,

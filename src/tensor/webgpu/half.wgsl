@@ -71,7 +71,7 @@ fn half_cast(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) g
   // @end
 }
 
-// Four columns, of which there is a multiple of 4.
+// Four columns; their number is a multiple of 4.
 fn load_place(row: u32, column: u32) -> vec4f {
   if (row >= P.rows || column >= P.columns) { return vec4f(); }
   return x[(row * P.columns + column) / 4u];
@@ -101,7 +101,7 @@ fn lost(value: vec4f, factor: f32) -> vec4f {
 @compute @workgroup_size(256)
 fn panels_lost(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) groups: vec3u, @builtin(local_invocation_index) local: u32) {
   let group = group_number(P.base, workgroup, groups);
-  // A power of two, of which the inverse is exact.
+  // A power of two: its inverse is exact.
   let factor = 1.0 / scale_in[0];
   // @for r in ROUNDS
   {

@@ -52,7 +52,7 @@ fn head_distribution(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workg
   if (r >= P.rows) { return; }
   let row = P.at + r;
   let shift = lse[row];
-  // −p log p, every term of which is positive.
+  // −p log p: every term is positive.
   var sum = 0.0;
   for (var c = local; c < P.columns; c += GROUP) {
     let logprob = logits[r * P.row + c] - shift;

@@ -218,7 +218,7 @@ function fits({ tensor, at = 0, row }: Operand): boolean {
   return row % (tensor.dtype === "f16" ? 8 : 4) === 0 && at % (32 * row) === 0;
 }
 
-/** Rows to cast: all of a matrix, of which other products may want more; of other tensors those that this one reads. */
+/** Rows to cast: the whole of a matrix, since other products may read more of it; else the rows that this one reads. */
 function matrixRows({ tensor, at = 0, row }: Operand, count: number): number {
   const { shape, length } = tensor;
   return shape.length === 2 && shape[1] === row ? length / row : at / row + count;

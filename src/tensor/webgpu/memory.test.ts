@@ -16,7 +16,7 @@ test("idle buffers far beyond what is alive go back to the device, those release
   expect(made).toHaveBeenCalledTimes(3);
   memory.free(second!);
   memory.trim();
-  // 4 KiB are alive and 20 KiB idle, of which 16 KiB may be: the one of 3,072 values went.
+  // 4 KiB are alive and 20 KiB idle; 16 KiB may be idle, so the one of 3,072 values went.
   memory.allocate([2048], "f32");
   expect(made).toHaveBeenCalledTimes(3);
   memory.allocate([3072], "f32");

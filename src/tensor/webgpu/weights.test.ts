@@ -98,7 +98,7 @@ describe("frozen weights straight to f16", () => {
       [8, 8, 1],
       [36, 64, 1e-7],
       [120, 200, 1e6],
-      // Rows of which products along them have no whole vec4: by way of f32.
+      // Products along these rows have no whole vec4: they go through f32.
       [33, 40, 1],
     ])("[%i, %i] of size %d: products and head equal the reference within f16", async (n, k, size) => {
       await expectSameResults(

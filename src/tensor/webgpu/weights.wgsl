@@ -1,7 +1,7 @@
 // Weights of any format (weight-formats.wgsl) as f32, all rows or rows picked by index; a ${TYPE} a thread.
 struct Params {
   base: u32,
-  // Rows of y, and of the weight that is bound: of which `first` is the first.
+  // Rows of y, the first row that is bound, and the number of bound rows of the weight.
   rows: u32, first: u32, bound: u32,
   // Values a row.
   width: u32,

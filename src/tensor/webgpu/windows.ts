@@ -20,7 +20,7 @@ export interface RowBounds {
   multiple?: number;
 }
 
-/** Ranges of rows, the same for all tensors (which have as many rows), of which every tensor's part can be bound. */
+/** Ranges of rows, the same for tensors with equally many rows, each small enough to bind in every one of them. */
 export function rowRanges(
   { bindingLimit }: Pick<Context, "bindingLimit">,
   tensors: readonly GpuTensor[],

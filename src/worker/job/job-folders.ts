@@ -108,8 +108,8 @@ export class JobFolders {
   }
 
   /**
-   * Deletes folders that hold nothing but inputs, the newest of which was sent more than a day ago. Call before uploads can
-   * begin. What cannot be used is told and left as it is.
+   * Deletes folders that hold only inputs, all sent more than a day ago. Call before uploads can begin. A folder that
+   * cannot be read is reported and left.
    */
   async removeUnusedInputs(): Promise<void> {
     const all = await readdir(this.path).catch((error: Error) => {

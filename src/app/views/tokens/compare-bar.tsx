@@ -106,7 +106,7 @@ export function CompareBar({ compared }: { compared: Compared }) {
   );
 }
 
-/** What can be said of a response in another tokenization. */
+/** Figures that compare across tokenizations. */
 function tokensOfItsOwn({ logprobs }: Side): string {
   const sum = Array.from(logprobs).reduce((total, value) => total + value, 0);
   return `${countOf(logprobs.length, "token")} of its own, log p ${nats(sum)} together`;

@@ -111,7 +111,7 @@ class Catalog {
     await this.#checkReady();
   }
 
-  /** WebShop catalogs say in READY.json that they are whole, and of which manifest. */
+  /** READY.json says that a WebShop catalog is whole, and names its manifest. */
   async #checkReady(): Promise<void> {
     if (this.#environment !== "webshop" || !(await this.#named.has("READY.json"))) return;
     const ready = await this.#named.read("READY.json");

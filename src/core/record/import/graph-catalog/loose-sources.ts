@@ -8,7 +8,7 @@ const LOOKED_AT = 4;
 
 /**
  * Why a folder of such files is no import, or undefined when it is none. Only the manifest tells which executions replay
- * confirmed, of which tasks they are and which were expected to be missing; without it nothing but guesses could be made.
+ * confirmed, which tasks they belong to and which were expected to be missing; the rest would be guesswork.
  */
 export async function looseSources(files: ImportFiles): Promise<string | undefined> {
   const names = (await files.list()).map(({ path }) => path).filter((path) => /\.json(\.gz)?$/.test(path));

@@ -97,7 +97,7 @@ describe("a ScienceWorld catalog", () => {
       tries += source.decisions.flatMap(({ attempts }) => attempts).length;
     }
     expect(tries).toBeGreaterThan(10);
-    // The source that no graph holds is gone with its file, and the one of which the graph has a beginning is not whole.
+    // The source that no graph holds is gone with its file, and the one that the graph only begins is not whole.
     expect(sources.has(7)).toBe(false);
     expect(report.skipped).toContainEqual({
       file: ORIGINAL(7),
