@@ -46,9 +46,10 @@ export class PlainWorld {
   /** Deletes first, then adds, by the conditions before. */
   apply(action: string, bound: Bound): void {
     const { effect } = this.#actions.find(({ name }) => name === action)!;
-    const parts = (effect[0] === "and" ? effect.slice(1) : [effect]) as string[][];
-    const text = (atom: readonly string[]) => atom.map((term) => bound[term] ?? term).join(" ");
-    for (const part of parts) if (part[0] === "not") this.facts.delete(text(part[1] as unknown as string[]));
+    const parts = typeof effect !== "string" && effect[0] === "and" ? effect.slice(1) : [effect];
+    const text = (atom: Expression): string =>
+      typeof atom === "string" ? (bound[atom] ?? atom) : atom.map(text).join(" ");
+    for (const part of parts) if (part[0] === "not") this.facts.delete(text(part[1]!));
     for (const part of parts) if (part[0] !== "not") this.facts.add(text(part));
   }
 

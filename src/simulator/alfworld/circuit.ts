@@ -2,7 +2,7 @@
  * The truth of many conditions over a set of atoms, kept up to date as single atoms change. Conditions become gates that
  * count how many of their parts hold; a change runs upward only through gates that flip.
  */
-import type { Condition } from "./ground.ts";
+import type { Condition } from "./condition.ts";
 
 export class Circuit {
   readonly #atoms: number;

@@ -10,10 +10,11 @@ import { describeIssue } from "../../core/record/describe-issue.ts";
 import { sha256Hex } from "../../core/seeded.ts";
 import { Circuit } from "./circuit.ts";
 import { readGrammar } from "./grammar.ts";
-import { compareArguments, type GroundTask, ground } from "./ground.ts";
+import { type GroundTask, ground } from "./ground.ts";
 import { displayNames } from "./names.ts";
 import { type LinkedText, Narrator } from "./narrator.ts";
 import { readDomain, readProblem } from "./pddl.ts";
+import { compareArguments } from "./predicate.ts";
 
 const gameSchema = z.looseObject({
   pddl_domain: z.string(),
@@ -103,7 +104,7 @@ export class Game {
 
     const names = [...task.objects];
     if (options.names !== "ids") {
-      // Only objects of which something is known at the start are given ALFWorld's names.
+      // Only objects in the initial facts are given ALFWorld's names.
       const known = new Set(task.init.flatMap((atom) => [...task.atoms[atom]!.arguments]));
       const shown = displayNames([...known].map((object) => task.objects[object]!));
       task.objects.forEach((id, object) => {

@@ -41,7 +41,7 @@ export interface Rule {
 }
 
 export interface Grammar {
-  /** Alternatives of a rule, of which the first whose condition has a match counts. Read on demand. */
+  /** Alternatives of a rule: the first whose condition matches is used. Read on demand. */
   rule(name: string): Rule[] | undefined;
   /** By the action's name in lower case. */
   actions: ReadonlyMap<string, { template: GrammarSymbol[]; feedback: GrammarSymbol[] }>;

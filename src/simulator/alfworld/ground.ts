@@ -4,41 +4,13 @@
  */
 import { compareCodePoints } from "../../core/environment/canonical-text.ts";
 import { InputError } from "../../core/errors.ts";
+import { type Compiled, type CompiledAtom, isStatic, slotsOf, value } from "./compiled-formula.ts";
+import { add, type Condition, FALSE, isFalse, isTrue, literal, TRUE } from "./condition.ts";
 import type { Where } from "./expression.ts";
 import { LIMITS } from "./limits.ts";
+import { type GroundEffect, type Operator, reachable, tidy } from "./operators.ts";
 import { type Action, type Atom, type Domain, type Formula, type Problem, ROOT_TYPE } from "./pddl.ts";
-
-/** A condition on atoms: a literal (`2 · atom`, plus 1 if negated), or all or any of its parts. */
-export type Condition = number | Gate;
-export interface Gate {
-  /** All parts must hold, or one must. Without parts: true or false. */
-  every: boolean;
-  parts: Condition[];
-}
-const TRUE: Gate = { every: true, parts: [] };
-const FALSE: Gate = { every: false, parts: [] };
-
-const literal = (atom: number, negative: boolean) => 2 * atom + Number(negative);
-
-export const isTrue = (condition: Condition) =>
-  typeof condition === "object" && condition.every && condition.parts.length === 0;
-const isFalse = (condition: Condition) =>
-  typeof condition === "object" && !condition.every && condition.parts.length === 0;
-
-export interface GroundEffect {
-  atom: number;
-  negative: boolean;
-  when: Condition;
-}
-
-export interface Operator {
-  action: Action;
-  /** Object for each parameter of the action. */
-  arguments: Int32Array;
-  precondition: Condition;
-  /** Additions first, then deletions. */
-  effects: GroundEffect[];
-}
+import { Predicate } from "./predicate.ts";
 
 export interface GroundAtom {
   predicate: Predicate;
@@ -76,74 +48,6 @@ export function ground(domain: Domain, problem: Problem, where: Where): GroundTa
     goal,
   };
 }
-
-/** A predicate and its ground atoms. */
-export class Predicate {
-  /** Atoms by their arguments, read as digits of one number. */
-  readonly #ids = new Map<number, number>();
-  /** Arguments of the facts at the start. */
-  readonly facts: Int32Array[] = [];
-  readonly #byArgument: (Int32Array[] | undefined)[][] = [];
-  /** Number of different objects in each place. */
-  readonly #distinct: (number | undefined)[] = [];
-
-  constructor(
-    readonly name: string,
-    /** Whether any action changes it. */
-    readonly fluent: boolean,
-    readonly arity: number,
-    private readonly base: number,
-  ) {}
-
-  find(terms: ArrayLike<number>): number | undefined {
-    return this.#ids.get(this.#key(terms));
-  }
-
-  set(terms: ArrayLike<number>, atom: number): void {
-    this.#ids.set(this.#key(terms), atom);
-  }
-
-  #key(terms: ArrayLike<number>): number {
-    let key = 0;
-    for (let i = 0; i < terms.length; i++) key = key * this.base + terms[i]!;
-    return key;
-  }
-
-  /** Facts at the start with an object in one place. Called when all facts are in. */
-  factsWith(place: number, object: number): readonly Int32Array[] {
-    let lists = this.#byArgument[place];
-    if (lists === undefined) {
-      lists = [];
-      for (const fact of this.facts) {
-        const at = fact[place]!;
-        lists[at] ??= [];
-        lists[at].push(fact);
-      }
-      this.#byArgument[place] = lists;
-    }
-    return lists[object] ?? [];
-  }
-
-  /** About how many facts agree with given objects in some places. Called when all facts are in. */
-  estimate(places: readonly number[]): number {
-    let distinct = 1;
-    for (const place of places) {
-      this.#distinct[place] ??= new Set(this.facts.map((fact) => fact[place])).size;
-      distinct = Math.max(distinct, this.#distinct[place]);
-    }
-    return this.facts.length / distinct;
-  }
-}
-
-/** A formula whose variables are slots of an environment. Terms: a slot, or `-1 - object`. */
-type Compiled =
-  | { kind: "and" | "or"; parts: Compiled[] }
-  | { kind: "not"; part: Compiled }
-  | { kind: "exists" | "forall"; slots: number[]; domains: Int32Array[]; part: Compiled }
-  | { kind: "atom"; predicate: Predicate; terms: number[] }
-  | { kind: "equal"; terms: [number, number] };
-
-type CompiledAtom = Extract<Compiled, { kind: "atom" }>;
 
 /** One step of the search for an action's arguments: a static fact or an object is chosen, then `tests` must hold. */
 interface Step {
@@ -522,115 +426,6 @@ class Grounder {
   }
 }
 
-/** Lists of objects in ascending order of their names. */
-export function compareArguments(a: Int32Array, b: Int32Array): number {
-  for (let i = 0; i < Math.min(a.length, b.length); i++) if (a[i] !== b[i]) return a[i]! - b[i]!;
-  return a.length - b.length;
-}
-
-const value = (term: number, environment: readonly number[]) => (term < 0 ? -1 - term : environment[term]!);
-
-/** Puts a part into a gate; true where it decides the gate. Parts of a gate of the same kind are taken over. */
-function add(parts: Condition[], part: Condition, every: boolean): boolean {
-  if (every ? isFalse(part) : isTrue(part)) return true;
-  if (typeof part === "object" && part.every === every) for (const inner of part.parts) parts.push(inner);
-  else if (every ? !isTrue(part) : !isFalse(part)) parts.push(part);
-  return false;
-}
-
 function conjunction(formula: Formula): Formula[] {
   return formula.kind === "and" ? formula.parts.flatMap(conjunction) : [formula];
-}
-
-function isStatic(formula: Compiled): boolean {
-  switch (formula.kind) {
-    case "equal":
-      return true;
-    case "atom":
-      return !formula.predicate.fluent;
-    case "and":
-    case "or":
-      return formula.parts.every(isStatic);
-    default:
-      return isStatic(formula.part);
-  }
-}
-
-/** Slots of parameters in a formula; those of its own quantifiers are left out. */
-function slotsOf(formula: Compiled): number[] {
-  switch (formula.kind) {
-    case "equal":
-    case "atom":
-      return formula.terms.filter((term) => term >= 0);
-    case "and":
-    case "or":
-      return formula.parts.flatMap(slotsOf);
-    case "not":
-      return slotsOf(formula.part);
-    default:
-      return slotsOf(formula.part).filter((slot) => !formula.slots.includes(slot));
-  }
-}
-
-/**
- * What the translator keeps of an operator's effects: an addition beats a deletion of the same atom, and what the
- * precondition already makes so is no effect.
- */
-function tidy(effects: readonly GroundEffect[], precondition: Condition): GroundEffect[] {
-  const added = new Set(
-    effects.filter(({ negative, when }) => !negative && isTrue(when)).map(({ atom }) => atom),
-  );
-  const required = new Set<Condition>(
-    typeof precondition === "object" && precondition.every ? precondition.parts : [precondition],
-  );
-  const kept = effects.filter(
-    ({ atom, negative }) => !(negative && added.has(atom)) && !required.has(literal(atom, negative)),
-  );
-  return [...kept.filter((effect) => !effect.negative), ...kept.filter((effect) => effect.negative)];
-}
-
-/**
- * Operators that can be applied in some state, if deletions are ignored: unreachable ones go, and so do effects whose
- * condition never holds, deletions of atoms that are never true, and operators that are left without effects.
- */
-function reachable(
-  operators: readonly Operator[],
-  init: readonly number[],
-  atoms: number,
-  where: Where,
-): Operator[] {
-  const reached = new Uint8Array(atoms);
-  for (const atom of init) reached[atom] = 1;
-  let work = 0;
-  const possible = (condition: Condition): boolean => {
-    if (++work > LIMITS.reachability)
-      throw new InputError("finding the operators that can be applied takes too long", where);
-    if (typeof condition === "number") return (condition & 1) === 1 || reached[condition >> 1] === 1;
-    return condition.every ? condition.parts.every(possible) : condition.parts.some(possible);
-  };
-  let open = [...operators];
-  for (let more = true; more; ) {
-    more = false;
-    open = open.filter((operator) => {
-      if (!possible(operator.precondition)) return true;
-      let waiting = false;
-      for (const { atom, negative, when } of operator.effects) {
-        if (negative || reached[atom] === 1) continue;
-        if (possible(when)) {
-          reached[atom] = 1;
-          more = true;
-        } else waiting = true;
-      }
-      return waiting;
-    });
-  }
-  return operators
-    .filter((operator) => possible(operator.precondition))
-    .map((operator) => ({
-      ...operator,
-      effects: operator.effects.filter(
-        ({ atom, negative, when }) => possible(when) && (!negative || reached[atom] === 1),
-      ),
-    }))
-    .filter((operator) => operator.effects.length > 0);
 }

@@ -2,9 +2,10 @@
 import { InputError } from "../../core/errors.ts";
 import type { Where } from "./expression.ts";
 import type { Attribute, Grammar, GrammarSymbol, Placeholder, QueryPart } from "./grammar.ts";
-import { compareArguments, type GroundTask } from "./ground.ts";
+import type { GroundTask } from "./ground.ts";
 import { LIMITS } from "./limits.ts";
 import type { Action } from "./pddl.ts";
+import { compareArguments } from "./predicate.ts";
 
 /** What is shown of each atom: a bit each for the fact and for its recorded negation. */
 export const SHOWN = 1;
