@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { InputError } from "../../core/errors.ts";
 import type { TrainEvent } from "../../core/loop/events.ts";
+import type { ParentRun } from "../../core/loop/parent-run.ts";
+import type { EngineInfo } from "../../core/ports.ts";
 import { parseBatch } from "./batch.ts";
 import { CONFIG_FIELDS, checkConfig, configOf } from "./config-fields.ts";
 import { serverEvents } from "./event-stream.ts";
@@ -11,27 +13,43 @@ import { speedKey, timeExpected, timeLeft } from "./run-time.ts";
 import { newRun } from "./runs-store.ts";
 
 const at = (step: number, stage = 0) => ({ step, stage, epoch: 0, batch: step - 1 });
-const updated = (step: number, stage = 0, seconds = 2) =>
-  ({
-    type: "updated",
-    ...at(step, stage),
-    metrics: {
-      loss: step,
-      gradNorm: 1,
-      clipFraction: 0.5,
-      meanAdvantage: -0.1,
-      rolloutKl: 0.01,
-      alignment: 0,
-      tokens: 10,
-      sequenceTokens: 100,
-    },
-    seconds,
-    tokensPerSecond: 10 / seconds,
-  }) as unknown as TrainEvent;
-const scored = (step: number) =>
-  ({ type: "scored", ...at(step), contextTokens: 200, seconds: 1 }) as unknown as TrainEvent;
-const start = (resumedFrom: number | null) =>
-  ({ type: "start", steps: 4, resumedFrom }) as unknown as TrainEvent;
+const updated = (step: number, stage = 0, seconds = 2): TrainEvent => ({
+  type: "updated",
+  ...at(step, stage),
+  metrics: {
+    loss: step,
+    gradNorm: 1,
+    clipFraction: 0.5,
+    meanAdvantage: -0.1,
+    rolloutKl: 0.01,
+    alignment: 0,
+    tokens: 10,
+    sequenceTokens: 100,
+    episodes: 1,
+    decisions: 1,
+    meanAbsoluteAdvantage: 0.1,
+    meanLogprob: -1,
+    meanTeacherLogprob: -1.1,
+  },
+  seconds,
+  tokensPerSecond: 10 / seconds,
+});
+const scored = (step: number): TrainEvent => ({
+  type: "scored",
+  ...at(step),
+  ...{ decisions: 1, tokens: 10, contextTokens: 200 },
+  ...{ successReferences: 0, failureReferences: 0, backReferences: 0, cutPrompts: 0 },
+  rolloutPolicy: "current",
+  seconds: 1,
+});
+const MODEL: EngineInfo = {
+  ...{ model: "m", device: "cpu", adapter: "plain", dtype: "f32", parameters: 1, vocabulary: 2 },
+};
+const start = (resumedFrom: number | null, parent: ParentRun | null = null): TrainEvent => ({
+  type: "start",
+  ...{ method: "gc-opd", units: 4, unit: "episode", batchSize: 2, steps: 4 },
+  ...{ teacher: MODEL, student: MODEL, parent, resumedFrom },
+});
 const STAGES: TrainEvent[] = [
   { type: "stage", stage: 0, name: "vanilla", epochs: 1, evidence: { kind: "none" } },
   { type: "epoch", stage: 0, epoch: 0, batches: 2, repeating: 0 },
@@ -41,7 +59,11 @@ const fold = (events: readonly TrainEvent[], from: Figures = NO_FIGURES) =>
 
 describe("events into figures", () => {
   it("has a point a step, with what its parts told", () => {
-    const rollout = { type: "rollout", ...at(1), episodes: 4, successes: 1 } as unknown as TrainEvent;
+    const rollout: TrainEvent = {
+      type: "rollout",
+      ...at(1),
+      ...{ episodes: 4, decisions: 8, successes: 1, ended: {} },
+    };
     const { points, total, done } = fold([start(null), ...STAGES, rollout, scored(1), updated(1)]);
     expect({ total, done }).toEqual({ total: 4, done: 1 });
     expect(points[0]).toMatchObject({ loss: 1, teacherTokens: 200, studentTokens: 100, success: 0.25 });
@@ -77,12 +99,7 @@ describe("events into figures", () => {
   });
 
   it("marks where a run went on, to its end, also where no event from before was kept", () => {
-    const figures = fold([
-      start(1),
-      ...STAGES,
-      updated(2),
-      { type: "done", step: 2 } as unknown as TrainEvent,
-    ]);
+    const figures = fold([start(1), ...STAGES, updated(2), { type: "done", step: 2, seconds: 1 }]);
     expect(figures.marks).toEqual([{ step: 1, kind: "resumed", text: "went on after step 1" }]);
   });
 
@@ -134,7 +151,7 @@ describe("time", () => {
     const three = fold([updated(2, 0, 2), ...graph, updated(3, 1, 8)], one);
     expect(timeLeft(three)).toEqual({ low: 8, high: 8 });
     // A run that continues another one counts its steps on from there.
-    const child = { ...start(null), parent: { name: "vanilla", step: 2 } } as unknown as TrainEvent;
+    const child = start(null, { name: "vanilla", step: 2 });
     const begun = fold([child, ...graph, updated(3, 1, 8)]);
     expect(begun).toMatchObject({ total: 4, done: 3 });
     expect(timeLeft(begun)).toEqual({ low: 8, high: 8 });
