@@ -162,8 +162,6 @@ async function evaluate(tasks: readonly string[]): Promise<void> {
     codec,
   });
   const scorer = {
-    info: undefined as never,
-    dispose() {},
     score: async (
       requests: readonly { id: string; promptIds: readonly number[]; responseIds: readonly number[] }[],
     ) => {

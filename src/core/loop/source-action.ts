@@ -90,7 +90,7 @@ function tokensOf(
 
 /** Scores the cases under both contexts with one teacher. */
 export async function scoreSourceActions(
-  teacher: Scorer,
+  teacher: Pick<Scorer, "score">,
   cases: readonly SourceActionCase[],
   options: WorkOptions = {},
 ): Promise<SourceActionResult[]> {
