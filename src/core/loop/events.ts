@@ -4,6 +4,7 @@ import type { StageEvidence } from "../method/method.ts";
 import type { EngineInfo } from "../ports.ts";
 import type { StepMetrics } from "./metrics.ts";
 import type { ParentRun } from "./parent-run.ts";
+import type { ScoredBatch } from "./score-batch.ts";
 
 /** Where an event belongs. `step` counts optimizer steps from 1; stage, epoch and batch count from 0. */
 interface At {
@@ -12,15 +13,6 @@ interface At {
   epoch: number;
   batch: number;
 }
-
-/** How the batch's rollout policy p_old is known. */
-export type RolloutPolicy =
-  /** Every decision carries `rollout_logprobs`. */
-  | "recorded"
-  /** None does: p_old is the student at the start of the batch, so every ratio is 1. */
-  | "current"
-  /** Some do. */
-  | "mixed";
 
 export type TrainEvent =
   | {
@@ -74,22 +66,7 @@ export type TrainEvent =
       steps: number;
     } & At)
   /** The teacher scored the batch. */
-  | ({
-      type: "scored";
-      decisions: number;
-      tokens: number;
-      /** Tokens the teacher read, responses included. */
-      contextTokens: number;
-      /** Decisions whose evidence names a successful and a failed external record. */
-      successReferences: number;
-      failureReferences: number;
-      /** Decisions whose evidence needed back-references to fit. */
-      backReferences: number;
-      /** Decisions whose student prompt was over its limit, so that only its last tokens were read. */
-      cutPrompts: number;
-      rolloutPolicy: RolloutPolicy;
-      seconds: number;
-    } & At)
+  | ({ type: "scored"; seconds: number } & ScoredBatch & At)
   | ({ type: "updated"; metrics: StepMetrics; seconds: number; tokensPerSecond: number } & At)
   | ({ type: "checkpoint" } & At)
   /** A newer checkpoint is not as it was written: the run goes on after `step`, from the newest one that is. */

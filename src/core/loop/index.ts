@@ -18,6 +18,7 @@ export * from "./replay.ts";
 export * from "./rollout.ts";
 export * from "./rows.ts";
 export * from "./run-lengths.ts";
+export * from "./score-batch.ts";
 export * from "./teacher-contexts.ts";
 export * from "./train.ts";
 export * from "./train-config.ts";

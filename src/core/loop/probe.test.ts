@@ -4,7 +4,7 @@ import { METHODS } from "../method/index.ts";
 import { PAPER_SETTINGS, type ScoreRequest, type StepSettings, type TrainItem } from "../ports.ts";
 import type { Episode } from "../record/schema.ts";
 import { type ModelProbe, modelTime, type ProbeOptions, probedTime, probeRun } from "./probe.ts";
-import type { TeacherContexts } from "./train.ts";
+import type { TeacherContexts } from "./score-batch.ts";
 
 function episode(id: string, lengths: readonly number[]): Episode {
   return {

@@ -7,7 +7,7 @@ import type { ScoreRequest, Scorer, StepSettings, Trainer, WorkOptions } from ".
 import type { Episode } from "../record/schema.ts";
 import type { TextCodec } from "./codec.ts";
 import { batchRows, type Row } from "./rows.ts";
-import type { TeacherContexts } from "./train.ts";
+import type { TeacherContexts } from "./score-batch.ts";
 
 /** Sequences that one model reads. */
 export interface Reading {

@@ -3,7 +3,6 @@ import { InputError } from "../errors.ts";
 import { episodeWeights } from "../objective/weights.ts";
 import type { Episode } from "../record/schema.ts";
 import type { TextCodec } from "./codec.ts";
-import type { RolloutPolicy } from "./events.ts";
 
 export interface Row {
   episode: Episode;
@@ -49,7 +48,15 @@ export function batchRows(episodes: readonly Episode[], codec: TextCodec): Row[]
   return all.flatMap((row, n) => (row.responseIds.length === 0 ? [] : [{ ...row, weight: weights[n]! }]));
 }
 
-/** How p_old of a batch is known. */
+/** How the batch's rollout policy p_old is known. */
+export type RolloutPolicy =
+  /** Every decision carries `rollout_logprobs`. */
+  | "recorded"
+  /** None does: p_old is the student at the start of the batch, so every ratio is 1. */
+  | "current"
+  /** Some do. */
+  | "mixed";
+
 export function rolloutPolicy(rows: readonly Row[]): RolloutPolicy {
   const recorded = rows.filter((row) => row.rolloutLogprobs !== null).length;
   return recorded === rows.length ? "recorded" : recorded === 0 ? "current" : "mixed";

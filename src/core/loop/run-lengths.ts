@@ -4,7 +4,7 @@ import { type Stage, stagesTaken } from "../method/method.ts";
 import type { Episode } from "../record/schema.ts";
 import type { TextCodec } from "./codec.ts";
 import { batchRows } from "./rows.ts";
-import type { TeacherContexts } from "./train.ts";
+import type { TeacherContexts } from "./score-batch.ts";
 
 /** In tokens. */
 export interface SequenceLengths {

@@ -8,7 +8,7 @@ import type { Episode } from "../record/schema.ts";
 import type { PreparedTask } from "../retrieval/prepare.ts";
 import { retrieveEpisode } from "../retrieval/retrieve.ts";
 import type { TextCodec } from "./codec.ts";
-import type { TeacherContexts } from "./train.ts";
+import type { TeacherContexts } from "./score-batch.ts";
 
 /** One decision with the two contexts and the response in which the source's action stands for the student's. */
 export interface SourceActionCase {

@@ -7,7 +7,7 @@ import { type PreparedTask, prepareTask } from "../retrieval/prepare.ts";
 import { retrieveEpisode } from "../retrieval/retrieve.ts";
 import { type SourceSelection, selectSources } from "../retrieval/selection.ts";
 import type { TextCodec } from "./codec.ts";
-import type { TeacherContexts } from "./train.ts";
+import type { TeacherContexts } from "./score-batch.ts";
 
 export interface LibraryContextsOptions {
   /** D_x: all sources of one task, none where the library has none (such tasks stay in training). */

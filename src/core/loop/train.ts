@@ -3,8 +3,8 @@
  * after each step. It knows nothing of files, devices or processes.
  */
 import { DeviceError, InputError } from "../errors.ts";
-import type { Method, Stage, StageEvidence } from "../method/method.ts";
-import type { FolderReader, Scorer, StepSettings, Trainer, TrainItem } from "../ports.ts";
+import type { Method, Stage } from "../method/method.ts";
+import type { FolderReader, Scorer, StepSettings, Trainer } from "../ports.ts";
 import type { Episode } from "../record/schema.ts";
 import { brokeOff } from "../record/standing.ts";
 import { sha256Hex } from "../seeded.ts";
@@ -16,22 +16,8 @@ import type { TrainingData } from "./data.ts";
 import type { TrainEvent } from "./events.ts";
 import { stepMetrics } from "./metrics.ts";
 import type { ParentRun } from "./parent-run.ts";
-import { batchRows, type Row, rolloutPolicy } from "./rows.ts";
-
-/** What the teacher reads for one decision. */
-export interface TeacherContext {
-  promptIds: readonly number[];
-  successReference: boolean;
-  failureReference: boolean;
-  /** Repeated observations were replaced by back-references to fit. */
-  backReferences: boolean;
-}
-
-/** Retrieve and Render (Algorithm 1, lines 6–14): teacher contexts of all decisions of one completed episode. */
-export type TeacherContexts = (
-  episode: Episode,
-  evidence: StageEvidence,
-) => Promise<(decision: number, promptIds: readonly number[], responseTokens: number) => TeacherContext>;
+import { batchRows } from "./rows.ts";
+import { scoreBatch, type TeacherContexts } from "./score-batch.ts";
 
 /** How far one part of a step is. `total` counts what that part has to do in this step. */
 export interface StepWork {
@@ -289,7 +275,17 @@ class Run {
     if (rows.length === 0) {
       throw new InputError(`no response token to score in ${kept.map((e) => e.episode).join(", ")}`);
     }
-    const items = await this.#scoreBatch(stage.evidence, rows, here);
+    const scoring = performance.now();
+    const { items, scored } = await scoreBatch(rows, stage.evidence, this.#teacher, this.#options.contexts, {
+      signal,
+      onProgress: (progress) => this.#work("teacher", progress),
+    });
+    await this.#emit({
+      type: "scored",
+      ...here,
+      ...scored,
+      seconds: (performance.now() - scoring) / 1000,
+    });
     const report = await this.#student.step(items, settings, {
       signal,
       onProgress: (progress) => this.#work("student", progress),
@@ -336,71 +332,6 @@ class Run {
       of: episodes.length,
       steps: this.#steps,
     });
-  }
-
-  /** Retrieve, Render and Score (Algorithm 1, lines 5–15): the student's rows with the teacher's log-probabilities. */
-  async #scoreBatch(
-    evidence: StageEvidence,
-    rows: readonly Row[],
-    at: Position & { step: number },
-  ): Promise<TrainItem[]> {
-    const began = performance.now();
-    const tokens = rows.reduce((sum, row) => sum + row.responseIds.length, 0);
-    const totals = { contextTokens: tokens, successReferences: 0, failureReferences: 0, backReferences: 0 };
-    const items: TrainItem[] = [];
-    // An episode at a time: its contexts, which may be long, are let go before the next one's are made.
-    for (const episodeRows of byEpisode(rows)) {
-      const contexts = await this.#teacherContexts(evidence, episodeRows);
-      for (const context of contexts) {
-        totals.contextTokens += context.promptIds.length;
-        totals.successReferences += context.successReference ? 1 : 0;
-        totals.failureReferences += context.failureReference ? 1 : 0;
-        totals.backReferences += context.backReferences ? 1 : 0;
-      }
-      items.push(...(await this.#scoreRows(episodeRows, contexts)));
-      this.#work("teacher", { done: items.length, total: rows.length, unit: "decisions" });
-    }
-    await this.#emit({
-      type: "scored",
-      ...at,
-      decisions: rows.length,
-      tokens,
-      ...totals,
-      cutPrompts: rows.filter(({ cut }) => cut > 0).length,
-      rolloutPolicy: rolloutPolicy(rows),
-      seconds: (performance.now() - began) / 1000,
-    });
-    return items;
-  }
-
-  /** Retrieve and Render for the decisions of one episode. */
-  async #teacherContexts(evidence: StageEvidence, rows: readonly Row[]): Promise<TeacherContext[]> {
-    this.#options.signal?.throwIfAborted();
-    const context = await this.#options.contexts(rows[0]!.episode, evidence);
-    return rows.map(({ decision, promptIds, responseIds }) =>
-      context(decision, promptIds, responseIds.length),
-    );
-  }
-
-  async #scoreRows(rows: readonly Row[], contexts: readonly TeacherContext[]): Promise<TrainItem[]> {
-    const { signal } = this.#options;
-    const results = await this.#teacher.score(
-      rows.map((row, n) => ({
-        id: `${row.episode.episode}#${row.decision}`,
-        promptIds: contexts[n]!.promptIds,
-        responseIds: row.responseIds,
-      })),
-      { signal },
-    );
-    return rows.map((row, n) => ({
-      episode: row.episode.episode,
-      decision: row.decision,
-      promptIds: row.promptIds,
-      responseIds: row.responseIds,
-      teacherLogprobs: results[n]!.logprobs,
-      rolloutLogprobs: row.rolloutLogprobs,
-      weight: row.weight,
-    }));
   }
 
   async #emitRollout(episodes: readonly Episode[], at: Position & { step: number }): Promise<void> {
@@ -454,15 +385,4 @@ class Run {
 /** The next batch of an epoch that has so many. */
 function after({ stage, epoch, batch }: Position, batches: number): Position {
   return batch + 1 === batches ? { stage, epoch: epoch + 1, batch: 0 } : { stage, epoch, batch: batch + 1 };
-}
-
-/** The rows of each episode, in order: those of one episode are neighbours. */
-function byEpisode(rows: readonly Row[]): Row[][] {
-  const groups: Row[][] = [];
-  for (const row of rows) {
-    const last = groups.at(-1);
-    if (last !== undefined && last[0]!.episode === row.episode) last.push(row);
-    else groups.push([row]);
-  }
-  return groups;
 }
