@@ -10,9 +10,10 @@ import { parseArgs } from "node:util";
 import { uniforms } from "../src/core/seeded.ts";
 import type { KernelTime } from "../src/tensor/index.ts";
 import { median, openAdapter, watchMemory } from "./support/device.ts";
+import { numberOr, sizeNamed } from "./support/options.ts";
 import { type BenchRow, printTable, runPeer } from "./support/peer.ts";
 import { printProfile } from "./support/profile.ts";
-import { modelName, QWEN3_SIZES } from "./support/qwen3-sizes.ts";
+import { modelName } from "./support/qwen3-sizes.ts";
 import { randomModel } from "./support/random-model.ts";
 
 const { values: options } = parseArgs({
@@ -34,14 +35,11 @@ const { values: options } = parseArgs({
 const { backend, toggles, operands } = await openAdapter(options.compute);
 const { software } = backend;
 const name = options.model ?? (software ? "tiny" : "1.7b");
-const config = QWEN3_SIZES[name];
-if (config === undefined) throw new Error(`--model: one of ${Object.keys(QWEN3_SIZES).join(", ")}`);
-const number = (text: string | undefined, otherwise: number) =>
-  text === undefined ? otherwise : Number(text);
+const config = sizeNamed(name);
 const counts = (options.counts ?? (software ? "1,4" : "1,32")).split(",").map(Number);
-const prompt = number(options.prompt, software ? 24 : 2048);
-const tokens = number(options.tokens, software ? 8 : 128);
-const repeats = number(options.repeats, software ? 1 : 3);
+const prompt = numberOr(options.prompt, software ? 24 : 2048);
+const tokens = numberOr(options.tokens, software ? 8 : 128);
+const repeats = numberOr(options.repeats, software ? 1 : 3);
 const format = options.format === "f32" || operands === "f32" ? "f32" : "f16";
 
 const watch = watchMemory();

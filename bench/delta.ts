@@ -12,6 +12,7 @@ import { randomValues } from "../test/random.ts";
 import { relativeError } from "../test/support/relative-error.ts";
 import { openGpu } from "../test/webgpu.ts";
 import { median } from "./support/device.ts";
+import { numberOr } from "./support/options.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -33,11 +34,9 @@ const best = create([
 const gpu = (await best.requestAdapter()) ? best : await openGpu();
 const backends = await Promise.all(FORMS.map((deltaForm) => createWebGpuBackend(gpu, { deltaForm })));
 const { software, description } = backends[0]!;
-const number = (text: string | undefined, otherwise: number) =>
-  text === undefined ? otherwise : Number(text);
-const tokens = number(options.tokens, software ? 1024 : 8192);
-const heads = number(options.heads, software ? 2 : 16);
-const size = number(options.size, software ? 64 : 128);
+const tokens = numberOr(options.tokens, software ? 1024 : 8192);
+const heads = numberOr(options.heads, software ? 2 : 16);
+const size = numberOr(options.size, software ? 64 : 128);
 const sequences = Number(options.sequences);
 const repeats = Number(options.repeats);
 

@@ -21,8 +21,9 @@ import { Game } from "../src/simulator/alfworld/game.ts";
 import { makeGame, SIZES, type Size } from "../src/simulator/alfworld/generate.ts";
 import { openTokenizer, textCodec } from "../src/text/index.ts";
 import { openAdapter, watchMemory } from "./support/device.ts";
+import { numberOr, sizeNamed } from "./support/options.ts";
 import { type BenchRow, printTable, runPeer } from "./support/peer.ts";
-import { modelName, QWEN3_SIZES } from "./support/qwen3-sizes.ts";
+import { modelName } from "./support/qwen3-sizes.ts";
 import { randomModel } from "./support/random-model.ts";
 
 const { values: options } = parseArgs({
@@ -41,13 +42,10 @@ const { values: options } = parseArgs({
 const { backend, toggles, operands } = await openAdapter(undefined);
 const { software, description } = backend;
 const name = options.model ?? (software ? "tiny" : "1.7b");
-const config = QWEN3_SIZES[name];
-if (config === undefined) throw new Error(`--model: one of ${Object.keys(QWEN3_SIZES).join(", ")}`);
-const number = (text: string | undefined, otherwise: number) =>
-  text === undefined ? otherwise : Number(text);
-const episodes = number(options.episodes, software ? 2 : 32);
-const decisions = number(options.decisions, software ? 2 : 8);
-const tokens = number(options.tokens, software ? 4 : 64);
+const config = sizeNamed(name);
+const episodes = numberOr(options.episodes, software ? 2 : 32);
+const decisions = numberOr(options.decisions, software ? 2 : 8);
+const tokens = numberOr(options.tokens, software ? 4 : 64);
 const size = (options.size ?? (software ? "small" : "large")) as Size;
 if (!(size in SIZES)) throw new Error(`--size: one of ${Object.keys(SIZES).join(", ")}`);
 

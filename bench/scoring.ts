@@ -10,9 +10,10 @@ import { parseArgs } from "node:util";
 import { uniforms } from "../src/core/seeded.ts";
 import type { KernelTime, ModelConfig, Sequence } from "../src/tensor/index.ts";
 import { medianSeconds, openAdapter, watchMemory } from "./support/device.ts";
+import { numberOr, sizeNamed } from "./support/options.ts";
 import { type BenchRow, printTable, runPeer } from "./support/peer.ts";
 import { printProfile } from "./support/profile.ts";
-import { modelName, operationsOf, QWEN3_SIZES } from "./support/qwen3-sizes.ts";
+import { modelName, operationsOf } from "./support/qwen3-sizes.ts";
 import { randomModel } from "./support/random-model.ts";
 
 const { values: options } = parseArgs({
@@ -37,15 +38,12 @@ const { values: options } = parseArgs({
 const { backend, toggles, operands } = await openAdapter(options.compute);
 const { software } = backend;
 const name = options.model ?? (software ? "tiny" : "8b");
-const config = QWEN3_SIZES[name];
-if (config === undefined) throw new Error(`--model: one of ${Object.keys(QWEN3_SIZES).join(", ")}`);
-const number = (text: string | undefined, otherwise: number) =>
-  text === undefined ? otherwise : Number(text);
-const count = number(options.count, software ? 4 : 16);
-const context = number(options.context, software ? 192 : 6144);
-const prefix = number(options.prefix, software ? 128 : 4096);
-const response = number(options.response, software ? 16 : 96);
-const repeats = number(options.repeats, software ? 1 : 5);
+const config = sizeNamed(name);
+const count = numberOr(options.count, software ? 4 : 16);
+const context = numberOr(options.context, software ? 192 : 6144);
+const prefix = numberOr(options.prefix, software ? 128 : 4096);
+const response = numberOr(options.response, software ? 16 : 96);
+const repeats = numberOr(options.repeats, software ? 1 : 5);
 const format = options.format === "f32" || operands === "f32" ? "f32" : "f16";
 
 /** Decisions with the first `shared` tokens in common. */

@@ -11,9 +11,10 @@ import { parseArgs } from "node:util";
 import { uniforms } from "../src/core/seeded.ts";
 import { AdamW, type KernelTime, type Sequence } from "../src/tensor/index.ts";
 import { medianSeconds, openAdapter, watchMemory } from "./support/device.ts";
+import { numberOr, sizeNamed } from "./support/options.ts";
 import { type BenchRow, printTable, runPeer } from "./support/peer.ts";
 import { printProfile } from "./support/profile.ts";
-import { modelName, operationsOf, QWEN3_SIZES } from "./support/qwen3-sizes.ts";
+import { modelName, operationsOf } from "./support/qwen3-sizes.ts";
 import { randomModel } from "./support/random-model.ts";
 
 const { values: options } = parseArgs({
@@ -47,15 +48,12 @@ const SETTINGS = {
 const { backend, toggles, operands } = await openAdapter(options.compute);
 const { software } = backend;
 const name = options.model ?? (software ? "tiny" : "1.7b");
-const config = QWEN3_SIZES[name];
-if (config === undefined) throw new Error(`--model: one of ${Object.keys(QWEN3_SIZES).join(", ")}`);
-const number = (text: string | undefined, otherwise: number) =>
-  text === undefined ? otherwise : Number(text);
-const count = number(options.count, software ? 4 : 32);
-const context = number(options.context, software ? 128 : 2048);
+const config = sizeNamed(name);
+const count = numberOr(options.count, software ? 4 : 32);
+const context = numberOr(options.context, software ? 128 : 2048);
 const prefix = Number(options.prefix);
-const response = number(options.response, software ? 16 : 96);
-const repeats = number(options.repeats, software ? 1 : 5);
+const response = numberOr(options.response, software ? 16 : 96);
+const repeats = numberOr(options.repeats, software ? 1 : 5);
 
 const next = uniforms(7);
 const ids = (n: number) => Array.from({ length: n }, () => Math.floor(next() * config.vocabularySize));

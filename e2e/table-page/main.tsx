@@ -1,11 +1,12 @@
 /** The library view over a library that is made up here: as many tasks as the address asks for. */
 import { createRoot } from "react-dom/client";
 import { emptyColumns } from "../../src/app/library/task-columns.ts";
-import type { LibrarySummary, TaskColumns, TaskSummary } from "../../src/app/model.ts";
+import type { TaskColumns, TaskSummary } from "../../src/app/model.ts";
 import { followUrl } from "../../src/app/place/navigate.ts";
 import { setUi } from "../../src/app/state/store.ts";
 import { LibraryView } from "../../src/app/views/library/library-view.tsx";
 import { uniforms } from "../../src/core/seeded.ts";
+import { librarySummary } from "../../test/support/summaries.ts";
 import "../../src/app/styles/theme.css";
 import "../../src/app/styles/base.css";
 import "../../src/app/styles/shell.css";
@@ -47,22 +48,10 @@ function madeUp(count: number): { tasks: TaskSummary[]; columns: TaskColumns } {
 const count = Number(new URLSearchParams(window.location.search).get("tasks"));
 const { tasks, columns } = madeUp(count);
 followUrl();
-const library: LibrarySummary = {
-  id: "library-1",
-  link: { library: "own", disk: [], addresses: [] },
+const library = librarySummary({ library: "own", disk: [], addresses: [] }, tasks, {
   title: `${count} tasks`,
-  origin: "own",
-  files: [],
-  tasks,
   columns,
-  remote: false,
-  bytes: 0,
-  indices: [],
-  notes: [],
-  recordedScores: 0,
-  imported: null,
-  environmentNotes: [],
-};
+});
 setUi({ libraries: [{ summary: library, columns, imported: null, left: null }], library });
 createRoot(document.getElementById("root")!).render(
   <div className="app">

@@ -1,32 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { toyCodec } from "../../../test/support/toy-model.ts";
 import { evaluateConfigSchema } from "../../core/loop/index.ts";
 import type { Sampler } from "../../core/ports.ts";
-import { madeJar } from "../../simulator/scienceworld/testing/made-jar.ts";
-import { type StubGateway, stubGateway } from "../../simulator/scienceworld/testing/stub-gateway.ts";
+import { fakeSimulator } from "../../simulator/scienceworld/testing/fake-simulator.ts";
 import { evaluate } from "./evaluate.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "gcopd-scienceworld-tasks-"));
-const jar = join(folder, "a.jar");
-let gateway: StubGateway;
-
-beforeAll(async () => {
-  writeFileSync(jar, madeJar("1.2.3"));
-  mkdirSync(join(folder, "bin"));
-  const java = resolve(import.meta.dirname, "../../simulator/scienceworld/testing/fake-java.mjs");
-  symlinkSync(java, join(folder, "bin/java"));
-  gateway = await stubGateway();
-  vi.stubEnv("JAVA_HOME", folder);
-  vi.stubEnv("GCOPD_FAKE_JAVA", String(gateway.port));
-});
-afterAll(async () => {
-  vi.unstubAllEnvs();
-  await gateway.close();
-  rmSync(folder, { recursive: true });
-});
+const { folder, jar } = fakeSimulator();
 
 /** Wins with its second reply in an episode. */
 const winner: Sampler = {

@@ -1,40 +1,17 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { mkdtempSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, expect, test, vi } from "vitest";
 import { runCli } from "../../../test/support/cli.ts";
+import { fakeSimulator } from "../../simulator/scienceworld/testing/fake-simulator.ts";
 import { madeJar } from "../../simulator/scienceworld/testing/made-jar.ts";
-import {
-  type StubGateway,
-  stubGateway,
-  tinyWorld,
-} from "../../simulator/scienceworld/testing/stub-gateway.ts";
+import { stubGateway, tinyWorld } from "../../simulator/scienceworld/testing/stub-gateway.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "gcopd-play-scienceworld-"));
-const [jar, other, actions] = ["a.jar", "b.jar", "actions.jsonl"].map((name) => join(folder, name)) as [
-  string,
-  string,
-  string,
-];
-let gateway: StubGateway;
+const { folder, jar, gateway } = fakeSimulator();
+const [other, actions] = [join(folder, "b.jar"), join(folder, "actions.jsonl")];
 
-beforeAll(async () => {
-  writeFileSync(jar, madeJar("1.2.3"));
+beforeAll(() => {
   writeFileSync(other, madeJar("1.3.0"));
   writeFileSync(actions, '"menu"\n"0"\n"win"\n');
-  mkdirSync(join(folder, "bin"));
-  symlinkSync(
-    resolve(import.meta.dirname, "../../simulator/scienceworld/testing/fake-java.mjs"),
-    join(folder, "bin/java"),
-  );
-  gateway = await stubGateway();
-  vi.stubEnv("JAVA_HOME", folder);
-  vi.stubEnv("GCOPD_FAKE_JAVA", String(gateway.port));
-});
-afterAll(async () => {
-  vi.unstubAllEnvs();
-  await gateway.close();
-  rmSync(folder, { recursive: true });
 });
 
 const play = (...more: string[]) =>
@@ -89,7 +66,7 @@ test.each([["play"], ["prompt", "--purpose", "evaluate"]])(
     expect(err).toContain("gcopd: interrupted, nothing was written\n");
     expect(readdirSync(temporary)).toEqual([]);
     await silent.close();
-    vi.stubEnv("GCOPD_FAKE_JAVA", String(gateway.port));
+    vi.stubEnv("GCOPD_FAKE_JAVA", String(gateway().port));
   },
 );
 

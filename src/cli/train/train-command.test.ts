@@ -1,8 +1,8 @@
 /** train, as the command line runs it: whole, and refused. */
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildCli, runCli, startCli } from "../../../test/support/cli.ts";
+import { describe, expect, it } from "vitest";
+import { runCli } from "../../../test/support/cli.ts";
 import { modelFixture } from "../../../test/support/golden.ts";
 import { tinyRecords } from "../../../test/support/tiny-records.ts";
 import { nextRelease, tokenizerFiles } from "../../../test/support/tokenizers.ts";
@@ -18,12 +18,6 @@ import {
   writeConfig,
 } from "../../../test/support/train-runs.ts";
 
-let script: string;
-
-beforeAll(async () => {
-  script = await buildCli("train");
-});
-afterAll(() => rmSync(join(script, ".."), { recursive: true, force: true }));
 eachInItsFolder();
 
 describe("a whole run", () => {
@@ -322,23 +316,6 @@ describe("refusals in one line", () => {
       writeConfig({ limit: 2, teacher: modelFixture("qwen3-b-bf16-sharded") }),
       /differs in teacher;/,
     );
-  });
-
-  it("an output folder that another run works in", async () => {
-    const config = writeConfig();
-    let refusal: Promise<void> | null = null;
-    const run = startCli(
-      script,
-      ["train", "--config", config, "--out", inFolder("out"), "--progress", "json"],
-      {
-        onOut: () => {
-          refusal ??= refused(config, /out: another run works in this folder/);
-        },
-      },
-    );
-    await run.ended;
-    expect(refusal).not.toBeNull();
-    await refusal;
   });
 
   it("an output that is a file", async () => {

@@ -138,6 +138,24 @@ describe("interrupted runs go on to the same numbers", () => {
     expect(events(again.out).map(({ type }) => type)).toEqual(["start", "done"]);
     expect(weights("out")).toBe(before);
   });
+
+  it("a folder that another run works in is refused", async () => {
+    const config = writeConfig();
+    let second: ReturnType<typeof train> | null = null;
+    const run = startCli(
+      script,
+      ["train", "--config", config, "--out", inFolder("out"), "--progress", "json"],
+      {
+        onOut: () => {
+          second ??= train(config, "out");
+        },
+      },
+    );
+    await run.ended;
+    const refused = await second!;
+    expect(refused.code).toBe(1);
+    expect(refused.err).toMatch(/^gcopd: .*out: another run works in this folder/m);
+  });
 });
 
 describe("a run that begins from another run's checkpoint", () => {
