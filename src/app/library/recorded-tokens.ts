@@ -42,8 +42,8 @@ export function foreignIds(tokenizer: Tokenizer, recorded: EpisodeDecision): boo
 }
 
 /**
- * Whether a recorded response ends its turn, as the first of the tokenizers that it can have been recorded with tells: by
- * its last id, or by the number of the rollout's log-probabilities beside its text. Null where none tells.
+ * Whether a recorded response ends its turn, by the first tokenizer that may have recorded it: from its last id, or from
+ * the number of the rollout's log-probabilities beside its text. Null where neither shows it.
  */
 export function endsTurn(tokenizers: readonly Tokenizer[], recorded: EpisodeDecision): boolean | null {
   const { response, response_ids: ids, rollout_logprobs: drawn } = recorded;

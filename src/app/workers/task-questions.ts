@@ -178,7 +178,7 @@ export abstract class TaskQuestions {
 
   /**
    * An episode as a model's tokenizer reads it: ids and numbers of tokens that another one wrote are left out, so that texts
-   * are encoded. Whether such a response ends its turn is then told by the open tokenizer that recorded it.
+   * are encoded. The open tokenizer that recorded it then decides whether the response ends its turn.
    */
   #readBy(
     by: Writer,
@@ -197,7 +197,7 @@ export abstract class TaskQuestions {
     const fits = !foreign && !(counted && endsTurn([tokenizer], recorded) === null);
     if (fits && !ownWords) return own;
     const ended = endsTurn(this.tokenizers.all(), recorded);
-    // A number that fits no tokenizer is told where the response is read.
+    // A number that fits no tokenizer is refused where the response is read.
     if (!foreign && !ownWords && ended === null) return own;
     const note = foreign
       ? `The recorded token ids are not of ${tokenizer.file}: the recorded texts are encoded with it.`

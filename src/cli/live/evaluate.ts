@@ -28,7 +28,7 @@ export async function evaluate({
   comparison: Comparison | null;
 }> {
   const { config, out } = options;
-  // Before hours of playing: a folder that cannot be compared with is told now.
+  // Checked before hours of playing: a folder may not be comparable.
   const other = against === undefined ? null : await evaluatedEpisodes(against);
   await playRun<Episode>(
     {

@@ -27,7 +27,7 @@ export interface GameFiles {
   plan(task: string): Promise<readonly string[] | null>;
   /** What records call the execution of a plan. */
   planKind: "planner" | "oracle";
-  /** Their repetition, behind those of sampled executions. */
+  /** Their repetition, after those of sampled executions. */
   planRepetition: number;
   /** Digest of all that decides what these tasks are. */
   digest(tasks: readonly string[]): Promise<string>;

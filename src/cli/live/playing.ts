@@ -3,7 +3,7 @@ import { atMostEvery } from "../engine/json-lines.ts";
 import { progress } from "../io.ts";
 import type { PlayRunOptions } from "./play-run.ts";
 
-/** Runs work that tells how far it is, and that a first signal ends: what was played stays for the next start. */
+/** Runs work that reports progress and ends at the first signal; what was played is kept for the next start. */
 export async function playing(
   what: string,
   work: (watching: Pick<PlayRunOptions, "onNote" | "onProgress" | "signal">) => Promise<void>,

@@ -54,7 +54,7 @@ export async function checkpointState(folder: string): Promise<CheckpointState |
 
 /**
  * The fingerprint of the newest checkpoint in a folder whose state can be read, whether its other files are whole or not;
- * null where there is none. What cannot be read is told when the run opens it.
+ * null where there is none. The run reports what cannot be read when it opens it.
  */
 export async function keptFingerprint(folder: string): Promise<CheckpointState["fingerprint"] | null> {
   for (const name of ((await readable(checkpointNames(folder))) ?? []).reverse()) {

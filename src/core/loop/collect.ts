@@ -40,8 +40,8 @@ export function playedSource(
 
 /**
  * Executes a record once more from a reset: it is verified when every text, score and locator, and its end, repeat.
- * An incomplete record stays unverified. What differs, or why the environment did not answer, is told as
- * `replay_difference`.
+ * An incomplete record stays unverified. What differs, or why the environment did not answer, is
+ * recorded as `replay_difference`.
  */
 export async function verified(source: Source, environment: Environment): Promise<Source> {
   const { outcome, decisions, initial_observation: initialObservation, task } = source;

@@ -79,7 +79,7 @@ export interface Played {
 export interface PlayOptions extends WorkOptions {
   /** Episodes that run at the same time; all when absent. */
   atOnce?: number;
-  /** Told of every start, decision and attempt, in order, before the next response is drawn. */
+  /** Called with every start, decision and attempt, in order, before the next response is sampled. */
   onPlayed?: (event: PlayEvent) => void;
 }
 
@@ -107,7 +107,7 @@ type End = Pick<Outcome, "ended" | "complete"> & { reason?: string };
  * environment cannot answer or a prompt is over its limit (`technical`; the decision that could not be made is no part of
  * the record).
  *
- * @param onEnd is told of each episode as it ends; episodes end in any order
+ * @param onEnd called with each episode as it ends, in any order
  * @throws InputError for a task that an environment does not have
  */
 export async function play(
@@ -145,7 +145,7 @@ export async function play(
       if (running.size > 0) await advance([...running], sampler, codec, onPlayed, signal);
     }
   } finally {
-    // Some are open only after a fault, and that fault is the one to tell.
+    // Any still open are left from a fault, and that fault is the one to report.
     await Promise.allSettled([...open].map((environment) => environment.close()));
   }
 }
@@ -228,7 +228,7 @@ async function advance(
     asked.map(({ request }) => request),
     { signal },
   );
-  // All steps end before a fault is told: none is under way when the environments are closed.
+  // Every step ends before a fault is thrown: none is under way when the environments are closed.
   const taken = await Promise.allSettled(asked.map((each, n) => take(each, results[n]!, codec, onPlayed)));
   for (const each of taken) if (each.status === "rejected") throw each.reason;
 }

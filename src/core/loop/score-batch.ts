@@ -19,7 +19,7 @@ export type TeacherContexts = (
   evidence: StageEvidence,
 ) => Promise<(decision: number, promptIds: readonly number[], responseTokens: number) => TeacherContext>;
 
-/** What the teacher read of a batch, as its `scored` event tells. */
+/** What the teacher read of a batch: the figures of its `scored` event. */
 export interface ScoredBatch {
   decisions: number;
   /** Response tokens. */

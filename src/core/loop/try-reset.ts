@@ -4,7 +4,7 @@ import type { Environment, EnvironmentStart, NoAnswer } from "../ports.ts";
 /** How often a reset, with the replay that may follow it, is tried before the episode is given up. */
 export const RESET_TRIES = 3;
 
-/** What stands in the place of the first turn when no reset succeeded. */
+/** The first turn of an episode whose resets all failed. */
 export const NOT_STARTED: EnvironmentStart = {
   ...{ observation: "", feedback: "", offered: null, state: null },
   ...{ score: null, done: false, success: false, description: "" },

@@ -65,7 +65,7 @@ export class ScienceWorldEnvironment implements Environment {
     }
   }
 
-  /** What the simulator tells beside the turn; asking changes nothing. */
+  /** What the simulator reports beside the turn; asking changes nothing. */
   async details(): Promise<{ moves: number; inventory: string; look: string }> {
     const simulator = this.#opened();
     return {

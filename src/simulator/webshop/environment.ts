@@ -79,7 +79,7 @@ export class ShopEnvironment implements Environment {
   }
 }
 
-/** A page of a server; the server for evaluation tells none. */
+/** A page of a server; the evaluation server sends none. */
 function serverState(state: PageState | undefined): State | null {
   if (state === undefined) return null;
   const { page_type, keywords, page, asin, options, sub_page, strict_key } = state;

@@ -17,7 +17,7 @@ export interface TimeLimits {
 /** Node's own limits, but for uploads. */
 export const TIME_LIMITS: TimeLimits = { headersMs: 60_000, bodyMs: 300_000, uploadIdleMs: 120_000 };
 
-/** How often Node looks for late headers unless told otherwise. */
+/** How often Node checks for late headers by default. */
 const CHECK_MS = 30_000;
 
 /** Options of a server that limits the time for headers and leaves bodies to `limitBodyTime` and `withIdleLimit`. */

@@ -133,7 +133,7 @@ export class JobFolders {
   /**
    * Brings folders and list together: finishes removals, and takes in jobs that the list does not have.
    *
-   * @param strict throws for faults that may pass; else a folder that cannot be used is told and left as it is
+   * @param strict throws for faults that may pass; else a folder that cannot be used is reported and left
    */
   async tidy(strict: boolean): Promise<void> {
     const lost: JobRecord[] = [];
