@@ -52,8 +52,8 @@ test("teaches when nothing is open, and asks again for files that a link leads i
   for (const [view, shows] of [
     ["task", "executions of a task side by side"],
     ["tokens", "with the evidence"],
-    ["training", "updated on its own episodes"],
-    ["statistics", "coverage, references"],
+    ["training", "on its own episodes"],
+    ["statistics", "references, outcomes"],
   ]) {
     await visit(page, `#/${view}`);
     await expect(page.getByTestId("nothing-open")).toContainText(shows!);

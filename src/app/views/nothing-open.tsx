@@ -11,32 +11,32 @@ export const PURPOSES: Record<View, { title: string; shows: string }> = {
   library: {
     title: "See what the teacher is shown, and what it changes",
     shows:
-      "A library of recorded executions and a file of student episodes go in. For every student decision you see which executions passed the same state, which of them may serve as evidence and why the others may not, the evidence as the teacher reads it, and how it moves the probability of each token.",
+      "Open a library of recorded executions and a file of student episodes. For every student decision you see which executions visited the same state, which of them can serve as evidence and why the others cannot, the evidence as the teacher reads it, and how it changes each token’s probability.",
   },
   task: {
     title: "One task, decision by decision",
     shows:
-      "Here stand the executions of a task side by side, the same letter for the same state, with the student on top; under them the graph of the states; and beside them, for each decision of the student, what was retrieved, why, and the evidence as the teacher reads it.",
+      "The executions of a task side by side, with the student’s on top and one letter per state; below them the state graph; and beside them, for each student decision, what was retrieved, why, and the evidence as the teacher reads it.",
   },
   tokens: {
     title: "The same response under two contexts",
     shows:
-      "Here a teacher reads the student’s unchanged response without and with the evidence. Every token is coloured by how its log-probability changes, and any decision gives the table of the paper’s case study.",
+      "A teacher reads the student’s unchanged response without and with the evidence. Every token is coloured by the change of its log-probability, and any decision can be copied as the paper’s case-study table.",
   },
   training: {
     title: "Update a student, and watch it",
     shows:
-      "Here a student is updated on its own episodes, without evidence first and then with it: loss, gradient norm and the probabilities of its tokens, step by step. It is saved only when you say so.",
+      "Update a student on its own episodes, first without evidence and then with it, and watch loss, gradient norm and token probabilities step by step. It is saved only when you say so.",
   },
   runs: {
     title: "Every run, on one chart",
     shows:
-      "Here stand the training runs of this page and of the worker: their states, curves, tokens and files, several on the same charts.",
+      "The training runs of this page and of the worker: their states, curves, tokens and files, several on one chart.",
   },
   statistics: {
     title: "The figures that the paper prints",
     shows:
-      "Here stand coverage, references, outcomes, the length of the evidence and the size of the graphs of a whole library, to copy as Markdown.",
+      "Coverage, references, outcomes, evidence length and graph size of a whole library, to copy as Markdown.",
   },
 };
 

@@ -269,7 +269,7 @@ export function TrainingFormPanel() {
             </button>
           </span>
         )}
-        {start !== undefined && <span className="fault">{start}</span>}
+        {ready && start !== undefined && <span className="fault">{start}</span>}
       </div>
     </form>
   );
