@@ -1,21 +1,19 @@
 /** `gcopd evaluate`: a student's SR, Score and Rounds over tasks and seeds. */
 import { join } from "node:path";
-import { environmentRules } from "../../core/environment/environment.ts";
-import { InputError } from "../../core/errors.ts";
 import {
   type Comparison,
   compareEvaluations,
   type EvaluatedEpisode,
   type EvaluationResults,
+  evaluatedEpisode,
   evaluationResults,
+  technicalNote,
 } from "../../core/evaluation/index.ts";
-import { type EvaluateConfig, livePlay, playedEpisode } from "../../core/loop/index.ts";
+import { type EvaluateConfig, evaluationEpisodes } from "../../core/loop/index.ts";
 import { readRecords } from "../../core/record/read.ts";
 import type { Episode } from "../../core/record/schema.ts";
 import { openBytes, writeOut } from "../io.ts";
 import { type PlayRunOptions, playRun } from "./play-run.ts";
-import { withoutIds } from "./progress-log.ts";
-import { withSampling } from "./with-sampling.ts";
 
 const EPISODES = "episodes.jsonl";
 
@@ -35,21 +33,7 @@ export async function evaluate({
       purpose: "evaluate",
       file: EPISODES,
       inGroups: true,
-      episodes: ({ tasks }) =>
-        config.seeds.flatMap((seed) =>
-          tasks.map((live) => {
-            const id = `${live.task}#${seed}`;
-            const task = withSampling(
-              livePlay(live, "evaluate", { episode: id, repetition: seed, seed: 0 }),
-              config,
-            );
-            const record = async (played: Parameters<typeof playedEpisode>[0]) => {
-              const { decisions, ...episode } = playedEpisode(played);
-              return { ...episode, decisions: decisions.map(withoutIds), repetition: seed };
-            };
-            return { id, how: { task, record } };
-          }),
-        ),
+      episodes: ({ tasks }) => evaluationEpisodes(tasks, config),
     },
     options,
   );
@@ -65,40 +49,12 @@ export async function evaluate({
   return { results, comparison };
 }
 
-/** Says which episodes are no result; null where all are. */
-function technicalNote({ technical }: EvaluationResults, episodes: number): string | null {
-  const [first] = technical;
-  if (first === undefined) return null;
-  const tasks = new Set(technical.map(({ task }) => task)).size;
-  return (
-    `${technical.length} of ${episodes} episodes ended for a technical reason and are no results: the figures leave out ` +
-    `${tasks === 1 ? "their task" : `their ${tasks} tasks`} (first: ${first.task}, seed ${first.seed}: ${first.reason})`
-  );
-}
-
 /** The episodes of a finished evaluation. @throws InputError when the folder holds none */
 async function evaluatedEpisodes(folder: string): Promise<EvaluatedEpisode[]> {
   const file = join(folder, EPISODES);
   const found: EvaluatedEpisode[] = [];
   for await (const { record, line } of readRecords(openBytes(file), { file, kind: "episode" })) {
-    const { environment, task, repetition, outcome, decisions } = record;
-    if (typeof repetition !== "number") {
-      throw new InputError("missing; expected the number that an evaluation writes", {
-        file,
-        line,
-        key: "repetition",
-      });
-    }
-    const rules = environmentRules(environment);
-    found.push({
-      task,
-      type: rules.taskType(task),
-      seed: repetition,
-      success: outcome.success,
-      score: rules.evaluationScore(record),
-      decisions: decisions.length,
-      ...(outcome.ended === "technical" ? { technical: String(outcome.technical_reason) } : {}),
-    });
+    found.push(evaluatedEpisode(record, { file, line }));
   }
   return found;
 }

@@ -3,15 +3,7 @@ import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { InputError } from "../../core/errors.ts";
-import {
-  type PlayConfig,
-  type PlayEvent,
-  type Played,
-  type PlayTask,
-  play,
-  type TextCodec,
-} from "../../core/loop/index.ts";
-import type { Sampler } from "../../core/ports.ts";
+import { type PlannedEpisode, type PlayConfig, playPlanned, type WithPolicy } from "../../core/loop/index.ts";
 import { parseObject } from "../../core/record/read.ts";
 import { sha256Hex } from "../../core/seeded.ts";
 import { parseHubName } from "../../engine/hub/node.ts";
@@ -37,28 +29,16 @@ export interface PlayRunOptions {
   withPolicy?: WithPolicy;
 }
 
-type WithPolicy = (work: (sampler: Sampler, codec: TextCodec) => Promise<void>) => Promise<void>;
-
 /** What a command makes of played episodes. */
 export interface PlayRun<R extends object> {
   /** `collect` or `evaluate`: a folder is one or the other. */
   purpose: string;
   /** Name of the file of records. */
   file: string;
-  /**
-   * Episodes are played in groups of `at_once`, each group from its beginning to its end: one that was interrupted
-   * begins again. What a device rounds can depend on the batch, so that only this repeats every draw on every device.
-   * Otherwise an interrupted episode goes on with the decisions that it has.
-   */
+  /** As `PlayPlannedOptions` has it. */
   inGroups: boolean;
   /** Every episode, in the order of the records. */
   episodes(games: LiveGames): readonly PlannedEpisode<R>[];
-}
-
-export interface PlannedEpisode<R> {
-  id: string;
-  /** What a model plays, and the record of it; or a record that is made without one, null where there is none. */
-  how: { task: PlayTask; record: (played: Played) => Promise<R> } | { make: () => Promise<R | null> };
 }
 
 /**
@@ -98,7 +78,8 @@ async function playIn<R extends object>(
       try {
         const policy = withPolicy ?? ((work) => lendModel({ config, folders, onNote, signal }, work));
         const atOnce = Math.min(config.at_once, games.atOnce);
-        await playMissing(run.inGroups, planned, log, { atOnce, onProgress, signal, withPolicy: policy });
+        const { inGroups } = run;
+        await playPlanned(planned, log, { inGroups, atOnce, onProgress, signal, withPolicy: policy });
         await writeRecordsOut(records, recordsOf(planned, log));
       } finally {
         log.close();
@@ -155,59 +136,6 @@ async function claim(file: string, mine: Identity): Promise<void> {
       { file },
     );
   }
-}
-
-async function playMissing<R extends object>(
-  inGroups: boolean,
-  planned: readonly PlannedEpisode<R>[],
-  log: ProgressLog,
-  {
-    atOnce,
-    onProgress,
-    signal,
-    withPolicy,
-  }: Pick<PlayRunOptions, "onProgress" | "signal"> & { atOnce: number; withPolicy: WithPolicy },
-): Promise<void> {
-  const tell = () => onProgress({ done: log.ended, total: planned.length });
-  const toPlay: { task: PlayTask; record: (played: Played) => Promise<R> }[] = [];
-  for (const { id, how } of planned) {
-    signal.throwIfAborted();
-    if ("task" in how) toPlay.push(how);
-    else if (!log.hasEnded(id)) log.end(id, await how.make());
-  }
-  const groups = (
-    inGroups
-      ? Array.from({ length: Math.ceil(toPlay.length / atOnce) }, (_, n) =>
-          toPlay.slice(n * atOnce, (n + 1) * atOnce),
-        ).filter((group) => !group.every(({ task }) => log.hasEnded(task.episode)))
-      : [toPlay.filter(({ task }) => !log.hasEnded(task.episode))]
-  ).filter(({ length }) => length > 0);
-  tell();
-  if (groups.length === 0) return;
-  // An interrupted group begins again: of its episodes only the starts and ends are read.
-  const onPlayed = (event: PlayEvent): void => {
-    if (!inGroups || event.type === "start") log.write(event);
-  };
-  await withPolicy(async (sampler, codec) => {
-    for (const group of groups) {
-      if (inGroups) sampler.forget?.();
-      const recorders = new Map(group.map(({ task, record }) => [task.episode, record]));
-      await play(
-        group.map(({ task }) => {
-          const begun = inGroups ? undefined : log.begun(task.episode);
-          return begun === undefined ? task : { ...task, begun };
-        }),
-        sampler,
-        codec,
-        async (played) => {
-          const { episode } = played.task;
-          log.end(episode, await recorders.get(episode)!(played));
-          tell();
-        },
-        { atOnce, onPlayed, signal },
-      );
-    }
-  });
 }
 
 /** Opens the model and its tokenizer, and frees both whatever happens. */

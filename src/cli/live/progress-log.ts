@@ -2,7 +2,7 @@
 import { closeSync, existsSync, openSync, readSync } from "node:fs";
 import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
-import type { PlayEvent, Progress } from "../../core/loop/index.ts";
+import { type PlayEvent, type PlayLog, type Progress, withoutIds } from "../../core/loop/index.ts";
 import { LineDecoder, LineSplitter } from "../../core/record/lines.ts";
 import { checkSchema, parseObject } from "../../core/record/read.ts";
 import {
@@ -42,7 +42,7 @@ interface Begun extends Progress {
  * An append-only file with one line per event and finished record. Only its own process writes to it. Records stay in
  * the file until they are asked for.
  */
-export class ProgressLog {
+export class ProgressLog implements PlayLog<object> {
   readonly #path: string;
   readonly #begun = new Map<string, Begun>();
   /** Lines of the episodes that have ended. */
@@ -161,12 +161,6 @@ export class ProgressLog {
       yield bytes;
     }
   }
-}
-
-/** A decision with its texts: the ids and log-probabilities of a record that nobody trains on are left out. */
-export function withoutIds(decision: EpisodeDecision): EpisodeDecision {
-  const { prompt_ids: _, response_ids: __, rollout_logprobs: ___, ...rest } = decision;
-  return rest;
 }
 
 function entryOf(text: string, where: { file: string; line?: number }): Entry {

@@ -1,2 +1,3 @@
 /** What a student achieves: the paper's figures, and paired comparisons. */
+export * from "./evaluated-episode.ts";
 export * from "./metrics.ts";

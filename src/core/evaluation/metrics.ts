@@ -111,6 +111,20 @@ export function evaluationResults(all: readonly EvaluatedEpisode[]): EvaluationR
   };
 }
 
+/** Says which of all episodes are no result; null where all are. */
+export function technicalNote(
+  { technical }: Pick<EvaluationResults, "technical">,
+  episodes: number,
+): string | null {
+  const [first] = technical;
+  if (first === undefined) return null;
+  const tasks = new Set(technical.map(({ task }) => task)).size;
+  return (
+    `${technical.length} of ${episodes} episodes ended for a technical reason and are no results: the figures leave out ` +
+    `${tasks === 1 ? "their task" : `their ${tasks} tasks`} (first: ${first.task}, seed ${first.seed}: ${first.reason})`
+  );
+}
+
 /**
  * A paired comparison.
  *

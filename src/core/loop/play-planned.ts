@@ -1,0 +1,83 @@
+/** Planned episodes that are not played yet, over a log of those that are: a run that was interrupted goes on with it. */
+import type { Sampler, WorkOptions } from "../ports.ts";
+import type { TextCodec } from "./codec.ts";
+import type { ModelEpisode, PlannedEpisode } from "./planned-episodes.ts";
+import { type PlayEvent, type Progress, play } from "./play.ts";
+
+/** What was played so far, kept as it happens. */
+export interface PlayLog<R extends object> {
+  /** How many episodes have ended. */
+  readonly ended: number;
+  hasEnded(episode: string): boolean;
+  /** An episode that has begun and not ended. */
+  begun(episode: string): Progress | undefined;
+  write(event: PlayEvent): void;
+  /** @param record null where the episode gave none */
+  end(episode: string, record: R | null): void | Promise<void>;
+}
+
+/** Lends the model that plays to `work`. */
+export type WithPolicy = (work: (sampler: Sampler, codec: TextCodec) => Promise<void>) => Promise<void>;
+
+export interface PlayPlannedOptions extends Pick<WorkOptions, "signal"> {
+  /**
+   * Episodes are played in groups of `atOnce`, each group from its beginning to its end: one that was interrupted
+   * begins again. What a device rounds can depend on the batch, so that only this repeats every draw on every device.
+   * Otherwise an interrupted episode goes on with the decisions that it has.
+   */
+  inGroups: boolean;
+  atOnce: number;
+  /** Called once before a model plays, and after each of its episodes. */
+  onProgress: (progress: { done: number; total: number }) => void;
+  /** Called only where a model has something to play. */
+  withPolicy: WithPolicy;
+}
+
+/** Plays what the log does not have. Records that need no model are made first. */
+export async function playPlanned<R extends object>(
+  planned: readonly PlannedEpisode<R>[],
+  log: PlayLog<R>,
+  { inGroups, atOnce, onProgress, signal, withPolicy }: PlayPlannedOptions,
+): Promise<void> {
+  const tell = () => onProgress({ done: log.ended, total: planned.length });
+  const toPlay: ModelEpisode<R>[] = [];
+  for (const { id, how } of planned) {
+    signal?.throwIfAborted();
+    if ("task" in how) toPlay.push(how);
+    else if (!log.hasEnded(id)) await log.end(id, await how.make());
+  }
+  const unplayed = ({ task }: ModelEpisode<R>): boolean => !log.hasEnded(task.episode);
+  const groups = inGroups
+    ? inParts(toPlay, atOnce).filter((group) => group.some(unplayed))
+    : [toPlay.filter(unplayed)].filter(({ length }) => length > 0);
+  tell();
+  if (groups.length === 0) return;
+  // An interrupted group begins again: of its episodes only the starts and ends are read.
+  const onPlayed = (event: PlayEvent): void => {
+    if (!inGroups || event.type === "start") log.write(event);
+  };
+  await withPolicy(async (sampler, codec) => {
+    for (const group of groups) {
+      if (inGroups) sampler.forget?.();
+      const recorders = new Map(group.map(({ task, record }) => [task.episode, record]));
+      await play(
+        group.map(({ task }) => {
+          const begun = inGroups ? undefined : log.begun(task.episode);
+          return begun === undefined ? task : { ...task, begun };
+        }),
+        sampler,
+        codec,
+        async (played) => {
+          const { episode } = played.task;
+          await log.end(episode, await recorders.get(episode)!(played));
+          tell();
+        },
+        { atOnce, onPlayed, signal },
+      );
+    }
+  });
+}
+
+function inParts<T>(all: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, n) => all.slice(n * size, (n + 1) * size));
+}
