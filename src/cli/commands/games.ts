@@ -1,9 +1,16 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
+import { TASK_TYPES, type TaskType } from "../../core/environment/alfworld/task-types.ts";
+import {
+  MOST_MADE,
+  MOST_PRODUCTS,
+  ROOM_SIZES,
+  type RoomSize,
+  SEED_LIMIT,
+} from "../../core/environment/made-config.ts";
 import { onFile } from "../../node/file-error.ts";
-import { makeGame, SIZES, type Size, TASK_TYPES, type TaskType } from "../../simulator/alfworld/generate.ts";
-import { MOST_PRODUCTS, makeCatalogue } from "../../simulator/webshop/made-catalogue.ts";
+import { type Made, madeGames, madeShops, madeText } from "../../simulator/made-games.ts";
 import { UsageError } from "../command.ts";
 import { progress, writeOut } from "../io.ts";
 import { countFromOne } from "../selection-options.ts";
@@ -12,23 +19,24 @@ interface Options {
   environment: string;
   count: number;
   seed: number;
-  size: Size;
+  size: RoomSize;
   type?: TaskType;
   products: number;
   out: string;
 }
 
-/** Seeds stay exact, and so do those of the games that follow. */
 function seed(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("expected a whole number below 1,000,000,000.");
+  if (!/^\d+$/.test(text) || Number(text) >= SEED_LIMIT)
+    throw new InvalidArgumentError(`expected a whole number below ${SEED_LIMIT.toLocaleString("en")}.`);
   return Number(text);
 }
 
-function productCount(text: string): number {
-  const count = countFromOne(text);
-  if (count > MOST_PRODUCTS)
-    throw new InvalidArgumentError(`expected at most ${MOST_PRODUCTS.toLocaleString("en")}.`);
-  return count;
+function countUpTo(most: number): (text: string) => number {
+  return (text) => {
+    const count = countFromOne(text);
+    if (count > most) throw new InvalidArgumentError(`expected at most ${most.toLocaleString("en")}.`);
+    return count;
+  };
 }
 
 function oneOf<T extends string>(names: readonly T[]): (text: string) => T {
@@ -38,8 +46,6 @@ function oneOf<T extends string>(names: readonly T[]): (text: string) => T {
     return known;
   };
 }
-
-const sizes = Object.keys(SIZES) as Size[];
 
 export function register(program: Command): void {
   program
@@ -51,9 +57,14 @@ export function register(program: Command): void {
         "2,000,000 for tests. For webshop: catalogues of made shops, with a goal for each product.",
     )
     .requiredOption("--environment <name>", "alfworld, webshop")
-    .requiredOption("--count <N>", "how many, with the seeds from S on", countFromOne)
+    .requiredOption("--count <N>", "how many, with the seeds from S on", countUpTo(MOST_MADE))
     .requiredOption("--seed <S>", "the first seed", seed)
-    .option("--size <name>", `ALFWorld: how large the rooms are (${sizes.join(", ")})`, oneOf(sizes), "small")
+    .option(
+      "--size <name>",
+      `ALFWorld: how large the rooms are (${ROOM_SIZES.join(", ")})`,
+      oneOf(ROOM_SIZES),
+      "small",
+    )
     .option(
       "--type <name>",
       `ALFWorld: one task type; by turns if absent (${TASK_TYPES.join(", ")})`,
@@ -62,7 +73,7 @@ export function register(program: Command): void {
     .option(
       "--products <N>",
       `WebShop: how many each shop sells, at most ${MOST_PRODUCTS.toLocaleString("en")}`,
-      productCount,
+      countUpTo(MOST_PRODUCTS),
       200,
     )
     .requiredOption(
@@ -72,17 +83,14 @@ export function register(program: Command): void {
     .action(run);
 }
 
-/** What is made from one seed, the name of its file, and what the summary says of all. */
-const MAKERS: Record<string, (options: Options) => { make(seed: number): [string, object]; kind: string }> = {
-  alfworld: ({ size, type }) => ({
-    make: (seed) => {
-      const game = makeGame(seed, size, type);
-      return [`${game.type}-${game.seed}.tw-pddl`, game];
-    },
+/** What is made, and what the summary says of it. */
+const MAKERS: Record<string, (options: Options) => { files: readonly Made<object>[]; kind: string }> = {
+  alfworld: ({ count, seed, size, type }) => ({
+    files: madeGames({ count, seed, size, type }),
     kind: `games (${size}`,
   }),
-  webshop: ({ products }) => ({
-    make: (seed) => [`shop-${seed}.json`, makeCatalogue({ seed, products })],
+  webshop: ({ count, seed, products }) => ({
+    files: madeShops({ count, seed, products }),
     kind: `shops (${products} products each`,
   }),
 };
@@ -94,11 +102,8 @@ async function run(options: Options): Promise<void> {
     throw new UsageError(
       `--environment: no games are made for ${JSON.stringify(environment)}; expected ${Object.keys(MAKERS).join(", ")}`,
     );
-  const { make, kind } = maker(options);
+  const { files, kind } = maker(options);
   await onFile(out, "write", mkdir(out, { recursive: true }));
-  for (let i = 0; i < count; i++) {
-    const [name, game] = make(seed + i);
-    await writeOut(join(out, name), [`${JSON.stringify(game, null, 1)}\n`]);
-  }
+  for (const { name, make } of files) await writeOut(join(out, name), [madeText(make())]);
   progress(`${out}: ${count} ${kind}, seeds ${seed} to ${seed + count - 1})`);
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
-import { LIVE, liveGame, rows } from "../../../test/support/alfworld-games.ts";
+import { liveGame, rows } from "../../../test/support/alfworld-games.ts";
 import { buildCli, runCli, startCli } from "../../../test/support/cli.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gcopd-live-"));
@@ -15,9 +15,6 @@ const { feedback } = rows<{ game: string; feedback: string }>("live/alfworld/tra
 )!;
 const game = join(folder, name);
 writeFileSync(game, JSON.stringify(liveGame(name, feedback)));
-
-const { walkthrough } = JSON.parse(readFileSync(join(LIVE, "games", name), "utf8"));
-writeFileSync(join(folder, "won.tw-pddl"), JSON.stringify({ ...liveGame(name, feedback), walkthrough }));
 
 const written = (file: string, content: string): string => {
   writeFileSync(join(folder, file), content);
@@ -112,14 +109,15 @@ describe("gcopd collect and evaluate", () => {
   });
 
   it("train on policy: fresh episodes for each batch, with p_old as sampled and evidence from the library", async () => {
+    const made = { games: undefined, made: { count: 1, seed: 7 } };
     const plans = await run("collect", join(folder, "plans"), {
       repetitions: 1,
-      environment: { ...config.environment, games: "won.tw-pddl" },
+      environment: { ...config.environment, ...made },
     });
     expect(plans.code).toBe(0);
     const training = {
       model: undefined,
-      environment: { ...config.environment, games: "won.tw-pddl", max_decisions: 1 },
+      environment: { ...config.environment, ...made, max_decisions: 1 },
       library: join(folder, "plans", "sources.jsonl"),
       teacher: fixture("qwen3-b"),
       student: config.model,

@@ -112,7 +112,9 @@ describe("gcopd games", () => {
   it.each([
     ["--environment scienceworld --count 1 --seed 0", "no games are made for"],
     ["--environment alfworld --count 0 --seed 0", "--count"],
+    ["--environment alfworld --count 100001 --seed 0", "expected at most 100,000"],
     ["--environment alfworld --count 1 --seed -1", "--seed"],
+    ["--environment alfworld --count 1 --seed 1000000000", "expected a whole number below 1,000,000,000"],
     ["--environment alfworld --count 1 --seed 0 --size huge", "expected small, medium, large"],
     ["--environment alfworld --count 1 --seed 0 --type dust", "expected pick_and_place_simple"],
     ["--environment webshop --count 1 --seed 0 --products 5001", "expected at most 5,000"],

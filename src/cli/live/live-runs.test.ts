@@ -191,7 +191,23 @@ describe("gcopd collect", () => {
 it.each([
   [{ name: "scienceworld", simulator: "x.jar" }, "environment.tasks: missing; expected the tasks to play"],
   [{ name: "scienceworld", games: "g", tasks: ["boil|1|easy"] }, "environment.games: scienceworld has none"],
-  [{ name: "alfworld" }, "environment.games: missing; alfworld is opened from it"],
+  [
+    { name: "scienceworld", made: { count: 1, seed: 0 }, tasks: ["boil|1|easy"] },
+    "environment.made: scienceworld has none; expected environment.simulator",
+  ],
+  [{ name: "alfworld" }, "environment.games: missing; alfworld is opened from it, or from environment.made"],
+  [
+    { name: "alfworld", games: "g", made: { count: 1, seed: 0 } },
+    "environment.made: expected either it or environment.games",
+  ],
+  [
+    { name: "alfworld", made: { count: 1, seed: 0, products: 5 } },
+    "environment.made.products: alfworld has none",
+  ],
+  [
+    { name: "webshop", made: { count: 1, seed: 0, size: "small" } },
+    "environment.made.size: webshop has none",
+  ],
 ])("%j is refused by its key", async (given, message) => {
   const config = collectConfigSchema.parse({ environment: given, model: MODEL });
   await expect(collect({ ...watching(join(folder, "refused")), config })).rejects.toThrow(message);

@@ -5,16 +5,16 @@ import { environmentRules } from "../../core/environment/environment.ts";
 import { readPromptTemplate } from "../../core/environment/index.ts";
 import { InputError } from "../../core/errors.ts";
 import { parseJsonText } from "../../core/json.ts";
-import { chosenTasks, type EnvironmentConfig, type LiveTask } from "../../core/loop/index.ts";
+import { chosenTasks, type EnvironmentConfig, type LiveTask, taskPlace } from "../../core/loop/index.ts";
 import type { Environment } from "../../core/ports.ts";
-import { sha256Hex } from "../../core/seeded.ts";
 import { onFile } from "../../node/file-error.ts";
+import { sha256Hex } from "../../node/sha256.ts";
 import { AlfworldEnvironment } from "../../simulator/alfworld/environment.ts";
 import { type Game, readGameFile } from "../../simulator/alfworld/game.ts";
+import { type Made, madeGames, madeShops, madeText } from "../../simulator/made-games.ts";
 import { readText } from "../io.ts";
-import { openGameFile } from "../play/open-game-file.ts";
-import { filesDigest } from "../train/fingerprint.ts";
-import { onlyKeys } from "./only-keys.ts";
+import { type GameText, gameFile, openGameFile } from "../play/open-game-file.ts";
+import { digestOfDigests, filesDigest } from "../train/fingerprint.ts";
 import { scienceWorldTasks } from "./scienceworld-tasks.ts";
 import { shopGames } from "./shop-games.ts";
 
@@ -49,15 +49,22 @@ const GAME = ".tw-pddl";
 /** Games that stay open: grounding one takes longer than an episode in it. */
 const KEPT = 64;
 
-const OPENERS: Record<EnvironmentConfig["name"], (config: EnvironmentConfig) => Promise<GameFiles>> = {
-  alfworld: (config) => alfworldGames(pathsOf(config)),
-  scienceworld: scienceWorldTasks,
-  webshop: (config) => shopGames(pathsOf(config)),
-};
+/** A made game, as the file that `gcopd games` would write. */
+const madeGameText = ({ name, make }: Made<object>): GameText => ({
+  label: name,
+  read: async () => madeText(make()),
+});
 
-function pathsOf(config: EnvironmentConfig): readonly string[] {
-  const { games } = onlyKeys(config, "games");
-  return typeof games === "string" ? [games] : games;
+async function openPlace(config: EnvironmentConfig): Promise<GameFiles> {
+  const place = taskPlace(config);
+  if ("simulator" in place) return scienceWorldTasks(place.simulator, config.tasks);
+  if (config.name === "webshop")
+    return shopGames("made" in place ? madeShops(place.made).map(madeGameText) : place.games.map(gameFile));
+  return alfworldGames(
+    "made" in place
+      ? new Map(madeGames(place.made).map((made) => [made.task, madeGameText(made)]))
+      : await gameFiles(place.games),
+  );
 }
 
 /**
@@ -67,7 +74,7 @@ function pathsOf(config: EnvironmentConfig): readonly string[] {
  * there
  */
 export async function openGames(config: EnvironmentConfig): Promise<LiveGames> {
-  const games = await OPENERS[config.name](config);
+  const games = await openPlace(config);
   try {
     const tasks = chosenTasks(config, games.tasks);
     const template = await templateOf(config);
@@ -91,8 +98,7 @@ export async function openGames(config: EnvironmentConfig): Promise<LiveGames> {
   }
 }
 
-async function alfworldGames(paths: readonly string[]): Promise<GameFiles> {
-  const files = await gameFiles(paths);
+function alfworldGames(files: ReadonlyMap<string, GameText>): GameFiles {
   const games = new Map<string, Promise<Game>>();
   const gameOf = (task: string): Promise<Game> => {
     const game = games.get(task) ?? openGameFile(files.get(task)!);
@@ -107,7 +113,11 @@ async function alfworldGames(paths: readonly string[]): Promise<GameFiles> {
     plan: async (task) => (await gameOf(task)).walkthrough,
     planKind: "planner",
     planRepetition: 16,
-    digest: (tasks) => filesDigest(tasks.map((task) => files.get(task)!)),
+    digest: async (tasks) => {
+      const digests: string[] = [];
+      for (const task of tasks) digests.push(sha256Hex(await files.get(task)!.read()));
+      return digestOfDigests(digests);
+    },
     close: async () => undefined,
   };
 }
@@ -119,15 +129,16 @@ async function templateOf({ name, prompt }: EnvironmentConfig) {
 }
 
 /** Task to game file. A made game says its task itself; others are named by their file, or by their path in the folder. */
-async function gameFiles(paths: readonly string[]): Promise<Map<string, string>> {
-  const files = new Map<string, string>();
+async function gameFiles(paths: readonly string[]): Promise<Map<string, GameText>> {
+  const files = new Map<string, GameText>();
   const add = async (name: string, file: string): Promise<void> => {
-    const { task: own } = readGameFile(await readText(file), file);
+    const text = gameFile(file);
+    const { task: own } = readGameFile(await text.read(), file);
     const task = typeof own === "string" ? own : name;
     const before = files.get(task);
     if (before !== undefined)
-      throw new InputError(`${before} has the same task name, ${JSON.stringify(task)}`, { file });
-    files.set(task, file);
+      throw new InputError(`${before.label} has the same task name, ${JSON.stringify(task)}`, { file });
+    files.set(task, text);
   };
   for (const path of paths) {
     if (!(await onFile(path, "read", stat(path))).isDirectory()) {

@@ -110,7 +110,7 @@ async function identity<R extends object>(
   { model, tokenizer }: PolicyFolders,
 ): Promise<Identity> {
   const { environment, model: _, tokenizer: __, at_once, device, compute, $schema, ...rest } = config;
-  const { games, simulator, prompt, ...played } = environment;
+  const { games, made, simulator, prompt, ...played } = environment;
   return {
     purpose,
     records: file,

@@ -1,10 +1,8 @@
 import { InputError } from "../../core/errors.ts";
-import type { EnvironmentConfig } from "../../core/loop/index.ts";
 import { ScienceWorldEnvironment } from "../../simulator/scienceworld/environment.ts";
 import { openJar } from "../../simulator/scienceworld/jar.ts";
 import { SimulatorPool } from "../../simulator/scienceworld/pool.ts";
 import { readTask } from "../../simulator/scienceworld/simulator.ts";
-import { onlyKeys } from "./only-keys.ts";
 import type { GameFiles } from "./open-games.ts";
 
 /** A gold path may be longer than an episode; it ends here. */
@@ -15,18 +13,20 @@ const PLAN_ACTIONS = 200;
  *
  * @throws InputError for a file that is no simulator, and for tasks that are missing or of another form
  */
-export async function scienceWorldTasks(config: EnvironmentConfig): Promise<GameFiles> {
-  const { simulator } = onlyKeys(config, "simulator");
-  if (config.tasks === undefined) {
+export async function scienceWorldTasks(
+  simulator: string,
+  tasks: readonly string[] | undefined,
+): Promise<GameFiles> {
+  if (tasks === undefined) {
     throw new InputError('missing; expected the tasks to play, for example ["boil|1|easy"]', {
       key: "environment.tasks",
     });
   }
-  for (const task of config.tasks) readTask(task);
+  for (const task of tasks) readTask(task);
   const jar = await openJar(simulator);
   const pool = new SimulatorPool(jar);
   return {
-    tasks: config.tasks,
+    tasks,
     open: () => new ScienceWorldEnvironment(pool),
     plan: async (task) => {
       const lent = await pool.acquire();

@@ -9,6 +9,7 @@ import { type Source, sourceSchema } from "../../core/record/schema.ts";
 import { isTrustedSuccess } from "../../core/record/standing.ts";
 import { makeCatalogue } from "../../simulator/webshop/made-catalogue.ts";
 import { Shop } from "../../simulator/webshop/shop.ts";
+import { gameFile } from "../play/open-game-file.ts";
 import { collect } from "./collect.ts";
 import { evaluate } from "./evaluate.ts";
 import { shopGames } from "./shop-games.ts";
@@ -104,5 +105,7 @@ test("goals of a shop are evaluated", async () => {
 });
 
 test("two shops with the same tasks are refused", async () => {
-  await expect(shopGames([games, games])).rejects.toThrow('has the same task names, "made/shop-1/goal0"');
+  await expect(shopGames([gameFile(games), gameFile(games)])).rejects.toThrow(
+    'has the same task names, "made/shop-1/goal0"',
+  );
 });

@@ -1,10 +1,12 @@
 import { InputError } from "../../core/errors.ts";
+import { sha256Hex } from "../../node/sha256.ts";
 import { readCatalogue } from "../../simulator/webshop/catalogue.ts";
 import { ShopEnvironment } from "../../simulator/webshop/environment.ts";
 import { oracleActions } from "../../simulator/webshop/oracle.ts";
 import { Shop } from "../../simulator/webshop/shop.ts";
-import { progress, readText } from "../io.ts";
-import { filesDigest } from "../train/fingerprint.ts";
+import { progress } from "../io.ts";
+import type { GameText } from "../play/open-game-file.ts";
+import { digestOfDigests } from "../train/fingerprint.ts";
 import type { GameFiles } from "./open-games.ts";
 
 /**
@@ -12,10 +14,12 @@ import type { GameFiles } from "./open-games.ts";
  *
  * @throws InputError for a file that is no catalogue, and for two shops with the same task names
  */
-export async function shopGames(files: readonly string[]): Promise<GameFiles> {
-  const shops = new Map<string, { shop: Shop; goal: number; file: string }>();
-  for (const file of files) {
-    const shop = new Shop(readCatalogue(await readText(file), file));
+export async function shopGames(files: readonly GameText[]): Promise<GameFiles> {
+  const shops = new Map<string, { shop: Shop; goal: number; file: string; digest: string }>();
+  for (const { label: file, read } of files) {
+    const text = await read();
+    const digest = sha256Hex(text);
+    const shop = new Shop(readCatalogue(text, file));
     for (const goal of shop.catalogue.goals.keys()) {
       const task = shop.taskOf(goal);
       const before = shops.get(task);
@@ -24,7 +28,7 @@ export async function shopGames(files: readonly string[]): Promise<GameFiles> {
           `${before.file} has the same task names, ${JSON.stringify(task)}; give one a \`name\``,
           { file },
         );
-      shops.set(task, { shop, goal, file });
+      shops.set(task, { shop, goal, file, digest });
     }
   }
   const of = (task: string) => shops.get(task)!;
@@ -40,7 +44,7 @@ export async function shopGames(files: readonly string[]): Promise<GameFiles> {
     },
     planKind: "oracle",
     planRepetition: 16,
-    digest: (tasks) => filesDigest([...new Set(tasks.map((task) => of(task).file))]),
+    digest: async (tasks) => digestOfDigests([...new Set(tasks.map((task) => of(task).digest))]),
     close: async () => undefined,
   };
 }

@@ -2,11 +2,21 @@ import { sha256Hex } from "../../node/sha256.ts";
 import { type Game, openGame } from "../../simulator/alfworld/game.ts";
 import { readText } from "../io.ts";
 
+/** What a game is opened from: a file, or the text of one that nobody wrote. */
+export interface GameText {
+  /** Names it in messages. */
+  label: string;
+  read(): Promise<string>;
+}
+
+/** A game file on the disk. */
+export const gameFile = (file: string): GameText => ({ label: file, read: () => readText(file) });
+
 /**
  * Opens an ALFWorld game. Its keys are hashed by Node, many times faster than by the implementation that pages use.
  *
  * @throws InputError for a file that cannot be read or is no game
  */
-export async function openGameFile(file: string): Promise<Game> {
-  return openGame(await readText(file), file, { hash: sha256Hex });
+export async function openGameFile({ label, read }: GameText): Promise<Game> {
+  return openGame(await read(), label, { hash: sha256Hex });
 }

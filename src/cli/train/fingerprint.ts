@@ -16,10 +16,15 @@ async function fileDigest(path: string): Promise<string> {
   return hash.digest("hex");
 }
 
-/** Of several files, in their order: the digest of their digests, a line each; of one, its own. */
+/** Of several files, in their order: the digest of their digests. */
 export async function filesDigest(paths: readonly string[]): Promise<string> {
   const digests: string[] = [];
   for (const path of paths) digests.push(await fileDigest(path));
+  return digestOfDigests(digests);
+}
+
+/** Of several digests, in their order, a line each; of one, itself. */
+export function digestOfDigests(digests: readonly string[]): string {
   if (digests.length === 1) return digests[0]!;
   return createHash("sha256").update(digests.join("\n")).digest("hex");
 }

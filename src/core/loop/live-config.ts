@@ -1,5 +1,6 @@
 /** The parts of a config that name a live environment, and the configs of collection and evaluation. */
 import { z } from "zod";
+import { madeSchema } from "../environment/made-config.ts";
 import { InputError } from "../errors.ts";
 
 const path = z.string().min(1);
@@ -18,6 +19,11 @@ export const environmentSchema = z.strictObject({
     .describe(
       "ALFWorld: game files (*.tw-pddl), or folders that hold them; a task is named by its path in the folder. " +
         "WebShop: catalogues of shops (*.json).",
+    ),
+  made: madeSchema
+    .optional()
+    .describe(
+      "In place of `games`: games or shops of our own, made without files as `gcopd games` makes them.",
     ),
   simulator: path.optional().describe("ScienceWorld: its wheel, JAR or package folder."),
   tasks: unique(z.string().min(1))

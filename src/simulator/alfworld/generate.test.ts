@@ -1,18 +1,20 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { PlainWorld } from "../../../test/support/plain-pddl.ts";
+import { TASK_TYPES } from "../../core/environment/alfworld/task-types.ts";
+import { ROOM_SIZES, type RoomSize } from "../../core/environment/made-config.ts";
 import { Episode } from "./episode.ts";
 import { Game } from "./game.ts";
-import { makeGame, SIZES, type Size, splitOf, TASK_TYPES } from "./generate.ts";
+import { makeGame, splitOf } from "./generate.ts";
 import { displayNames } from "./names.ts";
 
-const open = (seed: number, size?: Size) => {
+const open = (seed: number, size?: RoomSize) => {
   const made = makeGame(seed, size);
   return { made, game: new Game(made, made.task) };
 };
 
 describe("made games", () => {
-  it.each(Object.keys(SIZES) as Size[])("are won by their walkthroughs, and not before: %s", (size) => {
+  it.each(ROOM_SIZES)("are won by their walkthroughs, and not before: %s", (size) => {
     const count = { small: 200, medium: 24, large: 6 }[size];
     for (let seed = 0; seed < count; seed++) {
       const { made, game } = open(seed, size);

@@ -2,22 +2,14 @@
  * Makes household games of ALFWorld's six task types, with a domain and a grammar of our own and ALFWorld's commands. A
  * game follows from its seed, size and type alone, and is solvable by construction: its walkthrough is part of it.
  */
+import { TASK_TYPES, type TaskType } from "../../core/environment/alfworld/task-types.ts";
+import type { RoomSize } from "../../core/environment/made-config.ts";
 import { seedOf, uniforms } from "../../core/seeded.ts";
 import type { GameFile } from "./game.ts";
 import pddl_domain from "./made/household.pddl?raw";
 import grammar from "./made/household.twl2?raw";
 import { FURNITURE, type Furniture, LAMPS, type Room, THINGS, type Thing } from "./made/rooms.ts";
 import { displayNames } from "./names.ts";
-
-export const TASK_TYPES = [
-  "pick_and_place_simple",
-  "look_at_obj_in_light",
-  "pick_clean_then_place_in_recep",
-  "pick_heat_then_place_in_recep",
-  "pick_cool_then_place_in_recep",
-  "pick_two_obj_and_place",
-] as const;
-export type TaskType = (typeof TASK_TYPES)[number];
 
 /** Pieces of furniture and things, at least and at most, and the most things that lie in one place at the start. */
 export const SIZES = {
@@ -26,8 +18,7 @@ export const SIZES = {
   medium: { furniture: [14, 18], things: [16, 24], together: 5 },
   /** As large as ALFWorld's kitchens. */
   large: { furniture: [26, 32], things: [36, 50], together: 8 },
-} as const;
-export type Size = keyof typeof SIZES;
+} as const satisfies Record<RoomSize, unknown>;
 
 /** Splits are ranges of seeds: from the first number up to, but not including, the second. */
 export const SPLITS = {
@@ -47,7 +38,7 @@ export interface MadeGame extends GameFile {
   /** Begins with `made/`, so that nobody takes it for a game of ALFWorld's benchmark. */
   task: string;
   type: TaskType;
-  size: Size;
+  size: RoomSize;
   seed: number;
   split: keyof typeof SPLITS | null;
   solvable: true;
@@ -81,16 +72,19 @@ interface Item {
   on: Placed<Furniture>;
 }
 
+/** The seed's turn among the six. */
+export const typeOf = (seed: number): TaskType => TASK_TYPES[seed % TASK_TYPES.length]!;
+
+/** What the game of a seed is called. */
+export const madeTask = (size: RoomSize, type: TaskType, seed: number): string =>
+  `made/${size}/${type}-${seed}`;
+
 /**
  * The game of a seed.
  *
  * @param type by default the seed's turn among the six
  */
-export function makeGame(
-  seed: number,
-  size: Size = "small",
-  type: TaskType = TASK_TYPES[seed % TASK_TYPES.length]!,
-): MadeGame {
+export function makeGame(seed: number, size: RoomSize = "small", type: TaskType = typeOf(seed)): MadeGame {
   const draw = uniforms(seedOf(`made|${size}|${type}|${seed}`));
   const between = ([least, most]: readonly [number, number]) =>
     least + Math.floor(draw() * (most - least + 1));
@@ -176,7 +170,7 @@ export function makeGame(
       .replace("ROOM", room)
       .replace("TASK SENTENCE", sentence(type, target.name, goal, lamp?.kind ?? "")),
     pddl_problem: problem({ seed, furniture, items, goal: goalOf(type, target.name, goal, state) }),
-    task: `made/${size}/${type}-${seed}`,
+    task: madeTask(size, type, seed),
     type,
     size,
     seed,

@@ -71,9 +71,6 @@ const title = (words: string): string => words.replace(/(^| )[a-z]/g, (start) =>
 
 const dollars = (price: number): string => `$${price.toFixed(2)}`;
 
-/** Most products of a made shop. Titles repeat, and a search, which gives 50 products, still finds each of them. */
-export const MOST_PRODUCTS = 5_000;
-
 /** What a made shop is drawn from. */
 export interface MadeShop {
   /** The same seed gives the same shop; splits are ranges of seeds. */

@@ -7,10 +7,9 @@ import { PLAIN_RULE, responseParser } from "../tagged-response.ts";
 import { locateFacts } from "./locator.ts";
 import { ALFWORLD_PROMPT } from "./prompt.ts";
 import { ALFWORLD_PROTOCOL } from "./protocol.ts";
+import { TASK_TYPES } from "./task-types.ts";
 
-/** The six types, as the names of games begin with them. */
-const TASK_TYPE =
-  /(?:^|\/)(pick_and_place_simple|look_at_obj_in_light|pick_(?:clean|heat|cool)_then_place_in_recep|pick_two_obj_and_place)-/;
+const TASK_TYPE = new RegExp(`(?:^|/)(${TASK_TYPES.join("|")})-`);
 
 export const ALFWORLD: EnvironmentRules = {
   name: "alfworld",

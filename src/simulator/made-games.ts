@@ -1,0 +1,43 @@
+/** Games of our own from consecutive seeds: the same from `gcopd games`, from a config and in the page. */
+import { checkMade, type MadeConfig } from "../core/environment/made-config.ts";
+import { type MadeGame, madeTask, makeGame, typeOf } from "./alfworld/generate.ts";
+import type { Catalogue } from "./webshop/catalogue.ts";
+import { makeCatalogue } from "./webshop/made-catalogue.ts";
+
+/** One game, or one shop; made when it is asked for. */
+export interface Made<T> {
+  /** Of the file that `gcopd games` writes. */
+  name: string;
+  make(): T;
+}
+
+/** Household games; the six types take turns unless one is named. */
+export function madeGames(made: MadeConfig): (Made<MadeGame> & { task: string })[] {
+  checkMade("alfworld", made);
+  const { size = "small" } = made;
+  return seeds(made, (seed) => {
+    const type = made.type ?? typeOf(seed);
+    return {
+      task: madeTask(size, type, seed),
+      name: `${type}-${seed}.tw-pddl`,
+      make: () => makeGame(seed, size, type),
+    };
+  });
+}
+
+/** Catalogues of shops. */
+export function madeShops(made: MadeConfig): Made<Catalogue>[] {
+  checkMade("webshop", made);
+  const { products = 200 } = made;
+  return seeds(made, (seed) => ({
+    name: `shop-${seed}.json`,
+    make: () => makeCatalogue({ seed, products }),
+  }));
+}
+
+/** The text of a made game's file. */
+export const madeText = (made: object): string => `${JSON.stringify(made, null, 1)}\n`;
+
+function seeds<T>({ count, seed: first }: MadeConfig, of: (seed: number) => T): T[] {
+  return Array.from({ length: count }, (_, n) => of(first + n));
+}
