@@ -50,6 +50,8 @@ export interface KeyRange<T extends Tensor> {
 export interface Draws<T extends Tensor> {
   /** f32 [M]; 0 takes the most probable token. */
   temperatures: T;
+  /** f32 [M,2]: `topK` and `topP` of `SampleRequest`; 0 and 1 where there is no such bound. */
+  bounds: T;
   /** f32 [M,L] in [0, 1): the i-th decides the i-th token of the sequence. */
   uniforms: T;
   /** u32 [M]: tokens after which a sequence ends, at most L. */
@@ -303,7 +305,7 @@ export interface Backend<T extends Tensor = Tensor> {
   headDistribution(h: T, w: T, lse: T, top: number): { entropy: T; topIds: T; topLogprobs: T };
   /**
    * Draws one token for each sequence that goes on, from logits [M,V]: the first in order of id whose cumulative
-   * softmax(logits / temperature) over the drawable ids exceeds its uniform number. Writes it to `results`, and moves
+   * softmax(logits / temperature) over the drawable ids within its bounds exceeds its uniform number. Writes it to `results`, and moves
    * `progress`, `ids`, `positions`, `rows` and `ends` on, or ends the sequence.
    */
   drawTokens(logits: T, draws: Draws<T>): void;

@@ -37,6 +37,7 @@ function prompts(count: number, seed: number): DecodeRequest[] {
     promptIds: [...shared, ...Array.from({ length: 1 + Math.floor(next() * 70) }, id)],
     maxTokens: 1 + Math.floor(next() * 12),
     temperature: n % 3 === 0 ? 0 : 0.7,
+    ...(n % 3 === 2 ? { topK: 40, topP: 0.8 } : {}),
     uniform: uniforms(100 + n),
     stopIds: [STOP],
     drawable: DRAWABLE,

@@ -153,8 +153,11 @@ export class Decoder {
     )
       return;
     const slots = Math.max(wanted, this.#slots.length);
+    const needed = Math.ceil(longest / ROOM) * ROOM;
+    // What is kept is lost here, and prompts grow from one decision to the next: half as much again, where memory allows.
+    const ample = Math.ceil((1.5 * this.#room) / ROOM) * ROOM;
     this.dispose();
-    this.#room = Math.min(maxPositions, Math.ceil(longest / ROOM) * ROOM);
+    this.#room = Math.min(maxPositions, slotsOf(ample) < slots ? needed : Math.max(needed, ample));
     const count = Math.max(1, Math.min(slots, Math.floor(slotsOf(this.#room))));
     this.#slots = Array.from({ length: count }, (_, i) => ({ start: i * this.#room, ids: [] }));
     const rows = () => this.backend.zeros([count * this.#room, keyValueHeads, headSize]);
@@ -286,6 +289,7 @@ export class Decoder {
     const vector = (length: number) => backend.zeros([length], "u32");
     const state: DecodeState = {
       temperatures: backend.zeros([count]),
+      bounds: backend.zeros([count, 2]),
       uniforms: backend.zeros([count, longest]),
       limits: vector(count),
       stops: vector(stops),
@@ -324,13 +328,17 @@ export class Decoder {
       backend.write(t, Uint32Array.from(rows, value));
     const uniforms = new Float32Array(count * longest);
     const temperatures = new Float32Array(count);
+    const bounds = Float32Array.from({ length: 2 * count }, (_, i) => i % 2);
     const progress = new Float32Array(2 * count);
     for (const [m, sequence] of live.entries()) {
-      temperatures[m] = sequence.request.temperature;
+      const { temperature, topK = 0, topP = 1 } = sequence.request;
+      temperatures[m] = temperature;
+      bounds.set([topK, topP], 2 * m);
       progress[2 * m + 1] = 1;
       uniforms.set(sequence.uniforms.subarray(sequence.ids.length), m * longest);
     }
     backend.write(state.temperatures, temperatures);
+    backend.write(state.bounds, bounds);
     backend.write(state.uniforms, uniforms);
     backend.write(state.progress, progress);
     const length = ({ request, ids }: Sequence) => request.promptIds.length + ids.length;

@@ -50,9 +50,6 @@ export async function generate(
     if (uniform === undefined) throw new Error("generate: uniform is needed unless the temperature is 0");
     return drawSample(logits, temperature, uniform(), drawable, options);
   };
-  if (!(temperature >= 0) || !Number.isFinite(temperature))
-    throw new InputError(`temperature ${temperature} is not a number from 0 on`);
-  checkBounds(options);
   const ids: number[] = [];
   const logprobs: number[] = [];
   const cache = new DecodingCache(backend, config, promptIds.length + Math.min(maxTokens, 256));
@@ -84,14 +81,6 @@ export async function generate(
   } finally {
     cache.dispose();
   }
-}
-
-/** @throws InputError when a bound would leave nothing to draw */
-export function checkBounds({ topK, topP }: DrawBounds): void {
-  if (topK !== undefined && !(Number.isInteger(topK) && topK >= 1))
-    throw new InputError(`top-k ${topK} is not a whole number from 1 on`);
-  if (topP !== undefined && !(topP > 0 && topP <= 1))
-    throw new InputError(`top-p ${topP} is not a number above 0 and at most 1`);
 }
 
 /** Takes tokens at positions at, at+1, … into the cache; returns the logits [V] after the last one, if asked for. */

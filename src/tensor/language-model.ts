@@ -29,6 +29,7 @@ import {
 import { PrefixStore } from "./prefix-store.ts";
 import { RopeTable } from "./rope-table.ts";
 import { writeSafetensors } from "./safetensors.ts";
+import { checkBounds } from "./sampling.ts";
 import { elements, MOST_TOP } from "./shapes.ts";
 import { modelShapes } from "./tuning-shapes.ts";
 import { isFrozen, LARGEST_F16 } from "./weight-format.ts";
@@ -310,14 +311,12 @@ export class LanguageModel {
 
   /**
    * Continues many prompts, which advance together where the model's layers allow it, with the keys and values that the
-   * prompts share with those of the call before. Bounds on what may be drawn (`topK`, `topP`) are applied to downloaded
-   * logits, one prompt after the other. Whoever changes the parameters calls `forgetPrefixes`.
+   * prompts share with those of the call before. Whoever changes the parameters calls `forgetPrefixes`.
    */
   async generateAll(requests: readonly DecodeRequest[], work: DecodeWork = {}): Promise<Generated[]> {
     for (const request of requests) this.#checkGeneration(request);
     const { backend, config, name } = this;
-    const bounded = requests.some(({ topK, topP }) => topK !== undefined || topP !== undefined);
-    if (config.architecture === "qwen3" && !bounded) {
+    if (config.architecture === "qwen3") {
       this.#decoder ??= new Decoder(backend, config, this.#tensors, this.#rope, name);
       return this.#decoder.decode(requests, work);
     }
@@ -336,10 +335,11 @@ export class LanguageModel {
     this.#decoder?.dispose();
   }
 
-  #checkGeneration({ promptIds, maxTokens, temperature }: DecodeRequest): void {
+  #checkGeneration({ promptIds, maxTokens, temperature, ...bounds }: DecodeRequest): void {
     checkSequences([{ promptIds, responseIds: [] }], this.config, this.name);
     if (!(temperature >= 0) || !Number.isFinite(temperature))
       throw new InputError(`temperature ${temperature} is not a number from 0 on`);
+    checkBounds(bounds);
     const room = this.config.maxPositions - promptIds.length;
     if (maxTokens > room)
       throw new InputError(

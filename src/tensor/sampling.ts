@@ -1,3 +1,4 @@
+import { InputError } from "../core/errors.ts";
 import type { IdRange } from "../core/ports.ts";
 
 /**
@@ -59,6 +60,14 @@ export function drawGreedy(logits: Float32Array, drawable: readonly IdRange[]): 
 export interface DrawBounds {
   topK?: number;
   topP?: number;
+}
+
+/** @throws InputError when a bound would leave nothing to draw */
+export function checkBounds({ topK, topP }: DrawBounds): void {
+  if (topK !== undefined && !(Number.isInteger(topK) && topK >= 1))
+    throw new InputError(`top-k ${topK} is not a whole number from 1 on`);
+  if (topP !== undefined && !(topP > 0 && topP <= 1))
+    throw new InputError(`top-p ${topP} is not a number above 0 and at most 1`);
 }
 
 /**

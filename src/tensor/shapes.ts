@@ -344,7 +344,7 @@ export function checkDrawTokens(
   draws: Draws<Tensor>,
 ): { sequences: number; vocabulary: number; longest: number; stops: number; ranges: number } {
   const [sequences = 0, vocabulary = 0] = logits.shape;
-  const { temperatures, uniforms, limits, stops, drawable, results, progress } = draws;
+  const { temperatures, bounds, uniforms, limits, stops, drawable, results, progress } = draws;
   const longest = uniforms.shape[1] ?? 0;
   const is = (t: Tensor, ...shape: number[]) => t.dtype === "f32" && sameShape(t, { dtype: "f32", shape });
   const ok =
@@ -352,6 +352,7 @@ export function checkDrawTokens(
     vocabulary > 0 &&
     longest > 0 &&
     is(temperatures, sequences) &&
+    is(bounds, sequences, 2) &&
     is(uniforms, sequences, longest) &&
     is(results, sequences, longest, 2) &&
     is(progress, sequences, 2) &&

@@ -7,7 +7,7 @@ export function drawOperations(): Pick<Backend<HostTensor>, "drawTokens"> {
   return {
     drawTokens(logits, draws) {
       const { sequences, vocabulary, longest, ranges } = checkDrawTokens(logits, draws);
-      const { temperatures, uniforms, limits, stops, results, progress, ids } = draws;
+      const { temperatures, bounds, uniforms, limits, stops, results, progress, ids } = draws;
       const drawable = Array.from({ length: ranges }, (_, r): [number, number] => [
         draws.drawable.u32[2 * r]!,
         draws.drawable.u32[2 * r + 1]!,
@@ -20,7 +20,10 @@ export function drawOperations(): Pick<Backend<HostTensor>, "drawTokens"> {
         const { id, logprob } =
           temperature === 0
             ? drawGreedy(row, drawable)
-            : drawSample(row, temperature, uniforms.f32[m * longest + drawn]!, drawable);
+            : drawSample(row, temperature, uniforms.f32[m * longest + drawn]!, drawable, {
+                ...(bounds.f32[2 * m] === 0 ? {} : { topK: bounds.f32[2 * m]! }),
+                ...(bounds.f32[2 * m + 1] === 1 ? {} : { topP: bounds.f32[2 * m + 1]! }),
+              });
         results.f32.set([id, logprob], (m * longest + drawn) * 2);
         const goesOn = drawn + 1 < limits.u32[m]! && !stops.u32.includes(id);
         progress.f32.set([drawn + 1, goesOn ? 1 : 0], 2 * m);

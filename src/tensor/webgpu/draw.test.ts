@@ -16,16 +16,25 @@ afterAll(() => {
 });
 
 const TEMPERATURES = [0, 0.4, 1, 1.7, 1];
+/** Top-k and top-p of each sequence. */
+const FREE = [0, 1, 0, 1, 0, 1, 0, 1, 0, 1];
 const DRAWABLE = [3, 900, 1000, 4095, 4097, 4300];
 const VOCABULARY = 4321;
 const LONGEST = 6;
 
+interface Case {
+  bounds: readonly number[];
+  /** Whether each sequence goes on. */
+  live: readonly number[];
+}
+
 /** Draws for some steps; what the device keeps of ids and places is looked up in tables, which can be read. */
-function drawn<B extends Tensor>(b: Backend<B>): Record<string, B> {
+function drawn<B extends Tensor>(b: Backend<B>, { bounds, live }: Case): Record<string, B> {
   const count = TEMPERATURES.length;
   const vector = (...values: number[]) => b.fromArray(Uint32Array.from(values), [values.length]);
   const draws = {
     temperatures: b.fromArray(Float32Array.from(TEMPERATURES), [count]),
+    bounds: b.fromArray(Float32Array.from(bounds), [count, 2]),
     uniforms: b.fromArray(
       randomValues(count * LONGEST, 5).map((x) => Math.abs(x) % 1),
       [count, LONGEST],
@@ -34,7 +43,7 @@ function drawn<B extends Tensor>(b: Backend<B>): Record<string, B> {
     stops: vector(4320, 17),
     drawable: vector(...DRAWABLE),
     results: b.zeros([count, LONGEST, 2]),
-    progress: b.fromArray(Float32Array.of(0, 1, 0, 1, 0, 1, 0, 1, 0, 0), [count, 2]),
+    progress: b.fromArray(Float32Array.from(live.flatMap((goesOn) => [0, goesOn])), [count, 2]),
     ids: vector(1, 2, 3, 4, 5),
     positions: vector(0, 1, 2, 3, 4),
     rows: vector(10, 11, 12, 13, 14),
@@ -61,7 +70,16 @@ function drawn<B extends Tensor>(b: Backend<B>): Record<string, B> {
 }
 
 test.each([0, 1])("tokens are drawn as the plain reference draws them, backend %i", async (which) => {
-  await expectSameResults(backends[which]!, drawn, 1e-6);
+  await expectSameResults(backends[which]!, (b) => drawn(b, { bounds: FREE, live: [1, 1, 1, 1, 0] }), 1e-6);
+});
+
+test.each([
+  ["top-k", [3, 1, 20, 1, 1, 1, 300, 1, 5000, 1]],
+  ["top-p", [0, 0.5, 0, 0.9, 0, 0.3, 0, 0.99, 0, 0.05]],
+  ["both", [3, 0.5, 20, 0.6, 2, 0.4, 300, 0.9, 5000, 0.7]],
+] as const)("%s leaves the tokens that the plain reference leaves", async (_, bounds) => {
+  for (const backend of backends)
+    await expectSameResults(backend, (b) => drawn(b, { bounds, live: [1, 1, 1, 1, 1] }), 1e-6);
 });
 
 test("a recording runs on what its tensors hold by then, and frees what it made", async () => {

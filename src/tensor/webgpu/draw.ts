@@ -20,7 +20,8 @@ export function drawOperations({
       const { sequences, vocabulary, longest, stops, ranges } = checkDrawTokens(logits, draws);
       const count = Math.ceil(vocabulary / SEGMENT);
       const segments = memory.allocate([sequences, count, 4], "f32");
-      const { temperatures, drawable, uniforms, limits, results, progress } = draws;
+      const floors = memory.allocate([sequences], "f32");
+      const { temperatures, bounds, drawable, uniforms, limits, results, progress } = draws;
       const run = (entry: string, buffers: string, tensors: GpuTensor[], groups: number, work: number) =>
         commands.dispatch({
           kernel: { source, entry, buffers, constants },
@@ -30,13 +31,17 @@ export function drawOperations({
           work,
         });
       const given = [logits, temperatures, drawable];
-      run("draw_segments", "rrrw", [...given, segments], sequences * count, 40 * sequences * vocabulary);
-      const chosen = [...given, segments, uniforms, progress, results];
-      run("draw_tokens", "rrrrrrw", chosen, sequences, 20 * sequences * SEGMENT);
+      // Sequences without bounds end at once.
+      run("draw_floors", "rrrrw", [...given, bounds, floors], sequences, 40 * sequences * vocabulary);
+      const parts = [...given, floors, segments];
+      run("draw_segments", "rrrrw", parts, sequences * count, 40 * sequences * vocabulary);
+      const chosen = [...parts, uniforms, progress, results];
+      run("draw_tokens", "rrrrrrrw", chosen, sequences, 20 * sequences * SEGMENT);
       const state = [progress, draws.ids, draws.positions, draws.rows, draws.ends];
       const moved = [results, limits, draws.stops, ...state];
       run("draw_moves_on", "rrrwwwww", moved, Math.ceil(sequences / 64), 20 * sequences);
       memory.free(segments);
+      memory.free(floors);
     },
   };
 }
