@@ -5,6 +5,8 @@ import type { ArchiveApi } from "./archive.worker.ts";
 import archiveScript from "./archive.worker.ts?worker&url";
 import type { ComputeApi } from "./compute.worker.ts";
 import computeScript from "./compute.worker.ts?worker&url";
+import type { GamesApi } from "./games.worker.ts";
+import gamesScript from "./games.worker.ts?worker&url";
 import type { HubApi } from "./hub.worker.ts";
 import hubScript from "./hub.worker.ts?worker&url";
 import type { LibraryApi } from "./library.worker.ts";
@@ -19,6 +21,13 @@ let library: Comlink.Remote<LibraryApi> | null = null;
 export function libraryWorker(): Comlink.Remote<LibraryApi> {
   library ??= Comlink.wrap<LibraryApi>(startWorker(libraryScript, "library"));
   return library;
+}
+
+let games: Comlink.Remote<GamesApi> | null = null;
+
+export function gamesWorker(): Comlink.Remote<GamesApi> {
+  games ??= Comlink.wrap<GamesApi>(startWorker(gamesScript, "games"));
+  return games;
 }
 
 let hub: Comlink.Remote<HubApi> | null = null;

@@ -18,6 +18,7 @@ import {
   type OpenOptions,
   type Wanted,
 } from "./compute-service.ts";
+import { connectGames } from "./connected-games.ts";
 import type { LibraryApi } from "./library.worker.ts";
 import {
   type PlanToMeasure,
@@ -60,6 +61,9 @@ const api = {
   connect(port: MessagePort): void {
     library = Comlink.wrap<LibraryApi>(port);
   },
+
+  /** The games worker's own port, so that episodes need not pass through the page. */
+  connectGames: (port: MessagePort): void => connectGames(port),
 
   setTokenizers(texts: RoleTexts): void {
     tokenizers = new RoleTokenizers(texts);

@@ -5,30 +5,26 @@ import { environmentRules } from "../../core/environment/environment.ts";
 import { readPromptTemplate } from "../../core/environment/index.ts";
 import { InputError } from "../../core/errors.ts";
 import { parseJsonText } from "../../core/json.ts";
-import { chosenTasks, type EnvironmentConfig, type LiveTask, taskPlace } from "../../core/loop/index.ts";
-import type { Environment } from "../../core/ports.ts";
+import {
+  chosenTasks,
+  type EnvironmentConfig,
+  type LiveTask,
+  type TaskPlans,
+  taskPlace,
+} from "../../core/loop/index.ts";
 import { onFile } from "../../node/file-error.ts";
 import { sha256Hex } from "../../node/sha256.ts";
-import { AlfworldEnvironment } from "../../simulator/alfworld/environment.ts";
-import { type Game, readGameFile } from "../../simulator/alfworld/game.ts";
+import { alfworldGameSet, GAME_ENDING, gamesByTask } from "../../simulator/alfworld/game-set.ts";
+import { GAME_PLANS, type GameSet, type GameText } from "../../simulator/game-set.ts";
 import { type Made, madeGames, madeShops, madeText } from "../../simulator/made-games.ts";
 import { readText } from "../io.ts";
-import { type GameText, gameFile, openGameFile } from "../play/open-game-file.ts";
-import { digestOfDigests, filesDigest } from "../train/fingerprint.ts";
+import { gameFile } from "../play/open-game-file.ts";
+import { filesDigest, textsDigest } from "../train/fingerprint.ts";
 import { scienceWorldTasks } from "./scienceworld-tasks.ts";
 import { shopGames } from "./shop-games.ts";
 
 /** The tasks that some files, or a simulator, hold. */
-export interface GameFiles {
-  tasks: readonly string[];
-  /** An environment for one episode of a task. */
-  open(task: string): Environment;
-  /** Actions that solve a task, where its game has them. */
-  plan(task: string): Promise<readonly string[] | null>;
-  /** What records call the execution of a plan. */
-  planKind: "planner" | "oracle";
-  /** Their repetition, after those of sampled executions. */
-  planRepetition: number;
+export interface GameFiles extends Pick<GameSet, "tasks" | "open">, TaskPlans {
   /** Digest of all that decides what these tasks are. */
   digest(tasks: readonly string[]): Promise<string>;
   /** Environments that can be open at the same time; any number when absent. */
@@ -44,10 +40,6 @@ export interface LiveGames extends Pick<GameFiles, "plan" | "planKind" | "planRe
   /** Digest of everything that decides what the tasks are and what prompts say. */
   digest: string;
 }
-
-const GAME = ".tw-pddl";
-/** Games that stay open: grounding one takes longer than an episode in it. */
-const KEPT = 64;
 
 /** A made game, as the file that `gcopd games` would write. */
 const madeGameText = ({ name, make }: Made<object>): GameText => ({
@@ -98,26 +90,12 @@ export async function openGames(config: EnvironmentConfig): Promise<LiveGames> {
   }
 }
 
-function alfworldGames(files: ReadonlyMap<string, GameText>): GameFiles {
-  const games = new Map<string, Promise<Game>>();
-  const gameOf = (task: string): Promise<Game> => {
-    const game = games.get(task) ?? openGameFile(files.get(task)!);
-    games.delete(task);
-    games.set(task, game);
-    if (games.size > KEPT) games.delete(games.keys().next().value!);
-    return game;
-  };
+function alfworldGames(texts: ReadonlyMap<string, GameText>): GameFiles {
+  const games = alfworldGameSet(texts, { hash: sha256Hex });
   return {
-    tasks: [...files.keys()],
-    open: () => new AlfworldEnvironment(gameOf),
-    plan: async (task) => (await gameOf(task)).walkthrough,
-    planKind: "planner",
-    planRepetition: 16,
-    digest: async (tasks) => {
-      const digests: string[] = [];
-      for (const task of tasks) digests.push(sha256Hex(await files.get(task)!.read()));
-      return digestOfDigests(digests);
-    },
+    ...games,
+    ...GAME_PLANS.alfworld,
+    digest: (tasks) => textsDigest(tasks.map(games.textOf)),
     close: async () => undefined,
   };
 }
@@ -128,30 +106,21 @@ async function templateOf({ name, prompt }: EnvironmentConfig) {
   return readPromptTemplate(value, environmentRules(name).prompt.lists, { file: prompt });
 }
 
-/** Task to game file. A made game says its task itself; others are named by their file, or by their path in the folder. */
+/** The game files among paths, and in folders, where they are called by their path. */
 async function gameFiles(paths: readonly string[]): Promise<Map<string, GameText>> {
-  const files = new Map<string, GameText>();
-  const add = async (name: string, file: string): Promise<void> => {
-    const text = gameFile(file);
-    const { task: own } = readGameFile(await text.read(), file);
-    const task = typeof own === "string" ? own : name;
-    const before = files.get(task);
-    if (before !== undefined)
-      throw new InputError(`${before.label} has the same task name, ${JSON.stringify(task)}`, { file });
-    files.set(task, text);
-  };
+  const files: (GameText & { name: string })[] = [];
   for (const path of paths) {
     if (!(await onFile(path, "read", stat(path))).isDirectory()) {
-      await add(basename(path), path);
+      files.push({ ...gameFile(path), name: basename(path) });
       continue;
     }
     const names = (await onFile(path, "read", readdir(path, { recursive: true })))
       .map((name) => name.replaceAll("\\", "/"))
-      .filter((name) => name.endsWith(GAME))
+      .filter((name) => name.endsWith(GAME_ENDING))
       .sort();
     if (names.length === 0)
-      throw new InputError(`holds no game; expected files that end in ${GAME}`, { file: path });
-    for (const name of names) await add(name, join(path, name));
+      throw new InputError(`holds no game; expected files that end in ${GAME_ENDING}`, { file: path });
+    for (const name of names) files.push({ ...gameFile(join(path, name)), name });
   }
-  return files;
+  return gamesByTask(files);
 }

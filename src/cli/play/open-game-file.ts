@@ -1,13 +1,7 @@
 import { sha256Hex } from "../../node/sha256.ts";
 import { type Game, openGame } from "../../simulator/alfworld/game.ts";
+import type { GameText } from "../../simulator/game-set.ts";
 import { readText } from "../io.ts";
-
-/** What a game is opened from: a file, or the text of one that nobody wrote. */
-export interface GameText {
-  /** Names it in messages. */
-  label: string;
-  read(): Promise<string>;
-}
 
 /** A game file on the disk. */
 export const gameFile = (file: string): GameText => ({ label: file, read: () => readText(file) });

@@ -1,7 +1,7 @@
 /** Source records (Section 3.2) from played episodes and from plans, verified by replay. */
 import { environmentRules } from "../environment/environment.ts";
 import type { Environment, EnvironmentTurn } from "../ports.ts";
-import type { Source, SourceDecision } from "../record/schema.ts";
+import type { Episode, Source, SourceDecision } from "../record/schema.ts";
 import type { Played } from "./play.ts";
 import { hasEnded, replay, sameKey } from "./replay.ts";
 import { NOT_STARTED, tryReset } from "./try-reset.ts";
@@ -39,21 +39,33 @@ export function playedSource(
 }
 
 /**
- * Executes a record once more from a reset: it is verified when every text, score and locator, and its end, repeat.
+ * Executes a record once more from a reset: a source is verified when every text, score and locator, and its end, repeat.
  * An incomplete record stays unverified. What differs, or why the environment did not answer, is
  * recorded as `replay_difference`.
  */
 export async function verified(source: Source, environment: Environment): Promise<Source> {
-  const { outcome, decisions, initial_observation: initialObservation, task } = source;
+  const { outcome } = source;
   if (!outcome.complete) return source;
-  const rules = environmentRules(source.environment);
-  const again = await replay(environment, { task, initialObservation, decisions }, rules);
-  const differs = again.differs ?? endDifference(source, again.turn);
+  const differs = await replayDifference(source, environment);
   if (differs === null) return { ...source, outcome: { ...outcome, verified: true } };
   return { ...source, outcome: { ...outcome, replay_difference: differs } };
 }
 
-function endDifference({ final_state, outcome }: Source, turn: EnvironmentTurn): string | null {
+/**
+ * The first difference between a record and its execution once more from a reset, or why the environment did not answer;
+ * null where all repeats. The end of an incomplete record is not compared.
+ */
+export async function replayDifference(
+  record: Source | Episode,
+  environment: Environment,
+): Promise<string | null> {
+  const { decisions, initial_observation: initialObservation, task, outcome } = record;
+  const rules = environmentRules(record.environment);
+  const again = await replay(environment, { task, initialObservation, decisions }, rules);
+  return again.differs ?? (outcome.complete ? endDifference(record, again.turn) : null);
+}
+
+function endDifference({ final_state, outcome }: Source | Episode, turn: EnvironmentTurn): string | null {
   const { state, success } = turn;
   if (!sameKey(state, final_state)) return "the final state";
   if (hasEnded(turn) !== (outcome.ended === "environment")) return "the end";

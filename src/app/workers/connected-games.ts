@@ -1,0 +1,31 @@
+/** The games worker as another worker sees it. */
+import * as Comlink from "comlink";
+import type { LiveTask, TaskPlans } from "../../core/loop/index.ts";
+import { GAME_PLANS, type GameEnvironment } from "../../simulator/game-set.ts";
+import type { TaskName } from "../model.ts";
+import type { GamesApi } from "./games.worker.ts";
+import { RemoteEnvironment } from "./remote-environment.ts";
+
+let games: Comlink.Remote<GamesApi> | null = null;
+
+export function connectGames(port: MessagePort): void {
+  games = Comlink.wrap<GamesApi>(port);
+}
+
+export function connectedGames(): Comlink.Remote<GamesApi> {
+  if (games === null) throw new Error("the games worker is not connected");
+  return games;
+}
+
+/** A task of the open games, as the loops play it. */
+export function connectedTask({ environment, task }: TaskName): LiveTask {
+  return { environment, task, open: async () => new RemoteEnvironment(connectedGames(), environment) };
+}
+
+/** The plans of the open games of an environment. */
+export function connectedPlans(environment: GameEnvironment): TaskPlans {
+  return {
+    plan: (task) => connectedGames().plan({ environment, task }),
+    ...GAME_PLANS[environment],
+  };
+}

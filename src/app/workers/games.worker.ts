@@ -1,0 +1,32 @@
+/** The games worker: `GamesService` behind comlink. */
+import "../without-eval.ts";
+import * as Comlink from "comlink";
+import { GamesService } from "./games-service.ts";
+import { installErrorTransfer } from "./transfer.ts";
+
+installErrorTransfer();
+
+const service = new GamesService();
+
+const api = {
+  tasks: service.tasks.bind(service),
+  make: service.make.bind(service),
+  open: service.open.bind(service),
+  stopOpening: service.stopOpening.bind(service),
+  closeGames: service.closeGames.bind(service),
+  plan: service.plan.bind(service),
+  openSession: service.openSession.bind(service),
+  reset: service.reset.bind(service),
+  step: service.step.bind(service),
+  closeSession: service.closeSession.bind(service),
+  verify: service.verify.bind(service),
+
+  /** Lets another worker call this one directly. */
+  connect(port: MessagePort): void {
+    Comlink.expose(api, port);
+  },
+};
+
+export type GamesApi = typeof api;
+
+Comlink.expose(api);

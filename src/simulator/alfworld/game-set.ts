@@ -1,0 +1,58 @@
+import { InputError } from "../../core/errors.ts";
+import type { GameSet, GameText } from "../game-set.ts";
+import { AlfworldEnvironment } from "./environment.ts";
+import { type Game, type OpenOptions, openGame, readGameFile } from "./game.ts";
+
+/** Ends of the names of game files. */
+export const GAME_ENDING = ".tw-pddl";
+
+/** Games that stay open: grounding one takes longer than an episode in it. */
+const KEPT = 64;
+
+/**
+ * Games by their tasks. A made game says its task itself; others are called by `name`: of their file, or their path in a
+ * folder.
+ *
+ * @param onRead called after each file, for progress; it may throw to stop
+ * @throws InputError for a file that is no game, and for two games of one task
+ */
+export async function gamesByTask(
+  files: readonly (GameText & { name: string })[],
+  onRead: (done: number) => void = () => undefined,
+): Promise<Map<string, GameText>> {
+  const games = new Map<string, GameText>();
+  for (const [n, game] of files.entries()) {
+    const { label: file, name } = game;
+    const { task: own } = readGameFile(await game.read(), file);
+    const task = typeof own === "string" ? own : name;
+    const before = games.get(task);
+    if (before !== undefined)
+      throw new InputError(`${before.label} has the same task name, ${JSON.stringify(task)}`, { file });
+    games.set(task, game);
+    onRead(n + 1);
+  }
+  return games;
+}
+
+/** @param texts by task */
+export function alfworldGameSet(texts: ReadonlyMap<string, GameText>, options: OpenOptions = {}): GameSet {
+  const games = new Map<string, Promise<Game>>();
+  const opened = async (task: string): Promise<Game> => {
+    const { label, read } = texts.get(task)!;
+    return openGame(await read(), label, options);
+  };
+  const gameOf = (task: string): Promise<Game> => {
+    const game = games.get(task) ?? opened(task);
+    games.delete(task);
+    games.set(task, game);
+    if (games.size > KEPT) games.delete(games.keys().next().value!);
+    return game;
+  };
+  return {
+    environment: "alfworld",
+    tasks: [...texts.keys()],
+    open: () => new AlfworldEnvironment(gameOf),
+    plan: async (task) => (await gameOf(task)).walkthrough,
+    textOf: (task) => texts.get(task)!,
+  };
+}

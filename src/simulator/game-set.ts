@@ -1,0 +1,29 @@
+/** Tasks that games of one environment hold, wherever their texts come from. */
+import type { Environment } from "../core/ports.ts";
+
+/** What a game is opened from: a file, or the text of one that nobody wrote. */
+export interface GameText {
+  /** Names it in messages. */
+  label: string;
+  read(): Promise<string>;
+}
+
+/** The environments of this process's games: what records call the execution of a plan, and which repetition it is. */
+export const GAME_PLANS = {
+  alfworld: { planKind: "planner", planRepetition: 16 },
+  webshop: { planKind: "oracle", planRepetition: 16 },
+} as const;
+
+/** The environments whose games are played in this process, as records write them. */
+export type GameEnvironment = keyof typeof GAME_PLANS;
+
+export interface GameSet {
+  environment: GameEnvironment;
+  tasks: readonly string[];
+  /** An environment for one episode of a task. */
+  open(task: string): Environment;
+  /** Actions that solve a task, where its game has them. */
+  plan(task: string): Promise<readonly string[] | null>;
+  /** What a task's game was opened from; that of several tasks may be the same. */
+  textOf(task: string): GameText;
+}
