@@ -11,6 +11,7 @@ import { register as collect } from "./commands/collect.ts";
 import { register as demo } from "./commands/demo.ts";
 import { register as evaluate } from "./commands/evaluate.ts";
 import { register as evidence } from "./commands/evidence.ts";
+import { register as experiment } from "./commands/experiment.ts";
 import { register as exportCommand } from "./commands/export.ts";
 import { register as games } from "./commands/games.ts";
 import { register as graph } from "./commands/graph.ts";
@@ -51,6 +52,7 @@ const COMMANDS: Register[] = [
   collect,
   evaluate,
   train,
+  experiment,
   demo,
   worker,
   serveCard,

@@ -54,10 +54,11 @@ export function register(program: Command): void {
             .default("text"),
         ),
     ),
-  ).action(run);
+  ).action(trainCommand);
 }
 
-async function run(options: Options): Promise<void> {
+/** `gcopd train`. A run that did not finish sets the exit code. */
+export async function trainCommand(options: Options): Promise<void> {
   if (options.out === undefined && !options.plan) throw new UsageError("--out is missing: name a folder");
   if (options.probe && !options.plan) throw new UsageError("--probe goes with --plan");
   const config = await readTrainConfig(options.config);

@@ -7,6 +7,7 @@ export * from "./collect.ts";
 export * from "./configured-data.ts";
 export * from "./data.ts";
 export type * from "./events.ts";
+export * from "./experiment-config.ts";
 export * from "./live-config.ts";
 export * from "./live-task.ts";
 export * from "./memory-log.ts";

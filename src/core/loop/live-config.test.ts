@@ -1,10 +1,12 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
+import { experimentConfigSchema } from "./experiment-config.ts";
 import { collectConfigSchema, evaluateConfigSchema } from "./live-config.ts";
 
 it.each([
   ["collect", collectConfigSchema],
   ["evaluate", evaluateConfigSchema],
+  ["experiment", experimentConfigSchema],
 ])(
   "docs/%s-config.schema.json is current (`npx vitest run src/core/loop -u` rewrites it)",
   async (name, of) => {

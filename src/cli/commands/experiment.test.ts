@@ -1,0 +1,69 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { runCli } from "../../../test/support/cli.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "gcopd-experiment-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const fixture = (path: string) => join(import.meta.dirname, "../../../test/fixtures/models", path);
+const config = {
+  environment: {
+    name: "alfworld",
+    made: { count: 2, seed: 0, size: "small" },
+    max_decisions: 2,
+    max_tokens: 2,
+  },
+  teacher: fixture("qwen3-a"),
+  student: fixture("qwen3-a"),
+  tokenizer: fixture("tokenizer"),
+  device: "cpu",
+  collect: { repetitions: 2 },
+  train: { epochs: [0, 1], settings: { learning_rate: 1e-3 } },
+  evaluate: { seeds: [0, 1] },
+};
+const out = join(folder, "out");
+const experiment = (given: object) => {
+  const file = join(folder, "experiment.json");
+  writeFileSync(file, JSON.stringify(given));
+  return runCli("experiment", "--config", file, "--out", out);
+};
+const read = (name: string) => JSON.parse(readFileSync(join(out, name), "utf8"));
+
+it("refuses a key of a part by its name, before anything is made", async () => {
+  const bad = await experiment({ ...config, evaluate: { seeds: [1, 1] } });
+  expect(bad.code).toBe(1);
+  expect(bad.err).toContain("experiment.json, evaluate.seeds: expected each one once");
+  const foreign = await experiment({ ...config, train: { episodes: "episodes.jsonl" } });
+  expect(foreign.err).toContain("experiment.json, train");
+  expect(() => statSync(out)).toThrow();
+});
+
+it("collects, measures, trains and measures again; the same command changes nothing once it is done", async () => {
+  const first = await experiment(config);
+  expect(first.err).toContain("part 4 of 4: the student after training");
+  expect(first.code).toBe(0);
+  const results = read("results.json");
+  expect(JSON.parse(first.out)).toEqual(results);
+  expect(results.before).toEqual(read("before/results.json"));
+  expect(results.after).toEqual(read("after/results.json"));
+  expect(results.comparison).toMatchObject({ tasks: 2, seeds: [0, 1] });
+  // Two executions of each game and its plan.
+  expect(readFileSync(join(out, "library/sources.jsonl"), "utf8").trim().split("\n")).toHaveLength(6);
+  const student = readFileSync(join(out, "train/student/model.safetensors"));
+  expect(student.equals(readFileSync(join(fixture("qwen3-a"), "model.safetensors")))).toBe(false);
+
+  const again = await experiment(config);
+  expect(again.code).toBe(0);
+  expect(again.out).toBe(first.out);
+  expect(readFileSync(join(out, "train/student/model.safetensors")).equals(student)).toBe(true);
+});
+
+it("each part can be run by its own command", async () => {
+  const part = await runCli("evaluate", "--config", join(out, "after.json"), "--out", join(folder, "alone"));
+  expect(part.code).toBe(0);
+  expect(readFileSync(join(folder, "alone/results.json"), "utf8")).toBe(
+    readFileSync(join(out, "after/results.json"), "utf8"),
+  );
+});

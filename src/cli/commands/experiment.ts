@@ -1,0 +1,122 @@
+import { join, resolve } from "node:path";
+import { type Command, Option } from "commander";
+import { parseJsonText } from "../../core/json.ts";
+import {
+  checkTrainConfig,
+  EXPERIMENT_PARTS,
+  type ExperimentConfig,
+  experimentConfigSchema,
+  experimentParts,
+} from "../../core/loop/index.ts";
+import { DEVICE_CHOICES, type DeviceChoice } from "../../engine/webgpu/index.ts";
+import { makeFolder } from "../../node/whole-file.ts";
+import { absoluteFrom, absoluteModel, readConfigFile } from "../config-file.ts";
+import { printJsonLine } from "../engine/json-lines.ts";
+import { progress, readText, writeOut } from "../io.ts";
+import { collect } from "../live/collect.ts";
+import { evaluate } from "../live/evaluate.ts";
+import { playing } from "../live/playing.ts";
+import { withAbsolutePaths } from "../live/read-play-config.ts";
+import { trainCommand } from "./train.ts";
+
+interface Options {
+  config: string;
+  out: string;
+  device?: DeviceChoice;
+}
+
+export function register(program: Command): void {
+  program
+    .command("experiment")
+    .description(
+      "Collect a library with a teacher, train a student on it, and evaluate the student before and after on the same " +
+        "tasks and seeds. The same command goes on after a kill. docs/live-environments.md has the keys of the config, " +
+        "docs/experiment-config.schema.json its schema.",
+    )
+    .requiredOption("--config <file>", "JSON config; its paths are relative to the file")
+    .requiredOption(
+      "--out <folder>",
+      "where each part has its config and its folder, and results.json goes at the end",
+    )
+    .addOption(new Option("--device <name>", "in place of the config's device").choices(DEVICE_CHOICES))
+    .action(run);
+}
+
+async function run({ config: file, out, device }: Options): Promise<void> {
+  const given = await readExperiment(file);
+  const inside = (name: string) => resolve(out, name);
+  const parts = experimentParts({ ...given, device: device ?? given.device }, inside);
+  checkTrainConfig(parts.train);
+  await makeFolder(out);
+  // Each part can be run again by its own command, with the config that lies beside its folder.
+  for (const [name, config] of Object.entries(parts)) await writeJson(inside(`${name}.json`), config);
+  const folders = {
+    library: inside(EXPERIMENT_PARTS.collect),
+    before: inside(EXPERIMENT_PARTS.before),
+    train: inside(EXPERIMENT_PARTS.train),
+    after: inside(EXPERIMENT_PARTS.after),
+  };
+  const steps: [what: string, work: () => Promise<void>][] = [
+    [
+      "the teacher collects the library",
+      () =>
+        playing("executions", (watching) =>
+          collect({ config: parts.collect, out: folders.library, ...watching }),
+        ),
+    ],
+    [
+      "the student before training",
+      () =>
+        playing("episodes", async (watching) => {
+          await evaluate({ config: parts.before, out: folders.before, ...watching });
+        }),
+    ],
+    ["training", () => trainCommand({ config: inside("train.json"), out: folders.train, progress: "text" })],
+    [
+      "the student after training",
+      () =>
+        playing("episodes", async (watching) => {
+          const { before, after } = folders;
+          const measured = await evaluate({ config: parts.after, out: after, against: before, ...watching });
+          const results = {
+            before: await readResults(join(before, "results.json")),
+            after: measured.results,
+            comparison: measured.comparison,
+          };
+          await writeJson(inside("results.json"), results);
+          printJsonLine(results);
+        }),
+    ],
+  ];
+  for (const [n, [what, work]] of steps.entries()) {
+    progress(`gcopd: part ${n + 1} of ${steps.length}: ${what}`);
+    await work();
+    // It was interrupted: the parts that follow need what it did not finish.
+    if (process.exitCode) return;
+  }
+}
+
+/** @throws InputError that names file and key */
+async function readExperiment(file: string): Promise<ExperimentConfig> {
+  const config = await readConfigFile(experimentConfigSchema, file);
+  const absolute = absoluteFrom(file);
+  const { environment, teacher, student, tokenizer, evaluate: measured } = config;
+  return {
+    ...config,
+    environment: withAbsolutePaths(environment, file),
+    teacher: absoluteModel(file, "teacher")(teacher),
+    student: absoluteModel(file, "student")(student),
+    ...(tokenizer === undefined ? {} : { tokenizer: absolute(tokenizer) }),
+    evaluate: {
+      ...measured,
+      ...(measured.environment === undefined
+        ? {}
+        : { environment: withAbsolutePaths(measured.environment, file) }),
+    },
+  };
+}
+
+const readResults = async (file: string): Promise<unknown> => parseJsonText(await readText(file), { file });
+
+const writeJson = (file: string, value: unknown): Promise<void> =>
+  writeOut(file, [`${JSON.stringify(value, null, 2)}\n`]);
