@@ -4,6 +4,7 @@
  *
  *     npm run bench -- decode [--model 1.7b --counts 1,32 --prompt 2048 --tokens 128 --repeats 3]
  *
+ * With `--top-k 20` or `--top-p 0.9` tokens are drawn at T = 0.4 within these bounds, in place of the most probable one.
  * Without options: Qwen3-1.7B on a GPU, a model of toy size on a software adapter.
  */
 import { parseArgs } from "node:util";
@@ -25,6 +26,8 @@ const { values: options } = parseArgs({
     repeats: { type: "string" },
     compute: { type: "string" },
     format: { type: "string" },
+    "top-k": { type: "string" },
+    "top-p": { type: "string" },
     profile: { type: "boolean", default: false },
     "no-peer": { type: "boolean", default: false },
     "no-check": { type: "boolean", default: false },
@@ -45,13 +48,25 @@ const format = options.format === "f32" || operands === "f32" ? "f32" : "f16";
 const watch = watchMemory();
 const model = await randomModel(backend, config, format);
 const next = uniforms(7);
+const bounds = {
+  ...(options["top-k"] === undefined ? {} : { topK: Number(options["top-k"]) }),
+  ...(options["top-p"] === undefined ? {} : { topP: Number(options["top-p"]) }),
+};
+const bounded = Object.keys(bounds).length > 0;
 /** Prompts with nothing in common; no run reuses another's prefixes. */
 const requests = (count: number) =>
-  Array.from({ length: count }, () => ({
+  Array.from({ length: count }, (_, n) => ({
     promptIds: Array.from({ length: prompt }, () => Math.floor(next() * config.vocabularySize)),
     maxTokens: tokens,
-    temperature: 0,
+    temperature: bounded ? 0.4 : 0,
+    ...bounds,
+    draws: 100 + n,
   }));
+/** The same draws each time that a prompt is continued. */
+const seeded = <T extends { draws: number }>({ draws, ...request }: T) => ({
+  ...request,
+  uniform: uniforms(draws),
+});
 
 const rows: BenchRow[] = [];
 const profiles: { what: string; times: KernelTime[] }[] = [];
@@ -63,9 +78,9 @@ for (const count of counts) {
     model.forgetPrefixes();
     // What one token takes contains the prompt; the difference is decoding alone.
     const start = performance.now();
-    await model.generateAll(given.map((request) => ({ ...request, maxTokens: 1 })));
+    await model.generateAll(given.map((request) => ({ ...seeded(request), maxTokens: 1 })));
     const middle = performance.now();
-    await model.generateAll(given.map((request) => ({ ...request, maxTokens: tokens + 1 })));
+    await model.generateAll(given.map((request) => ({ ...seeded(request), maxTokens: tokens + 1 })));
     const end = performance.now();
     if (i > 0) seconds.push((end - middle) / 1000);
     console.error(
@@ -75,20 +90,20 @@ for (const count of counts) {
   rows.push({ what, tokens: count * (tokens + 1), seconds: median(seconds), pair: `count ${count}` });
   if (options.profile) {
     const given = requests(count);
-    await model.generateAll(given.map((request) => ({ ...request, maxTokens: 1 })));
+    await model.generateAll(given.map((request) => ({ ...seeded(request), maxTokens: 1 })));
     backend.startProfile();
-    await model.generateAll(given.map((request) => ({ ...request, maxTokens: 16 })));
+    await model.generateAll(given.map((request) => ({ ...seeded(request), maxTokens: 16 })));
     profiles.push({ what: `${what}, first 16`, times: await backend.stopProfile() });
   }
 }
 const checks: string[] = [];
 for (const count of options["no-check"] ? [] : counts) {
   const given = requests(count);
-  const together = await model.generateAll(given);
+  const together = await model.generateAll(given.map(seeded));
   const compared = Math.min(count, 4);
   let [same, first, apart] = [0, tokens, 0];
   for (let n = 0; n < compared; n++) {
-    const { promptIds, ...rest } = given[n]!;
+    const { promptIds, ...rest } = seeded(given[n]!);
     const alone = await model.generate(promptIds, rest);
     const differs = alone.ids.findIndex((id, i) => id !== together[n]!.ids[i]);
     if (differs < 0) same++;
@@ -105,7 +120,10 @@ const { description } = backend;
 model.dispose();
 backend.dispose();
 const sizes = { model: name, context: prompt, response: tokens, repeats };
-const peerOptions = Object.entries(sizes).map(([key, value]) => `--${key}=${value}`);
+const peerOptions = [
+  ...Object.entries(sizes).map(([key, value]) => `--${key}=${value}`),
+  ...Object.entries(bounds).map(([key, value]) => `--${key === "topK" ? "top-k" : "top-p"}=${value}`),
+];
 const peer = options["no-peer"]
   ? { note: "not run", rows: [] }
   : runPeer(options.peer, [...peerOptions, `--counts=${counts.join(",")}`]);
@@ -113,6 +131,7 @@ for (const line of checks) console.log(line);
 for (const { what, times } of profiles) printProfile(what, times);
 console.log(
   `\n${modelName(name)} on ${description}${software ? " (software)" : ""}; toggles: ${toggles || "none"}; weights ` +
-    `${format}, operands ${operands}; median of ${repeats}; prompts computed before.\n`,
+    `${format}, operands ${operands}; ` +
+    `${bounded ? `T 0.4, ${JSON.stringify(bounds)}` : "greedy"}; median of ${repeats}; prompts computed before.\n`,
 );
 printTable(rows, peer);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The decoding benchmark's peer: transformers' plain `generate`, bf16, sdpa attention, greedy.
+"""The decoding benchmark's peer: transformers' plain `generate`, bf16, sdpa attention, greedy or with the given bounds at T = 0.4.
 
     python bench/decode_peer.py --model 1.7b --context 2048 --response 128 --counts 1,32 --repeats 3
 
@@ -16,6 +16,8 @@ import torch
 
 counts_parser = argparse.ArgumentParser(add_help=False)
 counts_parser.add_argument("--counts", default="1,32")
+counts_parser.add_argument("--top-k", type=int)
+counts_parser.add_argument("--top-p", type=float)
 own, rest = counts_parser.parse_known_args()
 sys.argv[1:] = rest
 from qwen3_peer import arguments, random_model, versions  # noqa: E402
@@ -26,12 +28,15 @@ model = random_model(options.model, torch.bfloat16).eval()
 model.generation_config.eos_token_id = None
 model.generation_config.pad_token_id = 0
 vocabulary = model.config.vocab_size
+draws = {"do_sample": False}
+if own.top_k or own.top_p:
+    draws = {"do_sample": True, "temperature": 0.4, "top_k": own.top_k or 0, "top_p": own.top_p or 1.0}
 
 
 def seconds(ids, tokens):
     torch.cuda.synchronize()
     start = time.perf_counter()
-    model.generate(ids, attention_mask=torch.ones_like(ids), do_sample=False, min_new_tokens=tokens, max_new_tokens=tokens)
+    model.generate(ids, attention_mask=torch.ones_like(ids), min_new_tokens=tokens, max_new_tokens=tokens, **draws)
     torch.cuda.synchronize()
     return time.perf_counter() - start
 
