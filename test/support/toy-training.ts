@@ -2,7 +2,7 @@
 
 import { recordedData } from "../../src/core/loop/data.ts";
 import type { TrainEvent } from "../../src/core/loop/events.ts";
-import type { OpenedTask } from "../../src/core/loop/play.ts";
+import type { OpenedTask } from "../../src/core/loop/live-episode.ts";
 import { openRecorded } from "../../src/core/loop/recorded-environment.ts";
 import type { TeacherContexts } from "../../src/core/loop/score-batch.ts";
 import type { TrainOptions } from "../../src/core/loop/train.ts";

@@ -2,7 +2,7 @@
 import { environmentRules } from "../environment/environment.ts";
 import type { Environment, EnvironmentTurn } from "../ports.ts";
 import type { Episode, Source, SourceDecision } from "../record/schema.ts";
-import type { Played } from "./play.ts";
+import type { Played } from "./live-episode.ts";
 import { hasEnded, replay, sameKey } from "./replay.ts";
 import { NOT_STARTED, tryReset } from "./try-reset.ts";
 

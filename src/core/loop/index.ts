@@ -9,6 +9,7 @@ export * from "./data.ts";
 export type * from "./events.ts";
 export * from "./experiment-config.ts";
 export * from "./live-config.ts";
+export * from "./live-episode.ts";
 export * from "./live-task.ts";
 export * from "./memory-log.ts";
 export * from "./metrics.ts";

@@ -4,7 +4,7 @@ import { decisionPrompt } from "../environment/prompt/decision-prompt.ts";
 import type { PromptTemplate } from "../environment/prompt/template.ts";
 import type { Protocol, Purpose } from "../environment/protocol.ts";
 import type { Environment } from "../ports.ts";
-import type { OpenedTask, PlayTask } from "./play.ts";
+import type { OpenedTask, PlayTask } from "./live-episode.ts";
 import type { RolloutTask } from "./rollout.ts";
 
 /** Where a live task's episodes are played, and what a user may set in place of the protocol's. */

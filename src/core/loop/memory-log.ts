@@ -1,4 +1,4 @@
-import type { PlayEvent } from "./play.ts";
+import type { PlayEvent } from "./live-episode.ts";
 import type { PlayLog } from "./play-planned.ts";
 
 /** A log of ended episodes in memory. What was begun and did not end is not kept: it begins again. */

@@ -3,8 +3,8 @@ import type { Environment } from "../ports.ts";
 import type { Episode, EpisodeDecision, Source } from "../record/schema.ts";
 import { plannedSource, playedSource, type SourceName, verified } from "./collect.ts";
 import type { CollectConfig, EvaluateConfig, PlayConfig } from "./live-config.ts";
+import { type Played, type PlayTask, playedEpisode } from "./live-episode.ts";
 import { type LiveTask, livePlay } from "./live-task.ts";
-import { type Played, type PlayTask, playedEpisode } from "./play.ts";
 
 export interface PlannedEpisode<R> {
   id: string;

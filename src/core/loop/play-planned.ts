@@ -1,8 +1,9 @@
 /** Planned episodes that are not played yet, over a log of those that are: a run that was interrupted goes on with it. */
 import type { Sampler, WorkOptions } from "../ports.ts";
 import type { TextCodec } from "./codec.ts";
+import type { PlayEvent, Progress } from "./live-episode.ts";
 import type { ModelEpisode, PlannedEpisode } from "./planned-episodes.ts";
-import { type PlayEvent, type Progress, play } from "./play.ts";
+import { play } from "./play.ts";
 
 /** What was played so far, kept as it happens. */
 export interface PlayLog<R extends object> {

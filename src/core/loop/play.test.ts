@@ -6,8 +6,9 @@ import { PromptLimitError } from "../environment/prompt-limit.ts";
 import type { Purpose } from "../environment/protocol.ts";
 import { EnvironmentError, InputError } from "../errors.ts";
 import type { Environment, SampleRequest, Sampler } from "../ports.ts";
+import { type PlayEvent, type Played, type PlayTask, playedEpisode } from "./live-episode.ts";
 import { livePlay } from "./live-task.ts";
-import { type PlayEvent, type Played, type PlayTask, play, playedEpisode } from "./play.ts";
+import { play } from "./play.ts";
 
 /** Replies in the order in which they are asked for, and what was asked. */
 function scripted(replies: readonly string[]): Sampler & { asked: SampleRequest[] } {

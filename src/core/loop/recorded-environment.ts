@@ -11,7 +11,7 @@ import type {
   NoAnswer,
 } from "../ports.ts";
 import type { Episode } from "../record/schema.ts";
-import type { OpenedTask } from "./play.ts";
+import type { OpenedTask } from "./live-episode.ts";
 
 /** A recorded episode as a task to roll out: the student reads the recorded prompts. */
 export function openRecorded(episode: Episode): OpenedTask {

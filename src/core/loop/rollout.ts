@@ -3,7 +3,8 @@ import { SPEND_ALL } from "../environment/protocol.ts";
 import type { Sampler, WorkOptions } from "../ports.ts";
 import type { Episode } from "../record/schema.ts";
 import type { TextCodec } from "./codec.ts";
-import { type PlayTask, play, playedEpisode } from "./play.ts";
+import { type PlayTask, playedEpisode } from "./live-episode.ts";
+import { play } from "./play.ts";
 
 /** One task to roll out, with the environment that answers. Every reply is a decision. */
 export interface RolloutTask extends Omit<PlayTask, "sampling" | "replies" | "seedText" | "begun"> {

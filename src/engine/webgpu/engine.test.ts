@@ -183,6 +183,9 @@ describe("ports on the reference backend", () => {
       { ...request, seed: 2 },
     ]);
     expect(again).toEqual(first);
+    const frozen = await ModelScorer.open(backend, folder("qwen3-a"));
+    expect(await frozen.sample([{ ...request, seed: 1 }])).toEqual([first]);
+    frozen.dispose();
     expect(other!.responseIds).not.toEqual(first!.responseIds);
     for (const id of [...first!.responseIds, ...other!.responseIds])
       expect(

@@ -2,12 +2,16 @@ import { DeviceError } from "../../core/errors.ts";
 import type {
   EngineInfo,
   FolderReader,
+  SampleRequest,
+  SampleResult,
+  Sampler,
   ScoreOptions,
   ScoreRequest,
   ScoreResult,
   Scorer,
   WorkOptions,
 } from "../../core/ports.ts";
+import { uniforms } from "../../core/seeded.ts";
 import {
   type Backend,
   describePlan,
@@ -47,8 +51,8 @@ export async function withinPlan<R>({ plan }: PassOptions, work: () => Promise<R
   }
 }
 
-/** A frozen model on a backend. The backend stays its opener's: several models may share one. */
-export class ModelScorer implements Scorer {
+/** A frozen model on a backend, which can also be sampled. The backend stays its opener's: several models may share one. */
+export class ModelScorer implements Scorer, Sampler {
   readonly info: EngineInfo;
 
   constructor(
@@ -94,6 +98,26 @@ export class ModelScorer implements Scorer {
       this.model.scoreDistributions(requests, options, work),
     );
     return requests.map(({ id }, n) => ({ id, ...scores[n]! }));
+  }
+
+  async sample(requests: readonly SampleRequest[], options: WorkOptions = {}): Promise<SampleResult[]> {
+    const responses = await this.model.generateAll(
+      requests.map(({ seed, id: _, ...request }) => ({ ...request, uniform: uniforms(seed) })),
+      {
+        signal: options.signal,
+        onProgress: (done) => options.onProgress?.({ done, total: requests.length, unit: "responses" }),
+      },
+    );
+    return responses.map(({ ids, logprobs, stopped }, n) => ({
+      id: requests[n]!.id,
+      responseIds: ids,
+      logprobs,
+      stop: stopped ? "stop" : "length",
+    }));
+  }
+
+  forget(): void {
+    this.model.releaseDecoding();
   }
 
   /** Passes of a new plan, from the next call on. */

@@ -3,15 +3,12 @@ import type {
   FolderReader,
   FolderWriter,
   ItemReport,
-  SampleRequest,
-  SampleResult,
   StepReport,
   StepSettings,
   Trainer,
   TrainItem,
   WorkOptions,
 } from "../../core/ports.ts";
-import { uniforms } from "../../core/seeded.ts";
 import { AdamW, type Backend, LanguageModel, type ModelWork, type Tensor } from "../../tensor/index.ts";
 import { ModelScorer, modelWork, type PassOptions, withinPlan } from "./scorer.ts";
 
@@ -139,26 +136,6 @@ export class ModelTrainer extends ModelScorer implements Trainer {
   async update(settings: StepSettings): Promise<Pick<StepReport, "step" | "gradNorm">> {
     const { gradNorm } = await withinPlan(this.passes, () => this.#optimizer.step(settings));
     return { step: this.steps, gradNorm };
-  }
-
-  async sample(requests: readonly SampleRequest[], options: WorkOptions = {}): Promise<SampleResult[]> {
-    const responses = await this.model.generateAll(
-      requests.map(({ seed, id: _, ...request }) => ({ ...request, uniform: uniforms(seed) })),
-      {
-        signal: options.signal,
-        onProgress: (done) => options.onProgress?.({ done, total: requests.length, unit: "responses" }),
-      },
-    );
-    return responses.map(({ ids, logprobs, stopped }, n) => ({
-      id: requests[n]!.id,
-      responseIds: ids,
-      logprobs,
-      stop: stopped ? "stop" : "length",
-    }));
-  }
-
-  forget(): void {
-    this.model.releaseDecoding();
   }
 
   /** Writes config.json and model.safetensors in f32, and optimizer.safetensors if asked; then commits. */
