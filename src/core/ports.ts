@@ -97,7 +97,7 @@ export interface SampleResult {
   responseIds: number[];
   /**
    * log p_old of each response token, at temperature 1 over the whole vocabulary, as the scorer and the trainer count it:
-   * `drawable` decides what is drawn, not its probability.
+   * `drawable` decides what is drawn, not its probability. NaN where a server does not tell it.
    */
   logprobs: Float32Array;
   stop: "stop" | "length";

@@ -4,6 +4,7 @@ import { DEVICE_CHOICES, type DeviceChoice } from "../../engine/webgpu/index.ts"
 import { progress } from "../io.ts";
 import { collect } from "../live/collect.ts";
 import { playing } from "../live/playing.ts";
+import { POLICY_OPTION } from "../live/policy.ts";
 import { readPlayConfig } from "../live/read-play-config.ts";
 
 export function register(program: Command): void {
@@ -16,15 +17,22 @@ export function register(program: Command): void {
     )
     .requiredOption("--config <file>", "JSON config; its paths are relative to the file")
     .requiredOption("--out <folder>", "where sources.jsonl goes")
+    .option(...POLICY_OPTION)
     .addOption(new Option("--device <name>", "in place of the config's device").choices(DEVICE_CHOICES))
     .action(run);
 }
 
-async function run(options: { config: string; out: string; device?: DeviceChoice }): Promise<void> {
-  const config = await readPlayConfig(collectConfigSchema, options.config);
-  const device = options.device ?? config.device;
+interface Options {
+  config: string;
+  out: string;
+  policy?: string;
+  device?: DeviceChoice;
+}
+
+async function run({ config: file, out, ...given }: Options): Promise<void> {
+  const config = { ...(await readPlayConfig(collectConfigSchema, file)), ...given };
   await playing("executions", async (watching) => {
-    await collect({ config: { ...config, device }, out: options.out, ...watching });
-    progress(`gcopd: the library is in ${options.out}/sources.jsonl`);
+    await collect({ config, out, ...watching });
+    progress(`gcopd: the library is in ${out}/sources.jsonl`);
   });
 }

@@ -4,11 +4,13 @@ import { DEVICE_CHOICES, type DeviceChoice } from "../../engine/webgpu/index.ts"
 import { printJsonLine } from "../engine/json-lines.ts";
 import { evaluate } from "../live/evaluate.ts";
 import { playing } from "../live/playing.ts";
+import { POLICY_OPTION } from "../live/policy.ts";
 import { readPlayConfig } from "../live/read-play-config.ts";
 
 interface Options {
   config: string;
   out: string;
+  policy?: string;
   device?: DeviceChoice;
   against?: string;
 }
@@ -27,15 +29,16 @@ export function register(program: Command): void {
       "--against <folder>",
       "a finished evaluation of the same tasks and seeds, for a paired comparison",
     )
+    .option(...POLICY_OPTION)
     .addOption(new Option("--device <name>", "in place of the config's device").choices(DEVICE_CHOICES))
     .action(run);
 }
 
-async function run({ config: file, out, device, against }: Options): Promise<void> {
-  const config = await readPlayConfig(evaluateConfigSchema, file);
+async function run({ config: file, out, against, ...given }: Options): Promise<void> {
+  const config = { ...(await readPlayConfig(evaluateConfigSchema, file)), ...given };
   await playing("episodes", async (watching) => {
     const { results, comparison } = await evaluate({
-      config: { ...config, device: device ?? config.device },
+      config,
       out,
       ...(against === undefined ? {} : { against }),
       ...watching,

@@ -1,22 +1,17 @@
 /** Many episodes in a folder: what was played is kept as it happens, so that the same command goes on after a kill. */
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { InputError } from "../../core/errors.ts";
 import { type PlannedEpisode, type PlayConfig, playPlanned, type WithPolicy } from "../../core/loop/index.ts";
 import { parseObject } from "../../core/record/read.ts";
 import { sha256Hex } from "../../core/seeded.ts";
-import { parseHubName } from "../../engine/hub/node.ts";
-import { openFolder } from "../../engine/webgpu/node-folder.ts";
 import { onFile } from "../../node/file-error.ts";
 import { makeFolder } from "../../node/whole-file.ts";
-import { checkTokenizerFits, openTokenizer, TOKENIZER_FILES, textCodec } from "../../text/index.ts";
 import { lockFolder } from "../../worker/lock.ts";
-import { openCompute } from "../engine/compute.ts";
 import { readText, writeOut, writeRecordsOut } from "../io.ts";
-import { filesDigest, modelDigest } from "../train/fingerprint.ts";
 import { type LiveGames, openGames } from "./open-games.ts";
-import { type PolicyFolders, policyFolders } from "./policy-folders.ts";
+import { openPolicy, type Policy } from "./policy.ts";
 import { ProgressLog } from "./progress-log.ts";
 
 export interface PlayRunOptions {
@@ -37,8 +32,12 @@ export interface PlayRun<R extends object> {
   file: string;
   /** As `PlayPlannedOptions` has it. */
   inGroups: boolean;
-  /** Every episode, in the order of the records. */
-  episodes(games: LiveGames): readonly PlannedEpisode<R>[];
+  /**
+   * Every episode, in the order of the records.
+   *
+   * @param model what records call the policy
+   */
+  episodes(games: LiveGames, model: string): readonly PlannedEpisode<R>[];
 }
 
 /**
@@ -60,7 +59,7 @@ async function playIn<R extends object>(
   run: PlayRun<R>,
   { config, out, onNote, onProgress, signal, withPolicy }: PlayRunOptions,
 ): Promise<void> {
-  const folders = await policyFolders(config, { signal, onNote });
+  const policy = await openPolicy(config, { signal, onNote });
   const made = await makeFolder(out);
   const unlock = lockFolder(
     join(out, "lock.sqlite"),
@@ -68,18 +67,20 @@ async function playIn<R extends object>(
   );
   let ours = false;
   try {
-    await claim(join(out, "run.json"), await identity(run, config, games, folders));
+    await claim(join(out, "run.json"), identity(run, config, games, policy));
     ours = true;
     const records = join(out, run.file);
     const progress = join(out, "progress.jsonl");
     if (!existsSync(records)) {
-      const planned = run.episodes(games);
+      const planned = run.episodes(games, policy.name);
       const log = await ProgressLog.open(progress);
       try {
-        const policy = withPolicy ?? ((work) => lendModel({ config, folders, onNote, signal }, work));
         const atOnce = Math.min(config.at_once, games.atOnce);
         const { inGroups } = run;
-        await playPlanned(planned, log, { inGroups, atOnce, onProgress, signal, withPolicy: policy });
+        await playPlanned(planned, log, {
+          ...{ inGroups, atOnce, onProgress, signal },
+          withPolicy: withPolicy ?? policy.lend,
+        });
         await writeRecordsOut(records, recordsOf(planned, log));
       } finally {
         log.close();
@@ -103,21 +104,21 @@ function* recordsOf(planned: readonly { id: string }[], log: ProgressLog): Gener
 type Identity = Record<string, string>;
 
 /** What decides the records, each part as a digest. */
-async function identity<R extends object>(
+function identity<R extends object>(
   { purpose, file }: PlayRun<R>,
   config: PlayConfig,
   { digest, tasks }: LiveGames,
-  { model, tokenizer }: PolicyFolders,
-): Promise<Identity> {
-  const { environment, model: _, tokenizer: __, at_once, device, compute, $schema, ...rest } = config;
+  policy: Policy,
+): Identity {
+  const { environment, model, tokenizer, policy: url, policy_model, ...more } = config;
+  const { at_once, device, compute, $schema, ...rest } = more;
   const { games, made, simulator, prompt, ...played } = environment;
   return {
     purpose,
     records: file,
     games: digest,
     tasks: sha256Hex(JSON.stringify(tasks.map(({ task }) => task))),
-    model: await modelDigest(openFolder(model)),
-    tokenizer: await filesDigest(TOKENIZER_FILES.map((name) => join(tokenizer, name)).filter(existsSync)),
+    ...policy.identity,
     settings: sha256Hex(JSON.stringify({ ...rest, environment: played, compute })),
   };
 }
@@ -137,31 +138,3 @@ async function claim(file: string, mine: Identity): Promise<void> {
     );
   }
 }
-
-/** Opens the model and its tokenizer, and frees both whatever happens. */
-async function lendModel(
-  {
-    config: { device, compute },
-    folders: { model, tokenizer: tokenizerFolder },
-    onNote,
-    signal,
-  }: Pick<PlayRunOptions, "config" | "onNote" | "signal"> & { folders: PolicyFolders },
-  work: Parameters<WithPolicy>[0],
-): Promise<void> {
-  const tokenizer = await openTokenizer(openFolder(tokenizerFolder));
-  const opened = await openCompute({ device, compute, onNote });
-  try {
-    const policy = await opened.openTrainer(model, { optimizer: "ignore", signal });
-    try {
-      checkTokenizerFits(tokenizer, { name: model, vocabulary: policy.info.vocabulary });
-      await work(policy, textCodec(tokenizer));
-    } finally {
-      policy.dispose();
-    }
-  } finally {
-    opened.close();
-  }
-}
-
-/** What records call the model. */
-export const modelName = (path: string): string => (parseHubName(path) === null ? basename(path) : path);

@@ -1,7 +1,6 @@
 /** Where the policy of a config lies: a model folder, one of the hub, a run of `gcopd train` or one of its checkpoints. */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { PlayConfig } from "../../core/loop/index.ts";
 import { openModelFolder, parseHubName } from "../../engine/hub/node.ts";
 import { newestCheckpoint } from "../train/checkpoints.ts";
 
@@ -16,7 +15,7 @@ export interface PolicyFolders {
  * keeps it beside them.
  */
 export async function policyFolders(
-  { model: named, tokenizer }: Pick<PlayConfig, "model" | "tokenizer">,
+  { model: named, tokenizer }: { model: string; tokenizer?: string | undefined },
   { signal, onNote }: { signal: AbortSignal; onNote: (note: string) => void },
 ): Promise<PolicyFolders> {
   const model =
@@ -24,6 +23,12 @@ export async function policyFolders(
       ? await ofRun(named)
       : (await openModelFolder(named, { signal, onNote, onProgress: () => undefined })).name;
   return { model, tokenizer: tokenizer ?? besideCheckpoints(model) ?? model };
+}
+
+/** The tokenizer of a model folder, a run or a checkpoint; null where there is none. */
+export async function tokenizerFolder(named: string): Promise<string | null> {
+  const model = await ofRun(named);
+  return [besideCheckpoints(model), model].find((folder) => hasTokenizer(folder)) ?? null;
 }
 
 async function ofRun(folder: string): Promise<string> {
@@ -34,7 +39,10 @@ async function ofRun(folder: string): Promise<string> {
 }
 
 function besideCheckpoints(model: string): string | null {
-  if (existsSync(join(model, "tokenizer.json"))) return null;
+  if (hasTokenizer(model)) return null;
   const kept = join(dirname(dirname(model)), "tokenizer");
-  return existsSync(join(kept, "tokenizer.json")) ? kept : null;
+  return hasTokenizer(kept) ? kept : null;
 }
+
+const hasTokenizer = (folder: string | null): boolean =>
+  folder !== null && existsSync(join(folder, "tokenizer.json"));

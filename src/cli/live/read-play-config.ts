@@ -12,7 +12,7 @@ export async function readPlayConfig<C extends PlayConfig>(schema: z.ZodType<C>,
   return {
     ...config,
     environment: withAbsolutePaths(config.environment, file),
-    model: absoluteModel(file, "model")(config.model),
+    ...(config.model === undefined ? {} : { model: absoluteModel(file, "model")(config.model) }),
     ...(config.tokenizer === undefined ? {} : { tokenizer: absoluteFrom(file)(config.tokenizer) }),
   };
 }

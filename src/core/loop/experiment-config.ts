@@ -38,7 +38,7 @@ export const experimentConfigSchema = z.strictObject({
     .prefault({})
     .describe("Other keys of a training run."),
   evaluate: evaluateConfigSchema
-    .omit({ ...shared, model: true })
+    .omit({ ...shared, model: true, policy: true, policy_model: true })
     .extend({ environment: environmentSchema.optional().describe("That of the training when absent.") })
     .prefault({})
     .describe("Other keys of an evaluation."),

@@ -39,10 +39,21 @@ export type EnvironmentConfig = z.infer<typeof environmentSchema>;
 const playShape = {
   $schema: z.string().optional(),
   environment: environmentSchema,
-  model: path.describe(
-    "Policy: a model folder, hub:OWNER/NAME[@REVISION], or a training run or one of its checkpoints.",
-  ),
-  tokenizer: path.optional().describe("Folder with the tokenizer; that of the model or its run when absent."),
+  model: path
+    .optional()
+    .describe(
+      "Policy: a model folder, hub:OWNER/NAME[@REVISION], or a training run or one of its checkpoints. Not needed with " +
+        "`policy`.",
+    ),
+  policy: path
+    .optional()
+    .describe(
+      "In place of `model`: the address of a server that runs the policy (vLLM, SGLang or an OpenAI completions API).",
+    ),
+  policy_model: path.optional().describe("The model's name on that server, where it serves several."),
+  tokenizer: path
+    .optional()
+    .describe("Folder with the tokenizer; that of the model or its run when absent. Needed with `policy`."),
   temperature: z.number().min(0).optional().describe("The protocol's when absent (0.4)."),
   top_p: z.number().gt(0).max(1).optional().describe("The protocol's when absent."),
   top_k: z.int().min(1).optional().describe("The protocol's when absent."),

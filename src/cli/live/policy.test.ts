@@ -1,0 +1,98 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { runCli } from "../../../test/support/cli.ts";
+import type { TextCodec } from "../../core/loop/index.ts";
+import { type Stub, type StubKind, startStub } from "../../engine/remote/testing/stub-server.ts";
+import { openFolder } from "../../engine/webgpu/node-folder.ts";
+import { openTokenizer, textCodec } from "../../text/index.ts";
+
+const TOKENIZER = resolve(import.meta.dirname, "../../../test/fixtures/models/tokenizer");
+const folder = mkdtempSync(join(tmpdir(), "gcopd-policy-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let codec: TextCodec;
+beforeAll(async () => {
+  codec = textCodec(await openTokenizer(openFolder(TOKENIZER)));
+});
+
+const open: Stub[] = [];
+afterEach(() => Promise.all(open.splice(0).map((stub) => stub.close())));
+
+/** Takes one of the commands on offer; which one follows from the seed. */
+const respond = (prompt: string, seed: number) => {
+  const offered = /^Commands you can give now: (.*)$/m.exec(prompt)![1]!.split("; ");
+  const text = `<action>${offered[seed % offered.length]}</action>`;
+  return { text, ids: [...codec.encode(text), codec.endOfTurnId], stop: "stop" as const };
+};
+
+async function serve(kind: StubKind, model = "big-teacher"): Promise<string> {
+  const stub = await startStub({
+    kind,
+    models: [model],
+    respond: ({ prompt, seed, input_ids, sampling_params }) =>
+      kind === "sglang"
+        ? respond(codec.decode(Object(input_ids)), Object(sampling_params).sampling_seed)
+        : respond(typeof prompt === "string" ? prompt : codec.decode(Object(prompt)), Number(seed)),
+  });
+  open.push(stub);
+  return stub.url;
+}
+
+const config = {
+  environment: { name: "alfworld", made: { count: 2, seed: 1 }, max_decisions: 3 },
+  tokenizer: TOKENIZER,
+};
+
+function run(command: string, out: string, more: object, ...args: string[]) {
+  const file = join(folder, "config.json");
+  writeFileSync(file, JSON.stringify({ ...config, ...more }));
+  return runCli(command, "--config", file, "--out", join(folder, out), ...args);
+}
+
+const read = (...path: string[]) => readFileSync(join(folder, ...path), "utf8");
+
+it("a library is collected by a model that another program serves, the same over every protocol", async () => {
+  for (const kind of ["vllm", "sglang", "openai"] as const) {
+    const policy = await serve(kind);
+    const { code, err } = await run("collect", kind, { policy, repetitions: 2 });
+    expect(err).toContain(
+      `policy: ${{ vllm: "vLLM 0.32.0", sglang: "SGLang", openai: "a plain OpenAI" }[kind]}`,
+    );
+    expect(code).toBe(0);
+  }
+  const library = read("vllm", "sources.jsonl");
+  expect(library.trimEnd().split("\n")).toHaveLength(6);
+  expect(JSON.parse(library.split("\n")[0]!)).toMatchObject({
+    source: "teacher:0",
+    origin: { kind: "teacher", model: "big-teacher" },
+    outcome: { verified: true },
+  });
+  for (const kind of ["sglang", "openai"]) expect(read(kind, "sources.jsonl")).toBe(library);
+});
+
+it("the run is the model's, wherever it is served", async () => {
+  const first = await serve("vllm");
+  expect((await run("evaluate", "figures", { seeds: [0] }, "--policy", first)).code).toBe(0);
+  const elsewhere = await run("evaluate", "figures", { seeds: [0] }, "--policy", await serve("vllm"));
+  expect(elsewhere.code).toBe(0);
+  const other = await serve("vllm", "another");
+  const refused = await run("evaluate", "figures", { seeds: [0] }, "--policy", other);
+  expect(refused.err).toMatch(/run\.json: this folder is of another run: it differs in model;/);
+  expect(read("figures", "run.json")).not.toContain(new URL(first).port);
+});
+
+it.each([
+  [{}, /model: missing; expected the policy's model, or a server at `policy`/],
+  [{ policy_model: "x", model: TOKENIZER }, /policy_model: is of a server: it goes with `policy`/],
+  [{ policy: "http://127.0.0.1:9", tokenizer: undefined }, /tokenizer: missing; expected a folder/],
+  [
+    { policy: "http://127.0.0.1:9", tokenizer: undefined, model: "hub:a/b" },
+    /tokenizer: missing; expected a folder/,
+  ],
+])("%j is refused by its key", async (more, message) => {
+  const { code, err } = await run("evaluate", "refused", more);
+  expect(code).toBe(1);
+  expect(err).toMatch(message);
+});

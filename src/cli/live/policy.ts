@@ -1,0 +1,117 @@
+/** The policy of a config: a model that is opened here, or one that another program serves. */
+import { existsSync } from "node:fs";
+import { basename, join } from "node:path";
+import { InputError } from "../../core/errors.ts";
+import type { PlayConfig, WithPolicy } from "../../core/loop/index.ts";
+import { parseHubName } from "../../engine/hub/node.ts";
+import { findServer, RemoteSampler, Server, type ServerOptions } from "../../engine/remote/index.ts";
+import { openFolder } from "../../engine/webgpu/node-folder.ts";
+import { checkTokenizerFits, openTokenizer, TOKENIZER_FILES, textCodec } from "../../text/index.ts";
+import { openCompute } from "../engine/compute.ts";
+import { filesDigest, modelDigest } from "../train/fingerprint.ts";
+import { type PolicyFolders, policyFolders, tokenizerFolder } from "./policy-folders.ts";
+
+export interface Policy {
+  /** What records call the model. */
+  name: string;
+  /** What decides its draws, for the run's identity. */
+  identity: { model: string; tokenizer: string };
+  lend: WithPolicy;
+}
+
+interface Watching {
+  onNote: (note: string) => void;
+  signal: AbortSignal;
+}
+
+const KEY = "GCOPD_POLICY_KEY";
+
+export const POLICY_OPTION = [
+  "--policy <url>",
+  `in place of the config's model: a server that runs it (vLLM, SGLang or an OpenAI completions API; its key in ${KEY})`,
+] as const;
+
+/**
+ * Finds the policy; its weights are opened when it is lent.
+ *
+ * @throws InputError for a config that names none, and for a server that does not answer
+ */
+export async function openPolicy(
+  config: PlayConfig,
+  watching: Watching,
+  server?: ServerOptions,
+): Promise<Policy> {
+  const { policy: url, policy_model: served, model } = config;
+  if (url !== undefined) return servedPolicy({ ...config, policy: url }, watching, server);
+  if (served !== undefined)
+    throw new InputError("is of a server: it goes with `policy`", { key: "policy_model" });
+  if (model === undefined)
+    throw new InputError("missing; expected the policy's model, or a server at `policy`", { key: "model" });
+  const folders = await policyFolders({ ...config, model }, watching);
+  return {
+    name: parseHubName(model) === null ? basename(model) : model,
+    identity: {
+      model: await modelDigest(openFolder(folders.model)),
+      tokenizer: await tokenizerDigest(folders.tokenizer),
+    },
+    lend: (work) => lendModel(config, folders, watching, work),
+  };
+}
+
+/** A model that another program serves; the prompts are written here, by its tokenizer. */
+async function servedPolicy(
+  { policy: url, policy_model: named, model, tokenizer: folder }: PlayConfig & { policy: string },
+  { onNote, signal }: Watching,
+  options: ServerOptions = {},
+): Promise<Policy> {
+  const tokenizerIn = folder ?? (await besideModel(model));
+  if (tokenizerIn === null)
+    throw new InputError("missing; expected a folder with the tokenizer of the model that the server runs", {
+      key: "tokenizer",
+    });
+  const codec = textCodec(await openTokenizer(openFolder(tokenizerIn)));
+  const key = process.env[KEY];
+  const server = new Server(url, {
+    ...(key === undefined || key === "" ? {} : { key }),
+    keyHint: `its key belongs in ${KEY}`,
+    onNote,
+    ...options,
+  });
+  const found = await findServer(server, named, signal);
+  onNote(`policy: ${found.kind} at ${server.base}, model ${found.model}`);
+  return {
+    name: found.model,
+    identity: { model: `served: ${found.model}`, tokenizer: await tokenizerDigest(tokenizerIn) },
+    lend: (work) => work(new RemoteSampler(server, found.protocol(codec), { onNote }), codec),
+  };
+}
+
+/** The tokenizer of a model folder or a run; null without one, and for the hub, which would give its weights too. */
+async function besideModel(model: string | undefined): Promise<string | null> {
+  return model === undefined || parseHubName(model) !== null ? null : tokenizerFolder(model);
+}
+
+const tokenizerDigest = (folder: string): Promise<string> =>
+  filesDigest(TOKENIZER_FILES.map((name) => join(folder, name)).filter(existsSync));
+
+/** Opens the model and its tokenizer, and frees both whatever happens. */
+async function lendModel(
+  { device, compute }: PlayConfig,
+  folders: PolicyFolders,
+  { onNote, signal }: Watching,
+  work: Parameters<WithPolicy>[0],
+): Promise<void> {
+  const tokenizer = await openTokenizer(openFolder(folders.tokenizer));
+  const opened = await openCompute({ device, compute, onNote });
+  try {
+    const policy = await opened.openTrainer(folders.model, { optimizer: "ignore", signal });
+    try {
+      checkTokenizerFits(tokenizer, { name: folders.model, vocabulary: policy.info.vocabulary });
+      await work(policy, textCodec(tokenizer));
+    } finally {
+      policy.dispose();
+    }
+  } finally {
+    opened.close();
+  }
+}

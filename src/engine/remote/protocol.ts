@@ -1,0 +1,61 @@
+import { z } from "zod";
+import { InputError } from "../../core/errors.ts";
+import type { IdRange, SampleRequest, SampleResult } from "../../core/ports.ts";
+import { describeIssue } from "../../core/record/describe-issue.ts";
+
+/** How one kind of server is asked for a response, and how its answer is read. */
+export interface Protocol {
+  path: string;
+  body(request: SampleRequest): object;
+  /** @throws InputError when the answer is not a response to the request */
+  read(answer: unknown, request: SampleRequest): SampleResult;
+  /** What it cannot do of what a request asks for; null where it can do all. */
+  shortcoming?(request: SampleRequest): string | null;
+}
+
+/** @throws InputError naming the key that is not as the schema has it */
+export function readAnswer<T>(schema: z.ZodType<T>, answer: unknown): T {
+  const checked = schema.safeParse(answer);
+  if (checked.success) return checked.data;
+  const { key, message } = describeIssue(checked.error.issues[0]!, answer);
+  throw new InputError(message, { key });
+}
+
+/** Why a response ended, as the OpenAI API says it. */
+export const finishReason = z.enum(["stop", "length"]);
+
+/**
+ * A response with its ids checked: each has a token, a response that stopped ends with one of the ids that end it, and
+ * none is longer than was asked.
+ *
+ * @param logprobs [ids]; null where the server does not tell those at temperature 1
+ * @throws InputError naming `key`
+ */
+export function checkedResult(
+  { id, drawable, stopIds, maxTokens }: SampleRequest,
+  { ids, logprobs, stop }: { ids: number[]; logprobs: readonly number[] | null; stop: "stop" | "length" },
+  key: string,
+): SampleResult {
+  const fault = (message: string, place = key) => new InputError(message, { key: place });
+  if (ids.length === 0 || ids.length > maxTokens)
+    throw fault(`${ids.length} tokens; expected 1 to ${maxTokens}`);
+  const foreign = ids.findIndex((each) => !isDrawable(drawable, each));
+  if (foreign !== -1)
+    throw fault(
+      `id ${ids[foreign]} has no token in the tokenizer: the server's model has another one`,
+      `${key}[${foreign}]`,
+    );
+  if (stop === "stop" && !stopIds.includes(ids.at(-1)!))
+    throw fault(`a response that stopped ends with id ${ids.at(-1)}; expected ${stopIds.join(" or ")}`);
+  if (logprobs !== null && logprobs.length !== ids.length)
+    throw fault(`${ids.length} ids with ${logprobs.length} log-probabilities`);
+  return {
+    id,
+    responseIds: ids,
+    logprobs: logprobs === null ? new Float32Array(ids.length).fill(Number.NaN) : Float32Array.from(logprobs),
+    stop,
+  };
+}
+
+const isDrawable = (drawable: readonly IdRange[], id: number): boolean =>
+  drawable.some(([from, to]) => id >= from && id < to);

@@ -1,0 +1,154 @@
+/** A server on loopback that answers as vLLM 0.32.0, SGLang 0.5.9 or a plain OpenAI completions API does, or fails. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export type StubKind = "vllm" | "sglang" | "openai";
+
+/** One question that the stub was asked. */
+export interface Asked {
+  path: string;
+  authorization: string | undefined;
+  body: Record<string, unknown>;
+}
+
+/** What becomes of a completion instead of an answer. */
+export type Fault =
+  | { status: number; body?: unknown; headers?: Record<string, string> }
+  | "cut"
+  | "hang"
+  /** The answer with some of its keys replaced. */
+  | { change: (answer: Record<string, unknown>) => unknown };
+
+export interface StubOptions {
+  kind: StubKind;
+  models?: readonly string[];
+  key?: string;
+  /** Ids, or for a plain API the text, of the response to a request. */
+  respond: (body: Record<string, unknown>) => { ids: number[]; text: string; stop: "stop" | "length" };
+  /** What happens to the completions, in their order; all later ones are answered. */
+  faults?: readonly (Fault | null)[];
+}
+
+export interface Stub {
+  url: string;
+  asked: Asked[];
+  /** Most completions that were under way at the same time. */
+  most(): number;
+  close(): Promise<void>;
+}
+
+export async function startStub(options: StubOptions): Promise<Stub> {
+  const asked: Asked[] = [];
+  const faults = [...(options.faults ?? [])];
+  let [now, most] = [0, 0];
+  const server: Server = createServer(async (request, response) => {
+    const path = request.url ?? "";
+    const { authorization } = request.headers;
+    if (options.key !== undefined && authorization !== `Bearer ${options.key}`)
+      return send(response, 401, { error: "Unauthorized" });
+    const listed = listing(options, path);
+    if (listed !== undefined)
+      return send(response, listed === null ? 404 : 200, listed ?? { detail: "Not Found" });
+    const body = JSON.parse(await textOf(request));
+    asked.push({ path, authorization, body });
+    now += 1;
+    most = Math.max(most, now);
+    // Others come meanwhile.
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    now -= 1;
+    const fault = faults.shift() ?? null;
+    if (fault === "hang") return;
+    if (fault === "cut") {
+      request.socket.destroy();
+      return;
+    }
+    if (fault !== null && "status" in fault)
+      return send(response, fault.status, fault.body ?? {}, fault.headers);
+    const answer = ANSWERS[options.kind](options.respond(body), body);
+    send(response, 200, fault === null ? answer : fault.change(answer));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    asked,
+    most: () => most,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** The answers to questions about the server; null for not found, undefined for a completion. */
+function listing({ kind, models = ["served"] }: StubOptions, path: string): object | null | undefined {
+  switch (path) {
+    case "/v1/models":
+      return {
+        object: "list",
+        data: models.map((id) => ({
+          id,
+          object: "model",
+          owned_by: kind,
+          ...(kind === "openai" ? {} : { max_model_len: 2048 }),
+        })),
+      };
+    case "/version":
+      return kind === "vllm" ? { version: "0.32.0" } : null;
+    case "/get_model_info":
+      return kind === "sglang" ? { model_path: "/models/served", is_generation: true } : null;
+    default:
+      return undefined;
+  }
+}
+
+type Drawn = ReturnType<StubOptions["respond"]>;
+
+const ANSWERS: Record<StubKind, (drawn: Drawn, body: Record<string, unknown>) => Record<string, unknown>> = {
+  vllm: ({ ids, text, stop }, body) => ({
+    id: "cmpl-1",
+    object: "text_completion",
+    model: body.model,
+    choices: [
+      {
+        index: 0,
+        text,
+        logprobs: {
+          text_offset: ids.map((_, n) => n),
+          token_logprobs: ids.map((_, n) => -0.5 * (n + 1)),
+          tokens: ids.map(String),
+        },
+        finish_reason: stop,
+        stop_reason: stop === "stop" ? ids.at(-1) : null,
+        token_ids: ids,
+      },
+    ],
+  }),
+  sglang: ({ ids, text, stop }) => ({
+    text,
+    output_ids: ids,
+    meta_info: {
+      finish_reason:
+        stop === "stop" ? { type: "stop", matched: ids.at(-1) } : { type: "length", length: ids.length },
+      output_token_logprobs: ids.map((id, n) => [-0.5 * (n + 1), id, null]),
+      completion_tokens: ids.length,
+    },
+  }),
+  openai: ({ text, stop }, body) => ({
+    object: "text_completion",
+    model: body.model,
+    choices: [{ index: 0, text, finish_reason: stop }],
+  }),
+};
+
+function send(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}) {
+  response.writeHead(status, { "Content-Type": "application/json", ...headers });
+  response.end(typeof body === "string" ? body : JSON.stringify(body));
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  let text = "";
+  for await (const chunk of request) text += chunk;
+  return text;
+}
