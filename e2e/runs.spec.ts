@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
 import { holdAt } from "./compute-worker.ts";
 import { dropFiles, OWN_FILES, TASK } from "./own-files.ts";
 import { decisionShown, expect, type Page, test, visit } from "./site.ts";
@@ -155,6 +156,56 @@ test("a run on the worker is stopped after its step, goes on, and is cancelled",
   await expect(page.getByTestId("notice")).toContainText(`after step ${step}`, { timeout: 60_000 });
   await page.keyboard.press("4");
   await expect(page.getByTestId("model-student")).toContainText(`your own (${step} steps)`);
+});
+
+test("a run that measures its student: the curve, each evaluation, and the best student to open", async ({
+  page,
+}) => {
+  await visit(page);
+  const sample = (name: string) => resolve("public/sample", name);
+  const config = {
+    ...{
+      library: sample("sources.jsonl.gz"),
+      episodes: sample("episodes.jsonl.gz"),
+      limit: 2,
+      batch_size: 1,
+    },
+    ...{ teacher: sample("teacher"), student: sample("student"), tokenizer: sample("tokenizer") },
+    ...{ epochs: [1, 0], device: "cpu", keep_checkpoints: 1 },
+    evaluate: {
+      every: 1,
+      seeds: [0, 1],
+      environment: { name: "alfworld", made: { count: 2, seed: 0 }, max_decisions: 2, max_tokens: 8 },
+    },
+  };
+  const status = await page.evaluate(
+    async (body) => {
+      const token = document.querySelector<HTMLMetaElement>('meta[name="gcopd-token"]')!.content;
+      const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
+      return (await fetch("./api/jobs", { method: "POST", headers, body })).status;
+    },
+    JSON.stringify({ kind: "train", config, title: "measured" }),
+  );
+  expect(status).toBe(201);
+  await page.keyboard.press("6");
+  await page.getByTestId("run-list").getByRole("link", { name: "measured" }).click();
+  await expect(detail(page)).toContainText("✓ done · step 2 of 2", { timeout: 100_000 });
+
+  const chart = page.getByRole("img", { name: /^Success rate on the evaluation’s tasks/ });
+  await expect(chart).toHaveAccessibleName(/ at the last step: A 0\.0 ± 0\.0$/);
+  await expect(chart.locator(".point")).toHaveCount(3);
+  await expect(chart.locator(".bar")).toHaveCount(3);
+  await detail(page).getByText("Evaluations", { exact: true }).click();
+  const evaluations = page.getByTestId("run-evaluations");
+  await expect(evaluations).toContainText("2 tasks × 2 seeds");
+  await expect(evaluations.getByRole("rowheader")).toHaveText(["0 best", "1", "2"]);
+  await page.getByTestId("run-students").locator("summary").click();
+  // Of equal ones the first is kept, beside the newest.
+  await expect(page.getByTestId("run-students").getByRole("listitem")).toContainText([
+    /at its end success rate 0\.0 ± 0\.0 %/,
+    /after step 2 success rate/,
+    /after step 1 success rate/,
+  ]);
 });
 
 test("a press of Start answers at once and counts once; the same config again is asked about", async ({

@@ -67,6 +67,14 @@ function foldInto(figures: Figures, event: LoopEvent): Figures {
     }
     case "updated":
       return withPoint(figures, event);
+    case "evaluated": {
+      const { type: _, ...evaluation } = event;
+      return {
+        ...figures,
+        work: null,
+        evaluations: [...upTo(figures.evaluations, event.step - 1), evaluation],
+      };
+    }
     case "fault": {
       const kept = backTo(figures, event.step);
       return { ...kept, done: event.step, marks: [...kept.marks, fault(event)] };
@@ -114,12 +122,19 @@ function withPoint(figures: Figures, event: Extract<LoopEvent, { type: "updated"
 const numberOf = (value: number | null): number => value ?? Number.NaN;
 
 function backTo(figures: Figures, step: number): Figures {
-  return { ...figures, points: upTo(figures.points, step), excluded: upTo(figures.excluded, step) };
+  return {
+    ...figures,
+    points: upTo(figures.points, step),
+    // That of the step itself is told again.
+    evaluations: upTo(figures.evaluations, step - 1),
+    excluded: upTo(figures.excluded, step),
+  };
 }
 
 /** What came up to a step; the same array where nothing came after it. Steps rise: the last one tells. */
 function upTo<T extends { step: number }>(all: T[], step: number): T[] {
-  return (all.at(-1)?.step ?? 0) <= step ? all : all.filter((each) => each.step <= step);
+  const last = all.at(-1);
+  return last === undefined || last.step <= step ? all : all.filter((each) => each.step <= step);
 }
 
 /** "device failed (1 of 3): …": the faults since the last step, of those that are tolerated. */

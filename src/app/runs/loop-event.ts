@@ -3,6 +3,7 @@
  * they are checked here before anything is made of them. What the page does not read is kept for export as it came.
  */
 import { z } from "zod";
+import { evaluationResultsShape } from "../../core/evaluation/index.ts";
 
 const count = z.int().min(0);
 /** JSON has no NaN and no infinity: what is neither a number any more arrives as null. */
@@ -57,6 +58,7 @@ const loopEvent = z.discriminatedUnion("type", [
     seconds: figure,
     tokensPerSecond: figure,
   }),
+  z.object({ type: z.literal("evaluated"), step: count, seconds: figure, ...evaluationResultsShape }),
   z.object({ type: z.literal("checkpoint"), step: count }),
   z.object({
     type: z.literal("fault"),

@@ -64,9 +64,14 @@ export interface Excluded {
   whole: boolean;
 }
 
+/** What the student after `step` steps achieved on the run's fixed tasks. */
+export type RunEvaluation = Omit<Extract<LoopEvent, { type: "evaluated" }>, "type">;
+
 /** What the events of a run come to. */
 export interface Figures {
   points: RunPoint[];
+  /** By rising step. */
+  evaluations: RunEvaluation[];
   marks: Mark[];
   /** Episodes that were left out of updates, since they ended for technical reasons. */
   excluded: Excluded[];
@@ -88,6 +93,7 @@ export interface Figures {
 
 export const NO_FIGURES: Figures = {
   points: [],
+  evaluations: [],
   marks: [],
   excluded: [],
   epoch: null,

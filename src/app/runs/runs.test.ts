@@ -54,6 +54,12 @@ const STAGES: TrainEvent[] = [
   { type: "stage", stage: 0, name: "vanilla", epochs: 1, evidence: { kind: "none" } },
   { type: "epoch", stage: 0, epoch: 0, batches: 2, repeating: 0 },
 ];
+const evaluated = (step: number, mean: number): Extract<TrainEvent, { type: "evaluated" }> => ({
+  type: "evaluated",
+  ...{ step, seconds: 3, tasks: 4, seeds: [0, 1], technical: [], score: null, per_seed: [], per_type: {} },
+  ...{ sr: { mean, sd: 5 }, sr_interval: [mean - 10, mean + 10], rounds: { mean: 8, sd: 0 } },
+  ...{ pass_at_k: mean, score_at_k: null },
+});
 const fold = (events: readonly TrainEvent[], from: Figures = NO_FIGURES) =>
   events.reduce<Figures>((figures, event) => foldEvent(figures, event), from);
 
@@ -108,6 +114,31 @@ describe("events into figures", () => {
     const events = [scored(2), updated(2), start(1), updated(2), updated(3)];
     expect(foldEvents(before, events)).toEqual(fold(events, before));
     expect(before.points.map(({ step }) => step)).toEqual([1]);
+  });
+
+  it("has the evaluations by step: one that is told again, or made again, takes the place of the one before", () => {
+    const rates = ({ evaluations }: Figures) => evaluations.map(({ step, sr }) => [step, sr.mean]);
+    const before = [start(null), evaluated(0, 10), ...STAGES, updated(1), evaluated(1, 20), updated(2)];
+    const figures = fold([...before, evaluated(2, 30)]);
+    expect(rates(figures)).toEqual([
+      [0, 10],
+      [1, 20],
+      [2, 30],
+    ]);
+    const fault = {
+      type: "fault",
+      step: 1,
+      fault: "lost",
+      message: "gone",
+      attempt: 1,
+      attempts: 3,
+    } as const;
+    expect(rates(fold([fault, start(1), evaluated(1, 20)], figures))).toEqual([
+      [0, 10],
+      [1, 20],
+    ]);
+    // From its beginning, without a checkpoint.
+    expect(rates(fold([start(null), evaluated(0, 11)], figures))).toEqual([[0, 11]]);
   });
 
   it("counts episodes that are no part of an update, and one step less for a batch of no other", () => {
@@ -243,6 +274,15 @@ it("exports the events and the curves of runs", () => {
   expect(head).toMatch(/^run,name,where,step,stage,loss,/);
   expect(line).toMatch(/^train-000000000000,"first, ""long""",worker,1,0,1,/);
   expect(rest).toEqual([""]);
+  const measured = { ...run, figures: fold([start(null), evaluated(0, 10), updated(1), evaluated(1, 20)]) };
+  const [names, ...rows] = curvesCsv([measured]).trimEnd().split("\n");
+  const column = (name: string) =>
+    rows.map((row) => row.split(",").at(names!.split(",").indexOf(name) - names!.split(",").length));
+  expect(column("evaluated_sr")).toEqual(["10", "20"]);
+  expect(column("evaluated_sr_sd")).toEqual(["5", "5"]);
+  expect(column("evaluated_sr_high")).toEqual(["20", "30"]);
+  expect(column("step")).toEqual(["0", "1"]);
+  expect(column("loss")).toEqual(["", "1"]);
   const done = { time: "t", type: "done", step: 1, seconds: 2 } as const;
   expect(eventLines({ events: [done] })).toBe('{"time":"t","type":"done","step":1,"seconds":2}\n');
 });

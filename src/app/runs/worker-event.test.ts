@@ -66,6 +66,24 @@ const EVENTS: readonly TrainEvent[] = [
   },
   { type: "updated", ...at, metrics, seconds: 2, tokensPerSecond: 5 },
   { type: "checkpoint", ...at },
+  {
+    type: "evaluated",
+    ...{
+      step: 1,
+      seconds: 3,
+      tasks: 1,
+      seeds: [0],
+      score: null,
+      technical: [{ task: "t", seed: 0, reason: "r" }],
+    },
+    ...{ sr: { mean: 100, sd: null }, sr_interval: [100, 100], rounds: { mean: 3, sd: null } },
+    ...{
+      per_seed: [{ seed: 0, sr: 100, score: null, rounds: 3 }],
+      per_type: {},
+      pass_at_k: 100,
+      score_at_k: null,
+    },
+  },
   { type: "fault", step: 1, fault: "lost", message: "gone", attempt: 1, attempts: 3 },
   { type: "stopped", step: 1, steps: 2, seconds: 3 },
   { type: "done", step: 2, seconds: 4 },
@@ -83,8 +101,8 @@ describe("events of the worker", () => {
   });
 
   it("reads a fault of an earlier worker, whose attempt is covered by the job's", () => {
-    const { attempt: _covered, ...kept } = { attempt: 0, ...EVENTS[8]! };
-    const text = JSON.stringify({ ...EVENTS[8]!, attempt: 4, at: AT });
+    const { attempt: _covered, ...kept } = { attempt: 0, ...EVENTS[9]! };
+    const text = JSON.stringify({ ...EVENTS[9]!, attempt: 4, at: AT });
     expect(readWorkerEvent("progress", text)).toEqual({ type: "progress", event: kept, at: AT });
   });
 

@@ -18,6 +18,8 @@ export interface RunStudent {
   folder: string;
   /** "after step 12". */
   label: string;
+  /** Its optimizer steps; null where that is not known. */
+  step: number | null;
   /** Of its files. */
   bytes: number;
 }
@@ -27,14 +29,13 @@ const WEIGHTS = /\.safetensors$/;
 const TOKENIZER = "tokenizer";
 
 /** The students that a run has now, the newest first. */
-export async function studentsOf({ id, where }: Run): Promise<RunStudent[]> {
+export async function studentsOf({ id, where, state, figures }: Run): Promise<RunStudent[]> {
   if (where === "page") {
     const found = await keptStudentOf(id);
     if (found === null) return [];
     const bytes = [...found.folder.files.values()].reduce((sum, { size }) => sum + size, 0);
-    return [
-      { folder: "", label: found.step === null ? "as it was kept" : `after step ${found.step}`, bytes },
-    ];
+    const { step } = found;
+    return [{ folder: "", label: step === null ? "as it was kept" : `after step ${step}`, step, bytes }];
   }
   const folders = new Map<string, { names: string[]; bytes: number }>();
   for (const { path, bytes } of await worker.results(id)) {
@@ -47,10 +48,11 @@ export async function studentsOf({ id, where }: Run): Promise<RunStudent[]> {
   return [...folders]
     .filter(([, { names }]) => names.includes("config.json") && names.some((name) => WEIGHTS.test(name)))
     .map(([folder, { bytes }]) => {
-      const step = /^checkpoints\/step-0*(\d+)$/.exec(folder)?.[1];
-      const label =
-        step === undefined ? (folder === "student" ? "at its end" : folder) : `after step ${step}`;
-      return { folder, label, bytes };
+      const digits = /^checkpoints\/step-0*(\d+)$/.exec(folder)?.[1];
+      if (digits !== undefined) return { folder, label: `after step ${digits}`, step: Number(digits), bytes };
+      const isEnd = folder === "student";
+      const step = isEnd && state === "done" ? figures.done : null;
+      return { folder, label: isEnd ? "at its end" : folder, step, bytes };
     })
     .sort((a, b) => (a.folder < b.folder ? 1 : -1));
 }

@@ -368,6 +368,7 @@ function follow(event: RunEvent, method: Method, id: string): void {
         teacher: "Teacher scores the batch",
         student: "Student: forward, backward, update",
         rollout: "Student plays",
+        evaluation: "Student is measured",
       }[what],
       done,
       total,

@@ -16,7 +16,7 @@ import { progress, readText, writeOut } from "../io.ts";
 import { collect } from "../live/collect.ts";
 import { evaluate } from "../live/evaluate.ts";
 import { playing } from "../live/playing.ts";
-import { withAbsolutePaths } from "../live/read-play-config.ts";
+import { withAbsolutePaths, withPlace } from "../live/read-play-config.ts";
 import { trainCommand } from "./train.ts";
 
 interface Options {
@@ -100,19 +100,18 @@ async function run({ config: file, out, device }: Options): Promise<void> {
 async function readExperiment(file: string): Promise<ExperimentConfig> {
   const config = await readConfigFile(experimentConfigSchema, file);
   const absolute = absoluteFrom(file);
-  const { environment, teacher, student, tokenizer, evaluate: measured } = config;
+  const { environment, teacher, student, tokenizer, train, evaluate: measured } = config;
   return {
     ...config,
     environment: withAbsolutePaths(environment, file),
     teacher: absoluteModel(file, "teacher")(teacher),
     student: absoluteModel(file, "student")(student),
     ...(tokenizer === undefined ? {} : { tokenizer: absolute(tokenizer) }),
-    evaluate: {
-      ...measured,
-      ...(measured.environment === undefined
-        ? {}
-        : { environment: withAbsolutePaths(measured.environment, file) }),
+    train: {
+      ...train,
+      ...(train.evaluate === undefined ? {} : { evaluate: withPlace(train.evaluate, file) }),
     },
+    evaluate: withPlace(measured, file),
   };
 }
 

@@ -30,3 +30,14 @@ export function withAbsolutePaths(environment: EnvironmentConfig, file: string):
     ...(prompt === undefined ? {} : { prompt: absolute(prompt) }),
   };
 }
+
+/** The same for what may have an environment of its own. */
+export function withPlace<C extends { environment?: EnvironmentConfig | undefined }>(
+  config: C,
+  file: string,
+): C {
+  const { environment } = config;
+  return environment === undefined
+    ? config
+    : { ...config, environment: withAbsolutePaths(environment, file) };
+}

@@ -6,6 +6,7 @@ import { readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
+import { bestEvaluated, evaluationResultsShape, type Ranked } from "../../core/evaluation/index.ts";
 import {
   CHECKPOINT_FORMAT,
   type Checkpoint,
@@ -31,6 +32,7 @@ const stateSchema = z.strictObject({
   step: count,
   position: z.strictObject({ stage: count, epoch: count, batch: count }),
   fingerprint: z.record(z.string(), z.string()),
+  evaluation: z.strictObject({ ...evaluationResultsShape, seconds: z.number() }).optional(),
 });
 
 /** Names of the whole checkpoints in a folder, oldest first; none where there is no such folder. */
@@ -87,7 +89,7 @@ export class DiskCheckpoints implements CheckpointStore {
   /** Those that `latest` passed over. */
   #damaged: readonly DamagedCheckpoint[] = [];
 
-  /** @param keep how many of the newest stay on disk */
+  /** @param keep how many of the newest stay on disk; the best evaluated one stays, too */
   constructor(
     private readonly folder: string,
     private readonly keep: number,
@@ -125,7 +127,19 @@ export class DiskCheckpoints implements CheckpointStore {
     for (const damaged of this.#damaged) if (damaged.name !== name) await this.#remove(damaged.name);
     this.#damaged = [];
     const names = await checkpointNames(this.folder);
-    for (const old of names.slice(0, Math.max(0, names.length - this.keep))) await this.#remove(old);
+    const best = names.length > this.keep ? await this.#best(names) : null;
+    for (const old of names.slice(0, Math.max(0, names.length - this.keep)))
+      if (old !== best) await this.#remove(old);
+  }
+
+  /** Name of the one whose student was measured to be the best; null where none was measured. */
+  async #best(names: readonly string[]): Promise<string | null> {
+    const evaluated: (Ranked & { name: string })[] = [];
+    for (const name of names) {
+      const evaluation = (await readable(readState(join(this.folder, name, STATE))))?.evaluation;
+      if (evaluation !== undefined) evaluated.push({ ...evaluation, name });
+    }
+    return bestEvaluated(evaluated)?.name ?? null;
   }
 
   /** @returns the reason as text where the checkpoint is damaged */

@@ -1,3 +1,4 @@
+import type { Spread } from "../../core/evaluation/index.ts";
 import type { TrainEvent } from "../../core/loop/events.ts";
 import { plainLine } from "../../core/plain-text.ts";
 
@@ -52,6 +53,19 @@ export function describeEvent(event: TrainEvent): string | null {
         `step ${step}: loss ${figure(metrics.loss)}, gradient norm ${figure(metrics.gradNorm)}, ` +
         `mean advantage ${figure(metrics.meanAdvantage)}, log p ${figure(metrics.meanLogprob)}, ` +
         `clipped ${(100 * metrics.clipFraction).toFixed(1)} %, ${seconds.toFixed(1)} s`
+      );
+    }
+    case "evaluated": {
+      const { step, sr, sr_interval: interval, score, rounds, tasks, seeds, technical, seconds } = event;
+      const spread = ({ mean, sd }: Spread) =>
+        `${mean.toFixed(1)}${sd === null ? "" : ` ± ${sd.toFixed(1)}`}`;
+      const left = new Set(technical.map(({ task }) => task)).size;
+      return (
+        `evaluation after step ${step}: success rate ${spread(sr)} % ` +
+        `(95 % interval ${interval.map((end) => end.toFixed(1)).join(" to ")})` +
+        `${score === null ? "" : `, score ${spread(score)}`}, rounds ${spread(rounds)}; ` +
+        `${tasks} tasks × ${seeds.length} seeds in ${seconds.toFixed(1)} s` +
+        (left === 0 ? "" : `; ${left} more tasks left out, since an episode ended for a technical reason`)
       );
     }
     case "damaged":

@@ -70,7 +70,9 @@ export class EventLog {
   #step = 0;
 
   constructor(eventsPath: string, metricsPath: string) {
-    const stepOf = (value: Record<string, unknown>) => (typeof value.step === "number" ? value.step : 0);
+    // A run that goes on after the very step of an evaluation tells it again, or makes it again.
+    const stepOf = ({ type, step }: Record<string, unknown>) =>
+      typeof step === "number" ? (type === "evaluated" ? step + 1 : step) : 0;
     this.#events = new StepLines(eventsPath, stepOf);
     this.#metrics = new StepLines(metricsPath, stepOf);
   }

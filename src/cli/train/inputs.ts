@@ -7,8 +7,7 @@ import { type Method, stagesTaken } from "../../core/method/method.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";
 import { openFolder } from "../../engine/webgpu/node-folder.ts";
 import { checkTokenizerFits, openTokenizer, textCodec, unsharedIds, unsharedNote } from "../../text/index.ts";
-import type { LiveGames } from "../live/open-games.ts";
-import { openGames } from "../live/open-games.ts";
+import { type LiveGames, openGames } from "../live/open-games.ts";
 import { openParent, type Parent } from "./parent.ts";
 import { openSources, readEpisodes } from "./records.ts";
 import type { TrainingRun } from "./training-run.ts";
@@ -22,6 +21,8 @@ export interface TrainingInputs {
   episodes: readonly Episode[];
   /** The tasks that the student plays live; null where the run trains on recorded episodes. */
   games: LiveGames | null;
+  /** The tasks that the student is measured on as it is trained; null where it is not. */
+  evaluation: LiveGames | null;
   tokenizer: RunTokenizer;
   /** The sources of a task, `[]` where the library has none of it. */
   sources: (environment: string, task: string) => Promise<readonly Source[]>;
@@ -42,7 +43,13 @@ export async function readInputs({
 }: Pick<TrainingRun, "config" | "configFile" | "onNote">): Promise<TrainingInputs> {
   const method = configuredMethod(config);
   const games = config.environment === undefined ? null : await openGames(config.environment);
+  let evaluation: LiveGames | null = null;
+  const closeGames = async () => {
+    await games?.close();
+    await evaluation?.close();
+  };
   try {
+    evaluation = await evaluationGames(config);
     const episodes = games === null ? await readEpisodes(config, configFile) : [];
     const tokenizer = await runTokenizer(config, configFile, onNote);
     const parent = config.parent === undefined ? null : await openParent(config.parent, config.student);
@@ -51,12 +58,29 @@ export async function readInputs({
     const { read, close } = await openSources(config, trainedOn, retrieves ? onNote : () => undefined);
     const closeAll = async () => {
       await close();
-      await games?.close();
+      await closeGames();
     };
-    return { method, parent, episodes, games, tokenizer, sources: read, close: closeAll };
+    return { method, parent, episodes, games, evaluation, tokenizer, sources: read, close: closeAll };
   } catch (error) {
-    await games?.close();
+    await closeGames();
     throw error;
+  }
+}
+
+/** Null where the student is not measured. @throws InputError as `openGames` does, with the keys of `evaluate` */
+async function evaluationGames({ evaluate, environment }: TrainConfig): Promise<LiveGames | null> {
+  const named = evaluate?.environment ?? environment;
+  if (evaluate === undefined || named === undefined) return null;
+  const { tasks } = evaluate;
+  try {
+    return await openGames(tasks === undefined ? named : { ...named, tasks });
+  } catch (error) {
+    if (!(error instanceof InputError) || error.where.key === undefined) throw error;
+    const key =
+      tasks !== undefined && error.where.key === "environment.tasks"
+        ? "evaluate.tasks"
+        : `evaluate.${error.where.key}`;
+    throw new InputError(error.reason, { ...error.where, key });
   }
 }
 

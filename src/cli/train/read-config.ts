@@ -1,7 +1,7 @@
 import { InputError } from "../../core/errors.ts";
 import { checkTrainConfig, type TrainConfig, trainConfigSchema } from "../../core/loop/train-config.ts";
 import { absoluteFrom, absoluteModel, readConfigFile } from "../config-file.ts";
-import { withAbsolutePaths } from "../live/read-play-config.ts";
+import { withAbsolutePaths, withPlace } from "../live/read-play-config.ts";
 
 const FILES = ["library", "episodes"] as const;
 const FOLDERS = ["parent", "tokenizer"] as const;
@@ -22,6 +22,7 @@ export async function readTrainConfig(file: string): Promise<TrainConfig> {
     if (named !== undefined) config[key] = typeof named === "string" ? absolute(named) : named.map(absolute);
   }
   if (config.environment !== undefined) config.environment = withAbsolutePaths(config.environment, file);
+  if (config.evaluate !== undefined) config.evaluate = withPlace(config.evaluate, file);
   for (const key of FOLDERS) {
     const path = config[key];
     if (path !== undefined) config[key] = absolute(path);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { InputError } from "../../core/errors.ts";
 import {
   configuredData,
+  configuredEvaluation,
   configuredSettings,
   isFreshRun,
   libraryContexts,
@@ -84,8 +85,9 @@ function tellParentsEndOfTurn({ config, onNote }: TrainingRun, { parent }: Train
 
 /** The run itself, once everything that it reads is open. */
 async function trainInFolder(run: TrainingRun, inputs: TrainingInputs): Promise<boolean> {
-  const { method, parent, episodes, games, tokenizer, sources } = inputs;
+  const { method, parent, episodes, games, evaluation, tokenizer, sources } = inputs;
   const { config, out } = run;
+  const { evaluate } = config;
   // The outermost folder that this run makes: deleted again when the run fails before its first event.
   const made = await makeFolder(out);
   let started = false;
@@ -114,6 +116,9 @@ async function trainInFolder(run: TrainingRun, inputs: TrainingInputs): Promise<
         ...(parent === null ? {} : { parent: { name: parent.name, step: parent.step } }),
         openStudent,
         contexts: libraryContexts({ sources, codec: tokenizer.codec, limit: config.evidence_tokens }),
+        ...(evaluate === undefined || evaluation === null
+          ? {}
+          : { evaluation: configuredEvaluation(evaluate, evaluation) }),
         checkpoints: new DiskCheckpoints(join(out, "checkpoints"), config.keep_checkpoints),
         checkpointEvery: config.checkpoint_every,
         fingerprint: {

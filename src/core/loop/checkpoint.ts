@@ -1,5 +1,6 @@
 /** Where a run's state is kept, and the check that a kept state belongs to this run. */
 import { InputError } from "../errors.ts";
+import type { EvaluationResults } from "../evaluation/index.ts";
 import type { FolderReader, FolderWriter } from "../ports.ts";
 import type { Position } from "./batches.ts";
 
@@ -14,6 +15,8 @@ export interface CheckpointState {
   position: Position;
   /** Short name of a part of the run → SHA-256 of its content. */
   fingerprint: Record<string, string>;
+  /** What the student achieved, and the seconds that measuring it took; absent where it was not measured. */
+  evaluation?: EvaluationResults & { seconds: number };
 }
 
 /** One kept state and the folder (model, optimizer) that goes with it. */
@@ -30,7 +33,7 @@ export interface DamagedCheckpoint {
   reason: string;
 }
 
-/** Keeps checkpoints; the newest whole one counts. A store decides how many it keeps. */
+/** Keeps checkpoints; the newest whole one counts. A store decides how many it keeps, the best evaluated one among them. */
 export interface CheckpointStore {
   /** @throws InputError when there are checkpoints and all are damaged */
   latest(): Promise<Checkpoint | null>;

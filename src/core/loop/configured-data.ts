@@ -3,6 +3,7 @@ import { environmentRules } from "../environment/environment.ts";
 import type { Episode } from "../record/schema.ts";
 import { sha256Hex } from "../seeded.ts";
 import { freshData, recordedData, type TrainingData } from "./data.ts";
+import { liveEvaluation, type TrainingEvaluation } from "./evaluation.ts";
 import { type LiveTask, liveRollout } from "./live-task.ts";
 import { openRecorded } from "./recorded-environment.ts";
 import type { RolloutTask } from "./rollout.ts";
@@ -49,6 +50,14 @@ export function liveData(
 ): TrainingData {
   const data = freshData(tasks.map(liveRollout), { temperature: 1, seed }, atOnce);
   return { ...data, fingerprint: sha256Hex(data.fingerprint + digest) };
+}
+
+/** Measures the student on tasks of a live environment, as `evaluate` of a config says. */
+export function configuredEvaluation(
+  { every, seeds, at_once }: NonNullable<TrainConfig["evaluate"]>,
+  { tasks, digest, atOnce }: { tasks: readonly LiveTask[]; digest: string; atOnce: number },
+): TrainingEvaluation {
+  return liveEvaluation(tasks, { every, seeds, digest, atOnce: Math.min(at_once, atOnce) });
 }
 
 /** Limits of responses that are still to be drawn, for `runLengths`; undefined where the recorded ones are read. */

@@ -1,5 +1,6 @@
 /** What a training run tells while it goes: plain data, one JSON object an event, in order. Seconds are wall clock. */
 import type { DeviceFault } from "../errors.ts";
+import type { EvaluationResults } from "../evaluation/index.ts";
 import type { StageEvidence } from "../method/method.ts";
 import type { EngineInfo } from "../ports.ts";
 import type { StepMetrics } from "./metrics.ts";
@@ -68,6 +69,11 @@ export type TrainEvent =
   /** The teacher scored the batch. */
   | ({ type: "scored"; seconds: number } & ScoredBatch & At)
   | ({ type: "updated"; metrics: StepMetrics; seconds: number; tokensPerSecond: number } & At)
+  /**
+   * The student after `step` steps was measured on fixed tasks. A run that goes on after this very step tells it again,
+   * right after its start.
+   */
+  | ({ type: "evaluated"; step: number; seconds: number } & EvaluationResults)
   | ({ type: "checkpoint" } & At)
   /** A newer checkpoint is not as it was written: the run goes on after `step`, from the newest one that is. */
   | { type: "damaged"; step: number; checkpoint: string; reason: string }

@@ -6,6 +6,7 @@ export type * from "./codec.ts";
 export * from "./collect.ts";
 export * from "./configured-data.ts";
 export * from "./data.ts";
+export * from "./evaluation.ts";
 export type * from "./events.ts";
 export * from "./experiment-config.ts";
 export * from "./live-config.ts";

@@ -36,6 +36,14 @@ export const environmentSchema = z.strictObject({
 
 export type EnvironmentConfig = z.infer<typeof environmentSchema>;
 
+const atOnce = z.int().min(1).default(32).describe("Episodes that run at the same time.");
+
+/** How an evaluation plays its tasks. */
+export const evaluationShape = {
+  seeds: unique(z.int().min(0)).default([0, 1, 2, 3]).describe("Repetitions of each task."),
+  at_once: atOnce,
+};
+
 const playShape = {
   $schema: z.string().optional(),
   environment: environmentSchema,
@@ -57,7 +65,7 @@ const playShape = {
   temperature: z.number().min(0).optional().describe("The protocol's when absent (0.4)."),
   top_p: z.number().gt(0).max(1).optional().describe("The protocol's when absent."),
   top_k: z.int().min(1).optional().describe("The protocol's when absent."),
-  at_once: z.int().min(1).default(32).describe("Episodes that run at the same time."),
+  at_once: atOnce,
   device: z.enum(["auto", "webgpu", "cpu"]).default("auto"),
   compute: z.enum(["f32", "f16"]).default("f32").describe("Operands of matrix products."),
 };
@@ -75,7 +83,7 @@ export const collectConfigSchema = z.strictObject({
 
 export const evaluateConfigSchema = z.strictObject({
   ...playShape,
-  seeds: unique(z.int().min(0)).default([0, 1, 2, 3]).describe("Repetitions of each task."),
+  ...evaluationShape,
 });
 
 export type CollectConfig = z.infer<typeof collectConfigSchema>;

@@ -12,7 +12,7 @@ import {
 import { PAPER_SETTINGS, type StepSettings } from "../ports.ts";
 import type { Episode } from "../record/schema.ts";
 import { CONTROLS, type Selection } from "../retrieval/selection.ts";
-import { environmentSchema } from "./live-config.ts";
+import { environmentSchema, evaluationShape } from "./live-config.ts";
 
 const path = z.string().min(1);
 const files = z.union([path, z.array(path).min(1)]);
@@ -83,6 +83,22 @@ export const trainConfigSchema = z.strictObject({
   environment: environmentSchema
     .optional()
     .describe("In place of `episodes`: each batch is played in a live environment by the current student."),
+  evaluate: z
+    .strictObject({
+      every: z
+        .int()
+        .min(1)
+        .describe(
+          "Optimizer steps between evaluations; there is one before the first step and after the last, too.",
+        ),
+      environment: environmentSchema
+        .optional()
+        .describe("Where the student is measured; the run's when absent."),
+      tasks: environmentSchema.shape.tasks.describe("In place of the environment's tasks."),
+      ...evaluationShape,
+    })
+    .optional()
+    .describe("Measure the student on fixed tasks while it is trained. Its numbers stay the same."),
   teacher: path.describe("Model folder of the frozen teacher, or hub:OWNER/NAME[@REVISION]."),
   teacher_dtype: z
     .enum(["auto", "f32", "f16", "bf16", "int8", "int4"])
@@ -222,6 +238,11 @@ export function checkTrainConfig(config: TrainConfig): void {
     if (config.environment !== undefined && config[key] !== undefined) {
       throw new InputError("is of recorded episodes: it does not go with `environment`", { key });
     }
+  }
+  if (config.evaluate !== undefined && (config.evaluate.environment ?? config.environment) === undefined) {
+    throw new InputError("missing: name the environment that the student is measured in", {
+      key: "evaluate.environment",
+    });
   }
   const stages = stagesTaken(configuredMethod(config));
   if (config.library === undefined && stages.some(({ evidence }) => evidence.kind !== "none")) {

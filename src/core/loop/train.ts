@@ -13,15 +13,17 @@ import { epochBatches, type Position, repeatedTasks } from "./batches.ts";
 import { CHECKPOINT_FORMAT, type CheckpointStore, checkFingerprint, checkPosition } from "./checkpoint.ts";
 import type { TextCodec } from "./codec.ts";
 import type { TrainingData } from "./data.ts";
+import type { TrainingEvaluation } from "./evaluation.ts";
 import type { TrainEvent } from "./events.ts";
 import { stepMetrics } from "./metrics.ts";
 import type { ParentRun } from "./parent-run.ts";
 import { batchRows } from "./rows.ts";
+import { RunEvaluations } from "./run-evaluations.ts";
 import { scoreBatch, type TeacherContexts } from "./score-batch.ts";
 
 /** How far one part of a step is. `total` counts what that part has to do in this step. */
 export interface StepWork {
-  what: "rollout" | "teacher" | "student";
+  what: "rollout" | "teacher" | "student" | "evaluation";
   done: number;
   total: number;
   unit: string;
@@ -48,9 +50,11 @@ export interface TrainOptions {
   /** Failures of the device since the last finished step that the run gets over. 3 when absent. */
   attempts?: number;
   contexts: TeacherContexts;
+  /** Measures the student as it is trained; the training's numbers are the same without it. */
+  evaluation?: TrainingEvaluation;
   /** Null keeps nothing: the run cannot be continued. */
   checkpoints: CheckpointStore | null;
-  /** Steps between checkpoints; a stop and the end always make one. 1 when absent. */
+  /** Steps between checkpoints; a stop, an evaluation and the end always make one. 1 when absent. */
   checkpointEvery?: number;
   /** What else decides the numbers (models, library, limits): name → SHA-256. Kept with each checkpoint. */
   fingerprint: Readonly<Record<string, string>>;
@@ -102,14 +106,20 @@ class Run {
   #savedStep = 0;
   /** Batches without a step, since all their episodes broke off. */
   #skipped = 0;
+  readonly #evaluations: RunEvaluations;
 
   constructor(options: TrainOptions) {
-    const { method, settings, batchSize, seed, data, codec, fingerprint } = options;
+    const { method, settings, batchSize, seed, data, codec, evaluation, fingerprint } = options;
     if (!Number.isInteger(batchSize) || batchSize < 1) {
       throw new InputError(`expected a batch size of at least 1, received ${batchSize}`);
     }
     this.#options = options;
     this.#teacher = options.teacher;
+    this.#evaluations = new RunEvaluations({
+      ...options,
+      emit: (event) => this.#emit(event),
+      onProgress: (progress) => this.#work("evaluation", progress),
+    });
     this.#fingerprint = {
       ...fingerprint,
       data: data.fingerprint,
@@ -119,6 +129,7 @@ class Run {
       // Those had no such token after responses recorded as text; sampled ones always have their own ids.
       ...(codec.endOfTurn && !data.fresh ? { end_of_turn: sha256Hex("true") } : {}),
       settings: sha256Hex(JSON.stringify({ ...settings, batchSize, seed })),
+      ...(evaluation === undefined ? {} : { evaluation: evaluation.fingerprint }),
     };
     this.#batchesPerEpoch = Math.ceil(data.units.length / batchSize);
   }
@@ -199,6 +210,9 @@ class Run {
       for (const { name, reason } of checkpoint?.damaged ?? []) {
         await this.#emit({ type: "damaged", step: this.#step, checkpoint: name, reason });
       }
+      await this.#evaluations.goOnFrom(this.#step, checkpoint?.state.evaluation);
+      const measured = await this.#evaluate();
+      if (measured && checkpoint !== null) await this.#checkpoint(position, position);
       for (let stage = position.stage; stage < method.stages.length; stage += 1) {
         const finished = await this.#runStage(method.stages[stage]!, { ...position, stage });
         if (!finished) return { student: this.#student, step: this.#step, finished: false };
@@ -207,6 +221,11 @@ class Run {
       if (this.#skipped > 0 && this.#step === (parent?.step ?? 0)) {
         const batches = this.#skipped === 1 ? "the only batch" : `all ${this.#skipped} batches`;
         throw new InputError(`no step was taken: every episode of ${batches} ended for technical reasons`);
+      }
+      // Stopped in the last evaluation: it is made when the run goes on.
+      if (this.#evaluations.isDue(this.#step, this.#steps)) {
+        await this.#stopped(position);
+        return { student: this.#student, step: this.#step, finished: false };
       }
       await this.#emit({ type: "done", step: this.#step, seconds: this.#seconds() });
       return { student: this.#student, step: this.#step, finished: true };
@@ -267,8 +286,9 @@ class Run {
     const kept = episodes.filter((episode) => !brokeOff(episode));
     if (kept.length < episodes.length) await this.#leaveOut(episodes, kept, here);
     if (kept.length === 0) {
-      if (this.#step === this.#steps && this.#savedStep < this.#step)
-        await this.#checkpoint(at, after(at, batches));
+      if (this.#step !== this.#steps) return;
+      const measured = await this.#evaluate();
+      if (measured || this.#savedStep < this.#step) await this.#checkpoint(at, after(at, batches));
       return;
     }
     const rows = batchRows(kept, codec);
@@ -305,10 +325,16 @@ class Run {
       tokensPerSecond: metrics.tokens / seconds,
     });
 
+    const measured = await this.#evaluate();
     const last = this.#step === this.#steps;
-    if (last || this.#step % (this.#options.checkpointEvery ?? 1) === 0) {
+    if (measured || last || this.#step % (this.#options.checkpointEvery ?? 1) === 0) {
       await this.#checkpoint(here, after(at, batches));
     }
+  }
+
+  /** Measures the student where that is due. */
+  #evaluate(): Promise<boolean> {
+    return this.#evaluations.measure(this.#student, this.#step, this.#steps);
   }
 
   /** Says which episodes broke off and are no part of the update. A batch of no other takes no step. */
@@ -350,11 +376,13 @@ class Run {
   async #checkpoint(at: Position, next: Position): Promise<void> {
     const { checkpoints } = this.#options;
     if (checkpoints === null) return;
+    const evaluation = this.#evaluations.at(this.#step);
     const state = {
       format: CHECKPOINT_FORMAT,
       step: this.#step,
       position: { stage: next.stage, epoch: next.epoch, batch: next.batch },
       fingerprint: this.#fingerprint,
+      ...(evaluation === undefined ? {} : { evaluation }),
     } as const;
     await checkpoints.save(state, (writer) => this.#student.save(writer, { optimizer: true }));
     this.#savedStep = this.#step;

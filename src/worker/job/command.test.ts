@@ -36,3 +36,13 @@ it("takes a shop's catalogue as a file, and nothing else", async () => {
   await expect(train(shop)).rejects.toThrow("here, config.teacher: expected a folder");
   await expect(train(dirname(shop))).rejects.toThrow("here, config.environment.games: expected a file");
 });
+
+it("checks the files that a student is measured on", async () => {
+  const evaluate = { every: 5, environment: { name: "alfworld", games: "/nowhere" } };
+  await expect(
+    checkConfig(
+      { episodes: import.meta.filename, evaluate, teacher: "/t", student: "/s", method: "opd" },
+      "here",
+    ),
+  ).rejects.toThrow("here, config.evaluate.environment.games: expected a folder");
+});

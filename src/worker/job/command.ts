@@ -77,19 +77,8 @@ export async function checkConfig(value: Record<string, unknown>, where: string)
   for (const key of ["library", "episodes"] as const)
     for (const [n, path] of namedFiles(config[key]).entries())
       await expectPath(path, "file", at(typeof config[key] === "string" ? key : `${key}[${n}]`));
-  const { environment } = config;
-  if (environment !== undefined) {
-    const { name, games = [], simulator, prompt } = environment;
-    for (const path of typeof games === "string" ? [games] : games) {
-      const isFile = name === "webshop" || /\.tw-pddl$/.test(path);
-      await expectPath(path, isFile ? "file" : "folder", at("environment.games"));
-    }
-    if (simulator !== undefined) {
-      const isFile = /\.(whl|jar)$/.test(simulator);
-      await expectPath(simulator, isFile ? "file" : "folder", at("environment.simulator"));
-    }
-    if (prompt !== undefined) await expectPath(prompt, "file", at("environment.prompt"));
-  }
+  await checkPlace(config.environment, (key) => at(`environment.${key}`));
+  await checkPlace(config.evaluate?.environment, (key) => at(`evaluate.environment.${key}`));
   for (const key of ["teacher", "student"] as const) {
     let hub: unknown = null;
     try {
@@ -104,6 +93,24 @@ export async function checkConfig(value: Record<string, unknown>, where: string)
     if (path !== undefined) await expectPath(path, "folder", at(key));
   }
   return config;
+}
+
+/** Checks that the files of a live environment are there. */
+async function checkPlace(
+  environment: TrainConfig["environment"],
+  at: (key: string) => { file: string; key: string },
+): Promise<void> {
+  if (environment === undefined) return;
+  const { name, games = [], simulator, prompt } = environment;
+  for (const path of typeof games === "string" ? [games] : games) {
+    const isFile = name === "webshop" || /\.tw-pddl$/.test(path);
+    await expectPath(path, isFile ? "file" : "folder", at("games"));
+  }
+  if (simulator !== undefined) {
+    const isFile = /\.(whl|jar)$/.test(simulator);
+    await expectPath(simulator, isFile ? "file" : "folder", at("simulator"));
+  }
+  if (prompt !== undefined) await expectPath(prompt, "file", at("prompt"));
 }
 
 async function expectPath(

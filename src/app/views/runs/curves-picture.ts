@@ -1,7 +1,7 @@
 /** The curves on the screen as one drawing to save: see src/app/export. */
 import type { Drawn } from "../../export/picture.ts";
 import { shownName } from "../../text/shown-text.ts";
-import { figureText, LETTERS, POINT_SHAPE, pointAt, type ShownFigure } from "./figures.ts";
+import { LETTERS, POINT_SHAPE, readAt, type ShownFigure } from "./figures.ts";
 import type { Charted } from "./run-chart.tsx";
 import { stepsText } from "./run-state.tsx";
 
@@ -13,14 +13,17 @@ export function drawnCurves(
   step: number | null,
 ): Drawn {
   const alone = charted.length === 1;
-  const svg = figures.flatMap(({ key, title, unit }) => {
+  const svg = figures.flatMap(({ key, title, unit, bars }) => {
     const drawn = grid.querySelector<SVGSVGElement>(`svg[data-figure="${key}"]`);
     if (drawn === null) return [];
     const read = charted.map(({ run, letter }) => {
-      const value = figureText(pointAt(run, step), key);
+      const value = readAt(run, key, step);
       return alone ? value : `${LETTERS[letter]} ${value}`;
     });
-    return [{ svg: drawn, heading: `${title}${unit === "" ? "" : ` (${unit})`}: ${read.join(", ")}` }];
+    const measured = [unit, bars].filter((part) => part !== undefined && part !== "").join("; ");
+    return [
+      { svg: drawn, heading: `${title}${measured === "" ? "" : ` (${measured})`}: ${read.join(", ")}` },
+    ];
   });
   const facts = charted.map(({ run, letter }) => {
     const { start } = run.figures;

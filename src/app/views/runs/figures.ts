@@ -1,6 +1,8 @@
 /** The figures that are drawn of a run, in the order in which one reads them. */
 import { bisector } from "d3";
-import type { Run, RunPoint } from "../../runs/run.ts";
+import type { Spread } from "../../../core/evaluation/index.ts";
+import type { Run, RunEvaluation, RunPoint } from "../../runs/run.ts";
+import type { XY } from "../chart/decimate.ts";
 
 export interface ShownFigure {
   key:
@@ -11,12 +13,15 @@ export interface ShownFigure {
     | "gradNorm"
     | "tokensPerSecond"
     | "success"
-    | "alignment";
+    | "alignment"
+    | "evaluatedSr";
   title: string;
   /** Of the figure; empty for a plain number. */
   unit: string;
   /** Its least possible value, below which no axis goes. */
   least?: number;
+  /** What the bars at its points are; absent where there are none. */
+  bars?: string;
 }
 
 export const SHOWN_FIGURES: readonly ShownFigure[] = [
@@ -28,6 +33,10 @@ export const SHOWN_FIGURES: readonly ShownFigure[] = [
   { key: "alignment", title: "Σ w A log p", unit: "" },
   { key: "tokensPerSecond", title: "Response tokens a second", unit: "", least: 0 },
   { key: "success", title: "Success of episodes played again", unit: "share", least: 0 },
+  {
+    ...{ key: "evaluatedSr", title: "Success rate on the evaluation’s tasks", unit: "%", least: 0 },
+    bars: "bars: 95 % interval over tasks; ± SD over seeds",
+  },
 ];
 
 /** The letter, dash and point of the n-th run on a chart: six that differ without colour. */
@@ -55,20 +64,49 @@ export function spread(ends: readonly number[], apart: number, lowest: number): 
   return placed;
 }
 
-/** A run's figures at a step; null: at its last. */
-export const pointAt = ({ figures: { points } }: Run, step: number | null): RunPoint | undefined =>
-  step === null ? points.at(-1) : pointOf(points, step);
+/** A point of a curve, with the ends of its bar where it has one. */
+export interface CurvePoint extends XY {
+  bar?: readonly [low: number, high: number];
+}
 
-const byStep = bisector((point: RunPoint) => point.step).left;
+/** The curve of a figure, by rising step; steps without a number have no point. */
+export function curveOf({ figures }: Run, key: ShownFigure["key"]): CurvePoint[] {
+  if (key === "evaluatedSr")
+    return figures.evaluations.map(({ step, sr, sr_interval: bar }) => ({ x: step, y: sr.mean, bar }));
+  return figures.points.flatMap(({ step, [key]: y }) =>
+    y === null || !Number.isFinite(y) ? [] : [{ x: step, y }],
+  );
+}
 
-/** The point of a step, among points whose steps rise. */
-function pointOf(points: readonly RunPoint[], step: number): RunPoint | undefined {
-  const found = points[byStep(points, step)];
-  return found?.step === step ? found : undefined;
+const stepOf = ({ step }: { step: number }): number => step;
+const byStep = bisector(stepOf);
+
+/** A run's figure as it is read at a step; null: at its last. Of evaluations, the last one up to the step counts. */
+export function readAt({ figures }: Run, key: ShownFigure["key"], step: number | null): string {
+  if (key === "evaluatedSr") return evaluationText(upTo(figures.evaluations, step));
+  const point = upTo(figures.points, step);
+  return figureText(step === null || point?.step === step ? point : undefined, key);
+}
+
+/** The last of some that rise by step, up to one. */
+function upTo<T extends { step: number }>(all: readonly T[], step: number | null): T | undefined {
+  return step === null ? all.at(-1) : all[byStep.right(all, step) - 1];
+}
+
+function evaluationText(evaluation: RunEvaluation | undefined): string {
+  return evaluation === undefined ? "–" : spreadText(evaluation.sr);
+}
+
+/** "62.5 ± 4.1": the mean and, where there are several seeds, the standard deviation over them. */
+export function spreadText({ mean, sd }: Spread): string {
+  return sd === null ? mean.toFixed(1) : `${mean.toFixed(1)} ± ${sd.toFixed(1)}`;
 }
 
 /** A figure as it is read: four digits. */
-export function figureText(point: RunPoint | undefined, key: ShownFigure["key"]): string {
+export function figureText(
+  point: RunPoint | undefined,
+  key: Exclude<ShownFigure["key"], "evaluatedSr">,
+): string {
   const value = point?.[key] ?? null;
   if (value === null) return "–";
   if (value === 0) return "0";

@@ -5,7 +5,7 @@ import type { Run } from "../../runs/run.ts";
 import { shownName } from "../../text/shown-text.ts";
 import { decimate, type XY } from "../chart/decimate.ts";
 import { useSize } from "../task/use-size.ts";
-import { figureText, LETTERS, POINT_SHAPE, pointAt, type ShownFigure, spread } from "./figures.ts";
+import { curveOf, LETTERS, POINT_SHAPE, readAt, type ShownFigure, spread } from "./figures.ts";
 
 const MARGIN = { left: 52, right: 14, top: 10, bottom: 24 };
 const HEIGHT = 150;
@@ -35,13 +35,10 @@ function drawn(
   const x = scaleLinear(padded(...steps), [MARGIN.left, Math.max(MARGIN.left + 1, width - MARGIN.right)]);
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   const all = runs.map(({ run, letter }) => {
-    const points: XY[] = [];
-    for (const point of run.figures.points) {
-      const value = point[key];
-      if (value === null || !Number.isFinite(value)) continue;
-      points.push({ x: point.step, y: value });
-      low = Math.min(low, value);
-      high = Math.max(high, value);
+    const points = curveOf(run, key);
+    for (const { y, bar = [y, y] } of points) {
+      low = Math.min(low, bar[0]);
+      high = Math.max(high, bar[1]);
     }
     return { run, letter, points };
   });
@@ -122,6 +119,12 @@ const Curves = memo(function Curves({
                 <title>Taken back: the student has no longer these steps</title>
               </path>
             )}
+            {points.map(
+              ({ x: step, bar }) =>
+                bar !== undefined && (
+                  <line key={step} className="bar" x1={x(step)} x2={x(step)} y1={y(bar[0])} y2={y(bar[1])} />
+                ),
+            )}
             {points.length <= 40 &&
               points.map((point, n) => (
                 <path
@@ -166,7 +169,7 @@ export function RunChart({
   const box = useRef<HTMLElement>(null);
   // Deferred: charts of long runs are drawn one after the other, and a key pressed meanwhile is heard at once.
   const width = useDeferredValue(useSize(box).width);
-  const { key, title, unit, least } = figure;
+  const { key, title, unit, least, bars } = figure;
   // A hover reads another step of the same curves.
   const drawing = useMemo(
     () => (width === 0 ? null : drawn(runs, { key, least }, [from, to], width, takenBack)),
@@ -175,7 +178,7 @@ export function RunChart({
   const read = runs.map(({ run, letter }) => ({
     id: run.id,
     letter,
-    text: figureText(pointAt(run, step), key),
+    text: readAt(run, key, step),
   }));
   const said = read.map(({ letter, text }) => `${LETTERS[letter]} ${text}`).join(", ");
   return (
@@ -183,6 +186,7 @@ export function RunChart({
       <figcaption>
         <strong>{title}</strong>
         {unit !== "" && <span className="note">{unit}</span>}
+        {bars !== undefined && <span className="note">{bars}</span>}
         <span className="run-readout">
           {read.map(({ id, letter, text }) => (
             <span key={id} className={`run-series run-${letter}`}>

@@ -5,7 +5,7 @@ import type { Run } from "../../runs/run.ts";
 import { saveFile } from "../../session/save-file.ts";
 import { shownName } from "../../text/shown-text.ts";
 import { drawnCurves } from "./curves-picture.ts";
-import { LETTERS, SHOWN_FIGURES } from "./figures.ts";
+import { curveOf, LETTERS, SHOWN_FIGURES } from "./figures.ts";
 import { type Charted, RunChart } from "./run-chart.tsx";
 
 /** Whether charts of both are the same; the worker's list makes another object of a run every few seconds. */
@@ -32,12 +32,13 @@ export function RunCharts({
   const [step, setStep] = useState<number | null>(null);
   const grid = useRef<HTMLDivElement>(null);
   const charted = useCharted(runs);
-  const begun = runs.filter(({ figures }) => figures.points.length > 0).map(({ figures }) => figures.points);
-  if (begun.length === 0) return <p className="note hint">The curves begin with the first step.</p>;
-  const from = Math.min(...begun.map((points) => points[0]!.step));
-  const to = Math.max(...begun.map((points) => points.at(-1)!.step));
-  const figures = SHOWN_FIGURES.filter(
-    ({ key }) => key !== "success" || begun.some((points) => points.some(({ success }) => success !== null)),
+  const steps = runs.flatMap(({ figures: { points, evaluations } }) =>
+    [points[0], points.at(-1), evaluations[0], evaluations.at(-1)].flatMap((each) => each?.step ?? []),
+  );
+  if (steps.length === 0) return <p className="note hint">The curves begin with the first step.</p>;
+  const [from, to] = [Math.min(...steps), Math.max(...steps)];
+  const figures = SHOWN_FIGURES.filter(({ key }) =>
+    key === "success" || key === "evaluatedSr" ? runs.some((run) => curveOf(run, key).length > 0) : true,
   );
   return (
     <section className="run-charts" aria-label="Curves" data-testid="run-charts">

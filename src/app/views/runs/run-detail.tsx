@@ -15,6 +15,7 @@ import { LongText } from "../../text/long-text.tsx";
 import { shownName } from "../../text/shown-text.ts";
 import { BatchPanel } from "./batch-panel.tsx";
 import { CopyText } from "./copy-text.tsx";
+import { RunEvaluations } from "./run-evaluations.tsx";
 import { RunButtons } from "./run-list.tsx";
 import { RunName } from "./run-name.tsx";
 import { leftText, RunStateLine, stepsText } from "./run-state.tsx";
@@ -95,6 +96,7 @@ export function RunDetail({ run }: { run: Run }) {
               </p>
             </details>
           )}
+          <RunEvaluations run={run} />
           {figures.done > 0 && <RunStudents run={run} />}
           {run.where === "worker" && <Log id={id} />}
           {run.where === "worker" && <Files id={id} />}

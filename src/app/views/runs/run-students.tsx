@@ -1,18 +1,26 @@
 /** The students that a run has, each with a button that makes it the page's. */
 import { useState } from "react";
+import { bestEvaluated } from "../../../core/evaluation/index.ts";
 import type { Run } from "../../runs/run.ts";
 import { faultNotice } from "../../session/faults.ts";
 import { gigabytes } from "../../session/hub.ts";
 import { openStudentOf, type RunStudent, studentsOf } from "../../session/open-student.ts";
 import { isComputing } from "../../state/computing.ts";
 import { setUi, useUi } from "../../state/store.ts";
+import { spreadText } from "./figures.ts";
 
 export function RunStudents({ run }: { run: Run }) {
   const [students, setStudents] = useState<RunStudent[] | null>(null);
   const loading = useUi((ui) => ui.modelLoading.student !== undefined);
   const busy = useUi(() => isComputing()) || loading;
+  const { evaluations } = run.figures;
+  const best = bestEvaluated(evaluations);
   const read = (): void => {
     studentsOf(run).then(setStudents, (error) => setUi({ notice: faultNotice(error) }));
+  };
+  const achieved = ({ step }: RunStudent): string => {
+    const evaluation = evaluations.find((each) => each.step === step);
+    return evaluation === undefined ? "" : `success rate ${spreadText(evaluation.sr)} %; `;
   };
   return (
     <details onToggle={(event) => event.currentTarget.open && read()} data-testid="run-students">
@@ -31,8 +39,10 @@ export function RunStudents({ run }: { run: Run }) {
             >
               Open this student
             </button>{" "}
-            {student.label}{" "}
+            {student.label}
+            {best !== null && student.step === best.step && <strong> best</strong>}{" "}
             <span className="note">
+              {achieved(student)}
               {gigabytes(student.bytes)} with its optimizer state, where it has one
             </span>
           </li>
