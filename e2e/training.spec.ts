@@ -31,7 +31,9 @@ async function update(page: Page): Promise<void> {
 test("updates the student, saves it, opens it again and goes back", async ({ page }) => {
   await openOwn(page);
   const plan = page.getByTestId("plan");
-  await expect(plan).toHaveText("1 vanilla step, then 1 graph-conditioned, over 1 episode; method: gc-opd");
+  await expect(plan).toHaveText(
+    "1 vanilla step, then 1 graph-conditioned, over 1 episode, off-policy after step 1; method: gc-opd",
+  );
   const [preset, augmentation] = [page.getByLabel("Preset"), page.getByLabel("Augmentation")];
   await expect(page.getByLabel("Sources per task (K)")).toHaveAttribute("placeholder", "16");
   await expect(augmentation).not.toBeChecked();
@@ -116,10 +118,9 @@ test("a probe tells the time before the start, and the student stays as it is", 
 /** One vanilla pass over the episode, played again: the tiny student writes no action in four tokens. */
 async function playAnew(page: Page): Promise<void> {
   await page.getByLabel("Graph-conditioned passes").fill("0");
-  await page.getByText("All settings").click();
-  await page.getByLabel("Play the tasks again").check();
-  await page.getByLabel("max tokens").fill("4");
-  await page.getByLabel("max decisions").fill("1");
+  await page.getByLabel("Responses").selectOption("sample");
+  await page.getByLabel("Most tokens of a response").fill("4");
+  await page.getByLabel("Most decisions").fill("1");
   await page.keyboard.press("Tab");
 }
 

@@ -1,8 +1,10 @@
 /** Games of our own from consecutive seeds: the same from `gcopd games`, from a config and in the page. */
-import { checkMade, type MadeConfig } from "../core/environment/made-config.ts";
+import { checkMade, type MadeConfig, PRODUCTS } from "../core/environment/made-config.ts";
 import { type MadeGame, madeTask, makeGame, typeOf } from "./alfworld/generate.ts";
+import type { GameEnvironment } from "./game-set.ts";
 import type { Catalogue } from "./webshop/catalogue.ts";
-import { makeCatalogue } from "./webshop/made-catalogue.ts";
+import { madeShopName, makeCatalogue } from "./webshop/made-catalogue.ts";
+import { goalTask } from "./webshop/shop.ts";
 
 /** One game, or one shop; made when it is asked for. */
 export interface Made<T> {
@@ -28,11 +30,20 @@ export function madeGames(made: MadeConfig): (Made<MadeGame> & { task: string })
 /** Catalogues of shops. */
 export function madeShops(made: MadeConfig): Made<Catalogue>[] {
   checkMade("webshop", made);
-  const { products = 200 } = made;
+  const { products = PRODUCTS } = made;
   return seeds(made, (seed) => ({
     name: `shop-${seed}.json`,
     make: () => makeCatalogue({ seed, products }),
   }));
+}
+
+/** Names of the tasks, without making them. */
+export function madeTasks(environment: GameEnvironment, made: MadeConfig): string[] {
+  if (environment === "alfworld") return madeGames(made).map(({ task }) => task);
+  const { products = PRODUCTS } = made;
+  return seeds(made, madeShopName).flatMap((shop) =>
+    Array.from({ length: products }, (_, goal) => goalTask(shop, goal)),
+  );
 }
 
 /** The text of a made game's file. */

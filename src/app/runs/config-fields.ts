@@ -83,24 +83,41 @@ export function readField({ kind }: Field, text: string): unknown {
   }
 }
 
+/** `environment` and `environment.made` for `environment.made.count`. */
+const outside = (key: string): string[] =>
+  key
+    .split(".")
+    .slice(0, -1)
+    .map((_, n, parts) => parts.slice(0, n + 1).join("."));
+
+/** Keys that hold others, and are there only where they are switched on. */
+const SWITCHES: ReadonlySet<string> = new Set(
+  CONFIG_FIELDS.flatMap(({ key }) => outside(key)).filter((key) =>
+    CONFIG_FIELDS.some((field) => field.key === key),
+  ),
+);
+
 /** Texts by key into a config: empty texts are left out. */
 export function configOf(texts: Readonly<Record<string, string>>): Record<string, unknown> {
-  const config: Record<string, unknown> = {};
+  const isOn = (key: string): boolean => !SWITCHES.has(key) || texts[key] === "true";
+  const objects = new Map<string, Record<string, unknown>>([["", {}]]);
+  const objectAt = (key: string): Record<string, unknown> => {
+    const known = objects.get(key);
+    if (known !== undefined) return known;
+    const made = {};
+    objects.set(key, made);
+    objectAt(outside(key).at(-1) ?? "")[key.split(".").at(-1)!] = made;
+    return made;
+  };
   for (const field of CONFIG_FIELDS) {
-    const text = texts[field.key];
-    if (text === undefined || text.trim() === "") continue;
-    const [outer = "", inner] = field.key.split(".");
-    if (inner === undefined) {
-      const isObject = CONFIG_FIELDS.some(({ key }) => key.startsWith(`${outer}.`));
-      if (!isObject) config[outer] = readField(field, text);
-      else if (text === "true") config[outer] = { ...(config[outer] as object | undefined) };
-      continue;
-    }
-    const hasSwitch = CONFIG_FIELDS.some(({ key }) => key === outer);
-    if (hasSwitch && texts[outer] !== "true") continue;
-    config[outer] = { ...(config[outer] as object | undefined), [inner]: readField(field, text) };
+    const { key } = field;
+    const text = texts[key];
+    const around = outside(key);
+    if (text === undefined || text.trim() === "" || !around.every(isOn)) continue;
+    if (!SWITCHES.has(key)) objectAt(around.at(-1) ?? "")[key.split(".").at(-1)!] = readField(field, text);
+    else if (text === "true") objectAt(key);
   }
-  return config;
+  return objectAt("");
 }
 
 export interface CheckedConfig {
@@ -110,8 +127,15 @@ export interface CheckedConfig {
   problems: Readonly<Record<string, string>>;
 }
 
-/** Checks a config as the command line would. */
-export function checkConfig(value: Record<string, unknown>): CheckedConfig {
+/**
+ * Checks a config as the command line would.
+ *
+ * @param more what else must hold of it; throws `InputError` with the key
+ */
+export function checkConfig(
+  value: Record<string, unknown>,
+  more: (config: TrainConfig) => void = () => undefined,
+): CheckedConfig {
   const checked = trainConfigSchema.safeParse(value);
   if (!checked.success) {
     const problems: Record<string, string> = {};
@@ -123,6 +147,7 @@ export function checkConfig(value: Record<string, unknown>): CheckedConfig {
   }
   try {
     checkTrainConfig(checked.data);
+    more(checked.data);
     return { config: checked.data, problems: {} };
   } catch (error) {
     if (!(error instanceof InputError)) throw error;

@@ -9,6 +9,7 @@ import { serverEvents } from "./event-stream.ts";
 import { curvesCsv, eventLines } from "./export-run.ts";
 import { foldEvent, foldEvents, withGap } from "./fold.ts";
 import { type Figures, NO_FIGURES, type Run } from "./run.ts";
+import { runPolicy } from "./run-policy.ts";
 import { speedKey, timeExpected, timeLeft } from "./run-time.ts";
 import { newRun } from "./runs-store.ts";
 
@@ -45,9 +46,13 @@ const scored = (step: number): TrainEvent => ({
 const MODEL: EngineInfo = {
   ...{ model: "m", device: "cpu", adapter: "plain", dtype: "f32", parameters: 1, vocabulary: 2 },
 };
-const start = (resumedFrom: number | null, parent: ParentRun | null = null): TrainEvent => ({
+const start = (
+  resumedFrom: number | null,
+  parent: ParentRun | null = null,
+  unit: "episode" | "task" = "episode",
+): TrainEvent => ({
   type: "start",
-  ...{ method: "gc-opd", units: 4, unit: "episode", batchSize: 2, steps: 4 },
+  ...{ method: "gc-opd", units: 4, unit, batchSize: 2, steps: 4 },
   ...{ teacher: MODEL, student: MODEL, parent, resumedFrom },
 });
 const STAGES: TrainEvent[] = [
@@ -62,6 +67,20 @@ const evaluated = (step: number, mean: number): Extract<TrainEvent, { type: "eva
 });
 const fold = (events: readonly TrainEvent[], from: Figures = NO_FIGURES) =>
   events.reduce<Figures>((figures, event) => foldEvent(figures, event), from);
+
+describe("what a run's responses are to its student", () => {
+  const run = (config: Record<string, unknown>, figures = NO_FIGURES) => runPolicy({ config, figures });
+
+  it("follows from its config, until its start says it", () => {
+    expect(run({ episodes: "e" })).toBe("off-policy after step 1");
+    expect(run({ episodes: "e", sample: {} })).toBe("on policy");
+    expect(run({ environment: { name: "alfworld" } })).toBe("on policy");
+    // A config that lies on the worker's disk is not known.
+    expect(run({})).toBeNull();
+    expect(run({}, fold([start(null)]))).toBe("off-policy after step 1");
+    expect(run({}, fold([start(null, null, "task")]))).toBe("on policy");
+  });
+});
 
 describe("events into figures", () => {
   it("has a point a step, with what its parts told", () => {
@@ -230,6 +249,22 @@ describe("the form of the config", () => {
     ).toEqual({ method: "opd", settings: { learning_rate: 1e-4 }, cards: [0, 1], batch_size: "many" });
     expect(configOf({ sample: "true", "sample.temperature": "0.5" })).toEqual({
       sample: { temperature: 0.5 },
+    });
+  });
+
+  it("reads keys inside of others only where all around them are switched on", () => {
+    const texts = {
+      "environment.name": "alfworld",
+      "environment.made.count": "4",
+      "environment.max_tokens": "8",
+      "environment.tasks": '["a", "b"]',
+    };
+    expect(configOf(texts)).toEqual({});
+    expect(configOf({ ...texts, "environment.made": "true" })).toEqual({});
+    const named = { name: "alfworld", max_tokens: 8, tasks: ["a", "b"] };
+    expect(configOf({ ...texts, environment: "true" })).toEqual({ environment: named });
+    expect(configOf({ ...texts, environment: "true", "environment.made": "true" })).toEqual({
+      environment: { ...named, made: { count: 4 } },
     });
   });
 

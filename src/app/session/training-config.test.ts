@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { librarySummary, taskSummary } from "../../../test/support/summaries.ts";
 import { configuredMethod, namedFiles } from "../../core/loop/train-config.ts";
 import { methodSelection } from "../../core/method/index.ts";
@@ -6,11 +6,14 @@ import { PAPER_SETTINGS } from "../../core/ports.ts";
 import type { FileSummary } from "../model.ts";
 import { getRuns, type WorkerState } from "../runs/runs-store.ts";
 import { getUi, type UiState } from "../state/store.ts";
-import { composeConfig } from "./training-config.ts";
+import { composeConfig, liveUnits } from "./training-config.ts";
 import {
   choosePreset,
+  chooseResponses,
+  environmentsAt,
   methodWords,
   presetOf,
+  responsesOf,
   setText,
   standardSelection,
   trainingForm,
@@ -172,4 +175,93 @@ it("has the evidence of its method, and says what was changed in it", () => {
   expect(evidence().said).toBe("stages of your own, changed: without planner and oracle records");
   setText("stages", "");
   choosePreset("gc-opd");
+});
+
+describe("a live run", () => {
+  const TEXTS = { method: "gc-opd", environment: "true", "environment.name": "alfworld" };
+  const OPEN = [
+    { environment: "alfworld", task: "made/small/a-0" },
+    { environment: "webshop", task: "made/shop-1/goal0" },
+    { environment: "alfworld", task: "made/small/b-1" },
+  ];
+  const ui = () =>
+    opened(
+      [
+        ["s.jsonl", "sources"],
+        ["e.jsonl", "episodes"],
+      ],
+      [],
+    );
+  const live = (
+    texts: Record<string, string>,
+    more: Partial<ReturnType<typeof trainingForm>> = {},
+    games: readonly { environment: string; task: string }[] = OPEN,
+  ) =>
+    composeConfig(
+      { ...trainingForm(), where: "page", ...more, texts: { ...TEXTS, ...texts } },
+      ui(),
+      WORKER,
+      games,
+    );
+
+  it("plays the open games of its environment, without episodes and what is of them", () => {
+    const { config, problems } = live({
+      limit: "3",
+      sample: "",
+      "environment.max_decisions": "2",
+      "environment.made.count": "9",
+      "environment.prompt": "of-the-worker.json",
+    });
+    expect(problems).toEqual({});
+    expect(config).not.toHaveProperty("episodes");
+    expect(config).not.toHaveProperty("episode_ids");
+    expect(config).not.toHaveProperty("limit");
+    expect(config?.library).toBe("s.jsonl");
+    expect(config?.environment).toEqual({
+      name: "alfworld",
+      tasks: ["made/small/a-0", "made/small/b-1"],
+      max_decisions: 2,
+    });
+  });
+
+  it("says what is missing: an open game, a place on the worker's disk", () => {
+    expect(live({}, {}, []).problems).toEqual({
+      "environment.tasks": "no game of alfworld is open: open or make games in the Play view",
+    });
+    expect(live({ "environment.tasks": '["made/shop-1/goal0"]' }).problems).toEqual({
+      "environment.tasks": 'among the games is no "made/shop-1/goal0"',
+    });
+    expect(live({}, { where: "worker", games: "files" }).problems).toEqual({
+      "environment.games": "missing; alfworld is opened from it, or from environment.made",
+    });
+    expect(live({ "environment.name": "scienceworld" }, { where: "worker", games: "made" }).problems).toEqual(
+      { "environment.simulator": "missing; scienceworld is opened from it" },
+    );
+  });
+
+  it("names made games, with the keys of their environment alone", () => {
+    const texts = {
+      "environment.made.count": "2",
+      "environment.made.seed": "5",
+      "environment.made.size": "small",
+      "environment.made.products": "7",
+    };
+    const made = (name: string) =>
+      live({ ...texts, "environment.name": name }, { where: "worker", games: "made" }).config?.environment;
+    expect(made("alfworld")).toEqual({ name: "alfworld", made: { count: 2, seed: 5, size: "small" } });
+    expect(made("webshop")).toEqual({ name: "webshop", made: { count: 2, seed: 5, products: 7 } });
+    expect(liveUnits(made("alfworld")!)).toBe(2);
+    expect(liveUnits(made("webshop")!)).toBe(14);
+  });
+
+  it("has its own words in the form: how responses are made, and what can be played where", () => {
+    chooseResponses("live");
+    expect(responsesOf(trainingForm())).toBe("live");
+    chooseResponses("sample");
+    expect([responsesOf(trainingForm()), trainingForm().texts.environment]).toEqual(["sample", ""]);
+    chooseResponses("recorded");
+    expect(responsesOf(trainingForm())).toBe("recorded");
+    expect(environmentsAt("page")).not.toContain("scienceworld");
+    expect(environmentsAt("worker")).toContain("scienceworld");
+  });
 });

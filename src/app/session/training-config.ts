@@ -1,15 +1,34 @@
 /** The config that the training form stands for, from the form, the open library and models, and the what-if. */
+import { checkMade, PRODUCTS } from "../../core/environment/made-config.ts";
+import { InputError } from "../../core/errors.ts";
+import { chosenTasks, type EnvironmentConfig } from "../../core/loop/live-config.ts";
+import { taskPlace } from "../../core/loop/task-place.ts";
+import type { TrainConfig } from "../../core/loop/train-config.ts";
 import { isOneOf } from "../../core/one-of.ts";
-import type { FileSummary } from "../model.ts";
+import type { FileSummary, TaskName } from "../model.ts";
 import { type CheckedConfig, checkConfig, configField, configOf, readField } from "../runs/config-fields.ts";
 import { getRuns, type WorkerState } from "../runs/runs-store.ts";
 import { getUi, type UiState } from "../state/store.ts";
+import { useGames } from "./games.ts";
 import { memory } from "./memory.ts";
 import { modelOrigins, sharedModelPath } from "./models.ts";
-import { defaultBatch, formStages, type TrainingForm, trainingForm } from "./training-form.ts";
+import {
+  defaultBatch,
+  formStages,
+  type GamesChoice,
+  gamesChoice,
+  responsesOf,
+  type TrainingForm,
+  trainingForm,
+} from "./training-form.ts";
 
 /** Keys that only the worker knows: they are left out of runs in the page. */
-export const WORKER_KEYS: readonly string[] = ["device", "cards", "compute", "keep_checkpoints"];
+export const WORKER_KEYS: readonly string[] = [
+  ...["device", "cards", "compute", "keep_checkpoints"],
+  "environment.prompt",
+];
+/** Keys of recorded episodes: a live run has none. */
+const EPISODE_KEYS = ["limit", "sample"] as const;
 const PATH_KEYS = ["library", "episodes", "teacher", "student", "parent", "tokenizer"] as const;
 
 /** Files of the page that the worker needs before the run. */
@@ -49,19 +68,27 @@ export function composeConfig(
   form: TrainingForm = trainingForm(),
   ui: UiState = getUi(),
   worker: WorkerState = getRuns().worker,
+  openGames: readonly TaskName[] = useGames.getState().tasks,
 ): ComposedConfig {
   const onWorker = form.where === "worker";
+  const live = responsesOf(form) === "live";
   const texts = Object.fromEntries(
     Object.entries(form.texts).filter(
-      ([key]) => !isOneOf(PATH_KEYS, key) && (onWorker || !WORKER_KEYS.includes(key)),
+      ([key]) =>
+        !isOneOf(PATH_KEYS, key) &&
+        (onWorker || !WORKER_KEYS.includes(key)) &&
+        !(live && isOneOf(EPISODE_KEYS, key)),
     ),
   );
   const { paths, send } = onWorker ? workerPaths(form, ui, worker) : pageNames(ui);
-  const ids = form.data === "files" && onWorker ? null : chosenIds(form, ui);
+  const ids = live || (form.data === "files" && onWorker) ? null : chosenIds(form, ui);
   const { control, budget, augmentation, terminalNote, endOfTurn } = ui.place;
   const { weights, limitGib } = memory();
   const passes = epochs(form);
   const batch = defaultBatch(form, ui.library);
+  if (live) delete paths.episodes;
+  const typed = configOf({ ...texts, ...gamesTexts(form) });
+  if (live) typed.environment = withOpenTasks(form, openGames, typed.environment);
   const written = {
     ...paths,
     ...(String(batch) === configField("batch_size").standard ? {} : { batch_size: batch }),
@@ -71,14 +98,67 @@ export function composeConfig(
     ...(terminalNote ? { terminal_failure_note: true } : {}),
     ...(endOfTurn ? {} : { end_of_turn: false }),
     // What the form says itself comes before what the page asks for.
-    ...configOf(texts),
+    ...typed,
     ...(passes === null ? {} : { epochs: passes }),
     ...(weights === "f32" ? {} : { teacher_dtype: weights }),
     ...(limitGib === null ? {} : { memory_limit_gib: limitGib }),
     ...(ids === null ? {} : { episode_ids: ids }),
     ...(onWorker ? {} : { device: ui.device.kind === "cpu" ? "cpu" : "webgpu" }),
   };
-  return { ...checkConfig(written), written, send };
+  const check = ({ environment }: TrainConfig): void => {
+    if (environment !== undefined) checkPlace(gamesChoice(form), environment, openGames);
+  };
+  return { ...checkConfig(written, check), written, send };
+}
+
+/** The form's choice of games, as the switches and keys that belong to it. */
+function gamesTexts(form: TrainingForm): Record<string, string> {
+  const choice = gamesChoice(form);
+  const name = form.texts["environment.name"];
+  const foreign = name === "webshop" ? ["made.size", "made.type"] : ["made.products"];
+  if (choice !== "files") foreign.push("games", "simulator");
+  else foreign.push(name === "scienceworld" ? "games" : "simulator");
+  return {
+    ...Object.fromEntries(foreign.map((key) => [`environment.${key}`, ""])),
+    "environment.made": choice === "made" ? "true" : "",
+  };
+}
+
+/** The environment, with the tasks of the open games where they are what is played and no others are named. */
+function withOpenTasks(form: TrainingForm, openGames: readonly TaskName[], environment: unknown): unknown {
+  if (gamesChoice(form) !== "open") return environment;
+  const tasks = tasksOf(openGames, form.texts["environment.name"]);
+  return tasks.length === 0 ? environment : { tasks, ...Object(environment) };
+}
+
+/** How many tasks a live run plays, as far as its config alone says it. */
+export function liveUnits({ name, tasks, made }: EnvironmentConfig): number | null {
+  if (tasks !== undefined) return tasks.length;
+  if (made === undefined) return null;
+  return made.count * (name === "webshop" ? (made.products ?? PRODUCTS) : 1);
+}
+
+const tasksOf = (games: readonly TaskName[], environment: string | undefined): string[] =>
+  games.filter((game) => game.environment === environment).map(({ task }) => task);
+
+/** @throws InputError where a live run would have nothing to play */
+function checkPlace(
+  choice: GamesChoice,
+  environment: EnvironmentConfig,
+  openGames: readonly TaskName[],
+): void {
+  const { name } = environment;
+  if (choice === "open") {
+    const open = tasksOf(openGames, name);
+    if (open.length === 0)
+      throw new InputError(`no game of ${name} is open: open or make games in the Play view`, {
+        key: "environment.tasks",
+      });
+    chosenTasks(environment, open);
+    return;
+  }
+  const place = taskPlace(environment);
+  if ("made" in place && name !== "scienceworld") checkMade(name, place.made);
 }
 
 /** A path, or those of several files. */

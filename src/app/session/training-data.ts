@@ -6,7 +6,7 @@ import { countOf } from "../shell/plural.ts";
 import { getUi } from "../state/store.ts";
 import { shownName } from "../text/shown-text.ts";
 import { libraryWorker } from "../workers/clients.ts";
-import type { DataChoice } from "./training-form.ts";
+import { type DataChoice, responsesOf, type TrainingForm } from "./training-form.ts";
 
 export type EpisodeRef = TaskName & { episode: string };
 
@@ -40,15 +40,43 @@ export async function chosenEpisodes(
   return { library, episodes: all };
 }
 
+/**
+ * What a run on the worker reads of the open library: episodes with the sources of their tasks, or the sources of all
+ * tasks, where its student plays live.
+ *
+ * @throws InputError when there is none
+ */
+export async function recordsToSend(
+  form: Pick<TrainingForm, "data" | "texts">,
+): Promise<{ library: LibrarySummary; names: (TaskName & { episode?: string })[] }> {
+  if (responsesOf(form) === "live") {
+    const library = shownLibrary();
+    return { library, names: library.tasks.map(({ environment, task }) => ({ environment, task })) };
+  }
+  const { library, episodes } = await chosenEpisodes(form.data);
+  return { library, names: episodes };
+}
+
+/** @throws InputError when none is open */
+export function shownLibrary(): LibrarySummary {
+  const { library } = getUi();
+  if (library === null) throw new InputError("open a library first: evidence is retrieved from it");
+  return library;
+}
+
 /** "gc-opd, 1 episode": short enough for a list. */
 export function runTitle(config: TrainConfig): string {
   const control = config.control === undefined ? "" : ` ${config.control}`;
-  const ids = config.episode_ids;
+  const { episode_ids: ids, environment, sample } = config;
+  if (environment !== undefined) return `${methodTitle(config)}${control}, live in ${environment.name}`;
   const data =
     ids === undefined
       ? "all episodes"
       : ids.length === 1
         ? shownName(ids[0]!, 80)
         : countOf(ids.length, "episode");
-  return `${config.stages === undefined ? config.method : "own stages"}${control}, ${data}`;
+  return `${methodTitle(config)}${control}, ${data}${sample === undefined ? "" : ", sampled again"}`;
 }
+
+const methodTitle = ({ stages, method }: TrainConfig): string =>
+  stages === undefined ? method : "own stages";

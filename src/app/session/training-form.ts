@@ -1,5 +1,6 @@
 /** What the training form says: kept outside the view, so that the key `u` and the button do the same. */
 import { create } from "zustand";
+import { ENVIRONMENT_NAMES, type EnvironmentName } from "../../core/loop/live-config.ts";
 import {
   configuredMethod,
   namedSchedule,
@@ -22,9 +23,18 @@ import { getUi } from "../state/store.ts";
 export const DATA_CHOICES = ["episode", "task", "library", "files"] as const;
 export type DataChoice = (typeof DATA_CHOICES)[number];
 
+/** What a step trains on: responses as they were recorded, sampled again over the recordings, or played live. */
+export const RESPONSES = ["recorded", "sample", "live"] as const;
+export type Responses = (typeof RESPONSES)[number];
+
+/** Where live tasks come from: `open` are games of the page, `files` are on the worker's disk. */
+export const GAMES_CHOICES = ["open", "made", "files"] as const;
+export type GamesChoice = (typeof GAMES_CHOICES)[number];
+
 export interface TrainingForm {
   where: Where;
   data: DataChoice;
+  games: GamesChoice;
   /** Epochs of each stage of the method, as they were typed. */
   passes: readonly string[];
   /** Keys of the config, as they were typed: empty or absent is the default. Paths and models are the worker's. */
@@ -36,6 +46,7 @@ export interface TrainingForm {
 export const useTrainingForm = create<TrainingForm>(() => ({
   where: "page",
   data: "episode",
+  games: "open",
   passes: ["1", "1"],
   texts: { method: "gc-opd" },
   nextId: newRunId("train"),
@@ -43,6 +54,41 @@ export const useTrainingForm = create<TrainingForm>(() => ({
 
 export const trainingForm = useTrainingForm.getState;
 export const setTrainingForm = useTrainingForm.setState;
+
+/** The choice of responses that the keys of the config stand for. */
+export function responsesOf({ texts }: Pick<TrainingForm, "texts">): Responses {
+  if (texts.environment === "true") return "live";
+  return texts.sample === "true" ? "sample" : "recorded";
+}
+
+export function chooseResponses(responses: Responses): void {
+  setTrainingForm(({ texts }) => ({
+    texts: {
+      "environment.name": "alfworld",
+      "environment.made.count": "32",
+      "environment.made.seed": "0",
+      ...texts,
+      sample: responses === "sample" ? "true" : "",
+      environment: responses === "live" ? "true" : "",
+    },
+  }));
+}
+
+/** The environments that a run can play in: ScienceWorld is in Java, which no page runs. */
+export const environmentsAt = (where: Where): readonly EnvironmentName[] =>
+  ENVIRONMENT_NAMES.filter((name) => where === "worker" || name !== "scienceworld");
+
+/** Where a live run's tasks can come from; the first is what holds where the form's own choice is none of them. */
+export function gamesChoices({ where, texts }: Pick<TrainingForm, "where" | "texts">): GamesChoice[] {
+  if (where === "page") return ["open", "made"];
+  return texts["environment.name"] === "scienceworld" ? ["files"] : ["made", "files"];
+}
+
+/** The choice of games as it holds where the run is to be. */
+export function gamesChoice(form: Pick<TrainingForm, "where" | "texts" | "games">): GamesChoice {
+  const choices = gamesChoices(form);
+  return choices.includes(form.games) ? form.games : choices[0]!;
+}
 
 /** Keys of the config that change what the method retrieves and retains. */
 const SELECTION = {
@@ -86,9 +132,16 @@ export function presetOf({ texts }: Pick<TrainingForm, "texts">): PresetName | n
   return PRESET_NAMES.find(same) ?? null;
 }
 
-/** Episodes per step where none are typed: the paper's number, or all of the open library where it has fewer. */
-export function defaultBatch({ data }: Pick<TrainingForm, "data">, library: LibrarySummary | null): number {
+/**
+ * Episodes per step where none are typed: the paper's number, or all of the open library where it has fewer. Live tasks
+ * are not of the library.
+ */
+export function defaultBatch(
+  { data, texts }: Pick<TrainingForm, "data" | "texts">,
+  library: LibrarySummary | null,
+): number {
   const paper = Number(configField("batch_size").standard);
+  if (responsesOf({ texts }) === "live") return paper;
   const episodes = library?.tasks.reduce((sum, task) => sum + task.episodes, 0) ?? 0;
   return data === "files" || episodes === 0 ? paper : Math.min(paper, episodes);
 }

@@ -48,9 +48,9 @@ export async function probeTraining(): Promise<void> {
   setUi((ui) => ({ training: { ...ui.training, message: null } }));
   try {
     const plan = await formPlan();
-    if (plan.sample !== undefined)
+    if (plan.sample !== undefined || plan.live !== undefined)
       throw new InputError(
-        "the time of episodes that are played again is not known: their responses are still to be drawn",
+        "the time of episodes that the student plays is not known: their responses are still to be drawn",
       );
     const passes = await requirePlan("train", () => planTraining(plan));
     await ensureModel("teacher");

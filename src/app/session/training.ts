@@ -15,7 +15,9 @@ import { shownName } from "../text/shown-text.ts";
 import { libraryWorker } from "../workers/clients.ts";
 import type { PlanToMeasure, RunEvent, TrainingPlan } from "../workers/training-run.ts";
 import { describeFault, isAbort, isDeviceFault } from "./faults.ts";
+import { computeWithGames } from "./games.ts";
 import { keepTrained, noteStudentOf } from "./kept-student.ts";
+import { ensureGames, liveTraining } from "./live-games.ts";
 import { requirePlan, showPlan } from "./memory.ts";
 import {
   computeWorker,
@@ -28,7 +30,7 @@ import {
 } from "./models.ts";
 import { beginPageRun, endPageRun, notePageRun, planOfRun, takePageRun } from "./page-runs.ts";
 import { composeConfig } from "./training-config.ts";
-import { chosenEpisodes, runTitle } from "./training-data.ts";
+import { chosenEpisodes, runTitle, shownLibrary } from "./training-data.ts";
 import { methodWords, trainingForm } from "./training-form.ts";
 import { startOnWorker, useSending } from "./worker-training.ts";
 
@@ -127,7 +129,9 @@ export async function formPlan(): Promise<Omit<PagePlan, "id">> {
   checkSameTokens();
   const method = configuredMethod(config);
   const { end_of_turn: endOfTurn = true } = config;
-  const { library, episodes: all } = await chosenEpisodes(trainingForm().data);
+  const live = await liveTraining(config);
+  const { library, episodes: all } =
+    live === null ? await chosenEpisodes(trainingForm().data) : { library: shownLibrary(), episodes: [] };
   const episodes = all.slice(0, config.limit ?? all.length);
   const pair =
     decision === null
@@ -149,6 +153,7 @@ export async function formPlan(): Promise<Omit<PagePlan, "id">> {
     seed: config.seed,
     library: library.id,
     episodes,
+    ...(live === null ? {} : { live }),
     ...(config.sample === undefined ? {} : { sample: config.sample }),
     ...(config.evidence_tokens === undefined ? {} : { evidenceTokens: config.evidence_tokens }),
     endOfTurn,
@@ -191,12 +196,17 @@ async function runHere(
     progress("Measuring what the models will read", 0, 0);
     const passes = await requirePlan("train", () => planTraining(plan));
     if (mine !== run) return;
+    if (plan.live !== undefined) {
+      progress("Opening the games", 0, 0);
+      await ensureGames(plan.live);
+    }
     progress("Opening the models", 0, 0);
     await ensureModel("teacher");
     const { api } = await ensureModel("student");
+    if (plan.live !== undefined) await computeWithGames();
     await api.takePasses(passes);
     if (mine !== run) return;
-    const perPass = Math.ceil(plan.episodes.length / plan.batchSize);
+    const perPass = Math.ceil((plan.live?.tasks ?? plan.episodes).length / plan.batchSize);
     const stageSteps = { vanilla: 0, graph: 0 };
     for (const { epochs, evidence } of plan.method.stages)
       stageSteps[evidence.kind === "none" ? "vanilla" : "graph"] += epochs * perPass;
@@ -230,6 +240,7 @@ async function runHere(
       seed: plan.seed,
       library: { title: read?.title ?? "", files: read?.files ?? [] },
       episodes: plan.episodes.map(({ environment, task, episode }) => ({ environment, task, episode })),
+      ...(plan.live === undefined ? {} : { live: plan.live }),
       steps: { done, planned: total, of_the_student: result.steps },
       teacher: teacher?.info ?? null,
       student: student?.info ?? null,
@@ -308,6 +319,7 @@ export async function planTraining({
   method,
   library,
   episodes,
+  live,
   sample,
   evidenceTokens,
   endOfTurn,
@@ -318,6 +330,7 @@ export async function planTraining({
     method,
     library,
     episodes,
+    ...(live === undefined ? {} : { live }),
     ...(sample === undefined ? {} : { sample }),
     ...(evidenceTokens === undefined ? {} : { evidenceTokens }),
     endOfTurn,
@@ -330,8 +343,9 @@ export async function planTraining({
 export function showTrainingPlan(): Promise<void> {
   const { decision } = getUi();
   return showPlan("train", async () => {
-    if (decision === null || trainingForm().where === "worker" || composeConfig().config === null)
-      return null;
+    const { config } = composeConfig();
+    const live = config?.environment !== undefined;
+    if ((decision === null && !live) || trainingForm().where === "worker" || config === null) return null;
     return planTraining(await formPlan());
   });
 }
@@ -340,8 +354,8 @@ function patch(change: Partial<ReturnType<typeof getUi>["training"]>): void {
   setUi((ui) => ({ training: { ...ui.training, ...change } }));
 }
 
-function progress(label: string, done: number, total: number): void {
-  patch({ work: { label, done, total, unit: "tokens" } });
+function progress(label: string, done: number, total: number, unit = "tokens"): void {
+  patch({ work: { label, done, total, unit } });
 }
 
 /** One event of the loop, as the view shows it. */
@@ -361,7 +375,7 @@ function follow(event: RunEvent, method: Method, id: string): void {
     return;
   }
   if (event.type === "work") {
-    const { what, done, total } = event.work;
+    const { what, done, total, unit } = event.work;
     takeEvent(id, { type: "work", ...event.work }, "");
     progress(
       {
@@ -372,6 +386,7 @@ function follow(event: RunEvent, method: Method, id: string): void {
       }[what],
       done,
       total,
+      unit,
     );
     return;
   }

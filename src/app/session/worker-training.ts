@@ -13,7 +13,7 @@ import { libraryWorker } from "../workers/clients.ts";
 import { gigabytes } from "./hub.ts";
 import { modelFolder } from "./models.ts";
 import { type ComposedConfig, composeConfig } from "./training-config.ts";
-import { chosenEpisodes, runTitle } from "./training-data.ts";
+import { recordsToSend, runTitle } from "./training-data.ts";
 import { setTrainingForm, trainingForm } from "./training-form.ts";
 
 /** What the start of a run is at, in words, how to end it, and what the last measured run will read. */
@@ -44,7 +44,8 @@ function sendInputs(composed: ComposedConfig, tell: Tell, signal: AbortSignal): 
 }
 
 async function sendMissing({ send }: ComposedConfig, tell: Tell, signal: AbortSignal): Promise<void> {
-  const { nextId: id, data } = trainingForm();
+  const form = trainingForm();
+  const { nextId: id } = form;
   const once = async (what: string, of: string, files: () => Promise<[path: string, Blob][]>) => {
     signal.throwIfAborted();
     if (sent.get(`${id} ${what}`) === of) return;
@@ -58,13 +59,11 @@ async function sendMissing({ send }: ComposedConfig, tell: Tell, signal: AbortSi
     sent.set(`${id} ${what}`, of);
   };
   if (send.records) {
-    const { library, episodes } = await chosenEpisodes(data);
-    await once("records", JSON.stringify([library.id, episodes]), async () => {
-      const blobs = await libraryWorker().recordLines(library.id, episodes);
-      return [
-        ["episodes.jsonl", blobs.episodes],
-        ["sources.jsonl", blobs.sources],
-      ];
+    const { library, names } = await recordsToSend(form);
+    await once("records", JSON.stringify([library.id, names]), async () => {
+      const { episodes, sources } = await libraryWorker().recordLines(library.id, names);
+      const own: [string, Blob][] = episodes.size === 0 ? [] : [["episodes.jsonl", episodes]];
+      return [...own, ["sources.jsonl", sources]];
     });
   }
   for (const role of ["teacher", "student"] as const) {

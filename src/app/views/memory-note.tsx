@@ -1,6 +1,7 @@
 /** What a job will need of the device, before it starts, and the limit that the user may set. */
 import { useEffect } from "react";
 import { gibibytes, type MemoryPlan, type PlanPart, partBytes } from "../../tensor/memory-plan.ts";
+import { useGames } from "../session/games.ts";
 import { type Job, setMemoryLimit, useMemory } from "../session/memory.ts";
 import { showScoringPlan } from "../session/score.ts";
 import { showTrainingPlan } from "../session/training.ts";
@@ -31,12 +32,17 @@ function usePlan(job: Job): void {
   const place = useUi((ui) => ui.place);
   const weights = useMemory((state) => state.weights);
   const limit = useMemory((state) => state.limitGib);
-  const { where, data, passes, texts } = useTrainingForm();
+  const library = useUi((ui) => ui.library);
+  const openGames = useGames(({ tasks }) => tasks);
+  const { where, data, games, passes, texts } = useTrainingForm();
   // biome-ignore lint/correctness/useExhaustiveDependencies: they are what the plan is made from
   useEffect(() => {
     if (device === "unknown" || !idle) return;
     void (job === "score" ? showScoringPlan() : showTrainingPlan());
-  }, [job, decision, models, device, idle, place, weights, limit, where, data, passes, texts]);
+  }, [
+    ...[job, decision, models, device, idle, place, weights, limit, library, openGames],
+    ...[where, data, games, passes, texts],
+  ]);
 }
 
 export function MemoryNote({ job }: { job: Job }) {

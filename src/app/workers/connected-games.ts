@@ -1,6 +1,6 @@
 /** The games worker as another worker sees it. */
 import * as Comlink from "comlink";
-import type { LiveTask, TaskPlans } from "../../core/loop/index.ts";
+import type { EnvironmentConfig, LiveTask, TaskPlans } from "../../core/loop/index.ts";
 import { GAME_PLANS, type GameEnvironment } from "../../simulator/game-set.ts";
 import type { TaskName } from "../model.ts";
 import type { GamesApi } from "./games.worker.ts";
@@ -20,6 +20,14 @@ export function connectedGames(): Comlink.Remote<GamesApi> {
 /** A task of the open games, as the loops play it. */
 export function connectedTask({ environment, task }: TaskName): LiveTask {
   return { environment, task, open: async () => new RemoteEnvironment(connectedGames(), environment) };
+}
+
+/** Tasks of the open games, as a config has them played. */
+export function openTasks(
+  { name, max_decisions: maxDecisions, max_tokens: maxTokens }: EnvironmentConfig,
+  tasks: readonly string[],
+): LiveTask[] {
+  return tasks.map((task) => ({ ...connectedTask({ environment: name, task }), maxDecisions, maxTokens }));
 }
 
 /** The plans of the open games of an environment. */

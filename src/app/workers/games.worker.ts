@@ -1,6 +1,7 @@
 /** The games worker: `GamesService` behind comlink. */
 import "../without-eval.ts";
 import * as Comlink from "comlink";
+import { madeTasks } from "../../simulator/made-games.ts";
 import { GamesService } from "./games-service.ts";
 import { installErrorTransfer } from "./transfer.ts";
 
@@ -10,6 +11,7 @@ const service = new GamesService();
 
 const api = {
   tasks: service.tasks.bind(service),
+  madeTasks,
   make: service.make.bind(service),
   open: service.open.bind(service),
   stopOpening: service.stopOpening.bind(service),

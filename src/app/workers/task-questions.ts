@@ -266,10 +266,13 @@ export abstract class TaskQuestions {
     return episodes.filter(({ decisions }) => decisions.length > 0).map(({ episode }) => episode);
   }
 
-  /** Episodes and the sources of their tasks as JSON Lines, each record once: what a run elsewhere reads. */
+  /**
+   * Episodes and the sources of their tasks as JSON Lines, each record once: what a run elsewhere reads. A name without an
+   * episode stands for the sources alone.
+   */
   async recordLines(
     library: string,
-    names: readonly (TaskName & { episode: string })[],
+    names: readonly (TaskName & { episode?: string })[],
   ): Promise<{ episodes: Blob; sources: Blob }> {
     const lines = (records: readonly object[]) =>
       new Blob(records.map((record) => `${JSON.stringify(record)}\n`));
@@ -278,7 +281,7 @@ export abstract class TaskQuestions {
     let before = "";
     for (const name of names) {
       const ref = { ...name, library };
-      episodes.push(lines([await this.episode(ref, ref.episode)]));
+      if (ref.episode !== undefined) episodes.push(lines([await this.episode(ref, ref.episode)]));
       const task = JSON.stringify([ref.environment, ref.task]);
       // Those of one task are neighbours.
       if (task !== before) sources.push(lines(await this.sources(ref)));

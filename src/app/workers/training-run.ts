@@ -2,7 +2,9 @@
 import {
   type BatchTokens,
   configuredData,
+  type EnvironmentConfig,
   libraryContexts,
+  liveData,
   probeRun,
   type RunProbe,
   runLengths,
@@ -20,7 +22,14 @@ import { taskKey } from "../../core/record/library.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";
 import { BlobFolderWriter, blobFolder } from "../library/blob-folder.ts";
 import type { TaskName, TaskRef } from "../model.ts";
+import { openTasks } from "./connected-games.ts";
 import { checkpointEvery, KeptCheckpoints } from "./kept-checkpoints.ts";
+
+/** Tasks of a live environment, and the settings under which they are played. */
+export interface LiveTraining {
+  environment: EnvironmentConfig;
+  tasks: readonly string[];
+}
 
 /** What is asked for, as plain data. */
 export interface TrainingPlan {
@@ -32,7 +41,10 @@ export interface TrainingPlan {
   seed: number;
   /** The open library whose records it reads: its id of this visit to the page. */
   library: string;
+  /** None where the student plays live. */
   episodes: (TaskName & { episode: string })[];
+  /** What the student plays in place of recorded episodes; the games are open in the games worker. */
+  live?: LiveTraining;
   /** Plays the episodes' tasks again in place of reading their responses. */
   sample?: TrainConfig["sample"];
   /** Longest teacher prompt with its evidence; the environment's limit when absent. */
@@ -79,6 +91,11 @@ export interface TrainingRun {
 async function trainingData(plan: TrainingPlan, records: RecordPort): Promise<TrainingData> {
   const episode = (name: TrainingPlan["episodes"][number]): Promise<Episode> =>
     records.episode({ ...name, library: plan.library }, name.episode);
+  if (plan.live !== undefined) {
+    const { environment, tasks } = plan.live;
+    const digest = JSON.stringify(environment);
+    return liveData(openTasks(environment, tasks), { digest, seed: plan.seed });
+  }
   if (plan.sample !== undefined) {
     const episodes = await Promise.all(plan.episodes.map(episode));
     return configuredData({ sample: plan.sample, seed: plan.seed }, episodes);
@@ -96,12 +113,12 @@ async function trainingData(plan: TrainingPlan, records: RecordPort): Promise<Tr
 /** The parts of a plan that its lengths depend on. */
 export type PlanToMeasure = Pick<
   TrainingPlan,
-  "method" | "library" | "episodes" | "sample" | "evidenceTokens" | "endOfTurn"
+  "method" | "library" | "episodes" | "live" | "sample" | "evidenceTokens" | "endOfTurn"
 >;
 
 /** The longest sequences that a run's models will read, in tokens. */
 export async function trainingLengths(
-  { method, library, episodes, sample, evidenceTokens }: PlanToMeasure,
+  { method, library, episodes, live, sample, evidenceTokens }: PlanToMeasure,
   { records, codec, signal }: Pick<TrainingRun, "records" | "codec" | "signal">,
 ) {
   async function* each(): AsyncGenerator<Episode> {
@@ -112,12 +129,15 @@ export async function trainingLengths(
     codec,
     ...(evidenceTokens === undefined ? {} : { limit: evidenceTokens }),
   });
-  const sampled = sampledLengths({ sample, evidence_tokens: evidenceTokens });
-  return runLengths({ episodes: each(), stages: method.stages, contexts, codec, sampled, signal });
+  const environment = live?.environment;
+  const sampled = sampledLengths({ sample, environment, evidence_tokens: evidenceTokens });
+  const played = live?.tasks.map(() => live.environment.name);
+  return runLengths({ episodes: each(), played, stages: method.stages, contexts, codec, sampled, signal });
 }
 
 /** The parts of a plan that its time depends on. */
-export type PlanToProbe = Omit<PlanToMeasure, "sample"> & Pick<TrainingPlan, "settings" | "batchSize">;
+export type PlanToProbe = Omit<PlanToMeasure, "sample" | "live"> &
+  Pick<TrainingPlan, "settings" | "batchSize">;
 
 /** Does a small part of a run with a student that is thrown away. */
 export function probeTraining(

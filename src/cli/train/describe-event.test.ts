@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { EngineInfo } from "../../core/ports.ts";
 import { describeEvent } from "./describe-event.ts";
 
-it("says where responses are not the current student's", () => {
+it("says whether responses are the current student's", () => {
   const model: EngineInfo = {
     model: "m",
     ...{ device: "cpu", adapter: "plain", dtype: "f32" },
@@ -14,5 +14,5 @@ it("says where responses are not the current student's", () => {
     ...{ teacher: model, student: model, parent: null, resumedFrom: null },
   } as const;
   expect(describeEvent({ ...start, unit: "episode" })).toContain("2 steps, off-policy after step 1; ");
-  expect(describeEvent({ ...start, unit: "task" })).toContain("3 tasks, 2 steps; ");
+  expect(describeEvent({ ...start, unit: "task" })).toContain("3 tasks, 2 steps, on policy; ");
 });

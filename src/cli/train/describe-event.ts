@@ -1,5 +1,6 @@
 import type { Spread } from "../../core/evaluation/index.ts";
 import type { TrainEvent } from "../../core/loop/events.ts";
+import { policyWords } from "../../core/loop/train-config.ts";
 import { plainLine } from "../../core/plain-text.ts";
 
 const figure = (value: number): string => (value === 0 ? "0" : value.toPrecision(4));
@@ -17,7 +18,7 @@ export function describeEvent(event: TrainEvent): string | null {
             : "";
       return (
         `${method}: ${units} ${unit}${units === 1 ? "" : "s"}, ${steps} steps${from}` +
-        `${unit === "episode" ? ", off-policy after step 1" : ""}; ` +
+        `, ${policyWords(unit === "task")}; ` +
         `teacher ${teacher.parameters} parameters, student ${student.parameters}, ` +
         `on ${student.device} (${student.adapter}), ${student.dtype}`
       );

@@ -13,6 +13,9 @@ export const MOST_PRODUCTS = 5_000;
 /** Most games, or shops, that are made together. */
 export const MOST_MADE = 100_000;
 
+/** Products of a made shop where a config does not say how many. */
+export const PRODUCTS = 200;
+
 /** Seeds stay below this, so that they and those of the games that follow are exact. */
 export const SEED_LIMIT = 1_000_000_000;
 

@@ -41,12 +41,12 @@ export function configuredData(
  * Tasks of a live environment, played afresh by the current student in every batch, at the temperature of training.
  *
  * @param digest of what decides the tasks
- * @param atOnce environments that can be open at the same time
+ * @param atOnce environments that can be open at the same time; a whole batch where it is absent
  * @throws InputError when there is no task
  */
 export function liveData(
   tasks: readonly LiveTask[],
-  { digest, atOnce, seed }: { digest: string; atOnce: number; seed: number },
+  { digest, atOnce, seed }: { digest: string; atOnce?: number; seed: number },
 ): TrainingData {
   const data = freshData(tasks.map(liveRollout), { temperature: 1, seed }, atOnce);
   return { ...data, fingerprint: sha256Hex(data.fingerprint + digest) };

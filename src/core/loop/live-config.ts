@@ -10,9 +10,12 @@ const unique = <T>(of: z.ZodType<T>) =>
     .min(1)
     .refine((values) => new Set(values).size === values.length, { error: "expected each one once" });
 
+export const ENVIRONMENT_NAMES = ["alfworld", "scienceworld", "webshop"] as const;
+export type EnvironmentName = (typeof ENVIRONMENT_NAMES)[number];
+
 /** Where episodes are played, and which tasks. */
 export const environmentSchema = z.strictObject({
-  name: z.enum(["alfworld", "scienceworld", "webshop"]).describe("The live environment."),
+  name: z.enum(ENVIRONMENT_NAMES).describe("The live environment."),
   games: z
     .union([path, z.array(path).min(1)])
     .optional()

@@ -192,6 +192,9 @@ export function isFreshRun({ sample, environment }: { sample?: unknown; environm
   return sample !== undefined || environment !== undefined;
 }
 
+/** What the responses of a run are to the student that each step updates. */
+export const policyWords = (fresh: boolean): string => (fresh ? "on policy" : "off-policy after step 1");
+
 /** The schedule that a config names: its own stages, or those of the method. */
 export function namedSchedule({ stages, method }: Pick<TrainConfig, "stages" | "method">): Method {
   return stages

@@ -79,6 +79,9 @@ export interface MadeShop {
   products: number;
 }
 
+/** What a made shop is called, before its goals. */
+export const madeShopName = (seed: number): string => `made/shop-${seed}`;
+
 /** Draws a catalogue. Its tasks are named `made/shop-SEED/goalN`, and buying what a goal was drawn from earns 1. */
 export function makeCatalogue({ seed, products: count }: MadeShop): Catalogue {
   const uniform = uniforms(seed);
@@ -130,5 +133,5 @@ export function makeCatalogue({ seed, products: count }: MadeShop): Catalogue {
       name,
     });
   }
-  return { name: `made/shop-${seed}`, products, prices, goals };
+  return { name: madeShopName(seed), products, prices, goals };
 }

@@ -20,6 +20,10 @@ import {
 import { purchaseReward } from "./reward.ts";
 import { ProductIndex } from "./search.ts";
 
+/** Name of a goal as a task: `goal6`, after its catalogue's name where that has one. */
+export const goalTask = (catalogue: string | undefined, goal: number): string =>
+  `${catalogue === undefined ? "" : `${catalogue}/`}goal${goal}`;
+
 /** What one action led to. */
 export interface ShopStep {
   /** The page does not offer the action, and stays as it is. */
@@ -52,10 +56,9 @@ export class Shop {
     return product;
   }
 
-  /** Name of a goal as a task: `goal6`, after the catalogue's name where it has one. */
+  /** Name of a goal as a task. */
   taskOf(goal: number): string {
-    const { name } = this.catalogue;
-    return `${name === undefined ? "" : `${name}/`}goal${goal}`;
+    return goalTask(this.catalogue.name, goal);
   }
 
   /**

@@ -1,5 +1,6 @@
 /** One run: its state, what it was asked, its command, its log and files, and its export. */
 import { useState } from "react";
+import { policyWords } from "../../../core/loop/train-config.ts";
 import { eventLines } from "../../runs/export-run.ts";
 import { namesHubModel, TOKEN_SENTENCE } from "../../runs/hub-models.ts";
 import { ENDED, type Figures, type Run } from "../../runs/run.ts";
@@ -115,13 +116,18 @@ export function RunDetail({ run }: { run: Run }) {
   );
 }
 
-/** How a run's data differ from the paper's: one sentence each. */
+const POLICY_NOTES = {
+  episode: `Trains on recorded responses: ${policyWords(false)}.`,
+  task: `Its student plays each batch before the step: ${policyWords(true)}.`,
+} as const;
+
+/** What a run trains on, and how its data differ from the paper's: one sentence each. */
 function notes({ excluded, epoch, start }: Figures): string[] {
   const episodes = excluded.reduce((sum, each) => sum + each.episodes, 0);
   const batches = excluded.filter(({ whole }) => whole).length;
   const repeating = epoch?.repeating ?? 0;
   return [
-    start?.unit === "episode" ? "Trains on recorded responses: off-policy after step 1." : [],
+    start?.unit === undefined ? [] : POLICY_NOTES[start.unit],
     episodes > 0
       ? `${countOf(episodes, "episode")} ended for technical reasons and ${episodes === 1 ? "is" : "are"} no part of the updates.` +
         (batches > 0 ? ` ${countOf(batches, "batch")} had no other and took no step.` : "")

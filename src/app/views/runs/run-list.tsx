@@ -4,6 +4,7 @@ import { formatPlace } from "../../place/link.ts";
 import { navigate } from "../../place/navigate.ts";
 import { MOST_RUNS } from "../../place/place.ts";
 import { ENDED, RESUMABLE, type Run } from "../../runs/run.ts";
+import { runPolicy } from "../../runs/run-policy.ts";
 import { cancelRun, removeRun, resumeRun, stopRun } from "../../session/run-actions.ts";
 import { takenBackText, useTakenBack } from "../../session/taken-back.ts";
 import { useUi } from "../../state/store.ts";
@@ -65,7 +66,7 @@ export function RunList({ runs }: { runs: readonly Run[] }) {
                   >
                     <bdi>{shownName(run.title)}</bdi>
                   </a>
-                  <div className="note">{run.id}</div>
+                  <div className="note">{[run.id, runPolicy(run)].filter(Boolean).join(" · ")}</div>
                 </th>
                 <td>{run.where === "page" ? "this page" : "worker"}</td>
                 <td>

@@ -55,6 +55,7 @@ function PageCost({ composed }: { composed: ComposedConfig }) {
 }
 
 interface Work {
+  episodes: number;
   decisions: number;
   epochs: number;
   teacherTokens: number | null;
@@ -81,9 +82,11 @@ function Counts({
     count === null ? "as many tokens as will be drawn" : countOf(count, "token");
   return (
     <p className="cost-line" data-testid="cost">
-      {countOf(work.decisions, "decision")}, {countOf(work.epochs, "pass")}: the teacher reads{" "}
-      <strong>{tokens(work.teacherTokens)}</strong>, the student <strong>{tokens(work.studentTokens)}</strong>
-      . Time:{" "}
+      {work.teacherTokens === null
+        ? `${countOf(work.episodes, "episode")} to play`
+        : countOf(work.decisions, "decision")}
+      , {countOf(work.epochs, "pass")}: the teacher reads <strong>{tokens(work.teacherTokens)}</strong>, the
+      student <strong>{tokens(work.studentTokens)}</strong>. Time:{" "}
       {probed ? (
         <>
           <strong data-measured>{formatRange(probed)}</strong>, checkpoints not counted, by a probe:{" "}

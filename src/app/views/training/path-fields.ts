@@ -19,5 +19,10 @@ export const PATH_FIELDS: Readonly<Record<string, FolderKind | null>> = {
     found: "It has checkpoints, or an optimizer.safetensors.",
     missing: "Open the folder of a run, or one of its checkpoints.",
   },
+  "environment.games": {
+    fits: () => true,
+    found: "The games in it and in its folders are played.",
+    missing: "",
+  },
   tokenizer: withFile("tokenizer.json", "tokenizer"),
 };

@@ -1,17 +1,16 @@
 /** What a run is to do, here or on the worker: one form, made from the schema of the config. */
 
-import { type ReactNode, useId } from "react";
+import type { ReactNode } from "react";
+import { isFreshRun, policyWords } from "../../../core/loop/train-config.ts";
 import { isOneOf } from "../../../core/one-of.ts";
-import { CONTROLS, type Selection } from "../../../core/retrieval/selection.ts";
-import { CONTROL_TITLES } from "../../place/what-if.ts";
-import { CONFIG_FIELDS, type Field } from "../../runs/config-fields.ts";
+import { CONFIG_FIELDS } from "../../runs/config-fields.ts";
 import { useRuns } from "../../runs/runs-store.ts";
+import { useGames } from "../../session/games.ts";
 import { useMemory } from "../../session/memory.ts";
 import { startTraining, stopTraining } from "../../session/training.ts";
-import { composeConfig, WORKER_KEYS } from "../../session/training-config.ts";
+import { type ComposedConfig, composeConfig, liveUnits, WORKER_KEYS } from "../../session/training-config.ts";
 import {
   choosePreset,
-  DATA_CHOICES,
   type DataChoice,
   defaultBatch,
   formStages,
@@ -19,9 +18,8 @@ import {
   PRESET_NAMES,
   type PresetName,
   presetOf,
+  responsesOf,
   SELECTION_KEYS,
-  type SelectionKey,
-  setText,
   setTrainingForm,
   standardSelection,
   useTrainingForm,
@@ -31,42 +29,16 @@ import { useSending } from "../../session/worker-training.ts";
 import { countOf } from "../../shell/plural.ts";
 import { useUi } from "../../state/store.ts";
 import { EndOfTurnSwitch } from "../end-of-turn-switch.tsx";
-import { ChoosePath } from "../shared-path-dialog.tsx";
+import { ConfigField, fieldOf } from "./config-field.tsx";
 import { ConfigView } from "./config-view.tsx";
 import { Cost } from "./cost.tsx";
-import { PATH_FIELDS } from "./path-fields.ts";
-
-const DATA: Record<DataChoice, string> = {
-  episode: "this episode",
-  task: "this task’s episodes",
-  library: "the whole library",
-  files: "files on the worker’s disk",
-};
+import { Labelled } from "./labelled.tsx";
+import { ResponsesFields } from "./responses-fields.tsx";
 
 const PRESET_TITLES: Record<PresetName, string> = {
   "gc-opd": "GC-OPD: 32 and 1e-5",
   "gc-opd+ga": "GC-OPD+GA: 32 and 1e-5",
   sample: "sample: 4 and 1e-4",
-};
-
-const TITLES: Readonly<Record<string, string>> = {
-  method: "Method",
-  control: "Evidence",
-  sources_per_task: "Sources per task (K)",
-  augmentation: "Augmentation",
-  terminal_failure_note: "Terminal-failure note",
-  batch_size: "Episodes a step",
-  "settings.learning_rate": "Learning rate (paper: 1e-5)",
-  seed: "Seed",
-  library: "Library, a path",
-  episodes: "Episodes, a path",
-  teacher: "Teacher, a folder or hub:OWNER/NAME",
-  student: "Student, a folder or hub:OWNER/NAME",
-  parent: "Goes on from, a run’s folder or checkpoint",
-  tokenizer: "Tokenizer, a folder",
-  device: "Device",
-  cards: "Cards",
-  sample: "Play the tasks again",
 };
 
 /** Fields that stand in the first rows, or elsewhere in the page. */
@@ -76,8 +48,7 @@ const ELSEWHERE: readonly string[] = [
   ...["batch_size", "settings.learning_rate", "device", "cards", "teacher_dtype", "memory_limit_gib"],
   ...SELECTION_KEYS,
   "end_of_turn",
-  // The form trains on episodes; a live environment would take their place.
-  ...CONFIG_FIELDS.map(({ key }) => key).filter((key) => key.split(".")[0] === "environment"),
+  ...CONFIG_FIELDS.map(({ key }) => key).filter((key) => /^(environment|sample)\b/.test(key)),
 ];
 
 function useEpisodes(data: DataChoice): number | null {
@@ -98,9 +69,11 @@ export function TrainingFormPanel() {
   const { status } = ui.training;
   const busy = form.where === "page" ? status !== "idle" : sending !== null;
   const there = form.where === "worker";
-  const composed = composeConfig(form, ui, worker);
+  const openGames = useGames(({ tasks }) => tasks);
+  const composed = composeConfig(form, ui, worker, openGames);
   const { problems } = composed;
-  const ready = form.data === "files" || ui.decision !== null;
+  const shown = responsesOf(form) === "live" ? ui.library : ui.decision;
+  const ready = form.data === "files" || shown !== null;
   const stages = formStages(form);
   const method = composed.config && methodWords(composed.config);
   const changed = method !== null && method !== composed.config?.method;
@@ -155,24 +128,7 @@ export function TrainingFormPanel() {
       </fieldset>
       <fieldset className="form-row">
         <legend>Data and models</legend>
-        <Labelled label="Train on">
-          <select
-            value={form.data}
-            disabled={busy}
-            onChange={({ target }) =>
-              isOneOf(DATA_CHOICES, target.value) && setTrainingForm({ data: target.value })
-            }
-          >
-            {Object.entries(DATA)
-              .filter(([data]) => there || data !== "files")
-              .map(([data, title]) => (
-                <option key={data} value={data}>
-                  {title}
-                </option>
-              ))}
-          </select>
-        </Labelled>
-        {form.data === "files" && ["library", "episodes"].map(field)}
+        <ResponsesFields field={field} disabled={busy} openGames={openGames} />
         {there && ["teacher", "student", "parent", "tokenizer"].map(field)}
         {there && (
           <p className="note">
@@ -225,7 +181,7 @@ export function TrainingFormPanel() {
         {field("batch_size")}
         {field("settings.learning_rate")}
         {standardSelection(form, ui.place) !== null && SELECTION_KEYS.map(field)}
-        <EndOfTurnSwitch />
+        {responsesOf(form) === "recorded" && <EndOfTurnSwitch />}
       </fieldset>
       <details className="all-settings">
         <summary>All settings</summary>
@@ -260,7 +216,7 @@ export function TrainingFormPanel() {
             <span className="key">u</span>
           </button>
         )}
-        <PlanLine method={method} />
+        <PlanLine method={method} composed={composed} />
         {sending !== null && (
           <span role="status" data-testid="sending">
             {sending}…{" "}
@@ -276,143 +232,37 @@ export function TrainingFormPanel() {
 }
 
 /** What the form comes to, in a sentence. */
-function PlanLine({ method }: { method: string | null }) {
+function PlanLine({ method, composed }: { method: string | null; composed: ComposedConfig }) {
   const { passes, data, texts } = useTrainingForm();
   const episodes = useEpisodes(data);
   const library = useUi((ui) => ui.library);
-  const batch = Number(texts.batch_size || defaultBatch({ data }, library));
+  const environment = composed.config?.environment;
+  const live = responsesOf({ texts }) === "live";
+  const units = live ? (environment === undefined ? null : liveUnits(environment)) : episodes;
+  const batch = Number(texts.batch_size || defaultBatch({ data, texts }, library));
   const stages = formStages({ texts });
   const counts = stages.map((stage, n) =>
-    episodes === null ? Number.NaN : Number(passes[n] || stage.epochs) * Math.ceil(episodes / batch),
+    units === null ? Number.NaN : Number(passes[n] || stage.epochs) * Math.ceil(units / batch),
   );
-  if (episodes === null || counts.some(Number.isNaN))
+  const words = [
+    composed.config === null ? "" : policyWords(isFreshRun(composed.config)),
+    method === null ? "" : `method: ${method}`,
+  ]
+    .filter((each) => each !== "")
+    .join("; ");
+  if (units === null || counts.some(Number.isNaN))
     return (
       <span className="note" data-testid="plan">
-        {method !== null && `method: ${method}`}
+        {words}
       </span>
     );
   const [vanilla = 0, graph] = counts;
   return (
     <span className="note" data-testid="plan">
       {vanilla} vanilla {vanilla === 1 ? "step" : "steps"}
-      {graph !== undefined && `, then ${graph} graph-conditioned`}, over {countOf(episodes, "episode")}
-      {method !== null && `; method: ${method}`}
-    </span>
-  );
-}
-
-/** What holds where one of the method's own fields is empty, as the field shows it. */
-function selectionText(
-  key: SelectionKey,
-  { control = "graph", sourcesPerTask, augmentation = true, terminalFailureNote = false }: Selection,
-): string {
-  const texts: Record<SelectionKey, string> = {
-    control,
-    sources_per_task: sourcesPerTask === undefined ? "all" : String(sourcesPerTask),
-    augmentation: String(augmentation),
-    terminal_failure_note: String(terminalFailureNote),
-  };
-  return texts[key];
-}
-
-function fieldOf(key: string): Field {
-  return CONFIG_FIELDS.find((field) => field.key === key)!;
-}
-
-function titleOf(key: string): string {
-  return TITLES[key] ?? key.replace(/^(settings|sample)\./, "").replaceAll("_", " ");
-}
-
-function ConfigField({ field, problem, disabled }: { field: Field; problem?: string; disabled: boolean }) {
-  const text = useTrainingForm(({ texts }) => texts[field.key] ?? "");
-  const { key, kind, choices, standard, description } = field;
-  const set = (value: string) => setText(key, value);
-  const data = useTrainingForm((form) => form.data);
-  const library = useUi((ui) => ui.library);
-  const texts = useTrainingForm((form) => form.texts);
-  const place = useUi((ui) => ui.place);
-  const ofMethod = isOneOf(SELECTION_KEYS, key);
-  const absent =
-    key === "batch_size"
-      ? String(defaultBatch({ data }, library))
-      : ofMethod
-        ? selectionText(key, standardSelection({ texts }, place) ?? {})
-        : standard;
-  const shared = useRuns((state) => state.worker.files?.shared ?? null);
-  const control = (
-    <Labelled label={titleOf(key)} problem={problem} title={description}>
-      {kind === "choice" ? (
-        <select
-          value={text || absent}
-          disabled={disabled}
-          onChange={({ target: { value } }) => set(ofMethod && value === absent ? "" : value)}
-        >
-          {choices.map((choice) => (
-            <option key={choice} value={choice}>
-              {isOneOf(CONTROLS, choice) && key === "control" ? CONTROL_TITLES[choice] : choice}
-            </option>
-          ))}
-        </select>
-      ) : kind === "switch" ? (
-        <input
-          type="checkbox"
-          checked={(text || absent) === "true"}
-          disabled={disabled}
-          onChange={({ target: { checked } }) => set(checked === (absent === "true") ? "" : String(checked))}
-        />
-      ) : (
-        <input
-          type={kind === "integer" ? "number" : "text"}
-          className={kind}
-          value={text}
-          placeholder={absent}
-          disabled={disabled}
-          aria-invalid={problem !== undefined}
-          spellCheck={false}
-          onChange={(event) => set(event.target.value)}
-        />
-      )}
-    </Labelled>
-  );
-  const folder = PATH_FIELDS[key];
-  if (shared === null || folder === undefined) return control;
-  return (
-    <span className="path-field">
-      {control}
-      <ChoosePath
-        what={key}
-        folder={folder}
-        disabled={disabled}
-        onChoose={(path) => set(path === "" ? shared : `${shared.replace(/\/$/, "")}/${path}`)}
-      />
-    </span>
-  );
-}
-
-function Labelled({
-  label,
-  problem,
-  title,
-  children,
-}: {
-  label: string;
-  problem?: string | undefined;
-  title?: string;
-  children: ReactNode;
-}) {
-  const id = useId();
-  return (
-    <span className="form-field">
-      {/* biome-ignore lint/a11y/noLabelWithoutControl: the control is the child */}
-      <label title={title || undefined} aria-describedby={problem === undefined ? undefined : id}>
-        <span className="caption">{label}</span>
-        {children}
-      </label>
-      {problem !== undefined && (
-        <span className="fault" id={id} role="alert">
-          {problem}
-        </span>
-      )}
+      {graph !== undefined && `, then ${graph} graph-conditioned`}, over{" "}
+      {countOf(units, live ? "task" : "episode")}
+      {words !== "" && `, ${words}`}
     </span>
   );
 }

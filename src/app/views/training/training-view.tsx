@@ -1,8 +1,10 @@
 /** Steps on the student: vanilla first, then with evidence, and what they do to it. */
 
+import { runPolicy } from "../../runs/run-policy.ts";
 import { useRuns } from "../../runs/runs-store.ts";
 import { formatRange, trainingRemaining } from "../../session/eta.ts";
 import { takenBackText, useTakenBack } from "../../session/taken-back.ts";
+import { responsesOf, useTrainingForm } from "../../session/training-form.ts";
 import { libraryNames } from "../../state/libraries.ts";
 import { type TrainingState, useUi } from "../../state/store.ts";
 import { shownName } from "../../text/shown-text.ts";
@@ -24,11 +26,12 @@ export function TrainingView() {
   const memoryFacts = useMemoryFacts("train");
   const latest = useRuns((state) => (state.latest === null ? null : (state.runs[state.latest] ?? null)));
   const takenBack = useTakenBack();
+  const live = useTrainingForm((form) => responsesOf(form) === "live");
   const gone = training.status === "idle" ? (takenBack[training.run ?? ""] ?? null) : null;
   return (
     <div className="training-view">
-      {task === null ? <NeedsTask /> : <StepBar task={task} />}
-      {task?.episodes.length === 0 && <NeedsEpisode />}
+      {task !== null ? <StepBar task={task} /> : !live && <NeedsTask />}
+      {task?.episodes.length === 0 && !live && <NeedsEpisode />}
       <section className="panel" aria-labelledby="training-title">
         <div className="panel-head">
           <h2 id="training-title">Update the student</h2>
@@ -57,10 +60,10 @@ export function TrainingView() {
       ) : (
         training.status === "idle" && (
           <p className="note hint">
-            Each step: the frozen teacher scores the student’s recorded responses, without evidence in the
-            vanilla stage and with Rₜ in the second; the student moves towards it by the clipped surrogate. In
-            the page nothing is written to your disk until you save; runs and their last checkpoint are kept
-            in this browser, so that they can go on and a reload loses no student.
+            Each step: the frozen teacher scores the student’s {live ? "fresh" : "recorded"} responses,
+            without evidence in the vanilla stage and with Rₜ in the second; the student moves towards it by
+            the clipped surrogate. In the page nothing is written to your disk until you save; runs and their
+            last checkpoint are kept in this browser, so that they can go on and a reload loses no student.
           </p>
         )
       )}
@@ -86,6 +89,10 @@ function Running({ training }: { training: TrainingState }) {
   // Said where it may be another one than the shown.
   const name = libraries.length > 1 ? libraryNames(libraries).get(training.library ?? "") : undefined;
   const { status, work, done, total, message, points, stageSteps, method } = training;
+  const policy = useRuns(({ runs }) => {
+    const run = runs[training.run ?? ""];
+    return run === undefined ? null : runPolicy(run);
+  });
   if (status === "idle") {
     return message === null ? null : (
       <p
@@ -105,10 +112,11 @@ function Running({ training }: { training: TrainingState }) {
         {work === null ? "Starting" : shownName(work.label)}
         {work &&
           work.total > 0 &&
-          ` · ${work.done.toLocaleString("en")} of ${work.total.toLocaleString("en")} tokens`}
+          ` · ${work.done.toLocaleString("en")} of ${work.total.toLocaleString("en")} ${work.unit}`}
         {total > 0 &&
           (eta === null ? " · time left is known after the first step" : ` · ${formatRange(eta)} left`)}
         {status === "stopping" && " · stopping after this step"}
+        {policy !== null && ` · ${policy}`}
         {method !== "" && ` · method: ${method}`}
         {name !== undefined && ` · library: ${name}`}
       </span>

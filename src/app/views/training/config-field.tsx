@@ -1,0 +1,167 @@
+/** One key of the config in the training form. */
+import { environmentRules } from "../../../core/environment/environment.ts";
+import { PRODUCTS, ROOM_SIZES } from "../../../core/environment/made-config.ts";
+import { isOneOf } from "../../../core/one-of.ts";
+import { CONTROLS, type Selection } from "../../../core/retrieval/selection.ts";
+import { CONTROL_TITLES } from "../../place/what-if.ts";
+import { CONFIG_FIELDS, type Field } from "../../runs/config-fields.ts";
+import { useRuns } from "../../runs/runs-store.ts";
+import {
+  defaultBatch,
+  SELECTION_KEYS,
+  type SelectionKey,
+  setText,
+  standardSelection,
+  useTrainingForm,
+} from "../../session/training-form.ts";
+import { useUi } from "../../state/store.ts";
+import { ChoosePath } from "../shared-path-dialog.tsx";
+import { Labelled } from "./labelled.tsx";
+import { PATH_FIELDS } from "./path-fields.ts";
+
+const TITLES: Readonly<Record<string, string>> = {
+  method: "Method",
+  control: "Evidence",
+  sources_per_task: "Sources per task (K)",
+  augmentation: "Augmentation",
+  terminal_failure_note: "Terminal-failure note",
+  batch_size: "Episodes a step",
+  "settings.learning_rate": "Learning rate (paper: 1e-5)",
+  seed: "Seed",
+  library: "Library, a path",
+  episodes: "Episodes, a path",
+  teacher: "Teacher, a folder or hub:OWNER/NAME",
+  student: "Student, a folder or hub:OWNER/NAME",
+  parent: "Goes on from, a run’s folder or checkpoint",
+  tokenizer: "Tokenizer, a folder",
+  device: "Device",
+  cards: "Cards",
+  "environment.name": "Environment",
+  "environment.games": "Games, a file or folder",
+  "environment.simulator": "Simulator, its wheel or JAR",
+  "environment.tasks": "Tasks, a JSON list",
+  "environment.made.count": "How many",
+  "environment.made.seed": "First seed",
+  "environment.made.size": "Rooms",
+  "environment.made.type": "Task type",
+  "environment.made.products": "Products each",
+  "environment.max_decisions": "Most decisions",
+  "environment.max_tokens": "Most tokens of a response",
+  "environment.prompt": "Prompt template, a path",
+  "sample.max_decisions": "Most decisions",
+  "sample.max_tokens": "Most tokens of a response",
+};
+
+/** What an optional choice is called while it is not made. */
+const ABSENT_CHOICES: Readonly<Record<string, string>> = { "environment.made.type": "by turns" };
+
+/** What holds in an environment where one of its keys is empty; null for any other key. */
+function liveStandard(key: string, environment = "alfworld"): string | null {
+  const { limits } = environmentRules(environment);
+  const standards: Record<string, string> = {
+    "environment.max_decisions": String(limits.decisions),
+    "environment.max_tokens": String(limits.responseTokens),
+    "environment.made.size": ROOM_SIZES[0],
+    "environment.made.products": String(PRODUCTS),
+    "environment.tasks": environment === "scienceworld" ? "" : "all",
+  };
+  return standards[key] ?? null;
+}
+
+/** What holds where one of the method's own fields is empty, as the field shows it. */
+function selectionText(
+  key: SelectionKey,
+  { control = "graph", sourcesPerTask, augmentation = true, terminalFailureNote = false }: Selection,
+): string {
+  const texts: Record<SelectionKey, string> = {
+    control,
+    sources_per_task: sourcesPerTask === undefined ? "all" : String(sourcesPerTask),
+    augmentation: String(augmentation),
+    terminal_failure_note: String(terminalFailureNote),
+  };
+  return texts[key];
+}
+
+export function fieldOf(key: string): Field {
+  return CONFIG_FIELDS.find((field) => field.key === key)!;
+}
+
+function titleOf(key: string): string {
+  return TITLES[key] ?? key.replace(/^(settings|sample|environment)\./, "").replaceAll("_", " ");
+}
+
+/** The control of one key of the config. */
+export function ConfigField({
+  field,
+  problem,
+  disabled,
+}: {
+  field: Field;
+  problem?: string;
+  disabled: boolean;
+}) {
+  const text = useTrainingForm(({ texts }) => texts[field.key] ?? "");
+  const { key, kind, choices, standard, description } = field;
+  const set = (value: string) => setText(key, value);
+  const data = useTrainingForm((form) => form.data);
+  const library = useUi((ui) => ui.library);
+  const texts = useTrainingForm((form) => form.texts);
+  const place = useUi((ui) => ui.place);
+  const ofMethod = isOneOf(SELECTION_KEYS, key);
+  const absent =
+    key === "batch_size"
+      ? String(defaultBatch({ data, texts }, library))
+      : ofMethod
+        ? selectionText(key, standardSelection({ texts }, place) ?? {})
+        : (liveStandard(key, texts["environment.name"]) ?? standard);
+  const shared = useRuns((state) => state.worker.files?.shared ?? null);
+  const control = (
+    <Labelled label={titleOf(key)} problem={problem} title={description}>
+      {kind === "choice" ? (
+        <select
+          value={text || absent}
+          disabled={disabled}
+          onChange={({ target: { value } }) => set(ofMethod && value === absent ? "" : value)}
+        >
+          {absent === "" && <option value="">{ABSENT_CHOICES[key] ?? "default"}</option>}
+          {choices.map((choice) => (
+            <option key={choice} value={choice}>
+              {isOneOf(CONTROLS, choice) && key === "control" ? CONTROL_TITLES[choice] : choice}
+            </option>
+          ))}
+        </select>
+      ) : kind === "switch" ? (
+        <input
+          type="checkbox"
+          checked={(text || absent) === "true"}
+          disabled={disabled}
+          onChange={({ target: { checked } }) => set(checked === (absent === "true") ? "" : String(checked))}
+        />
+      ) : (
+        <input
+          type={kind === "integer" ? "number" : "text"}
+          className={kind}
+          value={text}
+          placeholder={absent}
+          disabled={disabled}
+          aria-invalid={problem !== undefined}
+          spellCheck={false}
+          onChange={(event) => set(event.target.value)}
+        />
+      )}
+    </Labelled>
+  );
+  const folder = PATH_FIELDS[key];
+  if (shared === null || folder === undefined) return control;
+  return (
+    <span className="path-field">
+      {control}
+      <ChoosePath
+        what={key}
+        folder={folder}
+        disabled={disabled}
+        onChoose={(path) => set(path === "" ? shared : `${shared.replace(/\/$/, "")}/${path}`)}
+      />
+    </span>
+  );
+}
