@@ -23,6 +23,7 @@ export function register(program: Command): void {
     )
     .requiredOption("--environment <name>", SIMULATOR_NAMES)
     .option("--game <file>", "ALFWorld: a game (.tw-pddl); WebShop: a catalogue (.json)")
+    .option("--server <url>", "WebShop: a running server of the released contract, in place of --game")
     .option("--simulator <file>", "ScienceWorld: its wheel, JAR or package folder, version 1.2.3")
     .option(
       "--task <id>",

@@ -37,6 +37,7 @@ export function register(program: Command): void {
       new Option("--purpose <name>", "why the episode is played").choices(PURPOSES).makeOptionMandatory(),
     )
     .option("--game <file>", "as for gcopd play")
+    .option("--server <url>", "as for gcopd play")
     .option("--simulator <file>", "as for gcopd play")
     .option("--task <id>", "as for gcopd play")
     .option(

@@ -22,6 +22,7 @@ import { gameFile } from "../play/open-game-file.ts";
 import { filesDigest, textsDigest } from "../train/fingerprint.ts";
 import { scienceWorldTasks } from "./scienceworld-tasks.ts";
 import { shopGames } from "./shop-games.ts";
+import { shopServer } from "./shop-server.ts";
 
 /** The tasks that some files, or a simulator, hold. */
 export interface GameFiles extends Pick<GameSet, "tasks" | "open">, TaskPlans {
@@ -50,6 +51,7 @@ const madeGameText = ({ name, make }: Made<object>): GameText => ({
 async function openPlace(config: EnvironmentConfig): Promise<GameFiles> {
   const place = taskPlace(config);
   if ("simulator" in place) return scienceWorldTasks(place.simulator, config.tasks);
+  if ("server" in place) return shopServer(place, config.tasks);
   if (config.name === "webshop")
     return shopGames("made" in place ? madeShops(place.made).map(madeGameText) : place.games.map(gameFile));
   return alfworldGames(

@@ -112,7 +112,7 @@ function identity<R extends object>(
 ): Identity {
   const { environment, model, tokenizer, policy: url, policy_model, ...more } = config;
   const { at_once, device, compute, $schema, ...rest } = more;
-  const { games, made, simulator, prompt, ...played } = environment;
+  const { games, made, simulator, server, server_settings, goals, prompt, ...played } = environment;
   return {
     purpose,
     records: file,

@@ -6,6 +6,8 @@ export interface PlayOptions {
   game?: string;
   /** `--task`: which task of it, or of the simulator. */
   task?: string;
+  /** `--server`: the address of a running server, in place of `game`. */
+  server?: string;
   /** `--simulator`: the file of a simulator that is not built in. */
   simulator?: string;
 }

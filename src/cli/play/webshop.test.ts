@@ -69,7 +69,7 @@ test("a made shop is played under its own name", async () => {
 });
 
 test.each([
-  [["--task", "goal6"], 2, "--environment webshop needs --game FILE"],
+  [["--task", "goal6"], 2, "--environment webshop needs --game FILE, a shop's catalogue, or --server URL"],
   [["--game", game], 2, "--environment webshop needs --task"],
   [["--game", game, "--task", "goal94"], 1, "task: expected a task from goal0 to goal93"],
   [["--game", actions, "--task", "goal6"], 1, "actions.jsonl: not JSON"],

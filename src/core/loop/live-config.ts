@@ -29,6 +29,19 @@ export const environmentSchema = z.strictObject({
       "In place of `games`: games or shops of our own, made without files as `gcopd games` makes them.",
     ),
   simulator: path.optional().describe("ScienceWorld: its wheel, JAR or package folder."),
+  server: path
+    .optional()
+    .describe("WebShop: in place of `games`, the address of a running server of the released contract."),
+  server_settings: z
+    .enum(["released", "any"])
+    .optional()
+    .describe(
+      "Whether the server must run with the paper's settings (released, when absent) or may with any.",
+    ),
+  goals: z
+    .strictObject({ first: z.int().min(0), count: z.int().min(1) })
+    .optional()
+    .describe("The server's goals to play, in place of `tasks`: goal<first> and those after it."),
   tasks: unique(z.string().min(1))
     .optional()
     .describe("Tasks to play, in this order; all when absent, but in ScienceWorld they must be named."),

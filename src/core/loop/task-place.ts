@@ -3,12 +3,23 @@ import { InputError } from "../errors.ts";
 import type { EnvironmentConfig } from "./live-config.ts";
 
 /** Where an environment's tasks come from. */
-export type TaskPlace = { games: readonly string[] } | { made: MadeConfig } | { simulator: string };
+export type TaskPlace =
+  | { games: readonly string[] }
+  | { made: MadeConfig }
+  | { simulator: string }
+  | ServerPlace;
+
+/** A running WebShop server. */
+export interface ServerPlace {
+  server: string;
+  settings: "released" | "any";
+  goals?: { first: number; count: number };
+}
 
 const PLACES = {
   alfworld: ["games", "made"],
   scienceworld: ["simulator"],
-  webshop: ["games", "made"],
+  webshop: ["games", "made", "server"],
 } as const;
 
 /**
@@ -16,11 +27,24 @@ const PLACES = {
  *
  * @throws InputError when it is missing, another environment's, or there are two
  */
-export function taskPlace({ name, games, made, simulator }: EnvironmentConfig): TaskPlace {
+export function taskPlace(config: EnvironmentConfig): TaskPlace {
+  const {
+    name,
+    games,
+    made,
+    simulator,
+    server,
+    server_settings: settings = "released",
+    goals,
+    tasks,
+  } = config;
   const given = [
     ...(games === undefined ? [] : [{ key: "games", place: { games: [games].flat() } } as const]),
     ...(made === undefined ? [] : [{ key: "made", place: { made } } as const]),
     ...(simulator === undefined ? [] : [{ key: "simulator", place: { simulator } } as const]),
+    ...(server === undefined
+      ? []
+      : [{ key: "server", place: { server, settings, ...(goals === undefined ? {} : { goals }) } } as const]),
   ];
   const known = PLACES[name].map((key) => `environment.${key}`);
   const foreign = given.find(({ key }) => !known.includes(`environment.${key}`));
@@ -40,5 +64,10 @@ export function taskPlace({ name, games, made, simulator }: EnvironmentConfig): 
     const or = others.map((key) => `, or from ${key}`).join("");
     throw new InputError(`missing; ${name} is opened from it${or}`, { key: main! });
   }
+  for (const key of ["server_settings", "goals"] as const)
+    if (first.key !== "server" && config[key] !== undefined)
+      throw new InputError("is of a server: it goes with environment.server", { key: `environment.${key}` });
+  if (goals !== undefined && tasks !== undefined)
+    throw new InputError("expected either it or environment.tasks", { key: "environment.goals" });
   return first.place;
 }

@@ -3,7 +3,11 @@ import { isSameOption } from "./reward.ts";
 import type { Shop } from "./shop.ts";
 
 /** A search gives 50 products, ten per page. */
-const LAST_PAGE = 5;
+export const LAST_PAGE = 5;
+
+/** A search for a product's title. */
+export const searchFor = (title: string): string =>
+  `search[${(title.toLowerCase().match(/[a-z0-9]+/g) ?? []).join(" ")}]`;
 
 /**
  * Actions that search for a goal's product, open it, choose the wanted options and buy. Null when a search for the
@@ -12,8 +16,7 @@ const LAST_PAGE = 5;
 export function oracleActions(shop: Shop, goal: number): string[] | null {
   const { goal: wanted } = shop.open(goal);
   const product = shop.product(wanted.asin);
-  const query = (product.Title.toLowerCase().match(/[a-z0-9]+/g) ?? []).join(" ");
-  const actions = [`search[${query}]`];
+  const actions = [searchFor(product.Title)];
   const episode = shop.open(goal);
   episode.step(actions[0]!);
   const name = product.asin.toLowerCase();
