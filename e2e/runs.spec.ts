@@ -263,7 +263,26 @@ test("a press of Start answers at once and counts once; the same config again is
   expect(submitted).toBe(2);
 });
 
-test("a run of the page goes on from its checkpoint after a reload", async ({ page }) => {
+/** Replaces the weights of the newest checkpoint that the browser keeps by as many other bytes. */
+const damageNewest = (page: Page) =>
+  page.evaluate(async () => {
+    const done = <T>(request: IDBRequest<T>) =>
+      new Promise<T>((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error);
+      });
+    const database = await done(indexedDB.open("gcopd-runs"));
+    const store = () => database.transaction("checkpoints", "readwrite").objectStore("checkpoints");
+    const kept: { id: string; files: Map<string, Blob> }[] = await done(store().getAll());
+    const newest = kept.at(-1)!;
+    const { size } = newest.files.get("model.safetensors")!;
+    newest.files.set("model.safetensors", new Blob([new Uint8Array(size)]));
+    await done(store().put(newest));
+    database.close();
+    return kept.map(({ id }) => id.split("/")[1]);
+  });
+
+test("a run of the page goes on after a reload, from the last checkpoint that is whole", async ({ page }) => {
   await holdAt(page, { at: { step: 3 } });
   await visit(page);
   await openForm(page);
@@ -276,10 +295,14 @@ test("a run of the page goes on from its checkpoint after a reload", async ({ pa
   await page.keyboard.press("6");
   const row = page.getByTestId("run-list").getByRole("row", { name: /lost/ });
   await expect(row).toContainText("it can go on from its last checkpoint");
+  expect(await damageNewest(page)).toEqual(["00000001", "00000002"]);
   await row.getByRole("link").click();
   await row.getByRole("button", { name: "Resume" }).click();
   await expect(detail(page)).toContainText("✓ done · step 5 of 5", { timeout: 200_000 });
-  await expect(detail(page)).toContainText("went on after step 2");
+  await expect(detail(page)).toContainText("went on after step 1");
+  await expect(detail(page)).toContainText(
+    "step 2 is damaged (model.safetensors does not have the SHA-256 that it was written with): went on from the one before",
+  );
 });
 
 test("the header of every view shows what is running, and can end it", async ({ page }) => {

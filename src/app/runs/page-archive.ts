@@ -51,22 +51,34 @@ export const keptRuns = (): Promise<KeptRun[]> =>
 export const keptRun = (id: string): Promise<KeptRun | undefined> =>
   within("runs", "readonly", (store) => store.get(id) as IDBRequest<KeptRun | undefined>);
 
-/** A checkpoint with the files of its model folder. */
+/** A checkpoint: the files of its model folder, its state and its manifest. */
 export interface KeptCheckpoint {
+  /** The run's id and its step in eight digits, with a slash between; of an earlier version the run's id alone. */
   id: string;
-  state: unknown;
   files: Map<string, Blob>;
 }
+
+/** All that a run has. */
+const ofRun = (run: string): IDBKeyRange => IDBKeyRange.bound(run, `${run}0`, false, true);
 
 export const keepCheckpoint = (checkpoint: KeptCheckpoint): Promise<unknown> =>
   within("checkpoints", "readwrite", (store) => store.put(checkpoint));
 
-export const keptCheckpoint = (id: string): Promise<KeptCheckpoint | undefined> =>
-  within("checkpoints", "readonly", (store) => store.get(id) as IDBRequest<KeptCheckpoint | undefined>);
+export const dropCheckpoint = (id: string): Promise<unknown> =>
+  within("checkpoints", "readwrite", (store) => store.delete(id));
 
-/** Ids of the runs that have one. */
-export const keptCheckpoints = (): Promise<IDBValidKey[]> =>
-  within("checkpoints", "readonly", (store) => store.getAllKeys());
+/** Those of a run, the newest first. */
+export async function keptCheckpointsOf(run: string): Promise<KeptCheckpoint[]> {
+  const kept = await within(
+    "checkpoints",
+    "readonly",
+    (store) => store.getAll(ofRun(run)) as IDBRequest<KeptCheckpoint[]>,
+  );
+  return kept.reverse();
+}
+
+export const hasCheckpoint = (run: string): Promise<boolean> =>
+  within("checkpoints", "readonly", (store) => store.count(ofRun(run))).then((count) => count > 0);
 
 /** A student: what a run made, or what runs began with. */
 export interface KeptStudent {
@@ -98,7 +110,9 @@ export const keptStudent = (id: string): Promise<KeptStudent | undefined> =>
 
 /** Takes a run away with its checkpoint and student, and the students that only it went back to. */
 export async function dropKept(id: string): Promise<void> {
-  for (const store of STORES) await within(store, "readwrite", (each) => each.delete(id));
+  await within("checkpoints", "readwrite", (store) => store.delete(ofRun(id)));
+  for (const store of ["runs", "students"] as const)
+    await within(store, "readwrite", (each) => each.delete(id));
   const [students, runs] = await Promise.all([
     within("students", "readonly", (store) => store.getAll() as IDBRequest<KeptStudent[]>),
     within("runs", "readonly", (store) => store.getAllKeys()),

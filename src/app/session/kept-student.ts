@@ -5,7 +5,8 @@
 import { create } from "zustand";
 import { InputError } from "../../core/errors.ts";
 import type { FolderFiles } from "../library/blob-folder.ts";
-import { type KeptStudent, keepStudent, keptCheckpoint, keptStudent } from "../runs/page-archive.ts";
+import { type KeptStudent, keepStudent, keptStudent } from "../runs/page-archive.ts";
+import { newestCheckpoint, type RunCheckpoint, runCheckpoints } from "../runs/run-checkpoints.ts";
 import { countOf } from "../shell/plural.ts";
 import { isComputing } from "../state/computing.ts";
 import { setUi } from "../state/store.ts";
@@ -77,12 +78,12 @@ export async function keepTrained(run: string, done: number): Promise<void> {
   try {
     const { folder, tokenizer, steps, taken = {} } = student;
     const opened = await keepOpened(state);
-    const checkpoint = await keptCheckpoint(run).catch(() => undefined);
+    const checkpoint = await newestCheckpoint(run).catch(() => null);
     const log = folder.files.get(RUNS_FILE);
     await keepStudent({
       ...{ id: run, name: folder.name, origin: "updated", steps, taken, tokenizer, opened },
       log: log instanceof Blob ? log : null,
-      files: checkpoint !== undefined && stepOf(checkpoint.state) === done ? null : folder.files,
+      files: checkpoint?.state.step === done ? null : folder.files,
     });
     if (useStudentRun.getState().id === run) useKept.setState({ problem: null });
   } catch (error) {
@@ -95,22 +96,44 @@ export function studentSaved(): void {
   useKept.setState({ problem: null });
 }
 
-function stepOf(state: unknown): number | null {
-  if (typeof state !== "object" || state === null || !("step" in state)) return null;
-  return typeof state.step === "number" ? state.step : null;
+/** A student that is kept of a run of the page. */
+export interface KeptStudentOf {
+  kept: KeptStudent;
+  folder: FolderFiles;
+  /** After which of the run's steps; null where that is not known. */
+  step: number | null;
 }
 
-/** The student of a run of the page as it is kept, and after which of its steps; null where it is not. */
-export async function keptStudentOf(
-  run: string,
-): Promise<{ kept: KeptStudent; folder: FolderFiles; step: number | null } | null> {
-  const [kept, checkpoint] = await Promise.all([keptStudent(run), keptCheckpoint(run)]);
-  const files = kept?.files ?? checkpoint?.files;
-  if (kept === undefined || files === undefined) return null;
-  const all = new Map(files);
-  if (kept.log !== null) all.set(RUNS_FILE, kept.log);
-  const step = kept.files === null ? stepOf(checkpoint?.state) : (kept.taken[run] ?? null);
-  return { kept, folder: { name: kept.name, files: all }, step };
+/**
+ * The student of a run of the page as it is kept; null where it is not.
+ *
+ * @throws InputError where its files are not as they were written
+ */
+export async function keptStudentOf(run: string): Promise<KeptStudentOf | null> {
+  const kept = await keptStudent(run);
+  if (kept === undefined) return null;
+  if (kept.files !== null) return { kept, folder: withLog(kept, kept.files), step: kept.taken[run] ?? null };
+  const checkpoint = await newestCheckpoint(run);
+  return checkpoint && fromCheckpoint(kept, checkpoint);
+}
+
+/** All students that are kept of a run of the page, the newest first; those that are not as they were written are none. */
+export async function keptStudentsOf(run: string): Promise<KeptStudentOf[]> {
+  const kept = await keptStudent(run);
+  if (kept === undefined) return [];
+  const { whole } = await runCheckpoints(run);
+  const students = whole.map((checkpoint) => fromCheckpoint(kept, checkpoint));
+  if (kept.files === null) return students;
+  const own = { kept, folder: withLog(kept, kept.files), step: kept.taken[run] ?? null };
+  return [own, ...students.filter(({ step }) => step !== own.step)];
+}
+
+function fromCheckpoint(kept: KeptStudent, { state, folder }: RunCheckpoint): KeptStudentOf {
+  return { kept, folder: withLog(kept, folder.files), step: state.step };
+}
+
+function withLog({ name, log }: KeptStudent, files: FolderFiles["files"]): FolderFiles {
+  return { name, files: log === null ? files : new Map([...files, [RUNS_FILE, log]]) };
 }
 
 /** The tokenizer that was kept with a student; the sample's where it was the sample's. */

@@ -8,7 +8,7 @@ import { isComputing } from "../state/computing.ts";
 import { setUi } from "../state/store.ts";
 import { sampleTokenizer } from "../workers/sample.ts";
 import { faultNotice, isAbort } from "./faults.ts";
-import { keptStudentOf } from "./kept-student.ts";
+import { keptStudentsOf } from "./kept-student.ts";
 import { openModel } from "./models.ts";
 import { sampleBase } from "./sample-base.ts";
 
@@ -31,11 +31,12 @@ const TOKENIZER = "tokenizer";
 /** The students that a run has now, the newest first. */
 export async function studentsOf({ id, where, state, figures }: Run): Promise<RunStudent[]> {
   if (where === "page") {
-    const found = await keptStudentOf(id);
-    if (found === null) return [];
-    const bytes = [...found.folder.files.values()].reduce((sum, { size }) => sum + size, 0);
-    const { step } = found;
-    return [{ folder: "", label: step === null ? "as it was kept" : `after step ${step}`, step, bytes }];
+    return (await keptStudentsOf(id)).map(({ folder: { files }, step }) => ({
+      folder: "",
+      label: step === null ? "as it was kept" : `after step ${step}`,
+      step,
+      bytes: [...files.values()].reduce((sum, { size }) => sum + size, 0),
+    }));
   }
   const folders = new Map<string, { names: string[]; bytes: number }>();
   for (const { path, bytes } of await worker.results(id)) {
@@ -58,10 +59,10 @@ export async function studentsOf({ id, where, state, figures }: Run): Promise<Ru
 }
 
 /** Makes it the student of the page. A fault is shown, and the student before stays. */
-export async function openStudentOf(run: Run, { folder, label }: RunStudent): Promise<void> {
+export async function openStudentOf(run: Run, { folder, label, step }: RunStudent): Promise<void> {
   try {
     if (isComputing()) throw new InputError("a model is at work: stop it, then open another one");
-    const files = run.where === "page" ? await keptFolder(run) : await fetchedFolder(run, folder);
+    const files = run.where === "page" ? await keptFolder(run, step) : await fetchedFolder(run, folder);
     await openModel("student", { ...files, name: `${run.id} ${label}` });
   } catch (error) {
     setUi({
@@ -72,9 +73,10 @@ export async function openStudentOf(run: Run, { folder, label }: RunStudent): Pr
   }
 }
 
-async function keptFolder({ id }: Run): Promise<FolderFiles> {
-  const found = await keptStudentOf(id);
-  if (found === null) throw new InputError("this browser keeps no student of the run any more", { file: id });
+async function keptFolder({ id }: Run, step: number | null): Promise<FolderFiles> {
+  const found = (await keptStudentsOf(id)).find((student) => student.step === step);
+  if (found === undefined)
+    throw new InputError("this browser keeps no student of the run any more", { file: id });
   return withTokenizer(found.folder, found.kept.tokenizer ?? (await sampleTokenizer(sampleBase())));
 }
 

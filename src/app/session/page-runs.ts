@@ -3,7 +3,7 @@ import { InputError } from "../../core/errors.ts";
 import { foldEvents, withUnread } from "../runs/fold.ts";
 import { loopEventProblem } from "../runs/loop-event.ts";
 import { nextTask } from "../runs/next-task.ts";
-import { dropKept, keepRun, keptCheckpoints, keptRun, keptRuns } from "../runs/page-archive.ts";
+import { dropKept, hasCheckpoint, keepRun, keptRun, keptRuns } from "../runs/page-archive.ts";
 import { ENDED, type Figures, NO_FIGURES, type Run } from "../runs/run.ts";
 import { leaveRun, ownedRuns, ownRun } from "../runs/run-locks.ts";
 import { dropRun, getRuns, newRun, patchRun, putRun, useRuns } from "../runs/runs-store.ts";
@@ -109,7 +109,7 @@ export async function readKeptRun(id: string): Promise<Run | null> {
   const figures = await figuresOf(run.events);
   const whole = { ...run, figures, stream: "closed" as const };
   if (ENDED.includes(run.state)) return whole;
-  const message = (await keptCheckpoints()).includes(id)
+  const message = (await hasCheckpoint(id))
     ? "the page was closed; it can go on from its last checkpoint"
     : "the page was closed before its first checkpoint";
   return { ...whole, state: "lost", message };

@@ -1,13 +1,14 @@
 /** Checkpoints of a run in the page that outlive the page: in memory, and as far as the browser lets us in IndexedDB. */
+import { InputError } from "../../core/errors.ts";
 import type { Checkpoint, CheckpointState, CheckpointStore } from "../../core/loop/index.ts";
 import type { FolderWriter } from "../../core/ports.ts";
-import { BlobFolderWriter, blobFolder, type FolderFiles } from "../library/blob-folder.ts";
-import { keepCheckpoint, keptCheckpoint } from "../runs/page-archive.ts";
+import { type BlobFolder, BlobFolderWriter, blobFolder } from "../library/blob-folder.ts";
+import { keepRunCheckpoint, newestCheckpoint } from "../runs/run-checkpoints.ts";
 
 export class KeptCheckpoints implements CheckpointStore {
   readonly #run: string;
   readonly #onRefused: (reason: string) => void;
-  #newest: { state: CheckpointState; folder: FolderFiles } | null = null;
+  #newest: { state: CheckpointState; folder: BlobFolder } | null = null;
   #refused = false;
 
   /** `onRefused` is told once when the browser keeps nothing: the run goes on with what is in memory. */
@@ -17,17 +18,22 @@ export class KeptCheckpoints implements CheckpointStore {
   }
 
   async latest(): Promise<Checkpoint | null> {
-    if (this.#newest === null) {
-      const kept = await keptCheckpoint(this.#run).catch(() => undefined);
-      if (kept !== undefined) {
-        const state = kept.state as CheckpointState;
-        this.#newest = { state, folder: { name: `step ${state.step}`, files: kept.files } };
-      }
+    if (this.#newest !== null) {
+      const { state, folder } = this.#newest;
+      return { state, folder: blobFolder(folder) };
     }
-    return this.#newest && { state: this.#newest.state, folder: blobFolder(this.#newest.folder) };
+    const kept = await newestCheckpoint(this.#run).catch((error: unknown) => {
+      // A browser without an archive kept nothing.
+      if (error instanceof InputError) throw error;
+      return null;
+    });
+    if (kept === null) return null;
+    const { state, folder, damaged } = kept;
+    this.#newest = { state, folder };
+    return { state, folder: blobFolder(folder), damaged };
   }
 
-  /** The one before stays until the new one is whole. */
+  /** The one before stays. */
   async save(state: CheckpointState, write: (writer: FolderWriter) => Promise<void>): Promise<void> {
     const writer = new BlobFolderWriter(`step ${state.step}`);
     await write(writer);
@@ -35,7 +41,7 @@ export class KeptCheckpoints implements CheckpointStore {
     this.#newest = { state, folder: writer.folder };
     if (this.#refused) return;
     try {
-      await keepCheckpoint({ id: this.#run, state, files: new Map(writer.folder.files) });
+      await keepRunCheckpoint(this.#run, state, writer.folder);
     } catch (error) {
       this.#refused = true;
       this.#onRefused(error instanceof Error ? error.message : String(error));

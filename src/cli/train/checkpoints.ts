@@ -4,36 +4,28 @@
  */
 import { readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
-import { bestEvaluated, evaluationResultsShape, type Ranked } from "../../core/evaluation/index.ts";
+import { bestEvaluated, type Ranked } from "../../core/evaluation/index.ts";
 import {
-  CHECKPOINT_FORMAT,
+  allDamaged,
   type Checkpoint,
   type CheckpointState,
   type CheckpointStore,
   type DamagedCheckpoint,
-} from "../../core/loop/checkpoint.ts";
+  parseState,
+  STATE_FILE,
+  stateText,
+} from "../../core/loop/index.ts";
+import { folderDamage } from "../../core/manifest.ts";
 import type { FolderWriter } from "../../core/ports.ts";
-import { describeIssue } from "../../core/record/describe-issue.ts";
 import { createFolder, openFolder } from "../../engine/webgpu/node-folder.ts";
 import { onFile } from "../../node/file-error.ts";
-import { folderDamage, withManifest } from "../../node/manifest.ts";
+import { fileDigest, withManifest } from "../../node/manifest.ts";
 import { temporaryName } from "../../node/whole-file.ts";
 import { withFiles, writeFolder } from "../engine/save-model.ts";
 import { readText } from "../io.ts";
 
-const STATE = "checkpoint.json";
 const NAME = /^step-(\d{8})$/;
-const count = z.int().min(0);
-
-const stateSchema = z.strictObject({
-  format: z.literal(CHECKPOINT_FORMAT),
-  step: count,
-  position: z.strictObject({ stage: count, epoch: count, batch: count }),
-  fingerprint: z.record(z.string(), z.string()),
-  evaluation: z.strictObject({ ...evaluationResultsShape, seconds: z.number() }).optional(),
-});
 
 /** Names of the whole checkpoints in a folder, oldest first; none where there is no such folder. */
 async function checkpointNames(folder: string): Promise<string[]> {
@@ -48,10 +40,10 @@ export async function newestCheckpoint(folder: string): Promise<string | null> {
 
 /** The state of one checkpoint; null for a folder that is none. `InputError` for one that is damaged or cannot be read. */
 export async function checkpointState(folder: string): Promise<CheckpointState | null> {
-  if (!(await entriesOf(folder)).includes(STATE)) return null;
-  const damage = await folderDamage(openFolder(folder));
+  if (!(await entriesOf(folder)).includes(STATE_FILE)) return null;
+  const damage = await folderDamage(openFolder(folder), fileDigest);
   if (damage !== null) throw new InputError(`this checkpoint cannot be used: ${damage}`, { file: folder });
-  return readState(join(folder, STATE));
+  return readState(join(folder, STATE_FILE));
 }
 
 /**
@@ -60,7 +52,7 @@ export async function checkpointState(folder: string): Promise<CheckpointState |
  */
 export async function keptFingerprint(folder: string): Promise<CheckpointState["fingerprint"] | null> {
   for (const name of ((await readable(checkpointNames(folder))) ?? []).reverse()) {
-    const state = await readable(readState(join(folder, name, STATE)));
+    const state = await readable(readState(join(folder, name, STATE_FILE)));
     if (state !== null) return state.fingerprint;
   }
   return null;
@@ -108,19 +100,19 @@ export class DiskCheckpoints implements CheckpointStore {
       return { ...found, damaged };
     }
     if (damaged.length === 0) return null;
-    const each = damaged.map(({ name, reason }) => `${name}: ${reason}`).join("; ");
-    throw new InputError(
-      `no checkpoint here can be used (${each}); remove this folder to begin the run again, or use another output folder`,
-      { file: this.folder },
+    throw allDamaged(
+      damaged,
+      "remove this folder to begin the run again, or use another output folder",
+      this.folder,
     );
   }
 
   async save(state: CheckpointState, write: (writer: FolderWriter) => Promise<void>): Promise<void> {
     const name = nameOf(state.step);
-    const bytes = new TextEncoder().encode(`${JSON.stringify(state, null, 2)}\n`);
+    const bytes = new TextEncoder().encode(stateText(state));
     const folder = withManifest(createFolder(join(this.folder, name), { replace: true }));
     const writer = withFiles(folder, async function* () {
-      yield { name: STATE, bytes };
+      yield { name: STATE_FILE, bytes };
     });
     await writeFolder(writer, write);
     // A damaged one, which must not count among those that are kept, goes once there is one in its stead.
@@ -136,7 +128,7 @@ export class DiskCheckpoints implements CheckpointStore {
   async #best(names: readonly string[]): Promise<string | null> {
     const evaluated: (Ranked & { name: string })[] = [];
     for (const name of names) {
-      const evaluation = (await readable(readState(join(this.folder, name, STATE))))?.evaluation;
+      const evaluation = (await readable(readState(join(this.folder, name, STATE_FILE))))?.evaluation;
       if (evaluation !== undefined) evaluated.push({ ...evaluation, name });
     }
     return bestEvaluated(evaluated)?.name ?? null;
@@ -146,9 +138,9 @@ export class DiskCheckpoints implements CheckpointStore {
   async #open(name: string): Promise<Checkpoint | string> {
     const path = join(this.folder, name);
     const folder = openFolder(path);
-    const damage = await folderDamage(folder);
+    const damage = await folderDamage(folder, fileDigest);
     if (damage !== null) return damage;
-    const state = await readState(join(path, STATE));
+    const state = await readState(join(path, STATE_FILE));
     return nameOf(state.step) === name ? { state, folder } : `it holds step ${state.step}`;
   }
 
@@ -170,16 +162,4 @@ export class DiskCheckpoints implements CheckpointStore {
   }
 }
 
-async function readState(file: string): Promise<CheckpointState> {
-  const text = await readText(file);
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new InputError("not JSON", { file });
-  }
-  const checked = stateSchema.safeParse(value);
-  if (checked.success) return checked.data;
-  const { key, message } = describeIssue(checked.error.issues[0]!, value);
-  throw new InputError(message, key === "" ? { file } : { file, key });
-}
+const readState = async (file: string): Promise<CheckpointState> => parseState(await readText(file), file);

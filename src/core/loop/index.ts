@@ -2,6 +2,7 @@
 export type * from "./batch-tokens.ts";
 export * from "./batches.ts";
 export * from "./checkpoint.ts";
+export * from "./checkpoint-state.ts";
 export type * from "./codec.ts";
 export * from "./collect.ts";
 export * from "./configured-data.ts";

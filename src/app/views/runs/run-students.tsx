@@ -30,7 +30,7 @@ export function RunStudents({ run }: { run: Run }) {
       )}
       <ul className="run-files">
         {students?.map((student) => (
-          <li key={student.folder}>
+          <li key={`${student.folder} ${student.step}`}>
             <button
               type="button"
               disabled={busy}

@@ -1,0 +1,139 @@
+/** The checkpoints that the browser keeps of a run, each with its manifest: none is used that is not as it was written. */
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
+import { InputError } from "../../core/errors.ts";
+import { bestEvaluated } from "../../core/evaluation/index.ts";
+import {
+  allDamaged,
+  type CheckpointState,
+  type DamagedCheckpoint,
+  parseState,
+  STATE_FILE,
+  stateText,
+} from "../../core/loop/index.ts";
+import {
+  type FileDigest,
+  folderDamage,
+  MANIFEST,
+  type ManifestFiles,
+  manifestText,
+  pieces,
+} from "../../core/manifest.ts";
+import { type BlobFolder, blobFolder } from "../library/blob-folder.ts";
+import { dropCheckpoint, type KeptCheckpoint, keepCheckpoint, keptCheckpointsOf } from "./page-archive.ts";
+
+/** Files up to this size are digested by the browser, which wants them whole; larger ones piece by piece. */
+const WHOLE = 2 ** 28;
+
+export interface RunCheckpoint {
+  /** Its key in the archive. */
+  id: string;
+  state: CheckpointState;
+  folder: BlobFolder;
+}
+
+const digest: FileDigest = async (folder, name, bytes) => {
+  // Outside a secure context there is no `subtle`.
+  if (bytes <= WHOLE && globalThis.crypto?.subtle !== undefined) {
+    const whole = new Uint8Array(await folder.read(name, 0, bytes));
+    return bytesToHex(new Uint8Array(await crypto.subtle.digest("SHA-256", whole)));
+  }
+  const hash = sha256.create();
+  for await (const piece of pieces(folder, name, bytes)) hash.update(piece);
+  return bytesToHex(hash.digest());
+};
+
+const nameOf = (step: number): string => `step ${step}`;
+
+/** Keeps a checkpoint, the one before it, to go on from where the newest is damaged, and the best evaluated one. */
+export async function keepRunCheckpoint(
+  run: string,
+  state: CheckpointState,
+  folder: BlobFolder,
+): Promise<void> {
+  const files = new Map(folder.files);
+  files.set(STATE_FILE, new Blob([stateText(state)]));
+  const listed: ManifestFiles = {};
+  const reader = blobFolder({ ...folder, files });
+  for (const [name, { size }] of files)
+    listed[name] = { bytes: size, sha256: await digest(reader, name, size) };
+  files.set(MANIFEST, new Blob([manifestText(listed)]));
+  const checkpoint = { id: `${run}/${String(state.step).padStart(8, "0")}`, files };
+  try {
+    await keepCheckpoint(checkpoint);
+  } catch (error) {
+    // There may be room for it without those before the last one, which stays until the new one is there.
+    const [, ...older] = await keptCheckpointsOf(run);
+    if (older.length === 0) throw error;
+    for (const { id } of older) await dropCheckpoint(id);
+    await keepCheckpoint(checkpoint);
+  }
+  await dropOlder(run);
+}
+
+async function dropOlder(run: string): Promise<void> {
+  const [newest, before, ...older] = await keptCheckpointsOf(run);
+  if (older.length === 0) return;
+  const evaluated = [];
+  for (const kept of [...older.reverse(), before!, newest!]) {
+    const evaluation = (await stateOf(kept).catch(() => null))?.evaluation;
+    if (evaluation !== undefined) evaluated.push({ ...evaluation, id: kept.id });
+  }
+  const best = bestEvaluated(evaluated)?.id;
+  for (const { id } of older) if (id !== best) await dropCheckpoint(id);
+}
+
+/** @throws InputError where there is none, or it cannot be read */
+async function stateOf({ id, files }: KeptCheckpoint): Promise<CheckpointState> {
+  const file = files.get(STATE_FILE);
+  if (file === undefined) throw new InputError("is missing", { file: STATE_FILE });
+  return parseState(await file.text(), id);
+}
+
+/** The kept checkpoint itself, or why it cannot be used. */
+async function opened(kept: KeptCheckpoint): Promise<RunCheckpoint | string> {
+  const reader = blobFolder({ name: kept.id, files: kept.files });
+  const damage = await folderDamage(reader, digest);
+  if (damage !== null) return damage;
+  const state = await stateOf(kept);
+  const model = new Map(kept.files);
+  for (const name of [STATE_FILE, MANIFEST]) model.delete(name);
+  return { id: kept.id, state, folder: { name: nameOf(state.step), files: model } };
+}
+
+/** Those that are as they were written, the newest first, and those that are not. */
+export async function runCheckpoints(
+  run: string,
+): Promise<{ whole: RunCheckpoint[]; damaged: DamagedCheckpoint[] }> {
+  const whole: RunCheckpoint[] = [];
+  const damaged: DamagedCheckpoint[] = [];
+  for (const kept of await keptCheckpointsOf(run)) {
+    const found = await opened(kept);
+    if (typeof found !== "string") whole.push(found);
+    else damaged.push({ name: keptName(kept), reason: found });
+  }
+  return { whole, damaged };
+}
+
+function keptName({ id }: KeptCheckpoint): string {
+  const digits = /\/(\d+)$/.exec(id)?.[1];
+  return digits === undefined ? "a checkpoint of an earlier version" : nameOf(Number(digits));
+}
+
+/**
+ * The newest one that is as it was written, and those that were passed over for it.
+ *
+ * @throws InputError when there are some and all are damaged
+ */
+export async function newestCheckpoint(
+  run: string,
+): Promise<(RunCheckpoint & { damaged: DamagedCheckpoint[] }) | null> {
+  const damaged: DamagedCheckpoint[] = [];
+  for (const kept of await keptCheckpointsOf(run)) {
+    const found = await opened(kept);
+    if (typeof found !== "string") return { ...found, damaged };
+    damaged.push({ name: keptName(kept), reason: found });
+  }
+  if (damaged.length === 0) return null;
+  throw allDamaged(damaged, "remove this run and begin it again", run);
+}

@@ -1,0 +1,46 @@
+/** The state of a checkpoint as its file holds it. */
+import { z } from "zod";
+import { InputError } from "../errors.ts";
+import { evaluationResultsShape } from "../evaluation/index.ts";
+import { describeIssue } from "../record/describe-issue.ts";
+import { CHECKPOINT_FORMAT, type CheckpointState } from "./checkpoint.ts";
+
+/** Its name in a checkpoint's folder. */
+export const STATE_FILE = "checkpoint.json";
+
+const count = z.int().min(0);
+
+const schema = z.strictObject({
+  format: z.literal(CHECKPOINT_FORMAT),
+  step: count,
+  position: z.strictObject({ stage: count, epoch: count, batch: count }),
+  fingerprint: z.record(z.string(), z.string()),
+  evaluation: z.strictObject({ ...evaluationResultsShape, seconds: z.number() }).optional(),
+});
+
+export const stateText = (state: CheckpointState): string => `${JSON.stringify(state, null, 2)}\n`;
+
+/** @throws InputError with the file and the key */
+export function parseState(text: string, file: string): CheckpointState {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new InputError("not JSON", { file });
+  }
+  const checked = schema.safeParse(value);
+  if (checked.success) return checked.data;
+  const { key, message } = describeIssue(checked.error.issues[0]!, value);
+  throw new InputError(message, key === "" ? { file } : { file, key });
+}
+
+/** That no checkpoint of several is as it was written, each with its reason. */
+export const allDamaged = (
+  damaged: readonly { name: string; reason: string }[],
+  then: string,
+  file: string,
+) =>
+  new InputError(
+    `no checkpoint here can be used (${damaged.map(({ name, reason }) => `${name}: ${reason}`).join("; ")}); ${then}`,
+    { file },
+  );
