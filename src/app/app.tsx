@@ -24,6 +24,7 @@ import { useUi } from "./state/store.ts";
 import { HubDialog } from "./views/hub-dialog.tsx";
 import { LibraryView } from "./views/library/library-view.tsx";
 import { SharedDialog } from "./views/library/shared-dialog.tsx";
+import { PlayView } from "./views/play/play-view.tsx";
 import { RunsView } from "./views/runs/runs-view.tsx";
 import { StatisticsView } from "./views/statistics/statistics-view.tsx";
 import { TaskView } from "./views/task/task-view.tsx";
@@ -37,6 +38,7 @@ const VIEWS: Record<View, ComponentType> = {
   training: TrainingView,
   statistics: StatisticsView,
   runs: RunsView,
+  play: PlayView,
 };
 
 export function App() {

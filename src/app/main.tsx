@@ -16,6 +16,7 @@ import "./styles/graph.css";
 import "./styles/tokens.css";
 import "./styles/training.css";
 import "./styles/statistics.css";
+import "./styles/play.css";
 import "./styles/hub.css";
 import "./styles/guide.css";
 import "./styles/tour.css";

@@ -266,6 +266,15 @@ export interface ScorePair {
   studentProblem: string | null;
 }
 
+/** What the teacher reads under evidence before a decision that nobody has made yet. */
+export interface PresentContext {
+  promptIds: number[];
+  /** Empty where the library has none for it. */
+  evidence: string;
+  /** What was retrieved and why, in words. */
+  sentence: string;
+}
+
 /** The graph-conditioned context without one part of its evidence. */
 export interface LeftOutContext {
   part: EvidencePart;

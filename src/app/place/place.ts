@@ -5,7 +5,7 @@ import type { EvidencePart } from "../../core/evidence/leave-out.ts";
 import type { Control, Pin } from "../../core/retrieval/types.ts";
 import { type Budget, NO_WHAT_IF } from "./what-if.ts";
 
-export const VIEWS = ["library", "task", "tokens", "training", "statistics", "runs"] as const;
+export const VIEWS = ["library", "task", "tokens", "training", "statistics", "runs", "play"] as const;
 export type View = (typeof VIEWS)[number];
 
 export const SORT_KEYS = [

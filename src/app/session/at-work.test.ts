@@ -30,6 +30,7 @@ it("lists everything that is running, with what ends it", () => {
       modelLoading: { teacher: { ...progress, label: "Opening the teacher", cancel: () => undefined } },
       scoring: { status: "cancelling", job: "contexts", key: "k" },
       training: { ...IDLE_TRAINING, status: "stopping", run: "r", done: 2, total: 3 },
+      playing: { label: "Decision 3: the student writes", stopping: false },
     },
     runs: {
       t: { ...run("t", "worker"), state: "running" },
@@ -61,6 +62,7 @@ it("lists everything that is running, with what ends it", () => {
     ["Reading: ", 1, 4, "Cancel"],
     ["Opening the teacher: ", 1, 4, "Cancel"],
     ["Downloading owner/model: ", 1, 2, "Stop"],
+    ["Playing: Decision 3: the student writes", 0, 0, "Stop"],
     ["Scoring: cancel requested", 0, 0, null],
     ["Training: step 3 of 3, starting", 2, 3, "Stop at once"],
     ["Starting a run on the worker: Submitting", 0, 0, "Cancel"],

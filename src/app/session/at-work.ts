@@ -7,6 +7,7 @@ import { shownName } from "../text/shown-text.ts";
 import { faultNotice } from "./faults.ts";
 import { stopDownload, type useHub } from "./hub.ts";
 import { stopOpening } from "./open.ts";
+import { stopPolicy } from "./play.ts";
 import { cancelRun, stopRun } from "./run-actions.ts";
 import { cancelScoring } from "./score.ts";
 import { stopTraining } from "./training.ts";
@@ -30,7 +31,7 @@ export interface Task {
 
 /** What the tasks are read from. */
 export interface Work {
-  ui: Pick<UiState, "opening" | "modelLoading" | "scoring" | "training">;
+  ui: Pick<UiState, "opening" | "modelLoading" | "scoring" | "training" | "playing">;
   runs: Readonly<Record<string, Run>>;
   scoreJobs: WorkerState["scoreJobs"];
   hub: Pick<ReturnType<typeof useHub.getState>, "download">;
@@ -41,8 +42,16 @@ export interface Work {
 const amount = ({ done, total }: Pick<Progress, "done" | "total">) => ({ done, total });
 const cancel = (run: () => unknown) => ({ label: "Cancel", run: () => void run() });
 
-function ofPage({ scoring, training }: Work["ui"]): Task[] {
+function ofPage({ scoring, training, playing }: Work["ui"]): Task[] {
   const tasks: Task[] = [];
+  if (playing !== null)
+    tasks.push({
+      key: "playing",
+      name: "Playing",
+      detail: playing.stopping ? "stop requested" : playing.label,
+      ...{ done: 0, total: 0 },
+      end: playing.stopping ? null : { label: "Stop", run: () => void stopPolicy() },
+    });
   if (scoring.status === "running")
     tasks.push({
       key: "scoring",

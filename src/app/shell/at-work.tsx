@@ -15,7 +15,8 @@ function useAtWork(): Task[] {
   const training = useUi((ui) => ui.training);
   const runs = useRuns((state) => state.runs);
   const scoreJobs = useRuns((state) => state.worker.scoreJobs);
-  const ui = { opening, modelLoading, scoring, training };
+  const playing = useUi((ui) => ui.playing);
+  const ui = { opening, modelLoading, scoring, training, playing };
   return tasksAtWork({ ui, runs, scoreJobs, hub: useHub(), sending: useSending(), cost: useWorkerCost() });
 }
 

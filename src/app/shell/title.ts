@@ -12,7 +12,7 @@ export function Title(): null {
   const { view, task, decision } = place;
   useEffect(() => {
     const here =
-      view === "library" || view === "statistics" || task === null
+      view === "library" || view === "statistics" || view === "play" || task === null
         ? []
         : [shownName(task, 80), `decision ${decision}`];
     // Quick steps need no title each: the browser's own bar would be drawn as often.

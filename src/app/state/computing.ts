@@ -1,7 +1,13 @@
-import { getUi } from "./store.ts";
+import { getUi, type UiState } from "./store.ts";
 
 /** True while any model is at work: there is one device. */
-export function isComputing(): boolean {
-  const { scoring, training } = getUi();
-  return scoring.status === "running" || scoring.status === "cancelling" || training.status !== "idle";
+export function isModelAtWork({ scoring, training, playing }: UiState): boolean {
+  return (
+    scoring.status === "running" ||
+    scoring.status === "cancelling" ||
+    training.status !== "idle" ||
+    playing !== null
+  );
 }
+
+export const isComputing = (): boolean => isModelAtWork(getUi());

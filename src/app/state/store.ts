@@ -198,6 +198,8 @@ export interface UiState {
   scores: Record<string, TokenScores>;
   scoring: ScoringState;
   training: TrainingState;
+  /** A model that decides in an episode of the play view; null while none does. */
+  playing: { label: string; stopping: boolean } | null;
 }
 
 export const IDLE_TRAINING: TrainingState = {
@@ -243,6 +245,7 @@ export const useUi = create<UiState>(() => ({
   scores: {},
   scoring: { status: "idle" },
   training: IDLE_TRAINING,
+  playing: null,
 }));
 
 export const setUi = useUi.setState;

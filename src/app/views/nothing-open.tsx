@@ -33,6 +33,11 @@ export const PURPOSES: Record<View, { title: string; shows: string }> = {
     shows:
       "The training runs of this page and of the worker: their states, curves, tokens and files, several on one chart.",
   },
+  play: {
+    title: "Play a game",
+    shows:
+      "Household games and shops, played in the page: by hand, by the student or by the teacher, from their beginning or from any recorded decision. The state graph grows with what is played.",
+  },
   statistics: {
     title: "The figures that the paper prints",
     shows:
@@ -90,6 +95,9 @@ export function NothingOpen() {
           </li>
           <li>
             <span className="key">6</span> <strong>Runs</strong>: every update of a student, side by side.
+          </li>
+          <li>
+            <span className="key">7</span> <strong>Play</strong>: games in the page, by hand or by a model.
           </li>
         </ol>
       )}

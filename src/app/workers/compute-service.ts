@@ -6,6 +6,8 @@ import { InputError } from "../../core/errors.ts";
 import type {
   EngineInfo,
   FolderReader,
+  SampleRequest,
+  SampleResult,
   ScoreOptions,
   ScoreRequest,
   ScoreResult,
@@ -260,6 +262,17 @@ export class ComputeService {
     const model = role === "other" ? this.#other : this.model(role);
     if (model === null) throw new Error("no further model is open");
     return this.#work((signal) => model.score(requests, { ...wanted, signal, onProgress: onWork }));
+  }
+
+  /** Draws one response. @throws InputError for a teacher that cannot write */
+  async sample(role: Role, request: SampleRequest): Promise<SampleResult> {
+    const model = this.model(role);
+    if (!(model instanceof ModelScorer))
+      throw new InputError(
+        "an export to ONNX only scores: to play, the teacher needs its weights as safetensors",
+      );
+    const [result] = await this.#work((signal) => model.sample([request], { signal }));
+    return result!;
   }
 
   /** Asks the present work to stop; it rejects with an AbortError. */

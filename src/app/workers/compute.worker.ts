@@ -1,7 +1,17 @@
 /** The compute worker: `ComputeService` and training runs behind comlink. */
 import "../without-eval.ts";
 import * as Comlink from "comlink";
-import type { BatchTokens, RunProbe, RunWork, TextCodec } from "../../core/loop/index.ts";
+import type { DecisionPrompt } from "../../core/environment/prompt/chat.ts";
+import {
+  type BatchTokens,
+  drawRequest,
+  type PlayTask,
+  type RunProbe,
+  type RunWork,
+  type TextCodec,
+  type Written,
+  writtenBy,
+} from "../../core/loop/index.ts";
 import type { EngineInfo, ScoreRequest } from "../../core/ports.ts";
 import type { RunLengths } from "../../engine/webgpu/index.ts";
 import type { WeightChoice } from "../../tensor/index.ts";
@@ -32,6 +42,17 @@ import {
 import { installErrorTransfer } from "./transfer.ts";
 
 installErrorTransfer();
+
+/** A decision that a model is asked for. */
+export interface PresentDecision {
+  task: Pick<PlayTask, "episode" | "environment" | "maxTokens" | "sampling">;
+  prompt: DecisionPrompt;
+  /** The prompt with the evidence in it, as the teacher reads it; null where there is none. */
+  evidenceIds: readonly number[] | null;
+  /** From 0. */
+  decision: number;
+  seed: number;
+}
 
 const service = new ComputeService();
 let library: Comlink.Remote<LibraryApi> | null = null;
@@ -109,6 +130,26 @@ const api = {
 
   score: (role: Role | "other", requests: ScoreRequest[], wanted: Wanted, onWork: OnWork) =>
     service.score(role, requests, wanted, onWork),
+
+  /**
+   * Draws a model's response to the present decision of an episode that is played in the page.
+   *
+   * @throws InputError for a prompt over the environment's limit
+   */
+  async respond(
+    role: Role,
+    { task, prompt, evidenceIds, decision, seed }: PresentDecision,
+  ): Promise<Written> {
+    const codec = textCodec(opened(tokenizers, "tokenizers")[role]);
+    const { message, earlier } = prompt;
+    const place = { episode: task.episode, decision };
+    const { ids, cut } =
+      evidenceIds === null
+        ? codec.prompt({ prompt: message, earlier }, task.environment, place)
+        : { ids: evidenceIds, cut: 0 };
+    const request = drawRequest(task, ids, seed, codec);
+    return writtenBy({ message, cut, request }, await service.sample(role, request), codec);
+  },
 
   /**
    * Does a small part of a run, to tell its time. The student is reopened from its folder and given back: what was

@@ -113,6 +113,8 @@ const api = {
 
   task: service.task.bind(service),
   decision: service.decision.bind(service),
+  presentContext: service.presentContext.bind(service),
+  playedTask: service.playedTask.bind(service),
   visit: service.visit.bind(service),
   compare: service.compare.bind(service),
   pinProblem: service.pinProblem.bind(service),
@@ -122,6 +124,7 @@ const api = {
   episode: service.episode.bind(service),
   episodeIds: service.episodeIds.bind(service),
   sources: service.sources.bind(service),
+  sourceIds: service.sourceIds.bind(service),
   recordLines: service.recordLines.bind(service),
   statistics: service.statistics.bind(service),
   stopStatistics: service.stopStatistics.bind(service),

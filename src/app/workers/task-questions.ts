@@ -18,6 +18,7 @@ import { compareVisits } from "../library/compare-visits.ts";
 import { evidenceDiff } from "../library/evidence-diff.ts";
 import type { KeptTask } from "../library/kept-tasks.ts";
 import { OpenTokenizers, type Writer } from "../library/open-tokenizers.ts";
+import { playedTask } from "../library/played-task.ts";
 import type { TaskRecords } from "../library/record-library.ts";
 import type { RecordedScores } from "../library/recorded-scores.ts";
 import { endsTurn, foreignIds, recordedTokens } from "../library/recorded-tokens.ts";
@@ -28,6 +29,7 @@ import type {
   DecisionModel,
   FullMethod,
   LeftOutContext,
+  PresentContext,
   ScorePair,
   TaskModel,
   TaskName,
@@ -70,6 +72,15 @@ export abstract class TaskQuestions {
       selection,
       leftOut: records.sources.length - prepared.graph.sources.length,
     };
+  }
+
+  /**
+   * The graph of executions that were played in the page, with those that a library has of the task. The last of them is
+   * the one that is played now.
+   */
+  async playedTask(ref: TaskRef | null, played: readonly Source[]): Promise<TaskModel> {
+    const recorded = ref === null ? [] : (await this.kept(ref)).records.sources;
+    return { library: ref?.library ?? "", ...playedTask(recorded, played), selection: {}, leftOut: 0 };
   }
 
   /** Why a reference cannot be chosen by hand, in one line; null when it can. */
@@ -238,6 +249,21 @@ export abstract class TaskQuestions {
     return new TeacherContext(tokenizer, prepared, read, decision, selection, reading).leftOut(record);
   }
 
+  /**
+   * What the teacher reads before the last decision of an episode, which nobody has made yet: its prompt with the evidence
+   * that the library has for it. The episode itself has no end, so that its own execution is no part of the evidence.
+   */
+  async presentContext(ref: TaskRef, episode: Episode): Promise<PresentContext> {
+    const { prepared } = await this.kept(ref);
+    const decision = episode.decisions.length - 1;
+    const whatIf: WhatIf = { leaveOut: [{ record: "student", event: null }] };
+    const tokenizer = this.tokenizers.of("teacher");
+    const context = new TeacherContext(tokenizer, prepared, episode, decision, whatIf, { endOfTurn: false });
+    const { evidence, promptIds } = context.graph();
+    const { explanation } = retrieve(prepared, episode, decision);
+    return { promptIds, evidence: evidence.text, sentence: explanation.sentence };
+  }
+
   /** Decision j of a source; null for its terminal visit. Throws `InputError` when there is no such visit. */
   async visit(ref: TaskRef, sourceId: string, position: number): Promise<SourceDecision | null> {
     const { records } = await this.kept(ref);
@@ -288,6 +314,11 @@ export abstract class TaskQuestions {
       before = task;
     }
     return { episodes: new Blob(episodes), sources: new Blob(sources) };
+  }
+
+  /** The names of a task's sources. */
+  async sourceIds(ref: TaskRef): Promise<string[]> {
+    return (await this.sources(ref)).map(({ source }) => source);
   }
 
   /** D_x: the sources of one task; none where the library has none. */

@@ -1,10 +1,21 @@
 /** What an entry of the table of actions is, and what is missing when it cannot be done. */
 import { episodeAt } from "../../session/follow-place.ts";
 import { scoreKey } from "../../session/score.ts";
+import { isModelAtWork } from "../../state/computing.ts";
 import type { UiState } from "../../state/store.ts";
 
 /** The headings of the `?` sheet, in its order. */
-export const GROUPS = ["Go to", "Step", "Graph", "Tokens", "Train", "What if", "Library", "Page"] as const;
+export const GROUPS = [
+  "Go to",
+  "Step",
+  "Graph",
+  "Tokens",
+  "Train",
+  "What if",
+  "Play",
+  "Library",
+  "Page",
+] as const;
 export type ActionGroup = (typeof GROUPS)[number];
 
 /** Why an action cannot be done now, in a few words that say what is missing; null when it can. */
@@ -53,10 +64,7 @@ export const scores: Blocked = ({ decision, scores: all }) =>
   decision === null || all[scoreKey(decision)] === undefined ? "score this decision first" : null;
 
 /** The one device is free. */
-export const noModelAtWork: Blocked = ({ scoring, training }) =>
-  scoring.status === "running" || scoring.status === "cancelling" || training.status !== "idle"
-    ? "a model is at work"
-    : null;
+export const noModelAtWork: Blocked = (ui) => (isModelAtWork(ui) ? "a model is at work" : null);
 
 /** There is a decision `by` further on in the episode. */
 export function aDecisionFurther(by: 1 | -1): Blocked {

@@ -17,6 +17,7 @@ export const VIEW_TITLES: Record<View, string> = {
   training: "Training",
   statistics: "Statistics",
   runs: "Runs",
+  play: "Play",
 };
 
 function view(name: View, keys: readonly string[], words: string): Action {
@@ -75,6 +76,7 @@ export const GO: readonly Action[] = [
   view("training", ["4"], "student update"),
   view("statistics", ["5"], "coverage paper figures"),
   view("runs", ["6"], "training curves compare jobs worker"),
+  view("play", ["7"], "game live environment episode alfworld webshop hand"),
   { id: "home", title: "Library, from the start", group: "Go to", words: "reset clear", run: goHome },
   further(1, "j"),
   further(-1, "k"),

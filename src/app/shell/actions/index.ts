@@ -10,6 +10,7 @@ import { GRAPH } from "./graph.ts";
 import { GUIDE } from "./guide.ts";
 import { LIBRARIES } from "./libraries.ts";
 import { PAGE } from "./page.ts";
+import { PLAY } from "./play.ts";
 import { WHAT_IF } from "./what-if.ts";
 import { WORK } from "./work.ts";
 
@@ -21,6 +22,7 @@ export const ACTIONS: readonly Action[] = [
   ...GRAPH,
   ...WORK,
   ...WHAT_IF,
+  ...PLAY,
   ...GUIDE,
   ...LIBRARIES,
   ...PAGE,

@@ -6,7 +6,7 @@ import { memo, useMemo, useRef, useState } from "react";
 import type { Retrieval } from "../../../core/retrieval/types.ts";
 import type { Execution, TaskModel } from "../../model.ts";
 import { navigate } from "../../place/navigate.ts";
-import { AXES, type Axis } from "../../place/place.ts";
+import { AXES, type Axis, type VisitRef } from "../../place/place.ts";
 import { countOf } from "../../shell/plural.ts";
 import { useUi } from "../../state/store.ts";
 import { axisLabels } from "./graph/axis-labels.ts";
@@ -37,16 +37,21 @@ export const StateGraph = memo(function StateGraph({
   decision,
   retrieval,
   axis,
+  highlights,
+  onOpen,
 }: {
   task: TaskModel;
   episode: Execution | null;
   decision: number;
   retrieval: Retrieval | null;
   axis: Axis;
+  /** Executions with a path of their own. */
+  highlights: readonly string[];
+  /** Opens a visit: the first to the state that is pressed; null where there is nowhere to show it. */
+  onOpen: ((visit: VisitRef) => void) | null;
 }) {
   const viewport = useRef<HTMLDivElement>(null);
   const room = useSize(viewport);
-  const highlights = useUi((ui) => ui.place.highlights);
   const [at, setAt] = useState<{ task: TaskModel; state: number } | null>(null);
   const cursor = at !== null && at.task === task ? at.state : null;
   const layout = task.layouts[axis];
@@ -65,7 +70,7 @@ export const StateGraph = memo(function StateGraph({
   const shared = useMemo(() => task.states.filter((state) => state.executions > 1).length, [task]);
   const open = (state: number): void => {
     const [first] = visitsOf(task, state);
-    if (first !== undefined) navigate({ visit: first });
+    if (first !== undefined) onOpen?.(first);
   };
   return (
     <section className="panel graph-panel" aria-labelledby="graph-title">
@@ -115,7 +120,8 @@ export const StateGraph = memo(function StateGraph({
         onCursor={(state) => setAt({ task, state })}
         onOpen={open}
         viewport={viewport}
-        label={`State graph of ${states} and ${totals}. Arrow keys go from state to state, Enter opens, plus and minus zoom, 0 fits.`}
+        label={`State graph of ${states} and ${totals}. Arrow keys go from state to state, ${onOpen === null ? "" : "Enter opens, "}plus and minus zoom, 0 fits.`}
+        comparable={onOpen !== null}
       >
         {room.width > 0 && (
           <svg width={place.width} height={place.height} aria-hidden="true">
@@ -149,13 +155,13 @@ export const StateGraph = memo(function StateGraph({
           </svg>
         )}
       </GraphViewport>
-      <GraphStatus task={task} cursor={cursor} />
+      <GraphStatus task={task} cursor={cursor} opens={onOpen !== null} />
     </section>
   );
 });
 
 /** The state under the pointer, here or in the matrix, or else under the keyboard's cursor, in words. */
-function GraphStatus({ task, cursor }: { task: TaskModel; cursor: number | null }) {
+function GraphStatus({ task, cursor, opens }: { task: TaskModel; cursor: number | null; opens: boolean }) {
   const hovered = useUi((ui) => ui.hoveredState);
   const state = hovered ?? cursor;
   const known = state !== null && task.states[state] !== undefined;
@@ -164,7 +170,7 @@ function GraphStatus({ task, cursor }: { task: TaskModel; cursor: number | null 
       <p className="status-line" data-testid="graph-status">
         {known
           ? describeNode(task, state)
-          : "Drag to move, Ctrl and wheel to zoom; arrow keys go from state to state, Enter opens."}
+          : `Drag to move, Ctrl and wheel to zoom; arrow keys go from state to state${opens ? ", Enter opens" : ""}.`}
       </p>
       <p className="hidden-visually" aria-live="polite">
         {cursor !== null && task.states[cursor] !== undefined ? describeNode(task, cursor) : ""}

@@ -1,5 +1,7 @@
 /** One task: its executions and its graph on the left, the decision's retrieval and evidence on the right. */
 import { useDeferredValue, useMemo } from "react";
+import { navigate } from "../../place/navigate.ts";
+import type { VisitRef } from "../../place/place.ts";
 import { episodeAt } from "../../session/follow-place.ts";
 import { useUi } from "../../state/store.ts";
 import { NeedsTask } from "../needs-task.tsx";
@@ -10,6 +12,8 @@ import { Matrix } from "./matrix.tsx";
 import { StateGraph } from "./state-graph.tsx";
 import { StepBar } from "./step-bar.tsx";
 import { WhatIfControls } from "./what-if-controls.tsx";
+
+const openVisit = (visit: VisitRef): void => navigate({ visit });
 
 export function TaskView() {
   const place = useUi((ui) => ui.place);
@@ -40,6 +44,8 @@ export function TaskView() {
             decision={shown}
             retrieval={here?.retrieval ?? null}
             axis={place.axis}
+            highlights={place.highlights}
+            onOpen={openVisit}
           />
         </div>
         <CompareDialog task={task} />

@@ -43,6 +43,7 @@ export function GraphViewport({
   onCursor,
   onOpen,
   label,
+  comparable,
   viewport,
   children,
 }: {
@@ -58,6 +59,8 @@ export function GraphViewport({
   onCursor(state: number): void;
   onOpen(state: number): void;
   label: string;
+  /** Visits can be set beside each other. */
+  comparable: boolean;
   viewport: React.RefObject<HTMLDivElement | null>;
   children: ReactNode;
 }) {
@@ -164,7 +167,7 @@ export function GraphViewport({
         pan.current?.show(place.nodes[next]!);
       }
     } else if ((key === "Enter" || key === " ") && cursor !== null) onOpen(cursor);
-    else if (key === "v" && cursor !== null) {
+    else if (key === "v" && cursor !== null && comparable) {
       const [first] = visitsOf(task, cursor);
       if (first !== undefined) chooseVisit({ kind: "source", id: first.source, position: first.position });
     } else return;

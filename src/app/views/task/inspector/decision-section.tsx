@@ -3,14 +3,20 @@ import type { DecisionModel } from "../../../model.ts";
 import { LongText } from "../../../text/long-text.tsx";
 import { beginning, shownText } from "../../../text/shown-text.ts";
 import { CompareButton } from "../compare/compare-button.tsx";
+import { PlayOnButton } from "./play-on-button.tsx";
 
 export function DecisionSection({ decision }: { decision: DecisionModel }) {
-  const { action, status } = decision;
+  const { action, status, library, environment, task } = decision;
+  const ref = { library, environment, task };
   return (
     <section className="part" aria-labelledby="decision-title">
       <div className="part-head">
         <h2 id="decision-title">Decision {decision.decision}</h2>
         <CompareButton visit={{ kind: "episode", id: decision.episode, position: decision.decision }} />
+        <PlayOnButton
+          record={{ ...ref, kind: "episode", id: decision.episode }}
+          position={decision.decision}
+        />
       </div>
       <dl className="facts">
         <dt>saw</dt>

@@ -13,6 +13,7 @@ import { EvidenceSection } from "./evidence-section.tsx";
 import { FailedSection } from "./failed-section.tsx";
 import { Funnel } from "./funnel.tsx";
 import { PinnedVisit } from "./pinned-visit.tsx";
+import { VerifySection } from "./verify-section.tsx";
 import { WhatIfSection } from "./what-if-section.tsx";
 
 const CASES: Record<DecisionModel["retrieval"]["record"]["case"], string> = {
@@ -33,7 +34,8 @@ export const Inspector = memo(function Inspector({
   const pinned = useUi((ui) => ui.place.visit);
   if (decision === null) {
     return (
-      <section className="panel inspector">
+      <Scroller className="panel inspector" label="Decision">
+        {pinned && <PinnedVisit task={task} visit={pinned} decision={null} />}
         <p className="nothing" role={problem === null ? undefined : "alert"} data-testid="view-problem">
           {problem ??
             (task.episodes.length === 0
@@ -52,7 +54,8 @@ export const Inspector = memo(function Inspector({
             </button>
           </p>
         )}
-      </section>
+        {task.episodes.length === 0 && <VerifySection task={task} />}
+      </Scroller>
     );
   }
   const { explanation, record } = decision.retrieval;
@@ -78,6 +81,7 @@ export const Inspector = memo(function Inspector({
       <AnchorSection retrieval={decision.retrieval} byRules={byRules && selection.pin === undefined} />
       <FailedSection decision={decision} byRules={byRules && selection.pinFailure === undefined} />
       <EvidenceSection decision={decision} />
+      <VerifySection task={task} />
     </Scroller>
   );
 });

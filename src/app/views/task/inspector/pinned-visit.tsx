@@ -17,6 +17,7 @@ import { describeState } from "../describe-cell.ts";
 import { visitsOf } from "../graph/describe-node.ts";
 import { toggleHighlight } from "../graph/highlights.ts";
 import { Folded } from "./decision-section.tsx";
+import { PlayOnButton } from "./play-on-button.tsx";
 import { SourceButton, TakeVisit } from "./what-if-buttons.tsx";
 
 type Shown = { decision: SourceDecision | null } | { problem: string };
@@ -28,7 +29,8 @@ export function PinnedVisit({
 }: {
   task: TaskModel;
   visit: VisitRef;
-  decision: DecisionModel;
+  /** Null where the task has none. */
+  decision: DecisionModel | null;
 }) {
   const [shown, setShown] = useState<Shown | null>(null);
   const { source: id, position } = visit;
@@ -63,6 +65,12 @@ export function PinnedVisit({
             {highlighted ? "Path highlighted" : "Highlight path"}
           </button>
         )}
+        {source && position < source.decisions && (
+          <PlayOnButton
+            record={{ library, environment, task: name, kind: "source", id }}
+            position={position}
+          />
+        )}
         <button type="button" onClick={() => navigate({ visit: null })}>
           Unpin
         </button>
@@ -72,7 +80,7 @@ export function PinnedVisit({
       {cell && cell.state !== null && <SameState task={task} state={cell.state} visit={visit} />}
       <div className="what-if-row">
         <SourceButton source={id} />
-        {source && (
+        {source && decision !== null && (
           <TakeVisit decision={decision} kind={source.success ? "success" : "failure"} visit={visit} />
         )}
       </div>

@@ -1,0 +1,31 @@
+/** Recorded executions of open libraries as the page plays them again: which one is meant, and what it takes. */
+import { isCustomEnvironment } from "../../core/environment/environment.ts";
+import { InputError } from "../../core/errors.ts";
+import type { Episode, Source } from "../../core/record/schema.ts";
+import type { TaskName, TaskRef } from "../model.ts";
+import type { ComparedVisit } from "../place/place.ts";
+import { libraryWorker } from "../workers/clients.ts";
+import { gameOf } from "./games.ts";
+
+/** A record of an open library. */
+export interface RecordRef extends TaskRef, Pick<ComparedVisit, "kind" | "id"> {}
+
+/** Why a task's game can never be played in the page, in one line; null where it can. */
+export function unplayable({ environment }: Pick<TaskName, "environment">): string | null {
+  if (environment === "scienceworld")
+    return "ScienceWorld runs in Java, not in the page: on the command line `gcopd play` plays it.";
+  return isCustomEnvironment(environment) ? "Only ALFWorld and WebShop can be played in the page." : null;
+}
+
+/** What is missing to play a task, in one line; null where its game is open. */
+export function missingGame(name: TaskName): string | null {
+  return unplayable(name) ?? (gameOf(name) === null ? "Its game is not open." : null);
+}
+
+/** Reads a record. @throws InputError where its library has it no more */
+export async function readRecord({ kind, id, ...ref }: RecordRef): Promise<Source | Episode> {
+  if (kind === "episode") return libraryWorker().episode(ref, id);
+  const source = (await libraryWorker().sources(ref)).find((each) => each.source === id);
+  if (source === undefined) throw new InputError(`task ${ref.task} has no execution ${id}`);
+  return source;
+}

@@ -1,0 +1,109 @@
+/** A person decides: types an action, or chooses one that is on offer. */
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import type { Offered } from "../../../core/ports.ts";
+import { playAction, setPlay, usePlay } from "../../session/play.ts";
+import { shownText } from "../../text/shown-text.ts";
+import { filteredActions, hasSearch, offeredActions, SEARCH } from "./offered-actions.ts";
+
+/** Options that are drawn; words narrow a longer list. */
+const MOST_OPTIONS = 200;
+
+export function ActionBox({ offered, disabled }: { offered: Offered | null; disabled: boolean }) {
+  const draft = usePlay((play) => play.draft);
+  const [active, setActive] = useState(-1);
+  const id = useId();
+  const input = useRef<HTMLInputElement>(null);
+  const list = useRef<HTMLDivElement>(null);
+  const all = offeredActions(offered);
+  const found = filteredActions(all, draft);
+  const shown = found.slice(0, MOST_OPTIONS);
+  const chosen = shown[active];
+  // Another turn or other words: nothing is chosen yet.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each of them makes another list
+  useEffect(() => setActive(-1), [offered, draft]);
+  useEffect(() => {
+    if (!disabled) input.current?.focus();
+  }, [disabled]);
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
+  });
+  const press = (event: KeyboardEvent): void => {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (by !== undefined && shown.length > 0) {
+      setActive((active + by + (active < 0 && by < 0 ? 1 : 0) + shown.length) % shown.length);
+    } else if (event.key === "Escape" && active >= 0) setActive(-1);
+    else if (event.key === "Enter") void playAction(chosen ?? draft);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <div className="action-box">
+      <div className="action-line-box">
+        <label htmlFor={`${id}-text`}>Your action</label>
+        <input
+          ref={input}
+          id={`${id}-text`}
+          type="text"
+          role="combobox"
+          aria-expanded={shown.length > 0}
+          aria-controls={`${id}-list`}
+          aria-activedescendant={chosen === undefined ? undefined : `${id}-${active}`}
+          aria-autocomplete="list"
+          autoComplete="off"
+          spellCheck={false}
+          disabled={disabled}
+          value={draft}
+          placeholder="words to filter, or a whole action"
+          title="Down and up choose, Enter plays"
+          data-testid="action"
+          onChange={({ target }) => setPlay({ draft: target.value })}
+          onKeyDown={press}
+        />
+        <button
+          type="button"
+          className="primary"
+          disabled={disabled || (chosen ?? draft).trim() === ""}
+          onClick={() => void playAction(chosen ?? draft)}
+        >
+          Play it
+        </button>
+        {hasSearch(offered) && (
+          <button
+            type="button"
+            disabled={disabled}
+            onClick={() => {
+              setPlay({ draft: SEARCH });
+              input.current?.focus();
+            }}
+          >
+            Search…
+          </button>
+        )}
+      </div>
+      <p className="note" role="status">
+        {found.length === all.length ? `${all.length} on offer` : `${found.length} of ${all.length} on offer`}
+        {found.length > MOST_OPTIONS && `, the first ${MOST_OPTIONS} shown`}
+        {hasSearch(offered) && "; search[words] searches"}
+      </p>
+      <div ref={list} id={`${id}-list`} role="listbox" aria-label="On offer" className="offers">
+        {shown.map((action, n) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys of the list
+          <div
+            key={action}
+            id={`${id}-${n}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={n === active}
+            aria-disabled={disabled || undefined}
+            onClick={() => {
+              if (!disabled) void playAction(action);
+            }}
+          >
+            <code>{shownText(action)}</code>
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,27 @@
+/** How an episode ended, in one line. */
+import { environmentRules } from "../../../core/environment/environment.ts";
+import type { LiveEpisode } from "../../../core/loop/index.ts";
+import type { PlayedFrom } from "../../session/play.ts";
+import { countOf } from "../../shell/plural.ts";
+import { shownName } from "../../text/shown-text.ts";
+
+type Ended = Pick<LiveEpisode, "task" | "turn" | "decisions" | "ended">;
+
+/** "Won after 5 decisions."; null while the episode goes on. */
+export function ending({ task, turn, decisions, ended }: Ended): string | null {
+  if (ended === null) return null;
+  const count = countOf(decisions.length, "decision");
+  if (turn.success) return `Won after ${count}.`;
+  if (ended.ended === "horizon") return `Out of decisions: an episode has ${task.maxDecisions}. Not won.`;
+  if (ended.ended === "technical") return `Ended for a technical reason: ${ended.reason ?? "unknown"}`;
+  // ALFWorld's score says no more than that it was not won.
+  const scored = environmentRules(task.environment).taskType(task.task) === null && turn.score !== null;
+  return `Lost after ${count}${scored ? `, with a score of ${turn.score}` : ""}.`;
+}
+
+/** How the record ended that was played on from; beside the ending. */
+export function recordsEnding({ id, position, record }: PlayedFrom): string {
+  const { outcome, decisions } = record;
+  const how = outcome.success ? "succeeded" : outcome.complete ? "did not succeed" : "is incomplete";
+  return `${shownName(id, 80)}, which it left at decision ${position}, ${how} after ${countOf(decisions.length, "decision")}.`;
+}

@@ -1,0 +1,76 @@
+/** The tasks of the open games; a press starts one. */
+import { useMemo, useState } from "react";
+import { closeGames, useGames } from "../../session/games.ts";
+import { startEpisode, usePlay } from "../../session/play.ts";
+import { useUi } from "../../state/store.ts";
+import { shownName } from "../../text/shown-text.ts";
+import type { GameTask } from "../../workers/games-service.ts";
+
+/** A longer list would take long to draw, and nobody reads it. */
+const MOST_LINES = 300;
+
+const typeOf = ({ environment, type }: GameTask): string => type ?? environment;
+
+export function GameList() {
+  const tasks = useGames((games) => games.tasks);
+  const game = usePlay((play) => play.game);
+  const busy = usePlay((play) => play.busy);
+  const playing = useUi((ui) => ui.playing !== null);
+  const [filter, setFilter] = useState("");
+  const [type, setType] = useState("");
+  const types = useMemo(() => [...new Set(tasks.map(typeOf))].sort(), [tasks]);
+  const found = useMemo(() => {
+    const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+    return tasks.filter(
+      (each) =>
+        (type === "" || typeOf(each) === type) &&
+        words.every((word) => each.task.toLowerCase().includes(word)),
+    );
+  }, [tasks, filter, type]);
+  if (tasks.length === 0) return null;
+  return (
+    <>
+      <div className="make-row game-filter">
+        <label className="form-field">
+          <span className="caption">Filter</span>
+          <input type="search" value={filter} onChange={({ target }) => setFilter(target.value)} />
+        </label>
+        <label className="form-field">
+          <span className="caption">Type</span>
+          <select value={types.includes(type) ? type : ""} onChange={({ target }) => setType(target.value)}>
+            <option value="">all types</option>
+            {types.map((each) => (
+              <option key={each}>{each}</option>
+            ))}
+          </select>
+        </label>
+      </div>
+      <p className="note" role="status">
+        {found.length === tasks.length
+          ? `${tasks.length.toLocaleString("en")} tasks`
+          : `${found.length.toLocaleString("en")} of ${tasks.length.toLocaleString("en")} tasks`}
+        {found.length > MOST_LINES && `, the first ${MOST_LINES} shown`}
+      </p>
+      <ul className="game-list" aria-label="Tasks of the open games">
+        {found.slice(0, MOST_LINES).map((each) => (
+          <li key={`${each.environment} ${each.task}`}>
+            <button
+              type="button"
+              className="plain"
+              disabled={busy || playing}
+              aria-current={
+                each.task === game?.task && each.environment === game.environment ? "true" : undefined
+              }
+              onClick={() => void startEpisode(each)}
+            >
+              <bdi>{shownName(each.task, 120)}</bdi>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <button type="button" disabled={busy || playing} onClick={() => void closeGames()}>
+        Close all games
+      </button>
+    </>
+  );
+}

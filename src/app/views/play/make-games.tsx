@@ -1,0 +1,189 @@
+/** Games of our own: how many, from which seed, how large, of which type; and games from files. */
+import { type FormEvent, useRef, useState } from "react";
+import { TASK_TYPES } from "../../../core/environment/alfworld/task-types.ts";
+import {
+  type MadeConfig,
+  MOST_PRODUCTS,
+  ROOM_SIZES,
+  SEED_LIMIT,
+} from "../../../core/environment/made-config.ts";
+import { isOneOf } from "../../../core/one-of.ts";
+import { makeGames, openGames, stopOpeningGames, useGames } from "../../session/games.ts";
+import { playWaiting } from "../../session/play.ts";
+import { pickedFiles } from "../../shell/dropped-files.ts";
+
+const ENVIRONMENTS = {
+  alfworld: "Household (ALFWorld’s commands)",
+  webshop: "Shop (WebShop’s pages)",
+} as const;
+
+/** Most games that a press makes: their tasks are a list that people look at. */
+const MOST = 1000;
+
+function Count({
+  name,
+  label,
+  value,
+  most,
+  least = 1,
+}: {
+  name: string;
+  label: string;
+  value: number;
+  most: number;
+  least?: number;
+}) {
+  return (
+    <label className="form-field">
+      <span className="caption">{label}</span>
+      <input
+        type="number"
+        name={name}
+        className="number"
+        defaultValue={value}
+        min={least}
+        max={most}
+        step={1}
+        required
+      />
+    </label>
+  );
+}
+
+export function MakeGames() {
+  const [environment, setEnvironment] = useState<keyof typeof ENVIRONMENTS>("alfworld");
+  const busy = useGames(({ opening }) => opening !== null);
+  const make = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const [size, type] = [String(form.get("size")), String(form.get("type"))];
+    const made: MadeConfig = {
+      count: Number(form.get("count")),
+      seed: Number(form.get("seed")),
+      ...(isOneOf(ROOM_SIZES, size) ? { size } : {}),
+      ...(isOneOf(TASK_TYPES, type) ? { type } : {}),
+      ...(environment === "webshop" ? { products: Number(form.get("products")) } : {}),
+    };
+    if (await makeGames(environment, made)) await playWaiting();
+  };
+  return (
+    <form className="make-games" aria-label="Make games" onSubmit={(event) => void make(event)}>
+      <label className="form-field">
+        <span className="caption">World</span>
+        <select
+          value={environment}
+          onChange={({ target }) => setEnvironment(target.value === "webshop" ? "webshop" : "alfworld")}
+        >
+          {Object.entries(ENVIRONMENTS).map(([name, title]) => (
+            <option key={name} value={name}>
+              {title}
+            </option>
+          ))}
+        </select>
+      </label>
+      <div className="make-row">
+        <Count
+          key={environment}
+          name="count"
+          label={environment === "webshop" ? "Shops" : "Games"}
+          value={environment === "webshop" ? 1 : 12}
+          most={environment === "webshop" ? 20 : MOST}
+        />
+        <Count name="seed" label="First seed" value={0} least={0} most={SEED_LIMIT - 1} />
+        {environment === "webshop" && (
+          <Count name="products" label="Products" value={200} most={MOST_PRODUCTS} />
+        )}
+      </div>
+      {environment === "alfworld" && (
+        <div className="make-row">
+          <label className="form-field">
+            <span className="caption">Size</span>
+            <select name="size" defaultValue="small">
+              {ROOM_SIZES.map((size) => (
+                <option key={size}>{size}</option>
+              ))}
+            </select>
+          </label>
+          <label className="form-field">
+            <span className="caption">Type</span>
+            <select name="type" defaultValue="">
+              <option value="">by turns</option>
+              {TASK_TYPES.map((type) => (
+                <option key={type}>{type}</option>
+              ))}
+            </select>
+          </label>
+        </div>
+      )}
+      <div className="open-buttons">
+        <button type="submit" disabled={busy}>
+          Make games
+        </button>
+        <OpenGames />
+      </div>
+      <OpeningLine />
+    </form>
+  );
+}
+
+/** Files, or a folder of them. */
+export function OpenGames() {
+  const busy = useGames(({ opening }) => opening !== null);
+  const files = useRef<HTMLInputElement>(null);
+  const folder = useRef<HTMLInputElement>(null);
+  const take = async (input: HTMLInputElement): Promise<void> => {
+    const picked = pickedFiles(input.files ?? []);
+    input.value = "";
+    if (picked.length > 0 && (await openGames(picked))) await playWaiting();
+  };
+  return (
+    <>
+      <button type="button" disabled={busy} onClick={() => files.current?.click()}>
+        Open games…
+      </button>
+      <input
+        ref={files}
+        type="file"
+        multiple
+        hidden
+        aria-label="Game files and catalogues"
+        accept=".tw-pddl,.json"
+        data-testid="pick-games"
+        onChange={({ target }) => void take(target)}
+      />
+      <button type="button" disabled={busy} onClick={() => folder.current?.click()}>
+        Open a folder of games…
+      </button>
+      <input
+        ref={(input) => {
+          folder.current = input;
+          if (input !== null) input.webkitdirectory = true;
+        }}
+        type="file"
+        hidden
+        aria-label="A folder of games"
+        data-testid="pick-game-folder"
+        onChange={({ target }) => void take(target)}
+      />
+    </>
+  );
+}
+
+function OpeningLine() {
+  const { opening, problem } = useGames();
+  if (opening !== null)
+    return (
+      <p className="note" role="status">
+        {opening.label}
+        {opening.total > 0 && `: ${opening.done} of ${opening.total}`}{" "}
+        <button type="button" onClick={stopOpeningGames}>
+          Stop
+        </button>
+      </p>
+    );
+  return problem === null ? null : (
+    <p className="run-line error" role="alert" data-testid="games-problem">
+      {problem}
+    </p>
+  );
+}
