@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { type Command, Option } from "commander";
 import { collectConfigSchema } from "../../core/loop/index.ts";
 import { DEVICE_CHOICES, type DeviceChoice } from "../../engine/webgpu/index.ts";
@@ -6,6 +8,7 @@ import { collect } from "../live/collect.ts";
 import { playing } from "../live/playing.ts";
 import { POLICY_OPTION } from "../live/policy.ts";
 import { readPlayConfig } from "../live/read-play-config.ts";
+import { writeCatalog } from "../write-catalog.ts";
 
 export function register(program: Command): void {
   program
@@ -17,6 +20,7 @@ export function register(program: Command): void {
     )
     .requiredOption("--config <file>", "JSON config; its paths are relative to the file")
     .requiredOption("--out <folder>", "where sources.jsonl goes")
+    .option("--catalog", "write the library as a catalog of the method's authors too, in the folder catalog")
     .option(...POLICY_OPTION)
     .addOption(new Option("--device <name>", "in place of the config's device").choices(DEVICE_CHOICES))
     .action(run);
@@ -25,14 +29,19 @@ export function register(program: Command): void {
 interface Options {
   config: string;
   out: string;
+  catalog?: boolean;
   policy?: string;
   device?: DeviceChoice;
 }
 
-async function run({ config: file, out, ...given }: Options): Promise<void> {
+async function run({ config: file, out, catalog = false, ...given }: Options): Promise<void> {
   const config = { ...(await readPlayConfig(collectConfigSchema, file)), ...given };
   await playing("executions", async (watching) => {
     await collect({ config, out, ...watching });
     progress(`gcopd: the library is in ${out}/sources.jsonl`);
+    const folder = join(out, "catalog");
+    if (!catalog || existsSync(folder)) return;
+    await writeCatalog(join(out, "sources.jsonl"), folder);
+    progress(`gcopd: and as a catalog in ${folder}`);
   });
 }

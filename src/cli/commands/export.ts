@@ -8,9 +8,12 @@ import { parquetOf } from "../../core/record/table/parquet-bytes.ts";
 import { rowsOf } from "../../core/record/table/to-rows.ts";
 import { UsageError } from "../command.ts";
 import { fileLabel, openBytes, progress, writeOut, writeRecordsOut } from "../io.ts";
+import { writeCatalog } from "../write-catalog.ts";
 
 const FORMATS = ["jsonl", "csv", "parquet"] as const;
 type Format = (typeof FORMATS)[number];
+/** A folder, so that no name of `--out` tells it. */
+const CATALOG = "catalog";
 
 interface Options {
   out: string;
@@ -21,12 +24,16 @@ export function register(program: Command): void {
   program
     .command("export")
     .description(
-      "Write sources or episodes as records (.jsonl, .jsonl.gz), CSV (.csv, .csv.gz) or Parquet (.parquet). Tables have " +
-        "one row a visit; `gcopd import` turns them back into equal records. docs/importing.md names the columns.",
+      "Write sources or episodes as records (.jsonl, .jsonl.gz), CSV (.csv, .csv.gz) or Parquet (.parquet), or sources " +
+        "as a catalog of the method's authors (--format catalog). Tables have one row a visit; `gcopd import` turns them " +
+        "back into equal records. docs/importing.md names the columns.",
     )
     .argument("<library>", "source or episode records (.jsonl, .jsonl.gz, or - for standard input)")
-    .requiredOption("--out <file>", "file to write (- for standard output, with --format)")
-    .option("--format <format>", `${FORMATS.join(", ")}; told by the name of --out when absent`)
+    .requiredOption(
+      "--out <file>",
+      "file to write (- for standard output, with --format); for a catalog, its new folder",
+    )
+    .option("--format <format>", `${FORMATS.join(", ")}, ${CATALOG}; told by the name of --out when absent`)
     .action(run);
 }
 
@@ -38,7 +45,7 @@ function formatOf({ out, format }: Options): Format {
     throw new UsageError(
       format === undefined
         ? `--out ${out}: expected a name that ends in ${FORMATS.map((name) => `.${name}`).join(", ")}, or --format`
-        : `--format ${format}: expected ${FORMATS.join(", ")}`,
+        : `--format ${format}: expected ${FORMATS.join(", ")}, ${CATALOG}`,
     );
   }
   if (found === "parquet" && out.endsWith(".gz")) {
@@ -48,6 +55,11 @@ function formatOf({ out, format }: Options): Format {
 }
 
 async function run(library: string, options: Options): Promise<void> {
+  if (options.format === CATALOG) {
+    const { tasks, files } = await writeCatalog(library, options.out);
+    progress(`${options.out}: a catalog of ${tasks} ${tasks === 1 ? "task" : "tasks"} in ${files} files`);
+    return;
+  }
   const format = formatOf(options);
   const count = { records: 0, rows: 0 };
   async function* records(): AsyncGenerator<Source | Episode> {

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { runCli } from "../../../test/support/cli.ts";
+import { onExpectedKeys } from "../../../test/support/import-fixture.ts";
 import type { TextCodec } from "../../core/loop/index.ts";
 import { type Stub, type StubKind, startStub } from "../../engine/remote/testing/stub-server.ts";
 import { openFolder } from "../../engine/webgpu/node-folder.ts";
@@ -70,6 +71,36 @@ it("a library is collected by a model that another program serves, the same over
     outcome: { verified: true },
   });
   for (const kind of ["sglang", "openai"]) expect(read(kind, "sources.jsonl")).toBe(library);
+});
+
+it("a collected library is written as the authors' catalog too, and comes back from it", async () => {
+  const out = join(folder, "with-catalog");
+  const policy = await serve("vllm");
+  const { err } = await run("collect", "with-catalog", { policy, repetitions: 2 }, "--catalog");
+  expect(err).toContain(`and as a catalog in ${join(out, "catalog")}`);
+  const back = join(folder, "back.jsonl");
+  expect((await runCli("import", join(out, "catalog"), "--out", back)).code).toBe(0);
+  const [library, again] = [join(out, "sources.jsonl"), back].map((file) =>
+    readFileSync(file, "utf8")
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line)),
+  );
+  expect(again!.map((source, n) => onExpectedKeys(source, library![n]))).toStrictEqual(library);
+  const whole = await runCli(
+    "export",
+    join(out, "sources.jsonl"),
+    "--format",
+    "catalog",
+    "--out",
+    join(out, "b"),
+  );
+  expect(whole.err).toContain("a catalog of 2 tasks in 4 files");
+  const twice = await runCli("export", back, "--format", "catalog", "--out", join(out, "b"));
+  expect(twice).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("is there already; a catalog is a new folder"),
+  });
 });
 
 it("the run is the model's, wherever it is served", async () => {

@@ -3,7 +3,15 @@ import { z } from "zod";
 import { InputError } from "../../../errors.ts";
 import type { Source, SourceDecision } from "../../schema.ts";
 import { CatalogFiles, contextIn, foldersWith } from "../catalog-files.ts";
-import { bindingOf, gapBefore, HORIZON, keyState, originKind, statusOf } from "../decision-fields.ts";
+import {
+  bindingOf,
+  endedFromReason,
+  gapBefore,
+  HORIZON,
+  keyState,
+  originKind,
+  statusOf,
+} from "../decision-fields.ts";
 import { type ImportFiles, label, subfolder } from "../files.ts";
 import { checkForeign, headText, parseJson, readForeign } from "../foreign-json.ts";
 import type { ImportContext, ImportedRecord, Importer } from "../importer.ts";
@@ -36,6 +44,8 @@ const sourceSchema = z.looseObject({
   trusted_success: z.boolean().nullish(),
   source_won: z.boolean().nullish(),
   source_kind: z.string().nullish(),
+  model: z.string().nullish(),
+  end_reason: z.string().nullish(),
   source_attempt_summary: z.looseObject({ accepted_decisions: z.int().nullish() }).nullish(),
   initial_key: z.string().nullish(),
   steps: z.array(stepSchema),
@@ -43,6 +53,8 @@ const sourceSchema = z.looseObject({
 
 const taskSchema = z.looseObject({
   gamefile: z.string(),
+  /** Only in catalogs that this program wrote, as are a source's `model` and `end_reason`. */
+  task_description: z.string().nullish(),
   sources: z.array(sourceSchema),
   planner_attempt_record: z.string().nullish(),
   planner_excluded_reason: z.string().nullish(),
@@ -128,7 +140,7 @@ async function* catalogRecords(files: ImportFiles, context: ImportContext): Asyn
         });
       }
       repetitions.add(source.rep);
-      yield { kind: "source", record: sourceRecord(gamefile, source), file: found.path };
+      yield { kind: "source", record: sourceRecord(task, source), file: found.path };
     }
     const planner = task.planner_attempt_record;
     if (typeof planner === "string" && (await named.has(planner))) {
@@ -143,7 +155,16 @@ async function* catalogRecords(files: ImportFiles, context: ImportContext): Asyn
   }
 }
 
-function sourceRecord(gamefile: string, source: CatalogSource): Source {
+function endedOf({ won, end_reason: reason, steps }: CatalogSource): Source["outcome"]["ended"] {
+  if (won) return "environment";
+  if (typeof reason === "string") return endedFromReason(reason);
+  return steps.length >= HORIZON.alfworld ? "horizon" : "technical";
+}
+
+function sourceRecord(
+  { gamefile, task_description: description }: z.infer<typeof taskSchema>,
+  source: CatalogSource,
+): Source {
   const { steps, rep } = source;
   const won = source.won;
   const trusted = source.trusted_complete;
@@ -173,8 +194,12 @@ function sourceRecord(gamefile: string, source: CatalogSource): Source {
     task: gamefile,
     source: `${kind}:${rep}`,
     repetition: rep,
-    origin: { kind, ...(typeof source.source_kind === "string" ? { source_kind: source.source_kind } : {}) },
-    task_description: "",
+    origin: {
+      kind,
+      ...(typeof source.model === "string" ? { model: source.model } : {}),
+      ...(typeof source.source_kind === "string" ? { source_kind: source.source_kind } : {}),
+    },
+    task_description: description ?? "",
     initial_observation: decisions[0]?.observation ?? "",
     decisions,
     final_state: keyState(last === undefined ? source.initial_key : last.key_after),
@@ -182,7 +207,7 @@ function sourceRecord(gamefile: string, source: CatalogSource): Source {
       complete,
       success: trusted ? won && source.trusted_success === true : complete && claim,
       score: decisions.at(-1)?.score ?? null,
-      ended: won ? "environment" : steps.length >= HORIZON.alfworld ? "horizon" : "technical",
+      ended: endedOf(source),
       verified: trusted,
       reported_success: claim,
     },

@@ -190,7 +190,8 @@ class Catalog {
       graphFile: taskGraph?.file ?? "",
       branches: taskGraph?.graph.attempt_branches ?? [],
       original,
-      instruction: this.#environment === "webshop" ? instruction : undefined,
+      instruction:
+        this.#environment === "webshop" ? instruction : (taskGraph?.graph.task_description ?? undefined),
     });
     return { kind: "source", record, file: path ?? entryPath(task.gamefile) };
   }

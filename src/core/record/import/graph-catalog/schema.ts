@@ -61,6 +61,8 @@ export const graphSchema = z.looseObject({
   schema_version: z.string(),
   gamefile: z.string(),
   instruction: z.string().nullish(),
+  /** Only in ScienceWorld catalogs that this program wrote. */
+  task_description: z.string().nullish(),
   trajectories: z.array(trajectorySchema),
   attempt_branches: z.array(branchSchema).nullish(),
 });

@@ -1,0 +1,40 @@
+import { existsSync } from "node:fs";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { InputError } from "../core/errors.ts";
+import { catalogFiles } from "../core/record/export/catalog.ts";
+import { onFile } from "../node/file-error.ts";
+import { temporaryName } from "../node/whole-file.ts";
+import { openIndexedFile } from "./indexed-file.ts";
+
+/**
+ * Writes the sources of a library as the authors' catalog, one task in memory at a time. The folder appears under its
+ * name when all is written.
+ *
+ * @throws InputError for a folder that is there already, a bad record, and sources that a catalog cannot hold
+ */
+export async function writeCatalog(library: string, out: string): Promise<{ tasks: number; files: number }> {
+  if (existsSync(out)) throw new InputError("is there already; a catalog is a new folder", { file: out });
+  const { library: opened, close } = await openIndexedFile(library, { kind: "source" });
+  const temporary = temporaryName(out);
+  async function* tasks() {
+    for (const place of opened.tasks.keys()) yield await opened.readTask(place);
+  }
+  try {
+    let files = 0;
+    for await (const { path, bytes } of catalogFiles(tasks())) {
+      const target = join(temporary, path);
+      await onFile(out, "write", mkdir(dirname(target), { recursive: true }));
+      await onFile(out, "write", writeFile(target, bytes));
+      files += 1;
+    }
+    await onFile(out, "write", rename(temporary, out));
+    return { tasks: opened.tasks.length, files };
+  } catch (error) {
+    if (!(error instanceof InputError) || error.where.file !== undefined) throw error;
+    throw new InputError(error.reason, { ...error.where, file: library });
+  } finally {
+    await close();
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
