@@ -26,8 +26,8 @@ export default defineConfig({
   testDir: "e2e",
   snapshotPathTemplate: "docs/images/{arg}{ext}",
   outputDir: "test-results",
-  // One software GPU: two tests at once would only wait for each other.
-  workers: 1,
+  // Two at once keep a small machine busy; more would only wait for the one software GPU.
+  workers: 2,
   // A test that needs a second try is broken.
   retries: 0,
   forbidOnly: true,
