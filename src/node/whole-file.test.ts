@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { FileFaults } from "../../test/support/file-faults.ts";
 import { InputError } from "../core/errors.ts";
 import { AppendFile } from "./append-file.ts";
-import { makeFolder, temporaryName, writeWhole, writeWholeSync } from "./whole-file.ts";
+import { makeFolder, removeTemporaries, temporaryName, writeWhole, writeWholeSync } from "./whole-file.ts";
 
 const FAULTS = ["short", "EIO", "ENOSPC", "EMFILE"] as const;
 
@@ -161,4 +161,11 @@ describe("AppendFile", () => {
     file.close();
     expect(readFileSync(path, "utf8")).toBe("first\nthird\n");
   });
+});
+
+it("what killed writes left is removed, and nothing else", async () => {
+  for (const name of ["a.json", ".hidden", "b.part", ".c.json.part"]) writeFileSync(join(folder, name), "");
+  writeFileSync(temporaryName(join(folder, "a.json")), "half");
+  await removeTemporaries(folder);
+  expect(readdirSync(folder).sort()).toEqual([".c.json.part", ".hidden", "a.json", "b.part"]);
 });

@@ -1,7 +1,7 @@
 /** Writes that are whole or did not happen: short writes are completed, and a name changes hands only when all is on the disk. */
 import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
-import { type FileHandle, mkdir, open, rm } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { onFile, onFileSync } from "./file-error.ts";
 
@@ -22,6 +22,18 @@ export interface AdmittedOptions extends WholeOptions {
 /** A hidden name beside `path` that no other write has. */
 export function temporaryName(path: string): string {
   return join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.part`);
+}
+
+/**
+ * Removes what writes under such names left in a folder when their process was killed. Only for whoever holds the
+ * folder's lock: a write that is under way would lose its file.
+ */
+export async function removeTemporaries(folder: string): Promise<void> {
+  const left = (await onFile(folder, "read", readdir(folder))).filter((name) =>
+    /^\..+\.[0-9a-f]{12}\.part$/.test(name),
+  );
+  for (const name of left)
+    await onFile(folder, "write", rm(join(folder, name), { recursive: true, force: true }));
 }
 
 /**

@@ -7,7 +7,7 @@ import { type PlannedEpisode, type PlayConfig, playPlanned, type WithPolicy } fr
 import { parseObject } from "../../core/record/read.ts";
 import { sha256Hex } from "../../core/seeded.ts";
 import { onFile } from "../../node/file-error.ts";
-import { makeFolder } from "../../node/whole-file.ts";
+import { makeFolder, removeTemporaries } from "../../node/whole-file.ts";
 import { lockFolder } from "../../worker/lock.ts";
 import { readText, writeOut, writeRecordsOut } from "../io.ts";
 import { type LiveGames, openGames } from "./open-games.ts";
@@ -69,6 +69,7 @@ async function playIn<R extends object>(
   try {
     await claim(join(out, "run.json"), identity(run, config, games, policy));
     ours = true;
+    await removeTemporaries(out);
     const records = join(out, run.file);
     const progress = join(out, "progress.jsonl");
     if (!existsSync(records)) {

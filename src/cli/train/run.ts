@@ -17,7 +17,7 @@ import {
 import { sha256Hex } from "../../core/seeded.ts";
 import { openModelFolder, parseHubName } from "../../engine/hub/node.ts";
 import { onFile } from "../../node/file-error.ts";
-import { makeFolder } from "../../node/whole-file.ts";
+import { makeFolder, removeTemporaries } from "../../node/whole-file.ts";
 import { lockFolder } from "../../worker/lock.ts";
 import { saveCompanions, saveModel } from "../engine/save-model.ts";
 import { writeOut } from "../io.ts";
@@ -97,6 +97,7 @@ async function trainInFolder(run: TrainingRun, inputs: TrainingInputs): Promise<
   );
   const log = new EventLog(join(out, "events.jsonl"), join(out, "metrics.jsonl"));
   try {
+    await removeTemporaries(out);
     await writeOut(join(out, "config.json"), [`${JSON.stringify(config, null, 2)}\n`]);
     // Once, beside the checkpoints, which have none: any of them can then be opened as a model.
     await saveCompanions(join(out, "tokenizer"), companionsOf(config));
