@@ -4,7 +4,7 @@ import { chosenTasks, type EnvironmentConfig } from "../../core/loop/live-config
 import type { TrainConfig } from "../../core/loop/train-config.ts";
 import type { GameEnvironment } from "../../simulator/game-set.ts";
 import { gamesWorker } from "../workers/clients.ts";
-import type { LiveTraining } from "../workers/training-run.ts";
+import type { LiveTraining, TrainingPlan } from "../workers/training-run.ts";
 import { makeGames, useGames } from "./games.ts";
 
 /**
@@ -20,6 +20,24 @@ export async function liveTraining({
   const name = playedHere(environment);
   const all = made === undefined ? tasks : await gamesWorker().madeTasks(name, made);
   return { environment, tasks: chosenTasks(environment, all) };
+}
+
+/**
+ * How the student is measured; null where it is not.
+ *
+ * @throws InputError as `liveTraining` does
+ */
+export async function liveEvaluation({
+  environment: own,
+  evaluate,
+}: Pick<TrainConfig, "environment" | "evaluate">): Promise<TrainingPlan["evaluation"] | null> {
+  if (evaluate === undefined) return null;
+  const { every, seeds, at_once, tasks, environment = own } = evaluate;
+  if (environment === undefined) return null;
+  const measured = await liveTraining({
+    environment: tasks === undefined ? environment : { ...environment, tasks },
+  });
+  return measured && { every, seeds, at_once, measured };
 }
 
 /**

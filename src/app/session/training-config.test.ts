@@ -254,6 +254,39 @@ describe("a live run", () => {
     expect(liveUnits(made("webshop")!)).toBe(14);
   });
 
+  it("is measured in its own environment, or in another one", () => {
+    const texts = {
+      ...{ evaluate: "true", "evaluate.every": "5", "evaluate.seeds": "0, 1" },
+      ...{ "evaluate.environment.name": "webshop", "evaluate.environment.made.count": "1" },
+      ...{ "evaluate.environment.made.seed": "7", "evaluate.environment.made.size": "small" },
+    };
+    const common = { every: 5, seeds: [0, 1], at_once: 32 };
+    expect(live(texts).config?.evaluate).toEqual(common);
+    expect(live({ ...texts, evaluate: "" }).config).not.toHaveProperty("evaluate");
+    const environment = { name: "webshop", made: { count: 1, seed: 7 } };
+    expect(live({ ...texts, "evaluate.environment": "true" }).config?.evaluate).toEqual({
+      ...common,
+      environment,
+    });
+    // A run over recordings plays in no environment of its own.
+    const recorded = (more: Record<string, string>, where: "page" | "worker" = "page") =>
+      composeConfig(
+        { ...trainingForm(), where, data: "library", texts: { method: "opd", ...texts, ...more } },
+        ui(),
+        WORKER,
+        [],
+      );
+    expect(recorded({}).config?.evaluate).toEqual({ ...common, environment });
+    const files = { "evaluate.environment.made": "false", "evaluate.environment.games": "/shop.json" };
+    expect(recorded(files, "worker").config?.evaluate).toEqual({
+      ...common,
+      environment: { name: "webshop", games: "/shop.json" },
+    });
+    expect(recorded({ "evaluate.environment.made.count": "" }).problems).toHaveProperty([
+      "evaluate.environment.made.count",
+    ]);
+  });
+
   it("has its own words in the form: how responses are made, and what can be played where", () => {
     chooseResponses("live");
     expect(responsesOf(trainingForm())).toBe("live");

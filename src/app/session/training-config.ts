@@ -14,9 +14,11 @@ import { memory } from "./memory.ts";
 import { modelOrigins, sharedModelPath } from "./models.ts";
 import {
   defaultBatch,
+  evaluationFiles,
   formStages,
   type GamesChoice,
   gamesChoice,
+  measuresElsewhere,
   responsesOf,
   type TrainingForm,
   trainingForm,
@@ -25,7 +27,7 @@ import {
 /** Keys that only the worker knows: they are left out of runs in the page. */
 export const WORKER_KEYS: readonly string[] = [
   ...["device", "cards", "compute", "keep_checkpoints"],
-  "environment.prompt",
+  ...["environment.prompt", "evaluate.environment.prompt"],
 ];
 /** Keys of recorded episodes: a live run has none. */
 const EPISODE_KEYS = ["limit", "sample"] as const;
@@ -87,7 +89,7 @@ export function composeConfig(
   const passes = epochs(form);
   const batch = defaultBatch(form, ui.library);
   if (live) delete paths.episodes;
-  const typed = configOf({ ...texts, ...gamesTexts(form) });
+  const typed = configOf({ ...texts, ...gamesTexts(form), ...evaluationTexts(form) });
   if (live) typed.environment = withOpenTasks(form, openGames, typed.environment);
   const written = {
     ...paths,
@@ -105,22 +107,38 @@ export function composeConfig(
     ...(ids === null ? {} : { episode_ids: ids }),
     ...(onWorker ? {} : { device: ui.device.kind === "cpu" ? "cpu" : "webgpu" }),
   };
-  const check = ({ environment }: TrainConfig): void => {
+  const check = ({ environment, evaluate }: TrainConfig): void => {
     if (environment !== undefined) checkPlace(gamesChoice(form), environment, openGames);
+    if (evaluate?.environment !== undefined) checkEvaluationPlace(evaluate.environment);
   };
   return { ...checkConfig(written, check), written, send };
 }
 
 /** The form's choice of games, as the switches and keys that belong to it. */
-function gamesTexts(form: TrainingForm): Record<string, string> {
-  const choice = gamesChoice(form);
-  const name = form.texts["environment.name"];
+const gamesTexts = (form: TrainingForm): Record<string, string> =>
+  placeTexts("environment", form.texts["environment.name"], gamesChoice(form));
+
+/** The same of the games that the student is measured on, where they are not the run's own. */
+function evaluationTexts(form: TrainingForm): Record<string, string> {
+  const other = measuresElsewhere(form);
+  return {
+    ...placeTexts(
+      "evaluate.environment",
+      form.texts["evaluate.environment.name"],
+      evaluationFiles(form) ? "files" : "made",
+    ),
+    "evaluate.environment": other ? "true" : "",
+  };
+}
+
+/** The switch of made games, with the keys emptied that a choice of games has no use for. */
+function placeTexts(at: string, name: string | undefined, choice: GamesChoice): Record<string, string> {
   const foreign = name === "webshop" ? ["made.size", "made.type"] : ["made.products"];
   if (choice !== "files") foreign.push("games", "simulator");
   else foreign.push(name === "scienceworld" ? "games" : "simulator");
   return {
-    ...Object.fromEntries(foreign.map((key) => [`environment.${key}`, ""])),
-    "environment.made": choice === "made" ? "true" : "",
+    ...Object.fromEntries(foreign.map((key) => [`${at}.${key}`, ""])),
+    [`${at}.made`]: choice === "made" ? "true" : "",
   };
 }
 
@@ -159,6 +177,19 @@ function checkPlace(
   }
   const place = taskPlace(environment);
   if ("made" in place && name !== "scienceworld") checkMade(name, place.made);
+}
+
+/** @throws InputError where the student would have nothing to be measured on, with the key */
+function checkEvaluationPlace(environment: EnvironmentConfig): void {
+  try {
+    checkPlace("made", environment, []);
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    throw new InputError(error.reason, {
+      ...error.where,
+      key: `evaluate.${error.where.key ?? "environment"}`,
+    });
+  }
 }
 
 /** A path, or those of several files. */

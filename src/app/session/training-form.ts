@@ -90,6 +90,27 @@ export function gamesChoice(form: Pick<TrainingForm, "where" | "texts" | "games"
   return choices.includes(form.games) ? form.games : choices[0]!;
 }
 
+/** Whether the student is measured in another environment than it plays in: a run over recordings plays in none. */
+export const measuresElsewhere = ({ texts }: Pick<TrainingForm, "texts">): boolean =>
+  responsesOf({ texts }) !== "live" || texts["evaluate.environment"] === "true";
+
+/** Whether the games that it is measured on are on the worker's disk; else they are made. */
+export const evaluationFiles = ({ where, texts }: Pick<TrainingForm, "where" | "texts">): boolean =>
+  where === "worker" &&
+  (texts["evaluate.environment.name"] === "scienceworld" || texts["evaluate.environment.made"] === "false");
+
+/** What the fields of an evaluation begin with: made games that no made game of a training is. */
+const EVALUATION = {
+  "evaluate.every": "10",
+  "evaluate.environment.name": "alfworld",
+  "evaluate.environment.made.count": "8",
+  "evaluate.environment.made.seed": "1000000",
+} as const;
+
+export function chooseEvaluation(on: boolean): void {
+  setTrainingForm(({ texts }) => ({ texts: { ...EVALUATION, ...texts, evaluate: on ? "true" : "" } }));
+}
+
 /** Keys of the config that change what the method retrieves and retains. */
 const SELECTION = {
   control: "",

@@ -17,7 +17,7 @@ import type { PlanToMeasure, RunEvent, TrainingPlan } from "../workers/training-
 import { describeFault, isAbort, isDeviceFault } from "./faults.ts";
 import { computeWithGames } from "./games.ts";
 import { keepTrained, noteStudentOf } from "./kept-student.ts";
-import { ensureGames, liveTraining } from "./live-games.ts";
+import { ensureGames, liveEvaluation, liveTraining } from "./live-games.ts";
 import { requirePlan, showPlan } from "./memory.ts";
 import {
   computeWorker,
@@ -130,6 +130,7 @@ export async function formPlan(): Promise<Omit<PagePlan, "id">> {
   const method = configuredMethod(config);
   const { end_of_turn: endOfTurn = true } = config;
   const live = await liveTraining(config);
+  const evaluation = await liveEvaluation(config);
   const { library, episodes: all } =
     live === null ? await chosenEpisodes(trainingForm().data) : { library: shownLibrary(), episodes: [] };
   const episodes = all.slice(0, config.limit ?? all.length);
@@ -154,6 +155,7 @@ export async function formPlan(): Promise<Omit<PagePlan, "id">> {
     library: library.id,
     episodes,
     ...(live === null ? {} : { live }),
+    ...(evaluation === null ? {} : { evaluation }),
     ...(config.sample === undefined ? {} : { sample: config.sample }),
     ...(config.evidence_tokens === undefined ? {} : { evidenceTokens: config.evidence_tokens }),
     endOfTurn,
@@ -196,14 +198,13 @@ async function runHere(
     progress("Measuring what the models will read", 0, 0);
     const passes = await requirePlan("train", () => planTraining(plan));
     if (mine !== run) return;
-    if (plan.live !== undefined) {
-      progress("Opening the games", 0, 0);
-      await ensureGames(plan.live);
-    }
+    const played = [plan.live, plan.evaluation?.measured].filter((each) => each !== undefined);
+    if (played.length > 0) progress("Opening the games", 0, 0);
+    for (const games of played) await ensureGames(games);
     progress("Opening the models", 0, 0);
     await ensureModel("teacher");
     const { api } = await ensureModel("student");
-    if (plan.live !== undefined) await computeWithGames();
+    if (played.length > 0) await computeWithGames();
     await api.takePasses(passes);
     if (mine !== run) return;
     const perPass = Math.ceil((plan.live?.tasks ?? plan.episodes).length / plan.batchSize);

@@ -2,6 +2,7 @@
 import {
   type BatchTokens,
   configuredData,
+  configuredEvaluation,
   type EnvironmentConfig,
   libraryContexts,
   liveData,
@@ -45,6 +46,11 @@ export interface TrainingPlan {
   episodes: (TaskName & { episode: string })[];
   /** What the student plays in place of recorded episodes; the games are open in the games worker. */
   live?: LiveTraining;
+  /** Measures the student on fixed tasks of a live environment. */
+  evaluation?: { measured: LiveTraining } & Pick<
+    NonNullable<TrainConfig["evaluate"]>,
+    "every" | "seeds" | "at_once"
+  >;
   /** Plays the episodes' tasks again in place of reading their responses. */
   sample?: TrainConfig["sample"];
   /** Longest teacher prompt with its evidence; the environment's limit when absent. */
@@ -108,6 +114,15 @@ async function trainingData(plan: TrainingPlan, records: RecordPort): Promise<Tr
     fingerprint: JSON.stringify(plan.episodes),
     episodes: (places) => Promise.all(places.map((place) => episode(plan.episodes[place]!))),
   };
+}
+
+function trainingEvaluation({ measured, ...evaluate }: NonNullable<TrainingPlan["evaluation"]>) {
+  const { environment, tasks } = measured;
+  return configuredEvaluation(evaluate, {
+    tasks: openTasks(environment, tasks),
+    digest: JSON.stringify(environment),
+    atOnce: Number.POSITIVE_INFINITY,
+  });
 }
 
 /** The parts of a plan that its lengths depend on. */
@@ -208,6 +223,7 @@ export async function runTraining(run: TrainingRun): Promise<{ student: Trainer;
       codec: run.codec,
       ...(plan.evidenceTokens === undefined ? {} : { limit: plan.evidenceTokens }),
     }),
+    ...(plan.evaluation === undefined ? {} : { evaluation: trainingEvaluation(plan.evaluation) }),
     checkpoints,
     checkpointEvery: plan.checkpointEvery ?? checkpointEvery(student.info.parameters),
     fingerprint: plan.fingerprint,

@@ -48,6 +48,11 @@ const TITLES: Readonly<Record<string, string>> = {
   "environment.max_decisions": "Most decisions",
   "environment.max_tokens": "Most tokens of a response",
   "environment.prompt": "Prompt template, a path",
+  "evaluate.every": "Steps between evaluations",
+  "evaluate.seeds": "Seeds, a JSON list",
+  "evaluate.tasks": "Tasks to measure on, a JSON list",
+  "evaluate.at_once": "Episodes at once",
+  "evaluate.environment": "Other games than the run’s",
   "sample.max_decisions": "Most decisions",
   "sample.max_tokens": "Most tokens of a response",
 };
@@ -56,7 +61,10 @@ const TITLES: Readonly<Record<string, string>> = {
 const ABSENT_CHOICES: Readonly<Record<string, string>> = { "environment.made.type": "by turns" };
 
 /** What holds in an environment where one of its keys is empty; null for any other key. */
-function liveStandard(key: string, environment = "alfworld"): string | null {
+function liveStandard(given: string, texts: Readonly<Record<string, string>>): string | null {
+  const measured = given.startsWith("evaluate.environment.");
+  const key = given.replace(/^evaluate\./, "");
+  const environment = texts[measured ? "evaluate.environment.name" : "environment.name"] || "alfworld";
   const { limits } = environmentRules(environment);
   const standards: Record<string, string> = {
     "environment.max_decisions": String(limits.decisions),
@@ -64,6 +72,7 @@ function liveStandard(key: string, environment = "alfworld"): string | null {
     "environment.made.size": ROOM_SIZES[0],
     "environment.made.products": String(PRODUCTS),
     "environment.tasks": environment === "scienceworld" ? "" : "all",
+    tasks: "all",
   };
   return standards[key] ?? null;
 }
@@ -87,7 +96,11 @@ export function fieldOf(key: string): Field {
 }
 
 function titleOf(key: string): string {
-  return TITLES[key] ?? key.replace(/^(settings|sample|environment)\./, "").replaceAll("_", " ");
+  return (
+    TITLES[key] ??
+    TITLES[key.replace(/^evaluate\./, "")] ??
+    key.replace(/^(settings|sample|environment)\./, "").replaceAll("_", " ")
+  );
 }
 
 /** The control of one key of the config. */
@@ -113,7 +126,7 @@ export function ConfigField({
       ? String(defaultBatch({ data, texts }, library))
       : ofMethod
         ? selectionText(key, standardSelection({ texts }, place) ?? {})
-        : (liveStandard(key, texts["environment.name"]) ?? standard);
+        : (liveStandard(key, texts) ?? standard);
   const shared = useRuns((state) => state.worker.files?.shared ?? null);
   const control = (
     <Labelled label={titleOf(key)} problem={problem} title={description}>

@@ -7,6 +7,12 @@ const withFile = (file: string, of: string): FolderKind => ({
   missing: `Open the folder that has the ${of}’s ${file}.`,
 });
 
+const GAMES: FolderKind = {
+  fits: () => true,
+  found: "The games in it and in its folders are played.",
+  missing: "",
+};
+
 /** Null: a file of records. */
 export const PATH_FIELDS: Readonly<Record<string, FolderKind | null>> = {
   library: null,
@@ -19,10 +25,7 @@ export const PATH_FIELDS: Readonly<Record<string, FolderKind | null>> = {
     found: "It has checkpoints, or an optimizer.safetensors.",
     missing: "Open the folder of a run, or one of its checkpoints.",
   },
-  "environment.games": {
-    fits: () => true,
-    found: "The games in it and in its folders are played.",
-    missing: "",
-  },
+  "environment.games": GAMES,
+  "evaluate.environment.games": GAMES,
   tokenizer: withFile("tokenizer.json", "tokenizer"),
 };

@@ -110,7 +110,8 @@ const LIBRARIES: Readonly<Record<DataChoice, string>> = {
   library: "the open library",
 };
 
-const MADE_KEYS: Readonly<Record<string, readonly string[]>> = {
+/** Keys of made games, by environment. */
+export const MADE_KEYS: Readonly<Record<string, readonly string[]>> = {
   alfworld: ["count", "seed", "size", "type"],
   webshop: ["count", "seed", "products"],
 };

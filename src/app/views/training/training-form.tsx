@@ -32,6 +32,7 @@ import { EndOfTurnSwitch } from "../end-of-turn-switch.tsx";
 import { ConfigField, fieldOf } from "./config-field.tsx";
 import { ConfigView } from "./config-view.tsx";
 import { Cost } from "./cost.tsx";
+import { EvaluationFields } from "./evaluation-fields.tsx";
 import { Labelled } from "./labelled.tsx";
 import { ResponsesFields } from "./responses-fields.tsx";
 
@@ -48,7 +49,7 @@ const ELSEWHERE: readonly string[] = [
   ...["batch_size", "settings.learning_rate", "device", "cards", "teacher_dtype", "memory_limit_gib"],
   ...SELECTION_KEYS,
   "end_of_turn",
-  ...CONFIG_FIELDS.map(({ key }) => key).filter((key) => /^(environment|sample)\b/.test(key)),
+  ...CONFIG_FIELDS.map(({ key }) => key).filter((key) => /^(environment|evaluate|sample)\b/.test(key)),
 ];
 
 function useEpisodes(data: DataChoice): number | null {
@@ -183,6 +184,7 @@ export function TrainingFormPanel() {
         {standardSelection(form, ui.place) !== null && SELECTION_KEYS.map(field)}
         {responsesOf(form) === "recorded" && <EndOfTurnSwitch />}
       </fieldset>
+      <EvaluationFields field={field} disabled={busy} />
       <details className="all-settings">
         <summary>All settings</summary>
         <div className="form-row">

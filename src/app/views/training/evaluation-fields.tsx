@@ -1,0 +1,84 @@
+/** Whether the student is measured while it is trained, how often, and on which games. */
+import type { ReactNode } from "react";
+import {
+  chooseEvaluation,
+  environmentsAt,
+  evaluationFiles,
+  measuresElsewhere,
+  responsesOf,
+  setText,
+  useTrainingForm,
+} from "../../session/training-form.ts";
+import { Labelled } from "./labelled.tsx";
+import { MADE_KEYS } from "./responses-fields.tsx";
+
+const AT = "evaluate.environment";
+
+export function EvaluationFields({
+  field,
+  disabled,
+}: {
+  field: (key: string) => ReactNode;
+  disabled: boolean;
+}) {
+  const form = useTrainingForm();
+  const { where, texts } = form;
+  const isOn = texts.evaluate === "true";
+  const name = texts[`${AT}.name`] ?? "";
+  const files = evaluationFiles(form);
+  return (
+    <fieldset className="form-row">
+      <legend>Evaluation</legend>
+      <Labelled label="Measure the student">
+        <input
+          type="checkbox"
+          checked={isOn}
+          disabled={disabled}
+          onChange={({ target }) => chooseEvaluation(target.checked)}
+        />
+      </Labelled>
+      {isOn && ["every", "seeds", "tasks", "at_once"].map((key) => field(`evaluate.${key}`))}
+      {isOn && responsesOf(form) === "live" && field(AT)}
+      {isOn && measuresElsewhere(form) && (
+        <>
+          <Labelled label="Measured in">
+            <select
+              value={name}
+              disabled={disabled}
+              onChange={({ target }) => setText(`${AT}.name`, target.value)}
+            >
+              {environmentsAt(where).map((each) => (
+                <option key={each} value={each}>
+                  {each}
+                </option>
+              ))}
+            </select>
+          </Labelled>
+          {where === "worker" && name !== "scienceworld" && (
+            <Labelled label="Measured on">
+              <select
+                value={files ? "files" : "made"}
+                disabled={disabled}
+                onChange={({ target }) => setText(`${AT}.made`, target.value === "files" ? "false" : "")}
+              >
+                <option value="made">made games</option>
+                <option value="files">files on the worker’s disk</option>
+              </select>
+            </Labelled>
+          )}
+          {files
+            ? field(`${AT}.${name === "scienceworld" ? "simulator" : "games"}`)
+            : (MADE_KEYS[name] ?? []).map((key) => field(`${AT}.made.${key}`))}
+          {["max_decisions", "max_tokens"].map((key) => field(`${AT}.${key}`))}
+          {where === "worker" && field(`${AT}.prompt`)}
+        </>
+      )}
+      {isOn && (
+        <p className="note">
+          Every task is played once for each seed: before the first step, after every so many steps and after
+          the last. The training’s numbers stay the same.
+        </p>
+      )}
+    </fieldset>
+  );
+}
