@@ -12,9 +12,9 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { uniforms } from "../src/core/seeded.ts";
-import { sha256Hex } from "../src/node/sha256.ts";
+import { sha256OfParts } from "../src/node/sha256.ts";
 import { Episode } from "../src/simulator/alfworld/episode.ts";
-import { Game, type GameFile } from "../src/simulator/alfworld/game.ts";
+import { Game, type GameFile, type OpenOptions } from "../src/simulator/alfworld/game.ts";
 import { makeGame } from "../src/simulator/alfworld/generate.ts";
 import { alfworldGame, LIVE } from "../test/support/alfworld-games.ts";
 import { median } from "./support/device.ts";
@@ -87,7 +87,7 @@ try {
   const walks: object[] = [];
   const rows = sets.map(([set, files]) => {
     const opening: number[] = [];
-    const open = (hash?: (text: string) => string) =>
+    const open = (hash?: OpenOptions["hash"]) =>
       files.map((file) => {
         const start = cpuSeconds();
         const game = new Game(file, set, hash === undefined ? {} : { hash });
@@ -96,7 +96,7 @@ try {
       });
     const games = open();
     for (let i = 0; i < 4; i++) open();
-    const native = open(sha256Hex);
+    const native = open(sha256OfParts);
     const path = join(folder, `${sets.findIndex(([name]) => name === set)}.tw-pddl`);
     writeFileSync(path, JSON.stringify(files[0]));
     const episode = new Episode(games[0]!);

@@ -4,7 +4,14 @@ import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 
 /** SHA-256 of UTF-8 text as 64 hexadecimal digits. */
 export function sha256Hex(text: string): string {
-  return bytesToHex(sha256(utf8ToBytes(text)));
+  return sha256OfParts(utf8ToBytes(text));
+}
+
+/** SHA-256 of parts one behind the other as 64 hexadecimal digits. */
+export function sha256OfParts(...parts: readonly Uint8Array[]): string {
+  const hash = sha256.create();
+  for (const part of parts) hash.update(part);
+  return bytesToHex(hash.digest());
 }
 
 /** A seed in [0, 2^31) from a text: the first 8 hexadecimal digits of its SHA-256, modulo 2^31. */

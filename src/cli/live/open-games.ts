@@ -13,7 +13,7 @@ import {
   taskPlace,
 } from "../../core/loop/index.ts";
 import { onFile } from "../../node/file-error.ts";
-import { sha256Hex } from "../../node/sha256.ts";
+import { sha256Hex, sha256OfParts } from "../../node/sha256.ts";
 import { alfworldGameSet, GAME_ENDING, gamesByTask } from "../../simulator/alfworld/game-set.ts";
 import { GAME_PLANS, type GameSet, type GameText } from "../../simulator/game-set.ts";
 import { type Made, madeGames, madeShops, madeText } from "../../simulator/made-games.ts";
@@ -93,7 +93,7 @@ export async function openGames(config: EnvironmentConfig): Promise<LiveGames> {
 }
 
 function alfworldGames(texts: ReadonlyMap<string, GameText>): GameFiles {
-  const games = alfworldGameSet(texts, { hash: sha256Hex });
+  const games = alfworldGameSet(texts, { hash: sha256OfParts });
   return {
     ...games,
     ...GAME_PLANS.alfworld,

@@ -1,4 +1,4 @@
-import { sha256Hex } from "../../node/sha256.ts";
+import { sha256OfParts } from "../../node/sha256.ts";
 import { type Game, openGame } from "../../simulator/alfworld/game.ts";
 import type { GameText } from "../../simulator/game-set.ts";
 import { readText } from "../io.ts";
@@ -12,5 +12,5 @@ export const gameFile = (file: string): GameText => ({ label: file, read: () => 
  * @throws InputError for a file that cannot be read or is no game
  */
 export async function openGameFile({ label, read }: GameText): Promise<Game> {
-  return openGame(await read(), label, { hash: sha256Hex });
+  return openGame(await read(), label, { hash: sha256OfParts });
 }

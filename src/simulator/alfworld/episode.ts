@@ -1,5 +1,5 @@
 /** One episode in a game: its state, what can be done in it, and what TextWorld answers. */
-import { factText } from "../../core/environment/alfworld/locator.ts";
+import { aroundFacts } from "../../core/environment/alfworld/locator.ts";
 import { trimWhiteSpace } from "../../core/white-space.ts";
 import type { CircuitState } from "./circuit.ts";
 import type { Game } from "./game.ts";
@@ -15,6 +15,8 @@ export interface Turn {
 }
 
 export const NOTHING_HAPPENS = "Nothing happens.";
+
+const ENCODER = new TextEncoder();
 
 /**
  * The state has two sides. What is true decides what can be done and whether the goal holds. What is shown, in texts and
@@ -89,10 +91,18 @@ export class Episode {
 
   /** The locator's key of this state (Appendix "State descriptors and matching"). */
   key(task: string): string {
-    const { facts, inKeys, hash } = this.game;
-    const shown = this.#facts.map((word, at) => word & inKeys[at]!);
-    const json = membersOf(shown, (fact) => facts[fact]!.json!);
-    return hash(factText({ gamefile: task, facts: json, won: this.won, lost: false }));
+    const { facts, inKeys, keyRoom: bytes, hash } = this.game;
+    const { before, behind } = aroundFacts({ gamefile: task, won: this.won, lost: false });
+    // The comma of the first fact comes to lie where the list begins, and gives way to its bracket.
+    let end = before.length - 1;
+    for (let word = 0; word < inKeys.length; word++)
+      for (let left = this.#facts[word]! & inKeys[word]!; left !== 0; left &= left - 1) {
+        const json = facts[(word << 5) + 31 - Math.clz32(left & -left)]!.json!;
+        bytes.set(json, end);
+        end += json.length;
+      }
+    ENCODER.encodeInto(before, bytes);
+    return hash(bytes.subarray(0, Math.max(end, before.length)), ENCODER.encode(behind));
   }
 
   /** The operator that a command stands for now. */

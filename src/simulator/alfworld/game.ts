@@ -7,7 +7,7 @@ import { asciiString, compareCodePoints } from "../../core/environment/canonical
 import { InputError } from "../../core/errors.ts";
 import { parseJsonText } from "../../core/json.ts";
 import { describeIssue } from "../../core/record/describe-issue.ts";
-import { sha256Hex } from "../../core/seeded.ts";
+import { sha256OfParts } from "../../core/seeded.ts";
 import { Circuit } from "./circuit.ts";
 import { readGrammar } from "./grammar.ts";
 import { type GroundTask, ground } from "./ground.ts";
@@ -29,8 +29,8 @@ export type GameFile = z.infer<typeof gameSchema>;
 export interface OpenOptions {
   /** How objects are shown: as ALFWorld does it, `cabinet 3`, or as TextWorld alone does it, by their ids. */
   names?: "alfworld" | "ids";
-  /** SHA-256 of ASCII text in lower-case hex, for keys. Node's own is many times faster than the one built in here. */
-  hash?: (text: string) => string;
+  /** SHA-256 of parts in lower-case hex, for keys. Node's own is many times faster than the one built in here. */
+  hash?: (...parts: readonly Uint8Array[]) => string;
 }
 
 /**
@@ -57,10 +57,10 @@ export interface Command {
 export interface FactText {
   text: string;
   /**
-   * Its JSON in ASCII, for keys. Facts that always hold are joined to those beside them: the first has the JSON of all,
-   * the others have null.
+   * Its JSON in ASCII behind a comma, for keys. Facts that always hold are joined to those beside them: the first has the
+   * JSON of all, the others have null.
    */
-  json: string | null;
+  json: Uint8Array | null;
 }
 
 export class Game {
@@ -85,7 +85,9 @@ export class Game {
   readonly factOf: Int32Array;
   /** For each fact whether it has JSON, a bit each. */
   readonly inKeys: Int32Array;
-  readonly hash: (text: string) => string;
+  /** Room for the JSON of all facts and 16 bytes more, used by one key after the other. */
+  readonly keyRoom: Uint8Array;
+  readonly hash: NonNullable<OpenOptions["hash"]>;
   readonly #commands: ReadonlyMap<string, number>;
 
   /**
@@ -99,7 +101,7 @@ export class Game {
     const grammar = readGrammar(game.grammar, where);
     const task = ground(domain, problem, { file, key: "pddl_problem" });
     this.task = task;
-    this.hash = options.hash ?? sha256Hex;
+    this.hash = options.hash ?? sha256OfParts;
     this.walkthrough = game.walkthrough ?? null;
 
     const names = [...task.objects];
@@ -155,6 +157,7 @@ export class Game {
     this.facts.forEach(({ json }, place) => {
       if (json !== null) this.inKeys[place >> 5]! |= 1 << (place & 31);
     });
+    this.keyRoom = new Uint8Array(this.facts.reduce((sum, { json }) => sum + (json?.length ?? 0), 16));
   }
 
   /** The planner's order of operators: by name, then by arguments, whose ids are in the order of their names. */
@@ -199,19 +202,23 @@ function factTexts(task: GroundTask, names: readonly string[]): [FactText[], Int
   });
   facts.sort((a, b) => compareCodePoints(a.text, b.text));
   const factOf = new Int32Array(2 * task.atoms.length).fill(-1);
-  const texts: FactText[] = [];
-  let first: FactText | undefined;
+  const texts: { text: string; json: string | null }[] = [];
+  let first: (typeof texts)[number] | undefined;
   facts.forEach(({ node, text }, place) => {
     factOf[node] = place;
-    const own = { text, json: asciiString(text) };
+    const own = { text, json: `,${asciiString(text)}` };
     if (changed.has(node >> 1)) first = undefined;
     else if (first === undefined) first = own;
     else {
-      first.json += `,${own.json}`;
+      first.json += own.json;
       texts.push({ text, json: null });
       return;
     }
     texts.push(own);
   });
-  return [texts, factOf];
+  const encoder = new TextEncoder();
+  return [
+    texts.map(({ text, json }) => ({ text, json: json === null ? null : encoder.encode(json) })),
+    factOf,
+  ];
 }

@@ -19,14 +19,22 @@ export interface FactState {
   lost: boolean;
 }
 
-/** State key: SHA-256, in lower-case hex, of `factText`, facts sorted by code point. */
+/** State key: SHA-256, in lower-case hex, of the ASCII JSON of its parts, facts sorted by code point. */
 export function factKey(state: FactState): string {
-  return sha256Hex(factText({ ...state, facts: [...state.facts].sort(compareCodePoints).map(asciiString) }));
+  const facts = [...state.facts].sort(compareCodePoints).map(asciiString);
+  const { before, behind } = aroundFacts(state);
+  return sha256Hex(before + facts.join(",") + behind);
 }
 
-/** The ASCII JSON of the four parts, keys sorted. `facts` are sorted and spelled as ASCII JSON already. */
-export function factText({ gamefile, facts, won, lost }: FactState): string {
-  return `{"facts":[${facts.join(",")}],"gamefile":${asciiString(gamefile)},"lost":${lost},"won":${won}}`;
+/** What stands around the facts in the ASCII JSON of the four parts, keys sorted. */
+export function aroundFacts({ gamefile, won, lost }: Omit<FactState, "facts">): {
+  before: string;
+  behind: string;
+} {
+  return {
+    before: '{"facts":[',
+    behind: `],"gamefile":${asciiString(gamefile)},"lost":${lost},"won":${won}}`,
+  };
 }
 
 const captureSchema = z.looseObject({
