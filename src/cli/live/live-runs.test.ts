@@ -133,6 +133,7 @@ describe("gcopd collect", () => {
       events: ["start", "decision", "end"],
     });
     expect(Object.keys(files)).toEqual(["run.json", "sources.jsonl"]);
+    expect(JSON.parse(files["run.json"]!)).toMatchObject({ at_once: 4, device: "auto" });
     const sources = files["sources.jsonl"]!.trimEnd()
       .split("\n")
       .map((line): Source => sourceSchema.parse(JSON.parse(line)));

@@ -67,7 +67,11 @@ async function playIn<R extends object>(
   );
   let ours = false;
   try {
-    await claim(join(out, "run.json"), identity(run, config, games, policy));
+    await claim(join(out, "run.json"), identity(run, config, games, policy), {
+      // For the reader: neither decides what is played.
+      at_once: Math.min(config.at_once, games.atOnce),
+      device: config.policy === undefined ? config.device : "served",
+    });
     ours = true;
     await removeTemporaries(out);
     const records = join(out, run.file);
@@ -125,9 +129,11 @@ function identity<R extends object>(
 }
 
 /** Marks a new folder as this run's. @throws InputError when it is another's */
-async function claim(file: string, mine: Identity): Promise<void> {
+async function claim(file: string, mine: Identity, begunWith: object): Promise<void> {
   if (!existsSync(file)) {
-    await writeOut(file, [`${JSON.stringify({ format: "gcopd.play.v1", ...mine }, null, 2)}\n`]);
+    await writeOut(file, [
+      `${JSON.stringify({ format: "gcopd.play.v1", ...mine, ...begunWith }, null, 2)}\n`,
+    ]);
     return;
   }
   const kept = parseObject(await readText(file), { file });

@@ -1,10 +1,13 @@
 import { join, resolve } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
+import { keepStreams } from "../../../test/support/cli.ts";
 import { toyCodec } from "../../../test/support/toy-model.ts";
 import { evaluateConfigSchema } from "../../core/loop/index.ts";
 import type { Sampler } from "../../core/ports.ts";
+import { ScienceSimulator } from "../../simulator/scienceworld/simulator.ts";
 import { fakeSimulator } from "../../simulator/scienceworld/testing/fake-simulator.ts";
 import { evaluate } from "./evaluate.ts";
+import { scienceWorldTasks } from "./scienceworld-tasks.ts";
 
 const { folder, jar } = fakeSimulator();
 
@@ -39,4 +42,36 @@ it("evaluates in the simulator, with its score", async () => {
     per_type: { tiny: { tasks: 2 } },
   });
   expect(results.score!.mean).toBeGreaterThan(99);
+});
+
+it("a plan whose simulator dies is asked for once more, and then left out with a note", async () => {
+  let deaths = 1;
+  const gold = vi.spyOn(ScienceSimulator.prototype, "goldActions").mockImplementation(async function (
+    this: ScienceSimulator,
+  ) {
+    if (deaths === 0) return ["win"];
+    deaths -= 1;
+    process.kill(this.pid!, "SIGKILL");
+    await vi.waitUntil(() => this.failed, { timeout: 60_000 });
+    // Fails as whatever is asked of a simulator that is gone.
+    await this.goalProgress();
+    return [];
+  });
+  const games = await scienceWorldTasks(jar, ["tiny|0|easy"]);
+  const streams = keepStreams();
+  try {
+    expect(await games.plan("tiny|0|easy")).toEqual(["win"]);
+    expect(streams.err).toBe("");
+    deaths = 2;
+    expect(await games.plan("tiny|0|easy")).toBeNull();
+    expect(streams.err).toMatch(
+      /^tiny\|0\|easy has no planner record: .*a\.jar: the simulator ended \(SIGKILL\)\n$/,
+    );
+    // Not a fault of the process: no other try is made.
+    await expect(games.plan("tiny|7|easy")).rejects.toThrow("there is no variation 7");
+  } finally {
+    streams.release();
+    gold.mockRestore();
+    await games.close();
+  }
 });

@@ -3,10 +3,36 @@ import { ScienceWorldEnvironment } from "../../simulator/scienceworld/environmen
 import { openJar } from "../../simulator/scienceworld/jar.ts";
 import { SimulatorPool } from "../../simulator/scienceworld/pool.ts";
 import { readTask } from "../../simulator/scienceworld/simulator.ts";
+import { progress } from "../io.ts";
 import type { GameFiles } from "./open-games.ts";
 
 /** A gold path may be longer than an episode; it ends here. */
 const PLAN_ACTIONS = 200;
+const PLAN_TRIES = 2;
+
+/**
+ * The gold path of a task. A simulator that dies or hangs is replaced once; then the task has no plan, and a note says
+ * why.
+ *
+ * @throws InputError for a task or variation that the simulator does not have, and when none can be started
+ */
+async function planOf(pool: SimulatorPool, task: string): Promise<readonly string[] | null> {
+  for (let tried = 1; ; tried += 1) {
+    const lent = await pool.acquire();
+    try {
+      await lent.load(readTask(task), true);
+      return (await lent.goldActions()).slice(0, PLAN_ACTIONS);
+    } catch (error) {
+      if (!lent.failed || !(error instanceof InputError)) throw error;
+      if (tried === PLAN_TRIES) {
+        progress(`${task} has no planner record: ${error.message}`);
+        return null;
+      }
+    } finally {
+      await pool.release(lent);
+    }
+  }
+}
 
 /**
  * Tasks of the simulator that the user names, one Java process per environment; plans are its gold paths.
@@ -28,15 +54,7 @@ export async function scienceWorldTasks(
   return {
     tasks,
     open: () => new ScienceWorldEnvironment(pool),
-    plan: async (task) => {
-      const lent = await pool.acquire();
-      try {
-        await lent.load(readTask(task), true);
-        return (await lent.goldActions()).slice(0, PLAN_ACTIONS);
-      } finally {
-        await pool.release(lent);
-      }
-    },
+    plan: (task) => planOf(pool, task),
     planKind: "planner",
     // As the released library numbers them.
     planRepetition: 1_000_000,

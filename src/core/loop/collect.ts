@@ -2,7 +2,7 @@
 import { environmentRules } from "../environment/environment.ts";
 import type { Environment, EnvironmentTurn } from "../ports.ts";
 import type { Episode, Source, SourceDecision } from "../record/schema.ts";
-import type { Played } from "./live-episode.ts";
+import { boundTo, type Played } from "./live-episode.ts";
 import { hasEnded, replay, sameKey } from "./replay.ts";
 import { NOT_STARTED, tryReset } from "./try-reset.ts";
 
@@ -48,7 +48,7 @@ export async function verified(source: Source, environment: Environment): Promis
   if (!outcome.complete) return source;
   const differs = await replayDifference(source, environment);
   if (differs === null) return { ...source, outcome: { ...outcome, verified: true } };
-  return { ...source, outcome: { ...outcome, replay_difference: differs } };
+  return { ...source, outcome: { ...outcome, verified: false, replay_difference: differs } };
 }
 
 /**
@@ -101,7 +101,7 @@ export async function plannedSource(
       observation: turn.observation,
       state: turn.state,
       action,
-      binding: null,
+      binding: boundTo(turn.state, action),
       status: next.status,
       feedback: next.feedback,
       score: next.score,

@@ -236,7 +236,7 @@ export const unanswered = ({ unanswered: reason }: NoAnswer): End => ({
 });
 
 /** What a menu choice stood for; null where no menu was open, or none of its options was taken. */
-function boundTo(state: State | null, action: string | null): string | null {
+export function boundTo(state: State | null, action: string | null): string | null {
   if (state === null || action === null || !Object.hasOwn(state.options, action)) return null;
   const meaning = foldWhiteSpace(state.options[action]!);
   return meaning === action || meaning === "" ? null : meaning;

@@ -410,3 +410,28 @@ it("steps of several environments run together, and who answers first changes no
   };
   expect(await played([2, 0, 1])).toEqual(await played([0, 1, 2]));
 });
+
+it("episodes start together, and take their places in the order of the tasks", async () => {
+  let resets = 0;
+  let all = (): void => undefined;
+  const everyone = new Promise<void>((resolve) => {
+    all = resolve;
+  });
+  const slow = (): Environment => {
+    const plain = corridor(2);
+    return {
+      ...plain,
+      reset: async (name) => {
+        resets += 1;
+        if (resets === 3) all();
+        await everyone;
+        return plain.reset(name);
+      },
+    };
+  };
+  const names = ["a", "b", "c"];
+  const tasks = names.map((episode) => ({ ...task("alfworld", "evaluate", slow), episode }));
+  const sampler = scripted([act("forward"), act("forward"), act("forward")]);
+  await play(tasks, sampler, toyCodec, () => undefined);
+  expect(sampler.asked.map(({ id }) => id)).toEqual(names);
+});

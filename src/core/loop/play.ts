@@ -44,13 +44,20 @@ export async function play(
   let next = 0;
   try {
     while (true) {
-      while (running.size < atOnce && next < tasks.length) {
-        signal?.throwIfAborted();
-        const task = tasks[next]!;
-        next += 1;
-        const opened = await task.open();
-        open.add(opened.environment);
-        running.add(await beginEpisode({ task, opened }, onPlayed));
+      signal?.throwIfAborted();
+      const starting = tasks.slice(next, next + atOnce - running.size);
+      next += starting.length;
+      // Together: a simulator may take seconds to start. None is starting any more when a fault is thrown.
+      const begun = await Promise.allSettled(
+        starting.map(async (task) => {
+          const opened = await task.open();
+          open.add(opened.environment);
+          return beginEpisode({ task, opened }, onPlayed);
+        }),
+      );
+      for (const each of begun) {
+        if (each.status === "rejected") throw each.reason;
+        running.add(each.value);
       }
       const faults: unknown[] = [];
       for (const live of running) {

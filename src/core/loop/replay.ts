@@ -62,9 +62,9 @@ async function replayOnce(
     ]);
     if (before !== null) return differing(before);
     if (!executed(recorded)) continue;
-    const action = reboundAction(turn.state, recorded);
-    if (action === null) return differing(`decision ${t}: no single menu entry says what was chosen`);
-    const answer = await environment.step(action);
+    const chosen = rebound(turn.state, recorded);
+    if ("problem" in chosen) return differing(`decision ${t}: ${chosen.problem}`);
+    const answer = await environment.step(chosen.action);
     if ("unanswered" in answer) return { differs: `decision ${t}: ${answer.unanswered}`, answered: false };
     const after = difference(t, [
       ["status", sameStatus(answer, recorded)],
@@ -103,12 +103,21 @@ function sameStatus({ status }: EnvironmentAnswer, recorded: { status: string })
   return (status === "rejected") === (recorded.status === "rejected");
 }
 
-/** The action as this run's menu numbers it; null where its text is not there exactly once. */
-function reboundAction(
+/**
+ * The action as this run's menu numbers it. Entries that read alike may stand for different objects, in another order in
+ * each process: neither their numbers nor their texts tell which was chosen.
+ */
+function rebound(
   state: State | null,
   { action, binding }: { action: string; binding: string | null },
-): string | null {
-  if (binding === null || state === null || state.mode === "normal") return action;
-  const entries = Object.entries(state.options).filter(([, text]) => foldWhiteSpace(text) === binding);
-  return entries.length === 1 ? entries[0]![0] : null;
+): { action: string } | { problem: string } {
+  if (binding === null || state === null || state.mode === "normal") return { action };
+  const [entry, ...more] = Object.entries(state.options).filter(
+    ([, text]) => foldWhiteSpace(text) === binding,
+  );
+  const quoted = JSON.stringify(binding);
+  if (entry === undefined) return { problem: `the menu has no entry ${quoted}` };
+  if (more.length > 0)
+    return { problem: `${more.length + 1} menu entries read ${quoted}: nothing tells which was chosen` };
+  return { action: entry[0] };
 }
