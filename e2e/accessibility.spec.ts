@@ -1,6 +1,7 @@
 /** Every view, dialog and panel, in both themes and narrow: nothing that axe finds, nothing that a keyboard misses. */
 import AxeBuilder from "@axe-core/playwright";
-import { dropFiles, OWN_FILES, TASK, upload } from "./own-files.ts";
+import { madeGame, walkthroughRecord } from "./made-game.ts";
+import { dropFiles, jsonLines, OWN_FILES, TASK, upload } from "./own-files.ts";
 import { keyboardFaults } from "./reachable.ts";
 import { decisionShown, expect, type Page, test, visit } from "./site.ts";
 
@@ -49,6 +50,7 @@ test("nothing open, the dialogs, links and files that are none", async ({ page }
     ["2", "task"],
     ["5", "statistics"],
     ["6", "runs"],
+    ["7", "play"],
   ] as const) {
     await page.keyboard.press(key);
     await expect(page).toHaveURL(new RegExp(`#/${view}`));
@@ -144,6 +146,32 @@ test("tokens, training and runs", async ({ page }) => {
   await check(page, "what is running");
   await page.getByTestId("at-work").getByRole("button", { name: "Stop after this step" }).click();
   await expect(page.getByTestId("at-work")).toHaveCount(0, { timeout: 60_000 });
+});
+
+test("games: one that is played, a record that waits for its game, records to verify", async ({ page }) => {
+  const game = madeGame(6);
+  await visit(page);
+  await dropFiles(page, [upload("sources.jsonl", jsonLines([walkthroughRecord(game, "planner:16")]))]);
+  await page.getByRole("button", { name: game.task }).click();
+  await page.getByRole("gridcell", { name: /^planner:16, visit 2/ }).click();
+  await page.getByText("Verify by playing").click();
+  await expect(page.getByTestId("missing-game")).toBeVisible();
+  await check(page, "task without an episode, verify by playing");
+  await page.getByRole("button", { name: "Play on from here" }).click();
+  await expect(page.getByTestId("waiting")).toBeVisible();
+  await check(page, "play, a game is needed");
+  await page.getByRole("button", { name: "Make this game" }).click();
+  await expect(page.getByTestId("action")).toBeFocused();
+  await page.keyboard.press("ArrowDown");
+  await check(page, "play, an episode");
+  await page.getByTestId("action").press("Escape");
+  for (const action of game.walkthrough.slice(2)) {
+    await page.getByTestId("action").fill(action);
+    await page.keyboard.press("Enter");
+    await expect(page.locator(".transcript li").last()).toContainText(action);
+  }
+  await expect(page.getByTestId("ending")).toBeVisible();
+  await check(page, "play, the end");
 });
 
 test("what a keyboard misses would be told", async ({ page }) => {

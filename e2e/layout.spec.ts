@@ -121,6 +121,12 @@ for (const [width, height] of [
     await page.keyboard.press("6");
     await expect(page.getByRole("heading", { name: "Runs" })).toBeVisible();
     await look("runs");
+    await page.keyboard.press("7");
+    await page.getByRole("button", { name: "Make games" }).click();
+    await page.getByRole("list", { name: "Tasks of the open games" }).getByRole("button").first().click();
+    await expect(page.getByTestId("action")).toBeFocused();
+    await look("play");
+    await page.getByRole("heading", { name: "Games" }).click();
     await page.keyboard.press("5");
     await expect(page.getByTestId("statistics-scope")).toBeVisible({ timeout: 100_000 });
     await look("statistics");

@@ -68,12 +68,9 @@ function EpisodePanel() {
   return (
     <section className="panel play-episode" aria-labelledby="episode-title">
       <div className="panel-head">
-        <h2 id="episode-title">{game === null ? "Episode" : <bdi>{shownName(game.task, 80)}</bdi>}</h2>
-        {episode !== null && (
-          <span className="note" data-testid="decisions">
-            {episode.decisions.length} of {episode.task.maxDecisions} decisions
-          </span>
-        )}
+        <h2 id="episode-title">
+          {game === null ? "Episode" : <bdi title={shownName(game.task)}>{shownName(game.task, 80)}</bdi>}
+        </h2>
         <button
           type="button"
           disabled={episode === null || busy || playing}
@@ -99,8 +96,13 @@ function EpisodePanel() {
         {episode === null && waiting === null && <Begin />}
         {episode !== null && (
           <>
-            <p className="task-line" data-testid="task-description">
-              <LongText text={episode.start.description} first={2000} />
+            <p className="task-line">
+              <span data-testid="task-description">
+                <LongText text={episode.start.description} first={2000} />
+              </span>
+              <span className="note" data-testid="decisions">
+                {episode.decisions.length} of {episode.task.maxDecisions} decisions
+              </span>
             </p>
             {from !== null && (
               <p className="note" data-testid="played-from">

@@ -52,7 +52,7 @@ export function PolicyBar({
         </select>
       </label>
       <label className="form-field">
-        <span className="caption">Repetition, in the seeds</span>
+        <span className="caption">Repetition</span>
         <input
           type="number"
           className="number"
@@ -61,7 +61,7 @@ export function PolicyBar({
           step={1}
           value={repetition}
           disabled={playing !== null}
-          title="Counts from the next episode on"
+          title="Part of the seeds of its responses, from the next episode on"
           onChange={({ target }) => {
             if (target.validity.valid && target.value !== "") setPlay({ repetition: Number(target.value) });
           }}

@@ -60,9 +60,9 @@ function Records({ task }: { task: TaskModel }) {
         Each record is played once more in the page. Every text, score, state and end must repeat.
       </p>
       {missing !== null && (
-        <p data-testid="missing-game">
+        <div className="what-if-row" data-testid="missing-game">
           {missing} <OpenGames />
-        </p>
+        </div>
       )}
       <div className="what-if-row">
         <button
