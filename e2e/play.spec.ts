@@ -167,6 +167,30 @@ test("models play: the student a step, the teacher under the evidence of an open
   expect(await page.locator("[data-decision]").count()).toBeGreaterThanOrEqual(3);
 });
 
+test("a shop: a search that is typed, a click that is chosen, the purchase that ends it", async ({
+  page,
+}) => {
+  await visit(page, "#/play");
+  await page.getByLabel("World").selectOption("webshop");
+  await page.getByLabel("Products").fill("12");
+  await page.getByRole("button", { name: "Make games" }).click();
+  await page.getByRole("list", { name: "Tasks of the open games" }).getByRole("button").first().click();
+  await expect(action(page)).toBeFocused();
+  await page.getByRole("button", { name: "Search…" }).click();
+  await page.keyboard.type("lamp chair mug shoes bottle case boots]");
+  await page.keyboard.press("Enter");
+  const options = page.getByRole("listbox", { name: "On offer" }).getByRole("option");
+  await page.keyboard.type("click[made");
+  await page.keyboard.press("ArrowDown");
+  await expect(options.first()).toHaveText(/^click\[made\d{6}\]$/);
+  await page.keyboard.press("Enter");
+  await expect(decisions(page)).toHaveText("2 of 15 decisions");
+  await play(page, "click[buy now]");
+  await expect(page.getByTestId("ending")).toHaveText(
+    /Won after 3 decisions\.|Lost after 3 decisions, with a score of [\d.]+\./,
+  );
+});
+
 test("ScienceWorld is not played in the page, and one line says so", async ({ page }) => {
   await openSample(page);
   await page.getByRole("button", { name: "melt|12|easy" }).click();

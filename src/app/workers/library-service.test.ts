@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { EPISODES, jsonLines, SOURCES, TASK } from "../../../e2e/own-files.ts";
 import { tokenizerFiles } from "../../../test/support/tokenizers.ts";
+import { episodeSchema } from "../../core/record/schema.ts";
 import { LibraryService } from "./library-service.ts";
 
 const ABOUT = { title: "own", origin: "own", link: null } as const;
@@ -90,4 +91,30 @@ describe("several libraries", () => {
     await expect(service.statistics(first.id, {}, () => {})).rejects.toThrow("not open any more");
     expect((await service.task({ library: second.id, ...NAME })).sources).toHaveLength(2);
   });
+});
+
+it("gives the teacher evidence for a decision that nobody has made yet, without the episode's own execution", async () => {
+  const { service, first } = await twoLibraries();
+  const texts = tokenizerFiles("tokenizer");
+  service.setTokenizers({ teacher: texts, student: texts });
+  const [episode] = EPISODES;
+  const begun = episode!.decisions[0]!;
+  const pending = {
+    ...episode!.decisions[1]!,
+    action: null,
+    status: "malformed",
+    feedback: "",
+    response: "",
+  };
+  const running = episodeSchema.parse({
+    ...episode,
+    decisions: [begun, pending],
+    final_state: null,
+    outcome: { complete: false, success: false, score: null, ended: "technical", verified: false },
+  });
+  const { promptIds, evidence } = await service.presentContext({ ...NAME, library: first.id }, running);
+  expect(evidence).toContain("COMPLETE SOURCE ACTION/OBSERVATION EXECUTION: teacher:0");
+  expect(evidence).not.toContain("STUDENT'S COMPLETE");
+  const vanilla = await service.pair({ ...NAME, library: first.id }, "own#0", 1);
+  expect(promptIds.length).toBeGreaterThan(vanilla.vanillaIds.length);
 });
