@@ -26,7 +26,7 @@ import {
 
 /** Keys that only the worker knows: they are left out of runs in the page. */
 export const WORKER_KEYS: readonly string[] = [
-  ...["device", "cards", "compute", "keep_checkpoints"],
+  ...["device", "cards", "compute", "keep_checkpoints", "first_epochs"],
   ...["environment.prompt", "evaluate.environment.prompt"],
 ];
 /** Keys of recorded episodes: a live run has none. */

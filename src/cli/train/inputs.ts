@@ -52,7 +52,8 @@ export async function readInputs({
     evaluation = await evaluationGames(config);
     const episodes = games === null ? await readEpisodes(config, configFile) : [];
     const tokenizer = await runTokenizer(config, configFile, onNote);
-    const parent = config.parent === undefined ? null : await openParent(config.parent, config.student);
+    const parent =
+      config.parent === undefined ? null : await openParent(config.parent, config.student, method);
     const retrieves = stagesTaken(method).some(({ evidence }) => evidence.kind !== "none");
     const trainedOn = games?.tasks ?? episodes;
     const { read, close } = await openSources(config, trainedOn, retrieves ? onNote : () => undefined);

@@ -3,7 +3,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
-import { isFreshRun, type ParentRun } from "../../core/loop/index.ts";
+import { isFreshRun, type ParentRun, type Position } from "../../core/loop/index.ts";
+import type { Method } from "../../core/method/method.ts";
 import { sha256Hex } from "../../core/seeded.ts";
 import { openFolder } from "../../engine/webgpu/node-folder.ts";
 import { optimizerSteps } from "../../tensor/index.ts";
@@ -24,9 +25,10 @@ export interface Parent extends ParentRun {
  * Finds the checkpoint that `parent` names: the folder itself, or the newest checkpoint of the run that it is.
  *
  * @param student the model that the parent's run must have begun from, where its checkpoint says so
- * @throws InputError when there is none with an optimizer state, or it began from another student
+ * @param method of the child: where its first stage goes on with the parent's, the parent ends at that epoch
+ * @throws InputError when there is none with an optimizer state, it began from another student, or ends elsewhere
  */
-export async function openParent(path: string, student: string): Promise<Parent> {
+export async function openParent(path: string, student: string, method: Method): Promise<Parent> {
   const name = (await newestCheckpoint(join(path, "checkpoints"))) ?? path;
   const folder = openFolder(name);
   if (!(await folder.list()).includes("optimizer.safetensors")) {
@@ -35,11 +37,13 @@ export async function openParent(path: string, student: string): Promise<Parent>
       { file: path, key: "parent" },
     );
   }
-  const fingerprint = (await checkpointState(name))?.fingerprint;
+  const state = await checkpointState(name);
+  const fingerprint = state?.fingerprint;
   const began = fingerprint?.student;
   if (began !== undefined && began !== (await modelDigest(openFolder(student)))) {
     throw new InputError(`its run began from another student than ${student}`, { file: name, key: "parent" });
   }
+  checkEnd(state?.position, method, name);
   const step = await optimizerSteps(folder);
   return {
     name,
@@ -47,6 +51,19 @@ export async function openParent(path: string, student: string): Promise<Parent>
     digest: sha256Hex(`${step} ${await modelDigest(folder, { optimizer: true })}`),
     endOfTurn: fingerprint === undefined ? null : "end_of_turn" in fingerprint || (await sampled(name)),
   };
+}
+
+/** Refuses a parent that does not end where the child's `first_epochs` say that it goes on. */
+function checkEnd(end: Position | undefined, { stages }: Method, file: string): void {
+  const stage = stages.findIndex(({ epochs }) => epochs > 0);
+  const firstEpoch = stages[stage]?.firstEpoch;
+  if (end === undefined || firstEpoch === undefined) return;
+  if (end.stage === stage && end.epoch === firstEpoch && end.batch === 0) return;
+  const inside = end.batch === 0 ? "" : ` and ${end.batch} batches`;
+  throw new InputError(
+    `expected a parent that ends after ${firstEpoch} epochs of stage ${stage + 1}; ${file} ends after ${end.epoch}${inside} of stage ${end.stage + 1}`,
+    { key: "first_epochs" },
+  );
 }
 
 const playedSchema = z.looseObject({ sample: z.unknown().optional(), environment: z.unknown().optional() });

@@ -185,6 +185,11 @@ describe("a run that begins from another run's checkpoint", () => {
     expect(figures("child")).toHaveLength(2);
     const { fingerprint } = JSON.parse(readFileSync(join(newest("child"), "checkpoint.json"), "utf8"));
     expect(fingerprint.parent).toMatch(/^[0-9a-f]{64}$/);
+    // The second epoch of plain distillation is another child of the same parent.
+    expect(await train(writeConfig({ ...small, method: "opd" }), "opd")).toMatchObject({ code: 0 });
+    const second = { ...small, method: "opd", parent: "vanilla", epochs: [1], first_epochs: [1] };
+    expect(await train(writeConfig(second), "second")).toMatchObject({ code: 0 });
+    expect(result("second")).toEqual(result("opd"));
     // Its own checkpoints are of no child of another parent.
     const other = writeConfig({ ...small, epochs: [0, 1], parent: newest("whole") });
     expect((await train(other, "child")).err).toMatch(
@@ -206,6 +211,13 @@ describe("a run that begins from another run's checkpoint", () => {
       { parent: "vanilla", student: modelFixture("qwen3-b") },
       /step-0+1, parent: its run began from another student than .*qwen3-b/,
     );
+    const second = { method: "opd", parent: "vanilla", epochs: [1] };
+    await refused(
+      { ...second, first_epochs: [2] },
+      /first_epochs: expected a parent that ends after 2 epochs of stage 1; .*step-0+1 ends after 1 of stage 1/,
+    );
+    await refused({ ...second, first_epochs: [1, 0] }, /config\.json, first_epochs: 2 entries for 1 stages/);
+    await refused({ ...second, parent: undefined, first_epochs: [1] }, /first_epochs: goes with `parent`/);
     const planned = (changes: object = {}) =>
       runCli(
         ...["train", "--config", writeConfig({ epochs: [0, 1], limit: 1, parent: "vanilla", ...changes })],

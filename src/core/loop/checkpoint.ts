@@ -1,6 +1,7 @@
 /** Where a run's state is kept, and the check that a kept state belongs to this run. */
 import { InputError } from "../errors.ts";
 import type { EvaluationResults } from "../evaluation/index.ts";
+import type { Stage } from "../method/method.ts";
 import type { FolderReader, FolderWriter } from "../ports.ts";
 import type { Position } from "./batches.ts";
 
@@ -64,13 +65,12 @@ export function checkFingerprint(
 /**
  * Refuses a checkpoint whose position is not in the run's schedule, or whose step cannot be reached there.
  *
- * @param epochs of each stage
  * @param firstStep steps taken before the run began, by its parent
  * @throws InputError that names the key and what was expected
  */
 export function checkPosition(
   { state, folder }: Checkpoint,
-  epochs: readonly number[],
+  stages: readonly Pick<Stage, "epochs" | "firstEpoch">[],
   batchesPerEpoch: number,
   firstStep: number,
 ): void {
@@ -78,13 +78,17 @@ export function checkPosition(
   const refuse = (key: string, expected: string, received: number): never => {
     throw new InputError(`expected ${expected}, received ${received}`, { file: folder.name, key });
   };
-  if (stage >= epochs.length) refuse("position.stage", `less than the run's ${epochs.length} stages`, stage);
-  const ofStage = epochs[stage]!;
-  if (epoch > ofStage) refuse("position.epoch", `at most the stage's ${ofStage} epochs`, epoch);
+  if (stage >= stages.length) refuse("position.stage", `less than the run's ${stages.length} stages`, stage);
+  const { epochs, firstEpoch = 0 } = stages[stage]!;
+  const end = firstEpoch + epochs;
+  if (epoch < firstEpoch) refuse("position.epoch", `at least the stage's first, ${firstEpoch}`, epoch);
+  if (epoch > end)
+    refuse("position.epoch", `at most ${firstEpoch === 0 ? `the stage's ${epochs} epochs` : end}`, epoch);
   // The end of a stage is written as the beginning of an epoch that it does not have.
-  const batches = epoch === ofStage ? 1 : batchesPerEpoch;
+  const batches = epoch === end ? 1 : batchesPerEpoch;
   if (batch >= batches) refuse("position.batch", `less than ${batches}`, batch);
-  const before = epochs.slice(0, stage).reduce((sum, each) => sum + each, epoch) * batchesPerEpoch + batch;
+  const done = stages.slice(0, stage).reduce((sum, each) => sum + each.epochs, epoch - firstEpoch);
+  const before = done * batchesPerEpoch + batch;
   // Batches whose episodes all broke off take no step.
   if (state.step > firstStep + before) {
     refuse("step", `at most ${firstStep + before}, the batches before its position`, state.step);

@@ -33,7 +33,7 @@ export const experimentConfigSchema = z.strictObject({
     .omit({
       ...shared,
       ...{ library: true, episodes: true, episode_ids: true, limit: true, sample: true },
-      ...{ teacher: true, student: true, parent: true },
+      ...{ teacher: true, student: true, parent: true, first_epochs: true },
     })
     .prefault({})
     .describe("Other keys of a training run."),

@@ -129,6 +129,12 @@ export const trainConfigSchema = z.strictObject({
     .array(z.int().min(0))
     .optional()
     .describe("Epochs of each stage, in their order, in place of the method's; 0 skips a stage."),
+  first_epochs: z
+    .array(z.int().min(0))
+    .optional()
+    .describe(
+      "Number of each stage's first epoch, from 0, with `parent`: the epochs before it are those that the parent took.",
+    ),
   control: controlSchema
     .optional()
     .describe("What graph-conditioned stages retain, in place of the method's."),
@@ -205,17 +211,20 @@ export function namedSchedule({ stages, method }: Pick<TrainConfig, "stages" | "
 /**
  * The schedule that a config asks for, with its overrides applied. A stage of 0 epochs stays in its place.
  *
- * @throws InputError when `epochs` has more entries than there are stages, or no stage has an epoch
+ * @throws InputError when `epochs` or `first_epochs` has more entries than there are stages, or no stage has an epoch
  */
 export function configuredMethod(config: TrainConfig): Method {
   const controlled = withSelection(namedSchedule(config), configuredSelection(config));
-  const { epochs = [] } = config;
-  if (epochs.length > controlled.stages.length) {
-    throw new InputError(`${epochs.length} entries for ${controlled.stages.length} stages`, {
-      key: "epochs",
-    });
+  const { epochs = [], first_epochs: first = [] } = config;
+  for (const [key, { length }] of Object.entries({ epochs, first_epochs: first })) {
+    if (length > controlled.stages.length)
+      throw new InputError(`${length} entries for ${controlled.stages.length} stages`, { key });
   }
-  const stages = controlled.stages.map((stage, n) => ({ ...stage, epochs: epochs[n] ?? stage.epochs }));
+  const stages = controlled.stages.map((stage, n) => ({
+    ...stage,
+    epochs: epochs[n] ?? stage.epochs,
+    ...((first[n] ?? 0) === 0 ? {} : { firstEpoch: first[n] }),
+  }));
   const method = { ...controlled, stages };
   if (stagesTaken(method).length === 0) {
     throw new InputError("at least one stage needs an epoch", {
@@ -245,6 +254,11 @@ export function checkTrainConfig(config: TrainConfig): void {
   if (config.evaluate !== undefined && (config.evaluate.environment ?? config.environment) === undefined) {
     throw new InputError("missing: name the environment that the student is measured in", {
       key: "evaluate.environment",
+    });
+  }
+  if (config.parent === undefined && config.first_epochs?.some((first) => first > 0)) {
+    throw new InputError("goes with `parent`: epochs before the first are those that it took", {
+      key: "first_epochs",
     });
   }
   const stages = stagesTaken(configuredMethod(config));

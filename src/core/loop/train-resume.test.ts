@@ -7,6 +7,11 @@ import { freshData, recordedData } from "./data.ts";
 import type { TrainEvent } from "./events.ts";
 import { type TrainOptions, train } from "./train.ts";
 
+const expectedOf = ({ student }: { student: unknown }): ToyModel => {
+  if (!(student instanceof ToyModel)) throw new Error("not the toy model");
+  return student;
+};
+
 describe("stop and resume", () => {
   it.each([1, 2, 3, 4, 5])("a run stopped after step %i goes on to the same numbers", async (at) => {
     const whole = await train(options());
@@ -179,6 +184,69 @@ describe("stop and resume", () => {
       await expect(train(child({ fingerprint: { parent: "two" } }))).rejects.toThrow(/it differs in parent;/);
     },
   );
+
+  it.each([
+    ["recorded episodes", () => recordedData(EPISODES)],
+    ["fresh episodes", () => freshData(TASKS, ROLLOUT)],
+  ])("a run over %s goes on with a stage of its parent at an epoch, to the same numbers", async (_, data) => {
+    const { stages, ...method } = METHODS.opd;
+    const opd = (epochs: number, firstEpoch?: number) => ({
+      ...method,
+      stages: stages.map((stage) => ({
+        ...stage,
+        epochs,
+        ...(firstEpoch === undefined ? {} : { firstEpoch }),
+      })),
+    });
+    const whole = options({ data: data(), method: opd(3) });
+    const expected = await train(whole);
+    const kept = new MemoryStore();
+    await train(options({ data: data(), method: opd(1), checkpoints: kept }));
+    const { folder, state } = (await kept.latest())!;
+    const checkpoints = new MemoryStore();
+    const stop = new AbortController();
+    const child = (overrides: Partial<TrainOptions> = {}) =>
+      options({
+        data: data(),
+        method: opd(2, 1),
+        parent: { name: folder.name, step: state.step },
+        openStudent: async (own) => ToyModel.open(own ?? folder),
+        checkpoints,
+        ...overrides,
+      });
+    // Stopped inside its second epoch, the whole run's third.
+    const first = child({ stop: stop.signal });
+    const { onEvent } = first;
+    first.onEvent = (event) => {
+      void onEvent?.(event);
+      if (event.type === "updated" && event.step === 7) stop.abort();
+    };
+    expect(await train(first)).toMatchObject({ step: 7, finished: false });
+    expect(checkpoints.saved.at(-1)!.state.position).toEqual({ stage: 0, epoch: 2, batch: 1 });
+    const second = child();
+    const { student } = await train(second);
+    expect(student).toMatchObject({
+      logits: expectedOf(expected).logits,
+      momentum: expectedOf(expected).momentum,
+    });
+    expect(first.events[0]).toMatchObject({ steps: 9 });
+    const numbers = (...runs: TrainEvent[][]) =>
+      runs
+        .flatMap((events) => [...of(events, "step"), ...of(events, "updated")])
+        .flatMap((event) => {
+          const { step, stage, epoch, batch } = event;
+          const more = event.type === "step" ? event.units : event.metrics;
+          return step > 3 ? [{ step, stage, epoch, batch, more }] : [];
+        });
+    const sorted = (all: ReturnType<typeof numbers>) => all.toSorted((a, b) => a.step - b.step);
+    expect(sorted(numbers(first.events, second.events))).toEqual(sorted(numbers(whole.events)));
+    // As a run that begins at its own first epoch it is another one.
+    await expect(train(child({ method: opd(2) }))).rejects.toThrow(/it differs in method;/);
+    checkpoints.saved.at(-1)!.state.position = { stage: 0, epoch: 0, batch: 0 };
+    await expect(train(child())).rejects.toThrow(
+      "position.epoch: expected at least the stage's first, 1, received 0",
+    );
+  });
 
   it("aborts inside a step when told to", async () => {
     const controller = new AbortController();

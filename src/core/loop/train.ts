@@ -134,10 +134,15 @@ class Run {
     this.#batchesPerEpoch = Math.ceil(data.units.length / batchSize);
   }
 
+  /** The first batch of a stage. */
+  #beginning(stage: number): Position {
+    return { stage, epoch: this.#options.method.stages[stage]?.firstEpoch ?? 0, batch: 0 };
+  }
+
   /** Batches from a position to the end of the schedule. */
   #batchesFrom({ stage, epoch, batch }: Position): number {
-    return this.#options.method.stages.slice(stage).reduce((sum, { epochs }, n) => {
-      const done = n === 0 ? epoch * this.#batchesPerEpoch + batch : 0;
+    return this.#options.method.stages.slice(stage).reduce((sum, { epochs, firstEpoch = 0 }, n) => {
+      const done = n === 0 ? (epoch - firstEpoch) * this.#batchesPerEpoch + batch : 0;
       return sum + epochs * this.#batchesPerEpoch - done;
     }, 0);
   }
@@ -183,14 +188,13 @@ class Run {
     const checkpoint = (await checkpoints?.latest()) ?? null;
     if (checkpoint !== null) {
       checkFingerprint(checkpoint, this.#fingerprint);
-      const epochs = method.stages.map((stage) => stage.epochs);
-      checkPosition(checkpoint, epochs, this.#batchesPerEpoch, parent?.step ?? 0);
+      checkPosition(checkpoint, method.stages, this.#batchesPerEpoch, parent?.step ?? 0);
     }
     let opened = false;
     try {
       this.#student = await this.#options.openStudent(checkpoint?.folder ?? null);
       opened = true;
-      let position: Position = checkpoint?.state.position ?? { stage: 0, epoch: 0, batch: 0 };
+      let position: Position = checkpoint?.state.position ?? this.#beginning(0);
       this.#step = checkpoint?.state.step ?? parent?.step ?? 0;
       this.#steps = this.#step + this.#batchesFrom(position);
       this.#savedStep = this.#step;
@@ -216,7 +220,7 @@ class Run {
       for (let stage = position.stage; stage < method.stages.length; stage += 1) {
         const finished = await this.#runStage(method.stages[stage]!, { ...position, stage });
         if (!finished) return { student: this.#student, step: this.#step, finished: false };
-        position = { stage: stage + 1, epoch: 0, batch: 0 };
+        position = this.#beginning(stage + 1);
       }
       if (this.#skipped > 0 && this.#step === (parent?.step ?? 0)) {
         const batches = this.#skipped === 1 ? "the only batch" : `all ${this.#skipped} batches`;
@@ -238,10 +242,11 @@ class Run {
 
   /** @returns false when the run was asked to stop before its last step */
   async #runStage(stage: Stage, from: Position): Promise<boolean> {
-    const { name, epochs, evidence } = stage;
-    if (from.epoch < epochs) await this.#emit({ type: "stage", stage: from.stage, name, epochs, evidence });
+    const { name, epochs, firstEpoch = 0, evidence } = stage;
+    const end = firstEpoch + epochs;
+    if (from.epoch < end) await this.#emit({ type: "stage", stage: from.stage, name, epochs, evidence });
     let { batch } = from;
-    for (let epoch = from.epoch; epoch < epochs; epoch += 1) {
+    for (let epoch = from.epoch; epoch < end; epoch += 1) {
       const { data, batchSize, seed } = this.#options;
       const batches = epochBatches(data.tasks, batchSize, seed, from.stage, epoch);
       const repeating = batches.filter((places) => repeatedTasks(places, data.tasks) > 0).length;

@@ -19,6 +19,8 @@ export interface Stage {
   /** Shown to users. */
   name: string;
   epochs: number;
+  /** Number of its first epoch, from 0 where absent: those before it a parent run took. It decides the order of batches. */
+  firstEpoch?: number;
   evidence: StageEvidence;
 }
 
