@@ -174,6 +174,32 @@ test("games: one that is played, a record that waits for its game, records to ve
   await check(page, "play, the end");
 });
 
+test("collections and evaluations, and a run that plays live", async ({ page }) => {
+  await visit(page);
+  await page.keyboard.press("7");
+  await page.getByLabel("What to do with the games").selectOption("runs");
+  await expect(page.getByText("no game of alfworld is open")).toBeVisible();
+  await check(page, "collect and evaluate, no game");
+  await page.getByRole("spinbutton", { name: "Games" }).fill("2");
+  await page.getByRole("button", { name: "Make games" }).click();
+  await page.getByLabel("Most decisions").fill("1");
+  await page.getByLabel("Most tokens of a response").fill("2");
+  await page.getByLabel("Seeds").fill("0");
+  for (const done of [1, 2]) {
+    await page.getByRole("button", { name: "Evaluate" }).click();
+    await expect(page.getByTestId("evaluation")).toHaveCount(done, { timeout: 100_000 });
+  }
+  await page.getByLabel("Compare with").first().selectOption({ index: 1 });
+  await expect(page.getByTestId("comparison")).toBeVisible();
+  await check(page, "evaluations, compared");
+  await dropFiles(page, OWN_FILES);
+  await expect(page.getByRole("button", { name: TASK })).toBeVisible();
+  await page.keyboard.press("4");
+  await page.getByLabel("Responses").selectOption("live");
+  await expect(page.getByTestId("plan")).toContainText("over 2 tasks, on policy");
+  await check(page, "training, live");
+});
+
 test("what a keyboard misses would be told", async ({ page }) => {
   await visit(page);
   await expect(page.getByTestId("device")).toBeVisible();

@@ -1,4 +1,6 @@
-import { expect, openSample, test } from "./site.ts";
+import { readFile } from "node:fs/promises";
+import { expectSeen, noteTexts } from "./seen.ts";
+import { expect, openSample, type Page, test, visit } from "./site.ts";
 
 test("a run on policy plays made games afresh before its step", async ({ page }) => {
   await openSample(page);
@@ -20,4 +22,112 @@ test("a run on policy plays made games afresh before its step", async ({ page })
   await page.keyboard.press("6");
   await expect(page.getByTestId("run-list")).toContainText("gc-opd, live in alfworld");
   await expect(page.getByTestId("run-list")).toContainText("on policy");
+});
+
+/** Two made games, and the panel that plays in them. */
+async function openPanel(page: Page, count = 2): Promise<void> {
+  await visit(page);
+  await page.keyboard.press("7");
+  await page.getByRole("spinbutton", { name: "Games" }).fill(String(count));
+  await page.getByRole("button", { name: "Make games" }).click();
+  await page.getByLabel("What to do with the games").selectOption("runs");
+  await page.getByLabel("Most decisions").fill("2");
+  await page.getByLabel("Most tokens of a response").fill("4");
+}
+
+const run = (page: Page, kind: string, n = 0) =>
+  page
+    .getByTestId("live-run")
+    .filter({ hasText: new RegExp(`^${kind}`) })
+    .nth(n);
+
+test("a student is evaluated twice, and the two are compared; what was played outlives the page", async ({
+  page,
+}) => {
+  await openPanel(page);
+  await page.getByLabel("Seeds").fill("0, 0");
+  await expect(page.getByText("expected each seed once")).toBeVisible();
+  await page.getByLabel("Seeds").fill("0, 1");
+  await expect(page.getByTestId("live-run-plan")).toHaveText("2 of 2 open tasks: 4 episodes");
+  await noteTexts(page, "at-work");
+  await page.getByRole("button", { name: "Evaluate" }).click();
+  // Its model is at work: a second press would start nothing.
+  await expect(page.getByRole("button", { name: "Evaluate" })).toBeDisabled();
+  // It goes on in another view.
+  await page.getByRole("link", { name: "Runs" }).click();
+  await expectSeen(page, "at-work", /Evaluation: \d of 4 episodes/);
+  await page.getByRole("link", { name: "Play" }).click();
+  const first = run(page, "Evaluation");
+  const figures = first.getByTestId("evaluation");
+  await expect(figures).toContainText("2 tasks × 2 seeds", { timeout: 120_000 });
+  await expect(figures.getByRole("row", { name: /^all 2/ })).toContainText("0.0 ± 0.0");
+  await expect(figures.getByRole("columnheader", { name: "pass@2, %" })).toBeVisible();
+
+  const results = page.waitForEvent("download");
+  await first.getByRole("button", { name: "Save results.json" }).click();
+  expect(JSON.parse(await readFile(await (await results).path(), "utf8"))).toMatchObject({
+    ...{ tasks: 2, seeds: [0, 1], sr: { mean: 0, sd: 0 }, rounds: { mean: 2, sd: 0 } },
+  });
+  const episodes = page.waitForEvent("download");
+  await first.getByRole("button", { name: "Save episodes.jsonl" }).click();
+  const records = (await readFile(await (await episodes).path(), "utf8")).trimEnd().split("\n");
+  expect(records.map((line) => JSON.parse(line).repetition)).toEqual([0, 0, 1, 1]);
+
+  await page.getByRole("button", { name: "Evaluate" }).click();
+  await expect(page.getByTestId("evaluation")).toHaveCount(2, { timeout: 120_000 });
+  await first.getByLabel("Compare with").selectOption({ index: 1 });
+  await expect(first.getByTestId("comparison")).toHaveText(
+    "Success rate +0.0 points, 95 % interval 0.0 to 0.0. " +
+      "Of 4 pairs of episodes both won 0, only this one 0, only the other 0, neither 4.",
+  );
+
+  await visit(page);
+  await page.keyboard.press("7");
+  await page.getByLabel("What to do with the games").selectOption("runs");
+  await expect(page.getByTestId("evaluation")).toHaveCount(2);
+  page.once("dialog", (dialog) => dialog.accept());
+  await run(page, "Evaluation").getByRole("button", { name: "Remove…" }).click();
+  await expect(page.getByTestId("evaluation")).toHaveCount(1);
+});
+
+test("an evaluation that is cancelled, or whose page is closed, keeps what has ended and goes on", async ({
+  page,
+}) => {
+  await openPanel(page);
+  await page.getByLabel("Seeds").fill("0, 1, 2");
+  await page.getByLabel("At once").fill("2");
+  await page.getByLabel("Most decisions").fill("4");
+  await page.getByRole("button", { name: "Evaluate" }).click();
+  const progress = page.getByTestId("live-run-progress");
+  await expect(progress).toContainText(/^[2-5] of 6 episodes.* left/, { timeout: 120_000 });
+  await progress.getByRole("button", { name: "Cancel" }).click();
+  const cancelled = run(page, "Evaluation");
+  await expect(cancelled.getByTestId("live-run-state")).toHaveText("cancelled", { timeout: 30_000 });
+  await expect(cancelled).toContainText(/[2-5] episodes of 6 are kept/);
+  await cancelled.getByRole("button", { name: "Go on" }).click();
+  await expect(progress).toContainText(/^[2-5] of 6 episodes/, { timeout: 30_000 });
+  await page.reload();
+  await page.getByLabel("What to do with the games").selectOption("runs");
+  await expect(cancelled.getByTestId("live-run-state")).toHaveText("broken off");
+  await cancelled.getByRole("button", { name: "Go on" }).click();
+  await expect(cancelled.getByRole("alert")).toContainText("is not open: open or make it in the Play view");
+  await page.getByRole("spinbutton", { name: "Games" }).fill("2");
+  await page.getByRole("button", { name: "Make games" }).click();
+  await cancelled.getByRole("button", { name: "Go on" }).click();
+  await expect(cancelled.getByTestId("evaluation")).toContainText("2 tasks × 3 seeds", { timeout: 120_000 });
+});
+
+test("a collection with plans is opened as a library in one press", async ({ page }) => {
+  await openPanel(page);
+  const form = page.getByRole("form", { name: "A collection or an evaluation" });
+  await form.getByLabel("What").selectOption("collect");
+  await form.getByLabel("Model").selectOption("teacher");
+  await page.getByLabel("Executions of each task (K)").fill("2");
+  await expect(page.getByTestId("live-run-plan")).toHaveText("2 of 2 open tasks: 6 episodes");
+  await page.getByRole("button", { name: "Collect" }).click();
+  const collection = run(page, "Collection");
+  await expect(collection.getByTestId("live-run-state")).toHaveText("done", { timeout: 120_000 });
+  await expect(collection.getByTestId("collected")).toHaveText("6 executions, 2 successful, 6 verified");
+  await collection.getByRole("button", { name: "Open as a library" }).click();
+  await expect(page.getByRole("row", { name: /^made\/small\// })).toHaveCount(2);
 });

@@ -97,9 +97,12 @@ const SWITCHES: ReadonlySet<string> = new Set(
   ),
 );
 
+/** Whether all that a key is inside of is switched on. */
+const isReached = (key: string, texts: Readonly<Record<string, string>>): boolean =>
+  outside(key).every((around) => !SWITCHES.has(around) || texts[around] === "true");
+
 /** Texts by key into a config: empty texts are left out. */
 export function configOf(texts: Readonly<Record<string, string>>): Record<string, unknown> {
-  const isOn = (key: string): boolean => !SWITCHES.has(key) || texts[key] === "true";
   const objects = new Map<string, Record<string, unknown>>([["", {}]]);
   const objectAt = (key: string): Record<string, unknown> => {
     const known = objects.get(key);
@@ -112,9 +115,9 @@ export function configOf(texts: Readonly<Record<string, string>>): Record<string
   for (const field of CONFIG_FIELDS) {
     const { key } = field;
     const text = texts[key];
-    const around = outside(key);
-    if (text === undefined || text.trim() === "" || !around.every(isOn)) continue;
-    if (!SWITCHES.has(key)) objectAt(around.at(-1) ?? "")[key.split(".").at(-1)!] = readField(field, text);
+    if (text === undefined || text.trim() === "" || !isReached(key, texts)) continue;
+    if (!SWITCHES.has(key))
+      objectAt(outside(key).at(-1) ?? "")[key.split(".").at(-1)!] = readField(field, text);
     else if (text === "true") objectAt(key);
   }
   return objectAt("");

@@ -2,45 +2,13 @@
 import type { TokenizerTexts } from "../../text/index.ts";
 import type { FolderFile } from "../library/blob-folder.ts";
 import type { ModelOrigin } from "../state/store.ts";
+import { database } from "./database.ts";
 import type { Run } from "./run.ts";
-
-const NAME = "gcopd-runs";
-const STORES = ["runs", "checkpoints", "students"] as const;
 
 /** What is kept of a run; its figures are made again from its events. */
 export type KeptRun = Omit<Run, "figures" | "stream"> & { plan: unknown };
 
-function open(): Promise<IDBDatabase> {
-  return new Promise((resolve, reject) => {
-    const request = indexedDB.open(NAME, 2);
-    request.onupgradeneeded = () => {
-      const there = request.result.objectStoreNames;
-      for (const store of STORES)
-        if (!there.contains(store)) request.result.createObjectStore(store, { keyPath: "id" });
-    };
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-  });
-}
-
-async function within<T>(
-  store: (typeof STORES)[number],
-  mode: IDBTransactionMode,
-  work: (store: IDBObjectStore) => IDBRequest<T>,
-): Promise<T> {
-  const database = await open();
-  try {
-    return await new Promise((resolve, reject) => {
-      const transaction = database.transaction(store, mode);
-      const request = work(transaction.objectStore(store));
-      transaction.oncomplete = () => resolve(request.result);
-      transaction.onerror = () => reject(transaction.error);
-      transaction.onabort = () => reject(transaction.error);
-    });
-  } finally {
-    database.close();
-  }
-}
+const { within } = database("gcopd-runs", 2, { runs: "id", checkpoints: "id", students: "id" });
 
 export const keepRun = (run: KeptRun): Promise<unknown> =>
   within("runs", "readwrite", (store) => store.put(run));

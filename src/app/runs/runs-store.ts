@@ -93,8 +93,8 @@ export function sortedRuns(runs: Readonly<Record<string, Run>>): Run[] {
   return Object.values(runs).sort((a, b) => b.created.localeCompare(a.created) || a.id.localeCompare(b.id));
 }
 
-/** `page-` or `train-` and 12 hexadecimal digits. */
-export function newRunId(kind: "page" | "train"): string {
+/** The kind, a dash and 12 hexadecimal digits. */
+export function newRunId(kind: "page" | "train" | "collect" | "evaluate"): string {
   const bytes = crypto.getRandomValues(new Uint8Array(6));
   return `${kind}-${[...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }

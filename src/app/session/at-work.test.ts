@@ -5,6 +5,7 @@ import { tasksAtWork, type Work } from "./at-work.ts";
 
 const nothing: Work = {
   ui: getUi(),
+  liveRun: null,
   runs: {},
   scoreJobs: [],
   hub: { download: null },
@@ -31,6 +32,18 @@ it("lists everything that is running, with what ends it", () => {
       scoring: { status: "cancelling", job: "contexts", key: "k" },
       training: { ...IDLE_TRAINING, status: "stopping", run: "r", done: 2, total: 3 },
       playing: { label: "Decision 3: the student writes", stopping: false },
+    },
+    liveRun: {
+      id: "evaluate-1",
+      plan: {
+        ...{ kind: "evaluate", role: "student", environment: "alfworld" },
+        ...{ tasks: ["a"], seeds: [0, 1, 2], at_once: 32 },
+      },
+      model: { name: "m", digest: "d" },
+      ids: ["a#0", "a#1", "a#2"],
+      ...{ state: "running", message: null, created: "2026-01-01T00:00:00Z", share: 0.5, kept: true },
+      outcomes: new Map([["a#0", null]]),
+      since: null,
     },
     runs: {
       t: { ...run("t", "worker"), state: "running" },
@@ -65,6 +78,7 @@ it("lists everything that is running, with what ends it", () => {
     ["Playing: Decision 3: the student writes", 0, 0, "Stop"],
     ["Scoring: cancel requested", 0, 0, null],
     ["Training: step 3 of 3, starting", 2, 3, "Stop at once"],
+    ["Evaluation: 1 of 3 episodes", 1, 3, "Cancel"],
     ["Starting a run on the worker: Submitting", 0, 0, "Cancel"],
     ["Cost of a run on the worker: Measuring", 0, 0, "Cancel"],
     ["t, on the worker: running", 0, 0, "Stop after its step"],

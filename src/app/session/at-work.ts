@@ -2,10 +2,12 @@
 import { ENDED, type Run } from "../runs/run.ts";
 import type { WorkerState } from "../runs/runs-store.ts";
 import { worker } from "../runs/worker-client.ts";
+import { countOf } from "../shell/plural.ts";
 import { type Progress, ROLES, setUi, type UiState } from "../state/store.ts";
 import { shownName } from "../text/shown-text.ts";
 import { faultNotice } from "./faults.ts";
 import { stopDownload, type useHub } from "./hub.ts";
+import { cancelLiveRun, type LiveRun } from "./live-runs.ts";
 import { stopOpening } from "./open.ts";
 import { stopPolicy } from "./play.ts";
 import { cancelRun, stopRun } from "./run-actions.ts";
@@ -32,6 +34,8 @@ export interface Task {
 /** What the tasks are read from. */
 export interface Work {
   ui: Pick<UiState, "opening" | "modelLoading" | "scoring" | "training" | "playing">;
+  /** The collection or evaluation that is played now. */
+  liveRun: LiveRun | null;
   runs: Readonly<Record<string, Run>>;
   scoreJobs: WorkerState["scoreJobs"];
   hub: Pick<ReturnType<typeof useHub.getState>, "download">;
@@ -119,7 +123,7 @@ async function cancelJob(id: string): Promise<void> {
 }
 
 /** What is running now. The order does not depend on what began first. */
-export function tasksAtWork({ ui, runs, scoreJobs, hub, sending, cost }: Work): Task[] {
+export function tasksAtWork({ ui, liveRun, runs, scoreJobs, hub, sending, cost }: Work): Task[] {
   const tasks: Task[] = [];
   const { opening, modelLoading } = ui;
   if (opening !== null)
@@ -151,6 +155,17 @@ export function tasksAtWork({ ui, runs, scoreJobs, hub, sending, cost }: Work): 
       end: download.stopping ? null : { label: "Stop", run: stopDownload },
     });
   tasks.push(...ofPage(ui));
+  if (liveRun !== null) {
+    const { plan, ids, outcomes, state } = liveRun;
+    const counted = ids.length === 0 ? "starting" : `${outcomes.size} of ${countOf(ids.length, "episode")}`;
+    tasks.push({
+      key: liveRun.id,
+      name: plan.kind === "collect" ? "Collection" : "Evaluation",
+      detail: state === "cancelling" ? "cancel requested" : counted,
+      ...{ done: outcomes.size, total: ids.length },
+      end: state === "cancelling" ? null : cancel(cancelLiveRun),
+    });
+  }
   if (sending.label !== null)
     tasks.push({
       key: "sending",

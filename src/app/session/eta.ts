@@ -41,6 +41,20 @@ export function trainingRemaining(
   return { low, high };
 }
 
+/**
+ * The same for episodes that are played side by side: high by those that have ended, low with what those that run now
+ * have played.
+ *
+ * @param ended episodes that have ended in these seconds
+ * @param share episodes' worth of what the running ones have played
+ * @param left episodes that have not ended
+ */
+export function episodesRemaining(ended: number, share: number, left: number, seconds: number): Range | null {
+  if (ended <= 0 || seconds <= 0) return null;
+  const low = (seconds / (ended + share)) * Math.max(0, left - share);
+  return { low, high: (seconds / ended) * left };
+}
+
 /** "about 20 s", "40 s to 2 min": never more exact than it is known. */
 export function formatRange({ low, high }: Range): string {
   if (high === Number.POSITIVE_INFINITY) return `at least ${formatSeconds(low)}`;

@@ -19,7 +19,12 @@ export async function liveTraining({
   const { made, tasks = [] } = environment;
   const name = playedHere(environment);
   const all = made === undefined ? tasks : await gamesWorker().madeTasks(name, made);
-  return { environment, tasks: chosenTasks(environment, all) };
+  const chosen = chosenTasks(environment, all);
+  if (chosen.length === 0)
+    throw new InputError("missing: name made games, or tasks of games that are open", {
+      key: "environment.tasks",
+    });
+  return { environment, tasks: chosen };
 }
 
 /**
@@ -47,18 +52,25 @@ export async function liveEvaluation({
  */
 export async function ensureGames({ environment, tasks }: LiveTraining): Promise<void> {
   const name = playedHere(environment);
-  const missing = (): string | undefined => {
-    const open = new Set(useGames.getState().tasks.map((game) => `${game.environment} ${game.task}`));
-    return tasks.find((task) => !open.has(`${name} ${task}`));
-  };
-  if (missing() === undefined) return;
-  if (environment.made !== undefined && !(await makeGames(name, environment.made))) {
+  const isThere = missingGame(name, tasks) === undefined;
+  if (!isThere && environment.made !== undefined && !(await makeGames(name, environment.made))) {
     const { problem } = useGames.getState();
     throw new InputError(problem ?? "games are being opened: start the run when they are there");
   }
-  const gone = missing();
+  requireGames(name, tasks);
+}
+
+/** @throws InputError naming the first task whose game is not open */
+export function requireGames(environment: GameEnvironment, tasks: readonly string[]): void {
+  const gone = missingGame(environment, tasks);
   if (gone !== undefined)
     throw new InputError(`the game of ${JSON.stringify(gone)} is not open: open or make it in the Play view`);
+}
+
+function missingGame(environment: GameEnvironment, tasks: readonly string[]): string | undefined {
+  const games = useGames.getState().tasks.filter((game) => game.environment === environment);
+  const open = new Set(games.map(({ task }) => task));
+  return tasks.find((task) => !open.has(task));
 }
 
 /** @throws InputError for an environment that no page plays */

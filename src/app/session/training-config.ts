@@ -116,29 +116,35 @@ export function composeConfig(
 
 /** The form's choice of games, as the switches and keys that belong to it. */
 const gamesTexts = (form: TrainingForm): Record<string, string> =>
-  placeTexts("environment", form.texts["environment.name"], gamesChoice(form));
+  placeTexts("environment", form.texts, gamesChoice(form));
 
 /** The same of the games that the student is measured on, where they are not the run's own. */
-function evaluationTexts(form: TrainingForm): Record<string, string> {
-  const other = measuresElsewhere(form);
-  return {
-    ...placeTexts(
-      "evaluate.environment",
-      form.texts["evaluate.environment.name"],
-      evaluationFiles(form) ? "files" : "made",
-    ),
-    "evaluate.environment": other ? "true" : "",
-  };
-}
+const evaluationTexts = (form: TrainingForm): Record<string, string> => ({
+  ...placeTexts("evaluate.environment", form.texts, evaluationFiles(form) ? "files" : "made"),
+  "evaluate.environment": measuresElsewhere(form) ? "true" : "",
+});
 
-/** The switch of made games, with the keys emptied that a choice of games has no use for. */
-function placeTexts(at: string, name: string | undefined, choice: GamesChoice): Record<string, string> {
-  const foreign = name === "webshop" ? ["made.size", "made.type"] : ["made.products"];
-  if (choice !== "files") foreign.push("games", "simulator");
-  else foreign.push(name === "scienceworld" ? "games" : "simulator");
+/** Keys of an environment that only some choices of games have. */
+const PLACE_KEYS = [
+  ...["made.products", "made.size", "made.type"],
+  ...["games", "simulator", "server", "server_settings"],
+];
+
+/** The switches of a choice of games, with the keys emptied that it has no use for. */
+function placeTexts(at: string, texts: TrainingForm["texts"], choice: GamesChoice): Record<string, string> {
+  const name = texts[`${at}.name`];
+  const own: Record<GamesChoice, readonly string[]> = {
+    open: [],
+    made: name === "webshop" ? ["made.products"] : ["made.size", "made.type"],
+    files: name === "scienceworld" ? ["simulator"] : ["games"],
+    server: ["server", "server_settings"],
+  };
+  const foreign = PLACE_KEYS.filter((key) => !own[choice].includes(key));
+  const goals = ["first", "count"].some((key) => (texts[`${at}.goals.${key}`] ?? "").trim() !== "");
   return {
     ...Object.fromEntries(foreign.map((key) => [`${at}.${key}`, ""])),
-    [`${at}.made`]: choice === "made" ? "true" : "",
+    [`${at}.made`]: String(choice === "made"),
+    [`${at}.goals`]: String(choice === "server" && goals),
   };
 }
 

@@ -28,7 +28,7 @@ export const RESPONSES = ["recorded", "sample", "live"] as const;
 export type Responses = (typeof RESPONSES)[number];
 
 /** Where live tasks come from: `open` are games of the page, `files` are on the worker's disk. */
-export const GAMES_CHOICES = ["open", "made", "files"] as const;
+export const GAMES_CHOICES = ["open", "made", "files", "server"] as const;
 export type GamesChoice = (typeof GAMES_CHOICES)[number];
 
 export interface TrainingForm {
@@ -81,7 +81,9 @@ export const environmentsAt = (where: Where): readonly EnvironmentName[] =>
 /** Where a live run's tasks can come from; the first is what holds where the form's own choice is none of them. */
 export function gamesChoices({ where, texts }: Pick<TrainingForm, "where" | "texts">): GamesChoice[] {
   if (where === "page") return ["open", "made"];
-  return texts["environment.name"] === "scienceworld" ? ["files"] : ["made", "files"];
+  const name = texts["environment.name"];
+  if (name === "scienceworld") return ["files"];
+  return name === "webshop" ? ["made", "files", "server"] : ["made", "files"];
 }
 
 /** The choice of games as it holds where the run is to be. */

@@ -1,12 +1,13 @@
 import { getUi, type UiState } from "./store.ts";
 
 /** True while any model is at work: there is one device. */
-export function isModelAtWork({ scoring, training, playing }: UiState): boolean {
+export function isModelAtWork({ scoring, training, playing, liveRun }: UiState): boolean {
   return (
     scoring.status === "running" ||
     scoring.status === "cancelling" ||
     training.status !== "idle" ||
-    playing !== null
+    playing !== null ||
+    liveRun !== null
   );
 }
 

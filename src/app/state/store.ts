@@ -200,6 +200,8 @@ export interface UiState {
   training: TrainingState;
   /** A model that decides in an episode of the play view; null while none does. */
   playing: { label: string; stopping: boolean } | null;
+  /** The collection or evaluation that is played now. */
+  liveRun: string | null;
 }
 
 export const IDLE_TRAINING: TrainingState = {
@@ -246,6 +248,7 @@ export const useUi = create<UiState>(() => ({
   scoring: { status: "idle" },
   training: IDLE_TRAINING,
   playing: null,
+  liveRun: null,
 }));
 
 export const setUi = useUi.setState;

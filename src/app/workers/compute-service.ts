@@ -8,6 +8,7 @@ import type {
   FolderReader,
   SampleRequest,
   SampleResult,
+  Sampler,
   ScoreOptions,
   ScoreRequest,
   ScoreResult,
@@ -264,13 +265,19 @@ export class ComputeService {
     return this.#work((signal) => model.score(requests, { ...wanted, signal, onProgress: onWork }));
   }
 
-  /** Draws one response. @throws InputError for a teacher that cannot write */
-  async sample(role: Role, request: SampleRequest): Promise<SampleResult> {
+  /** The model of a role as one that writes. @throws InputError for a teacher that cannot */
+  writer(role: Role): Sampler {
     const model = this.model(role);
     if (!(model instanceof ModelScorer))
       throw new InputError(
         "an export to ONNX only scores: to play, the teacher needs its weights as safetensors",
       );
+    return model;
+  }
+
+  /** Draws one response. @throws InputError for a teacher that cannot write */
+  async sample(role: Role, request: SampleRequest): Promise<SampleResult> {
+    const model = this.writer(role);
     const [result] = await this.#work((signal) => model.sample([request], { signal }));
     return result!;
   }

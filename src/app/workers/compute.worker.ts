@@ -30,6 +30,7 @@ import {
 } from "./compute-service.ts";
 import { connectGames } from "./connected-games.ts";
 import type { LibraryApi } from "./library.worker.ts";
+import { type LiveRunAsk, type LiveRunWork, playLiveRun } from "./live-run.ts";
 import {
   type PlanToMeasure,
   type PlanToProbe,
@@ -130,6 +131,13 @@ const api = {
 
   score: (role: Role | "other", requests: ScoreRequest[], wanted: Wanted, onWork: OnWork) =>
     service.score(role, requests, wanted, onWork),
+
+  /** Plays what is missing of a collection or an evaluation. */
+  playLive(run: LiveRunAsk, emit: LiveRunWork["emit"]): Promise<void> {
+    const { role } = run.plan;
+    const codec = textCodec(opened(tokenizers, "tokenizers")[role]);
+    return service.run((signal) => playLiveRun({ run, sampler: service.writer(role), codec, signal, emit }));
+  },
 
   /**
    * Draws a model's response to the present decision of an episode that is played in the page.

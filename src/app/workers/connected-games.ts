@@ -24,7 +24,11 @@ export function connectedTask({ environment, task }: TaskName): LiveTask {
 
 /** Tasks of the open games, as a config has them played. */
 export function openTasks(
-  { name, max_decisions: maxDecisions, max_tokens: maxTokens }: EnvironmentConfig,
+  {
+    name,
+    max_decisions: maxDecisions,
+    max_tokens: maxTokens,
+  }: Pick<EnvironmentConfig, "name" | "max_decisions" | "max_tokens">,
   tasks: readonly string[],
 ): LiveTask[] {
   return tasks.map((task) => ({ ...connectedTask({ environment: name, task }), maxDecisions, maxTokens }));

@@ -1,15 +1,13 @@
 /** The tasks of the open games; a press starts one. */
 import { useMemo, useState } from "react";
+import { findGames, kindOfGame } from "../../session/find-games.ts";
 import { closeGames, useGames } from "../../session/games.ts";
 import { startEpisode, usePlay } from "../../session/play.ts";
 import { useUi } from "../../state/store.ts";
 import { shownName } from "../../text/shown-text.ts";
-import type { GameTask } from "../../workers/games-service.ts";
 
 /** A longer list would take long to draw, and nobody reads it. */
 const MOST_LINES = 300;
-
-const typeOf = ({ environment, type }: GameTask): string => type ?? environment;
 
 export function GameList() {
   const tasks = useGames((games) => games.tasks);
@@ -18,15 +16,8 @@ export function GameList() {
   const playing = useUi((ui) => ui.playing !== null);
   const [filter, setFilter] = useState("");
   const [type, setType] = useState("");
-  const types = useMemo(() => [...new Set(tasks.map(typeOf))].sort(), [tasks]);
-  const found = useMemo(() => {
-    const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
-    return tasks.filter(
-      (each) =>
-        (type === "" || typeOf(each) === type) &&
-        words.every((word) => each.task.toLowerCase().includes(word)),
-    );
-  }, [tasks, filter, type]);
+  const types = useMemo(() => [...new Set(tasks.map(kindOfGame))].sort(), [tasks]);
+  const found = useMemo(() => findGames(tasks, { type, words: filter }), [tasks, filter, type]);
   if (tasks.length === 0) return null;
   return (
     <>

@@ -1,5 +1,6 @@
 /** Episodes in the page's own games: the games on the left, the episode in the middle, its graph on the right. */
 
+import { isOneOf } from "../../../core/one-of.ts";
 import { navigate } from "../../place/navigate.ts";
 import { makeGames, useGames } from "../../session/games.ts";
 import {
@@ -10,10 +11,12 @@ import {
   undoDecision,
   usePlay,
 } from "../../session/play.ts";
+import { PLAY_MODES, type PlayMode, setPlayMode, usePlayMode } from "../../session/play-mode.ts";
 import { unplayable } from "../../session/play-record.ts";
 import { useUi } from "../../state/store.ts";
 import { LongText } from "../../text/long-text.tsx";
 import { shownName } from "../../text/shown-text.ts";
+import { LiveRunsPanel } from "../live-runs/live-runs-panel.tsx";
 import { PURPOSES } from "../nothing-open.tsx";
 import { StateGraph } from "../task/state-graph.tsx";
 import { ActionBox } from "./action-box.tsx";
@@ -28,20 +31,22 @@ import { Transcript } from "./transcript.tsx";
 export function PlayView() {
   const graph = usePlay((play) => play.graph);
   const axis = useUi((ui) => ui.place.axis);
+  const mode = usePlayMode((state) => state.mode);
   const execution = graph?.episodes[0] ?? null;
   return (
     <div className="play-view">
       <section className="panel play-games" aria-labelledby="games-title">
         <div className="panel-head">
           <h2 id="games-title">Games</h2>
+          <PlayModes />
         </div>
         <div className="play-body">
           <MakeGames />
           <GameList />
         </div>
       </section>
-      <EpisodePanel />
-      <div className="play-right">
+      {mode === "runs" ? <LiveRunsPanel /> : <EpisodePanel />}
+      <div className="play-right" hidden={mode === "runs"}>
         {graph !== null && (
           <StateGraph
             task={graph}
@@ -60,6 +65,25 @@ export function PlayView() {
 }
 
 const NONE: readonly string[] = [];
+
+const MODES: Record<PlayMode, string> = { episode: "Play one", runs: "Collect and evaluate" };
+
+function PlayModes() {
+  const mode = usePlayMode((state) => state.mode);
+  return (
+    <select
+      aria-label="What to do with the games"
+      value={mode}
+      onChange={({ target }) => isOneOf(PLAY_MODES, target.value) && setPlayMode(target.value)}
+    >
+      {PLAY_MODES.map((each) => (
+        <option key={each} value={each}>
+          {MODES[each]}
+        </option>
+      ))}
+    </select>
+  );
+}
 
 function EpisodePanel() {
   const { game, episode, from, waiting, busy, problem, context } = usePlay();

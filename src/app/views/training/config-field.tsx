@@ -38,6 +38,10 @@ const TITLES: Readonly<Record<string, string>> = {
   cards: "Cards",
   "environment.name": "Environment",
   "environment.games": "Games, a file or folder",
+  "environment.server": "Server, its address",
+  "environment.server_settings": "Its settings",
+  "environment.goals.first": "First goal",
+  "environment.goals.count": "How many goals",
   "environment.simulator": "Simulator, its wheel or JAR",
   "environment.tasks": "Tasks, a JSON list",
   "environment.made.count": "How many",
@@ -58,7 +62,10 @@ const TITLES: Readonly<Record<string, string>> = {
 };
 
 /** What an optional choice is called while it is not made. */
-const ABSENT_CHOICES: Readonly<Record<string, string>> = { "environment.made.type": "by turns" };
+const ABSENT_CHOICES: Readonly<Record<string, string>> = {
+  "environment.made.type": "by turns",
+  "environment.server_settings": "released",
+};
 
 /** What holds in an environment where one of its keys is empty; null for any other key. */
 function liveStandard(given: string, texts: Readonly<Record<string, string>>): string | null {

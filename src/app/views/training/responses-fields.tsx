@@ -116,6 +116,8 @@ export const MADE_KEYS: Readonly<Record<string, readonly string[]>> = {
   webshop: ["count", "seed", "products"],
 };
 
+const SERVER_KEYS = ["server", "server_settings", "goals.first", "goals.count"];
+
 function LiveFields({ field, disabled, openGames }: FieldsProps) {
   const form = useTrainingForm();
   const { where, texts } = form;
@@ -126,6 +128,7 @@ function LiveFields({ field, disabled, openGames }: FieldsProps) {
     open: `the open ones (${open})`,
     made: "made when the run starts",
     files: name === "scienceworld" ? "its simulator" : "files on the worker’s disk",
+    server: "a running server",
   };
   const choice = gamesChoice(form);
   return (
@@ -159,6 +162,7 @@ function LiveFields({ field, disabled, openGames }: FieldsProps) {
         </select>
       </Labelled>
       {choice === "made" && (MADE_KEYS[name] ?? []).map((key) => field(`environment.made.${key}`))}
+      {choice === "server" && SERVER_KEYS.map((key) => field(`environment.${key}`))}
       {choice === "files" && field(name === "scienceworld" ? "environment.simulator" : "environment.games")}
       {["tasks", "max_decisions", "max_tokens"].map((key) => field(`environment.${key}`))}
       {there && field("environment.prompt")}

@@ -1,0 +1,77 @@
+/** A collection or an evaluation that the page plays in its own games, as the browser keeps it. */
+import { z } from "zod";
+
+const count = z.int().min(0);
+
+const common = {
+  /** The model that plays. */
+  role: z.enum(["teacher", "student"]),
+  environment: z.enum(["alfworld", "webshop"]),
+  tasks: z.array(z.string()).min(1),
+  at_once: z.int().min(1),
+  max_decisions: z.int().min(1).optional(),
+  max_tokens: z.int().min(1).optional(),
+};
+
+const liveRunPlanSchema = z.discriminatedUnion("kind", [
+  z.object({
+    kind: z.literal("collect"),
+    ...common,
+    /** K. */
+    repetitions: z.int().min(1),
+    /** Whether plans are executed beside them. */
+    planner: z.boolean(),
+  }),
+  z.object({ kind: z.literal("evaluate"), ...common, seeds: z.array(count).min(1) }),
+]);
+
+/** What is played, with what. */
+export type LiveRunPlan = z.infer<typeof liveRunPlanSchema>;
+
+const outcomeSchema = z.object({
+  task: z.string(),
+  type: z.string().nullable(),
+  /** The repetition. */
+  seed: count,
+  success: z.boolean(),
+  score: z.number().nullable(),
+  decisions: count,
+  /** Why its environment could not go on; absent where it was played to its end. */
+  technical: z.string().optional(),
+  /** Of a collected record: whether it repeated when it was played again. */
+  verified: z.boolean().optional(),
+});
+
+/** What counts of an ended episode. */
+export type LiveOutcome = z.infer<typeof outcomeSchema>;
+
+const LIVE_RUN_STATES = ["running", "cancelling", "cancelled", "failed", "lost", "done"] as const;
+export type LiveRunState = (typeof LIVE_RUN_STATES)[number];
+
+export const keptLiveRunSchema = z.object({
+  id: z.string(),
+  plan: liveRunPlanSchema,
+  /** `digest` is of the weights and the tokenizer: only the same model goes on. */
+  model: z.object({ name: z.string(), digest: z.string() }),
+  /** Every episode, in the order of the records. */
+  ids: z.array(z.string()),
+  state: z.enum(LIVE_RUN_STATES),
+  /** Why it is in this state, where that needs saying. */
+  message: z.string().nullable(),
+  /** ISO 8601. */
+  created: z.string(),
+});
+export type KeptLiveRun = z.infer<typeof keptLiveRunSchema>;
+
+export const keptOutcomeSchema = z.object({
+  run: z.string(),
+  episode: z.string(),
+  /** Null where the episode gave no record. */
+  outcome: outcomeSchema.nullable(),
+});
+
+export const keptRecordSchema = z.object({
+  run: z.string(),
+  episode: z.string(),
+  record: z.looseObject({}).nullable(),
+});

@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+import { composeLiveRun, type LiveRunForm, standardText, useLiveRunForm } from "./live-run-form.ts";
+
+const GAMES = [
+  { environment: "alfworld", task: "made/small/pick_and_place_simple-0", type: "pick_and_place_simple" },
+  { environment: "alfworld", task: "made/small/look_at_obj_in_light-1", type: "look_at_obj_in_light" },
+  { environment: "webshop", task: "made/shop-0/goal0", type: null },
+];
+const form = (change: Partial<LiveRunForm> = {}): LiveRunForm => ({
+  ...useLiveRunForm.getState(),
+  ...change,
+});
+const texts = (change: Partial<LiveRunForm["texts"]>) => ({ ...form().texts, ...change });
+
+describe("the form of a live run", () => {
+  it("takes all open games of the environment, and the command line's defaults", () => {
+    const { plan, problems, episodes, of } = composeLiveRun(form(), GAMES);
+    expect(problems).toEqual({});
+    expect(plan).toEqual({
+      ...{ kind: "evaluate", role: "student", environment: "alfworld", at_once: 32 },
+      ...{ tasks: GAMES.slice(0, 2).map(({ task }) => task), seeds: [0, 1, 2, 3] },
+      ...{ max_decisions: undefined, max_tokens: undefined },
+    });
+    expect([episodes, of]).toEqual([8, 2]);
+    expect(composeLiveRun(form({ kind: "collect" }), GAMES)).toMatchObject({
+      plan: { repetitions: 16, planner: true },
+      episodes: 34,
+    });
+    expect(standardText("max_tokens", "alfworld")).toBe("512");
+  });
+
+  it("chooses by type and words, and reads what was typed", () => {
+    const { plan } = composeLiveRun(
+      form({
+        type: "look_at_obj_in_light",
+        words: "SMALL 1",
+        texts: texts({ seeds: "5 7,9", at_once: "2", max_decisions: "3", max_tokens: " 8 " }),
+      }),
+      GAMES,
+    );
+    expect(plan).toMatchObject({
+      ...{ tasks: ["made/small/look_at_obj_in_light-1"], seeds: [5, 7, 9] },
+      ...{ at_once: 2, max_decisions: 3, max_tokens: 8 },
+    });
+  });
+
+  it.each<[Partial<LiveRunForm>, object]>([
+    [{ words: "kitchen" }, { tasks: "no task has this type and these words" }],
+    [{ texts: texts({ seeds: "1, 1" }) }, { seeds: "expected each seed once" }],
+    [{ texts: texts({ seeds: "one" }) }, { seeds: "expected whole numbers, for example 0, 1, 2, 3" }],
+    [
+      { kind: "collect", texts: texts({ repetitions: "0", max_tokens: "1.5" }) },
+      {
+        repetitions: "expected a whole number from 1 on, received 0",
+        max_tokens: "expected a whole number from 1 on, received 1.5",
+      },
+    ],
+  ])("says what is wrong: %j", (change, problems) => {
+    expect(composeLiveRun(form(change), GAMES)).toMatchObject({ plan: null, episodes: null, problems });
+  });
+
+  it("needs an open game", () => {
+    expect(composeLiveRun(form({ environment: "webshop" }), GAMES.slice(0, 2)).problems).toEqual({
+      tasks: "no game of webshop is open: make or open some on the left",
+    });
+  });
+});

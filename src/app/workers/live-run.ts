@@ -1,0 +1,116 @@
+/** A collection or an evaluation by a model of the page, in the games of the page. */
+import { environmentRules } from "../../core/environment/environment.ts";
+import { evaluatedEpisode } from "../../core/evaluation/index.ts";
+import {
+  collectionEpisodes,
+  evaluationEpisodes,
+  type PlannedEpisode,
+  type PlayEvent,
+  type PlayLog,
+  playPlanned,
+  type TextCodec,
+} from "../../core/loop/index.ts";
+import type { Sampler } from "../../core/ports.ts";
+import type { Source } from "../../core/record/schema.ts";
+import { keepPlayed } from "../runs/live-archive.ts";
+import type { KeptLiveRun, LiveOutcome } from "../runs/live-run.ts";
+import { connectedPlans, openTasks } from "./connected-games.ts";
+
+export type LiveRunEvent =
+  /** Every episode of the run, in the order of its records. */
+  | { type: "planned"; ids: string[] }
+  /** An episode begins from its start: its first end, if there was one, no longer counts. */
+  | { type: "begun"; episode: string }
+  /** `unkept` is the record where the browser keeps none. */
+  | { type: "ended"; episode: string; outcome: LiveOutcome | null; unkept: object | null }
+  /** Episodes' worth of what those that run now have played: each counts by its share of the decisions it may take. */
+  | { type: "played"; share: number };
+
+/** What is to be played; `ended` are the episodes that were played before. */
+export interface LiveRunAsk extends Pick<KeptLiveRun, "id" | "plan" | "model"> {
+  ended: readonly string[];
+}
+
+export interface LiveRunWork {
+  run: LiveRunAsk;
+  sampler: Sampler;
+  codec: TextCodec;
+  signal: AbortSignal;
+  /** Resolves when the event was taken: what a run says last must not come after its end. */
+  emit: (event: LiveRunEvent) => void | Promise<void>;
+}
+
+/** Plays what is missing of a run. Each episode is kept, and told, as it ends. */
+export async function playLiveRun(work: LiveRunWork): Promise<void> {
+  const { plan, model } = work.run;
+  const { environment, tasks, max_decisions, max_tokens } = plan;
+  const live = openTasks({ name: environment, max_decisions, max_tokens }, tasks);
+  if (plan.kind === "evaluate") return playKept(work, evaluationEpisodes(live, plan), evaluatedEpisode);
+  const games = { ...connectedPlans(environment), tasks: live };
+  return playKept(work, collectionEpisodes(games, plan, model.name), collected);
+}
+
+function collected({ environment, task, repetition, decisions, outcome }: Source): LiveOutcome {
+  return {
+    task,
+    type: environmentRules(environment).taskType(task),
+    seed: repetition,
+    success: outcome.success,
+    score: outcome.score,
+    decisions: decisions.length,
+    verified: outcome.verified,
+    ...(outcome.ended === "technical" ? { technical: String(outcome.technical_reason) } : {}),
+  };
+}
+
+async function playKept<R extends object>(
+  { run: { id, plan, ended: before }, sampler, codec, signal, emit }: LiveRunWork,
+  planned: readonly PlannedEpisode<R>[],
+  outcomeOf: (record: R) => LiveOutcome,
+): Promise<void> {
+  await emit({ type: "planned", ids: planned.map((each) => each.id) });
+  const limits = new Map(
+    planned.flatMap(({ id, how }) => ("task" in how ? [[id, how.task.maxDecisions]] : [])),
+  );
+  const drawn = new Map<string, number>();
+  const counting: Sampler = {
+    async sample(requests, options) {
+      const results = await sampler.sample(requests, options);
+      for (const { id: episode } of requests) drawn.set(episode, (drawn.get(episode) ?? 0) + 1);
+      const shares = [...drawn].map(([episode, times]) => Math.min(1, times / (limits.get(episode) ?? 1)));
+      void emit({ type: "played", share: shares.reduce((sum, share) => sum + share, 0) });
+      return results;
+    },
+    forget: () => sampler.forget?.(),
+  };
+  const ended = new Set(before);
+  const log: PlayLog<R> = {
+    get ended() {
+      return ended.size;
+    },
+    hasEnded: (episode) => ended.has(episode),
+    begun: () => undefined,
+    write(event: PlayEvent) {
+      if (event.type !== "start") return;
+      ended.delete(event.episode);
+      void emit({ type: "begun", episode: event.episode });
+    },
+    async end(episode, record) {
+      const outcome = record === null ? null : outcomeOf(record);
+      const kept = await keepPlayed(id, episode, { outcome, record }).then(
+        () => true,
+        () => false,
+      );
+      ended.add(episode);
+      drawn.delete(episode);
+      await emit({ type: "ended", episode, outcome, unkept: kept ? null : record });
+    },
+  };
+  await playPlanned(planned, log, {
+    inGroups: plan.kind === "evaluate",
+    atOnce: plan.at_once,
+    onProgress: () => undefined,
+    signal,
+    withPolicy: (work) => work(counting, codec),
+  });
+}
