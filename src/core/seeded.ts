@@ -14,6 +14,16 @@ export function sha256OfParts(...parts: readonly Uint8Array[]): string {
   return bytesToHex(hash.digest());
 }
 
+/**
+ * SHA-256 of bytes as 64 hexadecimal digits, by WebCrypto, which is many times faster, where there is one (not on a page
+ * of plain http). The bytes are read before it returns.
+ */
+export async function sha256Bytes(bytes: Uint8Array): Promise<string> {
+  const subtle = globalThis.crypto?.subtle;
+  if (subtle === undefined) return sha256OfParts(bytes);
+  return bytesToHex(new Uint8Array(await subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>)));
+}
+
 /** A seed in [0, 2^31) from a text: the first 8 hexadecimal digits of its SHA-256, modulo 2^31. */
 export function seedOf(text: string): number {
   return Number.parseInt(sha256Hex(text).slice(0, 8), 16) % 2 ** 31;

@@ -1,7 +1,9 @@
 import { expect, it } from "vitest";
 import { InputError } from "../../core/errors.ts";
+import { sha256OfParts } from "../../core/seeded.ts";
 import { AlfworldEnvironment } from "./environment.ts";
 import { Game } from "./game.ts";
+import { alfworldGameSet } from "./game-set.ts";
 import { makeGame } from "./generate.ts";
 
 const made = makeGame(0);
@@ -40,4 +42,26 @@ it("a rejected action leaves state and offer as they are", async () => {
 
 it("a task without a game is refused", async () => {
   await expect(open().reset("another")).rejects.toThrow("no game of another");
+});
+
+it("keys are the same by WebCrypto, for episodes of one game at the same time", async () => {
+  const texts = new Map([[made.task, { label: "made", read: async () => JSON.stringify(made) }]]);
+  const keysOf = async (hash?: typeof sha256OfParts): Promise<string[][]> => {
+    const games = alfworldGameSet(texts, hash === undefined ? {} : { hash });
+    return Promise.all(
+      [made.walkthrough, made.walkthrough.toReversed()].map(async (commands) => {
+        const environment = games.open(made.task);
+        const keys = [(await environment.reset(made.task)).state!.key];
+        for (const command of commands) {
+          const answer = await environment.step(command);
+          if ("unanswered" in answer) throw new Error(answer.unanswered);
+          keys.push(answer.state!.key);
+        }
+        return keys;
+      }),
+    );
+  };
+  const keys = await keysOf();
+  expect(new Set(keys.flat()).size).toBeGreaterThan(made.walkthrough.length);
+  expect(keys).toEqual(await keysOf(sha256OfParts));
 });

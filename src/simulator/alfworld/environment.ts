@@ -8,8 +8,14 @@ export class AlfworldEnvironment implements Environment {
   #task = "";
   #episode: Episode | undefined;
 
-  /** @param gameOf the game of a task; throws `InputError` where there is none */
-  constructor(private readonly gameOf: (task: string) => Game | Promise<Game>) {}
+  /**
+   * @param gameOf the game of a task; throws `InputError` where there is none
+   * @param digest SHA-256 of bytes for keys, in place of the game's own `hash`
+   */
+  constructor(
+    private readonly gameOf: (task: string) => Game | Promise<Game>,
+    private readonly digest?: (bytes: Uint8Array) => Promise<string>,
+  ) {}
 
   async reset(task: string): Promise<EnvironmentStart> {
     const episode = new Episode(await this.gameOf(task));
@@ -17,28 +23,41 @@ export class AlfworldEnvironment implements Environment {
     this.#task = task;
     const turn = episode.opening();
     const { observation, task: description } = splitResetText(turn.feedback);
-    return { ...this.#turn(episode, turn), observation: observation.trim(), description: description ?? "" };
+    return {
+      ...(await this.#turn(episode, turn)),
+      observation: observation.trim(),
+      description: description ?? "",
+    };
   }
 
   async step(action: string): Promise<EnvironmentAnswer> {
     if (this.#episode === undefined) throw new Error("step before reset");
     const turn = this.#episode.step(action);
-    return { ...this.#turn(this.#episode, turn), status: turn.accepted ? "executed" : "rejected" };
+    return { ...(await this.#turn(this.#episode, turn)), status: turn.accepted ? "executed" : "rejected" };
   }
 
   async close(): Promise<void> {
     this.#episode = undefined;
   }
 
-  #turn(episode: Episode, { feedback, won }: Turn): EnvironmentTurn {
+  async #turn(episode: Episode, { feedback, won }: Turn): Promise<EnvironmentTurn> {
     return {
       observation: feedback,
       feedback,
       offered: { commands: episode.admissible() },
-      state: { key: episode.key(this.#task), mode: "normal", options: {} },
+      state: { key: await this.#key(episode), mode: "normal", options: {} },
       score: won ? 1 : 0,
       done: won,
       success: won,
     };
+  }
+
+  #key(episode: Episode): string | Promise<string> {
+    if (this.digest === undefined) return episode.key(this.#task);
+    const [facts, rest] = episode.keyParts(this.#task);
+    const bytes = new Uint8Array(facts.length + rest.length);
+    bytes.set(facts);
+    bytes.set(rest, facts.length);
+    return this.digest(bytes);
   }
 }

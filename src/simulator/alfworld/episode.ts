@@ -91,7 +91,12 @@ export class Episode {
 
   /** The locator's key of this state (Appendix "State descriptors and matching"). */
   key(task: string): string {
-    const { facts, inKeys, keyRoom: bytes, hash } = this.game;
+    return this.game.hash(...this.keyParts(task));
+  }
+
+  /** What the key is the SHA-256 of, in two parts. The first is good until the game is asked for another key. */
+  keyParts(task: string): readonly [Uint8Array, Uint8Array] {
+    const { facts, inKeys, keyRoom: bytes } = this.game;
     const { before, behind } = aroundFacts({ gamefile: task, won: this.won, lost: false });
     // The comma of the first fact comes to lie where the list begins, and gives way to its bracket.
     let end = before.length - 1;
@@ -102,7 +107,7 @@ export class Episode {
         end += json.length;
       }
     ENCODER.encodeInto(before, bytes);
-    return hash(bytes.subarray(0, Math.max(end, before.length)), ENCODER.encode(behind));
+    return [bytes.subarray(0, Math.max(end, before.length)), ENCODER.encode(behind)];
   }
 
   /** The operator that a command stands for now. */

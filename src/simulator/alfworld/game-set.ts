@@ -1,4 +1,5 @@
 import { InputError } from "../../core/errors.ts";
+import { sha256Bytes } from "../../core/seeded.ts";
 import type { GameSet, GameText } from "../game-set.ts";
 import { AlfworldEnvironment } from "./environment.ts";
 import { type Game, type OpenOptions, openGame, readGameFile } from "./game.ts";
@@ -34,7 +35,10 @@ export async function gamesByTask(
   return games;
 }
 
-/** @param texts by task */
+/**
+ * @param texts by task
+ * @param options without a `hash` keys are made by WebCrypto
+ */
 export function alfworldGameSet(texts: ReadonlyMap<string, GameText>, options: OpenOptions = {}): GameSet {
   const games = new Map<string, Promise<Game>>();
   const opened = async (task: string): Promise<Game> => {
@@ -51,7 +55,7 @@ export function alfworldGameSet(texts: ReadonlyMap<string, GameText>, options: O
   return {
     environment: "alfworld",
     tasks: [...texts.keys()],
-    open: () => new AlfworldEnvironment(gameOf),
+    open: () => new AlfworldEnvironment(gameOf, options.hash === undefined ? sha256Bytes : undefined),
     plan: async (task) => (await gameOf(task)).walkthrough,
     textOf: (task) => texts.get(task)!,
   };

@@ -1,7 +1,7 @@
 /** One file of a written catalog, and what its parts have in common. */
 import { InputError } from "../../errors.ts";
+import { sha256Bytes } from "../../seeded.ts";
 import { endedFromReason, originKind } from "../import/decision-fields.ts";
-import { sha256Bytes } from "../import/foreign-json.ts";
 import type { Source, SourceDecision } from "../schema.ts";
 import { gzip } from "../write.ts";
 

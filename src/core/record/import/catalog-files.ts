@@ -1,6 +1,7 @@
 /** The files that a catalog's manifest names: found, read, and checked against their SHA-256. */
+import { sha256Bytes } from "../../seeded.ts";
 import { type ImportFiles, isAbsolute, label } from "./files.ts";
-import { gather, readBytes, sha256Bytes } from "./foreign-json.ts";
+import { gather, readBytes } from "./foreign-json.ts";
 import type { ImportContext } from "./importer.ts";
 
 /** A file that was looked for. */

@@ -1,6 +1,4 @@
 /** Reading other programs' JSON: whole small files, gzip or not, with faults named by file and key. */
-import { sha256 } from "@noble/hashes/sha2.js";
-import { bytesToHex } from "@noble/hashes/utils.js";
 import type { z } from "zod";
 import { InputError } from "../../errors.ts";
 import { parseJsonText } from "../../json.ts";
@@ -89,13 +87,6 @@ async function* one(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
 async function* both(first: Uint8Array, second: Uint8Array): AsyncGenerator<Uint8Array> {
   yield first;
   yield second;
-}
-
-/** SHA-256 of stored bytes, lower-case hexadecimal. WebCrypto where there is one (not on a page of plain http). */
-export async function sha256Bytes(bytes: Uint8Array): Promise<string> {
-  const subtle = globalThis.crypto?.subtle;
-  if (subtle === undefined) return bytesToHex(sha256(bytes));
-  return bytesToHex(new Uint8Array(await subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>)));
 }
 
 /** Bytes as one JSON value, decompressed if gzip. `InputError` names `file`. */
