@@ -9,7 +9,7 @@ import { faultNotice } from "./faults.ts";
 import { stopDownload, type useHub } from "./hub.ts";
 import { cancelLiveRun, type LiveRun } from "./live-runs.ts";
 import { stopOpening } from "./open.ts";
-import { stopPolicy } from "./play.ts";
+import { stopPolicy } from "./play-policy.ts";
 import { cancelRun, stopRun } from "./run-actions.ts";
 import { cancelScoring } from "./score.ts";
 import { stopTraining } from "./training.ts";

@@ -1,4 +1,4 @@
-/** One episode at a time, played in the page: by a person, or by a model, a decision after the other. */
+/** One episode at a time, played in the page: its game, a person's actions, and records that it goes on from. */
 import { create } from "zustand";
 import {
   beginEpisode,
@@ -11,16 +11,13 @@ import {
   resumeEpisode,
 } from "../../core/loop/index.ts";
 import type { Episode, EpisodeDecision, Source } from "../../core/record/schema.ts";
-import { seedOf } from "../../core/seeded.ts";
 import type { PresentContext, TaskModel, TaskName, TaskRef } from "../model.ts";
 import { navigate } from "../place/navigate.ts";
-import { isComputing } from "../state/computing.ts";
-import { getUi, type Role, setUi } from "../state/store.ts";
+import { getUi } from "../state/store.ts";
 import { gamesWorker, libraryWorker } from "../workers/clients.ts";
 import { RemoteEnvironment } from "../workers/remote-environment.ts";
-import { describeFault, isAbort, isDeviceFault } from "./faults.ts";
+import { describeFault } from "./faults.ts";
 import { gameOf } from "./games.ts";
-import { computeWorker, endComputeWorker, ensureModel } from "./models.ts";
 import { type RecordRef, readRecord } from "./play-record.ts";
 import { asSource, type PlayedHere, playedNow } from "./played-records.ts";
 
@@ -81,9 +78,11 @@ const set = usePlay.setState;
 const get = usePlay.getState;
 
 let live: LiveEpisode | null = null;
-/** Number of the present episode: what is answered to an earlier one is of no interest any more. */
-let present = 0;
+/** Episodes that were begun; the number of the present one. */
 let played = 0;
+
+/** The episode that is played now; null while none is. */
+export const presentEpisode = (): LiveEpisode | null => live;
 
 /** An open library that has the task, the shown one first; null where none has. */
 export function libraryWith({ environment, task }: TaskName): TaskRef | null {
@@ -104,7 +103,8 @@ export function playedHere({ before, episode }: Pick<Play, "before" | "episode">
     : [...before, playedNow(live, played)];
 }
 
-function show(change: Partial<Play> = {}): void {
+/** Shows the episode as it is now. */
+export function showEpisode(change: Partial<Play> = {}): void {
   if (live !== null) {
     const { task, start, turn, decisions, ended } = live;
     set({ episode: { task, start, turn, decisions: [...decisions], ended }, ...change });
@@ -166,13 +166,12 @@ export async function resetEpisode(): Promise<void> {
 }
 
 async function begin(game: TaskName, from: PlayedFrom | null): Promise<void> {
-  present += 1;
   const before = playedHere(get());
   const left = live;
   live = null;
   played += 1;
   set({ game, before, from, waiting: null, draft: "", context: null });
-  show();
+  showEpisode();
   await left?.opened.environment.close();
   const { environment, task: name } = game;
   const task = livePlay(
@@ -184,7 +183,7 @@ async function begin(game: TaskName, from: PlayedFrom | null): Promise<void> {
   try {
     live = from === null ? await beginEpisode({ task, opened }) : await repeated(task, opened, from);
     const recorded = from?.record.decisions[from.position]?.action ?? "";
-    show({ draft: from === null ? "" : recorded });
+    showEpisode({ draft: from === null ? "" : recorded });
   } catch (error) {
     await opened.environment.close();
     throw error;
@@ -214,7 +213,7 @@ export function playAction(text: string): Promise<void> {
   return act(async () => {
     if (live === null || live.ended !== null || action === "") return;
     await reply(live, action, { by: "person" });
-    show({ draft: "" });
+    showEpisode({ draft: "" });
   });
 }
 
@@ -230,7 +229,7 @@ export function undoDecision(): Promise<void> {
       return;
     }
     live = resumed;
-    show({ draft: "", context: null });
+    showEpisode({ draft: "", context: null });
   });
 }
 
@@ -258,115 +257,4 @@ export function forgetWaiting(): void {
 
 export function setPlay(change: Partial<Pick<Play, "draft" | "repetition" | "maxTokens" | "policy">>): void {
   set(change);
-}
-
-const ROLE_OF: Record<Policy, Role> = { student: "student", teacher: "teacher", evidence: "teacher" };
-
-/** Why a policy cannot play now, in a few words; null where it can. */
-export function policyProblem(policy: Policy, game: TaskName | null): string | null {
-  if (policy === "evidence" && game !== null && libraryWith(game) === null)
-    return "no open library has this task";
-  return null;
-}
-
-/** Lets a model decide: once, or to the end of the episode. */
-export async function playPolicy(policy: Policy, onward: boolean): Promise<void> {
-  if (live === null || live.ended !== null || get().busy) return;
-  if (isComputing()) {
-    set({ problem: "A model is at work: wait for it, or stop it." });
-    return;
-  }
-  const mine = present;
-  set({ problem: null });
-  setUi({ playing: { label: "Getting ready", stopping: false } });
-  try {
-    do {
-      await decide(live, policy, mine);
-      show();
-    } while (onward && live.ended === null && getUi().playing?.stopping === false);
-  } catch (error) {
-    if (isDeviceFault(error)) endComputeWorker();
-    if (mine === present && !isAbort(error)) set({ problem: describeFault(error) });
-  } finally {
-    setUi({ playing: null });
-  }
-}
-
-async function decide(episode: LiveEpisode, policy: Policy, mine: number): Promise<void> {
-  const { task, opened, start, turn, decisions } = episode;
-  const decision = decisions.length;
-  const say = (label: string): void =>
-    setUi(({ playing }) => ({ playing: playing && { ...playing, label } }));
-  const prompt = opened.prompt(start, turn, decisions);
-  say(`Decision ${decision}: getting ready`);
-  const client = await ensureModel(ROLE_OF[policy]);
-  let context: PresentContext | null = null;
-  if (policy === "evidence") {
-    const library = libraryWith(task);
-    if (library !== null)
-      context = await libraryWorker().presentContext(library, asked(episode, prompt.message));
-  }
-  const seed = seedOf(task.seedText({ decision, attempt: 0 }));
-  const { episode: id, environment, sampling } = task;
-  say(`Decision ${decision}: the ${ROLE_OF[policy]} writes`);
-  const written = await stoppable(
-    client.api.respond(ROLE_OF[policy], {
-      task: { episode: id, environment, sampling, maxTokens: get().maxTokens ?? task.maxTokens },
-      prompt,
-      evidenceIds: context?.promptIds ?? null,
-      decision,
-      seed,
-    }),
-  );
-  if (mine !== present) throw new DOMException("another episode took its place", "AbortError");
-  set({ context: context === null ? null : { ...context, decision } });
-  await reply(episode, task.parse(written.response ?? "", turn.observation), {
-    ...written,
-    by: policy === "evidence" ? "teacher under evidence" : policy,
-    seed,
-  });
-}
-
-/** The episode with the decision that is to be made at its end, as retrieval looks at it. */
-function asked({ task, start, turn, decisions }: LiveEpisode, prompt: string): Episode {
-  const { observation, state } = turn;
-  const pending: EpisodeDecision = {
-    ...{ observation, state, prompt, response: "" },
-    ...{ action: null, binding: null, status: "malformed", feedback: "", score: null, gap_before: false },
-  };
-  return {
-    format: "gcopd.episode.v1",
-    ...{ environment: task.environment, task: task.task, episode: task.episode },
-    task_description: start.description,
-    initial_observation: start.observation,
-    decisions: [...decisions, pending],
-    final_state: null,
-    outcome: { complete: false, success: false, score: null, ended: "technical", verified: false },
-  };
-}
-
-let stop: (() => void) | null = null;
-
-/** A worker that is ended never answers. */
-function stoppable<T>(work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    stop = () => reject(new DOMException("stopped", "AbortError"));
-    work.then(resolve, reject);
-  });
-}
-
-/** Milliseconds that the worker gets to stop by itself, before it is ended. */
-const GRACE = 1000;
-
-/** Ends what a model is doing; the decisions that it has made stay. */
-export async function stopPolicy(): Promise<void> {
-  const { playing } = getUi();
-  if (playing === null || playing.stopping) return;
-  setUi({ playing: { ...playing, stopping: true } });
-  const stopped = stop;
-  void computeWorker().then(({ api }) => api.abort());
-  await new Promise((resolve) => setTimeout(resolve, GRACE));
-  if (getUi().playing?.stopping !== true || stopped !== stop) return;
-  endComputeWorker();
-  stop?.();
 }

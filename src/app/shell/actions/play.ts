@@ -1,13 +1,6 @@
 /** Actions of episodes that are played in the page, and of records that are played again. */
-import {
-  playOn,
-  playPolicy,
-  policyProblem,
-  resetEpisode,
-  stopPolicy,
-  undoDecision,
-  usePlay,
-} from "../../session/play.ts";
+import { playOn, resetEpisode, undoDecision, usePlay } from "../../session/play.ts";
+import { playPolicy, policyProblem, stopPolicy } from "../../session/play-policy.ts";
 import { missingGame, type RecordRef, unplayable } from "../../session/play-record.ts";
 import { recordsOf, stopVerifying, useVerdicts, verifyAll } from "../../session/verify.ts";
 import { getUi, type UiState } from "../../state/store.ts";

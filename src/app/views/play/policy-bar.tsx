@@ -1,14 +1,7 @@
 /** A model decides: which one, how its responses are drawn, once or to the end. */
 import { isOneOf } from "../../../core/one-of.ts";
-import {
-  POLICIES,
-  type Policy,
-  playPolicy,
-  policyProblem,
-  setPlay,
-  stopPolicy,
-  usePlay,
-} from "../../session/play.ts";
+import { POLICIES, type Policy, setPlay, usePlay } from "../../session/play.ts";
+import { playPolicy, policyProblem, stopPolicy } from "../../session/play-policy.ts";
 import { isModelAtWork } from "../../state/computing.ts";
 import { useUi } from "../../state/store.ts";
 
