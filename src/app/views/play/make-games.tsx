@@ -13,7 +13,7 @@ import { playWaiting } from "../../session/play.ts";
 import { pickedFiles } from "../../shell/dropped-files.ts";
 
 const ENVIRONMENTS = {
-  alfworld: "Household (ALFWorld’s commands)",
+  alfworld: "Household (ALFWorld)",
   webshop: "Shop (WebShop’s pages)",
 } as const;
 

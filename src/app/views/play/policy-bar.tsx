@@ -30,7 +30,7 @@ export function PolicyBar({
   return (
     <div className="policy-bar">
       <label className="form-field">
-        <span className="caption">Or let decide</span>
+        <span className="caption">Or a model decides</span>
         <select
           value={policy}
           disabled={playing !== null}
