@@ -6,8 +6,8 @@ import type { Page } from "@playwright/test";
 
 /** A point of the work, by the messages between the page and the worker. */
 export interface Point {
-  /** A call of the worker, by its name, or the end of a step of training. */
-  at: { call: string } | { step: number };
+  /** A call of the worker, by its name, the end of a step of training, or so many ends of played episodes. */
+  at: { call: string } | { step: number } | { episodes: number };
   /** Which of several such messages; the first when absent. */
   occurrence?: number;
 }
@@ -49,12 +49,21 @@ function inWorker({ at, occurrence = 1 }: Point, what: "hold" | "lose the device
       if (data.path?.join(".") === at.call) reached();
     });
   } else {
-    type Told = { argumentList?: { value?: { event?: { type: string; step?: number } } }[] };
+    type Told = {
+      argumentList?: { value?: { type?: string; event?: { type: string; step?: number } } }[];
+    };
+    let ended = 0;
     const post = MessagePort.prototype.postMessage;
     MessagePort.prototype.postMessage = function (message: Told, ...rest: never[]) {
       post.call(this, message, ...rest);
-      const event = message?.argumentList?.[0]?.value?.event;
-      if (event?.type === "updated" && event.step === at.step) reached();
+      const { type, event } = message?.argumentList?.[0]?.value ?? {};
+      if (type === "ended") ended += 1;
+      if (
+        "step" in at
+          ? event?.type === "updated" && event.step === at.step
+          : type === "ended" && ended === at.episodes
+      )
+        reached();
     };
   }
 }

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { expectSeen, noteTexts } from "./seen.ts";
+import { holdAt, loseDeviceAt } from "./compute-worker.ts";
 import { expect, openSample, type Page, test, visit } from "./site.ts";
 
 test("a run on policy plays made games afresh before its step", async ({ page }) => {
@@ -49,13 +49,16 @@ test("a student is evaluated twice, and the two are compared; what was played ou
   await expect(page.getByText("expected each seed once")).toBeVisible();
   await page.getByLabel("Seeds").fill("0, 1");
   await expect(page.getByTestId("live-run-plan")).toHaveText("2 of 2 open tasks: 4 episodes");
-  await noteTexts(page, "at-work");
+  const goOn = await holdAt(page, { at: { call: "playLive" } });
   await page.getByRole("button", { name: "Evaluate" }).click();
+  await expect(page.getByTestId("live-run-progress")).toContainText("0 of 4 episodes", { timeout: 60_000 });
   // Its model is at work: a second press would start nothing.
   await expect(page.getByRole("button", { name: "Evaluate" })).toBeDisabled();
   // It goes on in another view.
   await page.getByRole("link", { name: "Runs" }).click();
-  await expectSeen(page, "at-work", /Evaluation: \d of 4 episodes/);
+  await page.getByTestId("at-work").locator("summary").click();
+  await expect(page.getByTestId("at-work")).toContainText("Evaluation: 0 of 4 episodes");
+  await goOn();
   await page.getByRole("link", { name: "Play" }).click();
   const first = run(page, "Evaluation");
   const figures = first.getByTestId("evaluation");
@@ -90,31 +93,57 @@ test("a student is evaluated twice, and the two are compared; what was played ou
   await expect(page.getByTestId("evaluation")).toHaveCount(1);
 });
 
-test("an evaluation that is cancelled, or whose page is closed, keeps what has ended and goes on", async ({
-  page,
-}) => {
+/** Starts an evaluation of two groups of two episodes: the second is reached when two have ended. */
+async function evaluateTwoGroups(page: Page): Promise<void> {
   await openPanel(page);
-  await page.getByLabel("Seeds").fill("0, 1, 2");
+  await page.getByLabel("Seeds").fill("0, 1");
   await page.getByLabel("At once").fill("2");
-  await page.getByLabel("Most decisions").fill("4");
   await page.getByRole("button", { name: "Evaluate" }).click();
+}
+
+const state = (page: Page) => run(page, "Evaluation").getByTestId("live-run-state");
+
+async function goOnToItsEnd(page: Page): Promise<void> {
+  await run(page, "Evaluation").getByRole("button", { name: "Go on" }).click();
+  await expect(page.getByTestId("evaluation")).toContainText("2 tasks × 2 seeds", { timeout: 100_000 });
+}
+
+test("a cancelled evaluation keeps what has ended and goes on", async ({ page }) => {
+  await holdAt(page, { at: { episodes: 2 } });
+  await evaluateTwoGroups(page);
   const progress = page.getByTestId("live-run-progress");
-  await expect(progress).toContainText(/^[2-5] of 6 episodes.* left/, { timeout: 120_000 });
+  await expect(progress).toContainText(/^2 of 4 episodes.* left/, { timeout: 60_000 });
   await progress.getByRole("button", { name: "Cancel" }).click();
-  const cancelled = run(page, "Evaluation");
-  await expect(cancelled.getByTestId("live-run-state")).toHaveText("cancelled", { timeout: 30_000 });
-  await expect(cancelled).toContainText(/[2-5] episodes of 6 are kept/);
-  await cancelled.getByRole("button", { name: "Go on" }).click();
-  await expect(progress).toContainText(/^[2-5] of 6 episodes/, { timeout: 30_000 });
+  await expect(state(page)).toHaveText("cancelled", { timeout: 30_000 });
+  await expect(run(page, "Evaluation")).toContainText("2 episodes of 4 are kept.");
+  await goOnToItsEnd(page);
+});
+
+test("an evaluation whose device is lost says so, keeps what has ended and goes on", async ({ page }) => {
+  await loseDeviceAt(page, { at: { episodes: 2 } });
+  await evaluateTwoGroups(page);
+  await expect(state(page)).toHaveText("failed", { timeout: 60_000 });
+  await expect(run(page, "Evaluation").getByRole("alert")).toContainText(
+    /device.*lost.* 2 episodes of 4 are kept\./,
+  );
+  await goOnToItsEnd(page);
+});
+
+test("an evaluation whose page is closed goes on once its games are open again", async ({ page }) => {
+  await holdAt(page, { at: { episodes: 2 } });
+  await evaluateTwoGroups(page);
+  await expect(page.getByTestId("live-run-progress")).toContainText("2 of 4 episodes", { timeout: 60_000 });
   await page.reload();
   await page.getByLabel("What to do with the games").selectOption("runs");
-  await expect(cancelled.getByTestId("live-run-state")).toHaveText("broken off");
-  await cancelled.getByRole("button", { name: "Go on" }).click();
-  await expect(cancelled.getByRole("alert")).toContainText("is not open: open or make it in the Play view");
+  await expect(state(page)).toHaveText("broken off");
+  await expect(run(page, "Evaluation")).toContainText("2 episodes of 4 are kept.");
+  await run(page, "Evaluation").getByRole("button", { name: "Go on" }).click();
+  await expect(run(page, "Evaluation").getByRole("alert")).toContainText(
+    "is not open: open or make it in the Play view",
+  );
   await page.getByRole("spinbutton", { name: "Games" }).fill("2");
   await page.getByRole("button", { name: "Make games" }).click();
-  await cancelled.getByRole("button", { name: "Go on" }).click();
-  await expect(cancelled.getByTestId("evaluation")).toContainText("2 tasks × 3 seeds", { timeout: 120_000 });
+  await goOnToItsEnd(page);
 });
 
 test("a collection with plans is opened as a library in one press", async ({ page }) => {
