@@ -141,7 +141,8 @@ test("a run on the worker is stopped after its step, goes on, and is cancelled",
     .getByRole("row", { name: /cancelled/ })
     .first();
   await row.getByRole("link").click();
-  await detail(page).getByRole("button", { name: "Resume" }).click();
+  await detail(page).getByLabel("Memory limit, GiB").fill("4");
+  await detail(page).getByRole("button", { name: "Resume within it" }).click();
   await expect(detail(page)).toContainText(/went on after step \d+/, { timeout: 100_000 });
   await detail(page).getByText("Log", { exact: true }).click();
   await detail(page).getByRole("button", { name: "Cancel at once" }).click();

@@ -177,3 +177,14 @@ describe("a refusal", () => {
     },
   );
 });
+
+it("resumes a job as it was, or within other memory", async () => {
+  answer(JOB, 202);
+  await worker.resume(id);
+  await worker.resume(id, 2.5);
+  expect(sent.map(({ address }) => address)).toEqual(Array(2).fill(`./api/jobs/${id}/resume`));
+  expect(sent.map(({ init: { method, body } }) => [method, body])).toEqual([
+    ["POST", undefined],
+    ["POST", '{"memory_limit_gib":2.5}'],
+  ]);
+});

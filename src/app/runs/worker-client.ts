@@ -77,8 +77,14 @@ export const worker = {
   plan: (config: object, probe: boolean, signal: AbortSignal) =>
     asked(planAnswer, "/plan", sent("POST", { config, probe }, signal)),
   submit: (request: object) => asked(jobAnswer, "/jobs", sent("POST", request)),
-  act: (id: string, what: "stop" | "cancel" | "resume") =>
-    asked(jobAnswer, `/jobs/${id}/${what}`, { method: "POST" }),
+  act: (id: string, what: "stop" | "cancel") => asked(jobAnswer, `/jobs/${id}/${what}`, { method: "POST" }),
+  /** @param limitGib memory that it may take from now on; as before when absent */
+  resume: (id: string, limitGib?: number) =>
+    asked(
+      jobAnswer,
+      `/jobs/${id}/resume`,
+      limitGib === undefined ? { method: "POST" } : sent("POST", { memory_limit_gib: limitGib }),
+    ),
   rename: (id: string, title: string) => asked(jobAnswer, `/jobs/${id}`, sent("PATCH", { title })),
   remove: async (id: string) => void (await ask(`/jobs/${id}`, { method: "DELETE" })),
   input: (id: string, path: string, body: Blob, signal?: AbortSignal) =>

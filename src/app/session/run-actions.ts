@@ -50,11 +50,11 @@ export const cancelRun = (id: string): Promise<void> =>
     },
   );
 
-/** Lets a run go on from its last checkpoint. */
-export const resumeRun = (id: string): Promise<void> =>
+/** Lets a run go on from its last checkpoint; one of the worker within other GiB of memory, where they are given. */
+export const resumeRun = (id: string, limitGib?: number): Promise<void> =>
   act(
     id,
-    async () => takeJob(await worker.act(id, "resume")),
+    async () => takeJob(await worker.resume(id, limitGib)),
     () => resumeHere(id),
   );
 

@@ -16,6 +16,7 @@ import { LongText } from "../../text/long-text.tsx";
 import { shownName } from "../../text/shown-text.ts";
 import { BatchPanel } from "./batch-panel.tsx";
 import { CopyText } from "./copy-text.tsx";
+import { ResumeWithin } from "./resume-within.tsx";
 import { RunEvaluations } from "./run-evaluations.tsx";
 import { RunButtons } from "./run-list.tsx";
 import { RunName } from "./run-name.tsx";
@@ -75,6 +76,7 @@ export function RunDetail({ run }: { run: Run }) {
           </p>
         ))}
         <div className="run-parts">
+          <ResumeWithin run={run} />
           <details>
             <summary>Config</summary>
             <CopyText text={json} label="the config" />
