@@ -143,7 +143,9 @@ test("models play: the student a step, the teacher under the evidence of an open
   await dropFiles(page, LIBRARY);
   await page.getByRole("button", { name: task }).click();
   await page.keyboard.press("7");
-  await page.getByTestId("pick-games").first().setInputFiles([game.file]);
+  // A game that is dropped anywhere opens in the view that plays it.
+  await page.keyboard.press("2");
+  await dropFiles(page, [game.file]);
   await page.getByRole("list", { name: "Tasks of the open games" }).getByRole("button").click();
   await page.getByLabel("Longest response").fill("6");
   await page.getByRole("button", { name: "One step" }).click();

@@ -1,8 +1,20 @@
 /** Files and folders dropped anywhere on the page. */
 import { type ReactNode, useEffect } from "react";
+import { navigate } from "../place/navigate.ts";
+import { openGames } from "../session/games.ts";
 import { openDropped } from "../session/open.ts";
-import { setUi, useUi } from "../state/store.ts";
-import { droppedFiles } from "./dropped-files.ts";
+import { playWaiting } from "../session/play.ts";
+import { getUi, setUi, useUi } from "../state/store.ts";
+import { droppedFiles, type PathFile } from "./dropped-files.ts";
+
+/** Games go where they are played, and so do catalogues of shops that are dropped there. */
+async function openAny(files: PathFile[]): Promise<void> {
+  const isPlayed = getUi().place.view === "play";
+  const games = files.filter(({ path }) => path.endsWith(".tw-pddl") || (isPlayed && path.endsWith(".json")));
+  if (games.length === 0) return openDropped(files);
+  navigate({ view: "play" }, "push");
+  if (await openGames(games)) await playWaiting();
+}
 
 export function DropZone({ children }: { children: ReactNode }) {
   const dragging = useUi((ui) => ui.dragging);
@@ -27,7 +39,7 @@ export function DropZone({ children }: { children: ReactNode }) {
       setUi({ dragging: false });
       if (event.dataTransfer === null || !carriesFiles(event)) return;
       event.preventDefault();
-      void droppedFiles(event.dataTransfer).then(openDropped);
+      void droppedFiles(event.dataTransfer).then(openAny);
     };
     window.addEventListener("dragenter", enter);
     window.addEventListener("dragleave", leave);
@@ -45,7 +57,7 @@ export function DropZone({ children }: { children: ReactNode }) {
       {children}
       {dragging && (
         <div className="drop-overlay" aria-hidden="true">
-          Drop sources and episodes, recordings to import, or a model folder
+          Drop sources and episodes, recordings to import, a model folder, or games
         </div>
       )}
     </>
