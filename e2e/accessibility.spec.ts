@@ -128,6 +128,12 @@ test("tokens, training and runs", async ({ page }) => {
   await page.keyboard.press("4");
   await expect(page.getByTestId("plan")).toBeVisible();
   await check(page, "training, before");
+  await page.getByLabel("Measure the student").check();
+  await page.getByLabel("Seeds, a JSON list").fill("[0]");
+  await page.getByLabel("How many").fill("1");
+  await page.getByLabel("Most decisions").fill("1");
+  await page.getByLabel("Most tokens of a response").fill("4");
+  await check(page, "training, with an evaluation");
   await page.getByLabel("Graph-conditioned passes").fill("0");
   await page.getByLabel("Vanilla passes").fill("1");
   await page.keyboard.press("Tab");
@@ -137,8 +143,10 @@ test("tokens, training and runs", async ({ page }) => {
   await page.keyboard.press("6");
   await page.getByTestId("run-list").getByRole("checkbox").check();
   await expect(page.getByTestId("run-charts")).toBeVisible();
+  await page.getByTestId("run-evaluations").locator("summary").click();
   await check(page, "runs, with a chart");
   await page.keyboard.press("4");
+  await page.getByLabel("Measure the student").uncheck();
   await page.getByLabel("Vanilla passes").fill("900");
   await page.keyboard.press("Tab");
   await page.getByRole("button", { name: "Update" }).click();
