@@ -24,6 +24,8 @@ export interface KeptCheckpoint {
   /** The run's id and its step in eight digits, with a slash between; of an earlier version the run's id alone. */
   id: string;
   files: Map<string, Blob>;
+  /** Only of an earlier version, which wrote no manifest: its state. */
+  state?: unknown;
 }
 
 /** All that a run has. */

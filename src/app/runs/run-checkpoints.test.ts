@@ -112,6 +112,26 @@ describe("checkpoints that the browser keeps", () => {
     },
   );
 
+  it("of an earlier version, without a manifest, are taken as they are until newer ones follow", async () => {
+    const files = new Map([["model.safetensors", new Blob([Uint8Array.of(1, 7)])]]);
+    archive.kept.set(RUN, { id: RUN, state: state(1), files });
+    const found = await newestCheckpoint(RUN);
+    expect(found).toMatchObject({ state: state(1), damaged: [] });
+    expect(found!.folder).toEqual({ name: "step 1", files });
+    expect((await runCheckpoints(RUN)).whole).toHaveLength(1);
+    const resumed = store();
+    expect((await resumed.latest())?.state).toEqual(state(1));
+    await save(resumed, state(2));
+    expect((await runCheckpoints(RUN)).whole.map(({ state: { step } }) => step)).toEqual([2, 1]);
+    await save(resumed, state(3));
+    expect(keptSteps()).toEqual([2, 3]);
+    archive.kept.clear();
+    archive.kept.set(RUN, { id: RUN, state: { step: 1 }, files });
+    await expect(newestCheckpoint(RUN)).rejects.toThrow(
+      /no checkpoint here can be used \(a checkpoint of an earlier version: .*remove this run and begin it again/,
+    );
+  });
+
   it("give way to the newest where there is no room, and to nothing before it is kept", async () => {
     archive.room = 2;
     const into = store();

@@ -1,4 +1,7 @@
-/** The checkpoints that the browser keeps of a run, each with its manifest: none is used that is not as it was written. */
+/**
+ * The checkpoints that the browser keeps of a run, each with its manifest: none is used that is not as it was written.
+ * Those of an earlier version have no manifest, and are taken as they are.
+ */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { InputError } from "../../core/errors.ts";
@@ -83,8 +86,13 @@ async function dropOlder(run: string): Promise<void> {
   for (const { id } of older) if (id !== best) await dropCheckpoint(id);
 }
 
+/** An earlier version kept one checkpoint of a run, under the run's id. */
+const isOld = ({ id }: KeptCheckpoint): boolean => !id.includes("/");
+
 /** @throws InputError where there is none, or it cannot be read */
-async function stateOf({ id, files }: KeptCheckpoint): Promise<CheckpointState> {
+async function stateOf(kept: KeptCheckpoint): Promise<CheckpointState> {
+  const { id, files } = kept;
+  if (isOld(kept)) return parseState(JSON.stringify(kept.state ?? null), id);
   const file = files.get(STATE_FILE);
   if (file === undefined) throw new InputError("is missing", { file: STATE_FILE });
   return parseState(await file.text(), id);
@@ -92,10 +100,17 @@ async function stateOf({ id, files }: KeptCheckpoint): Promise<CheckpointState> 
 
 /** The kept checkpoint itself, or why it cannot be used. */
 async function opened(kept: KeptCheckpoint): Promise<RunCheckpoint | string> {
-  const reader = blobFolder({ name: kept.id, files: kept.files });
-  const damage = await folderDamage(reader, digest);
-  if (damage !== null) return damage;
-  const state = await stateOf(kept);
+  if (!isOld(kept)) {
+    const damage = await folderDamage(blobFolder({ name: kept.id, files: kept.files }), digest);
+    if (damage !== null) return damage;
+  }
+  let state: CheckpointState;
+  try {
+    state = await stateOf(kept);
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    return error.message;
+  }
   const model = new Map(kept.files);
   for (const name of [STATE_FILE, MANIFEST]) model.delete(name);
   return { id: kept.id, state, folder: { name: nameOf(state.step), files: model } };
