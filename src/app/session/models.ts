@@ -79,9 +79,9 @@ export function endComputeWorker(): void {
   void ended?.then((client) => client.end());
 }
 
-/** Takes another device; models are opened there when they are needed. */
+/** Takes another device; models are opened there when they are needed. While a model is at work, the device stays. */
 export async function chooseDevice(kind: "webgpu" | "cpu"): Promise<void> {
-  if (kind === choice && compute !== null) return;
+  if (isComputing() || (kind === choice && compute !== null)) return;
   choice = kind;
   endComputeWorker();
   try {
@@ -300,8 +300,14 @@ export function studentLost(): void {
   setUi((ui) => ({ models: { ...ui.models, student: null } }));
 }
 
-/** Back to the student as it was opened. */
+/** Back to the student as it was opened; not while a model is at work. */
 export async function revertStudent(): Promise<void> {
+  if (isComputing()) {
+    setUi({
+      notice: faultNotice(new InputError("a model is at work: stop it, then revert to the loaded student")),
+    });
+    return;
+  }
   const goBack = wayBack("student");
   studentWentBack(folders.student?.taken ?? {}, openedStudent?.taken ?? {});
   setFolder("student", openedStudent);

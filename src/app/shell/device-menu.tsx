@@ -1,10 +1,11 @@
 /** What models are computed on, and the other choice. */
 import { chooseDevice } from "../session/models.ts";
+import { isModelAtWork } from "../state/computing.ts";
 import { useUi } from "../state/store.ts";
 
 export function DeviceMenu() {
   const device = useUi((ui) => ui.device);
-  const busy = useUi((ui) => ui.training.status !== "idle" || ui.scoring.status === "running");
+  const busy = useUi(isModelAtWork);
   if (device.kind === "unknown") return null;
   return (
     <label className="device" title={`Computed on ${device.adapter}`}>

@@ -3,6 +3,8 @@ import { useMemo, useState } from "react";
 import { findGames, kindOfGame } from "../../session/find-games.ts";
 import { closeGames, useGames } from "../../session/games.ts";
 import { startEpisode, usePlay } from "../../session/play.ts";
+import { countOf } from "../../shell/plural.ts";
+import { isModelAtWork } from "../../state/computing.ts";
 import { useUi } from "../../state/store.ts";
 import { shownName } from "../../text/shown-text.ts";
 
@@ -14,6 +16,8 @@ export function GameList() {
   const game = usePlay((play) => play.game);
   const busy = usePlay((play) => play.busy);
   const playing = useUi((ui) => ui.playing !== null);
+  // A run goes on to games that it has not begun.
+  const atWork = useUi(isModelAtWork);
   const [filter, setFilter] = useState("");
   const [type, setType] = useState("");
   const types = useMemo(() => [...new Set(tasks.map(kindOfGame))].sort(), [tasks]);
@@ -38,8 +42,8 @@ export function GameList() {
       </div>
       <p className="note" role="status">
         {found.length === tasks.length
-          ? `${tasks.length.toLocaleString("en")} tasks`
-          : `${found.length.toLocaleString("en")} of ${tasks.length.toLocaleString("en")} tasks`}
+          ? countOf(tasks.length, "task")
+          : `${found.length.toLocaleString("en")} of ${countOf(tasks.length, "task")}`}
         {found.length > MOST_LINES && `, the first ${MOST_LINES} shown`}
       </p>
       <ul className="game-list" aria-label="Tasks of the open games">
@@ -59,7 +63,7 @@ export function GameList() {
           </li>
         ))}
       </ul>
-      <button type="button" disabled={busy || playing} onClick={() => void closeGames()}>
+      <button type="button" disabled={busy || atWork} onClick={() => void closeGames()}>
         Close all games
       </button>
     </>

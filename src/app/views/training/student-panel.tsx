@@ -3,13 +3,14 @@ import { useState } from "react";
 import { useKept } from "../../session/kept-student.ts";
 import { revertStudent, useStudentRun } from "../../session/models.ts";
 import { canSaveFolder, downloadStudent, saveStudentFolder } from "../../session/save-student.ts";
+import { isModelAtWork } from "../../state/computing.ts";
 import { useUi } from "../../state/store.ts";
 import { shownName } from "../../text/shown-text.ts";
 import { ModelPickers } from "../model-pickers.tsx";
 
 export function StudentPanel() {
   const student = useUi((ui) => ui.models.student);
-  const busy = useUi((ui) => ui.training.status !== "idle" || ui.scoring.status === "running");
+  const busy = useUi(isModelAtWork);
   const trained = useStudentRun((run) => run.id !== null);
   const problem = useKept((kept) => kept.problem);
   const fit = useUi((ui) => ui.tokenizerFit.training);
