@@ -6,14 +6,16 @@ import { openDropped } from "../session/open.ts";
 import { playWaiting } from "../session/play.ts";
 import { getUi, setUi, useUi } from "../state/store.ts";
 import { droppedFiles, type PathFile } from "./dropped-files.ts";
+import { gamesAmong } from "./dropped-games.ts";
 
-/** Games go where they are played, and so do catalogues of shops that are dropped there. */
+/** Games go where they are played; everything else is opened as what it is. */
 async function openAny(files: PathFile[]): Promise<void> {
-  const isPlayed = getUi().place.view === "play";
-  const games = files.filter(({ path }) => path.endsWith(".tw-pddl") || (isPlayed && path.endsWith(".json")));
-  if (games.length === 0) return openDropped(files);
-  navigate({ view: "play" }, "push");
-  if (await openGames(games)) await playWaiting();
+  const { games, rest } = await gamesAmong(files, getUi().place.view === "play");
+  if (games.length > 0) {
+    navigate({ view: "play" }, "push");
+    if (await openGames(games)) await playWaiting();
+  }
+  if (rest.length > 0) await openDropped(rest);
 }
 
 export function DropZone({ children }: { children: ReactNode }) {
