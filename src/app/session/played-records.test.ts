@@ -3,7 +3,7 @@ import { beginEpisode, livePlay, reply } from "../../core/loop/index.ts";
 import { AlfworldEnvironment } from "../../simulator/alfworld/environment.ts";
 import { Game } from "../../simulator/alfworld/game.ts";
 import { makeGame } from "../../simulator/alfworld/generate.ts";
-import { asSource, isStudents, playedNow } from "./played-records.ts";
+import { asSource, isStudents, playedFiles, playedNow } from "./played-records.ts";
 
 const made = makeGame(6);
 const game = new Game(made, made.task);
@@ -40,4 +40,30 @@ test("what the student alone has played is an episode, and may be incomplete", a
   const record = await played("student", "student");
   expect(isStudents(record)).toBe(true);
   expect(record.outcome).toMatchObject({ complete: false, verified: false });
+});
+
+test("once the games are closed, what was played is saved all the same: unverified, and the record says why", async () => {
+  const won = await played(...made.walkthrough.map(() => "person"));
+  const files = await playedFiles([won, await played("person"), await played("student")]);
+  const records = await Promise.all(
+    files.map(async ({ path, file }) => [
+      path,
+      (await file.text())
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line).outcome),
+    ]),
+  );
+  expect(records).toEqual([
+    [
+      "played-sources.jsonl",
+      [
+        expect.objectContaining({
+          ...{ complete: true, success: true, verified: false, replay_difference: "its game is closed" },
+        }),
+        expect.objectContaining({ complete: false, verified: false }),
+      ],
+    ],
+    ["played-episodes.jsonl", [expect.objectContaining({ complete: false })]],
+  ]);
 });

@@ -12,6 +12,7 @@ import type { Episode, Source } from "../../core/record/schema.ts";
 import type { PathFile } from "../shell/dropped-files.ts";
 import { gamesWorker } from "../workers/clients.ts";
 import { RemoteEnvironment } from "../workers/remote-environment.ts";
+import { gameOf } from "./games.ts";
 
 /** An episode that was played in the page. */
 export interface PlayedHere extends Played {
@@ -49,21 +50,29 @@ export function asSource(played: PlayedHere): Source {
 const lines = (records: readonly object[]): string =>
   records.map((record) => `${JSON.stringify(record)}\n`).join("");
 
-/** The records as files: executions, each verified by a replay, and the student's episodes. */
+/** A record as its replay finds it; without its game it stays unverified. */
+async function verifiedHere(source: Source): Promise<Source> {
+  if (gameOf(source) === null) {
+    const { outcome } = source;
+    return outcome.complete
+      ? { ...source, outcome: { ...outcome, replay_difference: "its game is closed" } }
+      : source;
+  }
+  const environment = new RemoteEnvironment(gamesWorker(), source.environment);
+  try {
+    return await verified(source, environment);
+  } finally {
+    await environment.close();
+  }
+}
+
+/** The records as files: executions, each verified by a replay where its game is open, and the student's episodes. */
 export async function playedFiles(all: readonly PlayedHere[]): Promise<PathFile[]> {
   const sources: Source[] = [];
   const episodes: Episode[] = [];
   for (const each of all) {
-    if (isStudents(each)) {
-      episodes.push(playedEpisode(each));
-      continue;
-    }
-    const environment = new RemoteEnvironment(gamesWorker(), each.task.environment);
-    try {
-      sources.push(await verified(asSource(each), environment));
-    } finally {
-      await environment.close();
-    }
+    if (isStudents(each)) episodes.push(playedEpisode(each));
+    else sources.push(await verifiedHere(asSource(each)));
   }
   return [
     { path: "played-sources.jsonl", records: sources },
