@@ -54,6 +54,19 @@ describe("making", () => {
     expect(tasks[3]).toEqual({ environment: "webshop", task: "made/shop-3/goal3", type: null });
   });
 
+  test.each([
+    ["alfworld", HOUSEHOLD],
+    ["webshop", { ...SHOP, count: 3 }],
+  ] as const)("it can be stopped, %s", async (environment, made) => {
+    const service = new GamesService();
+    const making = service.make(environment, made, ({ done }) => {
+      if (done === 1) service.stopOpening();
+    });
+    if (environment === "alfworld") service.stopOpening();
+    await expect(making).rejects.toMatchObject({ name: "AbortError" });
+    expect(service.tasks()).toEqual([]);
+  });
+
   test("what cannot be made is named by its key", async () => {
     const service = new GamesService();
     await expect(service.make("alfworld", { ...HOUSEHOLD, count: 0 })).rejects.toThrow("count: ");
@@ -157,6 +170,17 @@ describe("playing", () => {
     expect(await service.reset(a, first!.task)).toEqual(start);
     await service.closeSession(a);
     await expect(service.step(a, "look")).rejects.toThrow(`no session ${a} is open`);
+  });
+
+  test("what a worker that was ended leaves open is closed; the page's sessions go on", async () => {
+    const service = new GamesService();
+    const [name] = await service.make("alfworld", HOUSEHOLD);
+    const [left, own] = [service.openSession("alfworld", "compute"), service.openSession("alfworld")];
+    await service.reset(left, name!.task);
+    await service.reset(own, name!.task);
+    await service.closeSessionsOf("compute");
+    await expect(service.step(left, "look")).rejects.toThrow(`no session ${left} is open`);
+    expect(await service.step(own, "look")).toMatchObject({ done: false });
   });
 
   test("a task whose game is not open is named", async () => {

@@ -22,8 +22,12 @@ export interface GameTask extends TaskName {
   type: string | null;
 }
 
+/** Whose a session is: the page's, or the compute worker's, which can be ended in the middle of one. */
+export type SessionOwner = "page" | "compute";
+
 /** One environment: of any task of its kind, one after the other. */
 interface Session {
+  owner: SessionOwner;
   environment: string;
   /** The task that it was reset to, with what plays it; null before. */
   played: { task: string; in: Environment } | null;
@@ -55,10 +59,28 @@ export class GamesService {
    *
    * @throws InputError for what cannot be made, naming the key
    */
-  async make(environment: GameEnvironment, made: MadeConfig): Promise<GameTask[]> {
-    return this.#open(SILENT, async () => {
+  async make(
+    environment: GameEnvironment,
+    made: MadeConfig,
+    onProgress: OnGames = SILENT,
+  ): Promise<GameTask[]> {
+    return this.#open(onProgress, async (told) => {
       checkMadeConfig(made);
-      if (environment === "webshop") return [await shopGameSet(madeShops(made).map(textOfMade))];
+      if (environment === "webshop") {
+        const shops = madeShops(made).map(textOfMade);
+        return [
+          await shopGameSet(
+            shops.map(({ label, read }, n) => ({
+              label,
+              read: async () => {
+                await pause();
+                told(n, shops.length);
+                return read();
+              },
+            })),
+          ),
+        ];
+      }
       return [alfworldGameSet(new Map(madeGames(made).map((each) => [each.task, textOfMade(each)])))];
     });
   }
@@ -96,7 +118,7 @@ export class GamesService {
     });
   }
 
-  /** Ends an opening that is under way; it rejects with an AbortError and opens nothing. */
+  /** Ends an opening or making that is under way; it rejects with an AbortError and opens nothing. */
   stopOpening(): void {
     this.#opening?.abort(new DOMException("the opening was stopped", "AbortError"));
   }
@@ -112,9 +134,9 @@ export class GamesService {
   }
 
   /** A new environment. @returns the number of its session */
-  openSession(environment: string): number {
+  openSession(environment: string, owner: SessionOwner = "page"): number {
     this.#lastSession += 1;
-    this.#sessions.set(this.#lastSession, { environment, played: null });
+    this.#sessions.set(this.#lastSession, { owner, environment, played: null });
     return this.#lastSession;
   }
 
@@ -139,6 +161,12 @@ export class GamesService {
     const of = this.#sessions.get(session);
     this.#sessions.delete(session);
     await of?.played?.in.close();
+  }
+
+  /** Closes what an owner that is gone has left open. */
+  async closeSessionsOf(owner: SessionOwner): Promise<void> {
+    const left = [...this.#sessions].filter(([, session]) => session.owner === owner);
+    await Promise.all(left.map(([number]) => this.closeSession(number)));
   }
 
   /**
@@ -177,8 +205,10 @@ export class GamesService {
     try {
       const sets = await read((done, total) => {
         controller.signal.throwIfAborted();
-        if (done % 20 === 0 || done === total) onProgress({ done, total });
+        if (total <= 20 || done % 20 === 0 || done === total) onProgress({ done, total });
       });
+      await pause();
+      controller.signal.throwIfAborted();
       for (const set of sets)
         for (const task of set.tasks) {
           const name = { environment: set.environment, task };
@@ -190,6 +220,9 @@ export class GamesService {
     }
   }
 }
+
+/** Lets the worker hear that it is to stop. */
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 
 /** @throws InputError naming the key at fault */
 function checkMadeConfig(made: MadeConfig): void {

@@ -17,15 +17,19 @@ const api = {
   stopOpening: service.stopOpening.bind(service),
   closeGames: service.closeGames.bind(service),
   plan: service.plan.bind(service),
-  openSession: service.openSession.bind(service),
+  openSession: (environment: string) => service.openSession(environment),
   reset: service.reset.bind(service),
   step: service.step.bind(service),
   closeSession: service.closeSession.bind(service),
   verify: service.verify.bind(service),
 
-  /** Lets another worker call this one directly. */
-  connect(port: MessagePort): void {
-    Comlink.expose(api, port);
+  /** Lets the compute worker call this one directly. There is one at a time: the one before is gone. */
+  async connect(port: MessagePort): Promise<void> {
+    await service.closeSessionsOf("compute");
+    Comlink.expose(
+      { ...api, openSession: (environment: string) => service.openSession(environment, "compute") },
+      port,
+    );
   },
 };
 
