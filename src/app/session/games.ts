@@ -30,7 +30,7 @@ export function gameOf({ environment, task }: TaskName): GameTask | null {
 
 /** Makes games beside those that are open. @returns whether they are open now */
 export function makeGames(environment: GameEnvironment, made: MadeConfig): Promise<boolean> {
-  return opening("Making games", () => gamesWorker().make(environment, made));
+  return opening("Making games", (onProgress) => gamesWorker().make(environment, made, onProgress));
 }
 
 /** Opens ALFWorld's game files and WebShop's catalogues beside those that are open. @returns whether they are open now */
@@ -59,7 +59,7 @@ async function opening(label: string, read: (onProgress: OnGames) => Promise<Gam
     useGames.setState({ tasks: await read(Comlink.proxy(told)) });
     return true;
   } catch (error) {
-    useGames.setState({ problem: isAbort(error) ? "Opening was stopped." : describeFault(error) });
+    useGames.setState({ problem: isAbort(error) ? `${label} was stopped.` : describeFault(error) });
     return false;
   } finally {
     useGames.setState({ opening: null });
