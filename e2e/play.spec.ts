@@ -129,7 +129,7 @@ test("a recorded visit is played on by hand, and records are verified by playing
   await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Task" }).click();
   await page.getByText("Verify by playing").click();
   await page.getByRole("button", { name: "Verify all 2 records" }).click();
-  await expect(page.getByTestId("verified")).toHaveText("1 verified, 1 that differ, 0 not played");
+  await expect(page.getByTestId("verified")).toHaveText("1 verified, 1 differs, 0 not played");
   await expect(page.locator("[data-record='planner:16']")).toContainText(
     `Verified: ${LENGTH} decisions repeat`,
   );

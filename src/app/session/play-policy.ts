@@ -22,6 +22,9 @@ export function policyProblem(policy: Policy, game: TaskName | null): string | n
   return null;
 }
 
+/** Runs that were begun: a press of "Stop" ends its own only. */
+let runs = 0;
+
 /** Lets a model decide: once, or to the end of the episode. */
 export async function playPolicy(policy: Policy, onward: boolean): Promise<void> {
   const live = presentEpisode();
@@ -30,6 +33,7 @@ export async function playPolicy(policy: Policy, onward: boolean): Promise<void>
     showProblem("A model is at work: wait for it, or stop it.");
     return;
   }
+  runs += 1;
   showProblem(null);
   setUi({ playing: { label: "Getting ready", stopping: false } });
   try {
@@ -55,10 +59,12 @@ async function decide(episode: LiveEpisode, policy: Policy): Promise<void> {
   const context = policy === "evidence" ? await stoppable(evidenceFor(episode, prompt.message)) : null;
   const seed = seedOf(task.seedText({ decision, attempt: 0 }));
   const { episode: id, environment, sampling } = task;
+  // It may have been chosen for an environment with a higher limit.
+  const maxTokens = Math.min(usePlay.getState().maxTokens ?? task.maxTokens, task.maxTokens);
   say(`Decision ${decision}: the ${ROLE_OF[policy]} writes`);
   const written = await stoppable(
     client.api.respond(ROLE_OF[policy], {
-      task: { episode: id, environment, sampling, maxTokens: usePlay.getState().maxTokens ?? task.maxTokens },
+      task: { episode: id, environment, sampling, maxTokens },
       prompt,
       evidenceIds: context?.promptIds ?? null,
       decision,
@@ -115,10 +121,11 @@ const GRACE = 1000;
 export async function stopPolicy(): Promise<void> {
   const { playing } = getUi();
   if (playing === null || playing.stopping) return;
+  const mine = runs;
   setUi({ playing: { ...playing, stopping: true } });
   void computeWorker().then(({ api }) => api.abort());
   await new Promise((resolve) => setTimeout(resolve, GRACE));
-  if (getUi().playing?.stopping !== true) return;
+  if (mine !== runs || getUi().playing?.stopping !== true) return;
   endComputeWorker();
   stop?.();
 }

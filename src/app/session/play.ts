@@ -132,9 +132,12 @@ async function drawGraph(): Promise<void> {
   }
 }
 
+/** The game is at work, or a model plays it: nothing else can be done with it. */
+export const isPlayBusy = (): boolean => get().busy || getUi().playing !== null;
+
 /** Does something with the environment, one thing at a time; what goes wrong is said in one line. */
 async function act(work: () => Promise<void>): Promise<void> {
-  if (get().busy || getUi().playing !== null) return;
+  if (isPlayBusy()) return;
   set({ busy: true, problem: null });
   try {
     await work();
@@ -182,8 +185,9 @@ async function begin(game: TaskName, from: PlayedFrom | null): Promise<void> {
   const opened = await task.open();
   try {
     live = from === null ? await beginEpisode({ task, opened }) : await repeated(task, opened, from);
-    const recorded = from?.record.decisions[from.position]?.action ?? "";
-    showEpisode({ draft: from === null ? "" : recorded });
+    // Null again where the record does not repeat.
+    const repeats = get().from;
+    showEpisode({ draft: repeats?.record.decisions[repeats.position]?.action ?? "" });
   } catch (error) {
     await opened.environment.close();
     throw error;
@@ -229,12 +233,15 @@ export function undoDecision(): Promise<void> {
       return;
     }
     live = resumed;
-    showEpisode({ draft: "", context: null });
+    const { from } = get();
+    const isPastIt = from !== null && decisions.length < from.position;
+    showEpisode({ draft: "", context: null, ...(isPastIt ? { from: null } : {}) });
   });
 }
 
 /** Plays a record of an open library on from one of its decisions; where its game is not open, it waits for it. */
 export async function playOn(ref: RecordRef, position: number): Promise<void> {
+  if (isPlayBusy()) return;
   navigate({ view: "play" }, "push");
   await act(async () => {
     const from = { ...ref, position, record: await readRecord(ref) };

@@ -1,6 +1,6 @@
 /** "Verify by playing": records of open libraries, executed once more in the games that are open in the page. */
 import { create } from "zustand";
-import type { TaskModel } from "../model.ts";
+import type { TaskModel, TaskRef } from "../model.ts";
 import { countOf } from "../shell/plural.ts";
 import { gamesWorker, libraryWorker } from "../workers/clients.ts";
 import { formatSeconds } from "./eta.ts";
@@ -18,7 +18,7 @@ interface Verifying {
   /** By `recordKey`. */
   verdicts: Readonly<Record<string, Verdict>>;
   /** All records of a task are under way; null while they are not. */
-  all: { done: number; total: number; left: string | null } | null;
+  all: { task: TaskRef; done: number; total: number; left: string | null } | null;
 }
 
 export const useVerdicts = create<Verifying>(() => ({ verdicts: {}, all: null }));
@@ -58,17 +58,21 @@ export async function verifyRecord(ref: RecordRef): Promise<void> {
 
 let stopped = false;
 
-/** Plays records, one after the other. */
-export async function verifyAll(records: readonly RecordRef[]): Promise<void> {
+/** Plays records of a task, one after the other. */
+export async function verifyAll(
+  { library, environment, task: name }: TaskRef,
+  records: readonly RecordRef[],
+): Promise<void> {
   if (useVerdicts.getState().all !== null) return;
   stopped = false;
+  const task = { library, environment, task: name };
   const began = performance.now();
   try {
     for (const [done, record] of records.entries()) {
       if (stopped) return;
       const each = done === 0 ? null : (performance.now() - began) / 1000 / done;
       const left = each === null ? null : formatSeconds(each * (records.length - done));
-      useVerdicts.setState({ all: { done, total: records.length, left } });
+      useVerdicts.setState({ all: { task, done, total: records.length, left } });
       await verifyRecord(record);
     }
   } finally {

@@ -67,7 +67,7 @@ export function register(program: Command): void {
     )
     .option(
       "--type <name>",
-      `ALFWorld: one task type; by turns if absent (${TASK_TYPES.join(", ")})`,
+      `ALFWorld: one task type; all types in turn if absent (${TASK_TYPES.join(", ")})`,
       oneOf(TASK_TYPES),
     )
     .option(

@@ -27,7 +27,7 @@ export const madeSchema = z.strictObject({
     .max(SEED_LIMIT - 1)
     .describe("The first seed."),
   size: z.enum(ROOM_SIZES).optional().describe("ALFWorld: how large the rooms are; small when absent."),
-  type: z.enum(TASK_TYPES).optional().describe("ALFWorld: one task type; by turns when absent."),
+  type: z.enum(TASK_TYPES).optional().describe("ALFWorld: one task type; all types in turn when absent."),
   products: z
     .int()
     .min(1)

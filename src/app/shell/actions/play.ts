@@ -19,6 +19,11 @@ function recordMeant(ui: UiState): { record: RecordRef; position: number } | nul
 const playable: Blocked = ({ task }) =>
   task === null || unplayable(task) === null ? null : "only ALFWorld and WebShop can be played in the page";
 
+const aFreeGame: Blocked = ({ playing }) => {
+  if (playing !== null) return "a model plays";
+  return usePlay.getState().busy ? "the game is at work" : null;
+};
+
 const anEpisode: Blocked = () => {
   const { episode, busy } = usePlay.getState();
   if (episode === null) return "begin an episode in the play view first";
@@ -49,7 +54,7 @@ export const PLAY: readonly Action[] = [
     group: "Play",
     keys: ["r"],
     words: "replay game episode record live",
-    blocked: needs(aTask, playable, (ui) =>
+    blocked: needs(aTask, playable, aFreeGame, (ui) =>
       recordMeant(ui) === null ? "pin a visit or open a decision first" : null,
     ),
     run: () => {
@@ -67,7 +72,7 @@ export const PLAY: readonly Action[] = [
     ),
     run: async () => {
       const { task } = getUi();
-      if (task !== null) await verifyAll(await recordsOf(task));
+      if (task !== null) await verifyAll(task, await recordsOf(task));
     },
   },
   {

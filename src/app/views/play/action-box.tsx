@@ -2,6 +2,7 @@
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import type { Offered } from "../../../core/ports.ts";
 import { playAction, setPlay, usePlay } from "../../session/play.ts";
+import { getUi } from "../../state/store.ts";
 import { shownText } from "../../text/shown-text.ts";
 import { filteredActions, hasSearch, offeredActions, SEARCH } from "./offered-actions.ts";
 
@@ -13,6 +14,7 @@ export function ActionBox({ offered, disabled }: { offered: Offered | null; disa
   const [active, setActive] = useState(-1);
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
+  const box = useRef<HTMLDivElement>(null);
   const list = useRef<HTMLDivElement>(null);
   const all = offeredActions(offered);
   const found = filteredActions(all, draft);
@@ -21,8 +23,14 @@ export function ActionBox({ offered, disabled }: { offered: Offered | null; disa
   // Another turn or other words: nothing is chosen yet.
   // biome-ignore lint/correctness/useExhaustiveDependencies: each of them makes another list
   useEffect(() => setActive(-1), [offered, draft]);
+  // The first turn follows the press that began the episode; later ones take the focus only where nothing else has it.
+  const isFirst = useRef(getUi().playing === null);
   useEffect(() => {
-    if (!disabled) input.current?.focus();
+    if (disabled) return;
+    const { activeElement, body } = document;
+    if (isFirst.current || activeElement === body || box.current?.contains(activeElement))
+      input.current?.focus();
+    isFirst.current = false;
   }, [disabled]);
   useEffect(() => {
     list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
@@ -38,7 +46,7 @@ export function ActionBox({ offered, disabled }: { offered: Offered | null; disa
     event.stopPropagation();
   };
   return (
-    <div className="action-box">
+    <div ref={box} className="action-box">
       <div className="action-line-box">
         <label htmlFor={`${id}-text`}>Your action</label>
         <input
@@ -66,7 +74,7 @@ export function ActionBox({ offered, disabled }: { offered: Offered | null; disa
           disabled={disabled || (chosen ?? draft).trim() === ""}
           onClick={() => void playAction(chosen ?? draft)}
         >
-          Play it
+          Play
         </button>
         {hasSearch(offered) && (
           <button

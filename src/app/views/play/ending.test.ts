@@ -36,7 +36,7 @@ test.each([
   ],
   [
     episode("alfworld", { ended: "horizon", complete: true }),
-    "Out of decisions: an episode has 30. Not won.",
+    "Not won: the limit of 30 decisions is reached.",
   ],
   [
     episode("webshop", { ended: "environment", complete: true }, { done: true, score: 0.5 }),

@@ -12,7 +12,8 @@ export function ending({ task, turn, decisions, ended }: Ended): string | null {
   if (ended === null) return null;
   const count = countOf(decisions.length, "decision");
   if (turn.success) return `Won after ${count}.`;
-  if (ended.ended === "horizon") return `Out of decisions: an episode has ${task.maxDecisions}. Not won.`;
+  if (ended.ended === "horizon")
+    return `Not won: the limit of ${countOf(task.maxDecisions, "decision")} is reached.`;
   if (ended.ended === "technical") return `Ended for a technical reason: ${ended.reason ?? "unknown"}`;
   // ALFWorld's score says no more than that it was not won.
   const scored = environmentRules(task.environment).taskType(task.task) === null && turn.score !== null;

@@ -107,7 +107,7 @@ export function MakeGames() {
           <label className="form-field">
             <span className="caption">Type</span>
             <select name="type" defaultValue="">
-              <option value="">by turns</option>
+              <option value="">all types in turn</option>
               {TASK_TYPES.map((type) => (
                 <option key={type}>{type}</option>
               ))}

@@ -12,7 +12,6 @@ import {
   usePlay,
 } from "../../session/play.ts";
 import { PLAY_MODES, type PlayMode, setPlayMode, usePlayMode } from "../../session/play-mode.ts";
-import { unplayable } from "../../session/play-record.ts";
 import { useUi } from "../../state/store.ts";
 import { LongText } from "../../text/long-text.tsx";
 import { shownName } from "../../text/shown-text.ts";
@@ -191,17 +190,12 @@ function Begin() {
 /** A record that is to be played on, while its game is not open. */
 function Waiting({ from }: { from: PlayedFrom }) {
   const { environment, task, id, position } = from;
-  const never = unplayable(from);
-  const made = never === null ? madeBy(from) : null;
+  const made = madeBy(from);
   return (
     <section className="waiting" aria-label="A game is needed" data-testid="waiting">
       <p>
-        To play <bdi>{shownName(id, 80)}</bdi> on from decision {position},{" "}
-        {never ?? (
-          <>
-            the game <code>{shownName(task, 200)}</code> ({environment}) is needed, and it is not open.
-          </>
-        )}
+        To play <bdi>{shownName(id, 80)}</bdi> on from decision {position}, the game{" "}
+        <code>{shownName(task, 200)}</code> ({environment}) is needed, and it is not open.
       </p>
       <div className="open-buttons">
         {made !== null && (
@@ -215,9 +209,9 @@ function Waiting({ from }: { from: PlayedFrom }) {
             Make this game
           </button>
         )}
-        {never === null && <OpenGames />}
+        <OpenGames />
         <button type="button" onClick={forgetWaiting}>
-          Leave it
+          Dismiss
         </button>
       </div>
     </section>

@@ -1,4 +1,5 @@
 /** A model decides: which one, how its responses are drawn, once or to the end. */
+import { useEffect, useState } from "react";
 import { isOneOf } from "../../../core/one-of.ts";
 import { POLICIES, type Policy, setPlay, usePlay } from "../../session/play.ts";
 import { playPolicy, policyProblem, stopPolicy } from "../../session/play-policy.ts";
@@ -10,6 +11,42 @@ const TITLES: Record<Policy, string> = {
   teacher: "Teacher",
   evidence: "Teacher under evidence",
 };
+
+/** A number that may be empty or wrong while it is typed; only a valid one is taken. */
+function NumberField({
+  caption,
+  value,
+  onValue,
+  ...input
+}: {
+  caption: string;
+  value: number;
+  min: number;
+  max: number;
+  disabled: boolean;
+  title?: string;
+  onValue: (value: number) => void;
+}) {
+  const [text, setText] = useState(String(value));
+  useEffect(() => setText(String(value)), [value]);
+  return (
+    <label className="form-field">
+      <span className="caption">{caption}</span>
+      <input
+        {...input}
+        type="number"
+        className="number"
+        step={1}
+        value={text}
+        onChange={({ target }) => {
+          setText(target.value);
+          if (target.validity.valid && target.value !== "") onValue(Number(target.value));
+        }}
+        onBlur={() => setText(String(value))}
+      />
+    </label>
+  );
+}
 
 export function PolicyBar({
   over,
@@ -44,37 +81,23 @@ export function PolicyBar({
           ))}
         </select>
       </label>
-      <label className="form-field">
-        <span className="caption">Repetition</span>
-        <input
-          type="number"
-          className="number"
-          min={0}
-          max={999_999}
-          step={1}
-          value={repetition}
-          disabled={playing !== null}
-          title="Part of the seeds of its responses, from the next episode on"
-          onChange={({ target }) => {
-            if (target.validity.valid && target.value !== "") setPlay({ repetition: Number(target.value) });
-          }}
-        />
-      </label>
-      <label className="form-field">
-        <span className="caption">Longest response</span>
-        <input
-          type="number"
-          className="number"
-          min={1}
-          max={limit}
-          step={1}
-          value={maxTokens ?? limit}
-          disabled={playing !== null}
-          onChange={({ target }) => {
-            if (target.validity.valid && target.value !== "") setPlay({ maxTokens: Number(target.value) });
-          }}
-        />
-      </label>
+      <NumberField
+        caption="Repetition"
+        min={0}
+        max={999_999}
+        value={repetition}
+        disabled={playing !== null}
+        title="Part of the seeds of its responses, from the next episode on"
+        onValue={(value) => setPlay({ repetition: value })}
+      />
+      <NumberField
+        caption="Longest response"
+        min={1}
+        max={limit}
+        value={Math.min(maxTokens ?? limit, limit)}
+        disabled={playing !== null}
+        onValue={(value) => setPlay({ maxTokens: value })}
+      />
       <div className="open-buttons">
         <button type="button" disabled={blocked} onClick={() => void playPolicy(policy, false)}>
           One step

@@ -125,7 +125,11 @@ export const StateGraph = memo(function StateGraph({
       >
         {room.width > 0 && (
           <svg width={place.width} height={place.height} aria-hidden="true">
-            <Lines columns={columns} place={place} />
+            <Lines
+              columns={columns}
+              place={place}
+              lane={onOpen !== null || path.some((each) => !each.recorded)}
+            />
             {!large && <Edges task={task} axis={axis} place={place} />}
             <References task={task} retrieval={retrieval} axis={axis} place={place} />
             {highlights.length > 0 && (

@@ -63,7 +63,7 @@ const TITLES: Readonly<Record<string, string>> = {
 
 /** What an optional choice is called while it is not made. */
 const ABSENT_CHOICES: Readonly<Record<string, string>> = {
-  "environment.made.type": "by turns",
+  "environment.made.type": "all types in turn",
   "environment.server_settings": "released",
 };
 

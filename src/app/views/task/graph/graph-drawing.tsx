@@ -22,16 +22,23 @@ import { HIGHLIGHTS } from "./highlights.ts";
 export const Lines = memo(function Lines({
   columns,
   place,
+  lane,
 }: {
   columns: readonly number[];
   place: Geometry;
+  /** Something may lie in the lane. */
+  lane: boolean;
 }) {
   return (
     <g className="axis">
-      <line className="lane" x1={8} x2={place.width - 8} y1={place.lane - 16} y2={place.lane - 16} />
-      <text className="lane-name" x={8} y={place.lane - 19}>
-        student states that no execution visited ↓
-      </text>
+      {lane && (
+        <>
+          <line className="lane" x1={8} x2={place.width - 8} y1={place.lane - 16} y2={place.lane - 16} />
+          <text className="lane-name" x={8} y={place.lane - 19}>
+            student states that no execution visited ↓
+          </text>
+        </>
+      )}
       {columns.map((column) => (
         <line key={column} x1={place.x(column)} x2={place.x(column)} y1={14} y2={place.lane - 16} />
       ))}

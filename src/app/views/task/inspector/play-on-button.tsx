@@ -1,11 +1,14 @@
-import { playOn } from "../../../session/play.ts";
+import { playOn, usePlay } from "../../../session/play.ts";
 import { type RecordRef, unplayable } from "../../../session/play-record.ts";
+import { useUi } from "../../../state/store.ts";
 
 /** Plays a record on from one of its decisions; nothing where its environment cannot be played in the page. */
 export function PlayOnButton({ record, position }: { record: RecordRef; position: number }) {
+  const busy = usePlay((play) => play.busy);
+  const playing = useUi((ui) => ui.playing !== null);
   if (unplayable(record) !== null) return null;
   return (
-    <button type="button" onClick={() => void playOn(record, position)}>
+    <button type="button" disabled={busy || playing} onClick={() => void playOn(record, position)}>
       Play on from here <kbd>r</kbd>
     </button>
   );

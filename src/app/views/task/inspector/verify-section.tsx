@@ -1,6 +1,6 @@
 /** "Verify by playing": each record of the task, and all of them. */
 import { useEffect, useState } from "react";
-import type { TaskModel } from "../../../model.ts";
+import type { TaskModel, TaskRef } from "../../../model.ts";
 import { describeFault } from "../../../session/faults.ts";
 import { useGames } from "../../../session/games.ts";
 import { missingGame, type RecordRef, unplayable } from "../../../session/play-record.ts";
@@ -31,6 +31,9 @@ export function VerifySection({ task }: { task: TaskModel }) {
     </section>
   );
 }
+
+const isOf = (task: TaskModel, other: TaskRef): boolean =>
+  task.library === other.library && task.environment === other.environment && task.task === other.task;
 
 function Records({ task }: { task: TaskModel }) {
   const never = unplayable(task);
@@ -68,7 +71,7 @@ function Records({ task }: { task: TaskModel }) {
         <button
           type="button"
           disabled={missing !== null || all !== null}
-          onClick={() => void verifyAll(read)}
+          onClick={() => void verifyAll(task, read)}
         >
           Verify all {countOf(read.length, "record")}
         </button>
@@ -83,9 +86,9 @@ function Records({ task }: { task: TaskModel }) {
       </div>
       <p className="note" role="status" data-testid="verified">
         {all !== null
-          ? `${all.done} of ${all.total}${all.left === null ? "" : `, ${all.left} left`}`
+          ? `${isOf(task, all.task) ? "" : `Records of ${shownName(all.task.task, 80)}: `}${all.done} of ${all.total}${all.left === null ? "" : `, ${all.left} left`}`
           : found.length > 0 &&
-            `${of("verified")} verified, ${of("differs")} that differ, ${of("missing")} not played`}
+            `${of("verified")} verified, ${of("differs")} ${of("differs") === 1 ? "differs" : "differ"}, ${of("missing")} not played`}
       </p>
       <ul className="verify-list">
         {read.slice(0, MOST_LINES).map((record) => (
