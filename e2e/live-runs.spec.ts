@@ -115,7 +115,7 @@ test("a cancelled evaluation keeps what has ended and goes on", async ({ page })
   await expect(progress).toContainText(/^2 of 4 episodes.* left/, { timeout: 60_000 });
   await progress.getByRole("button", { name: "Cancel" }).click();
   await expect(state(page)).toHaveText("cancelled", { timeout: 30_000 });
-  await expect(run(page, "Evaluation")).toContainText("2 episodes of 4 are kept.");
+  await expect(run(page, "Evaluation")).toContainText("Kept: 2 of 4 episodes.");
   await goOnToItsEnd(page);
 });
 
@@ -124,7 +124,7 @@ test("an evaluation whose device is lost says so, keeps what has ended and goes 
   await evaluateTwoGroups(page);
   await expect(state(page)).toHaveText("failed", { timeout: 60_000 });
   await expect(run(page, "Evaluation").getByRole("alert")).toContainText(
-    /device.*lost.* 2 episodes of 4 are kept\./,
+    /device.*lost.* Kept: 2 of 4 episodes\./,
   );
   await goOnToItsEnd(page);
 });
@@ -135,8 +135,8 @@ test("an evaluation whose page is closed goes on once its games are open again",
   await expect(page.getByTestId("live-run-progress")).toContainText("2 of 4 episodes", { timeout: 60_000 });
   await page.reload();
   await page.getByLabel("What to do with the games").selectOption("runs");
-  await expect(state(page)).toHaveText("broken off");
-  await expect(run(page, "Evaluation")).toContainText("2 episodes of 4 are kept.");
+  await expect(state(page)).toHaveText("interrupted");
+  await expect(run(page, "Evaluation")).toContainText("Kept: 2 of 4 episodes.");
   await run(page, "Evaluation").getByRole("button", { name: "Go on" }).click();
   await expect(run(page, "Evaluation").getByRole("alert")).toContainText(
     "is not open: open or make it in the Play view",
@@ -144,6 +144,51 @@ test("an evaluation whose page is closed goes on once its games are open again",
   await page.getByRole("spinbutton", { name: "Games" }).fill("2");
   await page.getByRole("button", { name: "Make games" }).click();
   await goOnToItsEnd(page);
+});
+
+test("a run of another tab can be gone on with once that tab is gone", async ({ page, context }) => {
+  await holdAt(page, { at: { episodes: 2 } });
+  await evaluateTwoGroups(page);
+  await expect(page.getByTestId("live-run-progress")).toContainText("2 of 4 episodes", { timeout: 60_000 });
+  const other = await context.newPage();
+  await openPanel(other);
+  const there = run(other, "Evaluation");
+  await expect(there).toContainText("it goes on in another tab");
+  await expect(there.getByRole("button", { name: "Go on" })).toHaveCount(0);
+  await page.close();
+  await expect(state(other)).toHaveText("interrupted");
+  await goOnToItsEnd(other);
+});
+
+/** Sets a kept run back to where it was before its end was written down. */
+const forgetTheEnd = (page: Page) =>
+  page.evaluate(async () => {
+    const opening = indexedDB.open("gcopd-live-runs");
+    await new Promise((resolve) => {
+      opening.onsuccess = resolve;
+    });
+    const runs = opening.result.transaction("runs", "readwrite").objectStore("runs");
+    const all = runs.getAll();
+    await new Promise((resolve) => {
+      all.onsuccess = resolve;
+    });
+    const put = runs.put({ ...all.result[0], state: "running" });
+    await new Promise((resolve) => {
+      put.onsuccess = resolve;
+    });
+    opening.result.close();
+  });
+
+test("an evaluation whose page is closed just before its end goes on to its figures", async ({ page }) => {
+  await openPanel(page, 1);
+  await page.getByLabel("Seeds").fill("0");
+  await page.getByRole("button", { name: "Evaluate" }).click();
+  await expect(page.getByTestId("evaluation")).toContainText("1 task × 1 seed", { timeout: 100_000 });
+  await forgetTheEnd(page);
+  await openPanel(page, 1);
+  await expect(run(page, "Evaluation")).toContainText("Kept: 1 of 1 episode.");
+  await run(page, "Evaluation").getByRole("button", { name: "Go on" }).click();
+  await expect(page.getByTestId("evaluation")).toContainText("1 task × 1 seed", { timeout: 60_000 });
 });
 
 test("a collection with plans is opened as a library in one press", async ({ page }) => {

@@ -26,6 +26,10 @@ function readable<T>(schema: z.ZodType<T>, values: readonly unknown[]): T[] {
 export const keepLiveRun = (run: KeptLiveRun): Promise<unknown> =>
   within("runs", "readwrite", (store) => store.put(run));
 
+export async function keptLiveRun(id: string): Promise<KeptLiveRun | undefined> {
+  return keptLiveRunSchema.safeParse(await within("runs", "readonly", (store) => store.get(id))).data;
+}
+
 export async function keptLiveRuns(): Promise<KeptLiveRun[]> {
   return readable(keptLiveRunSchema, await within("runs", "readonly", (store) => store.getAll()));
 }
@@ -39,6 +43,10 @@ export async function keepPlayed(
   await within("records", "readwrite", (store) => store.put({ run, episode, record }));
   await within("outcomes", "readwrite", (store) => store.put({ run, episode, outcome }));
 }
+
+/** An episode begins again: what counted of it counts no more. */
+export const dropOutcome = (run: string, episode: string): Promise<unknown> =>
+  within("outcomes", "readwrite", (store) => store.delete([run, episode]));
 
 /** What counts of a run's episodes that have ended, by episode. */
 export async function keptOutcomes(run: string): Promise<Map<string, LiveOutcome | null>> {

@@ -60,6 +60,6 @@ export async function ownedRuns(): Promise<ReadonlySet<string>> {
 }
 
 /** Resolves when no tab owns the run any more. Rejects with an AbortError when `signal` aborts. */
-export async function whenFree(id: string, signal: AbortSignal): Promise<void> {
-  await locks()?.request(PREFIX + id, { mode: "shared", signal }, () => undefined);
+export async function whenFree(id: string, signal?: AbortSignal): Promise<void> {
+  await locks()?.request(PREFIX + id, { mode: "shared", ...(signal && { signal }) }, () => undefined);
 }

@@ -44,6 +44,7 @@ it("lists everything that is running, with what ends it", () => {
       ...{ state: "running", message: null, created: "2026-01-01T00:00:00Z", share: 0.5, kept: true },
       outcomes: new Map([["a#0", null]]),
       since: null,
+      endedNow: false,
     },
     runs: {
       t: { ...run("t", "worker"), state: "running" },

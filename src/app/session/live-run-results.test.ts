@@ -18,6 +18,7 @@ function run(outcomes: readonly LiveOutcome[], change: Partial<LiveRun> = {}): L
       outcomes: played,
       share: 0,
       since: null,
+      endedNow: false,
     },
     plan: {
       ...{ kind: "evaluate", role: "student", environment: "alfworld" },

@@ -2,9 +2,16 @@
 import * as Comlink from "comlink";
 import { create } from "zustand";
 import { InputError } from "../../core/errors.ts";
-import { dropLiveRun, keepLiveRun, keptLiveRuns, keptOutcomes, keptRecord } from "../runs/live-archive.ts";
+import {
+  dropLiveRun,
+  keepLiveRun,
+  keptLiveRun,
+  keptLiveRuns,
+  keptOutcomes,
+  keptRecord,
+} from "../runs/live-archive.ts";
 import type { KeptLiveRun, LiveOutcome, LiveRunPlan } from "../runs/live-run.ts";
-import { leaveRun, ownedRuns, ownRun } from "../runs/run-locks.ts";
+import { leaveRun, ownedRuns, ownRun, whenFree } from "../runs/run-locks.ts";
 import { newRunId } from "../runs/runs-store.ts";
 import { countOf } from "../shell/plural.ts";
 import { isComputing } from "../state/computing.ts";
@@ -25,6 +32,8 @@ export interface LiveRun extends KeptLiveRun {
   since: { at: number; ended: number } | null;
   /** False where the browser keeps nothing of it: it ends with the page. */
   kept: boolean;
+  /** Whether it ended in this visit. */
+  endedNow: boolean;
 }
 
 interface LiveRuns {
@@ -59,6 +68,7 @@ export async function startLiveRun(plan: LiveRunPlan): Promise<void> {
   put({
     ...{ id, plan, model: { name: "", digest: "" }, ids: [], state: "running", message: null },
     ...{ created: new Date().toISOString(), outcomes: new Map(), share: 0, since: null, kept: true },
+    endedNow: false,
   });
   await play(id);
 }
@@ -75,9 +85,13 @@ async function play(id: string): Promise<void> {
   setUi({ liveRun: id });
   patch(id, { state: "running", message: null, share: 0, since: null });
   try {
-    if (!(await ownRun(id)))
-      throw new InputError("another tab of this browser has this run, and it goes on there");
-    const { plan, outcomes, model: before } = get().runs[id]!;
+    if (!(await ownRun(id))) {
+      setUi({ liveRun: null });
+      return followElsewhere(id);
+    }
+    const { plan, model: before, kept, outcomes: known } = get().runs[id]!;
+    // Another tab may have played on since this one read it.
+    const outcomes = kept ? await keptOutcomes(id).catch(() => known) : known;
     requireGames(plan.environment, plan.tasks);
     const { api } = await ensureModel(plan.role);
     await computeWithGames();
@@ -87,7 +101,7 @@ async function play(id: string): Promise<void> {
         `its episodes so far were played by another model, ${before.name}: open that one as the ${plan.role}, then go on`,
       );
     if (mine !== turn) return;
-    patch(id, { model, since: { at: performance.now(), ended: outcomes.size } });
+    patch(id, { model, outcomes, since: { at: performance.now(), ended: outcomes.size } });
     await keep(id);
     await api.playLive(
       { id, plan, model, ended: [...outcomes.keys()] },
@@ -143,7 +157,7 @@ function follow(id: string, event: LiveRunEvent): void {
 }
 
 function end(id: string, state: "done" | "cancelled" | "failed", message: string | null): void {
-  patch(id, { state, message, share: 0, since: null });
+  patch(id, { state, message, share: 0, since: null, endedNow: true });
   setUi({ liveRun: null });
   void keep(id).then(() => leaveRun(id));
 }
@@ -186,26 +200,52 @@ export async function restoreLiveRuns(): Promise<void> {
   if (get().restored) return;
   useLiveRuns.setState({ restored: true });
   try {
-    const [runs, owned] = await Promise.all([keptLiveRuns(), ownedRuns()]);
-    for (const run of runs) {
+    // In this order a run that ends meanwhile is read as ended, or is followed until it is read again.
+    const owned = await ownedRuns();
+    for (const run of await keptLiveRuns()) {
       if (get().runs[run.id] !== undefined) continue;
-      const outcomes = await keptOutcomes(run.id);
-      const whole = { ...run, outcomes, share: 0, since: null, kept: true };
-      const goesOn = run.state === "running" || run.state === "cancelling";
-      if (owned.has(run.id)) put({ ...whole, state: "running", message: "it goes on in another tab" });
-      else if (goesOn) put({ ...whole, state: "lost", message: "the page was closed while it played" });
-      else put(whole);
+      await putKept(run);
+      if (owned.has(run.id)) void followElsewhere(run.id);
     }
   } catch {
     // Nothing is kept here: the list begins empty.
   }
 }
 
-/** Takes a run away with all that was played. */
+/** Lists a run that no tab plays as it was written down. */
+async function putKept(run: KeptLiveRun): Promise<void> {
+  const outcomes = await keptOutcomes(run.id);
+  const goesOn = run.state === "running" || run.state === "cancelling";
+  put({
+    ...{ ...run, outcomes, share: 0, since: null, kept: true, endedNow: false },
+    ...(goesOn ? { state: "lost", message: "the page was closed while it played" } : {}),
+  });
+}
+
+/** Shows that another tab plays the run; once that tab has ended it, or is gone, this one has what was written down. */
+async function followElsewhere(id: string): Promise<void> {
+  patch(id, { state: "running", message: "it goes on in another tab", share: 0, since: null });
+  await whenFree(id);
+  if (getUi().liveRun === id || get().runs[id] === undefined) return;
+  const run = await keptLiveRun(id).catch(() => undefined);
+  if (run !== undefined) await putKept(run);
+  else useLiveRuns.setState(({ runs: { [id]: _, ...runs } }) => ({ runs }));
+}
+
+/**
+ * Takes a run away with all that was played.
+ *
+ * @throws InputError where another tab plays it
+ */
 export async function removeLiveRun(id: string): Promise<void> {
+  if (!(await ownRun(id))) {
+    void followElsewhere(id);
+    throw new InputError("another tab of this browser plays this run: end it there, then remove it");
+  }
   useLiveRuns.setState(({ runs: { [id]: _, ...runs } }) => ({ runs }));
   unkept.delete(id);
   await dropLiveRun(id).catch(() => undefined);
+  leaveRun(id);
 }
 
 /**

@@ -12,7 +12,7 @@ import {
 } from "../../core/loop/index.ts";
 import type { Sampler } from "../../core/ports.ts";
 import type { Source } from "../../core/record/schema.ts";
-import { keepPlayed } from "../runs/live-archive.ts";
+import { dropOutcome, keepPlayed } from "../runs/live-archive.ts";
 import type { KeptLiveRun, LiveOutcome } from "../runs/live-run.ts";
 import { connectedPlans, openTasks } from "./connected-games.ts";
 
@@ -84,6 +84,8 @@ async function playKept<R extends object>(
     forget: () => sampler.forget?.(),
   };
   const ended = new Set(before);
+  /** First ends that are being taken out of what is kept. */
+  const dropping = new Map<string, Promise<unknown>>();
   const log: PlayLog<R> = {
     get ended() {
       return ended.size;
@@ -92,11 +94,16 @@ async function playKept<R extends object>(
     begun: () => undefined,
     write(event: PlayEvent) {
       if (event.type !== "start") return;
-      ended.delete(event.episode);
+      if (ended.delete(event.episode))
+        dropping.set(
+          event.episode,
+          dropOutcome(id, event.episode).catch(() => undefined),
+        );
       void emit({ type: "begun", episode: event.episode });
     },
     async end(episode, record) {
       const outcome = record === null ? null : outcomeOf(record);
+      await dropping.get(episode);
       const kept = await keepPlayed(id, episode, { outcome, record }).then(
         () => true,
         () => false,

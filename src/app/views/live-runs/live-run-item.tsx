@@ -24,13 +24,13 @@ const STATES: Record<LiveRun["state"], string> = {
   cancelling: "cancel requested",
   cancelled: "cancelled",
   failed: "failed",
-  lost: "broken off",
+  lost: "interrupted",
   done: "done",
 };
 
 export function LiveRunItem({ run, all }: { run: LiveRun; all: readonly LiveRun[] }) {
   const present = useUi((ui) => ui.liveRun === run.id);
-  const { plan, model, state, message, outcomes, ids, kept, id } = run;
+  const { plan, model, state, message, outcomes, ids, kept, id, endedNow } = run;
   const isCollection = plan.kind === "collect";
   const title = isCollection ? "Collection" : "Evaluation";
   return (
@@ -54,10 +54,10 @@ export function LiveRunItem({ run, all }: { run: LiveRun; all: readonly LiveRun[
           {state !== "done" && (
             <p
               className={`run-line ${state === "failed" ? "error" : ""}`}
-              role={state === "failed" ? "alert" : undefined}
+              role={state === "failed" && endedNow ? "alert" : undefined}
             >
               {message !== null && `${shownName(message, 2000)} `}
-              {outcomes.size > 0 && `${countOf(outcomes.size, "episode")} of ${ids.length} are kept.`}
+              {outcomes.size > 0 && `Kept: ${outcomes.size} of ${countOf(ids.length, "episode")}.`}
             </p>
           )}
           {isCollection && outcomes.size > 0 && <p data-testid="collected">{collectedText(run)}</p>}
@@ -80,9 +80,11 @@ function Playing({ run }: { run: LiveRun }) {
       ? null
       : episodesRemaining(done - since.ended, share, total - done, (now - since.at) / 1000);
   return (
-    <div className="run-line" role="status" data-testid="live-run-progress">
+    <div className="run-line" data-testid="live-run-progress">
       <span>
-        {total === 0 ? "Opening the model" : `${done} of ${countOf(total, "episode")}`}
+        <span role="status">
+          {total === 0 ? "Opening the model" : `${done} of ${countOf(total, "episode")}`}
+        </span>
         {total > 0 &&
           (left === null ? " · time left is known after the first one" : ` · ${formatRange(left)} left`)}
       </span>
@@ -125,12 +127,11 @@ function Evaluated({ run, all }: { run: LiveRun; all: readonly LiveRun[] }) {
 function Buttons({ run }: { run: LiveRun }) {
   const computing = useUi(isModelAtWork);
   const opening = useUi((ui) => ui.opening !== null);
-  const { id, plan, state, outcomes, ids } = run;
+  const { id, plan, state, outcomes } = run;
   const elsewhere = state === "running";
   const isCollection = plan.kind === "collect";
   const file = `${id}-${isCollection ? "sources" : "episodes"}.jsonl`;
   const some = [...outcomes.values()].some((outcome) => outcome !== null);
-  const whole = state === "done" || (ids.length > 0 && outcomes.size === ids.length);
   const report = async (work: () => Promise<void>): Promise<void> => {
     try {
       await work();
@@ -171,7 +172,7 @@ function Buttons({ run }: { run: LiveRun }) {
       >
         Save {isCollection ? "sources" : "episodes"}.jsonl
       </button>
-      {!whole && !elsewhere && (
+      {state !== "done" && !elsewhere && (
         <button type="button" disabled={computing} onClick={() => void goOnWith(id)}>
           Go on
         </button>
@@ -181,7 +182,7 @@ function Buttons({ run }: { run: LiveRun }) {
           type="button"
           onClick={() => {
             if (window.confirm("Remove it with all episodes that were played? This cannot be undone."))
-              void removeLiveRun(id);
+              void report(() => removeLiveRun(id));
           }}
         >
           Remove…

@@ -1,0 +1,74 @@
+import { beforeEach, expect, it, vi } from "vitest";
+import { corridor } from "../../../test/support/corridor.ts";
+import { toyCodec } from "../../../test/support/toy-model.ts";
+import type { Sampler } from "../../core/ports.ts";
+import type { LiveOutcome } from "../runs/live-run.ts";
+import { type LiveRunEvent, playLiveRun } from "./live-run.ts";
+
+/** Outcomes that the browser keeps, by episode. */
+const kept = vi.hoisted(() => new Map<string, LiveOutcome | null>());
+
+vi.mock("../runs/live-archive.ts", () => ({
+  keepPlayed: async (_run: string, episode: string, { outcome }: { outcome: LiveOutcome | null }) =>
+    kept.set(episode, outcome),
+  dropOutcome: async (_run: string, episode: string) => kept.delete(episode),
+}));
+vi.mock("./connected-games.ts", () => ({
+  openTasks: (_config: object, tasks: readonly string[]) =>
+    tasks.map((task) => ({ environment: "alfworld", task, open: async () => corridor(2), maxDecisions: 9 })),
+}));
+
+const forward = [...toyCodec.encode("<action>forward</action>"), 0];
+
+/** Evaluates three tasks in groups of two; `ended` were played before. Tells what was kept at each draw. */
+async function evaluate(ended: readonly string[]) {
+  const events: LiveRunEvent[] = [];
+  const keptAt: string[][] = [];
+  const sampler: Sampler = {
+    sample: async (requests) => {
+      keptAt.push([...kept.keys()].sort());
+      return requests.map(({ id }) => ({
+        ...{ id, responseIds: forward, logprobs: new Float32Array(forward.length) },
+        stop: "stop" as const,
+      }));
+    },
+  };
+  const common = { role: "student", environment: "alfworld", at_once: 2 } as const;
+  await playLiveRun({
+    run: {
+      id: "evaluate-1",
+      plan: { kind: "evaluate", ...common, tasks: ["a", "b", "c"], seeds: [0] },
+      model: { name: "m", digest: "d" },
+      ended,
+    },
+    sampler,
+    codec: toyCodec,
+    signal: new AbortController().signal,
+    emit: (event) => void events.push(event),
+  });
+  return { events, keptAt };
+}
+
+const first: LiveOutcome = {
+  ...{ task: "a", type: null, seed: 0, success: false, score: null, decisions: 1 },
+};
+
+beforeEach(() => kept.clear());
+
+it("keeps no first end of an episode that begins again with its group", async () => {
+  kept.set("a#0", first).set("c#0", { ...first, task: "c" });
+  const { events, keptAt } = await evaluate(["a#0", "c#0"]);
+  expect(
+    events.filter(({ type }) => type === "begun").map((event) => "episode" in event && event.episode),
+  ).toEqual(["a#0", "b#0"]);
+  // From the first draw on: a page that is closed now goes on with all of the group.
+  expect(keptAt[0]).toEqual(["c#0"]);
+  expect([...kept.keys()].sort()).toEqual(["a#0", "b#0", "c#0"]);
+  expect(kept.get("a#0")).toMatchObject({ success: true });
+});
+
+it("draws nothing where every episode has ended before", async () => {
+  const { events, keptAt } = await evaluate(["a#0", "b#0", "c#0"]);
+  expect(events).toEqual([{ type: "planned", ids: ["a#0", "b#0", "c#0"] }]);
+  expect(keptAt).toEqual([]);
+});
