@@ -16,6 +16,25 @@ export async function readConfigFile<C>(schema: z.ZodType<C>, file: string): Pro
   throw new InputError(message, key === "" ? { file } : { file, key });
 }
 
+/**
+ * Does a check of what a config file says; its faults are told with the file's name.
+ *
+ * @param part what stands before the keys that the check names
+ */
+export function checkOf<T>(file: string, check: () => T, part = ""): T {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    const { key } = error.where;
+    throw new InputError(error.reason, {
+      ...error.where,
+      file,
+      ...(key === undefined ? {} : { key: `${part}${key}` }),
+    });
+  }
+}
+
 /** Takes a path from the folder of a config file. */
 export const absoluteFrom =
   (file: string) =>

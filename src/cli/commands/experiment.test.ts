@@ -37,6 +37,11 @@ it("refuses a key of a part by its name, before anything is made", async () => {
   expect(bad.err).toContain("experiment.json, evaluate.seeds: expected each one once");
   const foreign = await experiment({ ...config, train: { episodes: "episodes.jsonl" } });
   expect(foreign.err).toContain("experiment.json, train");
+  const epochs = await experiment({ ...config, train: { epochs: [1, 1, 1] } });
+  expect(epochs.err).toContain("experiment.json, train.epochs: 3 entries for 2 stages");
+  const both = { ...config.environment, games: "games" };
+  const placed = await experiment({ ...config, evaluate: { environment: both } });
+  expect(placed.err).toContain("experiment.json, evaluate.environment.made: expected either it or");
   expect(() => statSync(out)).toThrow();
 });
 
@@ -58,6 +63,14 @@ it("collects, measures, trains and measures again; the same command changes noth
   expect(again.code).toBe(0);
   expect(again.out).toBe(first.out);
   expect(readFileSync(join(out, "train/student/model.safetensors")).equals(student)).toBe(true);
+});
+
+it("refuses another config for a folder that has begun, and leaves the parts' configs as they are", async () => {
+  const kept = read("train.json");
+  const other = await experiment({ ...config, train: { ...config.train, seed: 7 } });
+  expect(other.code).toBe(1);
+  expect(other.err).toContain("train.json: this part began with another config");
+  expect(read("train.json")).toEqual(kept);
 });
 
 it("each part can be run by its own command", async () => {

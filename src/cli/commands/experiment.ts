@@ -1,5 +1,7 @@
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Command, Option } from "commander";
+import { InputError } from "../../core/errors.ts";
 import { parseJsonText } from "../../core/json.ts";
 import {
   checkTrainConfig,
@@ -7,10 +9,13 @@ import {
   type ExperimentConfig,
   experimentConfigSchema,
   experimentParts,
+  taskPlace,
 } from "../../core/loop/index.ts";
+import { parseObject } from "../../core/record/read.ts";
 import { DEVICE_CHOICES, type DeviceChoice } from "../../engine/webgpu/index.ts";
 import { makeFolder } from "../../node/whole-file.ts";
-import { absoluteFrom, absoluteModel, readConfigFile } from "../config-file.ts";
+import { lockFolder } from "../../worker/lock.ts";
+import { absoluteFrom, absoluteModel, checkOf, readConfigFile } from "../config-file.ts";
 import { printJsonLine } from "../engine/json-lines.ts";
 import { progress, readText, writeOut } from "../io.ts";
 import { collect } from "../live/collect.ts";
@@ -46,10 +51,50 @@ async function run({ config: file, out, device }: Options): Promise<void> {
   const given = await readExperiment(file);
   const inside = (name: string) => resolve(out, name);
   const parts = experimentParts({ ...given, device: device ?? given.device }, inside);
-  checkTrainConfig(parts.train);
+  checkOf(file, () => checkTrainConfig(parts.train), "train.");
+  for (const [part, environment] of [
+    ["", given.environment],
+    ["evaluate.", given.evaluate.environment],
+    ["train.evaluate.", given.train.evaluate?.environment],
+  ] as const)
+    if (environment !== undefined) checkOf(file, () => taskPlace(environment), part);
   await makeFolder(out);
-  // Each part can be run again by its own command, with the config that lies beside its folder.
-  for (const [name, config] of Object.entries(parts)) await writeJson(inside(`${name}.json`), config);
+  const unlock = lockFolder(
+    inside("lock.sqlite"),
+    new InputError("another experiment works in this folder: wait for it or choose another --out", {
+      file: out,
+    }),
+  );
+  try {
+    for (const [name, config] of Object.entries(parts)) await claim(inside(`${name}.json`), config);
+    await runParts(parts, inside);
+  } finally {
+    unlock();
+  }
+}
+
+/**
+ * Writes the config of a part, with which its own command can run it again.
+ *
+ * @throws InputError when the folder's part has another one
+ */
+async function claim(file: string, config: Parts[keyof Parts]): Promise<void> {
+  // The device may be another one on the next day.
+  const decisive = (value: object): string => JSON.stringify({ ...value, device: null });
+  if (existsSync(file)) {
+    const kept = parseObject(await readText(file), { file });
+    if (decisive(kept) !== decisive(config))
+      throw new InputError(
+        "this part began with another config; use another output folder or the same config",
+        { file },
+      );
+  }
+  await writeJson(file, config);
+}
+
+type Parts = ReturnType<typeof experimentParts>;
+
+async function runParts(parts: Parts, inside: (name: string) => string): Promise<void> {
   const folders = {
     library: inside(EXPERIMENT_PARTS.collect),
     before: inside(EXPERIMENT_PARTS.before),

@@ -66,7 +66,9 @@ export function describeEvent(event: TrainEvent): string | null {
         `(95 % interval ${interval.map((end) => end.toFixed(1)).join(" to ")})` +
         `${score === null ? "" : `, score ${spread(score)}`}, rounds ${spread(rounds)}; ` +
         `${tasks} tasks × ${seeds.length} seeds in ${seconds.toFixed(1)} s` +
-        (left === 0 ? "" : `; ${left} more tasks left out, since an episode ended for a technical reason`)
+        (left === 0
+          ? ""
+          : `; ${left} more ${left === 1 ? "task" : "tasks"} left out, since an episode ended for a technical reason`)
       );
     }
     case "damaged":

@@ -73,8 +73,9 @@ async function evaluationGames({ evaluate, environment }: TrainConfig): Promise<
   const named = evaluate?.environment ?? environment;
   if (evaluate === undefined || named === undefined) return null;
   const { tasks } = evaluate;
+  const { goals: _, ...place } = named;
   try {
-    return await openGames(tasks === undefined ? named : { ...named, tasks });
+    return await openGames(tasks === undefined ? named : { ...place, tasks });
   } catch (error) {
     if (!(error instanceof InputError) || error.where.key === undefined) throw error;
     const key =

@@ -59,9 +59,10 @@ function checkEnd(end: Position | undefined, { stages }: Method, file: string): 
   const firstEpoch = stages[stage]?.firstEpoch;
   if (end === undefined || firstEpoch === undefined) return;
   if (end.stage === stage && end.epoch === firstEpoch && end.batch === 0) return;
-  const inside = end.batch === 0 ? "" : ` and ${end.batch} batches`;
+  const count = (n: number, one: string, many: string) => `${n} ${n === 1 ? one : many}`;
+  const inside = end.batch === 0 ? "" : ` and ${count(end.batch, "batch", "batches")}`;
   throw new InputError(
-    `expected a parent that ends after ${firstEpoch} epochs of stage ${stage + 1}; ${file} ends after ${end.epoch}${inside} of stage ${end.stage + 1}`,
+    `expected a parent that ends after ${count(firstEpoch, "epoch", "epochs")} of stage ${stage + 1}; ${file} ends after ${count(end.epoch, "epoch", "epochs")}${inside} of stage ${end.stage + 1}`,
     { key: "first_epochs" },
   );
 }

@@ -1,6 +1,5 @@
-import { InputError } from "../../core/errors.ts";
 import { checkTrainConfig, type TrainConfig, trainConfigSchema } from "../../core/loop/train-config.ts";
-import { absoluteFrom, absoluteModel, readConfigFile } from "../config-file.ts";
+import { absoluteFrom, absoluteModel, checkOf, readConfigFile } from "../config-file.ts";
 import { withAbsolutePaths, withPlace } from "../live/read-play-config.ts";
 
 const FILES = ["library", "episodes"] as const;
@@ -15,7 +14,7 @@ const MODELS = ["teacher", "student"] as const;
  */
 export async function readTrainConfig(file: string): Promise<TrainConfig> {
   const config = await readConfigFile(trainConfigSchema, file);
-  checkWhole(config, file);
+  checkOf(file, () => checkTrainConfig(config));
   const absolute = absoluteFrom(file);
   for (const key of FILES) {
     const named = config[key];
@@ -29,14 +28,4 @@ export async function readTrainConfig(file: string): Promise<TrainConfig> {
   }
   for (const key of MODELS) config[key] = absoluteModel(file, key)(config[key]);
   return config;
-}
-
-/** The checks of the whole config, their faults told with the file's name. */
-function checkWhole(config: TrainConfig, file: string): void {
-  try {
-    checkTrainConfig(config);
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    throw new InputError(error.reason, { ...error.where, file });
-  }
 }

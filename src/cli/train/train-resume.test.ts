@@ -214,10 +214,13 @@ describe("a run that begins from another run's checkpoint", () => {
     const second = { method: "opd", parent: "vanilla", epochs: [1] };
     await refused(
       { ...second, first_epochs: [2] },
-      /first_epochs: expected a parent that ends after 2 epochs of stage 1; .*step-0+1 ends after 1 of stage 1/,
+      /first_epochs: expected a parent that ends after 2 epochs of stage 1; .*step-0+1 ends after 1 epoch of stage 1/,
     );
     await refused({ ...second, first_epochs: [1, 0] }, /config\.json, first_epochs: 2 entries for 1 stages/);
-    await refused({ ...second, parent: undefined, first_epochs: [1] }, /first_epochs: goes with `parent`/);
+    await refused(
+      { ...second, parent: undefined, first_epochs: [1] },
+      /first_epochs: needs `parent`, which took the earlier epochs/,
+    );
     const planned = (changes: object = {}) =>
       runCli(
         ...["train", "--config", writeConfig({ epochs: [0, 1], limit: 1, parent: "vanilla", ...changes })],

@@ -6,6 +6,16 @@ import { configuredMethod, configuredSettings, namedFiles, trainConfigSchema } f
 const REQUIRED = { episodes: "e.jsonl", teacher: "t", student: "s" };
 
 describe("train config", () => {
+  it("lets only the first stage that is trained go on inside itself", () => {
+    const config = (more: object) => trainConfigSchema.parse({ ...REQUIRED, method: "gc-opd", ...more });
+    expect(() => configuredMethod(config({ epochs: [1, 1], first_epochs: [0, 1] }))).toThrow(
+      "first_epochs: expected 0 for stage 2: only the first stage that is trained goes on",
+    );
+    expect(configuredMethod(config({ epochs: [0, 1], first_epochs: [0, 1] })).stages[1]).toMatchObject({
+      firstEpoch: 1,
+    });
+  });
+
   it("docs/train-config.schema.json is current (`npx vitest run src/core/loop -u` rewrites it)", async () => {
     const schema = {
       title: "Training job of gcopd train",

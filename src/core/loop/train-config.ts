@@ -226,6 +226,13 @@ export function configuredMethod(config: TrainConfig): Method {
     ...((first[n] ?? 0) === 0 ? {} : { firstEpoch: first[n] }),
   }));
   const method = { ...controlled, stages };
+  const begun = stages.findIndex(({ epochs }) => epochs > 0);
+  const later = stages.findIndex(({ firstEpoch }, n) => n !== begun && firstEpoch !== undefined);
+  if (begun >= 0 && later >= 0) {
+    throw new InputError(`expected 0 for stage ${later + 1}: only the first stage that is trained goes on`, {
+      key: "first_epochs",
+    });
+  }
   if (stagesTaken(method).length === 0) {
     throw new InputError("at least one stage needs an epoch", {
       key: config.epochs === undefined ? "stages" : "epochs",
@@ -257,7 +264,7 @@ export function checkTrainConfig(config: TrainConfig): void {
     });
   }
   if (config.parent === undefined && config.first_epochs?.some((first) => first > 0)) {
-    throw new InputError("goes with `parent`: epochs before the first are those that it took", {
+    throw new InputError("needs `parent`, which took the earlier epochs", {
       key: "first_epochs",
     });
   }

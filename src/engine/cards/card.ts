@@ -130,6 +130,11 @@ export class Card {
 
     sample: ({ model, requests }, work) => this.#trainer(model).sample(requests, work),
 
+    forget: ({ model }) => {
+      this.#trainer(model).forget();
+      return null;
+    },
+
     gradient: async ({ model, items, settings, round }, work) => {
       const { backend } = this.#opened();
       const trainer = this.#trainer(model);

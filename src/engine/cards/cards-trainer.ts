@@ -110,6 +110,12 @@ export class CardsTrainer extends CardsScorer implements Trainer {
     return results;
   }
 
+  /** As `Sampler.forget`; a card forgets before it takes any later call. */
+  forget(): void {
+    // A card that is gone says so at the next call.
+    this.cards.all("forget", () => ({ model: this.model })).catch(() => undefined);
+  }
+
   /** Writes the first card's weights in f32, and its optimizer state if asked; then commits. */
   async save(writer: FolderWriter, { optimizer }: { optimizer: boolean }): Promise<void> {
     const { cards, model } = this;

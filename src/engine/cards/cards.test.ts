@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { MemoryFolder } from "../../../test/memory-folder.ts";
 import { modelFixture } from "../../../test/support/golden.ts";
 import { openGpu } from "../../../test/webgpu.ts";
@@ -265,5 +265,10 @@ describe("training on several cards", () => {
     for (const { responseIds } of expected) expect(responseIds.every((id) => id >= 10 && id < 20)).toBe(true);
     const trainer = await CardsTrainer.open(await openCards(2), MODEL);
     expect(await trainer.sample([1, 2, 3].map(sample))).toEqual(expected);
+    const forget = vi.spyOn(ModelTrainer.prototype, "forget");
+    trainer.forget();
+    expect(await trainer.sample([1, 2, 3].map(sample))).toEqual(expected);
+    expect(forget).toHaveBeenCalledTimes(2);
+    forget.mockRestore();
   });
 });

@@ -40,6 +40,7 @@ export interface CardCalls {
     wanted: Pick<ScoreOptions, "topK" | "entropy">;
   }): ScoreResult[];
   sample(of: { model: number; requests: readonly SampleRequest[] }): SampleResult[];
+  forget(of: { model: number }): null;
   /**
    * Computes the gradient of these items and leaves the sum of all cards' gradients on the card. All cards are asked at
    * once, with a round that no sum had before, and again only when all have answered. `seconds`: until the gradient was
