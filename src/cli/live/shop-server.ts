@@ -49,7 +49,7 @@ export async function shopServer(
       const actions = await serverOracle(client, Number(task.slice("goal".length)));
       if (actions === null)
         progress(
-          `${server}: ${task} has no oracle record: its product is not told, or a search does not find it`,
+          `${server}: ${task} has no oracle record: the server does not tell its product, or a search does not find it`,
         );
       return actions;
     },

@@ -38,6 +38,12 @@ export interface ShopClientOptions {
 
 const refusal = z.looseObject({ error: z.string() });
 
+/** The server answered, with an `error` in place of what was asked for: another try would not do. */
+export class RefusedError extends InputError {}
+
+/** A gateway's statuses: it may well be there later, whatever the answer says. */
+const GATEWAY = new Set([502, 503, 504]);
+
 /** Speaks to one server. Every failure is an `InputError` that names the address and what was asked for. */
 export class ShopClient {
   readonly #base: string;
@@ -51,11 +57,17 @@ export class ShopClient {
   /**
    * Connects to a server, for example `http://127.0.0.1:8300`.
    *
-   * @throws InputError when it does not answer, or was started with other settings than expected
+   * @throws InputError for an address with a user or a password, and when the server does not answer, or was started with
+   * other settings than expected
    */
   static async connect(url: string, options: ShopClientOptions = {}): Promise<ShopClient> {
     if (!/^https?:\/\//.test(url) || !URL.canParse(url))
       throw new InputError(`expected http://HOST:PORT of a WebShop server, received ${JSON.stringify(url)}`);
+    const { username, password } = new URL(url);
+    if (username !== "" || password !== "")
+      throw new InputError(
+        "the address of the WebShop server has a user or a password; expected one without",
+      );
     const client = new ShopClient(url.replace(/\/+$/, ""), options);
     const health = await client.health();
     const { expect = RELEASED_SETTINGS } = options;
@@ -107,6 +119,8 @@ export class ShopClient {
           ...(token !== undefined && { Authorization: `Bearer ${token}` }),
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
+        // The token is for this server alone.
+        redirect: "error",
         signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
       });
       status = answer.status;
@@ -124,8 +138,10 @@ export class ShopClient {
       throw new InputError(`expected JSON, received status ${status}: ${text.slice(0, 200)}`, where);
     }
     const refused = refusal.safeParse(raw);
-    if (refused.success)
-      throw new InputError(`refused with status ${status}: ${lastLine(refused.data.error)}`, where);
+    if (refused.success) {
+      const line = `refused with status ${status}: ${lastLine(refused.data.error)}`;
+      throw GATEWAY.has(status) ? new InputError(line, where) : new RefusedError(line, where);
+    }
     const checked = schema.safeParse(raw);
     if (checked.success) return checked.data;
     const { key, message } = describeIssue(checked.error.issues[0]!, raw);

@@ -1,6 +1,5 @@
 /** The purchase that a server's goal was drawn from, as actions, where the server tells what it needs. */
-import { InputError } from "../../core/errors.ts";
-import type { ShopClient } from "./client.ts";
+import { RefusedError, type ShopClient } from "./client.ts";
 import { LAST_PAGE, searchFor } from "./oracle.ts";
 import { isSameOption } from "./reward.ts";
 
@@ -17,14 +16,22 @@ const BUTTONS = new Set([
 
 /**
  * As `oracleActions`, over the contract. Null when a search for the product's title does not find it, and when the server
- * has no goals to show, as the one for evaluation.
+ * refuses `/goal` or `/replay`, as the one for evaluation does.
+ *
+ * @throws InputError when the server does not answer, or answers with something else
  */
 export async function serverOracle(client: ShopClient, goal: number): Promise<string[] | null> {
-  const wanted = await client.goal(goal).catch((error: unknown) => {
-    if (error instanceof InputError) return null;
+  try {
+    return await purchase(client, goal);
+  } catch (error) {
+    if (error instanceof RefusedError) return null;
     throw error;
-  });
-  if (wanted === null || typeof wanted.name !== "string") return null;
+  }
+}
+
+async function purchase(client: ShopClient, goal: number): Promise<string[] | null> {
+  const wanted = await client.goal(goal);
+  if (typeof wanted.name !== "string") return null;
   const actions = [searchFor(wanted.name)];
   const product = wanted.asin.toLowerCase();
   const offered = async () => (await client.replay(goal, actions)).available_actions.at(-1)?.clickables ?? [];
