@@ -54,6 +54,9 @@ test("a student is evaluated twice, and the two are compared; what was played ou
   await expect(page.getByTestId("live-run-progress")).toContainText("0 of 4 episodes", { timeout: 60_000 });
   // Its model is at work: a second press would start nothing.
   await expect(page.getByRole("button", { name: "Evaluate" })).toBeDisabled();
+  // Another device would end it, and it plays in the open games.
+  await expect(page.getByTestId("device")).toBeDisabled();
+  await expect(page.getByRole("button", { name: "Close all games" })).toBeDisabled();
   // It goes on in another view.
   await page.getByRole("link", { name: "Runs" }).click();
   await page.getByTestId("at-work").locator("summary").click();

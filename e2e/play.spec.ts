@@ -49,6 +49,8 @@ test("games are made, and one is played to its end by keyboard: the graph grows,
   await page.keyboard.press("Enter");
   await expect(page.getByTestId("task-description")).toHaveText(good.task_description!);
   await expect.poll(() => states(page)).toBe(1);
+  // Nothing lies in the lane of states that no execution visited.
+  await expect(page.locator(".lane-name")).toHaveCount(0);
 
   // Words narrow the list, an arrow chooses, Enter plays.
   await expect(action(page)).toBeFocused();
@@ -126,6 +128,7 @@ test("a recorded visit is played on by hand, and records are verified by playing
     "planner:17 cannot be played on from here: the replay differs in decision 1: feedback.",
   );
   await expect(page.locator("[data-decision]")).toHaveCount(0);
+  await expect(action(page)).toHaveValue("");
   await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Task" }).click();
   await page.getByText("Verify by playing").click();
   await page.getByRole("button", { name: "Verify all 2 records" }).click();
@@ -147,11 +150,22 @@ test("models play: the student a step, the teacher under the evidence of an open
   await page.keyboard.press("2");
   await dropFiles(page, [game.file]);
   await page.getByRole("list", { name: "Tasks of the open games" }).getByRole("button").click();
-  await page.getByLabel("Longest response").fill("6");
+  // A number may be empty while it is typed.
+  await page.getByLabel("Longest response").focus();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.press("Backspace");
+  await page.keyboard.type("16");
+  await page.keyboard.press("Home");
+  await page.keyboard.press("Delete");
+  await expect(page.getByLabel("Longest response")).toHaveValue("6");
   await page.getByRole("button", { name: "One step" }).click();
+  // Whoever types meanwhile keeps the focus.
+  await page.getByLabel("Filter").fill("made");
   await expect(page.locator("[data-decision='0']")).toContainText(/Decision 0, student, seed \d+/, {
     timeout: 60_000,
   });
+  await expect(action(page)).toBeEnabled();
+  await expect(page.getByLabel("Filter")).toBeFocused();
   await page.getByTestId("policy").selectOption("evidence");
   await page.getByRole("button", { name: "One step" }).click();
   await expect(page.locator("[data-decision='1']")).toContainText(/teacher under evidence, seed \d+/, {

@@ -10,7 +10,8 @@ import { ModelPickers } from "../model-pickers.tsx";
 
 export function StudentPanel() {
   const student = useUi((ui) => ui.models.student);
-  const busy = useUi(isModelAtWork);
+  const busy = useUi((ui) => ui.training.status !== "idle" || ui.scoring.status === "running");
+  const atWork = useUi(isModelAtWork);
   const trained = useStudentRun((run) => run.id !== null);
   const problem = useKept((kept) => kept.problem);
   const fit = useUi((ui) => ui.tokenizerFit.training);
@@ -47,7 +48,7 @@ export function StudentPanel() {
         )}
         <button
           type="button"
-          disabled={(student?.origin !== "updated" && !trained) || busy}
+          disabled={(student?.origin !== "updated" && !trained) || atWork}
           onClick={() => void revertStudent()}
         >
           Revert to the loaded student
