@@ -129,10 +129,10 @@ test("tokens, training and runs", async ({ page }) => {
   await expect(page.getByTestId("plan")).toBeVisible();
   await check(page, "training, before");
   await page.getByLabel("Measure the student").check();
-  await page.getByLabel("Seeds, a JSON list").fill("[0]");
+  await page.getByLabel("Seeds").fill("0");
   await page.getByLabel("How many").fill("1");
-  await page.getByLabel("Most decisions").fill("1");
-  await page.getByLabel("Most tokens of a response").fill("4");
+  await page.getByLabel("Maximum decisions").fill("1");
+  await page.getByLabel("Maximum tokens per response").fill("4");
   await check(page, "training, with an evaluation");
   await page.getByLabel("Graph-conditioned passes").fill("0");
   await page.getByLabel("Vanilla passes").fill("1");
@@ -190,8 +190,8 @@ test("collections and evaluations, and a run that plays live", async ({ page }) 
   await check(page, "collect and evaluate, no game");
   await page.getByRole("spinbutton", { name: "Games" }).fill("2");
   await page.getByRole("button", { name: "Make games" }).click();
-  await page.getByLabel("Most decisions").fill("1");
-  await page.getByLabel("Most tokens of a response").fill("2");
+  await page.getByLabel("Maximum decisions").fill("1");
+  await page.getByLabel("Maximum tokens per response").fill("2");
   await page.getByLabel("Seeds").fill("0");
   for (const done of [1, 2]) {
     await page.getByRole("button", { name: "Evaluate" }).click();

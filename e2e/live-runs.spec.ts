@@ -10,12 +10,13 @@ test("a run on policy plays made games afresh before its step", async ({ page })
   await page.getByLabel("Games").selectOption("made");
   await page.getByLabel("How many").fill("2");
   await page.getByLabel("First seed").fill("0");
-  await page.getByLabel("Most decisions").fill("2");
-  await page.getByLabel("Most tokens of a response").fill("4");
+  await page.getByLabel("Maximum decisions").fill("2");
+  await page.getByLabel("Maximum tokens per response").fill("4");
   await page.getByLabel("Graph-conditioned passes").fill("0");
   const plan = page.getByTestId("plan");
   await expect(plan).toContainText("1 vanilla step, then 0 graph-conditioned, over 2 tasks, on policy");
   await expect(page.getByTestId("cost")).toContainText("2 episodes to play", { timeout: 60_000 });
+  await expect(page.getByRole("button", { name: "Probe the time" })).toHaveCount(0);
   await page.getByRole("button", { name: "Update" }).click();
   await expect(page.getByTestId("run-message")).toContainText("Done: 1 step.", { timeout: 200_000 });
   await expect(page.getByTestId("run-detail")).toContainText("before the step: on policy");
@@ -31,8 +32,8 @@ async function openPanel(page: Page, count = 2): Promise<void> {
   await page.getByRole("spinbutton", { name: "Games" }).fill(String(count));
   await page.getByRole("button", { name: "Make games" }).click();
   await page.getByLabel("What to do with the games").selectOption("runs");
-  await page.getByLabel("Most decisions").fill("2");
-  await page.getByLabel("Most tokens of a response").fill("4");
+  await page.getByLabel("Maximum decisions").fill("2");
+  await page.getByLabel("Maximum tokens per response").fill("4");
 }
 
 const run = (page: Page, kind: string, n = 0) =>
@@ -46,7 +47,7 @@ test("a student is evaluated twice, and the two are compared; what was played ou
 }) => {
   await openPanel(page);
   await page.getByLabel("Seeds").fill("0, 0");
-  await expect(page.getByText("expected each seed once")).toBeVisible();
+  await expect(page.getByLabel("Seeds")).toHaveAccessibleDescription("expected each seed once");
   await page.getByLabel("Seeds").fill("0, 1");
   await expect(page.getByTestId("live-run-plan")).toHaveText("2 of 2 open tasks: 4 episodes");
   const goOn = await holdAt(page, { at: { call: "playLive" } });
@@ -59,6 +60,8 @@ test("a student is evaluated twice, and the two are compared; what was played ou
   await expect(page.getByRole("button", { name: "Close all games" })).toBeDisabled();
   // It goes on in another view.
   await page.getByRole("link", { name: "Runs" }).click();
+  await page.getByRole("link", { name: "Training" }).click();
+  await expect(page.getByRole("button", { name: "Update" })).toBeDisabled();
   await page.getByTestId("at-work").locator("summary").click();
   await expect(page.getByTestId("at-work")).toContainText("Evaluation: 0 of 4 episodes");
   await goOn();
@@ -100,7 +103,7 @@ test("a student is evaluated twice, and the two are compared; what was played ou
 async function evaluateTwoGroups(page: Page): Promise<void> {
   await openPanel(page);
   await page.getByLabel("Seeds").fill("0, 1");
-  await page.getByLabel("At once").fill("2");
+  await page.getByLabel("Episodes at once").fill("2");
   await page.getByRole("button", { name: "Evaluate" }).click();
 }
 
@@ -197,7 +200,7 @@ test("an evaluation whose page is closed just before its end goes on to its figu
 test("a collection with plans is opened as a library in one press", async ({ page }) => {
   await openPanel(page);
   const form = page.getByRole("form", { name: "A collection or an evaluation" });
-  await form.getByLabel("What").selectOption("collect");
+  await form.getByLabel("Task to run").selectOption("collect");
   await form.getByLabel("Model").selectOption("teacher");
   await page.getByLabel("Executions of each task (K)").fill("2");
   await expect(page.getByTestId("live-run-plan")).toHaveText("2 of 2 open tasks: 6 episodes");

@@ -167,10 +167,10 @@ test("a run that measures its student: the curve, each evaluation, and the best 
   await page.getByLabel("Graph-conditioned passes").fill("0");
   await page.getByLabel("Measure the student").check();
   await page.getByLabel("Steps between evaluations").fill("1");
-  await page.getByLabel("Seeds, a JSON list").fill("0, 1");
+  await page.getByLabel("Seeds").fill("0, 1");
   await page.getByLabel("How many").fill("2");
-  await page.getByLabel("Most decisions").fill("2");
-  await page.getByLabel("Most tokens of a response").fill("8");
+  await page.getByLabel("Maximum decisions").fill("2");
+  await page.getByLabel("Maximum tokens per response").fill("8");
   await page.getByRole("button", { name: "Update" }).click();
   await expect(detail(page)).toContainText("✓ done · step 2 of 2", { timeout: 100_000 });
 

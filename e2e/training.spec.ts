@@ -119,8 +119,8 @@ test("a probe tells the time before the start, and the student stays as it is", 
 async function playAnew(page: Page): Promise<void> {
   await page.getByLabel("Graph-conditioned passes").fill("0");
   await page.getByLabel("Responses").selectOption("sample");
-  await page.getByLabel("Most tokens of a response").fill("4");
-  await page.getByLabel("Most decisions").fill("1");
+  await page.getByLabel("Maximum tokens per response").fill("4");
+  await page.getByLabel("Maximum decisions").fill("1");
   await page.keyboard.press("Tab");
 }
 
@@ -145,8 +145,9 @@ test("episodes that are played again have a success, drawn beside the other figu
   const malformed = upload("episodes.jsonl", jsonLines([{ ...episode, decisions }]));
   await openOwn(page, [OWN_FILES[0]!, malformed]);
   await playAnew(page);
-  await page.getByRole("button", { name: "Probe the time" }).click();
-  await expect(page.getByTestId("run-message")).toContainText("responses are still to be drawn");
+  // Its responses are still to be drawn.
+  await expect(page.getByTestId("cost")).toBeVisible();
+  await expect(page.getByRole("button", { name: "Probe the time" })).toHaveCount(0);
   await page.getByRole("button", { name: "Update" }).click();
   await expect(page.getByTestId("run-message")).toContainText("Done: 1 step.", { timeout: 200_000 });
   // Four tokens are no whole response: nothing can have succeeded.

@@ -7,7 +7,7 @@ import { describeIssue } from "../../core/record/describe-issue.ts";
 export interface Field {
   /** As in the config; `settings.clip` is inside. */
   key: string;
-  kind: "choice" | "integer" | "number" | "switch" | "text" | "json";
+  kind: "choice" | "integer" | "number" | "switch" | "text" | "list" | "json";
   choices: readonly string[];
   /** What holds when it is left empty, as a user would write it; empty where that needs words. */
   standard: string;
@@ -33,13 +33,15 @@ function fieldsOf(properties: Record<string, Property>, before = ""): Field[] {
       const own: Field = { key, kind: "switch", choices: [], standard: "", description };
       return property.default === undefined ? [own, ...inner] : inner;
     }
-    const standard = property.default === undefined ? "" : String(property.default);
+    const { default: own } = property;
+    const standard = own === undefined ? "" : Array.isArray(own) ? own.join(", ") : String(own);
     const choices = property.enum?.map(String) ?? [];
     const kinds: Record<string, Field["kind"]> = {
       integer: "integer",
       number: "number",
       boolean: "switch",
       string: "text",
+      array: "list",
     };
     // One path of several that a key may name is written as it is.
     const type = property.anyOf?.find((each) => each.type === "string")?.type ?? property.type;
@@ -59,6 +61,14 @@ export function configField(key: string): Field {
   return field;
 }
 
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** What a user wrote, as the config's value. What cannot be read stays text: the schema then says what it expected. */
 export function readField({ kind }: Field, text: string): unknown {
   const trimmed = text.trim();
@@ -69,15 +79,10 @@ export function readField({ kind }: Field, text: string): unknown {
     case "switch":
       return trimmed === "true";
     case "json":
-      try {
-        return JSON.parse(trimmed);
-      } catch {
-        try {
-          return JSON.parse(`[${trimmed}]`);
-        } catch {
-          return trimmed;
-        }
-      }
+      return parsed(trimmed) ?? parsed(`[${trimmed}]`) ?? trimmed;
+    case "list":
+      // Its brackets may be left out.
+      return [trimmed, `[${trimmed}]`].map(parsed).find(Array.isArray) ?? trimmed;
     default:
       return trimmed;
   }

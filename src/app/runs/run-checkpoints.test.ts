@@ -23,6 +23,7 @@ vi.mock("./page-archive.ts", () => ({
 beforeEach(() => {
   archive.kept.clear();
   archive.room = 9;
+  refused.length = 0;
 });
 
 function state(step: number, sr?: number): CheckpointState {
@@ -37,7 +38,12 @@ function state(step: number, sr?: number): CheckpointState {
 }
 
 const refused: string[] = [];
-const store = () => new KeptCheckpoints(RUN, (reason) => refused.push(reason));
+const store = () =>
+  new KeptCheckpoints(
+    RUN,
+    (reason) => refused.push(reason),
+    () => refused.push("the best"),
+  );
 
 async function save(into: KeptCheckpoints, ...states: CheckpointState[]): Promise<void> {
   for (const each of states)
@@ -135,6 +141,10 @@ describe("checkpoints that the browser keeps", () => {
   it("give way to the newest where there is no room, and to nothing before it is kept", async () => {
     archive.room = 2;
     const into = store();
+    await save(into, state(1, 50), state(2, 20), state(3, 20));
+    // Nothing goes without a word.
+    expect(refused.splice(0)).toEqual(["the best"]);
+    archive.kept.clear();
     await save(into, state(1), state(2), state(3));
     expect(keptSteps()).toEqual([2, 3]);
     archive.room = 1;

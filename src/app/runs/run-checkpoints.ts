@@ -48,12 +48,17 @@ const digest: FileDigest = async (folder, name, bytes) => {
 
 const nameOf = (step: number): string => `step ${step}`;
 
-/** Keeps a checkpoint, the one before it, to go on from where the newest is damaged, and the best evaluated one. */
+/**
+ * Keeps a checkpoint, the one before it, to go on from where the newest is damaged, and the best evaluated one. Where
+ * there is no room for all of them the older ones go.
+ *
+ * @returns whether the best evaluated one had to go
+ */
 export async function keepRunCheckpoint(
   run: string,
   state: CheckpointState,
   folder: BlobFolder,
-): Promise<void> {
+): Promise<boolean> {
   const files = new Map(folder.files);
   files.set(STATE_FILE, new Blob([stateText(state)]));
   const listed: ManifestFiles = {};
@@ -62,27 +67,38 @@ export async function keepRunCheckpoint(
     listed[name] = { bytes: size, sha256: await digest(reader, name, size) };
   files.set(MANIFEST, new Blob([manifestText(listed)]));
   const checkpoint = { id: `${run}/${String(state.step).padStart(8, "0")}`, files };
+  let lost = false;
   try {
     await keepCheckpoint(checkpoint);
   } catch (error) {
     // There may be room for it without those before the last one, which stays until the new one is there.
-    const [, ...older] = await keptCheckpointsOf(run);
+    const all = await keptCheckpointsOf(run);
+    const [, ...older] = all;
     if (older.length === 0) throw error;
+    const best = await bestOf(all);
+    lost = older.some(({ id }) => id === best);
     for (const { id } of older) await dropCheckpoint(id);
     await keepCheckpoint(checkpoint);
   }
   await dropOlder(run);
+  return lost;
 }
 
-async function dropOlder(run: string): Promise<void> {
-  const [newest, before, ...older] = await keptCheckpointsOf(run);
-  if (older.length === 0) return;
+/** The id of the best evaluated one of a run's checkpoints, which are given with the newest first. */
+async function bestOf(all: readonly KeptCheckpoint[]): Promise<string | undefined> {
   const evaluated = [];
-  for (const kept of [...older.reverse(), before!, newest!]) {
+  for (const kept of [...all].reverse()) {
     const evaluation = (await stateOf(kept).catch(() => null))?.evaluation;
     if (evaluation !== undefined) evaluated.push({ ...evaluation, id: kept.id });
   }
-  const best = bestEvaluated(evaluated)?.id;
+  return bestEvaluated(evaluated)?.id;
+}
+
+async function dropOlder(run: string): Promise<void> {
+  const all = await keptCheckpointsOf(run);
+  const [, , ...older] = all;
+  if (older.length === 0) return;
+  const best = await bestOf(all);
   for (const { id } of older) if (id !== best) await dropCheckpoint(id);
 }
 

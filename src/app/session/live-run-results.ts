@@ -55,7 +55,7 @@ export function collectedText({ outcomes }: LiveRun): string {
     .join(", ");
 }
 
-/** "2 alfworld tasks × seeds 0, 1". */
+/** "alfworld, 2 tasks × seeds 0, 1", or "alfworld, 2 tasks, K = 16 and plans". */
 export function liveRunWords({ plan }: Pick<LiveRun, "plan">): string {
   const tasks = `${plan.environment}, ${countOf(plan.tasks.length, "task")}`;
   if (plan.kind === "evaluate")

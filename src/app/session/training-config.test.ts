@@ -229,7 +229,7 @@ describe("a live run", () => {
       "environment.tasks": "no game of alfworld is open: open or make games in the Play view",
     });
     expect(live({ "environment.tasks": '["made/shop-1/goal0"]' }).problems).toEqual({
-      "environment.tasks": 'among the games is no "made/shop-1/goal0"',
+      "environment.tasks": 'no game is named "made/shop-1/goal0"',
     });
     expect(live({}, { where: "worker", games: "files" }).problems).toEqual({
       "environment.games": "missing; alfworld is opened from it, or from environment.made",
@@ -262,6 +262,8 @@ describe("a live run", () => {
     };
     const common = { every: 5, seeds: [0, 1], at_once: 32 };
     expect(live(texts).config?.evaluate).toEqual(common);
+    const alone = live({ ...texts, "evaluate.seeds": "0" }).config?.evaluate;
+    expect(alone).toEqual({ ...common, seeds: [0] });
     expect(live({ ...texts, evaluate: "" }).config).not.toHaveProperty("evaluate");
     const environment = { name: "webshop", made: { count: 1, seed: 7 } };
     expect(live({ ...texts, "evaluate.environment": "true" }).config?.evaluate).toEqual({

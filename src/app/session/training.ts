@@ -367,6 +367,11 @@ function follow(event: RunEvent, method: Method, id: string): void {
     patchRun(id, { message: text });
     return;
   }
+  if (event.type === "best-lost") {
+    const text = "This browser had no room for the best evaluated checkpoint: it made way for the newest.";
+    patchRun(id, { message: text });
+    return;
+  }
   if (event.type === "watch") {
     const { watch } = training;
     if (watch === null) return;

@@ -21,7 +21,7 @@ import {
   useHub,
 } from "../session/hub.ts";
 import { countOf } from "../shell/plural.ts";
-import { isComputing } from "../state/computing.ts";
+import { isModelAtWork } from "../state/computing.ts";
 import { type Role, useUi } from "../state/store.ts";
 
 export function HubDialog() {
@@ -111,7 +111,7 @@ function LookUp() {
 
 function Found({ role }: { role: Role }) {
   const { listing, room, download: busy } = useHub();
-  const working = useUi(() => isComputing());
+  const working = useUi(isModelAtWork);
   if (listing === null || busy !== null) return null;
   const { name, commit, files, bytes, have, endpoint } = listing;
   const left = bytes - have;
@@ -206,7 +206,7 @@ function Kept({ role }: { role: Role }) {
 
 function KeptRow({ model, role }: { model: CachedModel; role: Role }) {
   const busy = useHub((hub) => hub.download !== null);
-  const working = useUi(() => isComputing());
+  const working = useUi(isModelAtWork);
   const { bytes, have, whole, commit, files } = model;
   const name = cachedName(model);
   const has = roleOf(model);

@@ -6,7 +6,7 @@ import { type Job, setMemoryLimit, useMemory } from "../session/memory.ts";
 import { showScoringPlan } from "../session/score.ts";
 import { showTrainingPlan } from "../session/training.ts";
 import { useTrainingForm } from "../session/training-form.ts";
-import { isComputing } from "../state/computing.ts";
+import { isModelAtWork } from "../state/computing.ts";
 import { useUi } from "../state/store.ts";
 
 const PARTS: readonly PlanPart[] = ["weights", "activations", "training state"];
@@ -28,7 +28,7 @@ function usePlan(job: Job): void {
   const decision = useUi((ui) => ui.decision);
   const models = useUi((ui) => ui.models);
   const device = useUi((ui) => ui.device.kind);
-  const idle = useUi(() => !isComputing());
+  const idle = !useUi(isModelAtWork);
   const place = useUi((ui) => ui.place);
   const weights = useMemory((state) => state.weights);
   const limit = useMemory((state) => state.limitGib);

@@ -8,7 +8,7 @@ import { openHub, useHub } from "../session/hub.ts";
 import { useMemory } from "../session/memory.ts";
 import { chooseTeacherWeights, openModel, useStudentRun } from "../session/models.ts";
 import { pickedFiles } from "../shell/dropped-files.ts";
-import { isComputing } from "../state/computing.ts";
+import { isModelAtWork } from "../state/computing.ts";
 import { type Role, setUi, useUi } from "../state/store.ts";
 import { shownName } from "../text/shown-text.ts";
 import { unpackArchive } from "../workers/clients.ts";
@@ -119,7 +119,7 @@ const WEIGHTS: Record<WeightChoice, string> = {
 /** How the teacher's matrices are kept on the device. */
 function WeightsChoice() {
   const weights = useMemory((state) => state.weights);
-  const busy = useUi(() => isComputing());
+  const busy = useUi(isModelAtWork);
   return (
     <label>
       weights{" "}

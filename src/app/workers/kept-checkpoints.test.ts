@@ -13,7 +13,11 @@ const state = (step: number) =>
 it("keeps the newest whole checkpoint in memory, and says once that nothing else keeps it", async () => {
   const refusals: string[] = [];
   // There is no IndexedDB here, as in a browser that keeps nothing.
-  const store = new KeptCheckpoints("page-000000000000", (reason) => refusals.push(reason));
+  const store = new KeptCheckpoints(
+    "page-000000000000",
+    (reason) => refusals.push(reason),
+    () => undefined,
+  );
   expect(await store.latest()).toBeNull();
   const write = (value: number, fails = false) =>
     store.save(state(value), async (writer) => {

@@ -8,13 +8,18 @@ import { keepRunCheckpoint, newestCheckpoint } from "../runs/run-checkpoints.ts"
 export class KeptCheckpoints implements CheckpointStore {
   readonly #run: string;
   readonly #onRefused: (reason: string) => void;
+  readonly #onBestLost: () => void;
   #newest: { state: CheckpointState; folder: BlobFolder } | null = null;
   #refused = false;
 
-  /** `onRefused` is told once when the browser keeps nothing: the run goes on with what is in memory. */
-  constructor(run: string, onRefused: (reason: string) => void) {
+  /**
+   * `onRefused` is told once when the browser keeps nothing: the run goes on with what is in memory. `onBestLost` is told
+   * when the best evaluated one had to make room.
+   */
+  constructor(run: string, onRefused: (reason: string) => void, onBestLost: () => void) {
     this.#run = run;
     this.#onRefused = onRefused;
+    this.#onBestLost = onBestLost;
   }
 
   async latest(): Promise<Checkpoint | null> {
@@ -41,7 +46,7 @@ export class KeptCheckpoints implements CheckpointStore {
     this.#newest = { state, folder: writer.folder };
     if (this.#refused) return;
     try {
-      await keepRunCheckpoint(this.#run, state, writer.folder);
+      if (await keepRunCheckpoint(this.#run, state, writer.folder)) this.#onBestLost();
     } catch (error) {
       this.#refused = true;
       this.#onRefused(error instanceof Error ? error.message : String(error));

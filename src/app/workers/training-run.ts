@@ -70,7 +70,9 @@ export type RunEvent =
   | { type: "work"; work: StepWork }
   | { type: "watch"; step: number; logprobs: Float32Array }
   /** The browser keeps no checkpoint: the run cannot go on after the page. */
-  | { type: "unkept"; reason: string };
+  | { type: "unkept"; reason: string }
+  /** The best evaluated checkpoint had to make room for the newest. */
+  | { type: "best-lost" };
 
 /** Where the records come from. */
 export interface RecordPort {
@@ -188,7 +190,11 @@ export function probeTraining(
 export async function runTraining(run: TrainingRun): Promise<{ student: Trainer; finished: boolean }> {
   const { plan, records, emit } = run;
   let { student } = run;
-  const checkpoints = new KeptCheckpoints(plan.id, (reason) => emit({ type: "unkept", reason }));
+  const checkpoints = new KeptCheckpoints(
+    plan.id,
+    (reason) => emit({ type: "unkept", reason }),
+    () => emit({ type: "best-lost" }),
+  );
   // As it is before its first step: kept, since it may have been trained here and not be saved anywhere.
   const start = new BlobFolderWriter("student");
   await student.save(start, { optimizer: true });

@@ -183,7 +183,7 @@ describe("gcopd collect", () => {
     const out = join(folder, "none");
     const config = { ...collecting, environment: { ...collecting.environment, tasks: ["x"] } };
     await expect(collect({ ...watching(out), config })).rejects.toThrow(
-      'environment.tasks: among the games is no "x"',
+      'environment.tasks: no game is named "x"',
     );
     expect(existsSync(out)).toBe(false);
   });

@@ -106,7 +106,7 @@ it.each([
     { server_settings: "any", goals: { first: 0, count: 1 }, tasks: ["goal0"] },
     "environment.goals: expected either it or environment.tasks",
   ],
-  [{ server_settings: "any", tasks: ["goal12"] }, 'environment.tasks: among the games is no "goal12"'],
+  [{ server_settings: "any", tasks: ["goal12"] }, 'environment.tasks: no game is named "goal12"'],
   [
     { server: undefined, games: "shop.json", server_settings: "any" },
     "environment.server_settings: is of a server",

@@ -158,10 +158,10 @@ it("the command measures as `gcopd evaluate` does, and trains to the same number
 it.each<[object, string]>([
   [{ every: 2 }, "evaluate.environment: missing: name the environment that the student is measured in"],
   [{ every: 0, environment }, "evaluate.every: expected at least 1, received 0"],
-  [{ every: 2, environment, tasks: ["nowhere"] }, 'evaluate.tasks: among the games is no "nowhere"'],
+  [{ every: 2, environment, tasks: ["nowhere"] }, 'evaluate.tasks: no game is named "nowhere"'],
   [
     { every: 2, environment: { ...environment, tasks: ["nowhere"] } },
-    'evaluate.environment.tasks: among the games is no "nowhere"',
+    'evaluate.environment.tasks: no game is named "nowhere"',
   ],
 ])("refuses %j by its key", async (evaluate, message) => {
   const { code, err } = await runTrain(writeConfig({ evaluate }), "refused");

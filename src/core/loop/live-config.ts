@@ -120,7 +120,7 @@ export function chosenTasks(
   if (missing.length > 0) {
     const named = missing.slice(0, 3).map((task) => JSON.stringify(task));
     throw new InputError(
-      `among the games is no ${named.join(", ")}${missing.length > named.length ? ", …" : ""}`,
+      `no game is named ${named.join(", ")}${missing.length > named.length ? ", …" : ""}`,
       { key: "environment.tasks" },
     );
   }

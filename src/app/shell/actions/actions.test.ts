@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { chooseResponses } from "../../session/training-form.ts";
 import { useUi } from "../../state/store.ts";
 import { ACTIONS, GROUPS } from "./index.ts";
 
@@ -16,6 +17,16 @@ describe("the table of actions", () => {
   it("leaves arrows, Enter and the like to what has the focus", () => {
     const keys = ACTIONS.flatMap(({ keys }) => keys ?? []);
     expect(keys.filter((key) => key !== "Escape" && !/^(Mod\+)?\S$/u.test(key))).toEqual([]);
+  });
+
+  it("starts what the training form would start", () => {
+    const ui = useUi.getState();
+    const update = ACTIONS.find(({ id }) => id === "update")!;
+    const missing = () => update.blocked!({ ...ui, place: { ...ui.place, view: "training" } });
+    expect(missing()).toBe("open a student decision first");
+    chooseResponses("live");
+    expect(missing()).toBe("open a library first");
+    chooseResponses("recorded");
   });
 
   it("is written alike: a title of one line without a full stop, a reason that ends a sentence", () => {

@@ -12,14 +12,14 @@ import { chooseSharedModel } from "../../session/other-model.ts";
 import { resumeRun, stopRun, useNaming } from "../../session/run-actions.ts";
 import { cancelScoring, scoreDecision, scoreKey } from "../../session/score.ts";
 import { startTraining, stopTraining } from "../../session/training.ts";
-import { trainingForm } from "../../session/training-form.ts";
+import { responsesOf, trainingForm } from "../../session/training-form.ts";
 import { probeTraining } from "../../session/training-probe.ts";
 import { measureOnWorker } from "../../session/worker-cost.ts";
 import { useSending } from "../../session/worker-training.ts";
 import { getUi, ROLES, setUi } from "../../state/store.ts";
 import { compareSides, standardOf } from "../../views/tokens/comparison.ts";
 import { largestChanges } from "../../views/tokens/largest-changes.ts";
-import { type Action, aDecision, type Blocked, needs, noModelAtWork, scores } from "./action.ts";
+import { type Action, aDecision, aLibrary, type Blocked, needs, noModelAtWork, scores } from "./action.ts";
 
 function show(view: "tokens" | "training"): void {
   if (getUi().place.view !== view) navigate({ view }, "push");
@@ -53,6 +53,12 @@ function showChanges(): void {
 }
 
 const sending: Blocked = () => (useSending.getState().label === null ? null : "a run is being sent");
+
+/** A live run trains on games: only its evidence is of the library. */
+const whatToTrainOn: Blocked = (ui) => (responsesOf(trainingForm()) === "live" ? aLibrary : aDecision)(ui);
+
+const recordedResponses: Blocked = () =>
+  responsesOf(trainingForm()) === "recorded" ? null : "the responses are still to be drawn";
 
 /** The run that is looked at, or the one started last. */
 function shownRun() {
@@ -234,7 +240,7 @@ export const WORK: readonly Action[] = [
       if (place.view !== "training") return null;
       return trainingForm().where === "worker"
         ? sending({ place, ...ui })
-        : needs(aDecision, noModelAtWork)({ place, ...ui });
+        : needs(whatToTrainOn, noModelAtWork)({ place, ...ui });
     },
     run: () => {
       // The first press only shows what would be done.
@@ -251,7 +257,7 @@ export const WORK: readonly Action[] = [
       if (place.view !== "training") return "open the training view first";
       return trainingForm().where === "worker"
         ? sending({ place, ...ui })
-        : needs(aDecision, noModelAtWork)({ place, ...ui });
+        : needs(aDecision, recordedResponses, noModelAtWork)({ place, ...ui });
     },
     run: () => void (trainingForm().where === "worker" ? measureOnWorker(true) : probeTraining()),
   },

@@ -4,7 +4,7 @@ import { isRecordFile } from "../../library/path-files.ts";
 import { openShared } from "../../session/open.ts";
 import { looksLikeModel, openSharedModel } from "../../session/shared-model.ts";
 import { countOf } from "../../shell/plural.ts";
-import { isComputing } from "../../state/computing.ts";
+import { isModelAtWork } from "../../state/computing.ts";
 import { ROLES, type Role, setUi, useUi } from "../../state/store.ts";
 import { shownName } from "../../text/shown-text.ts";
 import { pathIn, SharedFolder, useSharedFolder } from "../shared-folder.tsx";
@@ -94,8 +94,7 @@ function Browser() {
 
 /** A folder with a model in it: its weights stay on the worker's disk, and are read in parts. */
 function AsModel({ path }: { path: string }) {
-  useUi((ui) => ui.scoring.status === "idle" && ui.training.status === "idle");
-  const busy = isComputing();
+  const busy = useUi(isModelAtWork);
   const use = (role: Role): void => {
     close();
     void openSharedModel(role, path);

@@ -5,8 +5,8 @@ import { comparisonOf, isComparable } from "../../session/live-run-results.ts";
 import type { LiveRun } from "../../session/live-runs.ts";
 import { countOf } from "../../shell/plural.ts";
 import { shownName } from "../../text/shown-text.ts";
+import { intervalText } from "../runs/figures.ts";
 import { Labelled } from "../training/labelled.tsx";
-import { intervalText } from "./evaluation-figures.tsx";
 
 const nameOf = ({ model, plan, created }: LiveRun): string =>
   `${plan.role}: ${shownName(model.name, 60)}, ${created.slice(0, 16).replace("T", " ")}`;

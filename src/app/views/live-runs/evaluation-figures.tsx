@@ -1,16 +1,8 @@
 /** The figures of an evaluation: over all tasks, and for each type. */
-import {
-  type EvaluationResults,
-  type Figures,
-  type Interval,
-  technicalNote,
-} from "../../../core/evaluation/index.ts";
+import { type EvaluationResults, type Figures, technicalNote } from "../../../core/evaluation/index.ts";
 import { countOf } from "../../shell/plural.ts";
 import { shownName } from "../../text/shown-text.ts";
-import { spreadText } from "../runs/figures.ts";
-
-export const intervalText = (interval: Interval): string =>
-  interval.map((end) => end.toFixed(1)).join(" to ");
+import { intervalText, spreadText } from "../runs/figures.ts";
 
 export function EvaluationFigures({ results }: { results: EvaluationResults }) {
   const { tasks, seeds, score, per_type, technical } = results;

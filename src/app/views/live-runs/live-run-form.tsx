@@ -20,9 +20,9 @@ import { Labelled } from "../training/labelled.tsx";
 const TITLES: Record<LiveRunField, string> = {
   repetitions: "Executions of each task (K)",
   seeds: "Seeds",
-  at_once: "At once",
-  max_decisions: "Most decisions",
-  max_tokens: "Most tokens of a response",
+  at_once: "Episodes at once",
+  max_decisions: "Maximum decisions",
+  max_tokens: "Maximum tokens per response",
 };
 
 const KINDS = { evaluate: "Evaluate", collect: "Collect" } as const;
@@ -52,7 +52,7 @@ export function LiveRunForm() {
         if (plan !== null) void startLiveRun(plan);
       }}
     >
-      <Labelled label="What">
+      <Labelled label="Task to run">
         <select
           value={form.kind}
           onChange={({ target }) =>
@@ -111,7 +111,7 @@ export function LiveRunForm() {
       </Labelled>
       {field(isCollection ? "repetitions" : "seeds")}
       {isCollection && (
-        <Labelled label="Execute plans too">
+        <Labelled label="Also run plans">
           <input
             type="checkbox"
             checked={form.planner}

@@ -22,7 +22,7 @@ export function LiveRunsPanel() {
         </ul>
         {newest.length === 0 && (
           <p className="note hint">
-            An evaluation plays each task once for each seed and tells success rate, score and rounds. A
+            An evaluation plays each task once for each seed and shows the success rate, score and rounds. A
             collection plays each task K times, replays every execution, and makes a library of them. What has
             ended is kept in this browser until you remove it.
           </p>

@@ -1,8 +1,12 @@
 /** The figures that are drawn of a run, in the order in which one reads them. */
 import { bisector } from "d3";
-import type { Spread } from "../../../core/evaluation/index.ts";
+import type { Interval, Spread } from "../../../core/evaluation/index.ts";
 import type { Run, RunEvaluation, RunPoint } from "../../runs/run.ts";
 import type { XY } from "../chart/decimate.ts";
+
+/** "12.5 to 50.0". */
+export const intervalText = (interval: Interval): string =>
+  interval.map((end) => end.toFixed(1)).join(" to ");
 
 export interface ShownFigure {
   key:

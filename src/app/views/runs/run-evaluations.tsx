@@ -3,7 +3,7 @@ import { bestEvaluated } from "../../../core/evaluation/index.ts";
 import type { Run } from "../../runs/run.ts";
 import { countOf } from "../../shell/plural.ts";
 import { shownName } from "../../text/shown-text.ts";
-import { spreadText } from "./figures.ts";
+import { intervalText, spreadText } from "./figures.ts";
 
 export function RunEvaluations({ run: { figures } }: { run: Run }) {
   const { evaluations } = figures;
@@ -40,7 +40,7 @@ export function RunEvaluations({ run: { figures } }: { run: Run }) {
                   {step} {evaluation === best && <strong>best</strong>}
                 </th>
                 <td className="number">{spreadText(sr)}</td>
-                <td className="number">{interval.map((end) => end.toFixed(1)).join(" to ")}</td>
+                <td className="number">{intervalText(interval)}</td>
                 {scored && <td className="number">{score === null ? "–" : spreadText(score)}</td>}
                 <td className="number">{spreadText(rounds)}</td>
                 <td>

@@ -5,14 +5,14 @@ import type { Run } from "../../runs/run.ts";
 import { faultNotice } from "../../session/faults.ts";
 import { gigabytes } from "../../session/hub.ts";
 import { openStudentOf, type RunStudent, studentsOf } from "../../session/open-student.ts";
-import { isComputing } from "../../state/computing.ts";
+import { isModelAtWork } from "../../state/computing.ts";
 import { setUi, useUi } from "../../state/store.ts";
 import { spreadText } from "./figures.ts";
 
 export function RunStudents({ run }: { run: Run }) {
   const [students, setStudents] = useState<RunStudent[] | null>(null);
   const loading = useUi((ui) => ui.modelLoading.student !== undefined);
-  const busy = useUi(() => isComputing()) || loading;
+  const busy = useUi(isModelAtWork) || loading;
   const { evaluations } = run.figures;
   const best = bestEvaluated(evaluations);
   const read = (): void => {

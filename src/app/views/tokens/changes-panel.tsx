@@ -10,7 +10,7 @@ import { CHANGES_KEY, type Changes, KEPT_STRIPS, scoreChanges, useChanges } from
 import { saveFile } from "../../session/save-file.ts";
 import { countOf } from "../../shell/plural.ts";
 import { Scroller } from "../../shell/scroller.tsx";
-import { isComputing } from "../../state/computing.ts";
+import { isModelAtWork } from "../../state/computing.ts";
 import { getUi, type UiState, useUi } from "../../state/store.ts";
 import { shownName } from "../../text/shown-text.ts";
 import { useRowWindow } from "../rows/use-row-window.ts";
@@ -37,8 +37,7 @@ export function ChangesPanel({ task }: { task: TaskModel }) {
   const scoring = useUi((ui) => ui.scoring);
   const episode = useUi((ui) => ui.decision?.episode ?? ui.place.episode);
   const place = useUi((ui) => ui.place);
-  useUi((ui) => ui.training.status);
-  const busy = isComputing();
+  const busy = useUi(isModelAtWork);
   const here =
     changes !== null &&
     changes.library === task.library &&

@@ -4,7 +4,7 @@ import { evidenceSideLabel, parseEvidenceSide } from "../../place/sides.ts";
 import { scoreKey } from "../../session/score.ts";
 import { removeSide, scoreMissingSides } from "../../session/sides.ts";
 import { countOf } from "../../shell/plural.ts";
-import { isComputing } from "../../state/computing.ts";
+import { isModelAtWork } from "../../state/computing.ts";
 import type { Side } from "../../state/side.ts";
 import { useUi } from "../../state/store.ts";
 import { shownName } from "../../text/shown-text.ts";
@@ -22,8 +22,7 @@ export function CompareBar({ compared }: { compared: Compared }) {
   const wanted = useUi((ui) => ui.place.sides);
   const scoring = useUi((ui) => ui.scoring);
   const key = useUi((ui) => (ui.decision === null ? "" : scoreKey(ui.decision)));
-  useUi((ui) => ui.training.status);
-  const busy = isComputing();
+  const busy = useUi(isModelAtWork);
   const choose = (chosen: { base: string; side: string }): void => {
     const standard = standardOf(sides);
     const isStandard = chosen.base === standard.base && chosen.side === standard.side;

@@ -7,7 +7,7 @@ import { partName } from "../../place/part-name.ts";
 import { samePart, scoreLeftOut, scorePointed } from "../../session/leave-out.ts";
 import { scoreKey } from "../../session/score.ts";
 import { countOf } from "../../shell/plural.ts";
-import { isComputing } from "../../state/computing.ts";
+import { isModelAtWork } from "../../state/computing.ts";
 import { type TokenScores, useUi } from "../../state/store.ts";
 import { nats, shortToken } from "./format.ts";
 import { leftOutRows, passesOf } from "./left-out-rows.ts";
@@ -42,9 +42,7 @@ export function LeftOutPanel({
     chosen === null || chosen.event === null ? null : chosen.record,
   );
   const scoring = useUi((ui) => ui.scoring);
-  // Subscribed to both, so that the buttons follow.
-  useUi((ui) => ui.training.status);
-  const busy = isComputing();
+  const busy = useUi(isModelAtWork);
   const records = recordsOf(decision);
   const rows = leftOutRows(scores, null, token);
   const events = eventsOf === null ? [] : leftOutRows(scores, eventsOf, token);

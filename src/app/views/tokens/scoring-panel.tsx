@@ -1,6 +1,7 @@
 /** The score button, and how far the scoring is. */
 import { formatRange } from "../../session/eta.ts";
 import { cancelScoring, scoreDecision, scoreKey } from "../../session/score.ts";
+import { isModelAtWork } from "../../state/computing.ts";
 import { type ScoringJob, setUi, useUi } from "../../state/store.ts";
 import { EndOfTurnSwitch } from "../end-of-turn-switch.tsx";
 import { MemoryNote } from "../memory-note.tsx";
@@ -51,6 +52,7 @@ export function ScoringProgress({ job }: { job: ScoringJob }) {
 
 export function ScoringPanel({ scored }: { scored: boolean }) {
   const scoring = useUi((ui) => ui.scoring);
+  const computing = useUi(isModelAtWork);
   const training = useUi((ui) => ui.training.status);
   const decision = useUi((ui) => ui.decision);
   const busy = scoring.status === "running" || scoring.status === "cancelling";
@@ -68,7 +70,7 @@ export function ScoringPanel({ scored }: { scored: boolean }) {
       <button
         type="button"
         className="primary"
-        disabled={decision === null || busy || training !== "idle"}
+        disabled={decision === null || computing}
         onClick={() => void scoreDecision()}
       >
         {scored ? "Score again" : "Score"} <span className="key">s</span>

@@ -1,7 +1,7 @@
 /** The most probable tokens in one place under both compared sides, side by side; nothing beyond them is guessed. */
 import { canTell, scoreDistributions, TOP } from "../../session/distribution.ts";
 import { scoreKey } from "../../session/score.ts";
-import { isComputing } from "../../state/computing.ts";
+import { isModelAtWork } from "../../state/computing.ts";
 import { argmaxFlips, type Distribution, rankOf, type Side } from "../../state/side.ts";
 import { useUi } from "../../state/store.ts";
 import type { Compared } from "./comparison.ts";
@@ -117,7 +117,7 @@ function TopTable({
 export function AskDistribution({ compared }: { compared: Compared }) {
   const scoring = useUi((ui) => ui.scoring);
   const key = useUi((ui) => (ui.decision === null ? "" : scoreKey(ui.decision)));
-  useUi((ui) => ui.training.status);
+  const busy = useUi(isModelAtWork);
   const unknown = [compared.base, compared.side].filter(({ distribution }) => distribution === null);
   if (unknown.length === 0) return null;
   if (scoring.status !== "idle" && scoring.status !== "failed" && scoring.job === "distribution")
@@ -137,7 +137,7 @@ export function AskDistribution({ compared }: { compared: Compared }) {
         </p>
       )}
       {unknown.length > never.length && (
-        <button type="button" disabled={isComputing()} onClick={() => void scoreDistributions(unknown)}>
+        <button type="button" disabled={busy} onClick={() => void scoreDistributions(unknown)}>
           Top-{TOP}, rank and entropy <span className="key">d</span>
         </button>
       )}

@@ -49,16 +49,16 @@ const TITLES: Readonly<Record<string, string>> = {
   "environment.made.size": "Rooms",
   "environment.made.type": "Task type",
   "environment.made.products": "Products each",
-  "environment.max_decisions": "Most decisions",
-  "environment.max_tokens": "Most tokens of a response",
+  "environment.max_decisions": "Maximum decisions",
+  "environment.max_tokens": "Maximum tokens per response",
   "environment.prompt": "Prompt template, a path",
   "evaluate.every": "Steps between evaluations",
-  "evaluate.seeds": "Seeds, a JSON list",
+  "evaluate.seeds": "Seeds",
   "evaluate.tasks": "Tasks to measure on, a JSON list",
   "evaluate.at_once": "Episodes at once",
-  "evaluate.environment": "Other games than the run’s",
-  "sample.max_decisions": "Most decisions",
-  "sample.max_tokens": "Most tokens of a response",
+  "evaluate.environment": "Different games from the run’s",
+  "sample.max_decisions": "Maximum decisions",
+  "sample.max_tokens": "Maximum tokens per response",
 };
 
 /** What an optional choice is called while it is not made. */

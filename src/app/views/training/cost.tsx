@@ -6,12 +6,12 @@ import { useRuns } from "../../runs/runs-store.ts";
 import type { ProbedCall, WorkerTime } from "../../runs/worker-answers.ts";
 import { formatRange } from "../../session/eta.ts";
 import type { ComposedConfig } from "../../session/training-config.ts";
-import { useTrainingForm } from "../../session/training-form.ts";
+import { responsesOf, useTrainingForm } from "../../session/training-form.ts";
 import { probeKey, probeTraining, usePageProbe } from "../../session/training-probe.ts";
 import { cancelMeasuring, measureOnWorker, useWorkerCost } from "../../session/worker-cost.ts";
 import { useSending } from "../../session/worker-training.ts";
 import { countOf } from "../../shell/plural.ts";
-import { isComputing } from "../../state/computing.ts";
+import { isModelAtWork } from "../../state/computing.ts";
 import { useUi } from "../../state/store.ts";
 import { shownName } from "../../text/shown-text.ts";
 import { MemoryNote } from "../memory-note.tsx";
@@ -24,7 +24,8 @@ export function Cost({ composed }: { composed: ComposedConfig }) {
 function PageCost({ composed }: { composed: ComposedConfig }) {
   const work = useSending((state) => state.work);
   const probe = usePageProbe();
-  const busy = useUi(() => isComputing());
+  const canProbe = useTrainingForm((form) => responsesOf(form) === "recorded");
+  const busy = useUi(isModelAtWork);
   return (
     <>
       {work !== null && (
@@ -35,18 +36,20 @@ function PageCost({ composed }: { composed: ComposedConfig }) {
             where="page"
             probed={probe.of === probeKey(composed.written) ? (probe.time ?? undefined) : undefined}
           />
-          <span className="cost-actions">
-            <button
-              type="button"
-              disabled={busy || composed.config === null}
-              onClick={() => void probeTraining()}
-            >
-              Probe the time
-            </button>
-            <span className="note">
-              A few decisions are scored, and stepped on with a copy of the student: yours stays as it is.
+          {canProbe && (
+            <span className="cost-actions">
+              <button
+                type="button"
+                disabled={busy || composed.config === null}
+                onClick={() => void probeTraining()}
+              >
+                Probe the time
+              </button>
+              <span className="note">
+                A few decisions are scored, and stepped on with a copy of the student: yours stays as it is.
+              </span>
             </span>
-          </span>
+          )}
         </div>
       )}
       <MemoryNote job="train" />

@@ -1,4 +1,4 @@
-import { type ReactNode, useId } from "react";
+import { cloneElement, type ReactElement, useId } from "react";
 
 /** A control with its caption and, where there is one, its problem. */
 export function Labelled({
@@ -10,15 +10,16 @@ export function Labelled({
   label: string;
   problem?: string | undefined;
   title?: string;
-  children: ReactNode;
+  /** The control. */
+  children: ReactElement<{ "aria-describedby"?: string }>;
 }) {
   const id = useId();
   return (
     <span className="form-field">
       {/* biome-ignore lint/a11y/noLabelWithoutControl: the control is the child */}
-      <label title={title || undefined} aria-describedby={problem === undefined ? undefined : id}>
+      <label title={title || undefined}>
         <span className="caption">{label}</span>
-        {children}
+        {problem === undefined ? children : cloneElement(children, { "aria-describedby": id })}
       </label>
       {problem !== undefined && (
         <span className="fault" id={id} role="alert">

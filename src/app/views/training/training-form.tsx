@@ -27,6 +27,7 @@ import {
 import { cancelProbe } from "../../session/training-probe.ts";
 import { useSending } from "../../session/worker-training.ts";
 import { countOf } from "../../shell/plural.ts";
+import { isModelAtWork } from "../../state/computing.ts";
 import { useUi } from "../../state/store.ts";
 import { EndOfTurnSwitch } from "../end-of-turn-switch.tsx";
 import { ConfigField, fieldOf } from "./config-field.tsx";
@@ -212,7 +213,7 @@ export function TrainingFormPanel() {
           <button
             type="submit"
             className="primary"
-            disabled={busy || !ready || start !== undefined || (!there && ui.scoring.status === "running")}
+            disabled={busy || !ready || start !== undefined || (!there && isModelAtWork(ui))}
           >
             {!there ? "Update" : sending === null ? "Start on the worker" : "Starting…"}{" "}
             <span className="key">u</span>
