@@ -1,15 +1,15 @@
 import { existsSync } from "node:fs";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { InputError } from "../core/errors.ts";
 import { catalogFiles } from "../core/record/export/catalog.ts";
 import { onFile } from "../node/file-error.ts";
-import { temporaryName } from "../node/whole-file.ts";
+import { makeFolder, syncFolder, temporaryName, writeWhole } from "../node/whole-file.ts";
 import { openIndexedFile } from "./indexed-file.ts";
 
 /**
  * Writes the sources of a library as the authors' catalog, one task in memory at a time. The folder appears under its
- * name when all is written.
+ * name when all is on the disk.
  *
  * @throws InputError for a folder that is there already, a bad record, and sources that a catalog cannot hold
  */
@@ -24,11 +24,12 @@ export async function writeCatalog(library: string, out: string): Promise<{ task
     let files = 0;
     for await (const { path, bytes } of catalogFiles(tasks())) {
       const target = join(temporary, path);
-      await onFile(out, "write", mkdir(dirname(target), { recursive: true }));
-      await onFile(out, "write", writeFile(target, bytes));
+      await makeFolder(dirname(target));
+      await writeWhole(target, [bytes], { name: join(out, path) });
       files += 1;
     }
     await onFile(out, "write", rename(temporary, out));
+    await syncFolder(dirname(out));
     return { tasks: opened.tasks.length, files };
   } catch (error) {
     if (!(error instanceof InputError) || error.where.file !== undefined) throw error;

@@ -1,14 +1,10 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { type Command, Option } from "commander";
 import { collectConfigSchema } from "../../core/loop/index.ts";
 import { DEVICE_CHOICES, type DeviceChoice } from "../../engine/webgpu/index.ts";
-import { progress } from "../io.ts";
 import { collect } from "../live/collect.ts";
 import { playing } from "../live/playing.ts";
 import { POLICY_OPTION } from "../live/policy.ts";
 import { readPlayConfig } from "../live/read-play-config.ts";
-import { writeCatalog } from "../write-catalog.ts";
 
 export function register(program: Command): void {
   program
@@ -37,11 +33,6 @@ interface Options {
 async function run({ config: file, out, catalog = false, ...given }: Options): Promise<void> {
   const config = { ...(await readPlayConfig(collectConfigSchema, file)), ...given };
   await playing("executions", async (watching) => {
-    await collect({ config, out, ...watching });
-    progress(`gcopd: the library is in ${out}/sources.jsonl`);
-    const folder = join(out, "catalog");
-    if (!catalog || existsSync(folder)) return;
-    await writeCatalog(join(out, "sources.jsonl"), folder);
-    progress(`gcopd: and as a catalog in ${folder}`);
+    await collect({ config, out, catalog, ...watching });
   });
 }

@@ -56,6 +56,8 @@ function formatOf({ out, format }: Options): Format {
 
 async function run(library: string, options: Options): Promise<void> {
   if (options.format === CATALOG) {
+    if (options.out === "-")
+      throw new UsageError("--out -: a catalog is a folder; expected the name of a new one");
     const { tasks, files } = await writeCatalog(library, options.out);
     progress(`${options.out}: a catalog of ${tasks} ${tasks === 1 ? "task" : "tasks"} in ${files} files`);
     return;

@@ -1,17 +1,36 @@
 /** `gcopd collect`: K executions of each task by a teacher, and the executions of plans, as a library. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { type CollectConfig, collectionEpisodes } from "../../core/loop/index.ts";
 import type { Source } from "../../core/record/schema.ts";
+import { writeCatalog } from "../write-catalog.ts";
 import { type PlayRunOptions, playRun } from "./play-run.ts";
 
-/** Writes `sources.jsonl`: tasks in their order, each with its repetitions and then its plan. */
-export async function collect(options: PlayRunOptions & { config: CollectConfig }): Promise<void> {
-  const { config } = options;
+const SOURCES = "sources.jsonl";
+
+/**
+ * Writes `sources.jsonl`: tasks in their order, each with its repetitions and then its plan.
+ *
+ * @param options.catalog writes the library as the authors' catalog too, in the folder `catalog`, unless that is there
+ */
+export async function collect({
+  catalog = false,
+  ...options
+}: PlayRunOptions & { config: CollectConfig; catalog?: boolean }): Promise<void> {
+  const { config, out, onNote } = options;
+  const folder = join(out, "catalog");
   await playRun<Source>(
     {
       purpose: "collect",
-      file: "sources.jsonl",
+      file: SOURCES,
       inGroups: false,
       episodes: (games, model) => collectionEpisodes(games, config, model),
+      finish: async () => {
+        onNote(`gcopd: the library is in ${join(out, SOURCES)}`);
+        if (!catalog || existsSync(folder)) return;
+        await writeCatalog(join(out, SOURCES), folder);
+        onNote(`gcopd: and as a catalog in ${folder}`);
+      },
     },
     options,
   );

@@ -3,7 +3,13 @@ import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { InputError } from "../../core/errors.ts";
-import { type PlannedEpisode, type PlayConfig, playPlanned, type WithPolicy } from "../../core/loop/index.ts";
+import {
+  type PlannedEpisode,
+  type PlayConfig,
+  playPlanned,
+  taskPlace,
+  type WithPolicy,
+} from "../../core/loop/index.ts";
 import { parseObject } from "../../core/record/read.ts";
 import { sha256Hex } from "../../core/seeded.ts";
 import { onFile } from "../../node/file-error.ts";
@@ -11,8 +17,9 @@ import { makeFolder, removeTemporaries } from "../../node/whole-file.ts";
 import { lockFolder } from "../../worker/lock.ts";
 import { readText, writeOut, writeRecordsOut } from "../io.ts";
 import { type LiveGames, openGames } from "./open-games.ts";
-import { openPolicy, type Policy } from "./policy.ts";
+import { knownIdentity, openPolicy, type Policy } from "./policy.ts";
 import { ProgressLog } from "./progress-log.ts";
+import { namedGoals } from "./shop-server.ts";
 
 export interface PlayRunOptions {
   config: PlayConfig;
@@ -23,6 +30,9 @@ export interface PlayRunOptions {
   /** Lends the policy to `work`; the config's model by default. */
   withPolicy?: WithPolicy;
 }
+
+/** File that says which run a folder is of. */
+const RUN = "run.json";
 
 /** What a command makes of played episodes. */
 export interface PlayRun<R extends object> {
@@ -38,19 +48,76 @@ export interface PlayRun<R extends object> {
    * @param model what records call the policy
    */
   episodes(games: LiveGames, model: string): readonly PlannedEpisode<R>[];
+  /** Called once the records are there, while no other process works in the folder. */
+  finish?(): Promise<void>;
 }
 
 /**
- * Plays what is missing and writes the records. A folder that has them already is left as it is.
+ * Plays what is missing and writes the records. A folder that has them already is left as it is, and its servers
+ * may be gone.
  *
  * @throws InputError for bad input, a folder that is in use, and one that belongs to another run
  */
 export async function playRun<R extends object>(run: PlayRun<R>, options: PlayRunOptions): Promise<void> {
-  const games = await openGames(options.config.environment);
+  const { config, out } = options;
+  if ([run.file, RUN].every((name) => existsSync(join(out, name)))) {
+    const known = await knownOf(run, options);
+    await inFolder(run, out, () => check(join(out, RUN), known));
+    return;
+  }
+  const games = await openGames(config.environment);
   try {
     await playIn(games, run, options);
   } finally {
     await games.close();
+  }
+}
+
+/** What decides finished records, as far as it can be told: their servers may be gone. */
+async function knownOf<R extends object>(
+  run: PlayRun<R>,
+  { config, onNote, signal }: PlayRunOptions,
+): Promise<Identity> {
+  const policy = await knownIdentity(config, { onNote, signal });
+  const { environment } = config;
+  const place = taskPlace(environment);
+  let games: LiveGames;
+  try {
+    games = await openGames(environment);
+  } catch (error) {
+    if (!("server" in place && error instanceof InputError)) throw error;
+    onNote(`${error.message}; the records are finished and stay as they are`);
+    return identity(run, config, { tasks: namedGoals(place, environment.tasks) }, policy);
+  }
+  try {
+    return identity(run, config, games, policy);
+  } finally {
+    await games.close();
+  }
+}
+
+/**
+ * Works under the folder's lock, and ends with what comes after the records.
+ *
+ * @param work throws for a folder that is not this run's
+ */
+async function inFolder<R extends object>(
+  { finish }: PlayRun<R>,
+  out: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  const unlock = lockFolder(
+    join(out, "lock.sqlite"),
+    new InputError("another run works in this folder: wait for it or choose another --out", { file: out }),
+  );
+  try {
+    await work();
+    // Only now: the records are on the disk.
+    await onFile(out, "write", rm(progressIn(out), { force: true }));
+    await removeTemporaries(out);
+    await finish?.();
+  } finally {
+    unlock();
   }
 }
 
@@ -61,26 +128,21 @@ async function playIn<R extends object>(
 ): Promise<void> {
   const policy = await openPolicy(config, { signal, onNote });
   const made = await makeFolder(out);
-  const unlock = lockFolder(
-    join(out, "lock.sqlite"),
-    new InputError("another run works in this folder: wait for it or choose another --out", { file: out }),
-  );
+  const atOnce = Math.min(config.at_once, games.atOnce);
   let ours = false;
   try {
-    await claim(join(out, "run.json"), identity(run, config, games, policy), {
-      // For the reader: neither decides what is played.
-      at_once: Math.min(config.at_once, games.atOnce),
-      device: config.policy === undefined ? config.device : "served",
-    });
-    ours = true;
-    await removeTemporaries(out);
-    const records = join(out, run.file);
-    const progress = join(out, "progress.jsonl");
-    if (!existsSync(records)) {
+    await inFolder(run, out, async () => {
+      await claim(join(out, RUN), identity(run, config, games, policy.identity), {
+        // For the reader: neither decides what is played.
+        at_once: atOnce,
+        device: config.policy === undefined ? config.device : "served",
+      });
+      ours = true;
+      const records = join(out, run.file);
+      if (existsSync(records)) return;
       const planned = run.episodes(games, policy.name);
-      const log = await ProgressLog.open(progress);
+      const log = await ProgressLog.open(progressIn(out));
       try {
-        const atOnce = Math.min(config.at_once, games.atOnce);
         const { inGroups } = run;
         await playPlanned(planned, log, {
           ...{ inGroups, atOnce, onProgress, signal },
@@ -90,14 +152,14 @@ async function playIn<R extends object>(
       } finally {
         log.close();
       }
-    }
-    // Only now: the records are on the disk.
-    await onFile(out, "write", rm(progress, { force: true }));
+    });
   } finally {
-    unlock();
     if (made !== undefined && !ours) await onFile(made, "write", rm(made, { recursive: true, force: true }));
   }
 }
+
+/** What was played, until the records are written. */
+const progressIn = (out: string): string => join(out, "progress.jsonl");
 
 function* recordsOf(planned: readonly { id: string }[], log: ProgressLog): Generator<object> {
   for (const { id } of planned) {
@@ -108,12 +170,16 @@ function* recordsOf(planned: readonly { id: string }[], log: ProgressLog): Gener
 
 type Identity = Record<string, string>;
 
-/** What decides the records, each part as a digest. */
+/**
+ * What decides the records, each part as a digest.
+ *
+ * @param games without a digest where the server that tells it is gone
+ */
 function identity<R extends object>(
   { purpose, file }: PlayRun<R>,
   config: PlayConfig,
-  { digest, tasks }: LiveGames,
-  policy: Policy,
+  { digest, tasks }: { digest?: string; tasks: readonly { task: string }[] },
+  policy: Partial<Policy["identity"]>,
 ): Identity {
   const { environment, model, tokenizer, policy: url, policy_model, ...more } = config;
   const { at_once, device, compute, $schema, ...rest } = more;
@@ -121,9 +187,9 @@ function identity<R extends object>(
   return {
     purpose,
     records: file,
-    games: digest,
+    ...(digest === undefined ? {} : { games: digest }),
     tasks: sha256Hex(JSON.stringify(tasks.map(({ task }) => task))),
-    ...policy.identity,
+    ...policy,
     settings: sha256Hex(JSON.stringify({ ...rest, environment: played, compute })),
   };
 }
@@ -136,6 +202,11 @@ async function claim(file: string, mine: Identity, begunWith: object): Promise<v
     ]);
     return;
   }
+  await check(file, mine);
+}
+
+/** @throws InputError when a folder's run differs from this one */
+async function check(file: string, mine: Identity): Promise<void> {
   const kept = parseObject(await readText(file), { file });
   const differing = Object.keys(mine).filter((name) => kept[name] !== mine[name]);
   if (differing.length > 0) {

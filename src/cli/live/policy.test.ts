@@ -96,6 +96,8 @@ it("a collected library is written as the authors' catalog too, and comes back f
     join(out, "b"),
   );
   expect(whole.err).toContain("a catalog of 2 tasks in 4 files");
+  const streamed = await runCli("export", back, "--format", "catalog", "--out", "-");
+  expect(streamed).toMatchObject({ code: 2, err: expect.stringContaining("--out -: a catalog is a folder") });
   const twice = await runCli("export", back, "--format", "catalog", "--out", join(out, "b"));
   expect(twice).toMatchObject({
     code: 1,
@@ -114,9 +116,23 @@ it("the run is the model's, wherever it is served", async () => {
   expect(read("figures", "run.json")).not.toContain(new URL(first).port);
 });
 
+it("a finished folder is done without its server, and is still of one run", async () => {
+  const policy = await serve("vllm");
+  const named = { policy, policy_model: "big-teacher" };
+  expect((await run("evaluate", "finished", { seeds: [0], ...named })).code).toBe(0);
+  expect((await run("collect", "collected", { repetitions: 1, policy })).code).toBe(0);
+  await Promise.all(open.splice(0).map((stub) => stub.close()));
+  expect((await run("evaluate", "finished", { seeds: [0], ...named })).code).toBe(0);
+  const later = await run("collect", "collected", { repetitions: 1, policy }, "--catalog");
+  expect(later).toMatchObject({ code: 0, err: expect.stringContaining("and as a catalog in") });
+  const other = await run("evaluate", "finished", { seeds: [0], policy, policy_model: "another" });
+  expect(other).toMatchObject({ code: 1, err: expect.stringContaining("it differs in model;") });
+  expect((await run("evaluate", "finished", { seeds: [1], ...named })).err).toContain("differs in settings;");
+});
+
 it.each([
   [{}, /model: missing; expected the policy's model, or a server at `policy`/],
-  [{ policy_model: "x", model: TOKENIZER }, /policy_model: is of a server: it goes with `policy`/],
+  [{ policy_model: "x", model: TOKENIZER }, /policy_model: only applies with `policy`/],
   [{ policy: "http://127.0.0.1:9", tokenizer: undefined }, /tokenizer: missing; expected a folder/],
   [
     { policy: "http://127.0.0.1:9", tokenizer: undefined, model: "hub:a/b" },

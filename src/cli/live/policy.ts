@@ -43,8 +43,7 @@ export async function openPolicy(
 ): Promise<Policy> {
   const { policy: url, policy_model: served, model } = config;
   if (url !== undefined) return servedPolicy({ ...config, policy: url }, watching, server);
-  if (served !== undefined)
-    throw new InputError("is of a server: it goes with `policy`", { key: "policy_model" });
+  if (served !== undefined) throw new InputError("only applies with `policy`", { key: "policy_model" });
   if (model === undefined)
     throw new InputError("missing; expected the policy's model, or a server at `policy`", { key: "model" });
   const folders = await policyFolders({ ...config, model }, watching);
@@ -58,17 +57,48 @@ export async function openPolicy(
   };
 }
 
+/**
+ * The identity of the policy of a finished run, whose server may be gone: the model is left out where neither the config
+ * nor the server, which is asked once, tells it.
+ *
+ * @throws InputError for a config that names no policy
+ */
+export async function knownIdentity(
+  config: PlayConfig,
+  watching: Watching,
+): Promise<Partial<Policy["identity"]>> {
+  if (config.policy === undefined) return (await openPolicy(config, watching)).identity;
+  const { policy_model: named } = config;
+  const tokenizer = await tokenizerDigest(await servedTokenizer(config));
+  if (named !== undefined) return { model: servedModel(named), tokenizer };
+  try {
+    return (await openPolicy(config, watching, { pausesMs: [] })).identity;
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    watching.onNote(`${error.message}; the records are finished and stay as they are`);
+    return { tokenizer };
+  }
+}
+
+const servedModel = (name: string): string => `served: ${name}`;
+
+/** The folder with the tokenizer of a model that another program serves. */
+async function servedTokenizer({ model, tokenizer }: PlayConfig): Promise<string> {
+  const folder = tokenizer ?? (await besideModel(model));
+  if (folder !== null) return folder;
+  throw new InputError("missing; expected a folder with the tokenizer of the model that the server runs", {
+    key: "tokenizer",
+  });
+}
+
 /** A model that another program serves; the prompts are written here, by its tokenizer. */
 async function servedPolicy(
-  { policy: url, policy_model: named, model, tokenizer: folder }: PlayConfig & { policy: string },
+  config: PlayConfig & { policy: string },
   { onNote, signal }: Watching,
   options: ServerOptions = {},
 ): Promise<Policy> {
-  const tokenizerIn = folder ?? (await besideModel(model));
-  if (tokenizerIn === null)
-    throw new InputError("missing; expected a folder with the tokenizer of the model that the server runs", {
-      key: "tokenizer",
-    });
+  const { policy: url, policy_model: named } = config;
+  const tokenizerIn = await servedTokenizer(config);
   const codec = textCodec(await openTokenizer(openFolder(tokenizerIn)));
   const key = process.env[KEY];
   const server = new Server(url, {
@@ -81,7 +111,7 @@ async function servedPolicy(
   onNote(`policy: ${found.kind} at ${server.base}, model ${found.model}`);
   return {
     name: found.model,
-    identity: { model: `served: ${found.model}`, tokenizer: await tokenizerDigest(tokenizerIn) },
+    identity: { model: servedModel(found.model), tokenizer: await tokenizerDigest(tokenizerIn) },
     lend: (work) => work(new RemoteSampler(server, found.protocol(codec), { onNote }), codec),
   };
 }

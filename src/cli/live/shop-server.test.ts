@@ -92,6 +92,14 @@ it("gives the library that the same shop gives in this process, each session clo
   expect(await collected("named", { ...server, tasks })).toBe(library);
 });
 
+it("a finished library is done without the server", async () => {
+  const at = (server: string, first: number) =>
+    collected("finished", { name: "webshop", server_settings: "any", server, goals: { first, count: 1 } });
+  const library = await at(url, 1);
+  expect(await at("http://127.0.0.1:9", 1)).toBe(library);
+  await expect(at("http://127.0.0.1:9", 2)).rejects.toThrow("it differs in tasks;");
+});
+
 it("is the same run at another address", async () => {
   const digestAt = async (server: string) =>
     (await openGames({ name: "webshop", server, server_settings: "any", tasks: ["goal1"] })).digest;

@@ -17,6 +17,14 @@ export function connectShop(url: string, settings: ServerPlace["settings"]): Pro
   });
 }
 
+const goalTasks = ({ first, count }: { first: number; count: number }): string[] =>
+  Array.from({ length: count }, (_, n) => `goal${first + n}`);
+
+/** The tasks that a config names, without asking the server whether it has them. */
+export function namedGoals({ goals }: ServerPlace, tasks?: readonly string[]): { task: string }[] {
+  return (tasks ?? (goals === undefined ? [] : goalTasks(goals))).map((task) => ({ task }));
+}
+
 /**
  * Goals of a running WebShop server, as tasks.
  *
@@ -29,7 +37,6 @@ export async function shopServer(
 ): Promise<GameFiles> {
   const client = await connectShop(server, settings);
   const { active_episodes: _, ok: __, ...made } = await client.health();
-  const of = (first: number, count: number) => Array.from({ length: count }, (_, n) => `goal${first + n}`);
   if (tasks === undefined && goals === undefined)
     throw new InputError(
       `missing; expected the first of the server's ${made.goals} goals to play and how many, or environment.tasks`,
@@ -43,7 +50,7 @@ export async function shopServer(
       },
     );
   return {
-    tasks: goals === undefined ? of(0, made.goals) : of(goals.first, goals.count),
+    tasks: goals === undefined ? goalTasks({ first: 0, count: made.goals }) : goalTasks(goals),
     open: () => new ShopServerEnvironment(client),
     plan: async (task) => {
       const actions = await serverOracle(client, Number(task.slice("goal".length)));
