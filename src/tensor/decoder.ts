@@ -154,7 +154,7 @@ export class Decoder {
       return;
     const slots = Math.max(wanted, this.#slots.length);
     const needed = Math.ceil(longest / ROOM) * ROOM;
-    // What is kept is lost here, and prompts grow from one decision to the next: half as much again, where memory allows.
+    // Growing drops the cache, so the room grows by half where memory allows.
     const ample = Math.ceil((1.5 * this.#room) / ROOM) * ROOM;
     this.dispose();
     this.#room = Math.min(maxPositions, slotsOf(ample) < slots ? needed : Math.max(needed, ample));

@@ -191,10 +191,10 @@ describe("gcopd collect", () => {
 
 it.each([
   [{ name: "scienceworld", simulator: "x.jar" }, "environment.tasks: missing; expected the tasks to play"],
-  [{ name: "scienceworld", games: "g", tasks: ["boil|1|easy"] }, "environment.games: scienceworld has none"],
+  [{ name: "scienceworld", games: "g", tasks: ["boil|1|easy"] }, "environment.games: does not apply to scienceworld"],
   [
     { name: "scienceworld", made: { count: 1, seed: 0 }, tasks: ["boil|1|easy"] },
-    "environment.made: scienceworld has none; expected environment.simulator",
+    "environment.made: does not apply to scienceworld; expected environment.simulator",
   ],
   [{ name: "alfworld" }, "environment.games: missing; alfworld is opened from it, or from environment.made"],
   [
@@ -203,11 +203,11 @@ it.each([
   ],
   [
     { name: "alfworld", made: { count: 1, seed: 0, products: 5 } },
-    "environment.made.products: alfworld has none",
+    "environment.made.products: does not apply to alfworld",
   ],
   [
     { name: "webshop", made: { count: 1, seed: 0, size: "small" } },
-    "environment.made.size: webshop has none",
+    "environment.made.size: does not apply to webshop",
   ],
 ])("%j is refused by its key", async (given, message) => {
   const config = collectConfigSchema.parse({ environment: given, model: MODEL });

@@ -117,7 +117,7 @@ it.each([
   [{ server_settings: "any", tasks: ["goal12"] }, 'environment.tasks: no game is named "goal12"'],
   [
     { server: undefined, games: "shop.json", server_settings: "any" },
-    "environment.server_settings: is of a server",
+    "environment.server_settings: only applies with environment.server",
   ],
   [{ games: "shop.json" }, "environment.server: expected either it or environment.games"],
 ] as const)("%j is refused by its key", async (more, message) => {

@@ -33,7 +33,7 @@ export async function textsDigest(texts: readonly GameText[]): Promise<string> {
 }
 
 /** Of several digests, in their order, a line each; of one, itself. */
-export function digestOfDigests(digests: readonly string[]): string {
+function digestOfDigests(digests: readonly string[]): string {
   if (digests.length === 1) return digests[0]!;
   return createHash("sha256").update(digests.join("\n")).digest("hex");
 }

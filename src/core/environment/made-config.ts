@@ -45,5 +45,5 @@ const KEYS = { alfworld: ["products"], webshop: ["size", "type"] } as const;
 export function checkMade(environment: keyof typeof KEYS, made: MadeConfig): void {
   const other = KEYS[environment].find((key) => made[key] !== undefined);
   if (other !== undefined)
-    throw new InputError(`${environment} has none`, { key: `environment.made.${other}` });
+    throw new InputError(`does not apply to ${environment}`, { key: `environment.made.${other}` });
 }

@@ -1,6 +1,6 @@
 /** The figures of an evaluation as files and events hold them, checked. */
 import { z } from "zod";
-import type { EvaluationResults, Spread } from "./metrics.ts";
+import type { Spread } from "./metrics.ts";
 
 const count = z.int().min(0);
 const spread: z.ZodType<Spread> = z.object({ mean: z.number(), sd: z.number().nullable() });
@@ -24,5 +24,3 @@ export const evaluationResultsShape = {
   per_type: z.record(z.string(), z.object(figuresShape)),
   technical: z.array(z.object({ task: z.string(), seed: count, reason: z.string() })),
 };
-
-export const evaluationResultsSchema: z.ZodType<EvaluationResults> = z.object(evaluationResultsShape);

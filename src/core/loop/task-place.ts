@@ -49,7 +49,7 @@ export function taskPlace(config: EnvironmentConfig): TaskPlace {
   const known = PLACES[name].map((key) => `environment.${key}`);
   const foreign = given.find(({ key }) => !known.includes(`environment.${key}`));
   if (foreign !== undefined) {
-    throw new InputError(`${name} has none; expected ${known.join(" or ")}`, {
+    throw new InputError(`does not apply to ${name}; expected ${known.join(" or ")}`, {
       key: `environment.${foreign.key}`,
     });
   }
@@ -66,7 +66,7 @@ export function taskPlace(config: EnvironmentConfig): TaskPlace {
   }
   for (const key of ["server_settings", "goals"] as const)
     if (first.key !== "server" && config[key] !== undefined)
-      throw new InputError("is of a server: it goes with environment.server", { key: `environment.${key}` });
+      throw new InputError("only applies with environment.server", { key: `environment.${key}` });
   if (goals !== undefined && tasks !== undefined)
     throw new InputError("expected either it or environment.tasks", { key: "environment.goals" });
   return first.place;

@@ -126,7 +126,7 @@ class Run {
       method: sha256Hex(JSON.stringify(method.stages)),
       // Runs of an earlier version took them in another order; where each task comes once there is no difference.
       ...(new Set(data.tasks).size === data.tasks.length ? {} : { batches: sha256Hex("by task") }),
-      // Those had no such token after responses recorded as text; sampled ones always have their own ids.
+      // Absent for runs of earlier versions, which added no end-of-turn token to recorded text. Sampled responses have ids.
       ...(codec.endOfTurn && !data.fresh ? { end_of_turn: sha256Hex("true") } : {}),
       settings: sha256Hex(JSON.stringify({ ...settings, batchSize, seed })),
       ...(evaluation === undefined ? {} : { evaluation: evaluation.fingerprint }),

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
 import { openai, type ResponseCodec } from "./openai.ts";
 import { type Protocol, readAnswer } from "./protocol.ts";
-import type { Server } from "./server.ts";
+import type { Answer, Server } from "./server.ts";
 import { sglang } from "./sglang.ts";
 import { vllm } from "./vllm.ts";
 
@@ -39,7 +39,14 @@ export async function findServer(server: Server, named?: string, signal?: AbortS
     named,
   );
   const optional = async <T>(of: string, schema: z.ZodType<T>): Promise<T | null> => {
-    const answer = await server.ask(of, undefined, { signal, tryAgain: false });
+    let answer: Answer;
+    try {
+      answer = await server.ask(of, undefined, { signal, tryAgain: false });
+    } catch (error) {
+      // A gateway may keep what it does not know to itself, and let completions through.
+      if (error instanceof InputError) return null;
+      throw error;
+    }
     return answer.status === 200 ? (schema.safeParse(answer.json).data ?? null) : null;
   };
   if ((await optional("/get_model_info", modelInfoSchema)) !== null)

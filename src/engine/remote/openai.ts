@@ -41,6 +41,6 @@ export function openai(model: string, codec: ResponseCodec): Protocol {
     shortcoming: ({ topK }) =>
       topK === undefined
         ? null
-        : `top_k is no key of its API: whether it draws from ${topK} tokens is its own affair`,
+        : `its API has no top_k; it may ignore the limit of ${topK} ${topK === 1 ? "token" : "tokens"}`,
   };
 }

@@ -38,7 +38,9 @@ export function checkedResult(
 ): SampleResult {
   const fault = (message: string, place = key) => new InputError(message, { key: place });
   if (ids.length === 0 || ids.length > maxTokens)
-    throw fault(`${ids.length} tokens; expected 1 to ${maxTokens}`);
+    throw fault(
+      `${ids.length} tokens; expected ${Number.isFinite(maxTokens) ? `1 to ${maxTokens}` : "at least 1"}`,
+    );
   const foreign = ids.findIndex((each) => !isDrawable(drawable, each));
   if (foreign !== -1)
     throw fault(

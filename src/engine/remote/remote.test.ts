@@ -71,6 +71,25 @@ describe("a server is asked what it is", () => {
     await expect(findServer(server, "c")).rejects.toThrow(/does not serve "c", but "a", "b"$/);
   });
 
+  it.each([
+    { status: 401 },
+    { status: 403 },
+    { status: 302, headers: { Location: "/login" } },
+    { status: 500 },
+    { status: 503 },
+    null,
+  ])("and is a plain one where a gateway answers what is optional with %j", async (optional) => {
+    const { url } = await stubOf({ kind: "vllm", optional });
+    const found = await findServer(new Server(url, { timeoutMs: 200 }));
+    expect(found.kind).toBe("a plain OpenAI completions API");
+  });
+
+  it("and an abort ends the asking", async () => {
+    const { url } = await stubOf({ kind: "vllm", optional: null });
+    const asking = findServer(new Server(url), undefined, AbortSignal.timeout(50));
+    await expect(asking).rejects.toThrow(/aborted due to timeout/);
+  });
+
   it("and an address that is none, or answers with something else, is one clear error", async () => {
     expect(() => new Server("localhost:8000")).toThrow("expected http://HOST:PORT of an inference server");
     expect(() => new Server("http://me:secret@localhost")).toThrow(
@@ -174,7 +193,9 @@ describe("responses", () => {
       seed: 7,
       stop: ["<end>"],
     });
-    expect(notes).toEqual([expect.stringContaining("top_k is no key of its API")]);
+    expect(notes).toEqual([
+      expect.stringContaining("its API has no top_k; it may ignore the limit of 20 tokens"),
+    ]);
   });
 
   it("come in the requests' order, so many at a time as allowed", async () => {

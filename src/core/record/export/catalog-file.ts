@@ -51,7 +51,7 @@ export function sourceKindOf({ task, source, repetition, origin }: Source): stri
   const written = typeof recorded === "string" ? recorded : plain[kind];
   if (originKind(repetition, written) !== kind || source !== `${kind}:${repetition}`)
     throw new InputError(
-      `${source} of ${task} has repetition ${repetition}; a catalog would call it another name`,
+      `${source} of ${task} has repetition ${repetition}; a catalog would give it another name`,
       {
         key: "source",
       },

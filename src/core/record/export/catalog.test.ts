@@ -64,7 +64,7 @@ describe("what a catalog cannot hold is refused", () => {
     [[{ ...source, origin: { kind: "human" } }], 'was made by "human"'],
     [
       [{ ...source, source: "other:0" }],
-      "other:0 of .* has repetition 0; a catalog would call it another name",
+      "other:0 of .* has repetition 0; a catalog would give it another name",
     ],
     [[source, { ...source, source: "teacher:0b" }], "both have repetition 0"],
     [

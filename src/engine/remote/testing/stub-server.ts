@@ -23,6 +23,8 @@ export interface StubOptions {
   kind: StubKind;
   models?: readonly string[];
   key?: string;
+  /** What every optional question about the server gets in place of its answer; null for no answer at all. */
+  optional?: { status: number; headers?: Record<string, string> } | null;
   /** Ids, or for a plain API the text, of the response to a request. */
   respond: (body: Record<string, unknown>) => { ids: number[]; text: string; stop: "stop" | "length" };
   /** What happens to the completions, in their order; all later ones are answered. */
@@ -46,6 +48,11 @@ export async function startStub(options: StubOptions): Promise<Stub> {
     const { authorization } = request.headers;
     if (options.key !== undefined && authorization !== `Bearer ${options.key}`)
       return send(response, 401, { error: "Unauthorized" });
+    const { optional } = options;
+    if (optional !== undefined && ["/version", "/get_model_info"].includes(path)) {
+      if (optional !== null) send(response, optional.status, {}, optional.headers);
+      return;
+    }
     const listed = listing(options, path);
     if (listed !== undefined)
       return send(response, listed === null ? 404 : 200, listed ?? { detail: "Not Found" });
