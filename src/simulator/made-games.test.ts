@@ -12,3 +12,12 @@ it("names the tasks of made games without making them", () => {
   });
   expect(madeTasks("webshop", shops)).toEqual(tasks);
 });
+
+it("bounds the products of all shops together, and games by their count alone", () => {
+  expect(madeShops({ count: 100, seed: 0, products: 5_000 })).toHaveLength(100);
+  expect(() => madeShops({ count: 101, seed: 0, products: 5_000 })).toThrow(
+    "environment.made.count: 101 shops of 5000 products do not fit in memory; expected at most 100",
+  );
+  expect(() => madeTasks("webshop", { count: 2_501, seed: 0 })).toThrow("expected at most 2500");
+  expect(madeGames({ count: 2_501, seed: 0 })).toHaveLength(2_501);
+});

@@ -40,6 +40,7 @@ export function madeShops(made: MadeConfig): Made<Catalogue>[] {
 /** Names of the tasks, without making them. */
 export function madeTasks(environment: GameEnvironment, made: MadeConfig): string[] {
   if (environment === "alfworld") return madeGames(made).map(({ task }) => task);
+  checkMade("webshop", made);
   const { products = PRODUCTS } = made;
   return seeds(made, madeShopName).flatMap((shop) =>
     Array.from({ length: products }, (_, goal) => goalTask(shop, goal)),

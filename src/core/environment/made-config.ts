@@ -13,6 +13,9 @@ export const MOST_PRODUCTS = 5_000;
 /** Most games, or shops, that are made together. */
 export const MOST_MADE = 100_000;
 
+/** Most products of all shops that are made together: opened, they take 2.5 kB each. */
+const MOST_PRODUCTS_TOGETHER = 500_000;
+
 /** Products of a made shop where a config does not say how many. */
 export const PRODUCTS = 200;
 
@@ -41,9 +44,18 @@ export type MadeConfig = z.infer<typeof madeSchema>;
 
 const KEYS = { alfworld: ["products"], webshop: ["size", "type"] } as const;
 
-/** @throws InputError for a key of the other environment */
+/** @throws InputError for a key of the other environment, and for more shops than memory bears */
 export function checkMade(environment: keyof typeof KEYS, made: MadeConfig): void {
   const other = KEYS[environment].find((key) => made[key] !== undefined);
   if (other !== undefined)
     throw new InputError(`does not apply to ${environment}`, { key: `environment.made.${other}` });
+  const { count, products = PRODUCTS } = made;
+  const most = Math.floor(MOST_PRODUCTS_TOGETHER / products);
+  if (environment === "webshop" && count > most)
+    throw new InputError(
+      `${count} shops of ${products} products do not fit in memory; expected at most ${most}`,
+      {
+        key: "environment.made.count",
+      },
+    );
 }
