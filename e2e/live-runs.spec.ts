@@ -149,6 +149,9 @@ test("an evaluation whose page is closed goes on once its games are open again",
   );
   await page.getByRole("spinbutton", { name: "Games" }).fill("2");
   await page.getByRole("button", { name: "Make games" }).click();
+  await expect(page.getByRole("list", { name: "Tasks of the open games" }).getByRole("button")).toHaveCount(
+    2,
+  );
   await goOnToItsEnd(page);
 });
 
