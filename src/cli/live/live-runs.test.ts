@@ -191,7 +191,10 @@ describe("gcopd collect", () => {
 
 it.each([
   [{ name: "scienceworld", simulator: "x.jar" }, "environment.tasks: missing; expected the tasks to play"],
-  [{ name: "scienceworld", games: "g", tasks: ["boil|1|easy"] }, "environment.games: does not apply to scienceworld"],
+  [
+    { name: "scienceworld", games: "g", tasks: ["boil|1|easy"] },
+    "environment.games: does not apply to scienceworld",
+  ],
   [
     { name: "scienceworld", made: { count: 1, seed: 0 }, tasks: ["boil|1|easy"] },
     "environment.made: does not apply to scienceworld; expected environment.simulator",
