@@ -74,6 +74,9 @@ async function prepare(
   point: Point,
   what: "hold" | "lose the device",
 ): Promise<() => Promise<void>> {
+  // The page starts its worker soon after it is opened: whatever is asked for later may come too late.
+  if (page.url() !== "about:blank")
+    throw new Error("holdAt and loseDeviceAt stand before the page is opened");
   const channel = "gcopd-test";
   const head = `(${inWorker})(${[point, what, channel].map((each) => JSON.stringify(each)).join()});\n`;
   await page.route(
@@ -89,12 +92,12 @@ async function prepare(
 
 /**
  * What WebGPU computes is held back from that point on, until the returned function is called. Call it before the page
- * starts its worker.
+ * is opened.
  */
 export const holdAt = (page: Page, point: Point): Promise<() => Promise<void>> =>
   prepare(page, point, "hold");
 
-/** The device is lost at that point, once. Call it before the page starts its worker. */
+/** The device is lost at that point, once. Call it before the page is opened. */
 export async function loseDeviceAt(page: Page, point: Point): Promise<void> {
   await prepare(page, point, "lose the device");
 }

@@ -45,12 +45,12 @@ const run = (page: Page, kind: string, n = 0) =>
 test("a student is evaluated twice, and the two are compared; what was played outlives the page", async ({
   page,
 }) => {
+  const goOn = await holdAt(page, { at: { call: "playLive" } });
   await openPanel(page);
   await page.getByLabel("Seeds").fill("0, 0");
   await expect(page.getByLabel("Seeds")).toHaveAccessibleDescription("expected each seed once");
   await page.getByLabel("Seeds").fill("0, 1");
   await expect(page.getByTestId("live-run-plan")).toHaveText("2 of 2 open tasks: 4 episodes");
-  const goOn = await holdAt(page, { at: { call: "playLive" } });
   await page.getByRole("button", { name: "Evaluate" }).click();
   await expect(page.getByTestId("live-run-progress")).toContainText("0 of 4 episodes", { timeout: 60_000 });
   // Its model is at work: a second press would start nothing.
