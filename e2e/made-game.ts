@@ -72,7 +72,7 @@ export function walkthroughRecord({ task, walkthrough, turns }: MadeGame, source
       feedback: turns[t + 1]!.feedback,
       score: turns[t + 1]!.score,
       gap_before: false,
-      attempts: [] as unknown[],
+      attempts: [],
     })),
     final_state: state(end),
     outcome: { complete: true, success: end.won, score: end.score, ended: "environment", verified: true },

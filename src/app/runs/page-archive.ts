@@ -14,10 +14,10 @@ export const keepRun = (run: KeptRun): Promise<unknown> =>
   within("runs", "readwrite", (store) => store.put(run));
 
 export const keptRuns = (): Promise<KeptRun[]> =>
-  within("runs", "readonly", (store) => store.getAll() as IDBRequest<KeptRun[]>);
+  within<KeptRun[]>("runs", "readonly", (store) => store.getAll());
 
 export const keptRun = (id: string): Promise<KeptRun | undefined> =>
-  within("runs", "readonly", (store) => store.get(id) as IDBRequest<KeptRun | undefined>);
+  within<KeptRun | undefined>("runs", "readonly", (store) => store.get(id));
 
 /** A checkpoint: the files of its model folder, its state and its manifest. */
 export interface KeptCheckpoint {
@@ -39,11 +39,7 @@ export const dropCheckpoint = (id: string): Promise<unknown> =>
 
 /** Those of a run, the newest first. */
 export async function keptCheckpointsOf(run: string): Promise<KeptCheckpoint[]> {
-  const kept = await within(
-    "checkpoints",
-    "readonly",
-    (store) => store.getAll(ofRun(run)) as IDBRequest<KeptCheckpoint[]>,
-  );
+  const kept = await within<KeptCheckpoint[]>("checkpoints", "readonly", (store) => store.getAll(ofRun(run)));
   return kept.reverse();
 }
 
@@ -76,7 +72,7 @@ export const keepStudent = (student: KeptStudent): Promise<unknown> =>
   within("students", "readwrite", (store) => store.put(student));
 
 export const keptStudent = (id: string): Promise<KeptStudent | undefined> =>
-  within("students", "readonly", (store) => store.get(id) as IDBRequest<KeptStudent | undefined>);
+  within<KeptStudent | undefined>("students", "readonly", (store) => store.get(id));
 
 /** Takes a run away with its checkpoint and student, and the students that only it went back to. */
 export async function dropKept(id: string): Promise<void> {
@@ -84,7 +80,7 @@ export async function dropKept(id: string): Promise<void> {
   for (const store of ["runs", "students"] as const)
     await within(store, "readwrite", (each) => each.delete(id));
   const [students, runs] = await Promise.all([
-    within("students", "readonly", (store) => store.getAll() as IDBRequest<KeptStudent[]>),
+    within("students", "readonly", (store) => store.getAll()),
     within("runs", "readonly", (store) => store.getAllKeys()),
   ]);
   const wanted = new Set<IDBValidKey | null>([...runs, ...students.map(({ opened }) => opened)]);

@@ -22,6 +22,7 @@ import {
   manifestText,
   pieces,
 } from "../../core/manifest.ts";
+import { sha256Bytes } from "../../core/seeded.ts";
 import { type BlobFolder, blobFolder } from "../library/blob-folder.ts";
 import { dropCheckpoint, type KeptCheckpoint, keepCheckpoint, keptCheckpointsOf } from "./page-archive.ts";
 
@@ -36,11 +37,7 @@ export interface RunCheckpoint {
 }
 
 const digest: FileDigest = async (folder, name, bytes) => {
-  // Outside a secure context there is no `subtle`.
-  if (bytes <= WHOLE && globalThis.crypto?.subtle !== undefined) {
-    const whole = new Uint8Array(await folder.read(name, 0, bytes));
-    return bytesToHex(new Uint8Array(await crypto.subtle.digest("SHA-256", whole)));
-  }
+  if (bytes <= WHOLE) return sha256Bytes(await folder.read(name, 0, bytes));
   const hash = sha256.create();
   for await (const piece of pieces(folder, name, bytes)) hash.update(piece);
   return bytesToHex(hash.digest());
