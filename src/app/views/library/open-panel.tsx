@@ -1,21 +1,14 @@
 /** The ways to open something: the sample, files, a folder, addresses, the worker's disk. Dropping works everywhere. */
-import { useRef, useState } from "react";
+import { useState } from "react";
 import { openAddresses, openDropped, openSample } from "../../session/open.ts";
 import { hasWorker } from "../../session/shared-folder.ts";
-import { pickedFiles } from "../../shell/dropped-files.ts";
 import { setUi, useUi } from "../../state/store.ts";
+import { PickButton } from "../pick-button.tsx";
 
 export function OpenButtons({ primary = false }: { primary?: boolean }) {
   const busy = useUi((ui) => ui.opening !== null);
   const [asking, setAsking] = useState(false);
   const [address, setAddress] = useState("");
-  const files = useRef<HTMLInputElement>(null);
-  const folder = useRef<HTMLInputElement>(null);
-  const take = (input: HTMLInputElement): void => {
-    const picked = pickedFiles(input.files ?? []);
-    input.value = "";
-    if (picked.length > 0) void openDropped(picked);
-  };
   return (
     <div className="open-buttons">
       <button
@@ -26,33 +19,24 @@ export function OpenButtons({ primary = false }: { primary?: boolean }) {
       >
         Open the sample
       </button>
-      <button type="button" disabled={busy} onClick={() => files.current?.click()}>
-        Open files…
-      </button>
-      <input
-        ref={files}
-        type="file"
-        multiple
-        hidden
-        aria-label="Sources and episodes"
+      <PickButton
+        label="Sources and episodes"
+        testId="pick-files"
         accept=".jsonl,.ndjson,.json,.gz,.parquet,.zip"
-        data-testid="pick-files"
-        onChange={(event) => take(event.target)}
-      />
-      <button type="button" disabled={busy} onClick={() => folder.current?.click()}>
+        disabled={busy}
+        onPick={openDropped}
+      >
+        Open files…
+      </PickButton>
+      <PickButton
+        folder
+        label="A folder of recordings, or a model"
+        testId="pick-folder"
+        disabled={busy}
+        onPick={openDropped}
+      >
         Open a folder…
-      </button>
-      <input
-        ref={(input) => {
-          folder.current = input;
-          if (input !== null) input.webkitdirectory = true;
-        }}
-        type="file"
-        hidden
-        aria-label="A folder of recordings, or a model"
-        data-testid="pick-folder"
-        onChange={(event) => take(event.target)}
-      />
+      </PickButton>
       <button type="button" disabled={busy} aria-expanded={asking} onClick={() => setAsking(!asking)}>
         Open an address…
       </button>

@@ -1,5 +1,5 @@
 /** Games of our own: how many, from which seed, how large, of which type; and games from files. */
-import { type FormEvent, useRef, useState } from "react";
+import { type FormEvent, useState } from "react";
 import { TASK_TYPES } from "../../../core/environment/alfworld/task-types.ts";
 import {
   type MadeConfig,
@@ -10,7 +10,8 @@ import {
 import { isOneOf } from "../../../core/one-of.ts";
 import { makeGames, openGames, stopOpeningGames, useGames } from "../../session/games.ts";
 import { playWaiting } from "../../session/play.ts";
-import { pickedFiles } from "../../shell/dropped-files.ts";
+import type { PathFile } from "../../shell/dropped-files.ts";
+import { PickButton } from "../pick-button.tsx";
 
 const ENVIRONMENTS = {
   alfworld: "Household (ALFWorld)",
@@ -129,42 +130,23 @@ export function MakeGames() {
 /** Files, or a folder of them. */
 export function OpenGames() {
   const busy = useGames(({ opening }) => opening !== null);
-  const files = useRef<HTMLInputElement>(null);
-  const folder = useRef<HTMLInputElement>(null);
-  const take = async (input: HTMLInputElement): Promise<void> => {
-    const picked = pickedFiles(input.files ?? []);
-    input.value = "";
-    if (picked.length > 0 && (await openGames(picked))) await playWaiting();
+  const open = async (picked: PathFile[]): Promise<void> => {
+    if (await openGames(picked)) await playWaiting();
   };
   return (
     <>
-      <button type="button" disabled={busy} onClick={() => files.current?.click()}>
-        Open games…
-      </button>
-      <input
-        ref={files}
-        type="file"
-        multiple
-        hidden
-        aria-label="Game files and catalogues"
+      <PickButton
+        label="Game files and catalogues"
+        testId="pick-games"
         accept=".tw-pddl,.json"
-        data-testid="pick-games"
-        onChange={({ target }) => void take(target)}
-      />
-      <button type="button" disabled={busy} onClick={() => folder.current?.click()}>
+        disabled={busy}
+        onPick={open}
+      >
+        Open games…
+      </PickButton>
+      <PickButton folder label="A folder of games" testId="pick-game-folder" disabled={busy} onPick={open}>
         Open a folder of games…
-      </button>
-      <input
-        ref={(input) => {
-          folder.current = input;
-          if (input !== null) input.webkitdirectory = true;
-        }}
-        type="file"
-        hidden
-        aria-label="A folder of games"
-        data-testid="pick-game-folder"
-        onChange={({ target }) => void take(target)}
-      />
+      </PickButton>
     </>
   );
 }
