@@ -2,13 +2,13 @@
 import type { ReactNode } from "react";
 import {
   chooseEvaluation,
-  environmentsAt,
   evaluationFiles,
   measuresElsewhere,
   responsesOf,
   setText,
   useTrainingForm,
 } from "../../session/training-form.ts";
+import { EnvironmentSelect } from "./environment-select.tsx";
 import { Labelled } from "./labelled.tsx";
 import { MADE_KEYS } from "./responses-fields.tsx";
 
@@ -41,19 +41,7 @@ export function EvaluationFields({
       {isOn && responsesOf(form) === "live" && field(AT)}
       {isOn && measuresElsewhere(form) && (
         <>
-          <Labelled label="Measured in">
-            <select
-              value={name}
-              disabled={disabled}
-              onChange={({ target }) => setText(`${AT}.name`, target.value)}
-            >
-              {environmentsAt(where).map((each) => (
-                <option key={each} value={each}>
-                  {each}
-                </option>
-              ))}
-            </select>
-          </Labelled>
+          <EnvironmentSelect at={AT} label="Measured in" disabled={disabled} />
           {where === "worker" && name !== "scienceworld" && (
             <Labelled label="Measured on">
               <select

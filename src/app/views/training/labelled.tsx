@@ -11,18 +11,18 @@ export function Labelled({
   problem?: string | undefined;
   title?: string;
   /** The control. */
-  children: ReactElement<{ "aria-describedby"?: string }>;
+  children: ReactElement<{ id?: string; "aria-describedby"?: string }>;
 }) {
   const id = useId();
+  const fault = `${id}-fault`;
   return (
     <span className="form-field">
-      {/* biome-ignore lint/a11y/noLabelWithoutControl: the control is the child */}
-      <label title={title || undefined}>
+      <label htmlFor={id} title={title || undefined}>
         <span className="caption">{label}</span>
-        {problem === undefined ? children : cloneElement(children, { "aria-describedby": id })}
+        {cloneElement(children, { id, ...(problem === undefined ? {} : { "aria-describedby": fault }) })}
       </label>
       {problem !== undefined && (
-        <span className="fault" id={id} role="alert">
+        <span className="fault" id={fault} role="alert">
           {problem}
         </span>
       )}

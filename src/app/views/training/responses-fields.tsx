@@ -6,7 +6,6 @@ import {
   chooseResponses,
   DATA_CHOICES,
   type DataChoice,
-  environmentsAt,
   GAMES_CHOICES,
   type GamesChoice,
   gamesChoice,
@@ -14,10 +13,10 @@ import {
   RESPONSES,
   type Responses,
   responsesOf,
-  setText,
   setTrainingForm,
   useTrainingForm,
 } from "../../session/training-form.ts";
+import { EnvironmentSelect } from "./environment-select.tsx";
 import { Labelled } from "./labelled.tsx";
 
 const TITLES: Record<Responses, string> = {
@@ -133,19 +132,7 @@ function LiveFields({ field, disabled, openGames }: FieldsProps) {
   const choice = gamesChoice(form);
   return (
     <>
-      <Labelled label="Environment">
-        <select
-          value={name}
-          disabled={disabled}
-          onChange={({ target }) => setText("environment.name", target.value)}
-        >
-          {environmentsAt(where).map((each) => (
-            <option key={each} value={each}>
-              {each}
-            </option>
-          ))}
-        </select>
-      </Labelled>
+      <EnvironmentSelect at="environment" label="Environment" disabled={disabled} />
       <Labelled label="Games">
         <select
           value={choice}

@@ -1,0 +1,23 @@
+import { environmentsAt, setText, useTrainingForm } from "../../session/training-form.ts";
+import { Labelled } from "./labelled.tsx";
+
+/** Chooses a live environment for the key `at` of the config, among those that can be played where the run is. */
+export function EnvironmentSelect({ at, label, disabled }: { at: string; label: string; disabled: boolean }) {
+  const { where, texts } = useTrainingForm();
+  const key = `${at}.name`;
+  return (
+    <Labelled label={label}>
+      <select
+        value={texts[key] ?? ""}
+        disabled={disabled}
+        onChange={({ target }) => setText(key, target.value)}
+      >
+        {environmentsAt(where).map((each) => (
+          <option key={each} value={each}>
+            {each}
+          </option>
+        ))}
+      </select>
+    </Labelled>
+  );
+}
