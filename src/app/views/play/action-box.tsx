@@ -11,7 +11,7 @@ const MOST_OPTIONS = 200;
 
 export function ActionBox({ offered, disabled }: { offered: Offered | null; disabled: boolean }) {
   const draft = usePlay((play) => play.draft);
-  const [active, setActive] = useState(-1);
+  const [choice, setChoice] = useState({ at: -1, draft, offered });
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
   const box = useRef<HTMLDivElement>(null);
@@ -19,10 +19,10 @@ export function ActionBox({ offered, disabled }: { offered: Offered | null; disa
   const all = offeredActions(offered);
   const found = filteredActions(all, draft);
   const shown = found.slice(0, MOST_OPTIONS);
+  // Another turn or other words make another list, of which nothing is chosen yet.
+  const active = choice.draft === draft && choice.offered === offered ? choice.at : -1;
+  const setActive = (at: number): void => setChoice({ at, draft, offered });
   const chosen = shown[active];
-  // Another turn or other words: nothing is chosen yet.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each of them makes another list
-  useEffect(() => setActive(-1), [offered, draft]);
   // The first turn follows the press that began the episode; later ones take the focus only where nothing else has it.
   const isFirst = useRef(getUi().playing === null);
   useEffect(() => {
@@ -96,20 +96,18 @@ export function ActionBox({ offered, disabled }: { offered: Offered | null; disa
       </p>
       <div ref={list} id={`${id}-list`} role="listbox" aria-label="On offer" className="offers">
         {shown.map((action, n) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys of the list
-          <div
+          <button
             key={action}
+            type="button"
             id={`${id}-${n}`}
             role="option"
             tabIndex={-1}
             aria-selected={n === active}
-            aria-disabled={disabled || undefined}
-            onClick={() => {
-              if (!disabled) void playAction(action);
-            }}
+            disabled={disabled}
+            onClick={() => void playAction(action)}
           >
             <code>{shownText(action)}</code>
-          </div>
+          </button>
         ))}
       </div>
     </div>

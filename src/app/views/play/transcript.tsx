@@ -1,5 +1,4 @@
 /** The episode so far: what was seen, thought, done and answered. */
-import { useEffect, useRef } from "react";
 import { environmentRules } from "../../../core/environment/environment.ts";
 import type { LiveEpisode } from "../../../core/loop/index.ts";
 import type { EpisodeDecision } from "../../../core/record/schema.ts";
@@ -8,11 +7,6 @@ import { LongText } from "../../text/long-text.tsx";
 
 export function Transcript({ episode }: { episode: Pick<LiveEpisode, "task" | "start" | "decisions"> }) {
   const { task, start, decisions } = episode;
-  const end = useRef<HTMLLIElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a further decision is to be seen
-  useEffect(() => {
-    end.current?.scrollIntoView({ block: "nearest" });
-  }, [decisions.length]);
   return (
     <Scroller className="transcript" label="The episode so far">
       <p className="answer">
@@ -21,13 +15,18 @@ export function Transcript({ episode }: { episode: Pick<LiveEpisode, "task" | "s
       <ol start={0} aria-live="polite" aria-relevant="additions">
         {decisions.map((decision, t) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a decision is its place
-          <li key={t} data-decision={t} ref={t === decisions.length - 1 ? end : null}>
+          <li key={t} data-decision={t} ref={t === decisions.length - 1 ? intoView : null}>
             <Decision environment={task.environment} decision={decision} t={t} />
           </li>
         ))}
       </ol>
     </Scroller>
   );
+}
+
+/** A further decision is to be seen. */
+function intoView(item: HTMLLIElement | null): void {
+  item?.scrollIntoView({ block: "nearest" });
 }
 
 const NAMES: Record<string, string> = { person: "you", record: "as recorded" };
