@@ -2,7 +2,7 @@
 import { environmentRules } from "../environment/environment.ts";
 import type { Environment, EnvironmentTurn } from "../ports.ts";
 import type { Episode, Source, SourceDecision } from "../record/schema.ts";
-import { boundTo, type Played } from "./live-episode.ts";
+import { type Played, takenDecision } from "./live-episode.ts";
 import { hasEnded, replay, sameKey } from "./replay.ts";
 import { NOT_STARTED, tryReset } from "./try-reset.ts";
 
@@ -97,17 +97,7 @@ export async function plannedSource(
       unanswered = next.unanswered;
       break;
     }
-    decisions.push({
-      observation: turn.observation,
-      state: turn.state,
-      action,
-      binding: boundTo(turn.state, action),
-      status: next.status,
-      feedback: next.feedback,
-      score: next.score,
-      gap_before: false,
-      attempts: [],
-    });
+    decisions.push({ ...takenDecision(turn, action, next), attempts: [] });
     turn = next;
   }
   const complete = unanswered === null;

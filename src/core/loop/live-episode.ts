@@ -199,17 +199,7 @@ export async function reply(
     if (lost !== null) live.ended = unanswered(lost);
     return;
   }
-  const decision: EpisodeDecision = {
-    observation: turn.observation,
-    state: turn.state,
-    action,
-    binding: boundTo(turn.state, action),
-    status: next.status,
-    feedback: next.feedback,
-    score: next.score,
-    gap_before: false,
-    ...written,
-  };
+  const decision: EpisodeDecision = { ...takenDecision(turn, action, next), ...written };
   live.decisions.push(decision);
   live.attempts.push([]);
   live.turn = next;
@@ -235,8 +225,22 @@ export const unanswered = ({ unanswered: reason }: NoAnswer): End => ({
   reason,
 });
 
+/** A decision as records write it: what was seen, done and answered. */
+export function takenDecision(turn: EnvironmentTurn, action: string | null, next: EnvironmentAnswer) {
+  return {
+    observation: turn.observation,
+    state: turn.state,
+    action,
+    binding: boundTo(turn.state, action),
+    status: next.status,
+    feedback: next.feedback,
+    score: next.score,
+    gap_before: false,
+  };
+}
+
 /** What a menu choice stood for; null where no menu was open, or none of its options was taken. */
-export function boundTo(state: State | null, action: string | null): string | null {
+function boundTo(state: State | null, action: string | null): string | null {
   if (state === null || action === null || !Object.hasOwn(state.options, action)) return null;
   const meaning = foldWhiteSpace(state.options[action]!);
   return meaning === action || meaning === "" ? null : meaning;
