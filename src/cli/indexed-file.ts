@@ -11,6 +11,7 @@ import {
   type LibraryIndex,
   openIndexedLibrary,
   readIndex,
+  type UnreadableRecord,
 } from "../core/record/indexed/index.ts";
 import { FORMATS } from "../core/record/kinds.ts";
 import { rangedChunks } from "../core/record/ranged-reader.ts";
@@ -24,28 +25,41 @@ export interface IndexedFile {
   library: IndexedLibrary;
   /** Where the index came from. */
   index: "kept" | "built";
+  /** Lines that hold no record, where they were asked for. */
+  unreadable: readonly UnreadableRecord[];
   close(): Promise<void>;
 }
 
 /**
  * Opens a file of sources or episodes to be read a task at a time. An index beside it that is out of date or damaged is
  * rebuilt, with a note. `InputError` as the readers have it, for a record of the other kind, and for a file without
- * any: an export that failed leaves one, and nothing would be retrieved from it.
+ * any: an export that failed leaves one, and nothing would be retrieved from it. With `unreadable: "list"` lines that
+ * hold no record are listed, and those that do are in the library.
  */
 export async function openIndexedFile(
   path: string,
-  options: { kind?: "source" | "episode"; keepFrom?: number } = {},
+  options: { kind?: "source" | "episode"; keepFrom?: number; unreadable?: "refuse" | "list" } = {},
 ): Promise<IndexedFile> {
   const file = await openRanged(path);
   try {
     const kept = file.original ? await keptIndex(path, file) : null;
-    const index = kept ?? (await buildIndex(rangedChunks(file), { file: file.name, kind: options.kind }));
+    const unreadable: UnreadableRecord[] = [];
+    const onUnreadable =
+      options.unreadable === "list" ? (record: UnreadableRecord) => unreadable.push(record) : undefined;
+    const index =
+      kept ?? (await buildIndex(rangedChunks(file), { file: file.name, kind: options.kind, onUnreadable }));
     if (kept !== null) requireKind(kept, options.kind, file.name);
-    else if (file.original && file.size >= (options.keepFrom ?? KEEP_FROM)) await keep(path, file, index);
-    if (index.tasks.length === 0) throw new InputError("holds no records", { file: file.name });
+    // An index that lacks lines is not kept: whoever reads it later would not hear of them.
+    else if (file.original && file.size >= (options.keepFrom ?? KEEP_FROM) && unreadable.length === 0)
+      await keep(path, file, index);
+    if (index.tasks.length === 0) {
+      const [first] = unreadable;
+      throw new InputError(first?.reason ?? "holds no records", { file: file.name, line: first?.line });
+    }
     return {
       library: openIndexedLibrary(file, index),
       index: kept === null ? "built" : "kept",
+      unreadable,
       close: () => file.close(),
     };
   } catch (error) {

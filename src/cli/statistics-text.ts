@@ -59,12 +59,26 @@ export function* statisticsText(statistics: LibraryStatistics): Generator<string
     ["graph", "count"],
     GRAPH_ROWS.map(([name, key]) => [name, graph[key]]),
   )}\n`;
-  if (evidence === null) return;
-  yield `\n${evidenceTable(evidence)}\n`;
-  const { unmeasured } = evidence;
-  if (unmeasured.length > 0) yield `\nleft out, as they cannot be measured: ${unmeasured.length} decisions\n`;
-  for (const { file, environment, task, episode, decision, reason } of unmeasured)
-    yield `  ${plainLine(`${file === null ? "" : `${file}, `}${environment}/${task}, ${episode}, decision ${decision}: ${reason}`)}\n`;
+  if (evidence !== null) yield `\n${evidenceTable(evidence)}\n`;
+  yield* leftOut(
+    "as they cannot be measured",
+    "decision",
+    (evidence?.unmeasured ?? []).map(
+      ({ file, environment, task, episode, decision, reason }) =>
+        `${file === null ? "" : `${file}, `}${environment}/${task}, ${episode}, decision ${decision}: ${reason}`,
+    ),
+  );
+  yield* leftOut(
+    "as they cannot be read",
+    "record",
+    statistics.unreadable.map(({ file, line, reason }) => `${file}, line ${line}: ${reason}`),
+  );
+}
+
+function* leftOut(why: string, what: string, lines: readonly string[]): Generator<string> {
+  if (lines.length === 0) return;
+  yield `\nleft out, ${why}: ${lines.length} ${what}${lines.length === 1 ? "" : "s"}\n`;
+  for (const line of lines) yield `  ${plainLine(line)}\n`;
 }
 
 function selectionLine({

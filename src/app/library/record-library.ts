@@ -1,7 +1,7 @@
 /** The open library: files of sources, of episodes or of both as one list of tasks, read one task at a time. */
 import { environmentRules } from "../../core/environment/environment.ts";
 import { InputError } from "../../core/errors.ts";
-import type { RecordEntry } from "../../core/record/indexed/index.ts";
+import type { OnUnreadable, RecordEntry } from "../../core/record/indexed/index.ts";
 import { taskKey } from "../../core/record/library.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";
 import { exclusion } from "../../core/retrieval/admission.ts";
@@ -120,13 +120,16 @@ export class RecordLibrary {
     return place;
   }
 
-  /** Reads one task, checked in full. `InputError` for a record that is damaged or is not the indexed one. */
-  async read(place: number): Promise<TaskRecords> {
+  /**
+   * Reads one task, checked in full. `InputError` for a record that is not the indexed one, and for a damaged one unless
+   * `onUnreadable` takes it.
+   */
+  async read(place: number, onUnreadable?: OnUnreadable): Promise<TaskRecords> {
     const { environment, task } = this.tasks[place]!;
     const parts = await Promise.all(
       this.#parts[place]!.map(async ({ file, place: at }) => ({
-        sources: await file.library.readTask(at),
-        episodes: await file.library.readEpisodes(at),
+        sources: await file.library.readTask(at, onUnreadable),
+        episodes: await file.library.readEpisodes(at, onUnreadable),
       })),
     );
     return {

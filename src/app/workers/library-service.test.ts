@@ -48,6 +48,47 @@ it("counts a library without the decisions that cannot be measured, and names th
   );
 });
 
+it("counts every record that it can read, and lists the others with file, line and reason", async () => {
+  const service = new LibraryService();
+  const [first, second, third] = SOURCES.map((source) => JSON.stringify(source));
+  const [episode] = EPISODES;
+  const lines = [
+    first!.replace('"gap_before":false', '"gap_before":"no"'),
+    second!.replace('"gap_before":false', '"gap_before":maybe'),
+    third,
+    JSON.stringify(episode),
+    JSON.stringify({ ...episode, episode: "own#1" }).replace('"executed"', '"perhaps"'),
+  ];
+  // Larger libraries are shown before their records are checked in full; a white line at the end is no record.
+  const blob = new Blob([`${lines.join("\n")}\n`, " ".repeat(24 << 20)]);
+  const { id } = await service.open([{ kind: "blob", name: "large.jsonl", blob }], [], ABOUT, () => {});
+  const alone = await service.open(
+    [file("s.jsonl", [SOURCES[2]]), file("e.jsonl", [episode])],
+    [],
+    ABOUT,
+    () => {},
+  );
+  const { unreadable, ...figures } = await service.statistics(id, {}, () => {});
+  const { unreadable: none, ...expected } = await service.statistics(alone.id, {}, () => {});
+  expect(figures).toEqual(expected);
+  expect([figures.recorded, figures.decisions?.episodes, none]).toEqual([1, 1, []]);
+  expect(unreadable).toEqual([
+    {
+      kind: "source",
+      file: "large.jsonl",
+      line: 1,
+      reason: "decisions[0].gap_before: expected boolean, received string",
+    },
+    { kind: "source", file: "large.jsonl", line: 2, reason: expect.stringMatching(/^not JSON/) },
+    {
+      kind: "episode",
+      file: "large.jsonl",
+      line: 5,
+      reason: expect.stringMatching(/^decisions\[0\]\.status: /),
+    },
+  ]);
+});
+
 describe("several libraries", () => {
   it("keep tasks of one name apart, in what is asked before and after", async () => {
     const { service, first, second } = await twoLibraries();

@@ -5,6 +5,7 @@
  */
 import { customEnvironmentNote, isCustomEnvironment } from "../../core/environment/environment.ts";
 import { InputError } from "../../core/errors.ts";
+import type { UnreadableRecord } from "../../core/record/indexed/index.ts";
 import type { Selection, SourceSelection } from "../../core/retrieval/selection.ts";
 import { CHARACTERS, type LibraryStatistics, StatisticsCollector } from "../../core/statistics/index.ts";
 import { tokenMeter } from "../../text/token-meter.ts";
@@ -182,8 +183,8 @@ export class LibraryService extends TaskQuestions {
   }
 
   /**
-   * The paper's figures of a whole library, under a selection; evidence in tokens when a tokenizer is open. Another
-   * call, closing the library and `stopStatistics` end it with an AbortError.
+   * The paper's figures of a whole library, under a selection; evidence in tokens when a tokenizer is open. Records that
+   * cannot be read are listed with the reason, and all others counted. Another call, closing the library and `stopStatistics` end it with an AbortError.
    */
   async statistics(
     id: string,
@@ -201,7 +202,9 @@ export class LibraryService extends TaskQuestions {
     const collector = new StatisticsCollector({ selection, meter });
     let slice = 0;
     for (let place = 0; place < library.tasks.length; place++) {
-      collector.add(await library.read(place));
+      const unreadable: UnreadableRecord[] = [];
+      const records = await library.read(place, (record) => unreadable.push(record));
+      collector.add({ ...records, unreadable });
       if (performance.now() - slice < 12) continue;
       onProgress(place);
       // Other questions to this worker are answered in between.

@@ -102,6 +102,46 @@ describe("gcopd stats", () => {
     });
   });
 
+  it("counts every record that it can read, and lists the others once, with file, line and reason", async () => {
+    const { sources, episodes, args } = small();
+    const sound = JSON.parse((await runCli("stats", ...args, "--json")).out);
+    const text = (records: readonly object[]) => records.map((each) => `${JSON.stringify(each)}\n`).join("");
+    const library = join(folder, "damaged.jsonl");
+    writeFileSync(
+      library,
+      `${text(sources.slice(0, 1))}{"format"\n${text(sources.slice(1))}${text([{ ...sources[0]!, source: "x", decisions: [1] }])}`,
+    );
+    const played = join(folder, "cut.jsonl");
+    writeFileSync(played, `${text(episodes)}${text(episodes).slice(0, 200)}`);
+    const damaged = ["--library", library, "--episodes", played];
+    const { unreadable, ...figures } = JSON.parse((await runCli("stats", ...damaged, "--json")).out);
+    expect({ ...figures, unreadable: [] }).toEqual(sound);
+    const line = sources.length + 2;
+    expect(unreadable).toEqual([
+      { kind: null, file: played, line: 3, reason: expect.stringMatching(/^not JSON/) },
+      { kind: null, file: library, line: 2, reason: expect.stringMatching(/^not JSON/) },
+      {
+        kind: "source",
+        file: library,
+        line,
+        reason: expect.stringMatching(/^decisions\[0\]: expected object/),
+      },
+    ]);
+    const { code, out } = await runCli("stats", ...damaged);
+    expect(code).toBe(0);
+    const listed = out.slice(out.indexOf("left out"));
+    expect(listed).toMatch(/^left out, as they cannot be read: 3 records\n( {2}[^\n]+\n){3}$/);
+    expect(listed).toContain(`  ${library}, line ${line}: decisions[0]: expected object`);
+  });
+
+  it("refuses a file without any record in the words of its first line", async () => {
+    const path = join(folder, "none.jsonl");
+    writeFileSync(path, "a,b\n1,2\n");
+    const { code, out, err } = await runCli("stats", "--library", path);
+    expect([code, out]).toEqual([1, ""]);
+    expect(err).toMatch(/^gcopd: [^\n]*none\.jsonl, line 1: not JSON[^\n]*\n$/);
+  });
+
   it("refuses bad usage with exit code 2 and bad input with 1", async () => {
     expect((await runCli("stats", ...LIBRARY, "--budgets", "4,0")).code).toBe(2);
     expect((await runCli("stats", ...LIBRARY, "--budgets", "4,4")).code).toBe(2);

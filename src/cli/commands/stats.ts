@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { IndexedLibrary } from "../../core/record/indexed/index.ts";
+import type { IndexedLibrary, UnreadableRecord } from "../../core/record/indexed/index.ts";
 import { SOURCE_BUDGETS } from "../../core/retrieval/selection.ts";
 import { CHARACTERS, StatisticsCollector, type TaskRecords } from "../../core/statistics/index.ts";
 import { openFolder } from "../../engine/webgpu/node-folder.ts";
@@ -65,11 +65,15 @@ async function run(options: Options): Promise<void> {
     budgets: options.budgets,
     meter: tokenizer === null ? CHARACTERS : tokenMeter(tokenizer, () => fileLabel(options.episodes ?? "")),
   });
-  const sources = await openIndexedFile(options.library, { kind: "source" });
+  const sources = await openIndexedFile(options.library, { kind: "source", unreadable: "list" });
   try {
     const episodes =
-      options.episodes === undefined ? null : await openIndexedFile(options.episodes, { kind: "episode" });
+      options.episodes === undefined
+        ? null
+        : await openIndexedFile(options.episodes, { kind: "episode", unreadable: "list" });
     try {
+      collector.addUnreadable(sources.unreadable);
+      collector.addUnreadable(episodes?.unreadable ?? []);
       const notes = new EnvironmentNotes();
       notes.library(sources.library.tasks, fileLabel(options.library));
       let told = Date.now();
@@ -105,16 +109,27 @@ async function* taskRecords(
 ): AsyncGenerator<TaskRecords> {
   for (const [place, { environment, task }] of sources.tasks.entries()) {
     const found = episodes?.find(environment, task);
+    const unreadable: UnreadableRecord[] = [];
+    const onUnreadable = (record: UnreadableRecord) => unreadable.push(record);
     yield {
       environment,
       task,
-      sources: await sources.readTask(place),
-      episodes: found === undefined ? [] : await episodes!.readEpisodes(found),
+      sources: await sources.readTask(place, onUnreadable),
+      episodes: found === undefined ? [] : await episodes!.readEpisodes(found, onUnreadable),
+      unreadable,
     };
   }
   if (episodes === null) return;
   for (const [place, { environment, task }] of episodes.tasks.entries()) {
     if (sources.find(environment, task) !== undefined) continue;
-    yield { environment, task, sources: [], episodes: await episodes.readEpisodes(place) };
+    const unreadable: UnreadableRecord[] = [];
+    const onUnreadable = (record: UnreadableRecord) => unreadable.push(record);
+    yield {
+      environment,
+      task,
+      sources: [],
+      episodes: await episodes.readEpisodes(place, onUnreadable),
+      unreadable,
+    };
   }
 }

@@ -5,6 +5,7 @@
 import { environmentRules } from "../environment/environment.ts";
 import { InputError } from "../errors.ts";
 import { evidenceInput } from "../evidence/evidence-input.ts";
+import type { UnreadableRecord } from "../record/indexed/index.ts";
 import { taskKey } from "../record/library.ts";
 import type { Episode, Source } from "../record/schema.ts";
 import { prepareTask } from "../retrieval/prepare.ts";
@@ -23,6 +24,8 @@ export interface TaskRecords {
   sources: readonly Source[];
   /** Student episodes; empty when only the library is counted. */
   episodes: readonly Episode[];
+  /** Records of the task that cannot be read; none when absent. They are listed and counted nowhere. */
+  unreadable?: readonly UnreadableRecord[];
 }
 
 export interface StatisticsOptions {
@@ -50,6 +53,8 @@ export interface LibraryStatistics {
   decisions: DecisionStatistics | null;
   /** Null when no episode was given, or no meter. */
   evidence: EvidenceSizes | null;
+  /** What is in none of these figures, since it cannot be read; by file and line. */
+  unreadable: UnreadableRecord[];
 }
 
 /** Collects the statistics of a library, task after task. */
@@ -60,6 +65,7 @@ export class StatisticsCollector {
   readonly #graph = emptyGraphTotals();
   readonly #decisions = emptyDecisionStatistics();
   readonly #seen = new Set<string>();
+  readonly #unreadable: UnreadableRecord[] = [];
   #withoutSources = 0;
   #recorded = 0;
 
@@ -75,11 +81,12 @@ export class StatisticsCollector {
    *
    * @throws InputError when the task was counted before, or a record is of another task
    */
-  add({ environment, task, sources, episodes }: TaskRecords): void {
+  add({ environment, task, sources, episodes, unreadable = [] }: TaskRecords): void {
     const key = taskKey(environment, task);
     if (this.#seen.has(key)) throw new InputError(`task ${environment}/${task} was counted before`);
     this.#seen.add(key);
-    if (sources.length === 0) this.#withoutSources++;
+    this.addUnreadable(unreadable);
+    if (sources.length === 0 && !unreadable.some(({ kind }) => kind === "source")) this.#withoutSources++;
     this.#recorded += sources.length;
     this.#coverage.add(sources);
     const prepared = prepareTask(selectSources(sources, this.#selection), environmentRules(environment));
@@ -94,6 +101,11 @@ export class StatisticsCollector {
     }
   }
 
+  /** Lists lines that are of no task, since nothing can be read of them. */
+  addUnreadable(records: readonly UnreadableRecord[]): void {
+    this.#unreadable.push(...records);
+  }
+
   result(): LibraryStatistics {
     const counted = this.#decisions.episodes > 0;
     return {
@@ -105,6 +117,9 @@ export class StatisticsCollector {
       graph: { ...this.#graph },
       decisions: counted ? structuredClone(this.#decisions) : null,
       evidence: counted ? (this.#sizer?.result() ?? null) : null,
+      unreadable: this.#unreadable.toSorted((a, b) =>
+        a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1,
+      ),
     };
   }
 }

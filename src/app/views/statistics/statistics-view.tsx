@@ -90,7 +90,7 @@ function Shown({ statistics }: { statistics: LibraryStatistics }) {
         over {tasks.toLocaleString("en")} tasks
         {tasksWithoutSources > 0 && `, ${tasksWithoutSources} of them without any`}. Coverage counts all of
         them, whatever the controls.
-        {decisions === null && " No student episode is open, so no decision is counted."}
+        {decisions === null && " No student episode is among them, so no decision is counted."}
       </p>
       <div className="statistics-charts panel">
         <BarChart

@@ -69,6 +69,13 @@ it("names the decisions that were left out, as many as fit, and counts the other
   expect(rows.at(-1)).toEqual(["and 2 more decisions", ""]);
 });
 
+it("lists the records that cannot be read by file and line", () => {
+  const unreadable = [{ kind: null, file: "s.jsonl", line: 7, reason: "not JSON" }];
+  const { title, rows } = statisticsTables({ ...new StatisticsCollector().result(), unreadable }).at(-1)!;
+  expect(title).toBe("Unreadable, and in none of the figures: 1 record");
+  expect(rows).toEqual([["s.jsonl, line 7", "not JSON"]]);
+});
+
 it("has no share of nothing", () => {
   expect([share(0, 0), share(1, 3), share(3, 3)]).toEqual(["–", "33.33 %", "100.00 %"]);
 });

@@ -1,10 +1,5 @@
 /** The paper's statistics as tables: the same rows on the screen and as Markdown. */
-import type {
-  GraphTotals,
-  LibraryStatistics,
-  RelationCounts,
-  UnmeasuredDecision,
-} from "../../../core/statistics/index.ts";
+import type { GraphTotals, LibraryStatistics, RelationCounts } from "../../../core/statistics/index.ts";
 import { countOf } from "../../shell/plural.ts";
 import { shownName } from "../../text/shown-text.ts";
 
@@ -16,8 +11,8 @@ export interface StatisticsTable {
   words?: boolean;
 }
 
-/** Rows of decisions that could not be measured; more are counted. */
-const MOST_UNMEASURED = 100;
+/** Rows of what was left out; more are counted. */
+const MOST_LEFT_OUT = 100;
 
 const RELATIONS: [string, keyof RelationCounts][] = [
   ["current state", "current"],
@@ -50,29 +45,33 @@ export function share(count: number, total: number): string {
   return total === 0 ? "–" : `${((100 * count) / total).toFixed(2)} %`;
 }
 
-function unmeasuredTable(unmeasured: readonly UnmeasuredDecision[]): StatisticsTable {
-  const more = unmeasured.length - MOST_UNMEASURED;
+/** `title` says of what; `place` gives the parts of a row's name. */
+function leftOutTable<T extends { reason: string }>(
+  title: string,
+  what: string,
+  all: readonly T[],
+  place: (one: T) => (string | null)[],
+): StatisticsTable {
+  const more = all.length - MOST_LEFT_OUT;
   return {
-    title: `Left out of the evidence’s size: ${countOf(unmeasured.length, "decision")}`,
+    title: `${title}: ${countOf(all.length, what)}`,
     head: ["record", "reason"],
     rows: [
-      ...unmeasured
-        .slice(0, MOST_UNMEASURED)
-        .map(({ file, environment, task, episode, decision, reason }) => [
-          [file, `${environment}/${task}`, episode, `decision ${decision}`]
-            .filter((part) => part !== null)
-            .map((part) => shownName(part, 120))
-            .join(", "),
-          shownName(reason, 1000),
-        ]),
-      ...(more > 0 ? [[`and ${countOf(more, "more decision")}`, ""]] : []),
+      ...all.slice(0, MOST_LEFT_OUT).map((one) => [
+        place(one)
+          .filter((part) => part !== null)
+          .map((part) => shownName(part, 120))
+          .join(", "),
+        shownName(one.reason, 1000),
+      ]),
+      ...(more > 0 ? [[`and ${countOf(more, `more ${what}`)}`, ""]] : []),
     ],
     words: true,
   };
 }
 
 export function statisticsTables(statistics: LibraryStatistics): StatisticsTable[] {
-  const { coverage, graph, decisions, evidence, tasks } = statistics;
+  const { coverage, graph, decisions, evidence, tasks, unreadable } = statistics;
   const tables: StatisticsTable[] = [
     {
       title: "Trusted-success coverage by source budget",
@@ -151,7 +150,29 @@ export function statisticsTables(statistics: LibraryStatistics): StatisticsTable
             ]),
       ],
     });
-    if (unmeasured.length > 0) tables.push(unmeasuredTable(unmeasured));
+    if (unmeasured.length > 0) {
+      tables.push(
+        leftOutTable(
+          "Left out of the evidence’s size",
+          "decision",
+          unmeasured,
+          ({ file, environment, task, episode, decision }) => [
+            file,
+            `${environment}/${task}`,
+            episode,
+            `decision ${decision}`,
+          ],
+        ),
+      );
+    }
+  }
+  if (unreadable.length > 0) {
+    tables.push(
+      leftOutTable("Unreadable, and in none of the figures", "record", unreadable, ({ file, line }) => [
+        file,
+        `line ${line}`,
+      ]),
+    );
   }
   return tables;
 }

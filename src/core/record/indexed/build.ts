@@ -7,12 +7,15 @@ import { type ByteLine, LineDecoder, LineSplitter } from "../lines.ts";
 import { checkAnyRecord, parseObject, type ReadOptions } from "../read.ts";
 import type { Episode, Source } from "../schema.ts";
 import { Scanner } from "./scan.ts";
-import type { LibraryIndex, Outline, RecordEntry, TaskEntry } from "./types.ts";
+import type { LibraryIndex, OnUnreadable, Outline, RecordEntry, TaskEntry } from "./types.ts";
+import { unreadable } from "./unreadable.ts";
 
 export interface BuildIndexOptions extends ReadOptions {
   /** Refuse records of the other kind. Both are taken when absent. */
   kind?: Outline["kind"];
   onProgress?: (progress: { bytes: number; records: number }) => void;
+  /** Takes lines that are no source or episode, which are then in no task. */
+  onUnreadable?: OnUnreadable;
 }
 
 /** The same outline as `Scanner` gives, from a checked record. */
@@ -101,9 +104,8 @@ class IndexBuilder {
     let outline = this.#scanner.outline(line.bytes);
     if (outline !== null) this.#decoder.noteRecord();
     else {
-      const text = this.#decoder.decode(line);
-      if (text === undefined) return;
-      outline = this.#readInFull(text, line.line);
+      outline = unreadable(null, this.#options.onUnreadable, () => this.#readInFull(line));
+      if (outline === null) return;
     }
     const { kind, environment, task, description, id } = outline;
     const where = { file: this.#options.file, line: line.line };
@@ -145,8 +147,11 @@ class IndexBuilder {
     return known;
   }
 
-  #readInFull(text: string, line: number): Outline {
-    const where = { file: this.#options.file, line };
+  /** Null for a blank line. */
+  #readInFull(line: ByteLine): Outline | null {
+    const text = this.#decoder.decode(line);
+    if (text === undefined) return null;
+    const where = { file: this.#options.file, line: line.line };
     const { kind, record } = checkAnyRecord(parseObject(text, where), where);
     if (kind !== "source" && kind !== "episode") {
       throw new InputError(`a ${kind} record; expected a source or an episode`, { ...where, key: "format" });

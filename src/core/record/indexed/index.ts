@@ -3,4 +3,11 @@ export { type BuildIndexOptions, buildIndex } from "./build.ts";
 export { INDEX_FORMAT, indexFileName, indexLines, readIndex } from "./file.ts";
 export { fileIdentity, isFresh, sampleDigest } from "./identity.ts";
 export { type IndexedLibrary, openIndexedLibrary } from "./indexed-library.ts";
-export type { FileIdentity, LibraryIndex, RecordEntry, TaskEntry } from "./types.ts";
+export type {
+  FileIdentity,
+  LibraryIndex,
+  OnUnreadable,
+  RecordEntry,
+  TaskEntry,
+  UnreadableRecord,
+} from "./types.ts";

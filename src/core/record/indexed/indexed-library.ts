@@ -8,7 +8,8 @@ import { type RangedReader, readExactly } from "../ranged-reader.ts";
 import { checkRecord, parseObject } from "../read.ts";
 import type { Episode, Source } from "../schema.ts";
 import { outlineOf } from "./build.ts";
-import type { LibraryIndex, Outline, RecordEntry, TaskEntry } from "./types.ts";
+import type { LibraryIndex, OnUnreadable, Outline, RecordEntry, TaskEntry } from "./types.ts";
+import { unreadable } from "./unreadable.ts";
 
 export interface IndexedLibrary {
   /** Shown in messages. */
@@ -18,10 +19,13 @@ export interface IndexedLibrary {
   readonly counts: { tasks: number; sources: number; episodes: number; decisions: number };
   /** Place of a task in `tasks`, or undefined. */
   find(environment: string, task: string): number | undefined;
-  /** D_x: all sources of the task at a place in `tasks`, in file order. `InputError` for a bad or a changed record. */
-  readTask(place: number): Promise<Source[]>;
-  /** All episodes of the task at a place in `tasks`, in file order. */
-  readEpisodes(place: number): Promise<Episode[]>;
+  /**
+   * D_x: all sources of the task at a place in `tasks`, in file order. `InputError` for a changed record, and for a bad
+   * one unless `onUnreadable` takes it.
+   */
+  readTask(place: number, onUnreadable?: OnUnreadable): Promise<Source[]>;
+  /** All episodes of the task at a place in `tasks`, in file order. Errors as those of `readTask`. */
+  readEpisodes(place: number, onUnreadable?: OnUnreadable): Promise<Episode[]>;
   /** One episode by its id, or undefined where the file has none of that id. */
   readEpisode(id: string): Promise<{ episode: Episode; line: number } | undefined>;
   /** Ids of all episodes, in file order. */
@@ -73,13 +77,13 @@ export function openIndexedLibrary(reader: RangedReader, index: LibraryIndex): I
     tasks,
     counts,
     find: (environment, task) => places.get(taskKey(environment, task)),
-    readTask: async (place) => {
+    readTask: async (place, onUnreadable) => {
       const task = taskAt(place);
-      return readEntries(reader, task, task.sources, "source");
+      return readEntries(reader, task, task.sources, "source", onUnreadable);
     },
-    readEpisodes: async (place) => {
+    readEpisodes: async (place, onUnreadable) => {
       const task = taskAt(place);
-      return readEntries(reader, task, task.episodes, "episode");
+      return readEntries(reader, task, task.episodes, "episode", onUnreadable);
     },
     readEpisode: async (id) => {
       const found = byId().get(id);
@@ -96,6 +100,7 @@ async function readEntries<K extends Outline["kind"]>(
   task: TaskEntry,
   entries: readonly RecordEntry[],
   kind: K,
+  onUnreadable?: OnUnreadable,
 ): Promise<(K extends "source" ? Source : Episode)[]> {
   type Read = K extends "source" ? Source : Episode;
   const records: Read[] = [];
@@ -114,7 +119,12 @@ async function readEntries<K extends Outline["kind"]>(
     const bytes = await readExactly(reader, start, end);
     for (const entry of entries.slice(first, next)) {
       const line = bytes.subarray(entry.offset - start, entry.offset - start + entry.bytes);
-      records.push(readEntry(reader, task, entry, kind, line) as Read);
+      // A line that is cut short or runs on is bytes of other records: say that the file changed, not that JSON is bad.
+      if (line.includes(0x0a)) throw changed(reader, entry);
+      const record = unreadable(kind, onUnreadable, () => readEntry(reader, entry, kind, line));
+      if (record === null) continue;
+      if (!isIndexed(record, task, entry)) throw changed(reader, entry);
+      records.push(record as Read);
     }
     first = next;
   }
@@ -123,31 +133,31 @@ async function readEntries<K extends Outline["kind"]>(
 
 function readEntry(
   reader: RangedReader,
-  task: TaskEntry,
   entry: RecordEntry,
   kind: Outline["kind"],
   bytes: Uint8Array,
 ): Source | Episode {
   const where = { file: reader.name, line: entry.line };
-  // A line that is cut short or runs on is bytes of other records: say that the file changed, not that JSON is bad.
-  if (bytes.includes(0x0a)) throw changed(reader, entry);
   let text: string;
   try {
     text = decoder.decode(bytes);
   } catch {
     throw new InputError("not valid UTF-8", where);
   }
-  const record = checkRecord(kind, parseObject(text, where), where);
-  const { kind: _, environment, task: id, description: __, ...found } = outlineOf(record as Source | Episode);
+  return checkRecord(kind, parseObject(text, where), where);
+}
+
+/** Whether a record says of itself what the index says of it. */
+function isIndexed(record: Source | Episode, task: TaskEntry, entry: RecordEntry): boolean {
+  const { kind: _, environment, task: id, description: __, ...found } = outlineOf(record);
   const { offset: ___, bytes: ____, line: _____, ...expected } = entry;
-  const same =
+  return (
     environment === task.environment &&
     id === task.task &&
     (Object.keys({ ...found, ...expected }) as (keyof typeof found)[]).every(
       (key) => found[key] === expected[key],
-    );
-  if (!same) throw changed(reader, entry);
-  return record as Source | Episode;
+    )
+  );
 }
 
 function changed(reader: RangedReader, entry: RecordEntry): InputError {
