@@ -28,6 +28,10 @@ test("a run on policy plays made games afresh before its step", async ({ page })
 /** Two made games, and the panel that plays in them. */
 async function openPanel(page: Page, count = 2): Promise<void> {
   await visit(page);
+  await fillPanel(page, count);
+}
+
+async function fillPanel(page: Page, count: number): Promise<void> {
   await page.keyboard.press("7");
   await page.getByRole("spinbutton", { name: "Games" }).fill(String(count));
   await page.getByRole("button", { name: "Make games" }).click();
@@ -35,6 +39,44 @@ async function openPanel(page: Page, count = 2): Promise<void> {
   await page.getByLabel("Maximum decisions").fill("2");
   await page.getByLabel("Maximum tokens per response").fill("4");
 }
+
+/** A file of one task per line. */
+const listOf = (tasks: readonly string[]) => ({
+  name: "split.txt",
+  mimeType: "text/plain",
+  buffer: Buffer.from(tasks.join("\n")),
+});
+
+test("a list of tasks says what is played, which of them are not open, and what is wrong in it", async ({
+  page,
+}) => {
+  await openSample(page);
+  await fillPanel(page, 3);
+  const plan = page.getByTestId("live-run-plan");
+  await expect(plan).toHaveText("3 of 3 open tasks: 12 episodes");
+  const choose = (tasks: readonly string[]) => page.getByTestId("task-list").setInputFiles(listOf(tasks));
+  await choose(["made/none", "made/none"]);
+  await expect(page.getByText('split.txt, line 2: "made/none" is named twice')).toBeVisible();
+  await choose(["made/none"]);
+  await expect(page.getByText('split.txt: no game is named "made/none"; the first of 3 is')).toBeVisible();
+  await expect(page.getByRole("button", { name: "Evaluate" })).toBeDisabled();
+  const [first = ""] = await page.getByRole("list", { name: "Tasks of the open games" }).allInnerTexts();
+  const task = first.split("\n")[0]!;
+  await choose([task]);
+  await expect(page.getByTestId("listed-tasks")).toHaveText("split.txt, 1 task");
+  await expect(plan).toHaveText("1 of 3 open tasks: 4 episodes");
+  await page.getByRole("button", { name: "Leave it out" }).click();
+  await expect(plan).toHaveText("3 of 3 open tasks: 12 episodes");
+
+  await page.getByRole("link", { name: "Training" }).click();
+  await page.getByLabel("Responses").selectOption("live");
+  await choose([task]);
+  await expect(page.getByLabel("Tasks, a JSON list")).toHaveValue(JSON.stringify([task]));
+  await choose(["made/none"]);
+  await expect(page.getByLabel("Tasks, a JSON list")).toHaveAccessibleDescription(
+    /no game is named "made\/none"; the first of 3 is/,
+  );
+});
 
 const run = (page: Page, kind: string, n = 0) =>
   page

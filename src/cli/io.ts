@@ -4,6 +4,7 @@ import { access, constants, open, readFile, realpath, stat } from "node:fs/promi
 import { dirname } from "node:path";
 import { addAbortSignal } from "node:stream";
 import { InputError } from "../core/errors.ts";
+import { utf8Text } from "../core/folder-text.ts";
 import { plainText } from "../core/plain-text.ts";
 import { gzip, recordLine } from "../core/record/write.ts";
 import { fileError, onFile } from "../node/file-error.ts";
@@ -37,12 +38,7 @@ export async function* openBytes(path: string, signal?: AbortSignal): AsyncGener
 
 /** A whole small text file (a config, a tokenizer). `InputError` when it is not there or not UTF-8. */
 export async function readText(path: string): Promise<string> {
-  const bytes = await onFile(path, "read", readFile(path));
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw new InputError("not valid UTF-8", { file: path });
-  }
+  return utf8Text(await onFile(path, "read", readFile(path)), path);
 }
 
 /** Temporary files of writes under way: removed when the process is told to stop. */

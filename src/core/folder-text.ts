@@ -17,10 +17,14 @@ export async function readFolderText(folder: FolderReader, file: string): Promis
   const place = `${folder.name}/${file}`;
   const size = await folder.size(file);
   checkTextSize(size, place);
-  const bytes = await folder.read(file, 0, size);
+  return utf8Text(await folder.read(file, 0, size), place);
+}
+
+/** The text of a file's bytes. `InputError` where they are not UTF-8. */
+export function utf8Text(bytes: Uint8Array | ArrayBuffer, file: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw new InputError("not valid UTF-8", { file: place });
+    throw new InputError("not valid UTF-8", { file });
   }
 }

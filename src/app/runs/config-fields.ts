@@ -7,7 +7,7 @@ import { describeIssue } from "../../core/record/describe-issue.ts";
 export interface Field {
   /** As in the config; `settings.clip` is inside. */
   key: string;
-  kind: "choice" | "integer" | "number" | "switch" | "text" | "list" | "json";
+  kind: "choice" | "integer" | "number" | "switch" | "text" | "list" | "names" | "json";
   choices: readonly string[];
   /** What holds when it is left empty, as a user would write it; empty where that needs words. */
   standard: string;
@@ -42,9 +42,11 @@ function fieldsOf(properties: Record<string, Property>, before = ""): Field[] {
       boolean: "switch",
       string: "text",
       array: "list",
+      names: "names",
     };
-    // One path of several that a key may name is written as it is.
-    const type = property.anyOf?.find((each) => each.type === "string")?.type ?? property.type;
+    const either = property.anyOf?.map((each) => each.type) ?? [];
+    const isNames = either.includes("string") && either.includes("array");
+    const type = isNames ? "names" : either.includes("string") ? "string" : property.type;
     const kind = choices.length > 0 ? "choice" : (kinds[type ?? ""] ?? "json");
     return [{ key, kind, choices, standard, description }];
   });
@@ -69,6 +71,9 @@ function parsed(text: string): unknown {
   }
 }
 
+/** A JSON list, whose brackets may be left out. */
+const listOf = (text: string): unknown => [text, `[${text}]`].map(parsed).find(Array.isArray) ?? text;
+
 /** What a user wrote, as the config's value. What cannot be read stays text: the schema then says what it expected. */
 export function readField({ kind }: Field, text: string): unknown {
   const trimmed = text.trim();
@@ -80,9 +85,11 @@ export function readField({ kind }: Field, text: string): unknown {
       return trimmed === "true";
     case "json":
       return parsed(trimmed) ?? parsed(`[${trimmed}]`) ?? trimmed;
+    case "names":
+      // One is written as it is, several as a list.
+      return /^[["]/.test(trimmed) ? listOf(trimmed) : trimmed;
     case "list":
-      // Its brackets may be left out.
-      return [trimmed, `[${trimmed}]`].map(parsed).find(Array.isArray) ?? trimmed;
+      return listOf(trimmed);
     default:
       return trimmed;
   }

@@ -1,6 +1,6 @@
 /** What a live run of the page plays: games that are open, or that are made when it starts. */
 import { InputError } from "../../core/errors.ts";
-import { chosenTasks, type EnvironmentConfig } from "../../core/loop/live-config.ts";
+import { chosenTasks, type EnvironmentConfig, namedTasks } from "../../core/loop/live-config.ts";
 import type { TrainConfig } from "../../core/loop/train-config.ts";
 import type { GameEnvironment } from "../../simulator/game-set.ts";
 import { gamesWorker } from "../workers/clients.ts";
@@ -16,9 +16,10 @@ export async function liveTraining({
   environment,
 }: Pick<TrainConfig, "environment">): Promise<LiveTraining | null> {
   if (environment === undefined) return null;
-  const { made, tasks = [] } = environment;
+  const { made } = environment;
   const name = playedHere(environment);
-  const all = made === undefined ? tasks : await gamesWorker().madeTasks(name, made);
+  const all =
+    made === undefined ? (namedTasks(environment) ?? []) : await gamesWorker().madeTasks(name, made);
   const chosen = chosenTasks(environment, all);
   if (chosen.length === 0)
     throw new InputError("missing: name made games, or tasks of games that are open", {

@@ -59,6 +59,18 @@ describe("the form of a live run", () => {
     expect(composeLiveRun(form(change), GAMES)).toMatchObject({ plan: null, episodes: null, problems });
   });
 
+  it("takes the tasks of a list, in its order, and says which are not open", () => {
+    const list = (...tasks: string[]) => ({ name: "split.txt", tasks, note: null });
+    const [first, second] = GAMES.map(({ task }) => task);
+    expect(composeLiveRun(form({ list: list(second!, first!) }), GAMES).plan?.tasks).toEqual([second, first]);
+    const { plan, problems, tasks } = composeLiveRun(form({ list: list(second!, "made/x") }), GAMES);
+    expect(plan).toBeNull();
+    expect(tasks).toEqual([second]);
+    expect(problems).toEqual({
+      list: `split.txt: no game is named "made/x"; the first of 2 is "${first}"`,
+    });
+  });
+
   it("needs an open game", () => {
     expect(composeLiveRun(form({ environment: "webshop" }), GAMES.slice(0, 2)).problems).toEqual({
       tasks: "no game of webshop is open: make or open some on the left",

@@ -1,16 +1,20 @@
 /** The form of a collection or an evaluation: kept outside the view, and read in one place. */
 import { create } from "zustand";
 import { environmentRules } from "../../core/environment/environment.ts";
-import { collectConfigSchema, evaluateConfigSchema } from "../../core/loop/live-config.ts";
+import { problemOf } from "../../core/errors.ts";
+import { chosenTasks, collectConfigSchema, evaluateConfigSchema } from "../../core/loop/live-config.ts";
 import type { LiveRunPlan } from "../runs/live-run.ts";
 import type { Role } from "../state/store.ts";
 import type { GameTask } from "../workers/games-service.ts";
 import { findGames } from "./find-games.ts";
+import type { PickedTasks } from "./task-list-file.ts";
 
 export interface LiveRunForm {
   kind: LiveRunPlan["kind"];
   role: Role;
   environment: LiveRunPlan["environment"];
+  /** Tasks of this list only, in its order; all where there is none. */
+  list: PickedTasks | null;
   /** Tasks of this type only; all where it is empty. */
   type: string;
   /** Only those whose names have all of these words. */
@@ -27,6 +31,7 @@ export const useLiveRunForm = create<LiveRunForm>(() => ({
   kind: "evaluate",
   role: "student",
   environment: "alfworld",
+  list: null,
   type: "",
   words: "",
   planner: true,
@@ -57,7 +62,7 @@ export function standardText(field: LiveRunField, environment: string): string {
 export interface ComposedLiveRun {
   /** Null where something is wrong. */
   plan: LiveRunPlan | null;
-  problems: Partial<Record<LiveRunField | "tasks", string>>;
+  problems: Partial<Record<LiveRunField | "tasks" | "list", string>>;
   /** Tasks of the environment that are chosen, and how many there are. */
   tasks: string[];
   of: number;
@@ -70,8 +75,15 @@ const wholeNumbers = (text: string): number[] | null => {
   return parts.every((part) => /^\d{1,9}$/.test(part)) ? parts.map(Number) : null;
 };
 
+/** The games of a list that are open, in its order; all where there is no list. */
+function listedGames(games: readonly GameTask[], list: PickedTasks | null): readonly GameTask[] {
+  if (list === null) return games;
+  const open = new Map(games.map((game) => [game.task, game]));
+  return list.tasks.flatMap((task) => open.get(task) ?? []);
+}
+
 export function composeLiveRun(form: LiveRunForm, games: readonly GameTask[]): ComposedLiveRun {
-  const { kind, role, environment, type, words, planner, texts } = form;
+  const { kind, role, environment, list, type, words, planner, texts } = form;
   const problems: ComposedLiveRun["problems"] = {};
   const typed = (field: LiveRunField): string => texts[field].trim();
   const number = (field: LiveRunField): number => {
@@ -84,9 +96,20 @@ export function composeLiveRun(form: LiveRunForm, games: readonly GameTask[]): C
   const limit = (field: LiveRunField): number | undefined =>
     typed(field) === "" ? undefined : number(field);
   const own = games.filter((game) => game.environment === environment);
-  const tasks = findGames(own, { type, words }).map(({ task }) => task);
+  const missing =
+    list === null || own.length === 0
+      ? null
+      : problemOf(() =>
+          chosenTasks(
+            { tasks: [...list.tasks] },
+            own.map(({ task }) => task),
+            () => ({ file: list.name }),
+          ),
+        );
+  if (missing !== null) problems.list = missing;
+  const tasks = findGames(listedGames(own, list), { type, words }).map(({ task }) => task);
   if (own.length === 0) problems.tasks = `no game of ${environment} is open: make or open some on the left`;
-  else if (tasks.length === 0) problems.tasks = "no task has this type and these words";
+  else if (tasks.length === 0 && missing === null) problems.tasks = "no task has this type and these words";
   const limits = { max_decisions: limit("max_decisions"), max_tokens: limit("max_tokens") };
   const common = { role, environment, tasks, at_once: number("at_once"), ...limits };
   let plan: LiveRunPlan;

@@ -229,8 +229,12 @@ describe("a live run", () => {
       "environment.tasks": "no game of alfworld is open: open or make games in the Play view",
     });
     expect(live({ "environment.tasks": '["made/shop-1/goal0"]' }).problems).toEqual({
-      "environment.tasks": 'no game is named "made/shop-1/goal0"',
+      "environment.tasks": 'no game is named "made/shop-1/goal0"; the first of 2 is "made/small/a-0"',
     });
+    for (const key of ["environment.tasks", "evaluate.tasks"])
+      expect(live({ evaluate: "true", "evaluate.every": "1", [key]: "tasks.txt" }).problems).toEqual({
+        [key]: 'expected a JSON list of tasks, received "tasks.txt"; only commands read a file by its name',
+      });
     expect(live({}, { where: "worker", games: "files" }).problems).toEqual({
       "environment.games": "missing; alfworld is opened from it, or from environment.made",
     });
@@ -252,6 +256,10 @@ describe("a live run", () => {
     expect(made("webshop")).toEqual({ name: "webshop", made: { count: 2, seed: 5, products: 7 } });
     expect(liveUnits(made("alfworld")!)).toBe(2);
     expect(liveUnits(made("webshop")!)).toBe(14);
+    const listed = { where: "worker", games: "made" } as const;
+    const there = live({ ...texts, "environment.tasks": "/shared/tasks.txt" }, listed).config?.environment;
+    expect(there?.tasks).toBe("/shared/tasks.txt");
+    expect(liveUnits(there!)).toBeNull();
   });
 
   it("is measured in its own environment, or in another one", () => {

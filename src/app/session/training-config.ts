@@ -1,7 +1,7 @@
 /** The config that the training form stands for, from the form, the open library and models, and the what-if. */
 import { checkMade, PRODUCTS } from "../../core/environment/made-config.ts";
 import { InputError } from "../../core/errors.ts";
-import { chosenTasks, type EnvironmentConfig } from "../../core/loop/live-config.ts";
+import { chosenTasks, type EnvironmentConfig, namedTasks } from "../../core/loop/live-config.ts";
 import { taskPlace } from "../../core/loop/task-place.ts";
 import type { TrainConfig } from "../../core/loop/train-config.ts";
 import { isOneOf } from "../../core/one-of.ts";
@@ -108,6 +108,10 @@ export function composeConfig(
     ...(onWorker ? {} : { device: ui.device.kind === "cpu" ? "cpu" : "webgpu" }),
   };
   const check = ({ environment, evaluate }: TrainConfig): void => {
+    if (!onWorker) {
+      namedTasks({ ...environment });
+      namedTasks({ ...evaluate }, "evaluate.tasks");
+    }
     if (environment !== undefined) checkPlace(gamesChoice(form), environment, openGames);
     if (evaluate?.environment !== undefined) checkEvaluationPlace(evaluate.environment);
   };
@@ -157,6 +161,8 @@ function withOpenTasks(form: TrainingForm, openGames: readonly TaskName[], envir
 
 /** How many tasks a live run plays, as far as its config alone says it. */
 export function liveUnits({ name, tasks, made }: EnvironmentConfig): number | null {
+  // A file of the worker's may hold any number.
+  if (typeof tasks === "string") return null;
   if (tasks !== undefined) return tasks.length;
   if (made === undefined) return null;
   return made.count * (name === "webshop" ? (made.products ?? PRODUCTS) : 1);

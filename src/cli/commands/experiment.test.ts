@@ -65,6 +65,32 @@ it("collects, measures, trains and measures again; the same command changes noth
   expect(readFileSync(join(out, "train/student/model.safetensors")).equals(student)).toBe(true);
 });
 
+it("writes the tasks of a list into the configs of its parts", async () => {
+  const { task_list: tasks } = read("library/run.json");
+  expect(tasks).toHaveLength(2);
+  writeFileSync(join(folder, "train.txt"), `${tasks[0]}\n`);
+  writeFileSync(join(folder, "wrong.txt"), `${tasks[1]}\n${tasks[1]}\n`);
+  const environment = { ...config.environment, tasks: "train.txt" };
+  const wrong = await experiment({
+    ...config,
+    environment,
+    train: { ...config.train, evaluate: { every: 1, tasks: "wrong.txt" } },
+  });
+  expect(wrong.err).toContain("wrong.txt, line 2: ");
+  const other = await experiment({ ...config, environment });
+  // The folder is of all tasks: it says so before anything is played.
+  expect(other.err).toContain("collect.json: this part began with another config");
+  const fresh = join(folder, "listed");
+  const { code } = await runCli(
+    ...["experiment", "--config", join(folder, "experiment.json"), "--out", fresh],
+  );
+  expect(code).toBe(0);
+  for (const part of ["collect", "before", "train", "after"])
+    expect(JSON.parse(readFileSync(join(fresh, `${part}.json`), "utf8")).environment.tasks, part).toEqual([
+      tasks[0],
+    ]);
+});
+
 it("refuses another config for a folder that has begun, and leaves the parts' configs as they are", async () => {
   const kept = read("train.json");
   const other = await experiment({ ...config, train: { ...config.train, seed: 7 } });

@@ -21,7 +21,7 @@ import { progress, readText, writeOut } from "../io.ts";
 import { collect } from "../live/collect.ts";
 import { evaluate } from "../live/evaluate.ts";
 import { playing } from "../live/playing.ts";
-import { withAbsolutePaths, withPlace } from "../live/read-play-config.ts";
+import { resolvedEnvironment, withPlace } from "../live/read-play-config.ts";
 import { trainCommand } from "./train.ts";
 
 interface Options {
@@ -148,15 +148,17 @@ async function readExperiment(file: string): Promise<ExperimentConfig> {
   const { environment, teacher, student, tokenizer, train, evaluate: measured } = config;
   return {
     ...config,
-    environment: withAbsolutePaths(environment, file),
+    environment: await resolvedEnvironment(environment, file),
     teacher: absoluteModel(file, "teacher")(teacher),
     student: absoluteModel(file, "student")(student),
     ...(tokenizer === undefined ? {} : { tokenizer: absolute(tokenizer) }),
     train: {
       ...train,
-      ...(train.evaluate === undefined ? {} : { evaluate: withPlace(train.evaluate, file) }),
+      ...(train.evaluate === undefined
+        ? {}
+        : { evaluate: await withPlace(train.evaluate, file, environment) }),
     },
-    evaluate: withPlace(measured, file),
+    evaluate: await withPlace(measured, file),
   };
 }
 

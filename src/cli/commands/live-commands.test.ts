@@ -108,6 +108,53 @@ describe("gcopd collect and evaluate", () => {
       expect(readFileSync(join(killed, file), "utf8"), file).toBe(readFileSync(join(whole, file), "utf8"));
   });
 
+  it("take their tasks from a file beside the config, and keep the list that they read", async () => {
+    const made = { games: undefined, made: { count: 3, seed: 0, size: "small" } };
+    const environment = (tasks: unknown) => ({ ...config.environment, ...made, tasks });
+    const { tasks: all } = JSON.parse(
+      (await run("evaluate", join(folder, "all"), { environment: environment(undefined), seeds: [0] })).out,
+    );
+    expect(all).toBe(3);
+    const kept = (name: string) => JSON.parse(readFileSync(join(folder, name, "run.json"), "utf8"));
+    const [first, , third] = kept("all").task_list;
+    const evaluated = (file: string, text: string, out: string) => {
+      written(file, text);
+      return run("evaluate", join(folder, out), { environment: environment(file), seeds: [0] });
+    };
+
+    const some = await evaluated("split.txt", `${third}\n${first}\n`, "some");
+    expect(some.code).toBe(0);
+    expect(JSON.parse(some.out)).toMatchObject({ tasks: 2 });
+    expect(kept("some").task_list).toEqual([third, first]);
+    // The same tasks are the same run, wherever they are named.
+    const listed = { tasks: [third, first].map((gamefile) => ({ gamefile, request_seeds: {} })) };
+    const released = await evaluated("split.json", JSON.stringify(listed), "some");
+    expect(released.code).toBe(0);
+    expect(released.out).toBe(some.out);
+    expect(released.err).toContain("split.json: its request_seeds are not used");
+    const named = await run("evaluate", join(folder, "some"), {
+      environment: environment([third, first]),
+      seeds: [0],
+    });
+    expect(named.out).toBe(some.out);
+
+    const wrong = await evaluated("wrong.txt", `${first}\n\nmade/none\n`, "wrong");
+    expect(wrong.code).toBe(1);
+    expect(wrong.err).toContain('wrong.txt, line 3: no game is named "made/none"; the first of 3 is ');
+    expect((await evaluated("empty.txt", "\n", "wrong")).err).toContain("empty.txt: names no task");
+    expect((await evaluated("twice.jsonl", '{"task":"a"}\n{"task":"a"}', "wrong")).err).toContain(
+      'twice.jsonl, line 2: "a" is named twice; line 1 has it already',
+    );
+    const none = await run("evaluate", join(folder, "wrong"), { environment: environment("no.txt") });
+    expect(none.err).toContain("no.txt: ");
+    const form = { name: "scienceworld", simulator: "x.jar", tasks: "form.txt" };
+    written("form.txt", "boil|1|easy\nboil\n");
+    expect((await run("evaluate", join(folder, "wrong"), { environment: form })).err).toContain(
+      "form.txt, line 2: expected TASK|VARIATION|SIMPLIFICATION",
+    );
+    expect(existsSync(join(folder, "wrong"))).toBe(false);
+  });
+
   it("train on policy: fresh episodes for each batch, with p_old as sampled and evidence from the library", async () => {
     const made = { games: undefined, made: { count: 1, seed: 7 } };
     const plans = await run("collect", join(folder, "plans"), {

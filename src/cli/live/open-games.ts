@@ -9,6 +9,7 @@ import {
   chosenTasks,
   type EnvironmentConfig,
   type LiveTask,
+  namedTasks,
   type TaskPlans,
   taskPlace,
 } from "../../core/loop/index.ts";
@@ -23,6 +24,7 @@ import { filesDigest, textsDigest } from "../train/fingerprint.ts";
 import { scienceWorldTasks } from "./scienceworld-tasks.ts";
 import { shopGames } from "./shop-games.ts";
 import { shopServer } from "./shop-server.ts";
+import { placeOfTask } from "./task-file.ts";
 
 /** The tasks that some files, or a simulator, hold. */
 export interface GameFiles extends Pick<GameSet, "tasks" | "open">, TaskPlans {
@@ -50,8 +52,8 @@ const madeGameText = ({ name, make }: Made<object>): GameText => ({
 
 async function openPlace(config: EnvironmentConfig): Promise<GameFiles> {
   const place = taskPlace(config);
-  if ("simulator" in place) return scienceWorldTasks(place.simulator, config.tasks);
-  if ("server" in place) return shopServer(place, config.tasks);
+  if ("simulator" in place) return scienceWorldTasks(place.simulator, namedTasks(config));
+  if ("server" in place) return shopServer(place, namedTasks(config));
   if (config.name === "webshop")
     return shopGames("made" in place ? madeShops(place.made).map(madeGameText) : place.games.map(gameFile));
   return alfworldGames(
@@ -70,7 +72,7 @@ async function openPlace(config: EnvironmentConfig): Promise<GameFiles> {
 export async function openGames(config: EnvironmentConfig): Promise<LiveGames> {
   const games = await openPlace(config);
   try {
-    const tasks = chosenTasks(config, games.tasks);
+    const tasks = chosenTasks(config, games.tasks, (task) => placeOfTask(config.tasks, task));
     const template = await templateOf(config);
     const prompt = config.prompt === undefined ? "" : await filesDigest([config.prompt]);
     return {

@@ -4,6 +4,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { InputError } from "../../core/errors.ts";
 import {
+  namedTasks,
   type PlannedEpisode,
   type PlayConfig,
   playPlanned,
@@ -87,7 +88,7 @@ async function knownOf<R extends object>(
   } catch (error) {
     if (!("server" in place && error instanceof InputError)) throw error;
     onNote(`${error.message}; the records are finished and stay as they are`);
-    return identity(run, config, { tasks: namedGoals(place, environment.tasks) }, policy);
+    return identity(run, config, { tasks: namedGoals(place, namedTasks(environment)) }, policy);
   }
   try {
     return identity(run, config, games, policy);
@@ -133,9 +134,10 @@ async function playIn<R extends object>(
   try {
     await inFolder(run, out, async () => {
       await claim(join(out, RUN), identity(run, config, games, policy.identity), {
-        // For the reader: neither decides what is played.
+        // For the reader: none of it is compared.
         at_once: atOnce,
         device: config.policy === undefined ? config.device : "served",
+        task_list: games.tasks.map(({ task }) => task),
       });
       ours = true;
       const records = join(out, run.file);

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { EnvironmentConfig, PlayConfig } from "../../core/loop/index.ts";
 import { absoluteFrom, absoluteModel, readConfigFile } from "../config-file.ts";
+import { readTaskFile } from "./task-file.ts";
 
 /**
  * Reads the config of a collection or an evaluation. Its paths are taken from the folder of the file.
@@ -11,16 +12,23 @@ export async function readPlayConfig<C extends PlayConfig>(schema: z.ZodType<C>,
   const config = await readConfigFile(schema, file);
   return {
     ...config,
-    environment: withAbsolutePaths(config.environment, file),
+    environment: await resolvedEnvironment(config.environment, file),
     ...(config.model === undefined ? {} : { model: absoluteModel(file, "model")(config.model) }),
     ...(config.tokenizer === undefined ? {} : { tokenizer: absoluteFrom(file)(config.tokenizer) }),
   };
 }
 
-/** An environment's paths, taken from the folder of the config file. */
-export function withAbsolutePaths(environment: EnvironmentConfig, file: string): EnvironmentConfig {
+/**
+ * An environment with its paths taken from the folder of the config file, and its list of tasks read.
+ *
+ * @throws InputError for a list of tasks that cannot be read
+ */
+export async function resolvedEnvironment(
+  environment: EnvironmentConfig,
+  file: string,
+): Promise<EnvironmentConfig> {
   const absolute = absoluteFrom(file);
-  const { games, simulator, prompt } = environment;
+  const { name, games, simulator, prompt, tasks } = environment;
   return {
     ...environment,
     ...(games === undefined
@@ -28,16 +36,21 @@ export function withAbsolutePaths(environment: EnvironmentConfig, file: string):
       : { games: typeof games === "string" ? absolute(games) : games.map(absolute) }),
     ...(simulator === undefined ? {} : { simulator: absolute(simulator) }),
     ...(prompt === undefined ? {} : { prompt: absolute(prompt) }),
+    ...(typeof tasks === "string" ? { tasks: await readTaskFile(absolute(tasks), name) } : {}),
   };
 }
 
-/** The same for what may have an environment of its own. */
-export function withPlace<C extends { environment?: EnvironmentConfig | undefined }>(
-  config: C,
-  file: string,
-): C {
-  const { environment } = config;
-  return environment === undefined
-    ? config
-    : { ...config, environment: withAbsolutePaths(environment, file) };
+/** The same for what may have an environment of its own, or tasks of another's. */
+export async function withPlace<
+  C extends { environment?: EnvironmentConfig | undefined; tasks?: EnvironmentConfig["tasks"] },
+>(config: C, file: string, inherited?: EnvironmentConfig): Promise<C> {
+  const { environment, tasks } = config;
+  const name = (environment ?? inherited)?.name;
+  return {
+    ...config,
+    ...(environment === undefined ? {} : { environment: await resolvedEnvironment(environment, file) }),
+    ...(typeof tasks === "string" && name !== undefined
+      ? { tasks: await readTaskFile(absoluteFrom(file)(tasks), name) }
+      : {}),
+  };
 }

@@ -5,6 +5,7 @@ import { SimulatorPool } from "../../simulator/scienceworld/pool.ts";
 import { readTask } from "../../simulator/scienceworld/simulator.ts";
 import { progress } from "../io.ts";
 import type { GameFiles } from "./open-games.ts";
+import { placeOfTask } from "./task-file.ts";
 
 /** A gold path may be longer than an episode; it ends here. */
 const PLAN_ACTIONS = 200;
@@ -34,6 +35,15 @@ async function planOf(pool: SimulatorPool, task: string): Promise<readonly strin
   }
 }
 
+/** @throws InputError for a task of another form, with the place that names it */
+function checkTask(task: string, where: InputError["where"] = { key: "environment.tasks" }): void {
+  try {
+    readTask(task);
+  } catch (error) {
+    throw error instanceof InputError ? new InputError(error.reason, where) : error;
+  }
+}
+
 /**
  * Tasks of the simulator that the user names, one Java process per environment; plans are its gold paths.
  *
@@ -48,7 +58,7 @@ export async function scienceWorldTasks(
       key: "environment.tasks",
     });
   }
-  for (const task of tasks) readTask(task);
+  for (const task of tasks) checkTask(task, placeOfTask(tasks, task));
   const jar = await openJar(simulator);
   const pool = new SimulatorPool(jar);
   return {

@@ -169,3 +169,12 @@ it.each<[object, string]>([
   expect(err).toContain(message);
   expect(existsSync(inFolder("refused"))).toBe(false);
 });
+
+it("takes the tasks to measure on from a file, which names those that are not there", async () => {
+  writeFileSync(inFolder("tasks.txt"), "nowhere\n");
+  const evaluate = { every: 2, environment, tasks: "tasks.txt" };
+  const { code, err } = await runTrain(writeConfig({ evaluate }), "refused");
+  expect(code).toBe(1);
+  expect(err).toContain('tasks.txt, line 1: no game is named "nowhere"; the first of 3 is ');
+  expect(existsSync(inFolder("refused"))).toBe(false);
+});

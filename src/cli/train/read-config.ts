@@ -1,6 +1,6 @@
 import { checkTrainConfig, type TrainConfig, trainConfigSchema } from "../../core/loop/train-config.ts";
 import { absoluteFrom, absoluteModel, checkOf, readConfigFile } from "../config-file.ts";
-import { withAbsolutePaths, withPlace } from "../live/read-play-config.ts";
+import { resolvedEnvironment, withPlace } from "../live/read-play-config.ts";
 
 const FILES = ["library", "episodes"] as const;
 const FOLDERS = ["parent", "tokenizer"] as const;
@@ -20,8 +20,9 @@ export async function readTrainConfig(file: string): Promise<TrainConfig> {
     const named = config[key];
     if (named !== undefined) config[key] = typeof named === "string" ? absolute(named) : named.map(absolute);
   }
-  if (config.environment !== undefined) config.environment = withAbsolutePaths(config.environment, file);
-  if (config.evaluate !== undefined) config.evaluate = withPlace(config.evaluate, file);
+  const { environment, evaluate } = config;
+  if (evaluate !== undefined) config.evaluate = await withPlace(evaluate, file, environment);
+  if (environment !== undefined) config.environment = await resolvedEnvironment(environment, file);
   for (const key of FOLDERS) {
     const path = config[key];
     if (path !== undefined) config[key] = absolute(path);

@@ -42,9 +42,13 @@ export const environmentSchema = z.strictObject({
     .strictObject({ first: z.int().min(0), count: z.int().min(1) })
     .optional()
     .describe("The server's goals to play, in place of `tasks`: goal<first> and those after it."),
-  tasks: unique(z.string().min(1))
+  tasks: z
+    .union([unique(z.string().min(1)), path])
     .optional()
-    .describe("Tasks to play, in this order; all when absent, but in ScienceWorld they must be named."),
+    .describe(
+      "Tasks to play, in this order, or a file with a list of them: one per line, JSON, JSON Lines, or a released " +
+        "split's list. All when absent, but in ScienceWorld they must be named.",
+    ),
   prompt: path.optional().describe("Prompt template (JSON) in place of the environment's own."),
   max_decisions: z.int().min(1).optional().describe("The environment's limit when absent."),
   max_tokens: z.int().min(1).optional().describe("Longest response; the environment's limit when absent."),
@@ -107,21 +111,42 @@ export type EvaluateConfig = z.infer<typeof evaluateConfigSchema>;
 export type PlayConfig = CollectConfig | EvaluateConfig;
 
 /**
+ * The tasks that a config names; undefined where it plays all. Commands read the file of a list with the config.
+ *
+ * @throws InputError for a file that was not read
+ */
+export function namedTasks(
+  { tasks }: Pick<EnvironmentConfig, "tasks">,
+  key = "environment.tasks",
+): readonly string[] | undefined {
+  if (typeof tasks !== "string") return tasks;
+  throw new InputError(
+    `expected a JSON list of tasks, received ${JSON.stringify(tasks)}; only commands read a file by its name`,
+    { key },
+  );
+}
+
+/**
  * The tasks that a config plays, of all that its games hold.
  *
+ * @param placeOf where a task is named, if not in the config itself
  * @throws InputError naming the tasks that are not among them
  */
 export function chosenTasks(
-  { tasks }: Pick<EnvironmentConfig, "tasks">,
+  config: Pick<EnvironmentConfig, "tasks">,
   all: readonly string[],
+  placeOf: (task: string) => InputError["where"] | undefined = () => undefined,
 ): readonly string[] {
+  const tasks = namedTasks(config);
   if (tasks === undefined) return all;
-  const missing = tasks.filter((task) => !all.includes(task));
+  const known = new Set(all);
+  const missing = tasks.filter((task) => !known.has(task));
   if (missing.length > 0) {
     const named = missing.slice(0, 3).map((task) => JSON.stringify(task));
+    const first = all[0] === undefined ? "" : `; the first of ${all.length} is ${JSON.stringify(all[0])}`;
     throw new InputError(
-      `no game is named ${named.join(", ")}${missing.length > named.length ? ", …" : ""}`,
-      { key: "environment.tasks" },
+      `no game is named ${named.join(", ")}${missing.length > named.length ? `, … (${missing.length} in all)` : ""}${first}`,
+      placeOf(missing[0]!) ?? { key: "environment.tasks" },
     );
   }
   return tasks;

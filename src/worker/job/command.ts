@@ -79,6 +79,8 @@ export async function checkConfig(value: Record<string, unknown>, where: string)
       await expectPath(path, "file", at(typeof config[key] === "string" ? key : `${key}[${n}]`));
   await checkPlace(config.environment, (key) => at(`environment.${key}`));
   await checkPlace(config.evaluate?.environment, (key) => at(`evaluate.environment.${key}`));
+  if (typeof config.evaluate?.tasks === "string")
+    await expectPath(config.evaluate.tasks, "file", at("evaluate.tasks"));
   for (const key of ["teacher", "student"] as const) {
     let hub: unknown = null;
     try {
@@ -101,7 +103,7 @@ async function checkPlace(
   at: (key: string) => { file: string; key: string },
 ): Promise<void> {
   if (environment === undefined) return;
-  const { name, games = [], simulator, prompt } = environment;
+  const { name, games = [], simulator, prompt, tasks } = environment;
   for (const path of typeof games === "string" ? [games] : games) {
     const isFile = name === "webshop" || /\.tw-pddl$/.test(path);
     await expectPath(path, isFile ? "file" : "folder", at("games"));
@@ -111,6 +113,7 @@ async function checkPlace(
     await expectPath(simulator, isFile ? "file" : "folder", at("simulator"));
   }
   if (prompt !== undefined) await expectPath(prompt, "file", at("prompt"));
+  if (typeof tasks === "string") await expectPath(tasks, "file", at("tasks"));
 }
 
 async function expectPath(

@@ -6,6 +6,7 @@ import { useGames } from "../../session/games.ts";
 import {
   composeLiveRun,
   type LiveRunField,
+  type LiveRunForm as LiveRunFormState,
   setLiveRunForm,
   setLiveRunText,
   standardText,
@@ -15,6 +16,8 @@ import { startLiveRun } from "../../session/live-runs.ts";
 import { countOf } from "../../shell/plural.ts";
 import { isModelAtWork } from "../../state/computing.ts";
 import { ROLES, useUi } from "../../state/store.ts";
+import { shownName } from "../../text/shown-text.ts";
+import { TaskListButton } from "../task-list-button.tsx";
 import { Labelled } from "../training/labelled.tsx";
 
 const TITLES: Record<LiveRunField, string> = {
@@ -83,7 +86,8 @@ export function LiveRunForm() {
         <select
           value={form.environment}
           onChange={({ target }) =>
-            isOneOf(ENVIRONMENTS, target.value) && setLiveRunForm({ environment: target.value, type: "" })
+            isOneOf(ENVIRONMENTS, target.value) &&
+            setLiveRunForm({ environment: target.value, type: "", list: null })
           }
         >
           {ENVIRONMENTS.map((name) => (
@@ -109,6 +113,7 @@ export function LiveRunForm() {
           onChange={({ target }) => setLiveRunForm({ words: target.value })}
         />
       </Labelled>
+      <ListedTasks environment={form.environment} list={form.list} problem={problems.list} />
       {field(isCollection ? "repetitions" : "seeds")}
       {isCollection && (
         <Labelled label="Also run plans">
@@ -135,6 +140,40 @@ export function LiveRunForm() {
         </span>
       </div>
     </form>
+  );
+}
+
+/** The list of tasks that is chosen, if any. */
+function ListedTasks({
+  environment,
+  list,
+  problem,
+}: Pick<LiveRunFormState, "environment" | "list"> & { problem: string | undefined }) {
+  return (
+    <fieldset className="form-row limits task-list">
+      <legend>List of tasks</legend>
+      <TaskListButton
+        environment={environment}
+        disabled={false}
+        onRead={(picked) => setLiveRunForm({ list: picked })}
+      />
+      {list !== null && (
+        <>
+          <span data-testid="listed-tasks">
+            <bdi>{shownName(list.name, 80)}</bdi>, {countOf(list.tasks.length, "task")}
+          </span>
+          <button type="button" onClick={() => setLiveRunForm({ list: null })}>
+            Leave it out
+          </button>
+          {list.note !== null && <span className="note">{list.note}</span>}
+        </>
+      )}
+      {problem !== undefined && (
+        <span className="fault" role="alert">
+          {shownName(problem, 1000)}
+        </span>
+      )}
+    </fieldset>
   );
 }
 

@@ -1,6 +1,7 @@
 /** One key of the config in the training form. */
 import { environmentRules } from "../../../core/environment/environment.ts";
 import { PRODUCTS, ROOM_SIZES } from "../../../core/environment/made-config.ts";
+import { ENVIRONMENT_NAMES, type EnvironmentName } from "../../../core/loop/live-config.ts";
 import { isOneOf } from "../../../core/one-of.ts";
 import { CONTROLS, type Selection } from "../../../core/retrieval/selection.ts";
 import { CONTROL_TITLES } from "../../place/what-if.ts";
@@ -8,14 +9,16 @@ import { CONFIG_FIELDS, type Field } from "../../runs/config-fields.ts";
 import { useRuns } from "../../runs/runs-store.ts";
 import {
   defaultBatch,
+  measuresElsewhere,
   SELECTION_KEYS,
   type SelectionKey,
   setText,
   standardSelection,
   useTrainingForm,
 } from "../../session/training-form.ts";
-import { useUi } from "../../state/store.ts";
+import { setUi, useUi } from "../../state/store.ts";
 import { ChoosePath } from "../shared-path-dialog.tsx";
+import { TaskListButton } from "../task-list-button.tsx";
 import { Labelled } from "./labelled.tsx";
 import { PATH_FIELDS } from "./path-fields.ts";
 
@@ -110,6 +113,16 @@ function titleOf(key: string): string {
   );
 }
 
+/** Keys of lists of tasks. */
+const TASK_KEYS = ["environment.tasks", "evaluate.tasks"] as const;
+
+/** The environment whose tasks one of these keys names. */
+function environmentOf(key: string, texts: Readonly<Record<string, string>>): EnvironmentName {
+  const elsewhere = key === "evaluate.tasks" && measuresElsewhere({ texts });
+  const name = texts[elsewhere ? "evaluate.environment.name" : "environment.name"] ?? "";
+  return isOneOf(ENVIRONMENT_NAMES, name) ? name : "alfworld";
+}
+
 /** The control of one key of the config. */
 export function ConfigField({
   field,
@@ -124,6 +137,7 @@ export function ConfigField({
   const { key, kind, choices, standard, description } = field;
   const set = (value: string) => setText(key, value);
   const data = useTrainingForm((form) => form.data);
+  const where = useTrainingForm((form) => form.where);
   const library = useUi((ui) => ui.library);
   const texts = useTrainingForm((form) => form.texts);
   const place = useUi((ui) => ui.place);
@@ -171,17 +185,31 @@ export function ConfigField({
       )}
     </Labelled>
   );
-  const folder = PATH_FIELDS[key];
-  if (shared === null || folder === undefined) return control;
+  const folder = where === "worker" ? PATH_FIELDS[key] : undefined;
+  const choosesPath = shared !== null && folder !== undefined;
+  const isTasks = isOneOf(TASK_KEYS, key);
+  if (!choosesPath && !isTasks) return control;
   return (
     <span className="path-field">
       {control}
-      <ChoosePath
-        what={key}
-        folder={folder}
-        disabled={disabled}
-        onChoose={(path) => set(path === "" ? shared : `${shared.replace(/\/$/, "")}/${path}`)}
-      />
+      {isTasks && (
+        <TaskListButton
+          environment={environmentOf(key, texts)}
+          disabled={disabled}
+          onRead={({ tasks, note }) => {
+            set(JSON.stringify(tasks));
+            if (note !== null) setUi({ notice: { kind: "info", text: note } });
+          }}
+        />
+      )}
+      {choosesPath && (
+        <ChoosePath
+          what={key}
+          folder={folder}
+          disabled={disabled}
+          onChoose={(path) => set(path === "" ? shared : `${shared.replace(/\/$/, "")}/${path}`)}
+        />
+      )}
     </span>
   );
 }

@@ -13,7 +13,7 @@ const GAMES: FolderKind = {
   missing: "",
 };
 
-/** Null: a file of records. */
+/** Null: a file. */
 export const PATH_FIELDS: Readonly<Record<string, FolderKind | null>> = {
   library: null,
   episodes: null,
@@ -26,6 +26,8 @@ export const PATH_FIELDS: Readonly<Record<string, FolderKind | null>> = {
     missing: "Open the folder of a run, or one of its checkpoints.",
   },
   "environment.games": GAMES,
+  "environment.tasks": null,
+  "evaluate.tasks": null,
   "evaluate.environment.games": GAMES,
   tokenizer: withFile("tokenizer.json", "tokenizer"),
 };
