@@ -115,6 +115,11 @@ export interface Backend<T extends Tensor = Tensor> {
   readonly compute: "f32" | "f16";
   /** Tokens of one pass that fill the device and its memory well: the default size of packs. */
   readonly packTokens: number;
+  /**
+   * What a cache of keys and values with heads of `size` is kept in for decoding: f16 is half as much to read, and its
+   * values are at most 65,504.
+   */
+  cacheFormat(size: number): "f32" | "f16";
 
   // --- memory ---------------------------------------------------------------------------------------------------
   fromArray(data: Float32Array | Uint32Array, shape: readonly number[]): T;
@@ -186,7 +191,7 @@ export interface Backend<T extends Tensor = Tensor> {
   embedding(table: T, ids: T): T;
   /** dtable[ids[t]] += dy[t]; `ids` on the host, since repeated ids are grouped there (no float atomics). */
   embeddingBackward(dtable: T, ids: Uint32Array, dy: T): void;
-  /** y[r] = x[rows[r]] */
+  /** y[r] = x[rows[r]] for x [T, …] in f32 or f16; y is f32 */
   gatherRows(x: T, rows: T): T;
   /** y[T,d], zero except y[rows[r]] = dy[r]; rows are distinct. */
   scatterRows(dy: T, rows: T, count: number): T;
@@ -196,7 +201,10 @@ export interface Backend<T extends Tensor = Tensor> {
   joinColumns(parts: readonly T[]): T;
   /** Copies src[n, …] into dst rows at, at+1, … (KV cache). */
   copyRows(dst: T, at: number, src: T): void;
-  /** dst[rows[n]] = src[n] for src [n, …]; rows u32 are distinct, and inside dst where the device alone knows them. */
+  /**
+   * dst[rows[n]] = src[n] for src [n, …] and dst [N, …] in f32 or `cacheFormat`; rows u32 are distinct, and inside dst
+   * where the device alone knows them.
+   */
   putRows(dst: T, rows: T, src: T): void;
 
   // --- normalisation and positions ------------------------------------------------------------------------------
@@ -211,7 +219,7 @@ export interface Backend<T extends Tensor = Tensor> {
   rmsNormRope(x: T, w: T, eps: number, cos: T, sin: T, positions: T, offset?: number): { y: T; rstd: T };
   /**
    * What a step of decoding adds to a cache: keys[rows[t]] = rope(rmsNorm(k[t])) and values[rows[t]] = v[t], for k and v
-   * [T,G,D], keys and values [N,G,D], w [D], rows u32 [T]; see `rmsNormRope` and `putRows`.
+   * [T,G,D], keys and values [N,G,D] in f32 or `cacheFormat`, w [D], rows u32 [T]; see `rmsNormRope` and `putRows`.
    */
   putKeyValues(
     cache: { keys: T; values: T; rows: T },

@@ -59,7 +59,7 @@ export function prefill(
       const y = backend.scope((keep) => {
         const behind = (all: Tensor, fresh: Tensor): Tensor => {
           backend.putRows(all, rows, fresh);
-          return held === null ? fresh : joinRows(backend, [rowsOf(backend, all, held), fresh]);
+          return held === null ? fresh : joinRows(backend, [backend.gatherRows(all, held), fresh]);
         };
         const reach = {
           attend: (q: Tensor, k: Tensor, v: Tensor) =>
@@ -74,14 +74,6 @@ export function prefill(
       backend.flush();
     }
   });
-}
-
-/** Some rows of x [N,G,D]. */
-function rowsOf(backend: Backend, x: Tensor, rows: Tensor): Tensor {
-  const [total = 0, groups = 0, size = 0] = x.shape;
-  const picked = backend.gatherRows(backend.reshape(x, [total, groups * size]), rows);
-  backend.reshape(x, [total, groups, size]);
-  return backend.reshape(picked, [rows.shape[0]!, groups, size]);
 }
 
 function noRecurrence(): never {

@@ -5,7 +5,10 @@ import type { LayerTensors } from "./layer.ts";
 import type { ModelTensors } from "./passes.ts";
 import type { Qwen3Config } from "./qwen3-config.ts";
 
-/** Keys and values of a layer, [rows, G, D] each: those of a sequence lie in neighbouring rows. */
+/**
+ * Keys and values of a layer, [rows, G, D] each in the backend's `cacheFormat`: those of a sequence lie in neighbouring
+ * rows.
+ */
 export interface LayerCache {
   k: Tensor;
   v: Tensor;

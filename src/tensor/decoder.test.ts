@@ -60,7 +60,7 @@ function sharpModel(backend: Backend): LanguageModel {
 }
 
 /** Sequences together: the kernels that GPUs have take long on the software adapter. */
-const COUNTS: Readonly<Record<string, number>> = { "WebGPU as on a GPU": 3 };
+const COUNTS: Readonly<Record<string, number>> = { "WebGPU as on a GPU": 3, "WebGPU as on a GPU, f16": 3 };
 
 const backends: Record<string, () => Promise<Backend>> = {
   "plain TypeScript": async () => createReferenceBackend(),
@@ -68,6 +68,12 @@ const backends: Record<string, () => Promise<Backend>> = {
   // The kernels that GPUs have, on the software adapter.
   "WebGPU as on a GPU": async () =>
     createWebGpuBackend({ ...(await requestDevice(await openGpu())), software: false }, { tuning: false }),
+  // With keys and values in f16, too.
+  "WebGPU as on a GPU, f16": async () =>
+    createWebGpuBackend(
+      { ...(await requestDevice(await openGpu())), software: false },
+      { tuning: false, compute: "f16", f16: "packed" },
+    ),
 };
 
 test.each(Object.keys(backends))(
@@ -78,6 +84,7 @@ test.each(Object.keys(backends))(
     const count = COUNTS[name] ?? 7;
     const plain = createReferenceBackend();
     const [model, alone] = [sharpModel(backend), sharpModel(plain)];
+    let compared = 0;
     for (const seed of [1, 2]) {
       const requests = prompts(count, seed);
       const seen: number[] = [];
@@ -85,12 +92,20 @@ test.each(Object.keys(backends))(
       expect(seen).toEqual(requests.map((_, i) => i + 1));
       for (const [n, { promptIds, ...options }] of prompts(count, seed).entries()) {
         const one = await alone.generate(promptIds, options);
-        expect(together[n]!.ids, `prompt ${n}`).toEqual(one.ids);
-        expect(together[n]!.stopped).toBe(one.stopped);
-        for (const [i, logprob] of one.logprobs.entries())
-          expect(Math.abs(together[n]!.logprobs[i]! - logprob)).toBeLessThan(2e-4);
+        const { ids, logprobs, stopped } = together[n]!;
+        // Operands in f16 may draw a neighbour of the token, and what follows it is another text.
+        const parted = backend.compute === "f16" ? one.ids.findIndex((id, i) => id !== ids[i]) : -1;
+        const same = parted < 0 ? one.ids.length : parted;
+        compared += same;
+        expect(ids.slice(0, same), `prompt ${n}`).toEqual(one.ids.slice(0, same));
+        if (parted < 0)
+          expect({ length: ids.length, stopped }).toEqual({ length: same, stopped: one.stopped });
+        const bound = backend.compute === "f16" ? 5e-3 : 2e-4;
+        for (const [i, logprob] of one.logprobs.slice(0, same).entries())
+          expect(Math.abs(logprobs[i]! - logprob)).toBeLessThan(bound);
       }
     }
+    expect(compared).toBeGreaterThan(20);
     model.dispose();
     expect(backend.live()).toEqual(before);
     backend.dispose();

@@ -144,7 +144,8 @@ export class Decoder {
     // A longer sequence elsewhere makes new tables, and what was recorded names the old ones.
     if (this.#tables !== null && this.rope.tables(this.#room) !== this.#tables) this.#dropPlans();
     const { all, one } = this.backend.packTokens > 4096 ? CACHE.large : CACHE.small;
-    const rowBytes = 4 * keyValueHeads * headSize;
+    const format = this.backend.cacheFormat(headSize);
+    const rowBytes = (format === "f16" ? 2 : 4) * keyValueHeads * headSize;
     const slotsOf = (room: number) => Math.min(one, all / (2 * layers)) / (rowBytes * room);
     const wanted = Math.min(MOST_SEQUENCES, requests.length);
     if (
@@ -160,7 +161,7 @@ export class Decoder {
     this.#room = Math.min(maxPositions, slotsOf(ample) < slots ? needed : Math.max(needed, ample));
     const count = Math.max(1, Math.min(slots, Math.floor(slotsOf(this.#room))));
     this.#slots = Array.from({ length: count }, (_, i) => ({ start: i * this.#room, ids: [] }));
-    const rows = () => this.backend.zeros([count * this.#room, keyValueHeads, headSize]);
+    const rows = () => this.backend.allocateWeight(format, [count * this.#room, keyValueHeads, headSize]);
     this.#cache = Array.from({ length: layers }, () => ({ k: rows(), v: rows() }));
     this.#tables = this.rope.tables(this.#room);
   }

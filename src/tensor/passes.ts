@@ -215,14 +215,11 @@ function attentionReach(
 
 /** Some rows of x [T,G,D] as a tensor of their own. */
 function copyOf(backend: Backend, x: Tensor, { at, count }: { at: number; count: number }): Tensor {
-  const [tokens = 0, groups = 0, size = 0] = x.shape;
   const rows = backend.fromArray(
     Uint32Array.from({ length: count }, (_, i) => at + i),
     [count],
   );
-  const copy = backend.gatherRows(backend.reshape(x, [tokens, groups * size]), rows);
-  backend.reshape(x, [tokens, groups, size]);
-  return backend.reshape(copy, [count, groups, size]);
+  return backend.gatherRows(x, rows);
 }
 
 /** A forward pass that can be followed by a backward pass. Free it with `dispose`, whatever happens. */

@@ -147,18 +147,7 @@ export class RecurrentReach {
   /** The given rows of tensors [T, heads, size]; null: all. */
   #pick<const L extends readonly Tensor[]>(rows: Rows, tensors: L): { [K in keyof L]: Tensor };
   #pick(rows: Rows, tensors: readonly Tensor[]): readonly Tensor[] {
-    const { backend } = this;
-    if (rows === null) return tensors;
-    return tensors.map((t) => {
-      const shape = [...t.shape];
-      const [tokens = 0, ...row] = shape;
-      const picked = backend.gatherRows(
-        backend.reshape(t, [tokens, row.reduce((size, n) => size * n, 1)]),
-        rows,
-      );
-      backend.reshape(t, shape);
-      return backend.reshape(picked, [picked.shape[0]!, ...row]);
-    });
+    return rows === null ? tensors : tensors.map((t) => this.backend.gatherRows(t, rows));
   }
 }
 

@@ -109,11 +109,16 @@ export function checkEmbeddingBackward(dtable: Tensor, ids: Uint32Array, dy: Ten
   return { width: dtable.shape[1]! };
 }
 
-/** x [T,d], rows u32 [R] */
-export function checkRows(operation: string, x: Tensor, rows: Tensor): { count: number; width: number } {
-  if (!isMatrix(x) || rows.dtype !== "u32" || rows.shape.length !== 1)
-    fail(operation, "x [T,d], rows u32 [R]", [x, rows]);
-  return { count: rows.shape[0]!, width: x.shape[1]! };
+/** x [T, …] f32 or f16, rows u32 [R]. Returns the shape of the picked rows [R, …], and the values of one row. */
+export function checkRows(operation: string, x: Tensor, rows: Tensor): { shape: number[]; width: number } {
+  const ok =
+    x.shape.length >= 2 &&
+    (x.dtype === "f32" || x.dtype === "f16") &&
+    rows.dtype === "u32" &&
+    rows.shape.length === 1;
+  if (!ok) fail(operation, "x [T, …], rows u32 [R]", [x, rows]);
+  const row = x.shape.slice(1);
+  return { shape: [rows.shape[0]!, ...row], width: elements(row) };
 }
 
 /** dy [R,d], rows u32 [R] */
@@ -138,18 +143,19 @@ export function checkCopyRows(dst: Tensor, at: number, src: Tensor): { rowSize: 
   return { rowSize };
 }
 
-/** dst [N, …], rows u32 [n], src [n, …]. Returns the values of one row. */
+/** dst [N, …] f32, or f16 with whole vec4s in a row; rows u32 [n], src [n, …] f32. Returns the values of one row. */
 export function checkPutRows(dst: Tensor, rows: Tensor, src: Tensor): { count: number; width: number } {
   const count = src.shape[0] ?? 0;
+  const width = elements(dst.shape.slice(1));
   const ok =
-    dst.dtype === "f32" &&
+    (dst.dtype === "f32" || (dst.dtype === "f16" && width % 4 === 0)) &&
     src.dtype === "f32" &&
     dst.shape.length >= 1 &&
     dst.shape.length === src.shape.length &&
     dst.shape.every((size, i) => i === 0 || size === src.shape[i]) &&
     isVector(rows, "u32", count);
   if (!ok) fail("putRows", "dst [N, …], rows u32 [n], src [n, …]", [dst, rows, src]);
-  return { count, width: elements(dst.shape.slice(1)) };
+  return { count, width };
 }
 
 /** x [..., n], w [n] */
@@ -244,8 +250,8 @@ export function checkAttention(
     q.shape.length === 3 &&
     k.shape.length === 3 &&
     q.dtype === "f32" &&
-    k.dtype === "f32" &&
-    v.dtype === "f32" &&
+    (k.dtype === "f32" || (k.dtype === "f16" && keys.most !== undefined)) &&
+    v.dtype === k.dtype &&
     sameShape(k, v) &&
     k.shape[2] === size &&
     groups > 0 &&

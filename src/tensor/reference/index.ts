@@ -27,6 +27,7 @@ export function createReferenceBackend(): Backend {
     description: "plain TypeScript, one thread",
     compute: "f32",
     packTokens: 1024,
+    cacheFormat: () => "f32",
     fromArray: memory.fromArray,
     zeros: memory.zeros,
     write: memory.write,

@@ -31,10 +31,10 @@ export class HostTensor implements Tensor {
     return data;
   }
 
-  /** The values of rows `from` … `to` − 1 of a matrix in any format. */
+  /** The values of rows `from` … `to` − 1 of a matrix in any format, or of a tensor [N, …] in f32 or f16. */
   rows(from: number, to: number): Float32Array {
     const data = this.data;
-    const width = this.shape[1]!;
+    const width = elements(this.shape.slice(1));
     if (this.dtype === "u32") throw new Error("expected a tensor of f32, got u32");
     if (data instanceof Float32Array) return data.subarray(from * width, to * width);
     return unpackRows(this.dtype, width, data, from, to);

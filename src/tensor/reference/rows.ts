@@ -6,7 +6,9 @@ import {
   checkPutRows,
   checkRows,
   checkScatterRows,
+  elements,
 } from "../shapes.ts";
+import { packValues } from "../weight-format.ts";
 import type { HostMemory, HostTensor } from "./memory.ts";
 
 export function rowOperations(
@@ -20,12 +22,12 @@ export function rowOperations(
     operation: string,
     table: HostTensor,
     rows: Uint32Array,
-    count: number,
-    width: number,
+    shape: readonly number[],
   ): HostTensor {
-    const y = memory.zeros([count, width]);
+    const y = memory.zeros(shape);
     const out = y.f32;
-    for (let i = 0; i < count; i++) {
+    const width = elements(shape.slice(1));
+    for (let i = 0; i < rows.length; i++) {
       const row = rows[i]!;
       if (row >= table.shape[0]!) throw new Error(`${operation}: row ${row} of ${table.shape[0]}`);
       out.set(table.rows(row, row + 1), i * width);
@@ -36,7 +38,7 @@ export function rowOperations(
   return {
     embedding(table, ids) {
       const { count, width } = checkEmbedding(table, ids);
-      return gather("embedding", table, ids.u32, count, width);
+      return gather("embedding", table, ids.u32, [count, width]);
     },
     embeddingBackward(dtable, ids, dy) {
       const { width } = checkEmbeddingBackward(dtable, ids, dy);
@@ -48,8 +50,7 @@ export function rowOperations(
       }
     },
     gatherRows(x, rows) {
-      const { count, width } = checkRows("gatherRows", x, rows);
-      return gather("gatherRows", x, rows.u32, count, width);
+      return gather("gatherRows", x, rows.u32, checkRows("gatherRows", x, rows).shape);
     },
     scatterRows(dy, rows, total) {
       const { count, width } = checkScatterRows(dy, rows);
@@ -71,7 +72,9 @@ export function rowOperations(
       for (let i = 0; i < count; i++) {
         const row = rows.u32[i]!;
         if (row >= dst.shape[0]!) throw new Error(`putRows: row ${row} of ${dst.shape[0]}`);
-        dst.f32.set(src.f32.subarray(i * width, (i + 1) * width), row * width);
+        const values = src.f32.subarray(i * width, (i + 1) * width);
+        if (dst.dtype === "f16") dst.data.set(packValues("f16", width, values), (row * width) / 2);
+        else dst.f32.set(values, row * width);
       }
     },
   };

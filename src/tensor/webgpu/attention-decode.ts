@@ -10,10 +10,15 @@ const MANY_ROWS = 8;
 
 /** Whether the keys of these rows are shared out among workgroups. */
 export function isDecoding({ most, prefixStart }: KeyRange<GpuTensor>, { size }: AttentionSizes): boolean {
-  return most !== undefined && prefixStart === undefined && size / 4 <= KEYS.few;
+  return most !== undefined && prefixStart === undefined && canDecode(size);
 }
 
-/** Attention of few rows to a cache, each to `most` keys at most, into o [Tq,H,D] and lse [Tq,H]. */
+/** Whether the kernel for few rows serves heads of that size. */
+export function canDecode(size: number): boolean {
+  return size % 4 === 0 && size / 4 <= KEYS.few;
+}
+
+/** Attention of few rows to a cache in f32 or f16, each to `most` keys at most, into o [Tq,H,D] and lse [Tq,H]. */
 export function attendToCache(
   { memory, commands, features }: Context,
   sizes: AttentionSizes,
@@ -31,6 +36,9 @@ export function attendToCache(
     SHARING: heads / groups,
     TEAM: 2 ** halvings,
     HALVINGS: halvings,
+    ...(k.dtype === "f16"
+      ? { STORED: "vec2u", LOAD: "vec4f(unpack2x16float(stored.x), unpack2x16float(stored.y))" }
+      : { STORED: "vec4f", LOAD: "stored" }),
     SUBGROUPS: halvings > 0 ? "enable subgroups;\ndiagnostic(off, subgroup_uniformity);" : "",
   };
   const partO = memory.allocate([queries, heads, parts, size], "f32");

@@ -13,8 +13,8 @@ struct Params {
 @group(0) @binding(2) var<storage, read> end: array<u32>;
 // attention_decode
 @group(0) @binding(3) var<storage, read> q: array<vec4f>;
-@group(0) @binding(4) var<storage, read> keys: array<vec4f>;
-@group(0) @binding(5) var<storage, read> values: array<vec4f>;
+@group(0) @binding(4) var<storage, read> keys: array<${STORED}>;
+@group(0) @binding(5) var<storage, read> values: array<${STORED}>;
 @group(0) @binding(6) var<storage, read_write> part_o: array<vec4f>;
 // Maximum of the scores, and the sum of their exponentials from it.
 @group(0) @binding(7) var<storage, read_write> part_sums: array<vec2f>;
@@ -36,6 +36,9 @@ const LOWEST = -3.4e38;
 var<workgroup> queries: array<vec4f, SHARING * D4>;
 var<workgroup> scores: array<f32, SHARING * KEYS>;
 var<workgroup> sums: array<vec4f, KEYS>;
+
+// Four values of the cache.
+fn loaded(stored: ${STORED}) -> vec4f { return ${LOAD}; }
 
 @compute @workgroup_size(KEYS)
 fn attention_decode(
@@ -61,7 +64,7 @@ fn attention_decode(
     var score${h} = 0.0;
     // @end
     for (var i = lane; i < D4; i += TEAM) {
-      let k = keys[key + i];
+      let k = loaded(keys[key + i]);
       // @for h in SHARING
       score${h} += dot(k, queries[${h}u * D4 + i]);
       // @end
@@ -94,7 +97,7 @@ fn attention_decode(
     var total = vec4f();
     if (slice < SLICES) {
       for (var i = slice; i < count; i += SLICES) {
-        total += scores[${h}u * KEYS + i] * values[((first + i) * P.groups + group) * D4 + local % D4];
+        total += scores[${h}u * KEYS + i] * loaded(values[((first + i) * P.groups + group) * D4 + local % D4]);
       }
     }
     sums[local] = total;

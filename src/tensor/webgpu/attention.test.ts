@@ -10,7 +10,7 @@ import {
 } from "../../../test/support/packs.ts";
 import { expectSameResults } from "../../../test/support/same-results.ts";
 import { openGpu } from "../../../test/webgpu.ts";
-import { createWebGpuBackend, type WebGpuBackend } from "./index.ts";
+import { createWebGpuBackend, requestDevice, type WebGpuBackend } from "./index.ts";
 
 let backend: WebGpuBackend;
 beforeAll(async () => {
@@ -109,6 +109,47 @@ test("scores far from zero", async () => {
     const q = b.fromArray(randomValues(9 * 8, 1, 60), [9, 1, 8]);
     const k = b.fromArray(randomValues(9 * 8, 2, 60), [9, 1, 8]);
     return b.attention(q, k, k, rangeTensors(b, ranges).keys);
+  });
+});
+
+describe.each(["f32", "f16"] as const)("attention of few rows to a cache in %s", (format) => {
+  let own: WebGpuBackend;
+  beforeAll(async () => {
+    own = await createWebGpuBackend({ ...(await requestDevice(await openGpu())), software: false });
+  });
+  afterAll(() => own.dispose());
+
+  test.each([
+    { keys: [1, 64, 65, 300], heads: 4, groups: 2, size: 16 },
+    { keys: [200, 130], heads: 3, groups: 3, size: 24 },
+    { keys: [1, 2, 3, 90, 128, 129, 256, 257, 40], heads: 2, groups: 1, size: 128 },
+  ])("%j", async ({ keys, heads, groups, size }) => {
+    const queries = keys.length;
+    const total = keys.reduce((sum, count) => sum + count, 0);
+    await expectSameResults(own, (b) => {
+      const q = b.fromArray(randomValues(queries * heads * size, 1, 3), [queries, heads, size]);
+      const rows = b.fromArray(
+        Uint32Array.from({ length: total }, (_, i) => total - 1 - i),
+        [total],
+      );
+      const cache = (seed: number) => {
+        const t = b.allocateWeight(format, [total, groups, size]);
+        b.putRows(t, rows, b.fromArray(randomValues(total * groups * size, seed), [total, groups, size]));
+        return t;
+      };
+      const [k, v] = [cache(2), cache(3)];
+      let end = 0;
+      const ends = keys.map((count) => {
+        end += count;
+        return end;
+      });
+      const start = b.fromArray(
+        Uint32Array.from(ends, (at, i) => at - keys[i]!),
+        [queries],
+      );
+      const range = { start, end: b.fromArray(Uint32Array.from(ends), [queries]), most: Math.max(...keys) };
+      return { ...b.attention(q, k, v, range), seen: b.gatherRows(k, start) };
+    });
   });
 });
 

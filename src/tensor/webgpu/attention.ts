@@ -92,6 +92,7 @@ export function attentionOperations(
         attendToCache(context, sizes, keys, keys.most, { q, k, v, o, lse });
         return { o, lse };
       }
+      if (k.dtype === "f16") throw new Error("attention: the kernels for many rows read keys in f32 alone");
       const ranges = packRanges(keys);
       const matrices = chosen.forward ?? matrixTiles(context, "forward", sizes);
       const byTiles = context.matmul === "shared" && queries >= FEWEST_TILE_ROWS;

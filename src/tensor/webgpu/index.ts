@@ -1,5 +1,6 @@
 import type { Backend } from "../backend.ts";
 import { attentionOperations } from "./attention.ts";
+import { canDecode } from "./attention-decode.ts";
 import type { MatrixPass, MatrixTiles } from "./attention-matrix.ts";
 import { causalConvOperations } from "./causal-conv.ts";
 import { columnOperations } from "./columns.ts";
@@ -163,6 +164,7 @@ export async function createWebGpuBackend(
     software,
     largestBuffer: device.limits.maxBufferSize,
     compute: f16 ? "f16" : "f32",
+    cacheFormat: (size) => (f16 !== undefined && !software && canDecode(size) ? "f16" : "f32"),
     features,
     takePeak() {
       const { peakBytes } = memory;

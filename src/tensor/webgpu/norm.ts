@@ -40,16 +40,24 @@ export function normOperations(
     letters: string,
     buffers: GpuTensor[],
     { rows, width }: Sizes,
-    { part = 0, heads = 1, half = 0, eps = 0, offset = 0, vec4 = width % 4 === 0 } = {},
+    { part = 0, heads = 1, half = 0, eps = 0, offset = 0, vec4 = width % 4 === 0, halves = false } = {},
   ): void {
     const columns = vec4 ? width / 4 : width;
     const type = vec4 ? { TYPE: "vec4f", TOTAL: "dot(v, vec4f(1.0))" } : { TYPE: "f32", TOTAL: "v" };
+    const store = halves
+      ? { STORED: "vec2u", STORE: "vec2u(pack2x16float(value.xy), pack2x16float(value.zw))" }
+      : { STORED: type.TYPE, STORE: "value" };
     // A software adapter has dear barriers: a row a thread. rms_norm_weight has a column of a part a thread.
     const lanes = software || part > 0 ? 1 : lanesOf(columns);
     const group = lanes === 1 ? GROUP : WIDE_GROUP;
     const threads = part > 0 ? Math.ceil(rows / part) * columns : rows * lanes;
     commands.dispatch({
-      kernel: { source, entry, buffers: letters, constants: { ...type, LANES: lanes, GROUP: group } },
+      kernel: {
+        source,
+        entry,
+        buffers: letters,
+        constants: { ...type, ...store, LANES: lanes, GROUP: group },
+      },
       buffers,
       groups: Math.ceil(threads / group),
       uints: [rows, columns, part, heads, vec4 ? half / 4 : half],
@@ -91,7 +99,10 @@ export function normOperations(
       checkPutRows(values, rows, v);
       checkIndices("putKeyValues", "position", positions, cos.shape[0]!);
       checkIndices("putKeyValues", "row", rows, keys.shape[0]!);
-      if (commands.limits.maxStorageBuffersPerShaderStage < PUT_BUFFERS) {
+      const half = cos.shape[1]!;
+      const vec4 = sizes.width % 4 === 0 && half % 4 === 0;
+      const halves = keys.dtype === "f16";
+      if (commands.limits.maxStorageBuffersPerShaderStage < PUT_BUFFERS || (halves && !vec4)) {
         const { y, rstd } = norms.rmsNormRope(k, w, eps, cos, sin, positions, offset);
         putRows(keys, rows, y);
         putRows(values, rows, v);
@@ -100,10 +111,8 @@ export function normOperations(
         return;
       }
       const buffers = [k, w, keys, rows, cos, sin, positions, v, values];
-      const half = cos.shape[1]!;
-      const vec4 = sizes.width % 4 === 0 && half % 4 === 0;
       const heads = k.shape[1]!;
-      dispatch("put_key_values", "rrwrrrrrw", buffers, sizes, { eps, offset, heads, half, vec4 });
+      dispatch("put_key_values", "rrwrrrrrw", buffers, sizes, { eps, offset, heads, half, vec4, halves });
     },
     rmsNormBackward(dw, dy, x, w, rstd, plus = null, offset) {
       const sizes = checkRmsNormBackward(dw, dy, x, w, rstd, plus);

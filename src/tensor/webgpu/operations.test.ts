@@ -151,7 +151,16 @@ describe.each(["on the processor", "as on a GPU"])("normalisation and positions,
         [tokens],
       );
       b.putKeyValues({ ...cache, rows }, x, y, w, 1e-6, cos, sin, positions);
-      return { ...cache, y, back: b.rope(y, cos, sin, positions, true), normed, rstd, centred };
+      // Rows of whole vec4s only.
+      const format = size % 4 === 0 ? "f16" : "f32";
+      const half = () => b.allocateWeight(format, [30, heads, size]);
+      const halves = { keys: half(), values: half() };
+      b.putKeyValues({ ...halves, rows }, x, y, w, 1e-6, cos, sin, positions);
+      const put = {
+        halfKeys: b.gatherRows(halves.keys, rows),
+        halfValues: b.gatherRows(halves.values, rows),
+      };
+      return { ...cache, ...put, y, back: b.rope(y, cos, sin, positions, true), normed, rstd, centred };
     });
   });
 });

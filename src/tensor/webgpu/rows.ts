@@ -74,10 +74,11 @@ export function rowOperations(context: Context): Pick<Backend<GpuTensor>, Rows> 
     },
 
     gatherRows(x, rows) {
-      const { count, width } = checkRows("gatherRows", x, rows);
+      const { shape, width } = checkRows("gatherRows", x, rows);
       checkIndices("gatherRows", "row", rows, x.shape[0]!);
-      const y = memory.allocate([count, width], "f32");
-      run("gather_rows", "rrw", [x, rows, y], count, width);
+      if (x.dtype === "f16") return gatherWeights(context, x, rows);
+      const y = memory.allocate(shape, "f32");
+      run("gather_rows", "rrw", [x, rows, y], shape[0]!, width);
       return y;
     },
 
@@ -99,7 +100,7 @@ export function rowOperations(context: Context): Pick<Backend<GpuTensor>, Rows> 
     putRows(dst, rows, src) {
       const { count, width } = checkPutRows(dst, rows, src);
       checkIndices("putRows", "row", rows, dst.shape[0]!);
-      run("scatter_rows", "rrw", [src, rows, dst], count, width);
+      run(dst.dtype === "f16" ? "scatter_rows_half" : "scatter_rows", "rrw", [src, rows, dst], count, width);
     },
   };
 }

@@ -9,6 +9,9 @@ struct Params {
 @group(0) @binding(1) var<storage, read> x: array<${TYPE}>;
 @group(0) @binding(2) var<storage, read> index: array<u32>;
 @group(0) @binding(3) var<storage, read_write> y: array<${TYPE}>;
+// scatter_rows_half
+@group(0) @binding(1) var<storage, read> fours: array<vec4f>;
+@group(0) @binding(3) var<storage, read_write> halves: array<vec2u>;
 // sum_rows
 @group(0) @binding(3) var<storage, read> offsets: array<u32>;
 @group(0) @binding(4) var<storage, read> to: array<u32>;
@@ -28,6 +31,16 @@ fn scatter_rows(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups
   let thread = group_number(P.base, workgroup, groups) * 64u + local;
   let r = thread / P.width;
   if (r < P.rows) { y[index[r] * P.width + thread % P.width] = x[thread]; }
+}
+
+// The same into f16.
+@compute @workgroup_size(64)
+fn scatter_rows_half(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) groups: vec3u, @builtin(local_invocation_index) local: u32) {
+  let thread = group_number(P.base, workgroup, groups) * 64u + local;
+  let r = thread / P.width;
+  if (r >= P.rows) { return; }
+  let four = fours[thread];
+  halves[index[r] * P.width + thread % P.width] = vec2u(pack2x16float(four.xy), pack2x16float(four.zw));
 }
 
 // sums[to[r]] (+)= Σ x[index[p]], p from offsets[r] to offsets[r + 1] − 1, for the rows to[r] that are bound

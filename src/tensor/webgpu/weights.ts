@@ -1,3 +1,4 @@
+import { elements } from "../shapes.ts";
 import { blockWords, isFrozen } from "../weight-format.ts";
 import { type Context, groupsOf } from "./context.ts";
 import type { GpuTensor } from "./memory.ts";
@@ -65,10 +66,10 @@ export function expandWeight(context: Context, w: GpuTensor): GpuTensor {
   return y;
 }
 
-/** y[r] = w[index[r]], w of any format, y f32 [index.length, K]. */
+/** y[r] = w[index[r]], w [N,K] of any format, or [N, …] in f32 or f16; y f32 [index.length, …]. */
 export function gatherWeights(context: Context, w: GpuTensor, index: GpuTensor): GpuTensor {
-  const [count, width] = [index.length, w.shape[1]!];
-  const y = context.memory.allocate([count, width], "f32");
+  const count = index.length;
+  const y = context.memory.allocate([count, ...w.shape.slice(1)], "f32");
   for (const range of rowRanges(context, [w]))
     run(context, "gather_weights", "rrw", [rowsOf(w, range), index, y], count, range);
   return y;
@@ -88,7 +89,7 @@ function run(
   bound: RowRange,
 ): void {
   const { dtype, shape } = tensors[0];
-  const width = shape[1]!;
+  const width = elements(shape.slice(1));
   const vec4 = width % 4 === 0;
   const sizes =
     dtype === "int8" || dtype === "int4" ? blockWords(dtype, width) : { group: 0, block: 0, row: 0 };
