@@ -90,7 +90,7 @@ test("a student is evaluated twice, and the two are compared; what was played ou
   const goOn = await holdAt(page, { at: { call: "playLive" } });
   await openPanel(page);
   await page.getByLabel("Seeds").fill("0, 0");
-  await expect(page.getByLabel("Seeds")).toHaveAccessibleDescription("expected each seed once");
+  await expect(page.getByLabel("Seeds")).toHaveAccessibleDescription("expected each one once");
   await page.getByLabel("Seeds").fill("0, 1");
   await expect(page.getByTestId("live-run-plan")).toHaveText("2 of 2 open tasks: 4 episodes");
   await page.getByRole("button", { name: "Evaluate" }).click();
@@ -139,6 +139,38 @@ test("a student is evaluated twice, and the two are compared; what was played ou
   page.once("dialog", (dialog) => dialog.accept());
   await run(page, "Evaluation").getByRole("button", { name: "Remove…" }).click();
   await expect(page.getByTestId("evaluation")).toHaveCount(1);
+});
+
+test("a run says how it samples and with which prompt, and keeps both", async ({ page }) => {
+  await openPanel(page, 1);
+  await page.getByLabel("Seeds").fill("0");
+  await page.getByLabel("Top-p").fill("2");
+  await expect(page.getByLabel("Top-p")).toHaveAccessibleDescription("expected at most 1, received 2");
+  await page.getByLabel("Top-p").fill("0.9");
+  await page.getByLabel("Top-k").fill("5");
+  await page.getByLabel("Temperature").fill("0");
+  const template = {
+    ...{ format: "gcopd.prompt.v1", message: "{task}{history}{observation}", history: "{pairs}" },
+    ...{ pair: "{observation}{action}", unreadable_action: "?", lists: {} },
+  };
+  const choose = (value: object) =>
+    page.getByTestId("prompt-template").setInputFiles({
+      ...{ name: "own.json", mimeType: "application/json" },
+      buffer: Buffer.from(JSON.stringify(value)),
+    });
+  await choose({ ...template, message: "{task}" });
+  await expect(page.getByText("own.json, message: the placeholder {observation} is missing")).toBeVisible();
+  await choose(template);
+  await expect(page.getByTestId("chosen-prompt")).toHaveText("own.json");
+  await page.getByRole("button", { name: "Evaluate" }).click();
+  const words =
+    "× seed 0, T = 0, top-p = 0.9, top-k = 5, at most 2 decisions, 4 tokens per response, prompt own.json";
+  await expect(run(page, "Evaluation")).toContainText(words);
+  await expect(page.getByTestId("evaluation")).toContainText("1 task × 1 seed", { timeout: 100_000 });
+  await visit(page);
+  await page.keyboard.press("7");
+  await page.getByLabel("What to do with the games").selectOption("runs");
+  await expect(run(page, "Evaluation")).toContainText(words);
 });
 
 /** Starts an evaluation of two groups of two episodes: the second is reached when two have ended. */

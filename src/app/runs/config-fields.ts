@@ -52,10 +52,12 @@ function fieldsOf(properties: Record<string, Property>, before = ""): Field[] {
   });
 }
 
-/** Every key of the config, in the schema's order. */
-export const CONFIG_FIELDS: readonly Field[] = fieldsOf(
-  (z.toJSONSchema(trainConfigSchema, { io: "input" }) as { properties: Record<string, Property> }).properties,
-);
+/** Every key of a config, in its schema's order. */
+export const schemaFields = (schema: z.ZodObject): readonly Field[] =>
+  fieldsOf((z.toJSONSchema(schema, { io: "input" }) as { properties: Record<string, Property> }).properties);
+
+/** Those of a training config. */
+export const CONFIG_FIELDS = schemaFields(trainConfigSchema);
 
 export function configField(key: string): Field {
   const field = CONFIG_FIELDS.find((each) => each.key === key);
@@ -156,7 +158,7 @@ export function checkConfig(
     const problems: Record<string, string> = {};
     for (const issue of checked.error.issues) {
       const { key, message } = describeIssue(issue, value);
-      problems[fieldKey(key)] ??= message;
+      problems[fieldKey(key, CONFIG_FIELDS)] ??= message;
     }
     return { config: null, problems };
   }
@@ -166,14 +168,14 @@ export function checkConfig(
     return { config: checked.data, problems: {} };
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
-    return { config: null, problems: { [fieldKey(error.where.key ?? "")]: error.reason } };
+    return { config: null, problems: { [fieldKey(error.where.key ?? "", CONFIG_FIELDS)]: error.reason } };
   }
 }
 
-/** `epochs[1]` is said at `epochs`, `stages[0].name` at `stages`. */
-function fieldKey(path: string): string {
-  const keys = CONFIG_FIELDS.map(({ key }) => key).filter(
-    (key) => path === key || path.startsWith(`${key}.`) || path.startsWith(`${key}[`),
-  );
+/** `epochs[1]` is said at `epochs`, `stages[0].name` at `stages`; empty where it is in none of the fields. */
+export function fieldKey(path: string, fields: readonly Field[]): string {
+  const keys = fields
+    .map(({ key }) => key)
+    .filter((key) => path === key || path.startsWith(`${key}.`) || path.startsWith(`${key}[`));
   return keys.sort((a, b) => b.length - a.length)[0] ?? "";
 }

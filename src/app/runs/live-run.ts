@@ -1,7 +1,20 @@
 /** A collection or an evaluation that the page plays in its own games, as the browser keeps it. */
 import { z } from "zod";
+import { evaluateConfigSchema } from "../../core/loop/live-config.ts";
 
 const count = z.int().min(0);
+
+const pickedPromptSchema = z.object({
+  /** Of its file. */
+  name: z.string(),
+  /** As `readPromptTemplate` reads it. */
+  template: z.unknown(),
+});
+
+/** A prompt template that was picked. */
+export type PickedPrompt = z.infer<typeof pickedPromptSchema>;
+
+const { temperature, top_p, top_k } = evaluateConfigSchema.shape;
 
 const common = {
   /** The model that plays. */
@@ -11,6 +24,10 @@ const common = {
   at_once: z.int().min(1),
   max_decisions: z.int().min(1).optional(),
   max_tokens: z.int().min(1).optional(),
+  temperature,
+  top_p,
+  top_k,
+  prompt: pickedPromptSchema.optional(),
 };
 
 const liveRunPlanSchema = z.discriminatedUnion("kind", [

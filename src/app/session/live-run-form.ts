@@ -1,13 +1,21 @@
 /** The form of a collection or an evaluation: kept outside the view, and read in one place. */
+import type { z } from "zod";
 import { create } from "zustand";
 import { environmentRules } from "../../core/environment/environment.ts";
 import { problemOf } from "../../core/errors.ts";
-import { chosenTasks, collectConfigSchema, evaluateConfigSchema } from "../../core/loop/live-config.ts";
-import type { LiveRunPlan } from "../runs/live-run.ts";
+import {
+  chosenTasks,
+  collectConfigSchema,
+  evaluateConfigSchema,
+  type PlayConfig,
+} from "../../core/loop/live-config.ts";
+import { describeIssue } from "../../core/record/describe-issue.ts";
+import { type Field, fieldKey, readField, schemaFields } from "../runs/config-fields.ts";
+import type { LiveRunPlan, PickedPrompt } from "../runs/live-run.ts";
 import type { Role } from "../state/store.ts";
 import type { GameTask } from "../workers/games-service.ts";
 import { findGames } from "./find-games.ts";
-import type { PickedTasks } from "./task-list-file.ts";
+import type { PickedTasks } from "./picked-files.ts";
 
 export interface LiveRunForm {
   kind: LiveRunPlan["kind"];
@@ -20,12 +28,28 @@ export interface LiveRunForm {
   /** Only those whose names have all of these words. */
   words: string;
   planner: boolean;
+  /** In place of the environment's own; null where that is taken. */
+  prompt: PickedPrompt | null;
   /** As they were typed: empty is the default. */
   texts: Readonly<Record<LiveRunField, string>>;
 }
 
-export const LIVE_RUN_FIELDS = ["repetitions", "seeds", "at_once", "max_decisions", "max_tokens"] as const;
-export type LiveRunField = (typeof LIVE_RUN_FIELDS)[number];
+/** Keys of the commands' configs. */
+export type LiveRunField =
+  | "repetitions"
+  | "seeds"
+  | "at_once"
+  | "temperature"
+  | "top_p"
+  | "top_k"
+  | "environment.max_decisions"
+  | "environment.max_tokens";
+
+const FIELDS = [...schemaFields(collectConfigSchema), ...schemaFields(evaluateConfigSchema)];
+
+export function liveRunField(key: LiveRunField): Field {
+  return FIELDS.find((field) => field.key === key)!;
+}
 
 export const useLiveRunForm = create<LiveRunForm>(() => ({
   kind: "evaluate",
@@ -35,7 +59,11 @@ export const useLiveRunForm = create<LiveRunForm>(() => ({
   type: "",
   words: "",
   planner: true,
-  texts: { repetitions: "", seeds: "", at_once: "", max_decisions: "", max_tokens: "" },
+  prompt: null,
+  texts: {
+    ...{ repetitions: "", seeds: "", at_once: "", temperature: "", top_p: "", top_k: "" },
+    ...{ "environment.max_decisions": "", "environment.max_tokens": "" },
+  },
 }));
 
 export const setLiveRunForm = useLiveRunForm.setState;
@@ -44,18 +72,21 @@ export function setLiveRunText(field: LiveRunField, text: string): void {
   setLiveRunForm(({ texts }) => ({ texts: { ...texts, [field]: text } }));
 }
 
-/** What holds where a field is empty: the command line's defaults, and the environment's limits. */
-export function standardText(field: LiveRunField, environment: string): string {
-  const { limits } = environmentRules(environment);
-  const { repetitions, at_once } = collectConfigSchema.shape;
-  const standards: Record<LiveRunField, string> = {
-    repetitions: String(repetitions.parse(undefined)),
-    seeds: evaluateConfigSchema.shape.seeds.parse(undefined).join(", "),
-    at_once: String(at_once.parse(undefined)),
-    max_decisions: String(limits.decisions),
-    max_tokens: String(limits.responseTokens),
+/** What holds where a field is empty: the command line's defaults, and those of the environment's protocol. */
+export function standardText(
+  key: LiveRunField,
+  { kind, environment }: Pick<LiveRunForm, "kind" | "environment">,
+): string {
+  const { limits, protocols } = environmentRules(environment);
+  const { temperature, topP, topK } = protocols[kind].sampling;
+  const standards: Partial<Record<LiveRunField, string>> = {
+    temperature: String(temperature),
+    top_p: String(topP),
+    top_k: topK === null ? "all" : String(topK),
+    "environment.max_decisions": String(limits.decisions),
+    "environment.max_tokens": String(limits.responseTokens),
   };
-  return standards[field];
+  return standards[key] ?? liveRunField(key).standard;
 }
 
 /** A run as the form describes it. */
@@ -70,11 +101,6 @@ export interface ComposedLiveRun {
   episodes: number | null;
 }
 
-const wholeNumbers = (text: string): number[] | null => {
-  const parts = text.split(/[\s,]+/).filter(Boolean);
-  return parts.every((part) => /^\d{1,9}$/.test(part)) ? parts.map(Number) : null;
-};
-
 /** The games of a list that are open, in its order; all where there is no list. */
 function listedGames(games: readonly GameTask[], list: PickedTasks | null): readonly GameTask[] {
   if (list === null) return games;
@@ -82,56 +108,73 @@ function listedGames(games: readonly GameTask[], list: PickedTasks | null): read
   return list.tasks.flatMap((task) => open.get(task) ?? []);
 }
 
-export function composeLiveRun(form: LiveRunForm, games: readonly GameTask[]): ComposedLiveRun {
-  const { kind, role, environment, list, type, words, planner, texts } = form;
-  const problems: ComposedLiveRun["problems"] = {};
-  const typed = (field: LiveRunField): string => texts[field].trim();
-  const number = (field: LiveRunField): number => {
-    const text = typed(field) || standardText(field, environment);
-    const value = Number(text);
-    if (!/^\d{1,9}$/.test(text) || value < 1)
-      problems[field] = `expected a whole number from 1 on, received ${text}`;
-    return value;
+/** By field. */
+function problemsOf(error: z.ZodError, value: object): Record<string, string> {
+  const problems: Record<string, string> = {};
+  for (const issue of error.issues) {
+    const { key, message } = describeIssue(issue, value);
+    problems[fieldKey(key, FIELDS)] ??= message;
+  }
+  return problems;
+}
+
+/** What is played, checked as the command line checks it; the tasks apart. */
+function checkedPlan(
+  { kind, role, environment: name, planner, prompt, texts }: LiveRunForm,
+  tasks: string[],
+): { plan: LiveRunPlan } | { problems: Record<string, string> } {
+  const typed = (key: LiveRunField): unknown =>
+    texts[key].trim() === "" ? undefined : readField(liveRunField(key), texts[key]);
+  const given = {
+    environment: {
+      name,
+      max_decisions: typed("environment.max_decisions"),
+      max_tokens: typed("environment.max_tokens"),
+    },
+    ...{ at_once: typed("at_once"), temperature: typed("temperature") },
+    ...{ top_p: typed("top_p"), top_k: typed("top_k") },
+    ...(kind === "collect" ? { repetitions: typed("repetitions"), planner } : { seeds: typed("seeds") }),
   };
-  const limit = (field: LiveRunField): number | undefined =>
-    typed(field) === "" ? undefined : number(field);
+  const common = ({ environment, at_once, temperature, top_p, top_k }: PlayConfig) => ({
+    ...{ role, environment: name, tasks, at_once, temperature, top_p, top_k },
+    max_decisions: environment.max_decisions,
+    max_tokens: environment.max_tokens,
+    ...(prompt === null ? {} : { prompt }),
+  });
+  if (kind === "collect") {
+    const checked = collectConfigSchema.safeParse(given);
+    if (!checked.success) return { problems: problemsOf(checked.error, given) };
+    const { repetitions } = checked.data;
+    return { plan: { kind, ...common(checked.data), repetitions, planner } };
+  }
+  const checked = evaluateConfigSchema.safeParse(given);
+  if (!checked.success) return { problems: problemsOf(checked.error, given) };
+  return { plan: { kind, ...common(checked.data), seeds: checked.data.seeds } };
+}
+
+export function composeLiveRun(form: LiveRunForm, games: readonly GameTask[]): ComposedLiveRun {
+  const { environment, list, type, words } = form;
   const own = games.filter((game) => game.environment === environment);
+  const tasks = findGames(listedGames(own, list), { type, words }).map(({ task }) => task);
+  const checked = checkedPlan(form, tasks);
+  const problems: ComposedLiveRun["problems"] = "problems" in checked ? checked.problems : {};
+  const names = own.map(({ task }) => task);
   const missing =
     list === null || own.length === 0
       ? null
-      : problemOf(() =>
-          chosenTasks(
-            { tasks: [...list.tasks] },
-            own.map(({ task }) => task),
-            () => ({ file: list.name }),
-          ),
-        );
-  if (missing !== null) problems.list = missing;
-  const tasks = findGames(listedGames(own, list), { type, words }).map(({ task }) => task);
+      : problemOf(() => chosenTasks({ tasks: [...list.tasks] }, names, () => ({ file: list.name })));
   if (own.length === 0) problems.tasks = `no game of ${environment} is open: make or open some on the left`;
-  else if (tasks.length === 0 && missing === null) problems.tasks = "no task has this type and these words";
-  const limits = { max_decisions: limit("max_decisions"), max_tokens: limit("max_tokens") };
-  const common = { role, environment, tasks, at_once: number("at_once"), ...limits };
-  let plan: LiveRunPlan;
-  let each: number;
-  if (kind === "collect") {
-    const repetitions = number("repetitions");
-    plan = { kind, ...common, repetitions, planner };
-    each = repetitions + (planner ? 1 : 0);
-  } else {
-    const seeds = wholeNumbers(typed("seeds") || standardText("seeds", environment));
-    if (seeds === null || seeds.length === 0)
-      problems.seeds = "expected whole numbers, for example 0, 1, 2, 3";
-    else if (new Set(seeds).size < seeds.length) problems.seeds = "expected each seed once";
-    plan = { kind, ...common, seeds: seeds ?? [] };
-    each = plan.seeds.length;
-  }
-  const fine = Object.keys(problems).length === 0;
+  else if (missing !== null) problems.list = missing;
+  else if (tasks.length === 0) problems.tasks = "no task has this type and these words";
+  const plan = "plan" in checked && Object.keys(problems).length === 0 ? checked.plan : null;
   return {
-    plan: fine ? plan : null,
+    plan,
     problems,
     tasks,
     of: own.length,
-    episodes: fine ? tasks.length * each : null,
+    episodes: plan === null ? null : tasks.length * episodesEach(plan),
   };
 }
+
+const episodesEach = (plan: LiveRunPlan): number =>
+  plan.kind === "evaluate" ? plan.seeds.length : plan.repetitions + (plan.planner ? 1 : 0);

@@ -55,4 +55,9 @@ it("says what a collection has, plans without a record apart", () => {
     "2 executions, 1 successful, 1 verified, 1 ended for a technical reason",
   );
   expect(liveRunWords(collection)).toBe("alfworld, 2 tasks × seed 0");
+  const own = { temperature: 0.7, top_p: 0.9, top_k: 5, max_decisions: 1, max_tokens: 8 };
+  const prompt = { name: "own.json", template: {} };
+  expect(liveRunWords({ plan: { ...collection.plan, ...own, prompt } })).toBe(
+    "alfworld, 2 tasks × seed 0, T = 0.7, top-p = 0.9, top-k = 5, at most 1 decision, 8 tokens per response, prompt own.json",
+  );
 });

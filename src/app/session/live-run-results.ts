@@ -8,6 +8,7 @@ import {
   evaluationResults,
 } from "../../core/evaluation/index.ts";
 import { countOf } from "../shell/plural.ts";
+import { shownName } from "../text/shown-text.ts";
 import type { LiveRun } from "./live-runs.ts";
 
 /** Figures, or why there are none. */
@@ -55,10 +56,25 @@ export function collectedText({ outcomes }: LiveRun): string {
     .join(", ");
 }
 
-/** "alfworld, 2 tasks × seeds 0, 1", or "alfworld, 2 tasks, K = 16 and plans". */
+/** "alfworld, 2 tasks × seeds 0, 1", or "alfworld, 2 tasks, K = 16 and plans", and what takes the protocol's place. */
 export function liveRunWords({ plan }: Pick<LiveRun, "plan">): string {
   const tasks = `${plan.environment}, ${countOf(plan.tasks.length, "task")}`;
-  if (plan.kind === "evaluate")
-    return `${tasks} × ${plan.seeds.length === 1 ? "seed" : "seeds"} ${plan.seeds.join(", ")}`;
-  return `${tasks}, K = ${plan.repetitions}${plan.planner ? " and plans" : ""}`;
+  const played =
+    plan.kind === "evaluate"
+      ? `${tasks} × ${plan.seeds.length === 1 ? "seed" : "seeds"} ${plan.seeds.join(", ")}`
+      : `${tasks}, K = ${plan.repetitions}${plan.planner ? " and plans" : ""}`;
+  return [played, ...ownWords(plan)].join(", ");
+}
+
+/** What a run sets in place of its environment's protocol. */
+function ownWords(plan: LiveRun["plan"]): string[] {
+  const { temperature, top_p: topP, top_k: topK, max_decisions, max_tokens, prompt } = plan;
+  return [
+    temperature === undefined ? "" : `T = ${temperature}`,
+    topP === undefined ? "" : `top-p = ${topP}`,
+    topK === undefined ? "" : `top-k = ${topK}`,
+    max_decisions === undefined ? "" : `at most ${countOf(max_decisions, "decision")}`,
+    max_tokens === undefined ? "" : `${countOf(max_tokens, "token")} per response`,
+    prompt === undefined ? "" : `prompt ${shownName(prompt.name, 60)}`,
+  ].filter((part) => part !== "");
 }

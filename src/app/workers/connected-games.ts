@@ -1,5 +1,6 @@
 /** The games worker as another worker sees it. */
 import * as Comlink from "comlink";
+import type { PromptTemplate } from "../../core/environment/index.ts";
 import type { EnvironmentConfig, LiveTask, TaskPlans } from "../../core/loop/index.ts";
 import { GAME_PLANS, type GameEnvironment } from "../../simulator/game-set.ts";
 import type { TaskName } from "../model.ts";
@@ -22,7 +23,11 @@ export function connectedTask({ environment, task }: TaskName): LiveTask {
   return { environment, task, open: async () => new RemoteEnvironment(connectedGames(), environment) };
 }
 
-/** Tasks of the open games, as a config has them played. */
+/**
+ * Tasks of the open games, as a config has them played.
+ *
+ * @param template in place of the environment's own
+ */
 export function openTasks(
   {
     name,
@@ -30,8 +35,14 @@ export function openTasks(
     max_tokens: maxTokens,
   }: Pick<EnvironmentConfig, "name" | "max_decisions" | "max_tokens">,
   tasks: readonly string[],
+  template?: PromptTemplate,
 ): LiveTask[] {
-  return tasks.map((task) => ({ ...connectedTask({ environment: name, task }), maxDecisions, maxTokens }));
+  return tasks.map((task) => ({
+    ...connectedTask({ environment: name, task }),
+    ...(template === undefined ? {} : { template }),
+    maxDecisions,
+    maxTokens,
+  }));
 }
 
 /** The plans of the open games of an environment. */

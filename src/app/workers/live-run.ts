@@ -1,5 +1,6 @@
 /** A collection or an evaluation by a model of the page, in the games of the page. */
 import { environmentRules } from "../../core/environment/environment.ts";
+import { readPromptTemplate } from "../../core/environment/index.ts";
 import { evaluatedEpisode } from "../../core/evaluation/index.ts";
 import {
   collectionEpisodes,
@@ -43,8 +44,14 @@ export interface LiveRunWork {
 /** Plays what is missing of a run. Each episode is kept, and told, as it ends. */
 export async function playLiveRun(work: LiveRunWork): Promise<void> {
   const { plan, model } = work.run;
-  const { environment, tasks, max_decisions, max_tokens } = plan;
-  const live = openTasks({ name: environment, max_decisions, max_tokens }, tasks);
+  const { environment, tasks, max_decisions, max_tokens, prompt } = plan;
+  const template =
+    prompt === undefined
+      ? undefined
+      : readPromptTemplate(prompt.template, environmentRules(environment).prompt.lists, {
+          file: prompt.name,
+        });
+  const live = openTasks({ name: environment, max_decisions, max_tokens }, tasks, template);
   if (plan.kind === "evaluate") return playKept(work, evaluationEpisodes(live, plan), evaluatedEpisode);
   const games = { ...connectedPlans(environment), tasks: live };
   return playKept(work, collectionEpisodes(games, plan, model.name), collected);

@@ -1,32 +1,26 @@
 /** What is to be played: the model, the tasks, how often, and the limits. */
-import { useMemo } from "react";
+import { type ReactNode, useMemo } from "react";
 import { isOneOf } from "../../../core/one-of.ts";
 import { findGames, kindOfGame } from "../../session/find-games.ts";
 import { useGames } from "../../session/games.ts";
 import {
   composeLiveRun,
   type LiveRunField,
-  type LiveRunForm as LiveRunFormState,
+  liveRunField,
   setLiveRunForm,
   setLiveRunText,
   standardText,
   useLiveRunForm,
 } from "../../session/live-run-form.ts";
 import { startLiveRun } from "../../session/live-runs.ts";
+import { readPickedPrompt } from "../../session/picked-files.ts";
 import { countOf } from "../../shell/plural.ts";
 import { isModelAtWork } from "../../state/computing.ts";
 import { ROLES, useUi } from "../../state/store.ts";
 import { shownName } from "../../text/shown-text.ts";
-import { TaskListButton } from "../task-list-button.tsx";
+import { ReadButton, TaskListButton } from "../read-button.tsx";
+import { FieldControl } from "../training/field-control.tsx";
 import { Labelled } from "../training/labelled.tsx";
-
-const TITLES: Record<LiveRunField, string> = {
-  repetitions: "Executions of each task (K)",
-  seeds: "Seeds",
-  at_once: "Episodes at once",
-  max_decisions: "Maximum decisions",
-  max_tokens: "Maximum tokens per response",
-};
 
 const KINDS = { evaluate: "Evaluate", collect: "Collect" } as const;
 const ENVIRONMENTS = ["alfworld", "webshop"] as const;
@@ -44,7 +38,14 @@ export function LiveRunForm() {
   const types = [...new Set(own.map(kindOfGame))].sort();
   const isCollection = form.kind === "collect";
   const field = (key: LiveRunField) => (
-    <TextField key={key} field={key} environment={form.environment} problem={problems[key]} />
+    <FieldControl
+      key={key}
+      field={liveRunField(key)}
+      text={form.texts[key]}
+      absent={standardText(key, form)}
+      problem={problems[key]}
+      onChange={(text) => setLiveRunText(key, text)}
+    />
   );
   return (
     <form
@@ -87,7 +88,7 @@ export function LiveRunForm() {
           value={form.environment}
           onChange={({ target }) =>
             isOneOf(ENVIRONMENTS, target.value) &&
-            setLiveRunForm({ environment: target.value, type: "", list: null })
+            setLiveRunForm({ environment: target.value, type: "", list: null, prompt: null })
           }
         >
           {ENVIRONMENTS.map((name) => (
@@ -113,7 +114,20 @@ export function LiveRunForm() {
           onChange={({ target }) => setLiveRunForm({ words: target.value })}
         />
       </Labelled>
-      <ListedTasks environment={form.environment} list={form.list} problem={problems.list} />
+      <Chosen
+        title="List of tasks"
+        file={form.list === null ? "none" : `${form.list.name}, ${countOf(form.list.tasks.length, "task")}`}
+        testId="listed-tasks"
+        note={form.list?.note ?? null}
+        problem={problems.list}
+        onLeave={form.list === null ? null : () => setLiveRunForm({ list: null })}
+      >
+        <TaskListButton
+          environment={form.environment}
+          disabled={false}
+          onRead={(list) => setLiveRunForm({ list })}
+        />
+      </Chosen>
       {field(isCollection ? "repetitions" : "seeds")}
       {isCollection && (
         <Labelled label="Also run plans">
@@ -127,9 +141,32 @@ export function LiveRunForm() {
       {field("at_once")}
       <fieldset className="form-row limits">
         <legend>Limits</legend>
-        {field("max_decisions")}
-        {field("max_tokens")}
+        {field("environment.max_decisions")}
+        {field("environment.max_tokens")}
       </fieldset>
+      <fieldset className="form-row limits">
+        <legend>Sampling</legend>
+        {field("temperature")}
+        {field("top_p")}
+        {field("top_k")}
+      </fieldset>
+      <Chosen
+        title="Prompt"
+        file={form.prompt?.name ?? "the environment’s own"}
+        testId="chosen-prompt"
+        onLeave={form.prompt === null ? null : () => setLiveRunForm({ prompt: null })}
+      >
+        <ReadButton
+          label="A prompt template"
+          testId="prompt-template"
+          accept=".json"
+          disabled={false}
+          read={(files) => readPickedPrompt(files, form.environment)}
+          onRead={(prompt) => setLiveRunForm({ prompt })}
+        >
+          Choose a template…
+        </ReadButton>
+      </Chosen>
       <div className="training-actions">
         <button type="submit" className="primary" disabled={plan === null || computing}>
           {KINDS[form.kind]}
@@ -143,61 +180,42 @@ export function LiveRunForm() {
   );
 }
 
-/** The list of tasks that is chosen, if any. */
-function ListedTasks({
-  environment,
-  list,
+/** A file that may be chosen, with the button for it. */
+function Chosen({
+  title,
+  file,
+  testId,
+  note = null,
   problem,
-}: Pick<LiveRunFormState, "environment" | "list"> & { problem: string | undefined }) {
+  onLeave,
+  children,
+}: {
+  title: string;
+  /** What is chosen. */
+  file: string;
+  testId: string;
+  note?: string | null;
+  problem?: string | undefined;
+  /** Null where none is. */
+  onLeave: (() => void) | null;
+  children: ReactNode;
+}) {
   return (
-    <fieldset className="form-row limits task-list">
-      <legend>List of tasks</legend>
-      <TaskListButton
-        environment={environment}
-        disabled={false}
-        onRead={(picked) => setLiveRunForm({ list: picked })}
-      />
-      {list !== null && (
-        <>
-          <span data-testid="listed-tasks">
-            <bdi>{shownName(list.name, 80)}</bdi>, {countOf(list.tasks.length, "task")}
-          </span>
-          <button type="button" onClick={() => setLiveRunForm({ list: null })}>
-            Leave it out
-          </button>
-          {list.note !== null && <span className="note">{list.note}</span>}
-        </>
+    <fieldset className="form-row limits chosen-file">
+      <legend>{title}</legend>
+      {children}
+      <bdi data-testid={testId}>{shownName(file, 100)}</bdi>
+      {onLeave !== null && (
+        <button type="button" onClick={onLeave}>
+          Leave it out
+        </button>
       )}
+      {note !== null && <span className="note">{note}</span>}
       {problem !== undefined && (
         <span className="fault" role="alert">
           {shownName(problem, 1000)}
         </span>
       )}
     </fieldset>
-  );
-}
-
-function TextField({
-  field,
-  environment,
-  problem,
-}: {
-  field: LiveRunField;
-  environment: string;
-  problem: string | undefined;
-}) {
-  const text = useLiveRunForm(({ texts }) => texts[field]);
-  return (
-    <Labelled label={TITLES[field]} problem={problem}>
-      <input
-        type="text"
-        inputMode="numeric"
-        className={field === "seeds" ? "seeds" : "number"}
-        value={text}
-        placeholder={standardText(field, environment)}
-        aria-invalid={problem !== undefined}
-        onChange={({ target }) => setLiveRunText(field, target.value)}
-      />
-    </Labelled>
   );
 }

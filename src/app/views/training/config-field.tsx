@@ -17,52 +17,10 @@ import {
   useTrainingForm,
 } from "../../session/training-form.ts";
 import { setUi, useUi } from "../../state/store.ts";
+import { TaskListButton } from "../read-button.tsx";
 import { ChoosePath } from "../shared-path-dialog.tsx";
-import { TaskListButton } from "../task-list-button.tsx";
-import { Labelled } from "./labelled.tsx";
+import { FieldControl } from "./field-control.tsx";
 import { PATH_FIELDS } from "./path-fields.ts";
-
-const TITLES: Readonly<Record<string, string>> = {
-  method: "Method",
-  control: "Evidence",
-  sources_per_task: "Sources per task (K)",
-  augmentation: "Augmentation",
-  terminal_failure_note: "Terminal-failure note",
-  batch_size: "Episodes a step",
-  "settings.learning_rate": "Learning rate (paper: 1e-5)",
-  seed: "Seed",
-  library: "Library, a path",
-  episodes: "Episodes, a path",
-  teacher: "Teacher, a folder or hub:OWNER/NAME",
-  student: "Student, a folder or hub:OWNER/NAME",
-  parent: "Goes on from, a run’s folder or checkpoint",
-  tokenizer: "Tokenizer, a folder",
-  device: "Device",
-  cards: "Cards",
-  "environment.name": "Environment",
-  "environment.games": "Games, a file or folder",
-  "environment.server": "Server, its address",
-  "environment.server_settings": "Its settings",
-  "environment.goals.first": "First goal",
-  "environment.goals.count": "How many goals",
-  "environment.simulator": "Simulator, its wheel or JAR",
-  "environment.tasks": "Tasks, a JSON list",
-  "environment.made.count": "How many",
-  "environment.made.seed": "First seed",
-  "environment.made.size": "Rooms",
-  "environment.made.type": "Task type",
-  "environment.made.products": "Products each",
-  "environment.max_decisions": "Maximum decisions",
-  "environment.max_tokens": "Maximum tokens per response",
-  "environment.prompt": "Prompt template, a path",
-  "evaluate.every": "Steps between evaluations",
-  "evaluate.seeds": "Seeds",
-  "evaluate.tasks": "Tasks to measure on, a JSON list",
-  "evaluate.at_once": "Episodes at once",
-  "evaluate.environment": "Different games from the run’s",
-  "sample.max_decisions": "Maximum decisions",
-  "sample.max_tokens": "Maximum tokens per response",
-};
 
 /** What an optional choice is called while it is not made. */
 const ABSENT_CHOICES: Readonly<Record<string, string>> = {
@@ -105,14 +63,6 @@ export function fieldOf(key: string): Field {
   return CONFIG_FIELDS.find((field) => field.key === key)!;
 }
 
-function titleOf(key: string): string {
-  return (
-    TITLES[key] ??
-    TITLES[key.replace(/^evaluate\./, "")] ??
-    key.replace(/^(settings|sample|environment)\./, "").replaceAll("_", " ")
-  );
-}
-
 /** Keys of lists of tasks. */
 const TASK_KEYS = ["environment.tasks", "evaluate.tasks"] as const;
 
@@ -134,7 +84,7 @@ export function ConfigField({
   disabled: boolean;
 }) {
   const text = useTrainingForm(({ texts }) => texts[field.key] ?? "");
-  const { key, kind, choices, standard, description } = field;
+  const { key, kind, standard } = field;
   const set = (value: string) => setText(key, value);
   const data = useTrainingForm((form) => form.data);
   const where = useTrainingForm((form) => form.where);
@@ -150,40 +100,18 @@ export function ConfigField({
         : (liveStandard(key, texts) ?? standard);
   const shared = useRuns((state) => state.worker.files?.shared ?? null);
   const control = (
-    <Labelled label={titleOf(key)} problem={problem} title={description}>
-      {kind === "choice" ? (
-        <select
-          value={text || absent}
-          disabled={disabled}
-          onChange={({ target: { value } }) => set(ofMethod && value === absent ? "" : value)}
-        >
-          {absent === "" && <option value="">{ABSENT_CHOICES[key] ?? "default"}</option>}
-          {choices.map((choice) => (
-            <option key={choice} value={choice}>
-              {isOneOf(CONTROLS, choice) && key === "control" ? CONTROL_TITLES[choice] : choice}
-            </option>
-          ))}
-        </select>
-      ) : kind === "switch" ? (
-        <input
-          type="checkbox"
-          checked={(text || absent) === "true"}
-          disabled={disabled}
-          onChange={({ target: { checked } }) => set(checked === (absent === "true") ? "" : String(checked))}
-        />
-      ) : (
-        <input
-          type={kind === "integer" ? "number" : "text"}
-          className={kind}
-          value={text}
-          placeholder={absent}
-          disabled={disabled}
-          aria-invalid={problem !== undefined}
-          spellCheck={false}
-          onChange={(event) => set(event.target.value)}
-        />
-      )}
-    </Labelled>
+    <FieldControl
+      field={field}
+      text={text}
+      absent={absent}
+      absentChoice={ABSENT_CHOICES[key]}
+      titleOfChoice={(choice) =>
+        isOneOf(CONTROLS, choice) && key === "control" ? CONTROL_TITLES[choice] : choice
+      }
+      problem={problem}
+      disabled={disabled}
+      onChange={(value) => set(ofMethod && kind === "choice" && value === absent ? "" : value)}
+    />
   );
   const folder = where === "worker" ? PATH_FIELDS[key] : undefined;
   const choosesPath = shared !== null && folder !== undefined;

@@ -1,0 +1,119 @@
+/** The control of one field of a config, made from what its schema says. */
+import type { Field } from "../../runs/config-fields.ts";
+import { Labelled } from "./labelled.tsx";
+
+const TITLES: Readonly<Record<string, string>> = {
+  method: "Method",
+  control: "Evidence",
+  sources_per_task: "Sources per task (K)",
+  augmentation: "Augmentation",
+  terminal_failure_note: "Terminal-failure note",
+  batch_size: "Episodes a step",
+  "settings.learning_rate": "Learning rate (paper: 1e-5)",
+  seed: "Seed",
+  library: "Library, a path",
+  episodes: "Episodes, a path",
+  teacher: "Teacher, a folder or hub:OWNER/NAME",
+  student: "Student, a folder or hub:OWNER/NAME",
+  parent: "Goes on from, a run’s folder or checkpoint",
+  tokenizer: "Tokenizer, a folder",
+  device: "Device",
+  cards: "Cards",
+  "environment.name": "Environment",
+  "environment.games": "Games, a file or folder",
+  "environment.server": "Server, its address",
+  "environment.server_settings": "Its settings",
+  "environment.goals.first": "First goal",
+  "environment.goals.count": "How many goals",
+  "environment.simulator": "Simulator, its wheel or JAR",
+  "environment.tasks": "Tasks, a JSON list",
+  "environment.made.count": "How many",
+  "environment.made.seed": "First seed",
+  "environment.made.size": "Rooms",
+  "environment.made.type": "Task type",
+  "environment.made.products": "Products each",
+  "environment.max_decisions": "Maximum decisions",
+  "environment.max_tokens": "Maximum tokens per response",
+  "environment.prompt": "Prompt template, a path",
+  "evaluate.every": "Steps between evaluations",
+  seeds: "Seeds",
+  "evaluate.tasks": "Tasks to measure on, a JSON list",
+  at_once: "Episodes at once",
+  "evaluate.environment": "Different games from the run’s",
+  "sample.max_decisions": "Maximum decisions",
+  "sample.max_tokens": "Maximum tokens per response",
+  repetitions: "Executions of each task (K)",
+  temperature: "Temperature",
+  top_p: "Top-p",
+  top_k: "Top-k",
+};
+
+export function titleOf(key: string): string {
+  return (
+    TITLES[key] ??
+    TITLES[key.replace(/^evaluate\./, "")] ??
+    key.replace(/^(settings|sample|environment)\./, "").replaceAll("_", " ")
+  );
+}
+
+export function FieldControl({
+  field: { key, kind, choices, description },
+  text,
+  absent,
+  absentChoice = "default",
+  titleOfChoice = (choice) => choice,
+  problem,
+  disabled = false,
+  onChange,
+}: {
+  field: Field;
+  /** As it was typed; empty is the default. */
+  text: string;
+  /** What holds where it is empty, as the field shows it. */
+  absent: string;
+  /** What an optional choice is called while it is not made. */
+  absentChoice?: string | undefined;
+  titleOfChoice?: (choice: string) => string;
+  problem: string | undefined;
+  disabled?: boolean;
+  onChange: (text: string) => void;
+}) {
+  return (
+    <Labelled label={titleOf(key)} problem={problem} title={description}>
+      {kind === "choice" ? (
+        <select
+          value={text || absent}
+          disabled={disabled}
+          onChange={({ target: { value } }) => onChange(value)}
+        >
+          {absent === "" && <option value="">{absentChoice}</option>}
+          {choices.map((choice) => (
+            <option key={choice} value={choice}>
+              {titleOfChoice(choice)}
+            </option>
+          ))}
+        </select>
+      ) : kind === "switch" ? (
+        <input
+          type="checkbox"
+          checked={(text || absent) === "true"}
+          disabled={disabled}
+          onChange={({ target: { checked } }) =>
+            onChange(checked === (absent === "true") ? "" : String(checked))
+          }
+        />
+      ) : (
+        <input
+          type={kind === "integer" ? "number" : "text"}
+          className={kind}
+          value={text}
+          placeholder={absent}
+          disabled={disabled}
+          aria-invalid={problem !== undefined}
+          spellCheck={false}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
+    </Labelled>
+  );
+}
