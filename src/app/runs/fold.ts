@@ -2,13 +2,16 @@
 import type { LoopEvent } from "./loop-event.ts";
 import type { Figures, Mark, RunPoint } from "./run.ts";
 
+/** An event and when it came, in ISO 8601, where that is known. */
+export type TimedEvent = LoopEvent & { time?: string };
+
 /** The figures after one more event. Steps that a run takes again, after a checkpoint, replace what they were before. */
-export function foldEvent(figures: Figures, event: LoopEvent): Figures {
+export function foldEvent(figures: Figures, event: TimedEvent): Figures {
   return foldEvents(figures, [event]);
 }
 
 /** The same for events in their order. */
-export function foldEvents(figures: Figures, events: readonly LoopEvent[]): Figures {
+export function foldEvents(figures: Figures, events: readonly TimedEvent[]): Figures {
   // One copy for all: a copy a step would make the work grow with the square of the steps.
   let folded = { ...figures, points: [...figures.points] };
   for (const event of events) folded = foldInto(folded, event);
@@ -16,7 +19,8 @@ export function foldEvents(figures: Figures, events: readonly LoopEvent[]): Figu
 }
 
 /** Adds to the points in place. */
-function foldInto(figures: Figures, event: LoopEvent): Figures {
+function foldInto(figures: Figures, event: TimedEvent): Figures {
+  const at = event.time ?? null;
   switch (event.type) {
     case "start": {
       const from = event.resumedFrom ?? event.parent?.step ?? 0;
@@ -24,7 +28,7 @@ function foldInto(figures: Figures, event: LoopEvent): Figures {
       const again = event.resumedFrom !== null || figures.start !== null;
       const kept = backTo(figures, from);
       const marks = again
-        ? [...kept.marks, { step: from, kind: "resumed" as const, text: `went on after step ${from}` }]
+        ? [...kept.marks, { step: from, kind: "resumed" as const, text: `went on after step ${from}`, at }]
         : kept.marks;
       return { ...kept, marks, total: event.steps, done: from, start: event, work: null };
     }
@@ -68,7 +72,7 @@ function foldInto(figures: Figures, event: LoopEvent): Figures {
     case "updated":
       return withPoint(figures, event);
     case "evaluated": {
-      const { type: _, ...evaluation } = event;
+      const { type: _, time: __, ...evaluation } = event;
       return {
         ...figures,
         work: null,
@@ -77,11 +81,15 @@ function foldInto(figures: Figures, event: LoopEvent): Figures {
     }
     case "fault": {
       const kept = backTo(figures, event.step);
-      return { ...kept, done: event.step, marks: [...kept.marks, fault(event)] };
+      return {
+        ...kept,
+        done: event.step,
+        marks: [...kept.marks, { step: event.step, kind: "fault", text: faultText(event), at }],
+      };
     }
     case "damaged": {
       const text = `${event.checkpoint} is damaged (${event.reason}): went on from the one before`;
-      return { ...figures, marks: [...figures.marks, { step: event.step, kind: "fault", text }] };
+      return { ...figures, marks: [...figures.marks, { step: event.step, kind: "fault", text, at }] };
     }
     case "stopped":
       return { ...figures, done: event.step, work: null };
@@ -138,21 +146,26 @@ function upTo<T extends { step: number }>(all: T[], step: number): T[] {
 }
 
 /** "device failed (1 of 3): …": the faults since the last step, of those that are tolerated. */
-function fault({ step, message, attempt, attempts }: Extract<LoopEvent, { type: "fault" }>): Mark {
+function faultText({ message, attempt, attempts }: Extract<LoopEvent, { type: "fault" }>): string {
   const which = attempt === undefined || attempts === undefined ? "" : ` (${attempt} of ${attempts})`;
-  return { step, kind: "fault", text: `device failed${which}: ${message}` };
+  return `device failed${which}: ${message}`;
 }
 
 /** A mark where the connection to a run's events was lost and found again. */
 export function withGap(figures: Figures, from: Date, to: Date): Figures {
   const time = (date: Date) => date.toISOString().slice(11, 19);
   const text = `not connected ${time(from)} to ${time(to)} UTC; its events were read afterwards`;
-  return { ...figures, marks: [...figures.marks, { step: figures.done, kind: "gap", text }] };
+  return withMark(figures, { kind: "gap", text, at: null });
+}
+
+/** A mark after the steps so far. */
+export function withMark(figures: Figures, mark: Omit<Mark, "step">): Figures {
+  return { ...figures, marks: [...figures.marks, { step: figures.done, ...mark }] };
 }
 
 /** A mark where an event came that this page cannot read; the first of a run says it for all. */
 export function withUnread(figures: Figures, problem: string): Figures {
   if (figures.marks.some(({ kind }) => kind === "unread")) return figures;
   const text = `an event that this page cannot read, of another version perhaps, is not shown (${problem})`;
-  return { ...figures, marks: [...figures.marks, { step: figures.done, kind: "unread", text }] };
+  return withMark(figures, { kind: "unread", text, at: null });
 }

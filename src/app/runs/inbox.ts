@@ -1,11 +1,11 @@
 /** Events of a run of the worker on their way into the page: checked a few at a time, told of a few times a second. */
 import type { ServerEvent } from "./event-stream.ts";
-import { withUnread } from "./fold.ts";
+import { withMark, withUnread } from "./fold.ts";
 import type { LoopEvent } from "./loop-event.ts";
 import { nextTask } from "./next-task.ts";
-import { ENDED } from "./run.ts";
+import { ENDED, type Mark } from "./run.ts";
 import { patchRun, takeEvents } from "./runs-store.ts";
-import { readWorkerEvent } from "./worker-event.ts";
+import { readWorkerEvent, type WorkerEvent } from "./worker-event.ts";
 
 /** What is read of an event of the stream. */
 export type StreamEvent = Pick<ServerEvent, "event" | "data">;
@@ -72,10 +72,24 @@ export function take(id: string, event: StreamEvent): void {
   taken.tell();
 }
 
+type StateEvent = Extract<WorkerEvent, { type: "state" }>;
+
+/**
+ * A message is gone with the next state of the job. What should stay of it: what befell the job while it stayed in its
+ * state, and what ended an attempt of it that did not stay the last one.
+ */
+function faultBetween(before: StateEvent | null, now: StateEvent): Omit<Mark, "step"> | null {
+  if (before?.state === now.state)
+    return now.message === null ? null : { kind: "fault", at: now.at, text: now.message };
+  if (before?.message == null || (before.state !== "failed" && before.state !== "lost")) return null;
+  return { kind: "fault", at: before.at, text: `${before.state}: ${before.message}` };
+}
+
 /** Events in their order; those of the loop that follow each other are told of once. */
 class Taken {
   readonly #id: string;
   #waiting: { event: LoopEvent; time: string }[] = [];
+  #before: StateEvent | null = null;
 
   constructor(id: string) {
     this.#id = id;
@@ -89,9 +103,18 @@ class Taken {
       patchRun(this.#id, ({ figures }) => ({ figures: withUnread(figures, read.problem) }));
     } else if (read.type === "state") {
       this.tell();
-      const { state, message, at } = read;
-      patchRun(this.#id, { state, message, ended: ENDED.includes(state) ? at : null });
+      this.#takeState(read);
     } else if (read.event !== null) this.#waiting.push({ event: read.event, time: read.at });
+  }
+
+  #takeState(now: StateEvent): void {
+    const { state, message, at } = now;
+    const fault = faultBetween(this.#before, now);
+    this.#before = now;
+    patchRun(this.#id, ({ figures }) => ({
+      ...{ state, message, ended: ENDED.includes(state) ? at : null },
+      figures: fault === null ? figures : withMark(figures, fault),
+    }));
   }
 
   /** Puts what was read into the run. */

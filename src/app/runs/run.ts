@@ -53,6 +53,8 @@ export interface Mark {
   step: number;
   kind: "gap" | "resumed" | "fault" | "unread";
   text: string;
+  /** ISO 8601; null where it is not known, or the text says it. */
+  at: string | null;
 }
 
 /** What one batch left out. */

@@ -81,7 +81,7 @@ export function takeEvents(id: string, taken: readonly { event: LoopEvent; time:
     return {
       figures: foldEvents(
         run.figures,
-        taken.map(({ event }) => event),
+        taken.map(({ event, time }) => ({ time, ...event })),
       ),
       events,
     };

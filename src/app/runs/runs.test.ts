@@ -97,7 +97,7 @@ describe("events into figures", () => {
   it("takes back steps after the checkpoint that a run went on from, and marks the place", () => {
     const figures = fold([start(null), ...STAGES, updated(1), updated(2), start(1), ...STAGES, updated(2)]);
     expect(figures.points.map(({ step }) => step)).toEqual([1, 2]);
-    expect(figures.marks).toEqual([{ step: 1, kind: "resumed", text: "went on after step 1" }]);
+    expect(figures.marks).toEqual([{ step: 1, kind: "resumed", text: "went on after step 1", at: null }]);
     const damaged = {
       type: "damaged",
       step: 1,
@@ -108,6 +108,7 @@ describe("events into figures", () => {
       step: 1,
       kind: "fault",
       text: "step-00000002 is damaged (config.json is missing): went on from the one before",
+      at: null,
     });
     const fault = {
       type: "fault",
@@ -118,14 +119,20 @@ describe("events into figures", () => {
       attempts: 3,
     } as const;
     expect(foldEvent(figures, fault)).toMatchObject({ done: 1, points: [{ step: 1 }] });
-    expect(foldEvent(figures, fault).marks.at(-1)?.text).toBe("device failed (2 of 3): gone");
+    const time = "2026-01-02T03:04:05.678Z";
+    expect(foldEvent(figures, { ...fault, time }).marks.at(-1)).toEqual({
+      step: 1,
+      kind: "fault",
+      text: "device failed (2 of 3): gone",
+      at: time,
+    });
     const { attempt: _covered, ...earlier } = fault;
     expect(foldEvent(figures, earlier).marks.at(-1)?.text).toBe("device failed: gone");
   });
 
   it("marks where a run went on, to its end, also where no event from before was kept", () => {
     const figures = fold([start(1), ...STAGES, updated(2), { type: "done", step: 2, seconds: 1 }]);
-    expect(figures.marks).toEqual([{ step: 1, kind: "resumed", text: "went on after step 1" }]);
+    expect(figures.marks).toEqual([{ step: 1, kind: "resumed", text: "went on after step 1", at: null }]);
   });
 
   it("comes to the same with many events at once, and leaves what it began with as it was", () => {

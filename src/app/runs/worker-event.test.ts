@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { TrainEvent } from "../../core/loop/events.ts";
 import { eventData } from "../../worker/job/event-data.ts";
-import { take } from "./inbox.ts";
+import { Inbox, take } from "./inbox.ts";
 import { isLoopEvent } from "./loop-event.ts";
 import { getRuns, newRun, putRun } from "./runs-store.ts";
 import { readWorkerEvent } from "./worker-event.ts";
@@ -138,9 +138,44 @@ describe("events of the worker", () => {
     take(ID, { event: "state", data: sent({ state: "done", message: null }, "state") });
     expect(run()).toMatchObject({ state: "done", ended: AT, figures: { done: 1 } });
     expect(run().figures.marks).toEqual([
-      { step: 0, kind: "unread", text: expect.stringContaining("“updated” event, key “stage”") },
+      { step: 0, kind: "unread", text: expect.stringContaining("“updated” event, key “stage”"), at: null },
     ]);
     expect(run().events.map(({ type }) => type)).toEqual(["start", "updated"]);
+  });
+
+  it("keeps when and what befell the job: its device, its files, the end of an attempt", async () => {
+    const inbox = new Inbox(ID, new AbortController().signal);
+    const minute = (n: number) => `2026-01-02T03:0${n}:00.000Z`;
+    const state = (n: number, now: string, message: string | null = null) =>
+      inbox.put({
+        event: "state",
+        data: JSON.stringify({ state: now, message, attempt: 1, at: minute(n) }),
+      });
+    state(0, "queued");
+    state(0, "starting");
+    state(1, "running");
+    inbox.put({ event: "progress", data: sent(EVENTS[0]!) });
+    inbox.put({ event: "progress", data: sent(EVENTS[6]!) });
+    inbox.put({ event: "progress", data: sent(EVENTS[9]!) });
+    state(2, "running", "its output cannot be read now: EIO; it is tried again");
+    state(3, "running");
+    state(4, "lost", "ended by SIGKILL");
+    state(4, "queued", "it goes on by itself");
+    state(5, "starting");
+    state(6, "running");
+    state(7, "failed", "bad input");
+    await inbox.emptied();
+    expect(run()).toMatchObject({ state: "failed", message: "bad input", ended: minute(7) });
+    expect(run().figures.marks).toEqual([
+      { step: 1, kind: "fault", at: AT, text: "device failed (1 of 3): gone" },
+      {
+        step: 1,
+        kind: "fault",
+        at: minute(2),
+        text: "its output cannot be read now: EIO; it is tried again",
+      },
+      { step: 1, kind: "fault", at: minute(4), text: "lost: ended by SIGKILL" },
+    ]);
   });
 
   it("takes a figure that is no number for one that cannot be drawn", () => {

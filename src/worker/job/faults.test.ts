@@ -271,6 +271,35 @@ it("a run whose output is a folder for a while goes on, holds its lane, and is t
   store.close();
 });
 
+it("what a run had to wait out of the list of jobs is told on its job once the list can be used again", async () => {
+  const launcher = new ScriptedLauncher();
+  const store = new JobStore(join(folder, "jobs.sqlite"));
+  const queue = new JobQueue({ store, launcher, folder: join(folder, "jobs"), pollMs: 10, retryMs: 2 });
+  await queue.recover();
+  const { id } = queue.submit(TRAIN);
+  await untilJob(queue, id, (job) => job.state === "running");
+  const told = () =>
+    store
+      .eventsAfter(id, 0, 100)
+      .filter(({ type }) => type === "state")
+      .map(({ data }) => data)
+      .slice(3);
+  // Nobody but the queue, as it follows the run, asks the list until its statement has failed.
+  statements.arm(0, "SQLITE_FULL");
+  await vi.waitUntil(() => statements.injected !== null, { timeout: 100_000 });
+  await untilJob(queue, id, () => told().length === 2);
+  const outage =
+    /^waited out since \d{4}-\d\d-\d\dT[\d:.]+Z: the list of jobs cannot be used: [^\n]*jobs\.sqlite: no space left on the device/;
+  expect(told()).toEqual([
+    { state: "running", message: expect.stringMatching(outage) },
+    { state: "running", message: null },
+  ]);
+  launcher.end(launcher.launched[0]!, { kind: "exit", code: 0 });
+  await untilJob(queue, id, (job) => job.state === "done");
+  await queue.close();
+  store.close();
+});
+
 it("a run that ended gives up its lane at once, and its job ends though its output cannot be read", async () => {
   const launcher = new ScriptedLauncher();
   const store = new JobStore(join(folder, "jobs.sqlite"));

@@ -60,6 +60,8 @@ export class JobQueue {
   readonly #attempts = new Map<string, Attempt>();
   /** What each job waits out at present. */
   readonly #faults = new Map<string, string>();
+  /** What of the store each job waits out, and since when. */
+  readonly #outages = new Map<string, { line: string; since: string }>();
   readonly #listeners = new Map<string, Set<() => void>>();
   #startLater: NodeJS.Timeout | null = null;
   #closing = false;
@@ -326,6 +328,7 @@ export class JobQueue {
       .finally(() => {
         this.#attempts.delete(id);
         this.#faults.delete(id);
+        this.#outages.delete(id);
         looked();
         this.#startWaiting();
       });
@@ -399,8 +402,12 @@ export class JobQueue {
 
   /** Tells what keeps a job from being followed or started: in the log, among the worker's faults, and on the job. */
   #fault(id: string, line: string, error?: unknown): void {
-    // The store tells its own.
-    if (error instanceof StoreFault || this.#faults.get(id) === line) return;
+    // The store tells its own; on the job it can be told once it is over.
+    if (error instanceof StoreFault) {
+      if (!this.#outages.has(id)) this.#outages.set(id, { line: error.message, since: now() });
+      return;
+    }
+    if (this.#faults.get(id) === line) return;
     this.#faults.set(id, line);
     tell(`job ${id}: ${line}; it is tried again`);
     this.#say(id, `${line}; it is tried again`);
@@ -408,7 +415,10 @@ export class JobQueue {
 
   /** What a job waited out is over. */
   #faultOver(id: string): void {
-    if (this.#faults.delete(id)) this.#say(id, null);
+    const outage = this.#outages.get(id);
+    if (outage !== undefined) this.#say(id, `waited out since ${outage.since}: ${outage.line}`);
+    const waited = this.#outages.delete(id);
+    if (this.#faults.delete(id) || waited) this.#say(id, null);
   }
 
   /** A message on an active job, where the store takes it. */
@@ -435,11 +445,11 @@ export class JobQueue {
         if (!noted) this.#note(id, begun);
         noted = true;
         const unread = this.#drainOr(id, final, reads === FINAL_READS);
+        if (unread === null) this.#faultOver(id);
         if (end !== null) {
           this.#settle(id, end, unread);
           return;
         }
-        this.#faultOver(id);
       } catch (error) {
         pauseMs = this.#retryMs;
         const what = final

@@ -65,6 +65,14 @@ export function RunDetail({ run }: { run: Run }) {
             {figures.marks.map((mark, n) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: marks are only ever added
               <li key={n}>
+                {mark.at !== null && (
+                  <>
+                    <time dateTime={mark.at} data-measured>
+                      {mark.at.slice(0, 19).replace("T", " ")} UTC
+                    </time>
+                    ,{" "}
+                  </>
+                )}
                 after step {mark.step}: {shownName(mark.text, 1000)}
               </li>
             ))}
