@@ -21,7 +21,8 @@ import { describeFault, isAbort, isDeviceFault } from "./faults.ts";
 import { computeWithGames } from "./games.ts";
 import { requireGames } from "./live-games.ts";
 import { modelDigest } from "./model-digest.ts";
-import { computeWorker, endComputeWorker, ensureModel, modelFolder } from "./models.ts";
+import { endComputeWorker, ensureModel, modelFolder } from "./models.ts";
+import { stopComputing } from "./stop-computing.ts";
 
 export interface LiveRun extends KeptLiveRun {
   /** By episode, of those that have ended; null where one gave no record. */
@@ -178,20 +179,14 @@ function keep(id: string): Promise<void> {
   return writing;
 }
 
-/** Milliseconds that a model has to stop by itself before its worker is ended. */
-const GRACE = 1500;
-
 /** Ends the present run: at once where the model lets itself be asked, else with its worker. */
 export async function cancelLiveRun(): Promise<void> {
   const id = getUi().liveRun;
   if (id === null || get().runs[id]?.state !== "running") return;
   const mine = turn;
   patch(id, { state: "cancelling" });
-  void computeWorker().then(({ api }) => api.abort());
-  await new Promise((resolve) => setTimeout(resolve, GRACE));
-  if (mine !== turn || getUi().liveRun !== id) return;
+  if (!(await stopComputing(() => mine === turn && getUi().liveRun === id))) return;
   turn += 1;
-  endComputeWorker();
   end(id, "cancelled", null);
 }
 

@@ -36,7 +36,7 @@ afterEach(() => {
   usePlay.setState(usePlay.getInitialState());
 });
 
-it("a stop ends its own run: one that begins and is stopped within its second has a second of its own", async () => {
+it("a stop ends its own run: one that begins and is stopped within its grace has a grace of its own", async () => {
   const ends: (() => void)[] = [];
   asked.respond.mockImplementation(
     () => new Promise((_, reject) => ends.push(() => reject(new DOMException("stopped", "AbortError")))),
@@ -50,7 +50,7 @@ it("a stop ends its own run: one that begins and is stopped within its second ha
   const second = playPolicy("student", true);
   await vi.waitFor(() => expect(ends).toHaveLength(2));
   void stopPolicy();
-  await vi.advanceTimersByTimeAsync(600);
+  await vi.advanceTimersByTimeAsync(1200);
   expect(endComputeWorker).not.toHaveBeenCalled();
   expect(getUi().playing).toMatchObject({ stopping: true });
   await vi.advanceTimersByTimeAsync(600);

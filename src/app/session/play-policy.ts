@@ -8,8 +8,9 @@ import { isComputing } from "../state/computing.ts";
 import { getUi, type Role, setUi } from "../state/store.ts";
 import { libraryWorker } from "../workers/clients.ts";
 import { describeFault, isAbort, isDeviceFault } from "./faults.ts";
-import { computeWorker, endComputeWorker, ensureModel } from "./models.ts";
+import { endComputeWorker, ensureModel } from "./models.ts";
 import { libraryWith, type Policy, presentEpisode, showEpisode, usePlay } from "./play.ts";
+import { stopComputing } from "./stop-computing.ts";
 
 const showProblem = (problem: string | null): void => usePlay.setState({ problem });
 
@@ -114,18 +115,11 @@ function stoppable<T>(work: Promise<T>): Promise<T> {
   });
 }
 
-/** Milliseconds that the worker gets to stop by itself, before it is ended. */
-const GRACE = 1000;
-
 /** Ends what a model is doing; the decisions that it has made stay. */
 export async function stopPolicy(): Promise<void> {
   const { playing } = getUi();
   if (playing === null || playing.stopping) return;
   const mine = runs;
   setUi({ playing: { ...playing, stopping: true } });
-  void computeWorker().then(({ api }) => api.abort());
-  await new Promise((resolve) => setTimeout(resolve, GRACE));
-  if (mine !== runs || getUi().playing?.stopping !== true) return;
-  endComputeWorker();
-  stop?.();
+  if (await stopComputing(() => mine === runs && getUi().playing?.stopping === true)) stop?.();
 }

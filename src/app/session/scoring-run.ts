@@ -11,6 +11,7 @@ import { remaining } from "./eta.ts";
 import { describeFault, isAbort, isDeviceFault } from "./faults.ts";
 import { memory } from "./memory.ts";
 import { computeWorker, endComputeWorker, ensureModel, ensureTokenizers } from "./models.ts";
+import { stopComputing } from "./stop-computing.ts";
 
 export { scoreKey } from "../state/score-key.ts";
 
@@ -161,19 +162,13 @@ export async function runScoring(
   }
 }
 
-/** Milliseconds that a worker gets to stop by itself, before it is ended. */
-const GRACE = 1000;
-
 /** Asks the scoring to stop; a pass that does not hear is ended with its worker. */
 export async function cancelScoring(): Promise<void> {
   const { scoring } = getUi();
   if (scoring.status !== "running") return;
   const mine = run;
   setUi({ scoring: { status: "cancelling", job: scoring.job, key: scoring.key } });
-  void computeWorker().then(({ api }) => api.abort());
-  await new Promise((resolve) => setTimeout(resolve, GRACE));
-  if (mine !== run || getUi().scoring.status !== "cancelling") return;
+  if (!(await stopComputing(() => mine === run && getUi().scoring.status === "cancelling"))) return;
   run += 1;
-  endComputeWorker();
   setUi({ scoring: { status: "idle" } });
 }

@@ -9,6 +9,7 @@ import { getUi, setUi } from "../state/store.ts";
 import { describeFault, isAbort, isDeviceFault } from "./faults.ts";
 import { requirePlan } from "./memory.ts";
 import { computeWorker, endComputeWorker, ensureModel, modelsJob, studentLost } from "./models.ts";
+import { stopComputing } from "./stop-computing.ts";
 import { formPlan, planTraining } from "./training.ts";
 
 /** What a probe of the page found, and the config that it is of. */
@@ -92,11 +93,8 @@ export async function probeTraining(): Promise<void> {
 export async function cancelProbe(): Promise<void> {
   const mine = present;
   show("cancelling", "Cancelling the probe");
-  void computeWorker().then(({ api }) => api.abort());
-  await new Promise((resolve) => setTimeout(resolve, 1500));
-  if (mine !== present || getUi().training.status !== "cancelling") return;
+  if (!(await stopComputing(() => mine === present && getUi().training.status === "cancelling"))) return;
   present += 1;
-  endComputeWorker();
   say("info", "The probe was cancelled. The student is as it was.");
   show("idle", null);
 }

@@ -29,6 +29,7 @@ import {
   studentTrained,
 } from "./models.ts";
 import { beginPageRun, endPageRun, notePageRun, planOfRun, takePageRun } from "./page-runs.ts";
+import { stopComputing } from "./stop-computing.ts";
 import { composeConfig } from "./training-config.ts";
 import { chosenEpisodes, runTitle, shownLibrary } from "./training-data.ts";
 import { methodWords, trainingForm } from "./training-form.ts";
@@ -444,11 +445,8 @@ export async function stopTraining(): Promise<void> {
   if (training.status !== "stopping") return;
   patch({ status: "cancelling" });
   if (id !== null) patchRun(id, { message: "it is ended at once" });
-  void computeWorker().then(({ api }) => api.abort());
-  await new Promise((resolve) => setTimeout(resolve, 1500));
-  if (mine !== run || getUi().training.status !== "cancelling") return;
+  if (!(await stopComputing(() => mine === run && getUi().training.status === "cancelling"))) return;
   run += 1;
-  endComputeWorker();
   if (id !== null) endPageRun(id, "cancelled", null);
   patch({
     status: "idle",
