@@ -10,7 +10,7 @@ import { describeFault, isAbort, isDeviceFault } from "./faults.ts";
 import { requirePlan } from "./memory.ts";
 import { computeWorker, endComputeWorker, ensureModel, modelsJob, studentLost } from "./models.ts";
 import { stopComputing } from "./stop-computing.ts";
-import { formPlan, planTraining } from "./training.ts";
+import { formPlan, planTraining } from "./training-plan.ts";
 
 /** What a probe of the page found, and the config that it is of. */
 export const usePageProbe = create<{ of: string; time: WorkerTime | null }>(() => ({ of: "", time: null }));

@@ -4,8 +4,8 @@ import { gibibytes, type MemoryPlan, type PlanPart, partBytes } from "../../tens
 import { useGames } from "../session/games.ts";
 import { type Job, setMemoryLimit, useMemory } from "../session/memory.ts";
 import { showScoringPlan } from "../session/score.ts";
-import { showTrainingPlan } from "../session/training.ts";
 import { useTrainingForm } from "../session/training-form.ts";
+import { showTrainingPlan } from "../session/training-plan.ts";
 import { isModelAtWork } from "../state/computing.ts";
 import { useUi } from "../state/store.ts";
 
