@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { evenShares, type Shared, scoringUnits } from "./share.ts";
+import { evenShares, type Shared, scoringUnits, steadyShares } from "./share.ts";
 
 const request = (first: number, prompt: number, response = 10): Shared => ({
   promptIds: Array.from({ length: prompt }, (_, i) => (i < prompt * 0.7 ? first : i)),
@@ -52,4 +52,21 @@ it("leaves an episode on one card unless that leaves the other idle", () => {
   const one = all(8).map(() => request(1, 500));
   expect(evenShares(one, 2).map((share) => share.places.length)).toEqual([4, 4]);
   expect(evenShares(one.slice(0, 1), 2).map((share) => share.places.length)).toEqual([1, 0]);
+});
+
+it("leaves a response on its card while the shares stay equal in number", () => {
+  const ids = ["a", "b", "c", "d", "e"];
+  const first = steadyShares(ids, 2, new Map());
+  expect(first).toEqual([
+    [0, 2, 4],
+    [1, 3],
+  ]);
+  const before = new Map(first.flatMap((share, rank) => share.map((place) => [ids[place]!, rank] as const)));
+  // "b" and "d" have ended: one of the other card's three moves over.
+  expect(steadyShares(["a", "c", "e"], 2, before)).toEqual([[0, 1], [2]]);
+  expect(steadyShares(["a", "b", "c", "d", "f"], 2, before)).toEqual([
+    [0, 2, 4],
+    [1, 3],
+  ]);
+  expect(steadyShares([], 2, before)).toEqual([[], []]);
 });

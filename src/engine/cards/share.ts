@@ -56,6 +56,27 @@ export function evenShares(items: readonly Shared[], cards: number): Share[] {
   return Math.max(...single.map(({ cost }) => cost)) < dearest ? single : whole;
 }
 
+/**
+ * The places of one share per card, as equal in number as can be, each in the order of the list. An id stays on the card
+ * that had it `before` while there is room: the card has kept the beginning of its prompt.
+ */
+export function steadyShares(
+  ids: readonly string[],
+  cards: number,
+  before: ReadonlyMap<string, number>,
+): number[][] {
+  const shares = Array.from({ length: cards }, (): number[] => []);
+  const most = Math.ceil(ids.length / cards);
+  const moved = ids.flatMap((id, place) => {
+    const share = shares[before.get(id) ?? cards];
+    if (share === undefined || share.length === most) return [place];
+    share.push(place);
+    return [];
+  });
+  for (const place of moved) shares.reduce((a, b) => (b.length < a.length ? b : a)).push(place);
+  return shares.map((places) => places.sort((a, b) => a - b));
+}
+
 /** The dearest first, each to the card that has least. */
 function deal(groups: readonly Share[], cards: number): Share[] {
   const shares = Array.from({ length: cards }, (): Share => ({ places: [], cost: 0 }));
