@@ -1,20 +1,21 @@
-/** The life of jobs: one at a time in each lane, each as a run of the launcher, through restarts of the worker. */
+/** The queue of jobs: one at a time in each lane, each as a run of the launcher, through restarts of the worker. */
 import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { passingFault } from "../../node/file-error.ts";
 import { writeWholeSync } from "../../node/whole-file.ts";
 import { ApiError } from "../http/errors.ts";
 import { tell } from "../tell.ts";
+import { findRun, launchRun } from "./begin-run.ts";
 import { commandArgs, configPath } from "./command.ts";
-import { ACTIVE, ENDED, type JobRequest, type JobState, RESUMABLE } from "./job.ts";
+import { type Attempt, followRun } from "./follow-run.ts";
+import { ACTIVE, ENDED, type JobRequest, RESUMABLE } from "./job.ts";
+import { JobFaults } from "./job-faults.ts";
 import { JobFolders } from "./job-folders.ts";
-import { type Launcher, OUTPUT_FILE, type Run, type RunEnd, type RunSpec } from "./launcher.ts";
-import { lastLine, readLines, toEvent } from "./output.ts";
+import { JobList, now } from "./job-list.ts";
+import type { Launcher } from "./launcher.ts";
 import { reasonOf } from "./reason.ts";
-import { describeEnd, interruption, isInterruption } from "./run-end.ts";
-import { type JobPatch, type JobStore, LANES, type Lane, laneOf, type StoredJob } from "./store.ts";
+import { type Begun, type RunContext, untilDone } from "./run-context.ts";
+import { type JobStore, LANES, type Lane, laneOf, type StoredJob } from "./store.ts";
 import { StoreFault } from "./store-fault.ts";
 
 export interface JobQueueOptions {
@@ -28,24 +29,8 @@ export interface JobQueueOptions {
   retryMs?: number;
 }
 
-/** A lost job goes on by itself this many times without any progress; then a person has to say so. */
-const MAX_FRUITLESS = 3;
-
-/** So often the rest of an ended run's output is looked for; a job cannot wait for its disk for ever. */
-const FINAL_READS = 30;
-
 /** So often a folder that cannot be used is tried at the start; a bad sector of one job must not keep all others. */
 const TIDY_TRIES = 5;
-
-/** One attempt of a job, from before its launch until its end is written down. */
-interface Attempt {
-  lane: Lane;
-  /** Null until it has begun. */
-  run: Run | null;
-  /** Its process is gone, or there never was one: it holds its lane no more. */
-  over: boolean;
-  settled: Promise<void>;
-}
 
 /**
  * Following a run and running are two things. A fault of the disk or of the store keeps the queue from following: it is
@@ -53,38 +38,34 @@ interface Attempt {
  */
 export class JobQueue {
   readonly #store: JobStore;
-  readonly #launcher: Launcher;
   readonly folders: JobFolders;
-  readonly #pollMs: number;
-  readonly #retryMs: number;
-  readonly #attempts = new Map<string, Attempt>();
-  /** What each job waits out at present. */
-  readonly #faults = new Map<string, string>();
-  /** What of the store each job waits out, and since when. */
-  readonly #outages = new Map<string, { line: string; since: string }>();
-  readonly #listeners = new Map<string, Set<() => void>>();
+  readonly #jobs: JobList;
+  readonly #faults: JobFaults;
+  readonly #context: RunContext;
+  readonly #attempts = new Map<string, Attempt & { lane: Lane; settled: Promise<void> }>();
   #startLater: NodeJS.Timeout | null = null;
-  #closing = false;
+  readonly #closing = new AbortController();
   /** Until the runs of a previous worker are known, none may start. */
   #recovered = false;
 
-  constructor(options: JobQueueOptions) {
-    this.#store = options.store;
-    this.#launcher = options.launcher;
-    this.folders = new JobFolders(options.folder, options.store);
-    this.#pollMs = options.pollMs ?? 150;
-    this.#retryMs = options.retryMs ?? 1000;
+  constructor({ store, launcher, folder, pollMs = 150, retryMs = 1000 }: JobQueueOptions) {
+    this.#store = store;
+    this.folders = new JobFolders(folder, store);
+    this.#jobs = new JobList(store, this.folders);
+    this.#faults = new JobFaults(this.#jobs);
+    const { folders } = this;
+    const [jobs, faults, closing] = [this.#jobs, this.#faults, this.#closing.signal];
+    this.#context = { store, launcher, folders, jobs, faults, pollMs, retryMs, closing };
   }
 
   /** Faults that are waited out at present, a line each. */
   get faults(): string[] {
     const { fault } = this.#store;
-    const jobs = [...this.#faults].map(([id, line]) => `job ${id}: ${line}`);
-    return fault === null ? jobs : [fault, ...jobs];
+    return fault === null ? this.#faults.lines : [fault, ...this.#faults.lines];
   }
 
   get closing(): boolean {
-    return this.#closing;
+    return this.#closing.signal.aborted;
   }
 
   /**
@@ -93,7 +74,8 @@ export class JobQueue {
    */
   async recover(): Promise<void> {
     let tries = 0;
-    const active = await this.#until(
+    const active = await untilDone(
+      this.#context,
       async () => {
         tries += 1;
         await this.folders.tidy(tries < TIDY_TRIES);
@@ -106,7 +88,8 @@ export class JobQueue {
     );
     if (active === null) return;
     const looks = active.map(
-      (job) => new Promise<void>((looked) => this.#track(job, () => this.#find(job, looked), looked)),
+      (job) =>
+        new Promise<void>((looked) => this.#track(job, () => findRun(this.#context, job, looked), looked)),
     );
     this.#recovered = true;
     await Promise.all(looks);
@@ -135,14 +118,12 @@ export class JobQueue {
     const job = this.#store.create(id, request);
     this.folders.record(job);
     this.#startWaiting();
-    return this.#latest(job);
+    return this.#jobs.latest(job);
   }
 
   /** @throws ApiError 404 */
   get(id: string): StoredJob {
-    const job = this.#store.get(id);
-    if (job === null) throw new ApiError(404, `job ${JSON.stringify(id)}: there is no such job`);
-    return job;
+    return this.#jobs.get(id);
   }
 
   /** The job's command line, word by word. */
@@ -179,10 +160,10 @@ export class JobQueue {
    * @throws ApiError 404; 409 when the job has ended.
    */
   stop(id: string): StoredJob {
-    const waiting = this.#move(id, ["queued"], "cancelled", { ended_at: now() });
+    const waiting = this.#jobs.move(id, ["queued"], "cancelled", { ended_at: now() });
     if (waiting !== null) return waiting;
     const message = "it ends after its present step";
-    const asked = this.#move(id, ["starting", "running"], "cancelling", { message });
+    const asked = this.#jobs.move(id, ["starting", "running"], "cancelling", { message });
     if (asked === null) return this.#cancelling(id);
     this.#attempts.get(id)?.run?.stop({ patient: true });
     return asked;
@@ -197,7 +178,7 @@ export class JobQueue {
     if (!ENDED.includes(state) || this.#attempts.has(id))
       throw new ApiError(409, `job ${id}: it is ${state}: cancel it first`);
     await this.folders.remove(id, () => this.#store.remove(id));
-    this.#notify(id);
+    this.#jobs.notify(id);
     await this.folders.removeAside(id);
   }
 
@@ -207,9 +188,9 @@ export class JobQueue {
    * @throws ApiError 404; 409 when the job has ended.
    */
   cancel(id: string): StoredJob {
-    const waiting = this.#move(id, ["queued"], "cancelled", { ended_at: now() });
+    const waiting = this.#jobs.move(id, ["queued"], "cancelled", { ended_at: now() });
     if (waiting !== null) return waiting;
-    const asked = this.#move(id, ["starting", "running"], "cancelling") ?? this.#cancelling(id);
+    const asked = this.#jobs.move(id, ["starting", "running"], "cancelling") ?? this.#cancelling(id);
     this.#attempts.get(id)?.run?.stop();
     return asked;
   }
@@ -229,70 +210,33 @@ export class JobQueue {
    */
   resume(id: string, memoryLimitGib?: number): StoredJob {
     const { state, request } = this.get(id);
-    const moved = this.#move(id, RESUMABLE, "queued", {
+    const moved = this.#jobs.move(id, RESUMABLE, "queued", {
       ...{ ended_at: null, exit_code: null, fruitless: 0 },
       ...(memoryLimitGib === undefined ? {} : { request: { ...request, memory_limit_gib: memoryLimitGib } }),
     });
     if (moved === null)
       throw new ApiError(409, `job ${id}: it is ${state}; expected ${RESUMABLE.join(", ")}`);
     this.#startWaiting();
-    return this.#latest(moved);
+    return this.#jobs.latest(moved);
   }
 
   /** Calls back after each new event of a job; returns the way to stop that. */
   subscribe(id: string, listener: () => void): () => void {
-    const listeners = this.#listeners.get(id) ?? new Set();
-    this.#listeners.set(id, listeners.add(listener));
-    return () => {
-      listeners.delete(listener);
-      if (listeners.size === 0) this.#listeners.delete(id);
-    };
+    return this.#jobs.subscribe(id, listener);
   }
 
   /** Stops every run and waits until it is gone. Jobs with `resume: "auto"` go on when a worker starts again. */
   async close(): Promise<void> {
-    this.#closing = true;
+    this.#closing.abort();
     if (this.#startLater !== null) clearTimeout(this.#startLater);
-    for (const id of this.#listeners.keys()) this.#notify(id);
+    this.#jobs.notifyAll();
     for (const { run } of this.#attempts.values()) run?.stop();
     await Promise.all([...this.#attempts.values()].map(({ settled }) => settled));
   }
 
-  /** The job as it is now; as it was when the store cannot be asked. What was done is confirmed all the same. */
-  #latest(job: StoredJob): StoredJob {
-    try {
-      return this.get(job.id);
-    } catch (error) {
-      if (error instanceof StoreFault) return job;
-      throw error;
-    }
-  }
-
-  #spec(job: StoredJob): RunSpec {
-    const args = commandArgs(job.request, this.folders.outFolder(job.id));
-    return {
-      job: job.id,
-      attempt: job.attempt,
-      args,
-      folder: this.folders.attemptFolder(job.id, job.attempt),
-    };
-  }
-
-  #move(id: string, from: readonly JobState[], to: JobState, patch: JobPatch = {}): StoredJob | null {
-    const moved = this.#store.transition(id, from, to, patch);
-    if (moved === null) return null;
-    if (to === "queued" || ENDED.includes(to)) this.folders.record(moved);
-    this.#notify(id);
-    return moved;
-  }
-
-  #notify(id: string): void {
-    for (const listener of [...(this.#listeners.get(id) ?? [])]) listener();
-  }
-
   /** Starts the first of each lane that is free. */
   #startWaiting(): void {
-    if (this.#closing || !this.#recovered) return;
+    if (this.closing || !this.#recovered) return;
     try {
       for (const lane of LANES) {
         if ([...this.#attempts.values()].some((attempt) => attempt.lane === lane && !attempt.over)) continue;
@@ -305,255 +249,32 @@ export class JobQueue {
       this.#startLater ??= setTimeout(() => {
         this.#startLater = null;
         this.#startWaiting();
-      }, this.#retryMs);
+      }, this.#context.retryMs);
     }
   }
 
   #start({ id, attempt }: StoredJob): void {
-    const job = this.#move(id, ["queued"], "starting", {
+    const job = this.#jobs.move(id, ["queued"], "starting", {
       ...{ attempt: attempt + 1, output_offset: 0, started_at: now(), ended_at: null },
     });
-    if (job !== null) this.#track(job, () => this.#launch(job));
+    if (job !== null) this.#track(job, () => launchRun(this.#context, job));
   }
 
   /** Sees a job through one attempt: to a run, along it, and to its end. `begin` gives null where there is no run. */
   #track({ id, lane }: StoredJob, begin: () => Promise<Begun | null>, looked = () => {}): void {
-    const attempt: Attempt = { lane, run: null, over: false, settled: Promise.resolve() };
+    const attempt = { lane, run: null, over: false, settled: Promise.resolve() };
     this.#attempts.set(id, attempt);
     attempt.settled = (async () => {
       const begun = await begin();
-      if (begun !== null) await this.#follow(id, attempt, begun, looked);
+      if (begun !== null)
+        await followRun(this.#context, id, attempt, begun, { looked, freed: () => this.#startWaiting() });
     })()
       .catch((error: unknown) => tell(`job ${id}: ${error instanceof Error ? error.stack : String(error)}`))
       .finally(() => {
         this.#attempts.delete(id);
-        this.#faults.delete(id);
-        this.#outages.delete(id);
+        this.#faults.forget(id);
         looked();
         this.#startWaiting();
       });
   }
-
-  /** Launches a job's run; null when the job was withdrawn, or could not be run. */
-  async #launch(job: StoredJob): Promise<Begun | null> {
-    const { id } = job;
-    for (;;) {
-      try {
-        mkdirSync(this.folders.outFolder(id), { recursive: true });
-        return { run: await this.#launcher.launch(this.#spec(job)), message: null };
-      } catch (error) {
-        const passing = passingFault(error);
-        if (passing === null) {
-          const failed = { message: `it could not be run: ${reasonOf(error)}`, ended_at: now() };
-          await this.#until(
-            () =>
-              this.#move(id, ["cancelling"], "cancelled", failed) ??
-              this.#move(id, ["starting"], "failed", failed),
-          );
-          return null;
-        }
-        this.#fault(id, `it cannot be started yet: ${passing}`);
-      }
-      await sleep(this.#retryMs);
-      const withdrawn = await this.#until(() => this.#withdrawn(id));
-      if (withdrawn !== null) return null;
-    }
-  }
-
-  /** Takes down that a job which has no run yet will have none; null when it still should. */
-  #withdrawn(id: string): StoredJob | null {
-    const message = "it had not begun";
-    const cancelled = this.#move(id, ["cancelling"], "cancelled", { ended_at: now(), message });
-    if (cancelled !== null || !this.#closing) return cancelled;
-    return this.#move(id, ["starting"], "queued", { message: "the worker was closed before it began" });
-  }
-
-  /** Finds the run of a job that a previous worker started; null when it never began. `looked` after a first fault. */
-  async #find(job: StoredJob, looked: () => void): Promise<Begun | null> {
-    return this.#until(
-      async () => {
-        const recovered = await this.#launcher.recover(this.#spec(job));
-        if (recovered.kind === "running")
-          return { run: recovered.run, message: "the worker was started again; the run went on meanwhile" };
-        if (recovered.kind === "ended") return { run: null, end: recovered.end };
-        const message = "the worker was started again before the run began";
-        if (this.#withdrawn(job.id) === null) this.#move(job.id, ACTIVE, "queued", { message });
-        return null;
-      },
-      (error) => {
-        this.#fault(job.id, `it is not known whether its process is there: ${reasonOf(error)}`, error);
-        looked();
-      },
-    );
-  }
-
-  /** `work`, again and again until it meets no fault; null when the worker closes before. */
-  async #until<T>(work: () => T | Promise<T>, told: (error: unknown) => void = () => {}): Promise<T | null> {
-    for (;;) {
-      try {
-        return await work();
-      } catch (error) {
-        told(error);
-      }
-      if (this.#closing) return null;
-      await sleep(this.#retryMs);
-    }
-  }
-
-  /** Tells what keeps a job from being followed or started: in the log, among the worker's faults, and on the job. */
-  #fault(id: string, line: string, error?: unknown): void {
-    // The store tells its own; on the job it can be told once it is over.
-    if (error instanceof StoreFault) {
-      if (!this.#outages.has(id)) this.#outages.set(id, { line: error.message, since: now() });
-      return;
-    }
-    if (this.#faults.get(id) === line) return;
-    this.#faults.set(id, line);
-    tell(`job ${id}: ${line}; it is tried again`);
-    this.#say(id, `${line}; it is tried again`);
-  }
-
-  /** What a job waited out is over. */
-  #faultOver(id: string): void {
-    const outage = this.#outages.get(id);
-    if (outage !== undefined) this.#say(id, `waited out since ${outage.since}: ${outage.line}`);
-    const waited = this.#outages.delete(id);
-    if (this.#faults.delete(id) || waited) this.#say(id, null);
-  }
-
-  /** A message on an active job, where the store takes it. */
-  #say(id: string, message: string | null): void {
-    try {
-      const job = this.get(id);
-      if (ACTIVE.includes(job.state) && job.message !== message)
-        this.#move(id, [job.state], job.state, { message });
-    } catch {
-      // The log has it.
-    }
-  }
-
-  /** Follows a run to its end, through every fault, and writes down how it ended. `looked` after the first look. */
-  async #follow(id: string, attempt: Attempt, begun: Begun, looked: () => void): Promise<void> {
-    attempt.run = begun.run;
-    let end = begun.run === null ? begun.end : null;
-    let noted = false;
-    for (let reads = 1; ; ) {
-      const final = end !== null;
-      attempt.over = final;
-      let pauseMs = this.#pollMs;
-      try {
-        if (!noted) this.#note(id, begun);
-        noted = true;
-        const unread = this.#drainOr(id, final, reads === FINAL_READS);
-        if (unread === null) this.#faultOver(id);
-        if (end !== null) {
-          this.#settle(id, end, unread);
-          return;
-        }
-      } catch (error) {
-        pauseMs = this.#retryMs;
-        const what = final
-          ? "its process has ended; its output cannot be read"
-          : "its output cannot be read now";
-        this.#fault(id, `${what}: ${reasonOf(error)}`, error);
-        if (final && this.#closing) return;
-        if (final && !(error instanceof StoreFault)) reads += 1;
-        // The lane is free.
-        if (final) this.#startWaiting();
-      }
-      looked();
-      const pause = sleep(pauseMs, null);
-      end ??= begun.run === null ? await pause : await Promise.race([begun.run.ended, pause]);
-      if (final) await pause;
-    }
-  }
-
-  /** Writes down that a run is there. Whoever cancelled it meanwhile found none to stop. */
-  #note(id: string, { run, message }: Begun): void {
-    if (run === null) return;
-    const found = { run: run.name, message };
-    if (this.#move(id, ["starting", "running"], "running", found) === null) {
-      if (message !== null) this.#move(id, ["cancelling"], "cancelling", found);
-      run.stop();
-    }
-    if (this.#closing) run.stop();
-  }
-
-  /** `#drain`; the last time, what keeps the output from being read is returned in place of being thrown. */
-  #drainOr(id: string, final: boolean, last: boolean): string | null {
-    try {
-      this.#drain(id, final);
-      return null;
-    } catch (error) {
-      if (error instanceof StoreFault || !last) throw error;
-      return `its output could not be read to its end: ${reasonOf(error)}`;
-    }
-  }
-
-  /** Turns new output into events. */
-  #drain(id: string, final: boolean): void {
-    for (let more = true; more; ) {
-      const job = this.get(id);
-      const file = join(this.folders.attemptFolder(id, job.attempt), OUTPUT_FILE);
-      const part = readLines(file, job.outputOffset, { final });
-      more = part.more;
-      if (part.offset === job.outputOffset) return;
-      const events = part.lines.map(toEvent).filter((event) => event !== null);
-      this.#store.appendOutput(id, events, part.offset);
-      this.#notify(id);
-    }
-  }
-
-  /** Writes down how a run ended. Done again after a fault it does what is left to do. */
-  #settle(id: string, end: RunEnd, unread: string | null): void {
-    const { state, attempt } = this.get(id);
-    const ended = { ended_at: now(), exit_code: end.kind === "exit" ? end.code : null };
-    const message = (...parts: (string | null)[]) =>
-      [...parts, unread].filter((part) => part !== null).join("; ") || null;
-    if (end.kind === "exit" && end.code === 0) {
-      const late = state === "cancelling" ? "it was done before it could be cancelled" : null;
-      this.#move(id, ACTIVE, "done", { ...ended, message: message(late) });
-    } else if (state === "cancelling") {
-      this.#move(id, ACTIVE, "cancelled", { ...ended, message: message() });
-    } else if (this.#closing || isInterruption(end)) {
-      const why = this.#closing && !end.memory ? "stopped because the worker was closed" : interruption(end);
-      this.#move(id, ACTIVE, "lost", { ...ended, message: message(why) });
-      if (!end.memory) this.#resumeByItself(this.get(id));
-    } else {
-      const log = this.#lastWords(id, attempt);
-      const how = describeEnd(end);
-      this.#move(id, ACTIVE, "failed", {
-        ...ended,
-        message: message(log === null ? how : `${log} (${how})`),
-      });
-    }
-  }
-
-  /** What the command said last on its standard error. */
-  #lastWords(id: string, attempt: number): string | null {
-    try {
-      return lastLine(this.folders.logFile(id, attempt));
-    } catch (error) {
-      return `its log cannot be read: ${reasonOf(error)}`;
-    }
-  }
-
-  #resumeByItself(job: StoredJob): void {
-    if (job.state !== "lost" || job.request.resume !== "auto") return;
-    if (job.fruitless >= MAX_FRUITLESS) {
-      const message = `lost ${MAX_FRUITLESS + 1} times without progress: resume it by hand`;
-      this.#move(job.id, ["lost"], "lost", { message });
-      return;
-    }
-    // Closing the worker is no fault of the job's.
-    const fruitless = job.fruitless + (this.#closing ? 0 : 1);
-    this.#move(job.id, ["lost"], "queued", { message: "it goes on by itself", ended_at: null, fruitless });
-  }
-}
-
-/** A run that has begun, or what is known of one that has ended. */
-type Begun = { run: Run; message: string | null } | { run: null; message?: undefined; end: RunEnd };
-
-function now(): string {
-  return new Date().toISOString();
 }
