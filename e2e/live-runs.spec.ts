@@ -2,17 +2,24 @@ import { readFile } from "node:fs/promises";
 import { holdAt, loseDeviceAt } from "./compute-worker.ts";
 import { expect, openSample, type Page, test, visit } from "./site.ts";
 
-test("a run on policy plays made games afresh before its step", async ({ page }) => {
-  await openSample(page);
+/** The training form, for a run on policy in made games. */
+async function fillForm(page: Page, { games, vanilla }: { games: number; vanilla: number }): Promise<void> {
   await page.keyboard.press("4");
   await page.getByLabel("Responses").selectOption("live");
   await expect(page.getByText("no game of alfworld is open").first()).toBeVisible();
   await page.getByLabel("Games").selectOption("made");
-  await page.getByLabel("How many").fill("2");
+  await page.getByLabel("How many").fill(String(games));
   await page.getByLabel("First seed").fill("0");
   await page.getByLabel("Maximum decisions").fill("2");
   await page.getByLabel("Maximum tokens per response").fill("4");
+  await page.getByLabel("Vanilla passes").fill(String(vanilla));
   await page.getByLabel("Graph-conditioned passes").fill("0");
+  await page.keyboard.press("Tab");
+}
+
+test("a run on policy plays made games afresh before its step", async ({ page }) => {
+  await openSample(page);
+  await fillForm(page, { games: 2, vanilla: 1 });
   const plan = page.getByTestId("plan");
   await expect(plan).toContainText("1 vanilla step, then 0 graph-conditioned, over 2 tasks, on policy");
   await expect(page.getByTestId("cost")).toContainText("2 episodes to play", { timeout: 60_000 });
@@ -23,6 +30,31 @@ test("a run on policy plays made games afresh before its step", async ({ page })
   await page.keyboard.press("6");
   await expect(page.getByTestId("run-list")).toContainText("gc-opd, live in alfworld");
   await expect(page.getByTestId("run-list")).toContainText("on policy");
+});
+
+test("a run on policy is followed by another tab, and goes on there once its own is closed", async ({
+  page,
+  context,
+}) => {
+  const other = await context.newPage();
+  await openSample(other);
+  await other.keyboard.press("6");
+  await holdAt(page, { at: { step: 2 } });
+  await openSample(page);
+  await fillForm(page, { games: 1, vanilla: 3 });
+  await page.getByRole("button", { name: "Update" }).click();
+  const row = other.getByTestId("run-list").getByRole("row", { name: /live in alfworld/ });
+  await expect(row).toContainText("▶ running · in another tab", { timeout: 100_000 });
+  await expect(row.getByRole("cell", { name: "2 of 3" })).toBeVisible({ timeout: 200_000 });
+  await expect(row).toContainText("on policy");
+  await expect(row.getByRole("button", { name: /^(Resume|Remove)/ })).toHaveCount(0);
+  await expect(other.getByTestId("run-charts").getByRole("img", { name: /^Loss.* at / })).toBeVisible();
+  await page.close();
+  await expect(row).toContainText("? lost");
+  await row.getByRole("button", { name: /^Resume/ }).click();
+  await expect(row).toContainText("✓ done", { timeout: 200_000 });
+  await expect(row.getByRole("cell", { name: "3 of 3" })).toBeVisible();
+  await expect(other.getByTestId("run-detail")).toContainText("went on after step");
 });
 
 /** Two made games, and the panel that plays in them. */
@@ -231,17 +263,53 @@ test("an evaluation whose page is closed goes on once its games are open again",
   await goOnToItsEnd(page);
 });
 
+/** The collections and evaluations of the Play view. */
+async function showRuns(page: Page): Promise<void> {
+  await visit(page);
+  await page.keyboard.press("7");
+  await page.getByLabel("What to do with the games").selectOption("runs");
+}
+
+test("a run of another tab is followed to its figures, and its tab takes it away everywhere", async ({
+  page,
+  context,
+}) => {
+  const other = await context.newPage();
+  await showRuns(other);
+  const goOn = await holdAt(page, { at: { episodes: 2 } });
+  await evaluateTwoGroups(page);
+  await expect(state(other)).toHaveText("playing · in another tab", { timeout: 60_000 });
+  const progress = other.getByTestId("live-run-progress");
+  await expect(progress).toContainText(/^2 of 4 episodes.* left/, { timeout: 60_000 });
+  await expect(progress.getByRole("progressbar")).toHaveAttribute("value", "2");
+  // It is the other tab's to end, to go on with and to remove.
+  for (const name of ["Cancel", "Go on", "Remove…"])
+    await expect(run(other, "Evaluation").getByRole("button", { name })).toHaveCount(0);
+  await other.getByTestId("at-work").locator("summary").click();
+  const atWork = other.getByTestId("at-work").getByRole("listitem");
+  await expect(atWork).toHaveText("Evaluation, in another tab: 2 of 4 episodes");
+  await goOn();
+  await expect(other.getByTestId("evaluation")).toContainText("2 tasks × 2 seeds", { timeout: 100_000 });
+  await expect(state(other)).toHaveText("done");
+  await expect(other.getByTestId("at-work")).toHaveCount(0);
+  page.once("dialog", (dialog) => dialog.accept());
+  await run(page, "Evaluation").getByRole("button", { name: "Remove…" }).click();
+  await expect(other.getByTestId("live-run")).toHaveCount(0);
+});
+
 test("a run of another tab can be gone on with once that tab is gone", async ({ page, context }) => {
   await holdAt(page, { at: { episodes: 2 } });
   await evaluateTwoGroups(page);
   await expect(page.getByTestId("live-run-progress")).toContainText("2 of 4 episodes", { timeout: 60_000 });
   const other = await context.newPage();
   await openPanel(other);
-  const there = run(other, "Evaluation");
-  await expect(there).toContainText("it goes on in another tab");
-  await expect(there.getByRole("button", { name: "Go on" })).toHaveCount(0);
+  await expect(state(other)).toHaveText("playing · in another tab");
+  await expect(other.getByTestId("live-run-progress")).toContainText("2 of 4 episodes");
   await page.close();
   await expect(state(other)).toHaveText("interrupted");
+  await expect(run(other, "Evaluation")).toContainText(
+    "the page was closed while it played. Kept: 2 of 4 episodes.",
+  );
   await goOnToItsEnd(other);
 });
 

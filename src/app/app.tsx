@@ -8,6 +8,7 @@ import { followPlace } from "./session/follow-place.ts";
 import { followStudent } from "./session/kept-student.ts";
 import { computeWorker } from "./session/models.ts";
 import { cancelRun, stopRun } from "./session/run-actions.ts";
+import { followLiveTabs } from "./session/tab-live-runs.ts";
 import { followTabs } from "./session/tab-runs.ts";
 import { Banners } from "./shell/banners.tsx";
 import { DropZone } from "./shell/drop-zone.tsx";
@@ -51,12 +52,14 @@ export function App() {
     const leaveWorker = followWorker();
     const leaveStudent = followStudent();
     const leaveTabs = followTabs((id, what) => void (what === "stop" ? stopRun(id) : cancelRun(id)));
+    const leaveLiveTabs = followLiveTabs();
     return () => {
       leaveUrl();
       leavePlace();
       leaveWorker();
       leaveStudent();
       leaveTabs();
+      leaveLiveTabs();
     };
   }, []);
   useEffect(() => {

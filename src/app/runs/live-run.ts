@@ -80,6 +80,37 @@ export const keptLiveRunSchema = z.object({
 });
 export type KeptLiveRun = z.infer<typeof keptLiveRunSchema>;
 
+export const liveRunEventSchema = z.discriminatedUnion("type", [
+  /** Every episode of the run, in the order of its records. */
+  z.object({ type: z.literal("planned"), ids: z.array(z.string()) }),
+  /** An episode begins from its start: its first end, if there was one, no longer counts. */
+  z.object({ type: z.literal("begun"), episode: z.string() }),
+  /** `unkept` is the record where the browser keeps none. */
+  z.object({
+    type: z.literal("ended"),
+    episode: z.string(),
+    outcome: outcomeSchema.nullable(),
+    unkept: z.custom<object>((value) => typeof value === "object" && value !== null).nullable(),
+  }),
+  /** Episodes' worth of what those that run now have played: each counts by its share of the decisions it may take. */
+  z.object({ type: z.literal("played"), share: z.number() }),
+]);
+
+/** What happens to a run as it is played. */
+export type LiveRunEvent = z.infer<typeof liveRunEventSchema>;
+
+/** A run as the page has it, where nothing of it need be kept yet. */
+export const presentLiveRunSchema = keptLiveRunSchema.extend({
+  /** By episode, of those that have ended; null where one gave no record. */
+  outcomes: z.map(z.string(), outcomeSchema.nullable()),
+  /** Episodes' worth of what those that run now have played. */
+  share: z.number(),
+  /** When its model began to play (`pageTime()`), and how many episodes had ended then; null while none plays. */
+  since: z.object({ at: z.number(), ended: count }).nullable(),
+  /** False where the browser keeps nothing of it: it ends with the page. */
+  kept: z.boolean(),
+});
+
 export const keptOutcomeSchema = z.object({
   run: z.string(),
   episode: z.string(),

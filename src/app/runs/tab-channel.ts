@@ -19,19 +19,24 @@ export type TabMessage =
   | { type: "title"; id: string; title: string }
   | { type: "removed"; id: string };
 
-let channel: BroadcastChannel | null = null;
-
-/** Hears the other tabs until the returned function is called. */
-export function hearTabs(listener: (message: TabMessage) => void): () => void {
-  const mine = new BroadcastChannel("gcopd-runs");
-  channel = mine;
-  mine.onmessage = ({ data }: MessageEvent<TabMessage>) => listener(data);
-  return () => {
-    mine.close();
-    channel = null;
+/** What tabs of one browser tell each other under a name. */
+export function tabChannel<T>(name: string) {
+  let channel: BroadcastChannel | null = null;
+  return {
+    /** Hears the other tabs until the returned function is called. */
+    hear(listener: (message: T) => void): () => void {
+      const mine = new BroadcastChannel(name);
+      channel = mine;
+      mine.onmessage = ({ data }: MessageEvent<T>) => listener(data);
+      return () => {
+        mine.close();
+        channel = null;
+      };
+    },
+    tell(message: T): void {
+      channel?.postMessage(message);
+    },
   };
 }
 
-export function tellTabs(message: TabMessage): void {
-  channel?.postMessage(message);
-}
+export const { hear: hearTabs, tell: tellTabs } = tabChannel<TabMessage>("gcopd-runs");

@@ -2,15 +2,29 @@ import { expect, it } from "vitest";
 import { newRun } from "../runs/runs-store.ts";
 import { getUi, IDLE_TRAINING } from "../state/store.ts";
 import { tasksAtWork, type Work } from "./at-work.ts";
+import type { LiveRun } from "./live-runs-store.ts";
 
 const nothing: Work = {
   ui: getUi(),
-  liveRun: null,
+  liveRuns: {},
   runs: {},
   scoreJobs: [],
   hub: { download: null },
   sending: { label: null, cancel: null },
   cost: { doing: null },
+};
+
+const evaluation: LiveRun = {
+  id: "evaluate-1",
+  plan: {
+    ...{ kind: "evaluate", role: "student", environment: "alfworld" },
+    ...{ tasks: ["a"], seeds: [0, 1, 2], at_once: 32 },
+  },
+  model: { name: "m", digest: "d" },
+  ids: ["a#0", "a#1", "a#2"],
+  ...{ state: "running", message: null, created: "2026-01-01T00:00:00Z", share: 0.5, kept: true },
+  outcomes: new Map([["a#0", null]]),
+  ...{ since: null, endedNow: false, elsewhere: false },
 };
 
 const run = (id: string, where: "page" | "worker") => newRun({ id, where, title: id, config: {} });
@@ -32,19 +46,12 @@ it("lists everything that is running, with what ends it", () => {
       scoring: { status: "cancelling", job: "contexts", key: "k" },
       training: { ...IDLE_TRAINING, status: "stopping", run: "r", done: 2, total: 3 },
       playing: { label: "Decision 3: the student writes", stopping: false },
+      liveRun: "evaluate-1",
     },
-    liveRun: {
-      id: "evaluate-1",
-      plan: {
-        ...{ kind: "evaluate", role: "student", environment: "alfworld" },
-        ...{ tasks: ["a"], seeds: [0, 1, 2], at_once: 32 },
-      },
-      model: { name: "m", digest: "d" },
-      ids: ["a#0", "a#1", "a#2"],
-      ...{ state: "running", message: null, created: "2026-01-01T00:00:00Z", share: 0.5, kept: true },
-      outcomes: new Map([["a#0", null]]),
-      since: null,
-      endedNow: false,
+    liveRuns: {
+      "evaluate-1": evaluation,
+      "evaluate-2": { ...evaluation, id: "evaluate-2", elsewhere: true },
+      "evaluate-3": { ...evaluation, id: "evaluate-3", state: "lost" },
     },
     runs: {
       t: { ...run("t", "worker"), state: "running" },
@@ -80,6 +87,7 @@ it("lists everything that is running, with what ends it", () => {
     ["Scoring: cancel requested", 0, 0, null],
     ["Training: step 3 of 3, starting", 2, 3, "Stop at once"],
     ["Evaluation: 1 of 3 episodes", 1, 3, "Cancel"],
+    ["Evaluation, in another tab: 1 of 3 episodes", 1, 3, null],
     ["Starting a run on the worker: Submitting", 0, 0, "Cancel"],
     ["Cost of a run on the worker: Measuring", 0, 0, "Cancel"],
     ["t, on the worker: running", 0, 0, "Stop after its step"],

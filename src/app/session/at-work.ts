@@ -7,7 +7,8 @@ import { type Progress, ROLES, setUi, type UiState } from "../state/store.ts";
 import { shownName } from "../text/shown-text.ts";
 import { faultNotice } from "./faults.ts";
 import { stopDownload, type useHub } from "./hub.ts";
-import { cancelLiveRun, type LiveRun } from "./live-runs.ts";
+import { cancelLiveRun } from "./live-runs.ts";
+import type { LiveRun } from "./live-runs-store.ts";
 import { stopOpening } from "./open.ts";
 import { stopPolicy } from "./play-policy.ts";
 import { cancelRun, stopRun } from "./run-actions.ts";
@@ -33,9 +34,8 @@ export interface Task {
 
 /** What the tasks are read from. */
 export interface Work {
-  ui: Pick<UiState, "opening" | "modelLoading" | "scoring" | "training" | "playing">;
-  /** The collection or evaluation that is played now. */
-  liveRun: LiveRun | null;
+  ui: Pick<UiState, "opening" | "modelLoading" | "scoring" | "training" | "playing" | "liveRun">;
+  liveRuns: Readonly<Record<string, LiveRun>>;
   runs: Readonly<Record<string, Run>>;
   scoreJobs: WorkerState["scoreJobs"];
   hub: Pick<ReturnType<typeof useHub.getState>, "download">;
@@ -114,6 +114,23 @@ function ofRuns(runs: Work["runs"]): Task[] {
     }));
 }
 
+/** The collection or evaluation that this tab plays, and those of other tabs, which only they end. */
+function ofLiveRuns(runs: Work["liveRuns"], own: string | null): Task[] {
+  return Object.values(runs)
+    .filter(({ id, elsewhere }) => elsewhere || id === own)
+    .map(({ id, plan, ids, outcomes, state, elsewhere }) => {
+      const what = plan.kind === "collect" ? "Collection" : "Evaluation";
+      const counted = ids.length === 0 ? "starting" : `${outcomes.size} of ${countOf(ids.length, "episode")}`;
+      return {
+        key: id,
+        name: elsewhere ? `${what}, in another tab` : what,
+        detail: state === "cancelling" ? "cancel requested" : counted,
+        ...{ done: outcomes.size, total: ids.length },
+        end: elsewhere || state === "cancelling" ? null : cancel(cancelLiveRun),
+      };
+    });
+}
+
 async function cancelJob(id: string): Promise<void> {
   try {
     await worker.act(id, "cancel");
@@ -123,7 +140,7 @@ async function cancelJob(id: string): Promise<void> {
 }
 
 /** What is running now. The order does not depend on what began first. */
-export function tasksAtWork({ ui, liveRun, runs, scoreJobs, hub, sending, cost }: Work): Task[] {
+export function tasksAtWork({ ui, liveRuns, runs, scoreJobs, hub, sending, cost }: Work): Task[] {
   const tasks: Task[] = [];
   const { opening, modelLoading } = ui;
   if (opening !== null)
@@ -155,17 +172,7 @@ export function tasksAtWork({ ui, liveRun, runs, scoreJobs, hub, sending, cost }
       end: download.stopping ? null : { label: "Stop", run: stopDownload },
     });
   tasks.push(...ofPage(ui));
-  if (liveRun !== null) {
-    const { plan, ids, outcomes, state } = liveRun;
-    const counted = ids.length === 0 ? "starting" : `${outcomes.size} of ${countOf(ids.length, "episode")}`;
-    tasks.push({
-      key: liveRun.id,
-      name: plan.kind === "collect" ? "Collection" : "Evaluation",
-      detail: state === "cancelling" ? "cancel requested" : counted,
-      ...{ done: outcomes.size, total: ids.length },
-      end: state === "cancelling" ? null : cancel(cancelLiveRun),
-    });
-  }
+  tasks.push(...ofLiveRuns(liveRuns, ui.liveRun));
   if (sending.label !== null)
     tasks.push({
       key: "sending",

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { LiveOutcome } from "../runs/live-run.ts";
 import { collectedText, comparisonOf, evaluationOf, isComparable, liveRunWords } from "./live-run-results.ts";
-import type { LiveRun } from "./live-runs.ts";
+import type { LiveRun } from "./live-runs-store.ts";
 
 const outcome = (task: string, seed: number, more: Partial<LiveOutcome> = {}): LiveOutcome => ({
   ...{ task, seed, type: null, success: false, score: null, decisions: 3 },
@@ -19,6 +19,7 @@ function run(outcomes: readonly LiveOutcome[], change: Partial<LiveRun> = {}): L
       share: 0,
       since: null,
       endedNow: false,
+      elsewhere: false,
     },
     plan: {
       ...{ kind: "evaluate", role: "student", environment: "alfworld" },

@@ -9,7 +9,7 @@ import {
 } from "../../core/evaluation/index.ts";
 import { countOf } from "../shell/plural.ts";
 import { shownName } from "../text/shown-text.ts";
-import type { LiveRun } from "./live-runs.ts";
+import type { LiveRun } from "./live-runs-store.ts";
 
 /** Figures, or why there are none. */
 export type Results<T> = { results: T } | { problem: string };

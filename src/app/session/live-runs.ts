@@ -1,60 +1,29 @@
 /** Collections and evaluations in the games of the page: started, followed, ended, and kept with what was played. */
 import * as Comlink from "comlink";
-import { create } from "zustand";
 import { InputError } from "../../core/errors.ts";
-import {
-  dropLiveRun,
-  keepLiveRun,
-  keptLiveRun,
-  keptLiveRuns,
-  keptOutcomes,
-  keptRecord,
-} from "../runs/live-archive.ts";
-import type { KeptLiveRun, LiveOutcome, LiveRunPlan } from "../runs/live-run.ts";
-import { leaveRun, ownedRuns, ownRun, whenFree } from "../runs/run-locks.ts";
+import { dropLiveRun, keepLiveRun, keptOutcomes, keptRecord } from "../runs/live-archive.ts";
+import type { KeptLiveRun, LiveRunEvent, LiveRunPlan } from "../runs/live-run.ts";
+import { leaveRun, ownRun } from "../runs/run-locks.ts";
 import { newRunId } from "../runs/runs-store.ts";
 import { countOf } from "../shell/plural.ts";
 import { isComputing } from "../state/computing.ts";
 import { getUi, type Role, setUi } from "../state/store.ts";
-import type { LiveRunEvent } from "../workers/live-run.ts";
 import { describeFault, isAbort, isDeviceFault } from "./faults.ts";
 import { computeWithGames } from "./games.ts";
 import { requireGames } from "./live-games.ts";
+import {
+  type LiveRun,
+  liveRunOf,
+  pageTime,
+  patchLiveRun,
+  putLiveRun,
+  takeLiveRunEvent,
+  unlistLiveRun,
+} from "./live-runs-store.ts";
 import { modelDigest } from "./model-digest.ts";
 import { endComputeWorker, ensureModel, modelFolder } from "./models.ts";
 import { stopComputing } from "./stop-computing.ts";
-
-export interface LiveRun extends KeptLiveRun {
-  /** By episode, of those that have ended; null where one gave no record. */
-  outcomes: ReadonlyMap<string, LiveOutcome | null>;
-  /** Episodes' worth of what those that run now have played. */
-  share: number;
-  /** When its model began to play (`performance.now()`), and how many episodes had ended then; null while none plays. */
-  since: { at: number; ended: number } | null;
-  /** False where the browser keeps nothing of it: it ends with the page. */
-  kept: boolean;
-  /** Whether it ended in this visit. */
-  endedNow: boolean;
-}
-
-interface LiveRuns {
-  runs: Readonly<Record<string, LiveRun>>;
-  /** Runs of earlier visits were read. */
-  restored: boolean;
-}
-
-export const useLiveRuns = create<LiveRuns>(() => ({ runs: {}, restored: false }));
-
-const get = useLiveRuns.getState;
-
-function put(run: LiveRun): void {
-  useLiveRuns.setState(({ runs }) => ({ runs: { ...runs, [run.id]: run } }));
-}
-
-function patch(id: string, change: Partial<LiveRun>): void {
-  const run = get().runs[id];
-  if (run !== undefined) put({ ...run, ...change });
-}
+import { followElsewhere, tellLiveRun, tellLiveRunEvent, tellLiveRunRemoved } from "./tab-live-runs.ts";
 
 /** Records that the browser did not keep, by run and episode. */
 const unkept = new Map<string, Map<string, object>>();
@@ -66,17 +35,17 @@ let turn = 0;
 export async function startLiveRun(plan: LiveRunPlan): Promise<void> {
   if (isComputing()) return;
   const id = newRunId(plan.kind);
-  put({
+  putLiveRun({
     ...{ id, plan, model: { name: "", digest: "" }, ids: [], state: "running", message: null },
     ...{ created: new Date().toISOString(), outcomes: new Map(), share: 0, since: null, kept: true },
-    endedNow: false,
+    ...{ endedNow: false, elsewhere: false },
   });
   await play(id);
 }
 
 /** Plays what an interrupted run has not played yet. */
 export async function goOnWith(id: string): Promise<void> {
-  if (isComputing() || get().runs[id] === undefined) return;
+  if (isComputing() || liveRunOf(id) === undefined) return;
   await play(id);
 }
 
@@ -84,13 +53,15 @@ async function play(id: string): Promise<void> {
   turn += 1;
   const mine = turn;
   setUi({ liveRun: id });
-  patch(id, { state: "running", message: null, share: 0, since: null });
   try {
     if (!(await ownRun(id))) {
       setUi({ liveRun: null });
-      return followElsewhere(id);
+      void followElsewhere(id);
+      return;
     }
-    const { plan, model: before, kept, outcomes: known } = get().runs[id]!;
+    patchLiveRun(id, { state: "running", message: null, share: 0, since: null, elsewhere: false });
+    tellLiveRun(id);
+    const { plan, model: before, kept, outcomes: known } = liveRunOf(id)!;
     // Another tab may have played on since this one read it.
     const outcomes = kept ? await keptOutcomes(id).catch(() => known) : known;
     requireGames(plan.environment, plan.tasks);
@@ -102,7 +73,8 @@ async function play(id: string): Promise<void> {
         `its episodes so far were played by another model, ${before.name}: open that one as the ${plan.role}, then go on`,
       );
     if (mine !== turn) return;
-    patch(id, { model, outcomes, since: { at: performance.now(), ended: outcomes.size } });
+    patchLiveRun(id, { model, outcomes, since: { at: pageTime(), ended: outcomes.size } });
+    tellLiveRun(id);
     await keep(id);
     await api.playLive(
       { id, plan, model, ended: [...outcomes.keys()] },
@@ -131,34 +103,17 @@ async function openModelOf(role: Role): Promise<KeptLiveRun["model"]> {
 }
 
 function follow(id: string, event: LiveRunEvent): void {
-  const run = get().runs[id];
-  if (run === undefined) return;
-  const outcomes = new Map(run.outcomes);
-  switch (event.type) {
-    case "planned":
-      patch(id, { ids: event.ids });
-      void keep(id);
-      break;
-    case "begun":
-      if (outcomes.delete(event.episode)) patch(id, { outcomes });
-      break;
-    case "ended":
-      if (event.unkept !== null) {
-        const records = unkept.get(id) ?? new Map<string, object>();
-        unkept.set(id, records.set(event.episode, event.unkept));
-      }
-      patch(id, {
-        outcomes: outcomes.set(event.episode, event.outcome),
-        ...(event.unkept === null ? {} : { kept: false }),
-      });
-      break;
-    case "played":
-      patch(id, { share: event.share });
+  if (event.type === "ended" && event.unkept !== null) {
+    const records = unkept.get(id) ?? new Map<string, object>();
+    unkept.set(id, records.set(event.episode, event.unkept));
   }
+  takeLiveRunEvent(id, event);
+  if (event.type === "planned") void keep(id);
+  tellLiveRunEvent(id, event);
 }
 
 function end(id: string, state: "done" | "cancelled" | "failed", message: string | null): void {
-  patch(id, { state, message, share: 0, since: null, endedNow: true });
+  patchLiveRun(id, { state, message, share: 0, since: null, endedNow: true });
   setUi({ liveRun: null });
   void keep(id).then(() => leaveRun(id));
 }
@@ -169,11 +124,11 @@ let writing: Promise<void> = Promise.resolve();
 /** Writes a run down. A browser that keeps nothing loses it with the page, and the run says so. */
 function keep(id: string): Promise<void> {
   writing = writing.then(async () => {
-    const run = get().runs[id];
+    const run = liveRunOf(id);
     if (run === undefined) return;
     const { plan, model, ids, state, message, created } = run;
     await keepLiveRun({ id, plan, model, ids, state, message, created }).catch(() =>
-      patch(id, { kept: false }),
+      patchLiveRun(id, { kept: false }),
     );
   });
   return writing;
@@ -182,49 +137,13 @@ function keep(id: string): Promise<void> {
 /** Ends the present run: at once where the model lets itself be asked, else with its worker. */
 export async function cancelLiveRun(): Promise<void> {
   const id = getUi().liveRun;
-  if (id === null || get().runs[id]?.state !== "running") return;
+  if (id === null || liveRunOf(id)?.state !== "running") return;
   const mine = turn;
-  patch(id, { state: "cancelling" });
+  patchLiveRun(id, { state: "cancelling" });
+  tellLiveRun(id);
   if (!(await stopComputing(() => mine === turn && getUi().liveRun === id))) return;
   turn += 1;
   end(id, "cancelled", null);
-}
-
-/** Reads the runs of earlier visits, once. One that seems to go on, and that no tab has, was lost with its page. */
-export async function restoreLiveRuns(): Promise<void> {
-  if (get().restored) return;
-  useLiveRuns.setState({ restored: true });
-  try {
-    // In this order a run that ends meanwhile is read as ended, or is followed until it is read again.
-    const owned = await ownedRuns();
-    for (const run of await keptLiveRuns()) {
-      if (get().runs[run.id] !== undefined) continue;
-      await putKept(run);
-      if (owned.has(run.id)) void followElsewhere(run.id);
-    }
-  } catch {
-    // Nothing is kept here: the list begins empty.
-  }
-}
-
-/** Lists a run that no tab plays as it was written down. */
-async function putKept(run: KeptLiveRun): Promise<void> {
-  const outcomes = await keptOutcomes(run.id);
-  const goesOn = run.state === "running" || run.state === "cancelling";
-  put({
-    ...{ ...run, outcomes, share: 0, since: null, kept: true, endedNow: false },
-    ...(goesOn ? { state: "lost", message: "the page was closed while it played" } : {}),
-  });
-}
-
-/** Shows that another tab plays the run; once that tab has ended it, or is gone, this one has what was written down. */
-async function followElsewhere(id: string): Promise<void> {
-  patch(id, { state: "running", message: "it goes on in another tab", share: 0, since: null });
-  await whenFree(id);
-  if (getUi().liveRun === id || get().runs[id] === undefined) return;
-  const run = await keptLiveRun(id).catch(() => undefined);
-  if (run !== undefined) await putKept(run);
-  else useLiveRuns.setState(({ runs: { [id]: _, ...runs } }) => ({ runs }));
 }
 
 /**
@@ -237,9 +156,10 @@ export async function removeLiveRun(id: string): Promise<void> {
     void followElsewhere(id);
     throw new InputError("another tab of this browser plays this run: end it there, then remove it");
   }
-  useLiveRuns.setState(({ runs: { [id]: _, ...runs } }) => ({ runs }));
+  unlistLiveRun(id);
   unkept.delete(id);
   await dropLiveRun(id).catch(() => undefined);
+  tellLiveRunRemoved(id);
   leaveRun(id);
 }
 

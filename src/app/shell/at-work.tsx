@@ -3,7 +3,7 @@ import { useRef } from "react";
 import { useRuns } from "../runs/runs-store.ts";
 import { type Task, tasksAtWork } from "../session/at-work.ts";
 import { useHub } from "../session/hub.ts";
-import { useLiveRuns } from "../session/live-runs.ts";
+import { useLiveRuns } from "../session/live-runs-store.ts";
 import { useWorkerCost } from "../session/worker-cost.ts";
 import { useSending } from "../session/worker-training.ts";
 import { useUi } from "../state/store.ts";
@@ -17,11 +17,11 @@ function useAtWork(): Task[] {
   const runs = useRuns((state) => state.runs);
   const scoreJobs = useRuns((state) => state.worker.scoreJobs);
   const playing = useUi((ui) => ui.playing);
-  const live = useUi((ui) => ui.liveRun);
-  const liveRun = useLiveRuns((state) => (live === null ? null : (state.runs[live] ?? null)));
+  const liveRun = useUi((ui) => ui.liveRun);
+  const liveRuns = useLiveRuns((state) => state.runs);
   const [hub, sending, cost] = [useHub(), useSending(), useWorkerCost()];
-  const ui = { opening, modelLoading, scoring, training, playing };
-  return tasksAtWork({ ui, liveRun, runs, scoreJobs, hub, sending, cost });
+  const ui = { opening, modelLoading, scoring, training, playing, liveRun };
+  return tasksAtWork({ ui, liveRuns, runs, scoreJobs, hub, sending, cost });
 }
 
 const described = ({ name, detail }: Task): string => shownText(detail === "" ? name : `${name}: ${detail}`);

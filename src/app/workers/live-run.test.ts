@@ -2,8 +2,8 @@ import { beforeEach, expect, it, vi } from "vitest";
 import { corridor } from "../../../test/support/corridor.ts";
 import { toyCodec } from "../../../test/support/toy-model.ts";
 import type { SampleRequest, Sampler } from "../../core/ports.ts";
-import type { LiveOutcome, LiveRunPlan } from "../runs/live-run.ts";
-import { type LiveRunEvent, playLiveRun } from "./live-run.ts";
+import type { LiveOutcome, LiveRunEvent, LiveRunPlan } from "../runs/live-run.ts";
+import { playLiveRun } from "./live-run.ts";
 
 /** Outcomes that the browser keeps, by episode. */
 const kept = vi.hoisted(() => new Map<string, LiveOutcome | null>());

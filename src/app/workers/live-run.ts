@@ -14,18 +14,8 @@ import {
 import type { Sampler } from "../../core/ports.ts";
 import type { Source } from "../../core/record/schema.ts";
 import { dropOutcome, keepPlayed } from "../runs/live-archive.ts";
-import type { KeptLiveRun, LiveOutcome } from "../runs/live-run.ts";
+import type { KeptLiveRun, LiveOutcome, LiveRunEvent } from "../runs/live-run.ts";
 import { connectedPlans, openTasks } from "./connected-games.ts";
-
-export type LiveRunEvent =
-  /** Every episode of the run, in the order of its records. */
-  | { type: "planned"; ids: string[] }
-  /** An episode begins from its start: its first end, if there was one, no longer counts. */
-  | { type: "begun"; episode: string }
-  /** `unkept` is the record where the browser keeps none. */
-  | { type: "ended"; episode: string; outcome: LiveOutcome | null; unkept: object | null }
-  /** Episodes' worth of what those that run now have played: each counts by its share of the decisions it may take. */
-  | { type: "played"; share: number };
 
 /** What is to be played; `ended` are the episodes that were played before. */
 export interface LiveRunAsk extends Pick<KeptLiveRun, "id" | "plan" | "model"> {
@@ -80,12 +70,15 @@ async function playKept<R extends object>(
     planned.flatMap(({ id, how }) => ("task" in how ? [[id, how.task.maxDecisions]] : [])),
   );
   const drawn = new Map<string, number>();
+  const tellPlayed = (): void => {
+    const shares = [...drawn].map(([episode, times]) => Math.min(1, times / (limits.get(episode) ?? 1)));
+    void emit({ type: "played", share: shares.reduce((sum, share) => sum + share, 0) });
+  };
   const counting: Sampler = {
     async sample(requests, options) {
       const results = await sampler.sample(requests, options);
       for (const { id: episode } of requests) drawn.set(episode, (drawn.get(episode) ?? 0) + 1);
-      const shares = [...drawn].map(([episode, times]) => Math.min(1, times / (limits.get(episode) ?? 1)));
-      void emit({ type: "played", share: shares.reduce((sum, share) => sum + share, 0) });
+      tellPlayed();
       return results;
     },
     forget: () => sampler.forget?.(),
@@ -117,6 +110,7 @@ async function playKept<R extends object>(
       );
       ended.add(episode);
       drawn.delete(episode);
+      tellPlayed();
       await emit({ type: "ended", episode, outcome, unkept: kept ? null : record });
     },
   };

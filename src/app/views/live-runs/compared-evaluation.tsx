@@ -2,7 +2,7 @@
 import { useState } from "react";
 import type { Comparison } from "../../../core/evaluation/index.ts";
 import { comparisonOf, isComparable } from "../../session/live-run-results.ts";
-import type { LiveRun } from "../../session/live-runs.ts";
+import type { LiveRun } from "../../session/live-runs-store.ts";
 import { countOf } from "../../shell/plural.ts";
 import { shownName } from "../../text/shown-text.ts";
 import { intervalText } from "../runs/figures.ts";

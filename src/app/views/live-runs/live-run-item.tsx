@@ -3,13 +3,8 @@ import { useEffect, useState } from "react";
 import { episodesRemaining, formatRange } from "../../session/eta.ts";
 import { faultNotice } from "../../session/faults.ts";
 import { collectedText, evaluationOf, liveRunWords } from "../../session/live-run-results.ts";
-import {
-  cancelLiveRun,
-  goOnWith,
-  type LiveRun,
-  recordLines,
-  removeLiveRun,
-} from "../../session/live-runs.ts";
+import { cancelLiveRun, goOnWith, recordLines, removeLiveRun } from "../../session/live-runs.ts";
+import { type LiveRun, pageTime } from "../../session/live-runs-store.ts";
 import { openDropped } from "../../session/open.ts";
 import { saveFile } from "../../session/save-file.ts";
 import { countOf } from "../../shell/plural.ts";
@@ -30,7 +25,7 @@ const STATES: Record<LiveRun["state"], string> = {
 
 export function LiveRunItem({ run, all }: { run: LiveRun; all: readonly LiveRun[] }) {
   const present = useUi((ui) => ui.liveRun === run.id);
-  const { plan, model, state, message, outcomes, ids, kept, id, endedNow } = run;
+  const { plan, model, state, message, outcomes, ids, kept, id, endedNow, elsewhere } = run;
   const isCollection = plan.kind === "collect";
   const title = isCollection ? "Collection" : "Evaluation";
   return (
@@ -45,18 +40,20 @@ export function LiveRunItem({ run, all }: { run: LiveRun; all: readonly LiveRun[
       </h3>
       <p className="note">
         {liveRunWords(run)} · <span data-measured>{run.created.slice(0, 16).replace("T", " ")}</span> ·{" "}
-        <span data-testid="live-run-state">{STATES[state]}</span>
+        <span data-testid="live-run-state">
+          {STATES[state]}
+          {elsewhere && " · in another tab"}
+        </span>
       </p>
-      {present ? (
-        <Playing run={run} />
-      ) : (
+      {(present || elsewhere) && <Playing run={run} />}
+      {!present && (
         <>
-          {state !== "done" && (
+          {state !== "done" && !elsewhere && (
             <p
               className={`run-line ${state === "failed" ? "error" : ""}`}
               role={state === "failed" && endedNow ? "alert" : undefined}
             >
-              {message !== null && `${shownName(message, 2000)} `}
+              {message !== null && `${shownName(message, 2000).replace(/\.$/, "")}. `}
               {outcomes.size > 0 && `Kept: ${outcomes.size} of ${countOf(ids.length, "episode")}.`}
             </p>
           )}
@@ -73,7 +70,7 @@ export function LiveRunItem({ run, all }: { run: LiveRun; all: readonly LiveRun[
 /** How far a run is, with the time that is left as the episodes since its start took it. */
 function Playing({ run }: { run: LiveRun }) {
   const now = useSeconds();
-  const { outcomes, ids, since, share, state } = run;
+  const { outcomes, ids, since, share, state, elsewhere } = run;
   const [done, total] = [outcomes.size, ids.length];
   const left =
     since === null
@@ -89,20 +86,22 @@ function Playing({ run }: { run: LiveRun }) {
           (left === null ? " · time left is known after the first one" : ` · ${formatRange(left)} left`)}
       </span>
       <progress max={total || 1} value={total === 0 ? undefined : done + share} aria-label="Episodes" />
-      <span>
-        <button type="button" disabled={state === "cancelling"} onClick={() => void cancelLiveRun()}>
-          {state === "cancelling" ? "Cancel requested…" : "Cancel"}
-        </button>
-      </span>
+      {!elsewhere && (
+        <span>
+          <button type="button" disabled={state === "cancelling"} onClick={() => void cancelLiveRun()}>
+            {state === "cancelling" ? "Cancel requested…" : "Cancel"}
+          </button>
+        </span>
+      )}
     </div>
   );
 }
 
-/** `performance.now()`, again each second. */
+/** `pageTime()`, again each second. */
 function useSeconds(): number {
-  const [now, setNow] = useState(() => performance.now());
+  const [now, setNow] = useState(pageTime);
   useEffect(() => {
-    const timer = setInterval(() => setNow(performance.now()), 1000);
+    const timer = setInterval(() => setNow(pageTime()), 1000);
     return () => clearInterval(timer);
   }, []);
   return now;
@@ -127,8 +126,7 @@ function Evaluated({ run, all }: { run: LiveRun; all: readonly LiveRun[] }) {
 function Buttons({ run }: { run: LiveRun }) {
   const computing = useUi(isModelAtWork);
   const opening = useUi((ui) => ui.opening !== null);
-  const { id, plan, state, outcomes } = run;
-  const elsewhere = state === "running";
+  const { id, plan, state, outcomes, elsewhere } = run;
   const isCollection = plan.kind === "collect";
   const file = `${id}-${isCollection ? "sources" : "episodes"}.jsonl`;
   const some = [...outcomes.values()].some((outcome) => outcome !== null);

@@ -1,6 +1,7 @@
 /** Collections and evaluations in the open games: what to play, how far it is, and what came of it. */
 import { useEffect } from "react";
-import { restoreLiveRuns, useLiveRuns } from "../../session/live-runs.ts";
+import { useLiveRuns } from "../../session/live-runs-store.ts";
+import { restoreLiveRuns } from "../../session/tab-live-runs.ts";
 import { LiveRunForm } from "./live-run-form.tsx";
 import { LiveRunItem } from "./live-run-item.tsx";
 
