@@ -42,97 +42,85 @@ const test = base.extend<{ dressed: undefined }>({
 // The fonts come as data, which the page's own policy forbids.
 test.use({ bypassCSP: true, reducedMotion: "reduce" } as Parameters<typeof test.use>[0]);
 
-/** Compares the window, or one part of it, with docs/images. */
-async function picture(page: Page, theme: string, name: string): Promise<void> {
+test.use({ colorScheme: "light", viewport: { width: 1280, height: 800 } });
+
+/** Compares the window with docs/images, in both themes. */
+async function pictures(page: Page, name: string): Promise<void> {
   await page.evaluate(() => document.fonts.ready);
   await page.mouse.move(0, 0);
-  await expect(page).toHaveScreenshot(`${name}${theme === "dark" ? "-dark" : ""}.png`, {
-    animations: "disabled",
-    maxDiffPixelRatio: 0.001,
-    timeout: 30_000,
-  });
+  for (const [colorScheme, suffix] of [
+    ["dark", "-dark"],
+    ["light", ""],
+  ] as const) {
+    await page.emulateMedia({ colorScheme });
+    await expect(page).toHaveScreenshot(`${name}${suffix}.png`, {
+      animations: "disabled",
+      maxDiffPixelRatio: 0.001,
+      timeout: 30_000,
+    });
+  }
 }
 
-for (const theme of ["light", "dark"] as const) {
-  test.describe(`pictures, ${theme}`, () => {
-    test.use({ colorScheme: theme, viewport: { width: 1280, height: 800 } });
+test("library and statistics", async ({ page }) => {
+  await visit(page, "#/library?library=sample");
+  await expect(page.getByRole("row", { name: /melt/ })).toBeVisible();
+  await pictures(page, "library");
+  await page.keyboard.press("5");
+  await expect(page.getByTestId("statistics-scope")).toBeVisible({ timeout: 100_000 });
+  await pictures(page, "statistics");
+});
 
-    test("library and statistics", async ({ page }) => {
-      await visit(page, "#/library?library=sample");
-      await expect(page.getByRole("row", { name: /melt/ })).toBeVisible();
-      await picture(page, theme, "library");
-      await page.keyboard.press("5");
-      await expect(page.getByTestId("statistics-scope")).toBeVisible({ timeout: 100_000 });
-      await picture(page, theme, "statistics");
-    });
+test("one decision: executions, graph, retrieval", async ({ page }) => {
+  await visit(page, sampleHash("task", TASK, { decision: 4 }));
+  await decisionShown(page, 4);
+  await pictures(page, "task");
+});
 
-    test("one decision: executions, graph, retrieval", async ({ page }) => {
-      await visit(page, sampleHash("task", TASK, { decision: 4 }));
-      await decisionShown(page, 4);
-      await picture(page, theme, "task");
-    });
+test("token probabilities under two contexts", async ({ page }) => {
+  await visit(page, sampleHash("tokens", TASK, { decision: 4 }));
+  await page.getByRole("button", { name: "Score" }).click();
+  await expect(page.getByRole("listbox", { name: "Response tokens" })).toBeVisible({ timeout: 280_000 });
+  await pictures(page, "tokens");
+});
 
-    test("token probabilities under two contexts", async ({ page }) => {
-      await visit(page, sampleHash("tokens", TASK, { decision: 4 }));
-      await page.getByRole("button", { name: "Score" }).click();
-      await expect(page.getByRole("listbox", { name: "Response tokens" })).toBeVisible({ timeout: 280_000 });
-      await picture(page, theme, "tokens");
-    });
-
-    test("a student updated", async ({ page }) => {
-      await visit(page, sampleHash("training", TASK, { decision: 4 }));
-      await page.getByLabel("Preset").selectOption("sample");
-      await expect(page.getByRole("button", { name: "Update" })).toBeEnabled();
-      await page.getByRole("button", { name: "Update" }).click();
-      await expect(page.getByTestId("run-message")).toBeVisible({ timeout: 380_000 });
-      await picture(page, theme, "training");
-    });
+test("a student updated, and two runs compared", async ({ page }) => {
+  await page.addInitScript(() => {
+    let state = 9;
+    crypto.getRandomValues = (array) => {
+      for (let i = 0; i < array!.byteLength; i++) {
+        state = (state * 48271) % 2147483647;
+        new DataView(array!.buffer, array!.byteOffset).setUint8(i, state & 255);
+      }
+      return array;
+    };
   });
-}
-
-test.describe("pictures, both themes", () => {
-  test.use({ colorScheme: "light", viewport: { width: 1280, height: 800 } });
-
-  test("two runs compared", async ({ page }) => {
-    await page.addInitScript(() => {
-      let state = 9;
-      crypto.getRandomValues = (array) => {
-        for (let i = 0; i < array!.byteLength; i++) {
-          state = (state * 48271) % 2147483647;
-          new DataView(array!.buffer, array!.byteOffset).setUint8(i, state & 255);
-        }
-        return array;
-      };
-    });
-    await visit(page, sampleHash("training", TASK, { decision: 4 }));
-    await page.getByLabel("Preset").selectOption("sample");
-    const update = page.getByRole("button", { name: "Update" });
-    const detail = page.getByTestId("run-detail");
-    for (const [method, vanilla, graph] of [
-      ["gc-opd", 1, 2],
-      ["opd", 3, null],
-    ] as const) {
-      await page.getByRole("combobox", { name: "Method", exact: true }).selectOption(method);
-      await page.getByLabel("Vanilla passes").fill(String(vanilla));
-      if (graph !== null) await page.getByLabel("Graph-conditioned passes").fill(String(graph));
-      await expect(update).toBeEnabled();
-      await update.click();
-      await expect(detail).toContainText(`${method}, ${TASK}`);
-      await expect(detail).toContainText("✓ done · step 3 of 3", { timeout: 380_000 });
-      if (method === "opd") continue;
-      await page.getByRole("button", { name: "Revert to the loaded student" }).click();
-      await expect(page.getByTestId("model-student")).toContainText("the sample’s");
-    }
-    await page.keyboard.press("Escape");
-    await page.keyboard.press("6");
-    const boxes = page.getByTestId("run-list").getByRole("checkbox");
-    await expect(boxes).toHaveCount(2);
-    for (const i of [1, 0]) await boxes.nth(i).check();
-    await expect(page.getByRole("img", { name: /^Loss.* A −?\d.*, B −?\d/ })).toBeVisible();
-    await expect(page.getByTestId("worker-line")).toContainText("Worker: ");
-    for (const theme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme: theme });
-      await picture(page, theme, "runs");
-    }
-  });
+  await visit(page, sampleHash("training", TASK, { decision: 4 }));
+  await page.getByLabel("Preset").selectOption("sample");
+  const update = page.getByRole("button", { name: "Update" });
+  const detail = page.getByTestId("run-detail");
+  for (const [method, vanilla, graph] of [
+    ["gc-opd", 1, 2],
+    ["opd", 3, null],
+  ] as const) {
+    await page.getByRole("combobox", { name: "Method", exact: true }).selectOption(method);
+    await page.getByLabel("Vanilla passes").fill(String(vanilla));
+    if (graph !== null) await page.getByLabel("Graph-conditioned passes").fill(String(graph));
+    await expect(update).toBeEnabled();
+    await update.click();
+    await expect(detail).toContainText(`${method}, ${TASK}`);
+    await expect(detail).toContainText("✓ done · step 3 of 3", { timeout: 380_000 });
+    if (method === "opd") continue;
+    await expect(page.getByTestId("run-message")).toBeVisible();
+    await pictures(page, "training");
+    await page.getByRole("button", { name: "Revert to the loaded student" }).click();
+    await expect(page.getByTestId("model-student")).toContainText("the sample’s");
+  }
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("6");
+  const boxes = page.getByTestId("run-list").getByRole("checkbox");
+  await expect(boxes).toHaveCount(2);
+  for (const i of [1, 0]) await boxes.nth(i).check();
+  await expect(page.getByRole("img", { name: /^Loss.* A −?\d.*, B −?\d/ })).toBeVisible();
+  await expect(page.getByTestId("worker-line")).toContainText("Worker: ");
+  await pictures(page, "runs");
 });
