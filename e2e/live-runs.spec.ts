@@ -344,17 +344,46 @@ test("an evaluation whose page is closed just before its end goes on to its figu
   await expect(page.getByTestId("evaluation")).toContainText("1 task × 1 seed", { timeout: 60_000 });
 });
 
-test("a collection with plans is opened as a library in one press", async ({ page }) => {
-  await openPanel(page);
+test("the laboratory: games are collected, a student is trained on policy with them, and measured before and after", async ({
+  page,
+}) => {
+  await openPanel(page, 1);
   const form = page.getByRole("form", { name: "A collection or an evaluation" });
+  const evaluate = async (count: number) => {
+    await expect(form.getByLabel("Model")).toHaveValue("student");
+    await form.getByLabel("Seeds").fill("0");
+    await form.getByRole("button", { name: "Evaluate" }).click();
+    await expect(page.getByTestId("evaluation")).toHaveCount(count, { timeout: 100_000 });
+  };
+  await evaluate(1);
+
   await form.getByLabel("Task to run").selectOption("collect");
-  await form.getByLabel("Model").selectOption("teacher");
+  await expect(form.getByLabel("Model")).toHaveValue("teacher");
   await page.getByLabel("Executions of each task (K)").fill("2");
-  await expect(page.getByTestId("live-run-plan")).toHaveText("2 of 2 open tasks: 6 episodes");
-  await page.getByRole("button", { name: "Collect" }).click();
-  const collection = run(page, "Collection");
-  await expect(collection.getByTestId("live-run-state")).toHaveText("done", { timeout: 120_000 });
-  await expect(collection.getByTestId("collected")).toHaveText("6 executions, 2 successful, 6 verified");
+  await expect(page.getByTestId("live-run-plan")).toHaveText("1 of 1 open task: 3 episodes");
+  await form.getByRole("button", { name: "Collect" }).click();
+  const collection = run(page, "Collection by the teacher");
+  await expect(collection.getByTestId("collected")).toHaveText("3 executions, 1 successful, 3 verified", {
+    timeout: 120_000,
+  });
   await collection.getByRole("button", { name: "Open as a library" }).click();
-  await expect(page.getByRole("row", { name: /^made\/small\// })).toHaveCount(2);
+  await expect(page.getByRole("row", { name: /^made\/small\// })).toHaveCount(1);
+
+  await page.keyboard.press("4");
+  await page.getByLabel("Responses").selectOption("live");
+  await page.getByLabel("Maximum decisions").fill("2");
+  await page.getByLabel("Maximum tokens per response").fill("4");
+  await page.getByLabel("Vanilla passes").fill("1");
+  await page.getByLabel("Graph-conditioned passes").fill("1");
+  await expect(page.getByTestId("plan")).toContainText("over 1 task, on policy");
+  await page.getByRole("button", { name: "Update" }).click();
+  await expect(page.getByTestId("run-message")).toContainText("Done: 2 steps.", { timeout: 200_000 });
+
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("7");
+  await form.getByLabel("Task to run").selectOption("evaluate");
+  await evaluate(2);
+  const after = run(page, "Evaluation by the student: student after 2 steps");
+  await after.getByLabel("Compare with").selectOption({ index: 1 });
+  await expect(after.getByTestId("comparison")).toContainText("Of 1 pair of episodes");
 });

@@ -59,8 +59,13 @@ export function LiveRunForm() {
       <Labelled label="Task to run">
         <select
           value={form.kind}
+          // Teachers collect and students are evaluated, unless another model is chosen afterwards.
           onChange={({ target }) =>
-            setLiveRunForm({ kind: target.value === "collect" ? "collect" : "evaluate" })
+            setLiveRunForm(
+              target.value === "collect"
+                ? { kind: "collect", role: "teacher" }
+                : { kind: "evaluate", role: "student" },
+            )
           }
         >
           {Object.entries(KINDS).map(([kind, title]) => (
