@@ -1,6 +1,30 @@
 import { readFile } from "node:fs/promises";
 import { holdAt, loseDeviceAt } from "./compute-worker.ts";
+import { madeGame } from "./made-game.ts";
+import { upload } from "./own-files.ts";
 import { expect, openSample, type Page, test, visit } from "./site.ts";
+
+const REFUSED = "the open games of alfworld are not those that the run began with";
+
+const openGames = (page: Page) =>
+  page.getByRole("list", { name: "Tasks of the open games" }).getByRole("button");
+
+async function makeGames(page: Page, { count, seed }: { count: number; seed: number }): Promise<void> {
+  await page.getByRole("spinbutton", { name: "Games" }).fill(String(count));
+  await page.getByRole("spinbutton", { name: "First seed" }).fill(String(seed));
+  await page.getByRole("button", { name: "Make games" }).click();
+}
+
+/** Opens another game of the name that the made game of seed 0 has, and no further one. */
+async function openAltered(page: Page): Promise<void> {
+  const { file } = madeGame(0);
+  const altered = { ...JSON.parse(file.buffer.toString()), walkthrough: [] };
+  await page
+    .getByTestId("pick-games")
+    .last()
+    .setInputFiles([upload(file.name, Buffer.from(JSON.stringify(altered)))]);
+  await expect(openGames(page)).toHaveCount(1);
+}
 
 /** The training form, for a run on policy in made games. */
 async function fillForm(page: Page, { games, vanilla }: { games: number; vanilla: number }): Promise<void> {
@@ -51,6 +75,15 @@ test("a run on policy is followed by another tab, and goes on there once its own
   await expect(other.getByTestId("run-charts").getByRole("img", { name: /^Loss.* at / })).toBeVisible();
   await page.close();
   await expect(row).toContainText("? lost");
+  // Only in the games that it began with.
+  await other.keyboard.press("7");
+  await openAltered(other);
+  await other.keyboard.press("6");
+  await row.getByRole("button", { name: /^Resume/ }).click();
+  await expect(row).toContainText(REFUSED, { timeout: 60_000 });
+  await other.keyboard.press("7");
+  await other.getByRole("button", { name: "Close all games" }).click();
+  await other.keyboard.press("6");
   await row.getByRole("button", { name: /^Resume/ }).click();
   await expect(row).toContainText("✓ done", { timeout: 200_000 });
   await expect(row.getByRole("cell", { name: "3 of 3" })).toBeVisible();
@@ -65,8 +98,7 @@ async function openPanel(page: Page, count = 2): Promise<void> {
 
 async function fillPanel(page: Page, count: number): Promise<void> {
   await page.keyboard.press("7");
-  await page.getByRole("spinbutton", { name: "Games" }).fill(String(count));
-  await page.getByRole("button", { name: "Make games" }).click();
+  await makeGames(page, { count, seed: 0 });
   await page.getByLabel("What to do with the games").selectOption("runs");
   await page.getByLabel("Maximum decisions").fill("2");
   await page.getByLabel("Maximum tokens per response").fill("4");
@@ -255,11 +287,15 @@ test("an evaluation whose page is closed goes on once its games are open again",
   await expect(run(page, "Evaluation").getByRole("alert")).toContainText(
     "is not open: open or make it in the Play view",
   );
-  await page.getByRole("spinbutton", { name: "Games" }).fill("2");
-  await page.getByRole("button", { name: "Make games" }).click();
-  await expect(page.getByRole("list", { name: "Tasks of the open games" }).getByRole("button")).toHaveCount(
-    2,
-  );
+  // Of the same names, but not those that it began with.
+  await openAltered(page);
+  await makeGames(page, { count: 1, seed: 1 });
+  await expect(openGames(page)).toHaveCount(2);
+  await run(page, "Evaluation").getByRole("button", { name: "Go on" }).click();
+  await expect(run(page, "Evaluation").getByRole("alert")).toContainText(REFUSED);
+  await page.getByRole("button", { name: "Close all games" }).click();
+  await makeGames(page, { count: 2, seed: 0 });
+  await expect(openGames(page)).toHaveCount(2);
   await goOnToItsEnd(page);
 });
 

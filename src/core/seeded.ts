@@ -24,6 +24,11 @@ export async function sha256Bytes(bytes: Uint8Array): Promise<string> {
   return bytesToHex(new Uint8Array(await subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>)));
 }
 
+/** Of several digests, in their order, a line each; of one, itself. */
+export function digestOfDigests(digests: readonly string[]): string {
+  return digests.length === 1 ? digests[0]! : sha256Hex(digests.join("\n"));
+}
+
 /** A seed in [0, 2^31) from a text: the first 8 hexadecimal digits of its SHA-256, modulo 2^31. */
 export function seedOf(text: string): number {
   return Number.parseInt(sha256Hex(text).slice(0, 8), 16) % 2 ** 31;

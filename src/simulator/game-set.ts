@@ -1,5 +1,6 @@
 /** Tasks that games of one environment hold, wherever their texts come from. */
 import type { Environment } from "../core/ports.ts";
+import { digestOfDigests, sha256Bytes } from "../core/seeded.ts";
 
 /** What a game is opened from: a file, or the text of one that nobody wrote. */
 export interface GameText {
@@ -26,4 +27,12 @@ export interface GameSet {
   plan(task: string): Promise<readonly string[] | null>;
   /** What a task's game was opened from; that of several tasks may be the same. */
   textOf(task: string): GameText;
+}
+
+/** What tells games from others: the SHA-256 of the texts that they are opened from, in their order and each once. */
+export async function textsDigest(texts: readonly GameText[]): Promise<string> {
+  const digests: string[] = [];
+  for (const { read } of new Set(texts))
+    digests.push(await sha256Bytes(new TextEncoder().encode(await read())));
+  return digestOfDigests(digests);
 }

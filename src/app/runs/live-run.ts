@@ -70,6 +70,8 @@ export const keptLiveRunSchema = z.object({
   plan: liveRunPlanSchema,
   /** `digest` is of the weights and the tokenizer: only the same model goes on. */
   model: z.object({ name: z.string(), digest: z.string() }),
+  /** What tells its games from others of the same names; absent until they are open, and in earlier versions. */
+  games: z.string().optional(),
   /** Every episode, in the order of the records. */
   ids: z.array(z.string()),
   state: z.enum(LIVE_RUN_STATES),

@@ -51,7 +51,7 @@ export async function liveEvaluation({
  *
  * @throws InputError where a game is not open in the end
  */
-export async function ensureGames({ environment, tasks }: LiveTraining): Promise<void> {
+async function ensureGames({ environment, tasks }: LiveTraining): Promise<void> {
   const name = playedHere(environment);
   const isThere = missingGame(name, tasks) === undefined;
   if (!isThere && environment.made !== undefined && !(await makeGames(name, environment.made))) {
@@ -59,6 +59,42 @@ export async function ensureGames({ environment, tasks }: LiveTraining): Promise
     throw new InputError(problem ?? "games are being opened: start the run when they are there");
   }
   requireGames(name, tasks);
+}
+
+/**
+ * The games of a plan that begins or goes on, made where its config says how, with what tells them from others.
+ *
+ * @throws InputError as `ensureGames` and `checkGames` do
+ */
+export async function withGames<P extends Pick<TrainingPlan, "live" | "evaluation">>(plan: P): Promise<P> {
+  const opened = async (played: LiveTraining): Promise<LiveTraining> => {
+    await ensureGames(played);
+    return { ...played, games: await checkGames(played.environment.name, played.tasks, played.games) };
+  };
+  const { live, evaluation } = plan;
+  return {
+    ...plan,
+    ...(live && { live: await opened(live) }),
+    ...(evaluation && { evaluation: { ...evaluation, measured: await opened(evaluation.measured) } }),
+  };
+}
+
+/**
+ * @param begun what told the games from others when the run began; absent where it begins now
+ * @returns what tells the open games of these tasks from others
+ * @throws InputError where they are not those that the run began with
+ */
+export async function checkGames(
+  environment: string,
+  tasks: readonly string[],
+  begun: string | undefined,
+): Promise<string> {
+  const digest = await gamesWorker().digest(environment, tasks);
+  if (begun !== undefined && digest !== begun)
+    throw new InputError(
+      `the open games of ${environment} are not those that the run began with, though their tasks have the same names (SHA-256 ${begun.slice(0, 12)} then, ${digest.slice(0, 12)} now): open those first`,
+    );
+  return digest;
 }
 
 /** @throws InputError naming the first task whose game is not open */

@@ -10,7 +10,7 @@ import { isComputing } from "../state/computing.ts";
 import { getUi, type Role, setUi } from "../state/store.ts";
 import { describeFault, isAbort, isDeviceFault } from "./faults.ts";
 import { computeWithGames } from "./games.ts";
-import { requireGames } from "./live-games.ts";
+import { checkGames, requireGames } from "./live-games.ts";
 import {
   type LiveRun,
   liveRunOf,
@@ -61,10 +61,11 @@ async function play(id: string): Promise<void> {
     }
     patchLiveRun(id, { state: "running", message: null, share: 0, since: null, elsewhere: false });
     tellLiveRun(id);
-    const { plan, model: before, kept, outcomes: known } = liveRunOf(id)!;
+    const { plan, model: before, games: begun, kept, outcomes: known } = liveRunOf(id)!;
     // Another tab may have played on since this one read it.
     const outcomes = kept ? await keptOutcomes(id).catch(() => known) : known;
     requireGames(plan.environment, plan.tasks);
+    const games = await checkGames(plan.environment, plan.tasks, begun);
     const { api } = await ensureModel(plan.role);
     await computeWithGames();
     const model = await openModelOf(plan.role);
@@ -73,7 +74,7 @@ async function play(id: string): Promise<void> {
         `its episodes so far were played by another model, ${before.name}: open that one as the ${plan.role}, then go on`,
       );
     if (mine !== turn) return;
-    patchLiveRun(id, { model, outcomes, since: { at: pageTime(), ended: outcomes.size } });
+    patchLiveRun(id, { model, games, outcomes, since: { at: pageTime(), ended: outcomes.size } });
     tellLiveRun(id);
     await keep(id);
     await api.playLive(
@@ -126,8 +127,8 @@ function keep(id: string): Promise<void> {
   writing = writing.then(async () => {
     const run = liveRunOf(id);
     if (run === undefined) return;
-    const { plan, model, ids, state, message, created } = run;
-    await keepLiveRun({ id, plan, model, ids, state, message, created }).catch(() =>
+    const { plan, model, games, ids, state, message, created } = run;
+    await keepLiveRun({ id, plan, model, games, ids, state, message, created }).catch(() =>
       patchLiveRun(id, { kept: false }),
     );
   });

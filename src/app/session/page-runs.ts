@@ -41,6 +41,12 @@ export function beginPageRun(run: Pick<Run, "id" | "title" | "config">, plan: un
   void write(run.id);
 }
 
+/** What a run of this tab would go on with, as it is known now. */
+export function keepPlan(id: string, plan: unknown): Promise<void> {
+  plans.set(id, plan);
+  return write(id);
+}
+
 /** Runs that are being written down for the last time. */
 const ending = new Map<string, Promise<void>>();
 

@@ -14,10 +14,10 @@ import { libraryWorker } from "../workers/clients.ts";
 import { describeFault, isAbort, isDeviceFault } from "./faults.ts";
 import { computeWithGames } from "./games.ts";
 import { keepTrained, noteStudentOf } from "./kept-student.ts";
-import { ensureGames } from "./live-games.ts";
+import { withGames } from "./live-games.ts";
 import { requirePlan } from "./memory.ts";
 import { computeWorker, endComputeWorker, ensureModel, studentLost, studentTrained } from "./models.ts";
-import { beginPageRun, endPageRun, planOfRun, takePageRun } from "./page-runs.ts";
+import { beginPageRun, endPageRun, keepPlan, planOfRun, takePageRun } from "./page-runs.ts";
 import { stopComputing } from "./stop-computing.ts";
 import { runTitle } from "./training-data.ts";
 import { follow, patchTraining, showProgress } from "./training-events.ts";
@@ -78,7 +78,9 @@ async function runHere(
       id = known;
       present = id;
     }
-    const { plan, title, again } = await prepare();
+    const prepared = await prepare();
+    const { title, again } = prepared;
+    let { plan } = prepared;
     if (mine !== run) return;
     if (id === null) {
       await takePageRun(plan.id);
@@ -94,13 +96,17 @@ async function runHere(
     showProgress("Measuring what the models will read", 0, 0);
     const passes = await requirePlan("train", () => planTraining(plan));
     if (mine !== run) return;
-    const played = [plan.live, plan.evaluation?.measured].filter((each) => each !== undefined);
-    if (played.length > 0) showProgress("Opening the games", 0, 0);
-    for (const games of played) await ensureGames(games);
+    const plays = plan.live !== undefined || plan.evaluation !== undefined;
+    if (plays) {
+      showProgress("Opening the games", 0, 0);
+      plan = await withGames(plan);
+      if (mine !== run) return;
+      await keepPlan(id, plan);
+    }
     showProgress("Opening the models", 0, 0);
     await ensureModel("teacher");
     const { api } = await ensureModel("student");
-    if (played.length > 0) await computeWithGames();
+    if (plays) await computeWithGames();
     await api.takePasses(passes);
     if (mine !== run) return;
     const perPass = Math.ceil((plan.live?.tasks ?? plan.episodes).length / plan.batchSize);

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { plannedSource } from "../../core/loop/index.ts";
 import type { Source } from "../../core/record/schema.ts";
 import { makeGame } from "../../simulator/alfworld/generate.ts";
+import { madeText } from "../../simulator/made-games.ts";
 import { makeCatalogue } from "../../simulator/webshop/made-catalogue.ts";
 import type { TaskName } from "../model.ts";
 import { GamesService } from "./games-service.ts";
@@ -135,6 +136,27 @@ describe("opening", () => {
     await expect(opening).rejects.toMatchObject({ name: "AbortError" });
     expect(service.tasks()).toEqual([]);
   });
+});
+
+test("games of the same names are told apart, those of the same texts are not", async () => {
+  const game = makeGame(3);
+  const opened = async (...files: ReturnType<typeof file>[]) => {
+    const service = new GamesService();
+    await service.open(files);
+    return service.digest("alfworld", [game.task]);
+  };
+  const service = new GamesService();
+  await service.make("alfworld", { ...HOUSEHOLD, count: 2, seed: 3 });
+  const made = await service.digest("alfworld", [game.task]);
+  const text = madeText(game);
+  expect(await opened({ path: "a.tw-pddl", file: new Blob([text]) })).toBe(made);
+  expect(await opened(file("a.tw-pddl", { ...game, walkthrough: [] }))).not.toBe(made);
+  expect(() => service.digest("alfworld", ["b"])).toThrow('the game of "b" (alfworld) is not open');
+
+  await service.make("webshop", SHOP);
+  const goals = (...n: number[]) => n.map((goal) => `made/shop-3/goal${goal}`);
+  // A shop's goals are of one text.
+  expect(await service.digest("webshop", goals(0, 5))).toBe(await service.digest("webshop", goals(7)));
 });
 
 describe("playing", () => {

@@ -10,7 +10,7 @@ import type { Environment, EnvironmentAnswer, EnvironmentStart, NoAnswer } from 
 import { describeIssue } from "../../core/record/describe-issue.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";
 import { alfworldGameSet, GAME_ENDING, gamesByTask } from "../../simulator/alfworld/game-set.ts";
-import type { GameEnvironment, GameSet, GameText } from "../../simulator/game-set.ts";
+import { type GameEnvironment, type GameSet, type GameText, textsDigest } from "../../simulator/game-set.ts";
 import { type Made, madeGames, madeShops, madeText } from "../../simulator/made-games.ts";
 import { shopGameSet } from "../../simulator/webshop/game-set.ts";
 import type { NamedBlob } from "../library/path-files.ts";
@@ -131,6 +131,11 @@ export class GamesService {
   /** Actions that solve a task, where its game has them. */
   async plan(name: TaskName): Promise<readonly string[] | null> {
     return this.#found(name).set.plan(name.task);
+  }
+
+  /** What tells the games of some tasks from others of the same names. @throws InputError for one that is not open */
+  digest(environment: string, tasks: readonly string[]): Promise<string> {
+    return textsDigest(tasks.map((task) => this.#found({ environment, task }).set.textOf(task)));
   }
 
   /** A new environment. @returns the number of its session */

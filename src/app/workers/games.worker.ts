@@ -16,6 +16,7 @@ const api = {
   open: service.open.bind(service),
   stopOpening: service.stopOpening.bind(service),
   closeGames: service.closeGames.bind(service),
+  digest: service.digest.bind(service),
   plan: service.plan.bind(service),
   openSession: (environment: string) => service.openSession(environment),
   reset: service.reset.bind(service),

@@ -30,6 +30,8 @@ import { checkpointEvery, KeptCheckpoints } from "./kept-checkpoints.ts";
 export interface LiveTraining {
   environment: EnvironmentConfig;
   tasks: readonly string[];
+  /** What tells the games from others of the same names; absent until they are open. */
+  games?: string;
 }
 
 /** What is asked for, as plain data. */

@@ -16,11 +16,11 @@ import {
 import { onFile } from "../../node/file-error.ts";
 import { sha256Hex, sha256OfParts } from "../../node/sha256.ts";
 import { alfworldGameSet, GAME_ENDING, gamesByTask } from "../../simulator/alfworld/game-set.ts";
-import { GAME_PLANS, type GameSet, type GameText } from "../../simulator/game-set.ts";
+import { GAME_PLANS, type GameSet, type GameText, textsDigest } from "../../simulator/game-set.ts";
 import { type Made, madeGames, madeShops, madeText } from "../../simulator/made-games.ts";
 import { readText } from "../io.ts";
 import { gameFile } from "../play/open-game-file.ts";
-import { filesDigest, textsDigest } from "../train/fingerprint.ts";
+import { filesDigest } from "../train/fingerprint.ts";
 import { scienceWorldTasks } from "./scienceworld-tasks.ts";
 import { shopGames } from "./shop-games.ts";
 import { shopServer } from "./shop-server.ts";

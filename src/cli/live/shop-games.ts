@@ -1,7 +1,6 @@
-import { GAME_PLANS, type GameText } from "../../simulator/game-set.ts";
+import { GAME_PLANS, type GameText, textsDigest } from "../../simulator/game-set.ts";
 import { shopGameSet } from "../../simulator/webshop/game-set.ts";
 import { progress } from "../io.ts";
-import { textsDigest } from "../train/fingerprint.ts";
 import type { GameFiles } from "./open-games.ts";
 
 /**

@@ -1,8 +1,7 @@
 /** What decides a run's numbers, as short names and SHA-256 digests: a checkpoint of another run is refused by name. */
 import { createHash } from "node:crypto";
 import type { FolderReader } from "../../core/ports.ts";
-import { sha256Hex } from "../../node/sha256.ts";
-import type { GameText } from "../../simulator/game-set.ts";
+import { digestOfDigests } from "../../core/seeded.ts";
 import { openBytes } from "../io.ts";
 
 /** Files up to this size are digested whole. */
@@ -23,19 +22,6 @@ export async function filesDigest(paths: readonly string[]): Promise<string> {
   const digests: string[] = [];
   for (const path of paths) digests.push(await fileDigest(path));
   return digestOfDigests(digests);
-}
-
-/** Digest of the texts that games are opened from, each once. */
-export async function textsDigest(texts: readonly GameText[]): Promise<string> {
-  const digests: string[] = [];
-  for (const { read } of new Set(texts)) digests.push(sha256Hex(await read()));
-  return digestOfDigests(digests);
-}
-
-/** Of several digests, in their order, a line each; of one, itself. */
-function digestOfDigests(digests: readonly string[]): string {
-  if (digests.length === 1) return digests[0]!;
-  return createHash("sha256").update(digests.join("\n")).digest("hex");
 }
 
 /**
