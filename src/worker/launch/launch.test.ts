@@ -1,0 +1,281 @@
+/** The launchers against the contract, and what each of them meets when something breaks. */
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join, resolve } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { CONTRACT, type Place, TestRun } from "../../../test/support/launch-contract.ts";
+import { processLauncher } from "./process.ts";
+import { quoted, thisMachine } from "./shell.ts";
+import { batchScript, slurmLauncher } from "./slurm.ts";
+import { sshProblem, sshShell } from "./ssh.ts";
+
+const BIN = resolve(import.meta.dirname, "../../../test/support/launch-bin");
+
+let root: string;
+const at = (...path: string[]) => join(root, ...path);
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "gcopd-launch-"));
+  for (const name of ["ssh", "slurm", "bin"]) mkdirSync(at(name));
+  vi.stubEnv("PATH", [at("bin"), BIN, process.env.PATH].join(delimiter));
+  vi.stubEnv("FAKE_SSH", at("ssh"));
+  vi.stubEnv("FAKE_SLURM", at("slurm"));
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(root, { recursive: true, force: true, maxRetries: 10 });
+});
+
+const PLACES: Record<string, () => Place> = {
+  "this machine": () => ({ launcher: processLauncher(thisMachine), root }),
+  ssh: () => ({ launcher: processLauncher(sshShell({ host: "box" })), root }),
+  slurm: () => ({ launcher: slurmLauncher(sshShell({ host: "box" }), { gpus: 1 }), root }),
+};
+
+describe.each(Object.entries(PLACES))("%s", (_, place) => {
+  it.each(CONTRACT)("$name", ({ check }) => check(place()));
+});
+
+/** What goes wrong with the next connection; see launch-bin/ssh. */
+const fault = (text: string) => writeFileSync(at("ssh", "fault"), `${text}\n`);
+const slurm = (name: string, there = true) =>
+  there ? writeFileSync(at("slurm", name), "") : rmSync(at("slurm", name));
+const START = { out: 0, err: 0 };
+
+describe("a connection that fails", () => {
+  it.each([
+    ["unknown-key", /box: its host key is not known: connect once by hand \(ssh box\)/],
+    ["unreachable", /box: it does not answer/],
+    ["refused", /box: no ssh server answers there/],
+    ["cut-output 20", /box: the connection broke/],
+  ])("%s is not the run's failure, and the next answer is right", async (what, why) => {
+    const run = new TestRun(PLACES.ssh!(), 1);
+    fault(what);
+    await expect(run.submit()).rejects.toThrow(why);
+    await run.submit();
+    await run.printed('"start"');
+    fault(what);
+    expect(await run.place.launcher.status(run, START)).toMatchObject({
+      state: "unreachable",
+      reason: expect.stringMatching(why),
+    });
+    run.go(1);
+    expect(await run.ended()).toMatchObject({ state: "ended", code: 0 });
+    expect(run.begun()).toHaveLength(1);
+  });
+
+  it.each([0, 1, 512, 5_000, 10_240])("after %i bytes of the files leaves no run behind", async (bytes) => {
+    const run = new TestRun(PLACES.ssh!(), 1);
+    fault(`cut-input ${bytes}`);
+    await expect(run.put()).rejects.toThrow("the connection broke");
+    expect(existsSync(join(run.folder, "run.json"))).toBe(false);
+    run.go(1);
+    await run.submit();
+    expect(await run.ended()).toMatchObject({ code: 0 });
+  });
+
+  it.each(["ssh", "slurm"])("once %s has submitted doubles nothing", async (name) => {
+    const run = new TestRun(PLACES[name]!(), 1);
+    fault("at:2:no-answer");
+    await expect(run.submit()).rejects.toThrow("the connection broke");
+    await run.submit();
+    run.go(1);
+    expect(await run.ended()).toMatchObject({ code: 0 });
+    expect(run.begun()).toHaveLength(1);
+  });
+
+  it.each([
+    [
+      "REMOTE HOST IDENTIFICATION HAS CHANGED!\nHost key verification failed.",
+      /is not the one that is known/,
+    ],
+    ["root@box: Permission denied (publickey).", /without a password/],
+    ["ssh: Could not resolve hostname box: Name or service not known", /no host of this name/],
+    ["kex_exchange_identification: read: Connection reset by peer", /^kex_exchange/],
+  ])("says what to do: %s", (printed, what) => {
+    expect(sshProblem(printed, "box")).toMatch(what);
+  });
+});
+
+describe("the script of a run, killed", () => {
+  /** A program of this name on the PATH that does `work`, then what the real one does. */
+  function program(name: string, work: string): void {
+    const [real] = ["/bin", "/usr/bin"].map((folder) => join(folder, name)).filter(existsSync);
+    writeFileSync(at("bin", name), `#!/bin/sh\n${work}\nexec ${real} "$@"\n`);
+    chmodSync(at("bin", name), 0o755);
+  }
+  const local = () => PLACES["this machine"]!();
+
+  it("once it has its claim: lost, and a second submit starts nothing", async () => {
+    program("ln", '/bin/ln "$@"; kill -9 $PPID; exit 1');
+    const run = new TestRun(local(), 1);
+    await run.submit().catch(() => undefined);
+    expect(await run.ended()).toMatchObject({ state: "lost", code: null });
+    rmSync(at("bin", "ln"));
+    await run.submit();
+    expect(await run.ended()).toMatchObject({ state: "lost" });
+    expect(run.begun()).toEqual([]);
+  });
+
+  it("by its command: the run lives, obeys, and is lost at its end", async () => {
+    const run = new TestRun(local(), 9, {
+      command: `kill -9 $PPID\nexec ${quoted(process.execPath)} ../trainer.mjs 9 0`,
+    });
+    await run.submit();
+    run.go(1);
+    expect(await run.printed('"step":1')).toMatchObject({ state: "running" });
+    await run.place.launcher.stop(run);
+    await run.place.launcher.stop(run);
+    expect(await run.printed('"asked"')).toMatchObject({ state: "running", asked: "stop" });
+    run.go(2);
+    expect(await run.ended()).toMatchObject({ state: "lost", text: expect.stringMatching(/"stopped"}\n$/) });
+  });
+
+  it("by its command, which is then cancelled", async () => {
+    const run = new TestRun(local(), 9, {
+      command: `kill -9 $PPID\nexec ${quoted(process.execPath)} ../trainer.mjs 9 0`,
+    });
+    await run.submit();
+    await run.printed('"start"');
+    await run.place.launcher.cancel(run);
+    expect(await run.ended()).toMatchObject({ state: "lost", asked: "cancel" });
+  });
+
+  it("before it can leave its code: lost", async () => {
+    program("mv", '[ "$2" = exit ] && { kill -9 $PPID; exit 1; }');
+    const run = new TestRun(local(), 1);
+    run.go(1);
+    await run.submit();
+    expect(await run.ended()).toMatchObject({ state: "lost", text: expect.stringMatching(/"done"}\n$/) });
+  });
+});
+
+it("a command that obeys no signal is killed", async () => {
+  const run = new TestRun(PLACES["this machine"]!(), 0, {
+    command: "trap '' TERM; echo deaf; while :; do sleep 1; done",
+  });
+  await run.submit();
+  await run.printed("deaf");
+  await run.place.launcher.cancel(run);
+  expect(await run.ended()).toMatchObject({ state: "ended", code: 137, asked: "cancel" });
+});
+
+it.each(["stop", "cancel"] as const)("what is asked to %s before it began does not begin", async (what) => {
+  const run = new TestRun(PLACES["this machine"]!(), 1);
+  await run.place.launcher[what](run);
+  await run.submit();
+  expect(await run.ended()).toMatchObject({ state: "ended", code: 143, asked: what, text: "" });
+  expect(run.begun()).toEqual([]);
+});
+
+it("an answer that is none of the script's is refused", async () => {
+  const run = new TestRun(
+    {
+      launcher: processLauncher({
+        ...thisMachine,
+        exec: async () => ({ code: 0, out: Buffer.from("Hello\n"), err: "" }),
+      }),
+      root,
+    },
+    1,
+  );
+  await expect(run.place.launcher.status(run, START)).rejects.toThrow("gave no answer of the run's script");
+});
+
+describe("slurm", () => {
+  const place = () => PLACES.slurm!();
+
+  it("tells why a job waits and when it may start; a stop takes it out of the queue", async () => {
+    slurm("full");
+    const run = new TestRun(place(), 1);
+    await run.submit();
+    await run.submit();
+    expect(await run.place.launcher.status(run, START)).toMatchObject({
+      state: "queued",
+      reason: "Resources",
+      expected: "2026-12-01T10:00:00",
+    });
+    await run.place.launcher.stop(run);
+    expect(await run.place.launcher.status(run, START)).toMatchObject({ state: "never", asked: "stop" });
+    slurm("full", false);
+    expect(await run.place.launcher.status(run, START)).toMatchObject({ state: "never" });
+    expect(run.begun()).toEqual([]);
+  });
+
+  it("a controller that is silent says nothing of a run, and takes none", async () => {
+    const run = new TestRun(place(), 1);
+    slurm("down");
+    await expect(run.submit()).rejects.toThrow("squeue does not answer: nothing was submitted");
+    expect(await run.place.launcher.status(run, START)).toMatchObject({
+      state: "unreachable",
+      reason: expect.stringContaining("Unable to contact slurm controller"),
+    });
+    slurm("down", false);
+    await run.submit();
+    await run.printed('"start"');
+    slurm("down");
+    expect(await run.place.launcher.status(run, START)).toMatchObject({ state: "running" });
+    run.go(1);
+    expect(await run.ended()).toMatchObject({ state: "ended", code: 0 });
+  });
+
+  it("a run that the controller forgot lives on by its folder, and is not begun again", async () => {
+    const run = new TestRun(place(), 1);
+    await run.submit();
+    await run.printed('"start"');
+    rmSync(at("slurm", "jobs"), { recursive: true });
+    expect(await run.place.launcher.status(run, START)).toMatchObject({ state: "running" });
+    await run.submit();
+    expect(existsSync(at("slurm", "jobs", "1"))).toBe(false);
+    run.go(1);
+    expect(await run.ended()).toMatchObject({ code: 0 });
+    expect(run.begun()).toHaveLength(1);
+  });
+
+  it("a job that never came to its script: the accounting says why", async () => {
+    slurm("full");
+    slurm("accounting");
+    const run = new TestRun(place(), 1);
+    await run.submit();
+    writeFileSync(at("slurm", "jobs", "1", "state"), "NODE_FAIL\n");
+    expect(await run.place.launcher.status(run, START)).toMatchObject({
+      state: "never",
+      reason: "NODE_FAIL",
+    });
+  });
+
+  it("asks for an end after the step before the time limit", async () => {
+    const run = new TestRun(place(), 9);
+    await run.submit();
+    await run.printed('"start"');
+    process.kill(run.script(), "SIGUSR1");
+    await run.printed('"asked"');
+    run.go(1);
+    expect(await run.ended()).toMatchObject({ code: 143, text: expect.stringMatching(/"stopped"}\n$/) });
+  });
+
+  it("writes a script that can be read, and submitted by hand", async () => {
+    const script = batchScript(
+      { id: "a", folder: "/scratch/gcopd-runs/a", number: 2 },
+      { partition: "gpu", account: "lab", gpus: 4, time: "12:00:00", sbatch: ["--mem=64G"] },
+    );
+    expect(script).toBe(`#!/bin/sh
+#SBATCH --job-name=gcopd-a-2
+#SBATCH --comment=gcopd:a
+#SBATCH --no-requeue
+#SBATCH --open-mode=append
+#SBATCH --output=/scratch/gcopd-runs/a/attempt-2/slurm.out
+#SBATCH --signal=B:USR1@120
+#SBATCH --partition=gpu
+#SBATCH --account=lab
+#SBATCH --gres=gpu:4
+#SBATCH --time=12:00:00
+#SBATCH --mem=64G
+exec 'sh' '/scratch/gcopd-runs/a/run.sh' 'run' '/scratch/gcopd-runs/a/attempt-2' 'sh' '/scratch/gcopd-runs/a/command.sh'
+`);
+    const run = new TestRun(place(), 1);
+    await run.submit();
+    expect(readFileSync(run.path("sbatch.sh"), "utf8")).toBe(batchScript(run, { gpus: 1 }));
+    run.go(1);
+    await run.ended();
+  });
+});

@@ -1,0 +1,80 @@
+/** A shell on the machine where a run's folder is: this one, or another over ssh. */
+import { spawn } from "node:child_process";
+import { createReadStream } from "node:fs";
+import type { Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { InputError } from "../../core/errors.ts";
+
+/** The target did not answer: nothing is known of what runs there. */
+export class Unreachable extends InputError {}
+
+export interface Answer {
+  code: number;
+  out: Uint8Array;
+  err: string;
+}
+
+export interface Streams {
+  /** Standard input: a text, or the file of this path. */
+  input?: { text: string } | { file: string };
+  /** Takes standard output as it comes; else it is in the answer. */
+  into?: Writable;
+}
+
+export interface Shell {
+  /** Name of the machine, for messages. */
+  readonly place: string;
+  /** Runs a program there. @throws Unreachable when the machine does not answer */
+  exec(args: readonly string[], streams?: Streams): Promise<Answer>;
+}
+
+/** `sh -s`: runs a script with arguments. */
+export function script(shell: Shell, text: string, ...args: string[]): Promise<Answer> {
+  return shell.exec(["sh", "-s", "--", ...args], { input: { text } });
+}
+
+export const thisMachine: Shell = {
+  place: "this machine",
+  async exec([program = "sh", ...args], streams) {
+    return collect(program, args, streams);
+  },
+};
+
+/** One word of a shell's command line. */
+export function quoted(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** Runs a program of this machine to its end. */
+export async function collect(
+  program: string,
+  args: readonly string[],
+  { input, into }: Streams = {},
+): Promise<Answer> {
+  // The token of the worker's API is nothing for other programs.
+  const { GCOPD_TOKEN: _token, ...env } = process.env;
+  const child = spawn(program, args, { stdio: ["pipe", "pipe", "pipe"], env });
+  const out: Uint8Array[] = [];
+  let err = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    err += text;
+  });
+  const ended = new Promise<number>((resolve, reject) => {
+    child.once("error", (error) => reject(new InputError(`${program} cannot be started: ${error.message}`)));
+    child.once("close", (code, signal) => resolve(code ?? (signal === null ? 1 : 255)));
+  });
+  // A program that ends early reads no further; its code says why.
+  child.stdin.on("error", () => undefined);
+  const sent =
+    input !== undefined && "file" in input
+      ? pipeline(createReadStream(input.file), child.stdin).catch(unlessClosed)
+      : child.stdin.end(input?.text ?? "");
+  if (into === undefined) child.stdout.on("data", (bytes: Uint8Array) => out.push(bytes));
+  else child.stdout.pipe(into);
+  const [code] = await Promise.all([ended, sent]);
+  return { code, out: Buffer.concat(out), err: err.trim() };
+}
+
+function unlessClosed(error: NodeJS.ErrnoException): void {
+  if (!["EPIPE", "ECONNRESET", "ERR_STREAM_PREMATURE_CLOSE"].includes(error.code ?? "")) throw error;
+}
