@@ -17,6 +17,7 @@ import { register as games } from "./commands/games.ts";
 import { register as graph } from "./commands/graph.ts";
 import { register as importCommand } from "./commands/import.ts";
 import { register as indexFile } from "./commands/index-file.ts";
+import { register as launch } from "./commands/launch.ts";
 import { register as locate } from "./commands/locate.ts";
 import { register as play } from "./commands/play.ts";
 import { register as prompt } from "./commands/prompt.ts";
@@ -26,6 +27,7 @@ import { register as serveCard } from "./commands/serve-card.ts";
 import { register as stats } from "./commands/stats.ts";
 import { register as step } from "./commands/step.ts";
 import { register as synth } from "./commands/synth.ts";
+import { register as target } from "./commands/target.ts";
 import { register as tokenize } from "./commands/tokenize.ts";
 import { register as train } from "./commands/train.ts";
 import { register as validate } from "./commands/validate.ts";
@@ -54,6 +56,8 @@ const COMMANDS: Register[] = [
   train,
   experiment,
   demo,
+  target,
+  launch,
   worker,
   serveCard,
 ];

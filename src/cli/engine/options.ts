@@ -40,7 +40,11 @@ export function engineOptions(command: Command, { progress = true, cards = false
       .default("f32"),
   );
   if (cards) cardsOption(command);
-  if (!progress) return command;
+  return progress ? progressOption(command) : command;
+}
+
+/** `--progress`, for a person or a program. */
+export function progressOption(command: Command): Command {
   return command.addOption(
     new Option("--progress <format>", "text on standard error, or events as JSON lines on standard output")
       .choices(["text", "json"])

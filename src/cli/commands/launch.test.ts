@@ -1,0 +1,267 @@
+/** `gcopd target` and `gcopd launch` with a program in the place of ssh, and a command line that is killed. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { delimiter, join, resolve } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { buildCli, runCli, startCli } from "../../../test/support/cli.ts";
+import { modelFixture } from "../../../test/support/golden.ts";
+import {
+  eachInItsFolder,
+  inFolder,
+  train,
+  weights,
+  weightsOf,
+  writeConfig,
+} from "../../../test/support/train-runs.ts";
+import { PACKAGE } from "../../worker/package-root.ts";
+
+const BIN = resolve(import.meta.dirname, "../../../test/support/launch-bin");
+
+let script: string;
+beforeAll(async () => {
+  script = await buildCli("launch");
+});
+afterAll(() => rmSync(join(script, ".."), { recursive: true, force: true }));
+eachInItsFolder();
+beforeEach(() => {
+  for (const name of ["ssh", "slurm", "scratch"]) mkdirSync(inFolder(name));
+  vi.stubEnv("PATH", [BIN, process.env.PATH].join(delimiter));
+  vi.stubEnv("FAKE_SSH", inFolder("ssh"));
+  vi.stubEnv("FAKE_SLURM", inFolder("slurm"));
+  vi.stubEnv("XDG_CONFIG_HOME", inFolder("config"));
+  vi.stubEnv("XDG_DATA_HOME", inFolder("data"));
+});
+afterEach(() => vi.unstubAllEnvs());
+
+const fault = (text: string) => writeFileSync(inFolder("ssh", "fault"), `${text}\n`);
+const add = (name: string, ...options: string[]) =>
+  runCli("target", "add", name, "--scratch", inFolder("scratch"), ...options);
+const box = (...options: string[]) =>
+  add("box", "--host", "box", "--gcopd", `'${process.execPath}' '${script}'`, ...options);
+const launched = () => readdirSync(inFolder("data", "gcopd", "launched"));
+const follow = (id: string) => runCli("launch", "follow", id, "--every", "0");
+
+describe("gcopd target", () => {
+  it("keeps targets in a file that only its owner reads, and names what does not fit", async () => {
+    expect(await box("--model", "qwen=/models/qwen", "--gpus", "2")).toMatchObject({ code: 0 });
+    const file = inFolder("config", "gcopd", "targets.json");
+    expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({
+      box: { host: "box", scheduler: "none", gpus: 2, models: { qwen: "/models/qwen" } },
+    });
+    expect((await runCli("target", "list")).out).toContain("| box    | box  ");
+    expect(await box()).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(`${file}, box: is there already`),
+    });
+    expect(await box("--replace")).toMatchObject({ code: 0 });
+    expect(await add("b", "--host", "-oProxyCommand=x")).toMatchObject({
+      code: 1,
+      err: "gcopd: host: expected one plain word\n",
+    });
+    expect(await runCli("target", "add", "b", "--scratch", "relative")).toMatchObject({
+      code: 1,
+      err: "gcopd: scratch: expected an absolute path of plain characters\n",
+    });
+    expect(await runCli("target", "check", "c")).toMatchObject({
+      code: 1,
+      err: `gcopd: ${file}: no target "c"; it has box\n`,
+    });
+    writeFileSync(file, '{ "box": { "scratch": "/s", "password": "x" } }');
+    expect(await runCli("target", "list")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("password"),
+    });
+  });
+
+  it("check says for each step what was found or what to do", async () => {
+    await box("--scheduler", "slurm", "--gpus", "1", "--model", `a=${modelFixture("qwen3-a")}`);
+    const good = await runCli("target", "check", "box", "--json");
+    expect(good).toMatchObject({ code: 0 });
+    const verdicts = Object.fromEntries(
+      JSON.parse(good.out).map(({ step, verdict }: Record<string, string>) => [step, verdict]),
+    );
+    expect(verdicts).toMatchObject({
+      ...{ shell: "ok", tar: "ok", scratch: "ok", node: "ok", gcopd: "ok" },
+      ...{ sbatch: "ok", job: "ok", "model a": "ok" },
+    });
+
+    await box(
+      "--replace",
+      "--gcopd",
+      "no-such-gcopd",
+      "--model",
+      "a=/none",
+      "--module",
+      "cuda",
+      "--image",
+      "/none.sif",
+    );
+    const bad = await runCli("target", "check", "box");
+    expect(bad).toMatchObject({ code: 1 });
+    expect(bad.err).toContain("missing: ");
+    for (const [step, what] of [
+      ["modules", "see module avail"],
+      ["image", "/none.sif is not there"],
+      ["gcopd", "no-such-gcopd does not run: install gcopd there"],
+      ["model a", "there is no config.json in /none"],
+    ])
+      expect(bad.out).toMatch(new RegExp(`\\| ${step} +\\| missing \\| [^\\n]*${what}`));
+
+    fault("unknown-key");
+    const unreached = await runCli("target", "check", "box");
+    expect(unreached.out).toContain("connect once by hand (ssh box)");
+    expect(unreached.err).toBe("gcopd: target box: missing: shell\n");
+  });
+});
+
+describe("gcopd launch", () => {
+  it("trains on the target to the numbers of a run here; files go along, its output and results come back", async () => {
+    await box("--gpus", "1", "--price-per-gpu-hour", "3600", "--model", `student=${modelFixture("qwen3-a")}`);
+    const config = writeConfig({ student: "target:student" });
+    const sent = await runCli("launch", "--target", "box", "--config", config, "--", "--memory-limit", "4");
+    expect(sent).toMatchObject({ code: 0, err: expect.stringContaining("4 inputs go with the run") });
+    const id = sent.out.trim();
+    const text = await follow(id);
+    expect(text).toMatchObject({ code: 0 });
+    expect(text.err).toContain("done after step 4");
+    const json = await runCli("launch", "follow", id, "--every", "0", "--progress", "json");
+    const folder = inFolder("scratch", "gcopd-runs", id);
+    expect(json.out).toBe(readFileSync(join(folder, "attempt-1", "stdout.jsonl"), "utf8"));
+    expect(readFileSync(join(folder, "command.sh"), "utf8")).toContain(
+      "train --config config.json --out out --progress json --memory-limit 4\n",
+    );
+
+    const status = await runCli("launch", "status", id);
+    expect(status.out).toMatch(
+      /^box, attempt 1: done; \d+ s; 0\.\d\d GPU-hours, \d+\.00 at your price\n {2}done after step 4\n$/,
+    );
+    expect((await runCli("launch", "list")).out).toMatch(new RegExp(`\\| ${id} \\| box +\\| +1 \\| ended `));
+
+    expect(await runCli("launch", "fetch", id, "--out", inFolder("got"))).toMatchObject({ code: 0 });
+    await train(writeConfig(), "here");
+    expect(weightsOf(inFolder("got", "out", "student"))).toBe(weights("here"));
+    expect(existsSync(inFolder("got", "out", "checkpoints"))).toBe(false);
+    expect(await runCli("launch", "fetch", id, "--out", inFolder("got"))).toMatchObject({ code: 1 });
+    expect(await runCli("launch", "resume", id)).toMatchObject({
+      code: 1,
+      err: `gcopd: run ${id} is done: there is nothing to resume\n`,
+    });
+
+    // Another laptop, which knows the target and the folder alone.
+    vi.stubEnv("XDG_DATA_HOME", inFolder("other-laptop"));
+    expect(await runCli("launch", "import", folder, "--target", "box")).toMatchObject({
+      code: 0,
+      out: `${id}\n`,
+    });
+    expect((await runCli("launch", "status", id)).out).toContain("box, attempt 1: done");
+    expect(await runCli("launch", "import", folder, "--target", "box")).toMatchObject({ code: 1 });
+    expect(await runCli("launch", "import", `${folder}/in`, "--target", "box")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("there is no run in"),
+    });
+  });
+
+  it.each([["none"], ["slurm"]])(
+    "stops after a step and goes on to the same weights (%s)",
+    async (scheduler) => {
+      await box("--scheduler", scheduler);
+      const id = (await runCli("launch", "--target", "box", "--config", writeConfig())).out.trim();
+      await runCli("launch", "stop", id);
+      const stopped = await follow(id);
+      // It may have been done before it heard of it.
+      expect([0, 143]).toContain(stopped.code);
+      if (stopped.code === 143) {
+        expect((await runCli("launch", "status", id)).out).toContain(
+          "box, attempt 1: stopped (exit code 143)",
+        );
+        expect(await runCli("launch", "resume", id)).toMatchObject({ code: 0 });
+        expect(await follow(id)).toMatchObject({ code: 0 });
+      }
+      await train(writeConfig(), "here");
+      expect(weightsOf(inFolder("scratch", "gcopd-runs", id, "out", "student"))).toBe(weights("here"));
+    },
+  );
+
+  it("says what is wrong before anything is sent", async () => {
+    await box();
+    const launch = (config: string) => runCli("launch", "--target", "box", "--config", config);
+    expect(await runCli("launch")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("--target is missing"),
+    });
+    expect(await runCli("launch", "--target", "box")).toMatchObject({ code: 2 });
+    const config = writeConfig();
+    expect(await runCli("launch", "--target", "box", "--config", config, "--", "--out=x")).toMatchObject({
+      code: 2,
+    });
+    for (const [changes, line] of [
+      [
+        { library: "none.jsonl" },
+        `library: ${inFolder("none.jsonl")} is not here; target:/PATH names one of the target`,
+      ],
+      [{ teacher: "/none/there" }, "teacher: /none/there is neither here nor on target box"],
+      [
+        { teacher: "target:big" },
+        'teacher: the target has no model "big": expected an absolute path or one of its models',
+      ],
+      [{ batch_size: 0 }, "batch_size: "],
+    ] as const)
+      expect((await launch(writeConfig(changes))).err).toContain(`gcopd: ${config}, ${line}`);
+    expect(existsSync(inFolder("data", "gcopd", "launched"))).toBe(false);
+    expect(await runCli("launch", "status", "../x")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('no run "../x" was launched from here'),
+    });
+  });
+
+  it("a target that is not reached leaves the run as it was last seen", async () => {
+    await box();
+    const id = (await runCli("launch", "--target", "box", "--config", writeConfig())).out.trim();
+    fault("unreachable");
+    expect((await runCli("launch", "status", id)).out).toMatch(
+      /^box, attempt 1: not reached; box: it does not answer[^;]*; nothing was heard of it since it was submitted\n$/,
+    );
+    await runCli("launch", "status", id);
+    fault("unreachable");
+    expect((await runCli("launch", "status", id)).out).toMatch(
+      /not reached since \S+Z, when it was (running|ended)\n$/,
+    );
+    fault("unreachable");
+    expect(await follow(id)).toMatchObject({
+      code: 0,
+      err: expect.stringMatching(/not reached; .*\n.*: (running|done)/),
+    });
+  });
+
+  /** Connections of a launch: the files, then the submission. */
+  describe.each([["none"], ["slurm"]])("killed with SIGKILL, with %s as its scheduler", (scheduler) => {
+    it.each([
+      [1, "kill-before", "not submitted"],
+      [1, "kill-after", "not submitted"],
+      [2, "kill-before", "not submitted"],
+      [2, "kill-after", "not submitted"],
+    ])("at connection %i, %s: resumed, it begins once", async (call, how, listed) => {
+      await box("--scheduler", scheduler);
+      fault(`at:${call}:${how}`);
+      const { ended } = startCli(script, ["launch", "--target", "box", "--config", writeConfig()]);
+      expect(await ended).toMatchObject({ signal: "SIGKILL" });
+      const [id = "", ...others] = launched();
+      expect(others).toEqual([]);
+      expect((await runCli("launch", "list")).out).toContain(listed);
+      rmSync(inFolder("ssh", "fault"));
+      const resumed = await runCli("launch", "resume", id);
+      // It runs, or is done, where the submission was the last thing that happened.
+      expect(
+        resumed.code === 0 || /is (running|done|queued): there is nothing to resume/.test(resumed.err),
+      ).toBe(true);
+      expect(await follow(id)).toMatchObject({ code: 0 });
+      const folder = inFolder("scratch", "gcopd-runs", id);
+      expect(readdirSync(folder).filter((name) => name.startsWith("attempt-"))).toEqual(["attempt-1"]);
+      const starts = readFileSync(join(folder, "attempt-1", "stdout.jsonl"), "utf8").match(/"type":"start"/g);
+      expect(starts).toHaveLength(1);
+    });
+  });
+});
+
+it("has the version that check compares", async () => {
+  expect((await runCli("--version")).out).toBe(`${PACKAGE.version}\n`);
+});

@@ -1,0 +1,120 @@
+import { resolve } from "node:path";
+import { type Command, Option } from "commander";
+import { InputError } from "../../core/errors.ts";
+import { checkTarget } from "../../worker/launch/check.ts";
+import { addTarget, readTarget, readTargets, targetsFile } from "../../worker/launch/target.ts";
+import { UsageError } from "../command.ts";
+import { table } from "../demo/table.ts";
+import { number } from "../engine/options.ts";
+import { printLine, progress } from "../io.ts";
+
+interface AddOptions {
+  host?: string;
+  user?: string;
+  port?: number;
+  sshConfig?: string;
+  scheduler?: string;
+  partition?: string;
+  account?: string;
+  gpus?: number;
+  time?: string;
+  sbatch?: string[];
+  module?: string[];
+  image?: string;
+  gcopd?: string;
+  scratch: string;
+  model?: string[];
+  pricePerGpuHour?: number;
+  replace?: boolean;
+}
+
+const also = (value: string, before: string[] = []) => [...before, value];
+
+export function register(program: Command): void {
+  const target = program
+    .command("target")
+    .description("Names the places where `gcopd launch` starts runs (docs/remote.md).");
+  target
+    .command("add <name>")
+    .description(
+      `Writes a target into ${targetsFile()}, which can be edited by hand, too. It holds no secret: ssh uses your own keys and configuration.`,
+    )
+    .requiredOption("--scratch <folder>", "absolute folder there; each run gets a folder of its own in it")
+    .option("--host <host>", "host, or its name in your ssh configuration (default: this machine)")
+    .option("--user <user>", "user on the host")
+    .option("--port <number>", "port of its ssh server", number(1))
+    .option("--ssh-config <file>", "in place of ~/.ssh/config")
+    .addOption(
+      new Option("--scheduler <name>", "who starts runs there").choices(["none", "slurm"]).default("none"),
+    )
+    .option("--partition <name>", "Slurm's partition")
+    .option("--account <name>", "Slurm's account")
+    .option("--gpus <number>", "GPUs that a run takes", number(1))
+    .option("--time <limit>", "Slurm's time limit, as 12:00:00; a run ends after its step before it")
+    .option("--sbatch <option>", "a further option of sbatch, as --sbatch=--mem=64G; may be repeated", also)
+    .option("--module <name>", "load this module first; may be repeated", also)
+    .option("--image <file>", "run inside this Apptainer image")
+    .option("--gcopd <command>", "command that runs gcopd there (default: gcopd; on this machine this one)")
+    .option("--model <name=folder>", "a model there, which configs call target:NAME; may be repeated", also)
+    .option("--price-per-gpu-hour <price>", "what an hour of a GPU costs you", number(0))
+    .option("--replace", "put it in the place of one that has the name")
+    .action(async (name: string, options: AddOptions) => {
+      const { sshConfig, module: modules, model, pricePerGpuHour, replace, ...rest } = options;
+      const given = {
+        ...rest,
+        ssh_config: sshConfig === undefined ? undefined : resolve(sshConfig),
+        modules,
+        models: model === undefined ? undefined : Object.fromEntries(model.map(namedFolder)),
+        price_per_gpu_hour: pricePerGpuHour,
+      };
+      await addTarget(
+        name,
+        Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+        { replace },
+      );
+      progress(`gcopd: wrote ${name} into ${targetsFile()}; gcopd target check ${name} walks the way there`);
+    });
+  target
+    .command("list")
+    .description("Prints the targets.")
+    .option("--json", "as JSON")
+    .action(({ json }: { json?: boolean }) => {
+      const targets = readTargets();
+      const rows = Object.entries(targets).map(([name, { host, scheduler, partition, gpus, scratch }]) => [
+        name,
+        host ?? "this machine",
+        scheduler === "slurm" ? `slurm${partition === undefined ? "" : ` ${partition}`}` : "",
+        gpus ?? "",
+        scratch,
+      ]);
+      if (json) printLine(JSON.stringify(targets, null, 2));
+      else if (rows.length === 0) progress(`gcopd: no targets in ${targetsFile()}: gcopd target add`);
+      else printLine(table(["target", "host", "scheduler", "GPUs", "scratch"], rows));
+    });
+  target
+    .command("check <name>")
+    .description(
+      "Walks the way to a target once and says for each step what is missing and what to do. Exits 1 when something is missing.",
+    )
+    .option("--json", "as JSON")
+    .action(async (name: string, { json }: { json?: boolean }) => {
+      const steps = await checkTarget(readTarget(name));
+      if (json) printLine(JSON.stringify(steps, null, 2));
+      else
+        printLine(
+          table(
+            ["step", "", "found, or what to do"],
+            steps.map(({ step, verdict, text }) => [step, verdict, text]),
+          ),
+        );
+      const missing = steps.filter(({ verdict }) => verdict === "missing").map(({ step }) => step);
+      if (missing.length > 0) throw new InputError(`target ${name}: missing: ${missing.join(", ")}`);
+    });
+}
+
+function namedFolder(text: string): [string, string] {
+  const [, name, folder] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+  if (name === undefined || folder === undefined)
+    throw new UsageError(`--model: expected NAME=FOLDER, got ${JSON.stringify(text)}`);
+  return [name, folder];
+}
