@@ -1,13 +1,10 @@
-/** The state graph: moved with the pointer and the keyboard, and what one frame of that costs. */
-import { cpus, loadavg } from "node:os";
+/** The state graph: moved with the pointer and the keyboard, and what of the page that changes. */
 import { largeTask } from "./large-task.ts";
 import { dropFiles } from "./own-files.ts";
-import { plainWork } from "./plain-work.ts";
 import { expectSeen, noteTexts } from "./seen.ts";
 import { decisionShown, expect, type Page, sampleHash, test, visit } from "./site.ts";
 
-// Recording draws and copies the page on the thread that is measured.
-test.use({ trace: "off", viewport: { width: 1280, height: 800 } });
+test.use({ viewport: { width: 1280, height: 800 } });
 
 const graph = (page: Page) => page.getByRole("application", { name: /^State graph/ });
 const transform = (page: Page) => page.locator(".graph-layer").evaluate((layer) => layer.style.transform);
@@ -113,30 +110,19 @@ test.describe("at full size", () => {
     ["500 states and 1,000 edges", { executions: 64, decisions: 100, lanes: 5 }, false],
     ["2,000 states on a canvas", { executions: 64, decisions: 100, lanes: 21 }, true],
   ] as const) {
-    test(`${what}: a frame of panning and zooming is short, and React renders nothing`, async ({ page }) => {
+    test(`${what}: panning and zooming move the drawing, and React renders nothing`, async ({ page }) => {
       await visit(page);
       await dropFiles(page, largeTask({ task: "large|1|easy", ...shape }));
       await page.getByRole("button", { name: "large|1|easy" }).click();
       await decisionShown(page, 0);
       const note = (await page.locator(".graph-panel .note").first().textContent())!;
-      const [states = 0, edges = 0] = [/([\d,]+) states/, /([\d,]+) edges/].map((pattern) =>
-        Number(pattern.exec(note)?.[1]?.replace(",", "")),
-      );
+      const states = Number(/([\d,]+) states/.exec(note)?.[1]?.replace(",", ""));
       expect(note).toMatch(/[\d,]+ self-loops, [\d,]+ back edges, [\d,]+ on cycles/);
       expect(states).toBeGreaterThan(canvas ? 1500 : 450);
       await expect(page.getByTestId("graph-canvas")).toHaveCount(canvas ? 1 : 0);
       await page.screenshot({ path: `test-results/screenshots/graph-${canvas ? "canvas" : "svg"}.png` });
-      const devtools = await page.context().newCDPSession(page);
-      await devtools.send("Performance.enable", { timeDomain: "threadTicks" });
-      const spent = async (): Promise<number[]> => {
-        const { metrics } = await devtools.send("Performance.getMetrics");
-        const parts = ["TaskDuration", "ScriptDuration", "RecalcStyleDuration", "LayoutDuration"];
-        return parts.map((part) => 1000 * metrics.find(({ name }) => name === part)!.value);
-      };
-      const { rows } = await plainWork(page, 1);
       await untilQuiet(page);
-      const before = await spent();
-      const { frames, changed, longest } = await page.evaluate(async () => {
+      const changed = await page.evaluate(async () => {
         const view = document.querySelector<HTMLElement>(".graph-view")!;
         const layer = document.querySelector<HTMLElement>(".graph-layer")!;
         const labels = document.querySelector(".graph-axis")!;
@@ -158,20 +144,10 @@ test.describe("at full size", () => {
           );
         // A made-up pointer cannot be captured.
         view.setPointerCapture = () => {};
-        let frames = 0;
-        let longest = 0;
-        let last = performance.now();
-        const next = async () => {
-          await new Promise(requestAnimationFrame);
-          const now = performance.now();
-          longest = Math.max(longest, now - last);
-          last = now;
-          frames += 1;
-        };
         fire("pointerdown", width / 2, height / 2);
         for (let i = 0; i < 90; i++) {
           fire("pointermove", width / 2 + 150 * Math.sin(i / 9), height / 2 + 60 * Math.cos(i / 7));
-          await next();
+          await new Promise(requestAnimationFrame);
         }
         fire("pointerup", width / 2, height / 2);
         for (let i = 0; i < 60; i++) {
@@ -181,24 +157,15 @@ test.describe("at full size", () => {
               ...{ clientX: left + width / 2, clientY: top + height / 2 },
             }),
           );
-          await next();
+          await new Promise(requestAnimationFrame);
         }
         changed += observer
           .takeRecords()
           .filter(({ target }) => !moved.has(target) && !labels.contains(target)).length;
         observer.disconnect();
-        return { frames, changed, longest };
+        return changed;
       });
-      const after = await spent();
-      const [perFrame = 0, ...parts] = after.map((each, i) => (each - before[i]!) / frames);
-      const text =
-        `${states} states, ${edges} edges: ${perFrame.toFixed(2)} ms of the main thread a frame ` +
-        `(scripts, styles, layout: ${parts.map((part) => part.toFixed(2)).join(", ")}), ` +
-        `longest frame by the clock ${longest.toFixed(0)} ms`;
-      console.log(`${text}; ${cpus().length} threads, load ${loadavg()[0]!.toFixed(1)}`);
-      test.info().annotations.push({ type: "panning and zooming", description: text });
       expect(changed, "changes of the document besides the transform").toBe(0);
-      expect(perFrame / rows, "a frame's own time beside a hundred plain rows").toBeLessThan(10);
     });
   }
 });

