@@ -2,6 +2,7 @@
 import { extent, line, scaleLinear } from "d3";
 import { useRef } from "react";
 import { useSize } from "../task/use-size.ts";
+import { tickText } from "./tick-text.ts";
 
 export interface Series {
   name: string;
@@ -84,7 +85,7 @@ export function LineChart({
             <g key={tick} className="tick" transform={`translate(0,${y(tick)})`}>
               <line x1={MARGIN.left} x2={width - MARGIN.right} />
               <text x={MARGIN.left - 6} dy="0.32em" textAnchor="end">
-                {y.tickFormat(4)(tick)}
+                {tickText(y, 4)(tick)}
               </text>
             </g>
           ))}

@@ -4,6 +4,7 @@ import { memo, useDeferredValue, useMemo, useRef } from "react";
 import type { Run } from "../../runs/run.ts";
 import { shownName } from "../../text/shown-text.ts";
 import { decimate, type XY } from "../chart/decimate.ts";
+import { tickText } from "../chart/tick-text.ts";
 import { useSize } from "../task/use-size.ts";
 import { curveOf, LETTERS, POINT_SHAPE, readAt, type ShownFigure, spread } from "./figures.ts";
 
@@ -85,7 +86,7 @@ const Curves = memo(function Curves({
         <g key={tick} className="tick" transform={`translate(0,${y(tick)})`}>
           <line x1={MARGIN.left} x2={width - MARGIN.right} />
           <text x={MARGIN.left - 6} dy="0.32em" textAnchor="end">
-            {y.tickFormat(4)(tick)}
+            {tickText(y, 4)(tick)}
           </text>
         </g>
       ))}
