@@ -33,9 +33,9 @@ export default defineConfig({
   forbidOnly: true,
   // For a slow machine with other work: a test that hangs ends by the limit of what it waits for.
   timeout: 900_000 * CPU_THROTTLE,
-  expect: { timeout: 15_000 * CPU_THROTTLE },
+  expect: { timeout: 60_000 * CPU_THROTTLE },
   reporter: "list",
-  use: { actionTimeout: 30_000 * CPU_THROTTLE, trace: "retain-on-failure", screenshot: "only-on-failure" },
+  use: { actionTimeout: 60_000 * CPU_THROTTLE, trace: "retain-on-failure", screenshot: "only-on-failure" },
   projects: [
     { name: "page", use: chromium(WEBGPU), testIgnore: /(no-webgpu|goldens|firefox)\.spec\.ts/ },
     { name: "no-webgpu", use: chromium(["--disable-gpu"]), testMatch: /no-webgpu\.spec\.ts/ },

@@ -81,16 +81,14 @@ test("hostile records are text in every view, and hold nothing up", async ({ pag
   await visit(page);
   await dropFiles(page, hostile([EVERYTHING, LONG_TOKEN, FIVE_MEGABYTES]));
   const names = page.locator("table.tasks tbody tr:not(.spacer) th button");
-  await expect(names).toHaveCount(3, { timeout: 60_000 });
+  await expect(names).toHaveCount(3);
   await expect(names.first()).toContainText("=<script>window.pwned=1</script>⟦RLO⟧␛[31m⟦ZWSP⟧`|␊⟦U+D83D⟧nnn");
   await expect(names.first()).toContainText("characters)");
   await unharmed(page, "library");
   for (const [i, what] of ["texts", "token", "megabytes"].entries()) {
     await page.keyboard.press("1");
     await names.nth(i).click();
-    await expect(page.getByRole("heading", { name: "Decision 0", exact: true })).toBeVisible({
-      timeout: 60_000,
-    });
+    await expect(page.getByRole("heading", { name: "Decision 0", exact: true })).toBeVisible();
     await expect(page.getByTestId("evidence")).toBeVisible();
     await unharmed(page, `task-${what}`);
     await page
@@ -110,11 +108,9 @@ test("hostile records are text in every view, and hold nothing up", async ({ pag
     }
     await page.keyboard.press("v");
     await page.keyboard.press("j");
-    await expect(page.getByRole("heading", { name: "Decision 1", exact: true })).toBeVisible({
-      timeout: 60_000,
-    });
+    await expect(page.getByRole("heading", { name: "Decision 1", exact: true })).toBeVisible();
     await page.getByRole("button", { name: "Compare with the chosen" }).first().click();
-    await expect(page.getByTestId("same-state")).toBeVisible({ timeout: 30_000 });
+    await expect(page.getByTestId("same-state")).toBeVisible();
     await unharmed(page, `compare-${what}`);
     await page.keyboard.press("Escape");
 
@@ -135,7 +131,7 @@ test("hostile records are text in every view, and hold nothing up", async ({ pag
       await page.keyboard.press("Control+Enter");
       await expect(page.getByTestId("what-if")).toContainText("evidence edited by hand");
     }
-    await expect(page.getByTestId("evidence-diff")).toBeVisible({ timeout: 60_000 });
+    await expect(page.getByTestId("evidence-diff")).toBeVisible();
     await unharmed(page, `diff-${what}`);
     await page.getByRole("button", { name: "Reset to the full method" }).click();
     await expect(page.getByTestId("what-if")).toHaveCount(0);
@@ -144,7 +140,7 @@ test("hostile records are text in every view, and hold nothing up", async ({ pag
     await unharmed(page, `tokens-${what}`);
   }
   await page.keyboard.press("5");
-  await expect(page.getByTestId("statistics-scope")).toBeVisible({ timeout: 60_000 });
+  await expect(page.getByTestId("statistics-scope")).toBeVisible();
   await unharmed(page, "statistics");
 
   // Found by a part of their names, and gone to.
@@ -369,6 +365,6 @@ test("hostile tokens, names, jobs, links and recordings are text in the strip, i
     upload(`=<b>${HOSTILE.formula}\u202e.json`, Buffer.from(JSON.stringify([chat(EVERYTHING)]))),
     upload(`${"<i>\u202e".repeat(30)}.txt`, Buffer.from(EVERYTHING)),
   ]);
-  await expect(page.locator(".import-report, [data-testid=notice]").first()).toBeVisible({ timeout: 30_000 });
+  await expect(page.locator(".import-report, [data-testid=notice]").first()).toBeVisible();
   await unharmed(page, "import");
 });

@@ -87,7 +87,7 @@ plain(
         [hub.holdAfter, hub.asked] = [Number.POSITIVE_INFINITY, []];
         await page.getByRole("button", { name: "Go on with the download of owner/model" }).click();
         const teacher = page.getByTestId("model-teacher");
-        await expect(teacher).toContainText("owner/model@0123456789ab, your own", { timeout: 60_000 });
+        await expect(teacher).toContainText("owner/model@0123456789ab, your own");
         // Pinned to its commit: the list is not asked for again, and the rest alone is sent, from the other origin.
         const weights = hub.asked.filter((asked) => asked.startsWith("weights"));
         expect(weights).toHaveLength(1);
@@ -98,7 +98,7 @@ plain(
         await page.reload();
         await page.getByTestId("model-teacher").getByRole("button", { name: "By name…" }).click();
         await page.getByRole("button", { name: /^Open owner\/model/ }).click();
-        await expect(teacher).toContainText("owner/model@0123456789ab, your own", { timeout: 60_000 });
+        await expect(teacher).toContainText("owner/model@0123456789ab, your own");
         await teacher.getByRole("button", { name: "By name…" }).click();
         await page.getByRole("button", { name: /^Remove owner\/model/ }).click();
         await expect(page.getByTestId("hub-problem")).toContainText("it is the teacher now: open another");

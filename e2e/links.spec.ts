@@ -55,7 +55,7 @@ test("each view opens the same in a fresh tab, and only the page's own origin is
     ],
     [
       "#/statistics?library=sample&control=hindsight-only",
-      () => expect(page.getByRole("table").first()).toBeVisible({ timeout: 60_000 }),
+      () => expect(page.getByRole("table").first()).toBeVisible(),
     ],
   ];
   for (const [hash, ready] of views) {
@@ -63,9 +63,7 @@ test("each view opens the same in a fresh tab, and only the page's own origin is
     await ready();
     const tab = await inFreshTab(page, fresh);
     // Both settle: what is counted or planned in the background arrives in its own time.
-    await expect(async () => expect(await shown(tab), hash).toBe(await shown(page))).toPass({
-      timeout: 60_000,
-    });
+    await expect(async () => expect(await shown(tab), hash).toBe(await shown(page))).toPass();
     expect(new URL(tab.url()).hash).toBe(new URL(page.url()).hash);
     await expect(tab.locator(".banner.warn[role=alert]")).toHaveCount(0);
     await tab.close();

@@ -46,7 +46,7 @@ test("a run on policy plays made games afresh before its step", async ({ page })
   await fillForm(page, { games: 2, vanilla: 1 });
   const plan = page.getByTestId("plan");
   await expect(plan).toContainText("1 vanilla step, then 0 graph-conditioned, over 2 tasks, on policy");
-  await expect(page.getByTestId("cost")).toContainText("2 episodes to play", { timeout: 60_000 });
+  await expect(page.getByTestId("cost")).toContainText("2 episodes to play");
   await expect(page.getByRole("button", { name: "Probe the time" })).toHaveCount(0);
   await page.getByRole("button", { name: "Update" }).click();
   await expect(page.getByTestId("run-message")).toContainText("Done: 1 step.", { timeout: 200_000 });
@@ -80,7 +80,7 @@ test("a run on policy is followed by another tab, and goes on there once its own
   await openAltered(other);
   await other.keyboard.press("6");
   await row.getByRole("button", { name: /^Resume/ }).click();
-  await expect(row).toContainText(REFUSED, { timeout: 60_000 });
+  await expect(row).toContainText(REFUSED);
   await other.keyboard.press("7");
   await other.getByRole("button", { name: "Close all games" }).click();
   await other.keyboard.press("6");
@@ -158,7 +158,7 @@ test("a student is evaluated twice, and the two are compared; what was played ou
   await page.getByLabel("Seeds").fill("0, 1");
   await expect(page.getByTestId("live-run-plan")).toHaveText("2 of 2 open tasks: 4 episodes");
   await page.getByRole("button", { name: "Evaluate" }).click();
-  await expect(page.getByTestId("live-run-progress")).toContainText("0 of 4 episodes", { timeout: 60_000 });
+  await expect(page.getByTestId("live-run-progress")).toContainText("0 of 4 episodes");
   // Its model is at work: a second press would start nothing.
   await expect(page.getByRole("button", { name: "Evaluate" })).toBeDisabled();
   // Another device would end it, and it plays in the open games.
@@ -256,9 +256,9 @@ test("a cancelled evaluation keeps what has ended and goes on", async ({ page })
   const goOn = await holdAt(page, { at: { episodes: 2 } });
   await evaluateTwoGroups(page);
   const progress = page.getByTestId("live-run-progress");
-  await expect(progress).toContainText(/^2 of 4 episodes.* left/, { timeout: 60_000 });
+  await expect(progress).toContainText(/^2 of 4 episodes.* left/);
   await progress.getByRole("button", { name: "Cancel" }).click();
-  await expect(state(page)).toHaveText("cancelled", { timeout: 30_000 });
+  await expect(state(page)).toHaveText("cancelled");
   await expect(run(page, "Evaluation")).toContainText("Kept: 2 of 4 episodes.");
   // Its worker may have stopped by itself, and then goes on with the next.
   await goOn();
@@ -268,7 +268,7 @@ test("a cancelled evaluation keeps what has ended and goes on", async ({ page })
 test("an evaluation whose device is lost says so, keeps what has ended and goes on", async ({ page }) => {
   await loseDeviceAt(page, { at: { episodes: 2 } });
   await evaluateTwoGroups(page);
-  await expect(state(page)).toHaveText("failed", { timeout: 60_000 });
+  await expect(state(page)).toHaveText("failed");
   await expect(run(page, "Evaluation").getByRole("alert")).toContainText(
     /device.*lost.* Kept: 2 of 4 episodes\./,
   );
@@ -278,7 +278,7 @@ test("an evaluation whose device is lost says so, keeps what has ended and goes 
 test("an evaluation whose page is closed goes on once its games are open again", async ({ page }) => {
   await holdAt(page, { at: { episodes: 2 } });
   await evaluateTwoGroups(page);
-  await expect(page.getByTestId("live-run-progress")).toContainText("2 of 4 episodes", { timeout: 60_000 });
+  await expect(page.getByTestId("live-run-progress")).toContainText("2 of 4 episodes");
   await page.reload();
   await page.getByLabel("What to do with the games").selectOption("runs");
   await expect(state(page)).toHaveText("interrupted");
@@ -314,9 +314,9 @@ test("a run of another tab is followed to its figures, and its tab takes it away
   await showRuns(other);
   const goOn = await holdAt(page, { at: { episodes: 2 } });
   await evaluateTwoGroups(page);
-  await expect(state(other)).toHaveText("playing · in another tab", { timeout: 60_000 });
+  await expect(state(other)).toHaveText("playing · in another tab");
   const progress = other.getByTestId("live-run-progress");
-  await expect(progress).toContainText(/^2 of 4 episodes.* left/, { timeout: 60_000 });
+  await expect(progress).toContainText(/^2 of 4 episodes.* left/);
   await expect(progress.getByRole("progressbar")).toHaveAttribute("value", "2");
   // It is the other tab's to end, to go on with and to remove.
   for (const name of ["Cancel", "Go on", "Remove…"])
@@ -336,7 +336,7 @@ test("a run of another tab is followed to its figures, and its tab takes it away
 test("a run of another tab can be gone on with once that tab is gone", async ({ page, context }) => {
   await holdAt(page, { at: { episodes: 2 } });
   await evaluateTwoGroups(page);
-  await expect(page.getByTestId("live-run-progress")).toContainText("2 of 4 episodes", { timeout: 60_000 });
+  await expect(page.getByTestId("live-run-progress")).toContainText("2 of 4 episodes");
   const other = await context.newPage();
   await openPanel(other);
   await expect(state(other)).toHaveText("playing · in another tab");
@@ -377,7 +377,7 @@ test("an evaluation whose page is closed just before its end goes on to its figu
   await openPanel(page, 1);
   await expect(run(page, "Evaluation")).toContainText("Kept: 1 of 1 episode.");
   await run(page, "Evaluation").getByRole("button", { name: "Go on" }).click();
-  await expect(page.getByTestId("evaluation")).toContainText("1 task × 1 seed", { timeout: 60_000 });
+  await expect(page.getByTestId("evaluation")).toContainText("1 task × 1 seed");
 });
 
 test("the laboratory: games are collected, a student is trained on policy with them, and measured before and after", async ({

@@ -26,7 +26,6 @@ for (const theme of ["light", "dark"] as const) {
       const note = page.getByTestId("memory-train");
       await expect(note).toContainText(
         /What it will need: about [\d.]+ [GM]iB \(weights [\d.]+ [GM]iB, activations [\d.]+ [GM]iB, training state [\d.]+ [GM]iB\)/,
-        { timeout: 60_000 },
       );
       await note.locator("summary").focus();
       await page.keyboard.press("Enter");
@@ -48,7 +47,7 @@ test("scoring: weights in fewer bits need less", async ({ page }) => {
   await openOwn(page, "t");
   const note = page.getByTestId("memory-score");
   const weights = async (): Promise<number> => {
-    await expect(note).toContainText(/weights [\d.]+ MiB/, { timeout: 60_000 });
+    await expect(note).toContainText(/weights [\d.]+ MiB/);
     await expect(note).toHaveAttribute("aria-busy", "false");
     return Number(/weights ([\d.]+) MiB/.exec((await note.textContent())!)![1]);
   };

@@ -161,23 +161,19 @@ test("models play: the student a step, the teacher under the evidence of an open
   await page.getByRole("button", { name: "One step" }).click();
   // Whoever types meanwhile keeps the focus.
   await page.getByLabel("Filter").fill("made");
-  await expect(page.locator("[data-decision='0']")).toContainText(/Decision 0, student, seed \d+/, {
-    timeout: 60_000,
-  });
+  await expect(page.locator("[data-decision='0']")).toContainText(/Decision 0, student, seed \d+/);
   await expect(action(page)).toBeEnabled();
   await expect(page.getByLabel("Filter")).toBeFocused();
   await page.getByTestId("policy").selectOption("evidence");
   await page.getByRole("button", { name: "One step" }).click();
-  await expect(page.locator("[data-decision='1']")).toContainText(/teacher under evidence, seed \d+/, {
-    timeout: 60_000,
-  });
+  await expect(page.locator("[data-decision='1']")).toContainText(/teacher under evidence, seed \d+/);
   await page.getByText("What the library gave the teacher for decision 1").click();
   await expect(page.locator(".evidence-shown")).toContainText("COMPLETE SOURCE ACTION/OBSERVATION EXECUTION");
   await expect(page.locator(".evidence-shown")).not.toContainText("STUDENT'S COMPLETE");
   // A model that plays on can be stopped; what it has decided stays.
   await page.getByTestId("policy").selectOption("student");
   await page.getByRole("button", { name: "Play on" }).click();
-  await expect(page.locator("[data-decision='2']")).toBeVisible({ timeout: 60_000 });
+  await expect(page.locator("[data-decision='2']")).toBeVisible();
   await page.getByRole("button", { name: "Stop" }).click();
   await expect(page.getByTestId("playing")).toHaveText("T 0.4, as in an evaluation");
   expect(await page.locator("[data-decision]").count()).toBeGreaterThanOrEqual(3);

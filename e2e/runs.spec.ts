@@ -27,7 +27,7 @@ test("the same job here and on the worker: watched, compared, exported, and ther
 }) => {
   await visit(page);
   await openForm(page);
-  await expect(page.getByTestId("cost")).toContainText("the teacher reads", { timeout: 60_000 });
+  await expect(page.getByTestId("cost")).toContainText("the teacher reads");
   await page.getByLabel("Graph-conditioned passes").fill("0");
   await page.getByLabel("Vanilla passes").fill("2");
   await page.keyboard.press("Tab");
@@ -55,7 +55,7 @@ test("the same job here and on the worker: watched, compared, exported, and ther
   await expect(page.getByTestId("worker-cost")).toContainText("2 steps; memory about", { timeout: 100_000 });
   await startThere(page);
   // Not the page's run any more, which is done: only one of the worker has a command.
-  await expect(detail(page).getByText("Command", { exact: true })).toBeVisible({ timeout: 60_000 });
+  await expect(detail(page).getByText("Command", { exact: true })).toBeVisible();
   await expect(detail(page)).toContainText("✓ done · step 2 of 2", { timeout: 200_000 });
   await page.getByTestId("batch").locator("summary").click();
   await expect(page.getByTestId("batch").getByRole("columnheader", { name: "ratio ρ" })).toBeVisible();
@@ -69,7 +69,7 @@ test("the same job here and on the worker: watched, compared, exported, and ther
   await expect(async () => {
     const [, a, b] = /A (−?\d\S*), B (−?\d\S*)/.exec((await losses.getAttribute("aria-label"))!) ?? [];
     expect(Number(a?.replace("−", "-"))).toBeCloseTo(Number(b?.replace("−", "-")), 3);
-  }).toPass({ timeout: 15_000 });
+  }).toPass();
   await page.getByRole("slider", { name: /Read at step/ }).fill("1");
   await expect(losses).toHaveAttribute("aria-label", /at step 1: A/);
   // The pointer reads a step in all charts; where it leaves them, the last one is read.
@@ -133,7 +133,7 @@ test("a run on the worker is stopped after its step, goes on, and is cancelled",
     timeout: 100_000,
   });
   await detail(page).getByRole("button", { name: "Stop after this step" }).click();
-  await expect(detail(page)).toContainText("▢ cancelled", { timeout: 60_000 });
+  await expect(detail(page)).toContainText("▢ cancelled");
   await page.reload();
   await page.keyboard.press("6");
   const row = page
@@ -146,14 +146,14 @@ test("a run on the worker is stopped after its step, goes on, and is cancelled",
   await expect(detail(page)).toContainText(/went on after step \d+/, { timeout: 100_000 });
   await detail(page).getByText("Log", { exact: true }).click();
   await detail(page).getByRole("button", { name: "Cancel at once" }).click();
-  await expect(detail(page)).toContainText("▢ cancelled", { timeout: 60_000 });
+  await expect(detail(page)).toContainText("▢ cancelled");
 
   // Its checkpoints are models: one becomes the page's student, tokenizer and all.
   await page.getByTestId("run-students").locator("summary").click();
   const checkpoint = page.getByRole("button", { name: /^Open this student, after step \d+$/ }).first();
   const step = /\d+$/.exec((await checkpoint.getAttribute("aria-label"))!)![0];
   await checkpoint.click();
-  await expect(page.getByTestId("notice")).toContainText(`after step ${step}`, { timeout: 60_000 });
+  await expect(page.getByTestId("notice")).toContainText(`after step ${step}`);
   await page.keyboard.press("4");
   await expect(page.getByTestId("model-student")).toContainText(`your own (${step} steps)`);
 });
@@ -192,7 +192,6 @@ test("a run that measures its student: the curve, each evaluation, and the best 
 test("a press of Start answers at once and counts once; the same config again is asked about", async ({
   page,
 }) => {
-  test.setTimeout(300_000);
   await visit(page);
   await openForm(page);
   await page.getByRole("radio", { name: /the worker/ }).check();
@@ -287,7 +286,6 @@ test("a run of the page goes on after a reload, from the last checkpoint that is
 });
 
 test("the header of every view shows what is running, and can end it", async ({ page }) => {
-  test.setTimeout(300_000);
   await visit(page);
   await openForm(page);
   await page.getByLabel("Vanilla passes").fill("900");
@@ -298,17 +296,17 @@ test("the header of every view shows what is running, and can end it", async ({ 
   await startThere(page);
   await page.keyboard.press("1");
   const atWork = page.getByTestId("at-work");
-  await expect(atWork.locator("summary")).toContainText("2 running", { timeout: 60_000 });
+  await expect(atWork.locator("summary")).toContainText("2 running");
   await atWork.locator("summary").focus();
   await page.keyboard.press("Enter");
   const here = atWork.getByRole("listitem").filter({ hasText: "Training: step" });
   const there = atWork.getByRole("listitem").filter({ hasText: /, on the worker/ });
   await expect(there).toContainText(/running, step [1-9]\d* of 901/, { timeout: 100_000 });
   await there.getByRole("button", { name: "Stop after its step" }).click();
-  await expect(there).toHaveCount(0, { timeout: 60_000 });
+  await expect(there).toHaveCount(0);
   await expect(here.getByRole("progressbar")).toHaveAttribute("max", "901");
   await here.getByRole("button", { name: "Stop after this step" }).click();
-  await expect(atWork).toHaveCount(0, { timeout: 60_000 });
+  await expect(atWork).toHaveCount(0);
   await page.keyboard.press("6");
   await expect(page.getByTestId("run-list").getByRole("row", { name: /this page/ })).toContainText(
     "▢ cancelled",
@@ -319,7 +317,6 @@ test("a run has one tab: the others follow it, end it, and go on with it only wh
   page,
   context,
 }) => {
-  test.setTimeout(400_000);
   await visit(page);
   await openForm(page);
   await page.getByLabel("Vanilla passes").fill("900");
@@ -338,12 +335,10 @@ test("a run has one tab: the others follow it, end it, and go on with it only wh
   // Its steps come as they are taken.
   const step = async () => Number(/(\d+) of 901/.exec((await run.textContent())!)?.[1]);
   const then = await step();
-  await expect.poll(step, { timeout: 60_000 }).toBeGreaterThan(then);
+  await expect.poll(step).toBeGreaterThan(then);
 
   await run.getByRole("button", { name: "Stop after this step" }).click();
-  await expect(page.getByTestId("run-message")).toContainText(/Stopped after \d+ of 901 steps/, {
-    timeout: 60_000,
-  });
+  await expect(page.getByTestId("run-message")).toContainText(/Stopped after \d+ of 901 steps/);
   await expect(run).toContainText("▢ cancelled");
   // It is free, and goes on here; now the first tab follows.
   await run.getByRole("button", { name: "Resume" }).click();
@@ -352,15 +347,15 @@ test("a run has one tab: the others follow it, end it, and go on with it only wh
   await expect(detail(page).getByRole("button", { name: "Resume" })).toHaveCount(0);
   const taken = async () => Number(/step (\d+) of 901/.exec((await detail(page).textContent())!)?.[1]);
   const before = await taken();
-  await expect.poll(taken, { timeout: 60_000 }).toBeGreaterThan(before);
+  await expect.poll(taken).toBeGreaterThan(before);
 
   await other.close();
-  await expect(detail(page)).toContainText("? lost", { timeout: 60_000 });
+  await expect(detail(page)).toContainText("? lost");
   await expect(detail(page)).toContainText("it can go on from its last checkpoint");
   await detail(page).getByRole("button", { name: "Resume" }).click();
   await expect(page.getByTestId("running")).toContainText(/Step \d+ of 901/, { timeout: 100_000 });
   await detail(page).getByRole("button", { name: "Cancel at once" }).click();
-  await expect(detail(page)).toContainText("▢ cancelled", { timeout: 60_000 });
+  await expect(detail(page)).toContainText("▢ cancelled");
 });
 
 test("an address of a run that is not there says so", async ({ page }) => {

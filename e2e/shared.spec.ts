@@ -178,7 +178,6 @@ plain(
       const picked = page.getByTestId("picked-model");
       await expect(picked).toContainText(
         /^models\/qwen3-b: two passes over at most \d+ tokens\. .* about [\d.]+ [MG]iB \(weights /,
-        { timeout: 60_000 },
       );
       // So far only what describes the weights.
       expect(asked()).toBeGreaterThan(0);

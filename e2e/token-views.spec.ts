@@ -143,7 +143,7 @@ test("a job over a whole task shows what it has, and keeps it when it is stopped
   });
   await expect(page.getByTestId("scoring-changes")).toContainText(/ left/);
   await page.keyboard.press("Escape");
-  await expect(facts).toContainText(", then it was stopped: ", { timeout: 30_000 });
+  await expect(facts).toContainText(", then it was stopped: ");
   await expect(
     panel.getByLabel("Largest changes", { exact: true }).locator("tbody tr").first(),
   ).toBeVisible();

@@ -45,7 +45,7 @@ test("the what-if, the library and the student come back", async ({ page }) => {
   await expect(notice).toContainText("it has 2 optimizer steps now");
   await noteTexts(page, "hint");
   await page.keyboard.press("z");
-  await expect(student).toContainText("the sample’s", { timeout: 60_000 });
+  await expect(student).toContainText("the sample’s");
   await expectSeen(page, "hint", /Undone: The student was updated/);
   await expect(page.getByRole("button", { name: "Revert to the loaded student" })).toBeDisabled();
   // The curves were measured: they stay, and say that the student has the steps no longer.

@@ -92,7 +92,6 @@ plain(
       const cost = page.getByTestId("worker-cost");
       await expect(cost).toContainText(
         'expected an absolute path, or a model of the hub by its name, as "hub:owner/model"',
-        { timeout: 60_000 },
       );
       await page.getByLabel("Teacher, a folder or hub").fill("hub:owner/model");
       await page.getByRole("button", { name: "Probe the time too" }).click();
@@ -167,7 +166,7 @@ plain(
       await page.getByLabel("Vanilla passes").fill("0");
       await page.getByTestId("config").locator("summary").click();
       // Known when the worker has told where its folder is.
-      await expect(page.getByTestId("config")).toContainText(join(shared, "more"), { timeout: 60_000 });
+      await expect(page.getByTestId("config")).toContainText(join(shared, "more"));
       await expect(page.getByTestId("config")).not.toContainText("Sent to the worker");
       expect(JSON.parse(await copied(page, "config", "the config"))).toMatchObject({
         library: [join(shared, "sources.jsonl"), join(shared, "more", "sources.jsonl")],
@@ -227,7 +226,7 @@ plain(
       run = await pidOf(jobs, id);
       worker.process.kill("SIGKILL");
       await once(worker.process, "exit");
-      await expect(detail(page)).toContainText("not connected, trying again", { timeout: 60_000 });
+      await expect(detail(page)).toContainText("not connected, trying again");
       // Nobody follows the run, and it goes on.
       const then = steps(metrics).length;
       await expect.poll(() => steps(metrics).length, { timeout: 100_000 }).toBeGreaterThan(then + 2);
@@ -235,7 +234,7 @@ plain(
       const done = steps(metrics).length;
       worker = await startWorker(data, "--port", port);
       // All that happened meanwhile, and no more: the run stands still.
-      await expect(detail(page)).toContainText(`▶ running · step ${done} of 901`, { timeout: 60_000 });
+      await expect(detail(page)).toContainText(`▶ running · step ${done} of 901`);
       await expect(detail(page)).toContainText("its events were read afterwards");
       process.kill(run, "SIGCONT");
 

@@ -253,7 +253,7 @@ describe("the API", () => {
     for (const [name, code] of Object.entries(scripts)) {
       const script = join(harness.folder, `${name}.mjs`);
       writeFileSync(script, code);
-      const probe = new DeviceProbe({ script, timeoutMs: name === "hang" ? 300 : 20_000 });
+      const probe = new DeviceProbe({ script, timeoutMs: name === "hang" ? 300 : 600_000 });
       const report = await probe.report();
       messages[name] = report.message;
       expect(report.device).toBe(name === "adapter" ? "webgpu" : "cpu");

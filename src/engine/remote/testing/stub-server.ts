@@ -27,6 +27,8 @@ export interface StubOptions {
   optional?: { status: number; headers?: Record<string, string> } | null;
   /** Ids, or for a plain API the text, of the response to a request. */
   respond: (body: Record<string, unknown>) => { ids: number[]; text: string; stop: "stop" | "length" };
+  /** No completion is answered until so many are under way. */
+  together?: number;
   /** What happens to the completions, in their order; all later ones are answered. */
   faults?: readonly (Fault | null)[];
 }
@@ -43,6 +45,10 @@ export async function startStub(options: StubOptions): Promise<Stub> {
   const asked: Asked[] = [];
   const faults = [...(options.faults ?? [])];
   let [now, most] = [0, 0];
+  let answerAll = (): void => {};
+  const together = new Promise<void>((resolve) => {
+    answerAll = resolve;
+  });
   const server: Server = createServer(async (request, response) => {
     const path = request.url ?? "";
     const { authorization } = request.headers;
@@ -60,8 +66,8 @@ export async function startStub(options: StubOptions): Promise<Stub> {
     asked.push({ path, authorization, body });
     now += 1;
     most = Math.max(most, now);
-    // Others come meanwhile.
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    if (now === (options.together ?? 1)) answerAll();
+    await together;
     now -= 1;
     const fault = faults.shift() ?? null;
     if (fault === "hang") return;
