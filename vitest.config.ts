@@ -13,6 +13,8 @@ const LONG = [
   "src/tensor/decoder.test.ts",
   "test/fuzz/fuzz.test.ts",
   "test/standard-streams.test.ts",
+  "src/cli/commands/launch.test.ts",
+  "src/worker/launch/launch.test.ts",
 ];
 
 /** Long files go first, so that no worker is left with one at the end. */

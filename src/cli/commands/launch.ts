@@ -172,20 +172,21 @@ async function follow(
       Object.assign(offsets, { out: 0, err: 0 });
       continue;
     }
-    const line = describeRun(record, status, { times: false });
-    if (line !== said) progress(`gcopd: ${line}`);
-    said = line;
     const { output: out, log } = status;
     output.print(out.bytes);
     errors.print(log.bytes);
     offsets.out += out.bytes.length;
     offsets.err += log.bytes.length;
-    if (out.bytes.length + log.bytes.length > 0) continue;
-    if (status.state === "ended" || status.state === "lost" || status.state === "never") {
-      if (status.state !== "ended") throw new InputError(describeRun(record, status));
+    // All output comes first: what is told of the end stands at the end.
+    if (offsets.out < out.size || offsets.err < log.size) continue;
+    const line = describeRun(record, status, { times: false });
+    if (line !== said) progress(`gcopd: ${line}`);
+    said = line;
+    if (status.state === "ended") {
       process.exitCode = status.code ?? 1;
       return;
     }
+    if (status.state === "lost" || status.state === "never") throw new InputError(line);
     await sleep(every * 1000);
   }
 }

@@ -67,7 +67,11 @@ function inWords({ submitted_at: submitted }: RunRecord, { state, code, asked }:
     case "ended":
       if (code === 0) return "done";
       if (asked === "stop") return `stopped (exit code ${code})`;
-      return asked === "cancel" ? `cancelled (exit code ${code})` : `ended with exit code ${code}`;
+      if (asked === "cancel") return `cancelled (exit code ${code})`;
+      // What a shell says of SIGINT, SIGKILL and SIGTERM.
+      if (code === 130 || code === 137 || code === 143)
+        return `ended from outside with exit code ${code} (a time limit, a kill or a shutdown); gcopd launch resume goes on`;
+      return `failed with exit code ${code}`;
     case "lost":
       return asked === "cancel"
         ? "cancelled before it could leave its exit code"

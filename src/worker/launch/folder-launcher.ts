@@ -139,8 +139,8 @@ const UNKNOWN: RunStatus = {
   began: null,
   seconds: null,
   latest: 0,
-  output: { from: 0, bytes: new Uint8Array() },
-  log: { from: 0, bytes: new Uint8Array() },
+  output: { from: 0, bytes: new Uint8Array(), size: 0 },
+  log: { from: 0, bytes: new Uint8Array(), size: 0 },
 };
 
 const whole = z.coerce.number().int();
@@ -209,8 +209,8 @@ function dissected(answer: Buffer, place: string) {
   return {
     queue: /^scheduler (.*)$/m.exec(answer.subarray(0, begin).toString())?.[1] ?? "",
     head,
-    output: { from: head.stdout.from, bytes: answer.subarray(end + 2, split) },
-    log: { from: head.stderr.from, bytes: answer.subarray(split, split + head.stderr.part) },
+    output: { ...head.stdout, bytes: answer.subarray(end + 2, split) },
+    log: { ...head.stderr, bytes: answer.subarray(split, split + head.stderr.part) },
   };
 }
 

@@ -214,8 +214,10 @@ describe("slurm", () => {
     await run.printed('"start"');
     slurm("down");
     expect(await run.place.launcher.status(run, START)).toMatchObject({ state: "running" });
+    await expect(run.place.launcher.stop(run)).rejects.toThrow("a run that has begun was asked");
+    await run.printed('"asked"');
     run.go(1);
-    expect(await run.ended()).toMatchObject({ state: "ended", code: 0 });
+    expect(await run.ended()).toMatchObject({ state: "ended", code: 143, asked: "stop" });
   });
 
   it("a run that the controller forgot lives on by its folder, and is not begun again", async () => {
@@ -278,4 +280,25 @@ exec 'sh' '/scratch/gcopd-runs/a/run.sh' 'run' '/scratch/gcopd-runs/a/attempt-2'
     run.go(1);
     await run.ended();
   });
+});
+
+it("output that is longer than one answer comes piece by piece, whole", async () => {
+  const lines = 60_000;
+  const run = new TestRun(PLACES.ssh!(), 0, {
+    command: `i=0; while [ $i -lt ${lines} ]; do echo "line $i of the log and of the output"; i=$((i + 1)); done | tee /dev/stderr`,
+  });
+  await run.submit();
+  await run.ended();
+  const file = readFileSync(run.path("stdout.jsonl"));
+  let [out, err, answers] = [0, 0, 0];
+  for (const read: Uint8Array[] = []; ; answers += 1) {
+    const { output, log } = await run.place.launcher.status(run, { out, err });
+    read.push(output.bytes);
+    [out, err] = [out + output.bytes.length, err + log.bytes.length];
+    if (out < output.size || err < log.size) continue;
+    expect(Buffer.concat(read).equals(file)).toBe(true);
+    expect(err).toBe(file.length);
+    break;
+  }
+  expect(answers).toBe(Math.floor(file.length / 2 ** 20));
 });

@@ -1,6 +1,7 @@
 /**
  * Where runs are launched that outlive this machine's sessions: one interface over this machine, ssh and Slurm. The run's
- * own folder on the target decides what happened; what a scheduler says counts only where the folder is silent.
+ * own folder on the target decides what happened; what a scheduler says counts only where the folder is silent. Jobs of the
+ * worker's API have a launcher that watches processes of this machine and shares a disk with them (../job/launcher.ts).
  */
 
 /** One attempt of a run. Its id is chosen before anything is sent, so that nothing that is sent twice happens twice. */
@@ -51,6 +52,8 @@ export interface Piece {
   /** Where it begins, in bytes. */
   from: number;
   bytes: Uint8Array;
+  /** Bytes of all that was printed until then. */
+  size: number;
 }
 
 export interface RunLauncher {

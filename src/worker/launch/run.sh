@@ -128,6 +128,8 @@ look() {
     printf 'state none\nstdout 0 0 0\nstderr 0 0 0\n\n'
     return
   fi
+  # A network file system may show an old folder until it is listed.
+  ls > /dev/null
   if [ -e cancel ]; then echo "asked cancel"; elif [ -e stop ]; then echo "asked stop"; fi
   if ! read_folder; then
     echo "state none"

@@ -77,7 +77,10 @@ echo "scheduler $(echo "$queue" | tail -n 1)"`,
     read: queuedState,
     async remove(_, run, running) {
       const answer = await script(shell, REMOVE, jobName(run), String(running));
-      if (answer.code !== 0) throw new InputError(`${shell.place}: scancel: ${answer.err}`);
+      if (answer.code !== 0)
+        throw new InputError(
+          `${shell.place}: a run that has begun was asked, but one that waits is still in the queue: scancel: ${answer.err}`,
+        );
     },
   };
   return folderLauncher(shell, slurm);
