@@ -31,6 +31,11 @@ test.each<[string, string, string]>([
     "a box (containing a book, a cup (containing tea, milk))",
   ],
   [
+    "doors of another room",
+    "Inside the hallway is: \n\ta drawing\n\n You also see: A door to the kitchen (that is open), A door to the foundry (that is closed).",
+    "Inside the hallway is: \n\ta drawing\n\n You also see: A door to the foundry (that is closed), A door to the kitchen (that is open).",
+  ],
+  [
     "menus",
     "Ambiguous request: Please enter the number:\n0:\tlook at door a\n1:\tlook at door b\n",
     "Ambiguous request: Please enter the number:\n0:\tlook at door b\n1:\tlook at door a\n",
@@ -60,6 +65,11 @@ test.each<[string, string, string]>([
     "Ambiguous request:\n0:\tlook at a\n1:\tlook at c\n",
   ],
   ["a thing in a room and behind a door", "a\n\tx\nYou also see:\n\ty", "a\n\ty\nYou also see:\n\tx"],
+  [
+    "a door that is open",
+    "You also see: A door to x (that is open), A door to y (that is closed).",
+    "You also see: A door to x (that is closed), A door to y (that is open).",
+  ],
   ["words", "You move to the hallway.", "You move to the kitchen."],
 ])("%s does", (_name, left, right) => {
   expect(sameText(left, right)).toBe(false);

@@ -35,7 +35,7 @@ function inOneOrder(text: string): string {
 function sortedLine(line: string): string {
   return splitOutside(line, /\. (?=[A-Z])/y)
     .map((sentence) => {
-      const [, lead, list, end] = /^(.*? is: )(.*?)(\.?\s*)$/.exec(sentence) ?? [];
+      const [, lead, list, end] = /^(.*? (?:is|see): )(.*?)(\.?\s*)$/.exec(sentence) ?? [];
       return list === undefined ? sortedBrackets(sentence) : `${lead}${sortedItems(list)}${end}`;
     })
     .join(". ");
