@@ -9,14 +9,16 @@ export interface GameText {
   read(): Promise<string>;
 }
 
-/** The environments of this process's games: what records call the execution of a plan, and which repetition it is. */
+/** What records call the execution of a plan, and which repetition it is. */
 export const GAME_PLANS = {
   alfworld: { planKind: "planner", planRepetition: 16 },
   webshop: { planKind: "oracle", planRepetition: 16 },
+  // As the released library numbers them.
+  scienceworld: { planKind: "planner", planRepetition: 1_000_000 },
 } as const;
 
-/** The environments whose games are played in this process, as records write them. */
-export type GameEnvironment = keyof typeof GAME_PLANS;
+/** The environments whose games are played in this process, as records write them. ScienceWorld has one of its own. */
+export type GameEnvironment = Exclude<keyof typeof GAME_PLANS, "scienceworld">;
 
 export interface GameSet {
   environment: GameEnvironment;

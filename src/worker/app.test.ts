@@ -284,6 +284,7 @@ describe("the OpenAPI document", () => {
     );
     expect(operations.map(({ name }) => name).sort()).toEqual([
       "delete /api/jobs/{id}",
+      "delete /api/simulator/sessions/{session}",
       "get /api/device",
       "get /api/files",
       "get /api/health",
@@ -297,6 +298,7 @@ describe("the OpenAPI document", () => {
       "get /api/shared/content/{path}",
       "get /api/shop/goal",
       "get /api/shop/health",
+      "get /api/simulator",
       "patch /api/jobs/{id}",
       "post /api/jobs",
       "post /api/jobs/{id}/cancel",
@@ -307,6 +309,10 @@ describe("the OpenAPI document", () => {
       "post /api/shop/replay",
       "post /api/shop/reset",
       "post /api/shop/step",
+      "post /api/simulator/plan",
+      "post /api/simulator/sessions/{session}/renew",
+      "post /api/simulator/sessions/{session}/reset",
+      "post /api/simulator/sessions/{session}/step",
       "put /api/jobs/{id}/inputs",
     ]);
     for (const { name, path, operation } of operations) {

@@ -3,6 +3,7 @@ import type { HttpBindings } from "@hono/node-server";
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
+import type { ScienceWorldService } from "../simulator/scienceworld/service.ts";
 import type { ShopService } from "../simulator/webshop/service.ts";
 import { eventRoutes } from "./api/events.ts";
 import { inputRoutes, isUpload } from "./api/inputs.ts";
@@ -12,6 +13,7 @@ import { resultRoutes } from "./api/results.ts";
 import { TOKEN_SCHEME } from "./api/schemas.ts";
 import { sharedRoutes } from "./api/shared.ts";
 import { shopRoutes } from "./api/shop.ts";
+import { simulatorRoutes } from "./api/simulator.ts";
 import { systemRoutes } from "./api/system.ts";
 import type { DeviceProbe } from "./device/probe.ts";
 import { ApiError, answerError, requestError } from "./http/errors.ts";
@@ -37,6 +39,8 @@ export interface AppOptions {
   uploadIdleMs: number;
   /** A shop to serve; null serves none. */
   shop?: ShopService | null;
+  /** ScienceWorld, to be played; null plays none. */
+  simulator?: ScienceWorldService | null;
   port: () => number;
   queue: JobQueue;
   store: JobStore;
@@ -86,6 +90,7 @@ export function createApp(options: AppOptions): OpenAPIHono {
   inputRoutes(app, options.queue, options.uploadIdleMs);
   planRoutes(app, options.queue, options.planCli);
   shopRoutes(app, options.shop ?? null);
+  simulatorRoutes(app, options.simulator ?? null);
 
   app.openAPIRegistry.registerComponent("securitySchemes", TOKEN_SCHEME, {
     type: "http",

@@ -11,6 +11,7 @@ import { createAdaptorServer } from "@hono/node-server";
 import { InputError } from "../core/errors.ts";
 import { withRedirects } from "../engine/hub/hosts.ts";
 import { fileError } from "../node/file-error.ts";
+import { ScienceWorldService } from "../simulator/scienceworld/service.ts";
 import { isUpload } from "./api/inputs.ts";
 import { openShop } from "./api/shop.ts";
 import { createApp } from "./app.ts";
@@ -46,6 +47,10 @@ export interface WorkerOptions {
   filesDir?: string;
   /** Catalogue of a shop that is served by the contract of the released WebShop server; none if left out. */
   shopFile?: string;
+  /** ScienceWorld's wheel, JAR or package folder, for the page to play; it is in Java. None if left out. */
+  simulator?: string;
+  /** Milliseconds of the clock that the leases of the simulator's sessions run by; the process's own if left out. */
+  now?: () => number;
   /** Folder of the jobs and their store; `$XDG_DATA_HOME/gcopd` (`~/.local/share/gcopd`) if left out. */
   dataDir?: string;
   /** The one in the data folder's file `token` if left out, which is made, random, when there is none. */
@@ -75,7 +80,7 @@ export function defaultDataDir(env: NodeJS.ProcessEnv = process.env): string {
 
 /**
  * Starts a worker and resolves once it answers.
- * @throws InputError for an address that is not loopback, a port or a data folder in use, a shared folder that is none, a shop that is no catalogue, or an unfit token.
+ * @throws InputError for an address that is not loopback, a port or a data folder in use, a shared folder that is none, a shop that is no catalogue, a simulator that is none or does not start, or an unfit token.
  */
 export async function createWorker(options: WorkerOptions = {}): Promise<Worker> {
   const host = checkLoopback(options.host ?? "127.0.0.1");
@@ -99,6 +104,7 @@ export async function createWorker(options: WorkerOptions = {}): Promise<Worker>
     }),
   );
   const closers = [unlock];
+  let simulator: ScienceWorldService | null = null;
   try {
     const token = given ?? (await folderToken(dataDir));
     const store = openStore(join(dataDir, "jobs.sqlite"));
@@ -110,6 +116,9 @@ export async function createWorker(options: WorkerOptions = {}): Promise<Worker>
 
     const connect = withRedirects((options.connect ?? []).map(checkConnectOrigin));
 
+    if (options.simulator !== undefined)
+      simulator = await ScienceWorldService.open(resolve(options.simulator), { now: options.now });
+
     const limits = { ...TIME_LIMITS, ...options.timeLimits };
     let port = options.port ?? DEFAULT_PORT;
     const app = createApp({
@@ -119,6 +128,7 @@ export async function createWorker(options: WorkerOptions = {}): Promise<Worker>
       connect,
       files,
       shop,
+      simulator,
       port: () => port,
       queue,
       store,
@@ -147,11 +157,13 @@ export async function createWorker(options: WorkerOptions = {}): Promise<Worker>
       dataDir,
       close: async () => {
         server.close();
+        await simulator?.shutDown();
         await queue.close();
         closeAll(closers);
       },
     };
   } catch (error) {
+    await simulator?.shutDown();
     closeAll(closers);
     throw error;
   }

@@ -17,6 +17,7 @@ interface Options {
   connect?: string[];
   files?: string;
   shop?: string;
+  simulator?: string;
   open?: boolean;
 }
 
@@ -46,6 +47,10 @@ export function register(program: Command): void {
       "--shop <file>",
       "serve a shop's catalogue under /api/shop, by the contract of the released WebShop server",
     )
+    .option(
+      "--simulator <path>",
+      "let the page play ScienceWorld: its wheel, JAR or package folder, version 1.2.3; needs Java",
+    )
     .option("--open", "open the page in the browser")
     .action(async (options: Options) => {
       const { token: given, tokenFile } = options;
@@ -58,13 +63,17 @@ export function register(program: Command): void {
       const fromFile = tokenFile === undefined ? undefined : await readTokenFile(tokenFile, "--token-file");
       const token = given ?? fromFile ?? (process.env.GCOPD_TOKEN || undefined);
       const { port, host, data: dataDir, page: pageDir, connect, files: filesDir, shop: shopFile } = options;
+      const { simulator } = options;
       // The package's own may be built after the worker has started; a named one is there, or misspelt.
       if (pageDir !== undefined && !existsSync(join(pageDir, "index.html"))) {
         throw new InputError(`expected a folder with the page's index.html, got ${JSON.stringify(pageDir)}`, {
           key: "--page",
         });
       }
-      const worker = await createWorker({ port, host, dataDir, token, pageDir, connect, filesDir, shopFile });
+      const worker = await createWorker({
+        ...{ port, host, dataDir, token, pageDir, connect },
+        ...{ filesDir, shopFile, simulator },
+      });
       process.stdout.write(`${worker.url}\n`);
       const where = token === undefined ? `, the API's token in ${join(worker.dataDir, TOKEN_FILE)}` : "";
       process.stderr.write(`Jobs are kept in ${worker.dataDir}${where}. Press Ctrl-C to stop.\n`);

@@ -26,8 +26,6 @@ it("evaluates in the simulator, with its score", async () => {
     environment: { name: "scienceworld", simulator: jar, tasks: ["tiny|0|easy", "tiny|1|easy"] },
     model: resolve(import.meta.dirname, "../../../test/fixtures/models/qwen3-a"),
     seeds: [0, 1],
-    // The stub has one world for all who connect.
-    at_once: 1,
   });
   const { results } = await evaluate({
     config,

@@ -1,37 +1,22 @@
-import { InputError } from "../../core/errors.ts";
+import { readTask } from "../../core/environment/scienceworld/task-name.ts";
+import { EnvironmentError, InputError } from "../../core/errors.ts";
+import { GAME_PLANS } from "../../simulator/game-set.ts";
 import { ScienceWorldEnvironment } from "../../simulator/scienceworld/environment.ts";
+import { goldPath } from "../../simulator/scienceworld/gold-path.ts";
 import { openJar } from "../../simulator/scienceworld/jar.ts";
 import { SimulatorPool } from "../../simulator/scienceworld/pool.ts";
-import { readTask } from "../../simulator/scienceworld/simulator.ts";
 import { progress } from "../io.ts";
 import type { GameFiles } from "./open-games.ts";
 import { placeOfTask } from "./task-file.ts";
 
-/** A gold path may be longer than an episode; it ends here. */
-const PLAN_ACTIONS = 200;
-const PLAN_TRIES = 2;
-
-/**
- * The gold path of a task. A simulator that dies or hangs is replaced once; then the task has no plan, and a note says
- * why.
- *
- * @throws InputError for a task or variation that the simulator does not have, and when none can be started
- */
+/** The gold path of a task; null, with a note, where two simulators fail over it. */
 async function planOf(pool: SimulatorPool, task: string): Promise<readonly string[] | null> {
-  for (let tried = 1; ; tried += 1) {
-    const lent = await pool.acquire();
-    try {
-      await lent.load(readTask(task), true);
-      return (await lent.goldActions()).slice(0, PLAN_ACTIONS);
-    } catch (error) {
-      if (!lent.failed || !(error instanceof InputError)) throw error;
-      if (tried === PLAN_TRIES) {
-        progress(`${task} has no planner record: ${error.message}`);
-        return null;
-      }
-    } finally {
-      await pool.release(lent);
-    }
+  try {
+    return await goldPath(pool, task);
+  } catch (error) {
+    if (!(error instanceof EnvironmentError)) throw error;
+    progress(`${task} has no planner record: ${error.message}`);
+    return null;
   }
 }
 
@@ -65,9 +50,7 @@ export async function scienceWorldTasks(
     tasks,
     open: () => new ScienceWorldEnvironment(pool),
     plan: (task) => planOf(pool, task),
-    planKind: "planner",
-    // As the released library numbers them.
-    planRepetition: 1_000_000,
+    ...GAME_PLANS.scienceworld,
     digest: async () => jar.sha256,
     atOnce: pool.size,
     close: () => pool.close(),

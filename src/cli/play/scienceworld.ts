@@ -1,7 +1,7 @@
+import { readTask } from "../../core/environment/scienceworld/task-name.ts";
 import { ScienceWorldEnvironment } from "../../simulator/scienceworld/environment.ts";
 import { openJar } from "../../simulator/scienceworld/jar.ts";
 import { SimulatorPool } from "../../simulator/scienceworld/pool.ts";
-import { readTask } from "../../simulator/scienceworld/simulator.ts";
 import { UsageError } from "../command.ts";
 import { progress } from "../io.ts";
 import type { PlayOptions, PlaySession } from "./simulator.ts";

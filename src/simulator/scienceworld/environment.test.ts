@@ -2,11 +2,11 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { readTask } from "../../core/environment/scienceworld/task-name.ts";
 import { EnvironmentError, InputError } from "../../core/errors.ts";
 import { ScienceWorldEnvironment } from "./environment.ts";
 import type { SimulatorJar } from "./jar.ts";
 import { type PoolOptions, SimulatorPool } from "./pool.ts";
-import { readTask } from "./simulator.ts";
 import { type Answers, type StubGateway, stubGateway, tinyWorld } from "./testing/stub-gateway.ts";
 
 const JAR: SimulatorJar = { file: "a.whl", bytes: new Uint8Array(1), version: "1.2.3", sha256: "" };

@@ -1,6 +1,7 @@
 /** ScienceWorld behind the port: one simulator of a pool per environment. */
 import { locateCase } from "../../core/environment/scienceworld/locate-case.ts";
 import { type FeedbackEntry, isRejection } from "../../core/environment/scienceworld/parser-mode.ts";
+import { readTask } from "../../core/environment/scienceworld/task-name.ts";
 import { EnvironmentError, InputError } from "../../core/errors.ts";
 import type {
   Environment,
@@ -11,7 +12,7 @@ import type {
 } from "../../core/ports.ts";
 import type { State, Status } from "../../core/record/schema.ts";
 import type { SimulatorPool } from "./pool.ts";
-import { readTask, type ScienceSimulator, type ScienceStep } from "./simulator.ts";
+import type { ScienceSimulator, ScienceStep } from "./simulator.ts";
 
 /** A task is solved from this score on. */
 const FULL_SCORE = 100;

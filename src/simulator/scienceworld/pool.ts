@@ -60,6 +60,11 @@ export class SimulatorPool {
     this.#returned();
   }
 
+  /** Ends the simulators that nobody uses; others are started when they are needed. */
+  async rest(): Promise<void> {
+    await Promise.all(this.#idle.splice(0).map((simulator) => simulator.stop()));
+  }
+
   /**
    * Ends every simulator that is idle or starting, and rejects pending `acquire` calls. Simulators that are lent end
    * when they are given back.
@@ -68,7 +73,7 @@ export class SimulatorPool {
     const closed = new Error("the pool of simulators is closed");
     this.#closing.abort(closed);
     for (const { reject } of this.#waiting.splice(0)) reject(closed);
-    await Promise.all(this.#idle.splice(0).map((simulator) => simulator.stop()));
+    await this.rest();
   }
 
   async #start(): Promise<ScienceSimulator> {

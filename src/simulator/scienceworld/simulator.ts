@@ -1,4 +1,5 @@
 /** ScienceWorld's simulator: what its Python package asks of Java, asked from here. */
+import type { ScienceTask, TaskVariations } from "../../core/environment/scienceworld/task-name.ts";
 import { InputError } from "../../core/errors.ts";
 import type { SimulatorJar } from "./jar.ts";
 import { Jvm, type JvmOptions } from "./jvm.ts";
@@ -14,26 +15,6 @@ const CLASS = "scienceworld.runtime.pythonapi.PythonInterface";
 
 /** Moves after which the environment ends an episode by itself. */
 const STEP_LIMIT = 200;
-
-/** One of the simulator's tasks, as records name it: `boil|1|easy`. */
-export interface ScienceTask {
-  name: string;
-  variation: number;
-  simplification: string;
-}
-
-/** @throws InputError for a name of another form */
-export function readTask(task: string): ScienceTask {
-  const [, name, variation, simplification] = /^([a-z0-9-]+)\|(\d{1,6})\|([a-zA-Z,]*)$/.exec(task) ?? [];
-  if (name === undefined || simplification === undefined)
-    throw new InputError(
-      `expected TASK|VARIATION|SIMPLIFICATION as in boil|1|easy, received ${JSON.stringify(task)}`,
-      {
-        key: "task",
-      },
-    );
-  return { name, variation: Number(variation), simplification };
-}
 
 /** What one action led to. */
 export interface ScienceStep {
@@ -79,6 +60,14 @@ export class ScienceSimulator {
 
   get pid(): number | undefined {
     return this.#jvm.pid;
+  }
+
+  /** Every task, with the number of its variations. */
+  async tasks(): Promise<TaskVariations[]> {
+    const tasks: TaskVariations[] = [];
+    for (const name of await this.#strings("getTaskNames"))
+      tasks.push({ name, variations: Number(await this.#call("getTaskMaxVariations", name)) });
+    return tasks;
   }
 
   /**

@@ -1,9 +1,9 @@
 /** A made JAR and a Java that speaks to a stub gateway, for the tests of one file. */
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, vi } from "vitest";
-import { madeJar } from "./made-jar.ts";
+import { fakeJavaVariables, makeFakeJava } from "./fake-java.ts";
 import { type StubGateway, stubGateway } from "./stub-gateway.ts";
 
 /**
@@ -12,15 +12,11 @@ import { type StubGateway, stubGateway } from "./stub-gateway.ts";
  */
 export function fakeSimulator(): { folder: string; jar: string; gateway(): StubGateway } {
   const folder = mkdtempSync(join(tmpdir(), "gcopd-fake-simulator-"));
-  const jar = join(folder, "a.jar");
+  const jar = makeFakeJava(folder);
   let gateway: StubGateway;
   beforeAll(async () => {
-    writeFileSync(jar, madeJar("1.2.3"));
-    mkdirSync(join(folder, "bin"));
-    symlinkSync(resolve(import.meta.dirname, "fake-java.mjs"), join(folder, "bin/java"));
     gateway = await stubGateway();
-    vi.stubEnv("JAVA_HOME", folder);
-    vi.stubEnv("GCOPD_FAKE_JAVA", String(gateway.port));
+    for (const [name, value] of Object.entries(fakeJavaVariables(folder, gateway))) vi.stubEnv(name, value);
   });
   afterAll(async () => {
     vi.unstubAllEnvs();

@@ -3,6 +3,13 @@
 import type { AddressInfo } from "node:net";
 import { createServer, type Server, type Socket } from "node:net";
 
+const LISTS: Record<string, string> = {
+  ro1: "slook at OBJ\u0001wait",
+  ro2: "sdoor",
+  ro3: "stiny",
+  ro4: "smenu\u00010\u0001win",
+};
+
 const TREE = JSON.stringify({ uuid: "1", name: "room", contents: {} });
 
 /** Answers by method, `<init>` for a new object; a missing one and null answer nothing. */
@@ -41,7 +48,10 @@ export function tinyWorld(): Answers {
     getPossibleObjects: () => "lo2",
     getObjectTree: () => `s${TREE.replaceAll("\\", "\\\\")}`,
     getGoalProgressStr: () => "sCompleted keys: \\n",
-    join: ([, list]) => (list === "ro1" ? "slook at OBJ\u0001wait" : "sdoor"),
+    getTaskNames: () => "lo3",
+    getTaskMaxVariations: () => "i7",
+    getGoldActionSequence: () => "lo4",
+    join: ([, list = ""]) => LISTS[list] ?? "s",
     toString: () => "s[0, 1, 22]",
   };
 }
@@ -55,13 +65,18 @@ export interface StubGateway {
   close(): Promise<void>;
 }
 
-/** Listens on a free port of this machine. */
-export async function stubGateway(answers: Answers = tinyWorld()): Promise<StubGateway> {
+/**
+ * Listens on a free port of this machine.
+ *
+ * @param world of all who connect, or one for each
+ */
+export async function stubGateway(world: Answers | (() => Answers) = tinyWorld): Promise<StubGateway> {
   const commands: string[][] = [];
   const sockets = new Set<Socket>();
   const stub = { commands, pipelined: 0 };
   const server: Server = createServer((socket) => {
     sockets.add(socket);
+    const answers = typeof world === "function" ? world() : world;
     let rest = "";
     socket.setEncoding("utf8").on("error", () => undefined);
     socket.on("data", (text: string) => {
