@@ -203,10 +203,19 @@ test("a shop: a search that is typed, a click that is chosen, the purchase that 
   );
 });
 
-test("ScienceWorld is not played in the page, and one line says so", async ({ page }) => {
+test("a worker without ScienceWorld: one line says what to do, wherever it could be played", async ({
+  page,
+}) => {
+  const line = "start the worker with `--simulator PATH`";
   await openSample(page);
   await page.getByRole("button", { name: "melt|12|easy" }).click();
   await page.getByText("Verify by playing").click();
-  await expect(page.getByText("ScienceWorld runs in Java, not in the page")).toBeVisible();
+  await expect(page.getByText(line)).toBeVisible();
   await expect(page.getByRole("button", { name: "Play on from here" })).toHaveCount(0);
+  await page.keyboard.press("7");
+  await page.getByLabel("World").selectOption("scienceworld");
+  await expect(page.getByTestId("no-simulator")).toContainText(line);
+  await page.getByLabel("What to do with the games").selectOption("runs");
+  await page.getByRole("combobox", { name: "Environment" }).selectOption("scienceworld");
+  await expect(page.getByRole("form", { name: "A collection or an evaluation" })).toContainText(line);
 });

@@ -37,6 +37,8 @@ export const scienceWorldInfo = z.object({
   /** Of the simulator, as the worker was told. */
   file: z.string(),
   version: z.string(),
+  /** Of the JAR. */
+  sha256: z.string(),
   /** Sessions that may be open at once, and those that are. */
   most: z.int().min(1),
   open: z.int().min(0),

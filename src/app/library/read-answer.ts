@@ -1,6 +1,6 @@
 /** Answers of the worker's API: in the form that the page reads, or one clear error. For the page and its Web Workers. */
 import * as z from "zod/mini";
-import { InputError } from "../../core/errors.ts";
+import { EnvironmentError, InputError } from "../../core/errors.ts";
 import { describeIssue } from "../../core/record/describe-issue.ts";
 
 const refusal = z.object({ error: z.string() });
@@ -28,7 +28,10 @@ export function readAnswer<T>(schema: z.core.$ZodType<T>, route: string, text: s
   });
 }
 
-/** The worker's own line for a refusal; where the answer is none of its refusals, its status. */
+/**
+ * The worker's own line for a refusal, as an `EnvironmentError` where another try may do; where the answer is none of its
+ * refusals, its status.
+ */
 export function readRefusal(route: string, status: number, text: string): InputError {
   let value: unknown;
   try {
@@ -39,5 +42,5 @@ export function readRefusal(route: string, status: number, text: string): InputE
   const { data } = refusal.safeParse(value);
   return data === undefined
     ? new InputError(`the worker answered ${status}`, { file: route })
-    : new InputError(data.error);
+    : new (status === 503 ? EnvironmentError : InputError)(data.error);
 }

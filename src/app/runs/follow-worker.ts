@@ -43,8 +43,9 @@ export async function refreshRuns(): Promise<void> {
   try {
     const { worker: known } = getRuns();
     if (known.status !== "there") {
-      const [files, device] = await Promise.all([worker.files(), worker.device()]);
-      const there = { status: "there", problem: null, files, device: device.message } as const;
+      const asked = [worker.files(), worker.device(), worker.simulator()] as const;
+      const [files, device, simulator] = await Promise.all(asked);
+      const there = { status: "there", problem: null, files, simulator, device: device.message } as const;
       useRuns.setState(({ worker: before }) => ({ worker: { ...before, ...there } }));
     }
     const all = await worker.jobs();

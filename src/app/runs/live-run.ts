@@ -1,6 +1,6 @@
 /** A collection or an evaluation that the page plays in its own games, as the browser keeps it. */
 import { z } from "zod";
-import { evaluateConfigSchema } from "../../core/loop/live-config.ts";
+import { ENVIRONMENT_NAMES, evaluateConfigSchema } from "../../core/loop/live-config.ts";
 
 const count = z.int().min(0);
 
@@ -19,7 +19,7 @@ const { temperature, top_p, top_k } = evaluateConfigSchema.shape;
 const common = {
   /** The model that plays. */
   role: z.enum(["teacher", "student"]),
-  environment: z.enum(["alfworld", "webshop"]),
+  environment: z.enum(ENVIRONMENT_NAMES),
   tasks: z.array(z.string()).min(1),
   at_once: z.int().min(1),
   max_decisions: z.int().min(1).optional(),

@@ -1,5 +1,6 @@
 /** All runs that the page knows of, and the worker. */
 import { create } from "zustand";
+import type { ScienceWorldInfo } from "../../simulator/session-contract.ts";
 import { foldEvents } from "./fold.ts";
 import type { LoopEvent } from "./loop-event.ts";
 import { NO_FIGURES, type Run } from "./run.ts";
@@ -13,6 +14,8 @@ export interface WorkerState {
   /** What it computes on, in words. */
   device: string;
   files: WorkerFiles | null;
+  /** ScienceWorld, where the worker plays it. */
+  simulator: ScienceWorldInfo | null;
   /** Its scoring jobs that have not ended: they are no runs. */
   scoreJobs: readonly Pick<Run, "id" | "title" | "state">[];
 }
@@ -28,7 +31,7 @@ interface RunsState {
 
 export const useRuns = create<RunsState>(() => ({
   runs: {},
-  worker: { status: "asking", problem: null, device: "", files: null, scoreJobs: [] },
+  worker: { status: "asking", problem: null, device: "", files: null, simulator: null, scoreJobs: [] },
   latest: null,
   restored: false,
 }));

@@ -4,6 +4,12 @@
  */
 import type { z } from "zod";
 import { InputError } from "../../core/errors.ts";
+import {
+  planAnswer as goldPathAnswer,
+  simulatorAnswer,
+  startAnswer,
+  stepAnswer,
+} from "../../simulator/session-contract.ts";
 import { readAnswer, readRefusal } from "../library/read-answer.ts";
 import {
   deviceAnswer,
@@ -70,9 +76,18 @@ function sent(method: "POST" | "PATCH", body: object, signal?: AbortSignal): Req
   };
 }
 
+const session = (id: string): string => `/simulator/sessions/${id}`;
+
 export const worker = {
   files: () => asked(filesAnswer, "/files"),
   device: () => asked(deviceAnswer, "/device"),
+  simulator: async () => (await asked(simulatorAnswer, "/simulator")).scienceworld,
+  beginTask: (id: string, task: string) => asked(startAnswer, `${session(id)}/reset`, sent("POST", { task })),
+  doAction: (id: string, action: string) =>
+    asked(stepAnswer, `${session(id)}/step`, sent("POST", { action })),
+  renewSession: async (id: string) => void (await ask(`${session(id)}/renew`, { method: "POST" })),
+  closeSession: async (id: string) => void (await ask(session(id), { method: "DELETE" })),
+  taskPlan: (task: string) => asked(goldPathAnswer, "/simulator/plan", sent("POST", { task })),
   jobs: async () => (await asked(jobsAnswer, "/jobs?limit=200")).jobs,
   plan: (config: object, probe: boolean, signal: AbortSignal) =>
     asked(planAnswer, "/plan", sent("POST", { config, probe }, signal)),

@@ -2,6 +2,7 @@
 import * as Comlink from "comlink";
 import { create } from "zustand";
 import type { MadeConfig } from "../../core/environment/made-config.ts";
+import { InputError } from "../../core/errors.ts";
 import type { GameEnvironment } from "../../simulator/game-set.ts";
 import type { TaskName } from "../model.ts";
 import type { PathFile } from "../shell/dropped-files.ts";
@@ -9,6 +10,7 @@ import { type ComputeClient, gamesWorker } from "../workers/clients.ts";
 import type { GameTask, OnGames } from "../workers/games-service.ts";
 import { describeFault, isAbort } from "./faults.ts";
 import { computeWorker } from "./models.ts";
+import { checkSimulatorTasks, requireSimulator, simulatorSessions } from "./simulator.ts";
 
 interface Games {
   /** Of all open games, in the order of opening. */
@@ -32,6 +34,32 @@ export function gameOf({ environment, task }: TaskName): GameTask | null {
 export function makeGames(environment: GameEnvironment, made: MadeConfig): Promise<boolean> {
   return opening("Making games", (onProgress) => gamesWorker().make(environment, made, onProgress));
 }
+
+/** Opens tasks of the worker's ScienceWorld beside the open games. @returns whether they are open now */
+export function openSimulatorTasks(choose: () => readonly string[]): Promise<boolean> {
+  return opening("Opening tasks", async () => {
+    const tasks = choose();
+    checkSimulatorTasks(tasks);
+    return gamesWorker().openSimulator(Comlink.proxy(simulatorSessions), tasks, requireSimulator().sha256);
+  });
+}
+
+/**
+ * Opens a task that needs no file: one of the worker's simulator.
+ *
+ * @returns whether it is open
+ * @throws InputError where the simulator has no such task
+ */
+export async function opensByItself(name: TaskName): Promise<boolean> {
+  if (gameOf(name) !== null) return true;
+  if (name.environment !== "scienceworld") return false;
+  if (await openSimulatorTasks(() => [name.task])) return true;
+  throw openingProblem();
+}
+
+/** Why the last opening failed. */
+export const openingProblem = (): InputError =>
+  new InputError(useGames.getState().problem ?? "games are being opened: try again when they are there");
 
 /** Opens ALFWorld's game files and WebShop's catalogues beside those that are open. @returns whether they are open now */
 export function openGames(files: readonly PathFile[]): Promise<boolean> {

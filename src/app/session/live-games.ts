@@ -1,25 +1,29 @@
 /** What a live run of the page plays: games that are open, or that are made when it starts. */
 import { InputError } from "../../core/errors.ts";
-import { chosenTasks, type EnvironmentConfig, namedTasks } from "../../core/loop/live-config.ts";
+import {
+  chosenTasks,
+  type EnvironmentConfig,
+  type EnvironmentName,
+  namedTasks,
+} from "../../core/loop/live-config.ts";
 import type { TrainConfig } from "../../core/loop/train-config.ts";
 import type { GameEnvironment } from "../../simulator/game-set.ts";
 import { gamesWorker } from "../workers/clients.ts";
 import type { LiveTraining, TrainingPlan } from "../workers/training-run.ts";
-import { makeGames, useGames } from "./games.ts";
+import { makeGames, openingProblem, openSimulatorTasks, useGames } from "./games.ts";
 
 /**
  * The tasks of a live run; null for one over recorded episodes.
  *
- * @throws InputError for an environment that no page plays, and for tasks that are not among the made ones
+ * @throws InputError for an environment of which no games are made, and for tasks that are not among the made ones
  */
 export async function liveTraining({
   environment,
 }: Pick<TrainConfig, "environment">): Promise<LiveTraining | null> {
   if (environment === undefined) return null;
-  const { made } = environment;
-  const name = playedHere(environment);
+  const { name, made } = environment;
   const all =
-    made === undefined ? (namedTasks(environment) ?? []) : await gamesWorker().madeTasks(name, made);
+    made === undefined ? (namedTasks(environment) ?? []) : await gamesWorker().madeTasks(madeOf(name), made);
   const chosen = chosenTasks(environment, all);
   if (chosen.length === 0)
     throw new InputError("missing: name made games, or tasks of games that are open", {
@@ -46,19 +50,27 @@ export async function liveEvaluation({
   return measured && { every, seeds, at_once, measured };
 }
 
+/** The games that a run plays, as far as it takes to open them. */
+interface PlayedGames {
+  environment: Pick<EnvironmentConfig, "name" | "made">;
+  tasks: readonly string[];
+}
+
 /**
- * Makes the games of a run where its config says how, unless they are open already.
+ * Makes the games of a run where its config says how, and opens tasks of the worker's simulator, unless they are open
+ * already.
  *
  * @throws InputError where a game is not open in the end
  */
-async function ensureGames({ environment, tasks }: LiveTraining): Promise<void> {
-  const name = playedHere(environment);
-  const isThere = missingGame(name, tasks) === undefined;
-  if (!isThere && environment.made !== undefined && !(await makeGames(name, environment.made))) {
-    const { problem } = useGames.getState();
-    throw new InputError(problem ?? "games are being opened: start the run when they are there");
+export async function ensureGames({ environment: { name, made }, tasks }: PlayedGames): Promise<void> {
+  if (missingGame(name, tasks) !== undefined) {
+    const opened =
+      name === "scienceworld" ? openSimulatorTasks(() => tasks) : made === undefined || makeGames(name, made);
+    if (!(await opened)) throw openingProblem();
   }
-  requireGames(name, tasks);
+  const gone = missingGame(name, tasks);
+  if (gone !== undefined)
+    throw new InputError(`the game of ${JSON.stringify(gone)} is not open: open or make it in the Play view`);
 }
 
 /**
@@ -97,24 +109,14 @@ export async function checkGames(
   return digest;
 }
 
-/** @throws InputError naming the first task whose game is not open */
-export function requireGames(environment: GameEnvironment, tasks: readonly string[]): void {
-  const gone = missingGame(environment, tasks);
-  if (gone !== undefined)
-    throw new InputError(`the game of ${JSON.stringify(gone)} is not open: open or make it in the Play view`);
-}
-
-function missingGame(environment: GameEnvironment, tasks: readonly string[]): string | undefined {
+function missingGame(environment: EnvironmentName, tasks: readonly string[]): string | undefined {
   const games = useGames.getState().tasks.filter((game) => game.environment === environment);
   const open = new Set(games.map(({ task }) => task));
   return tasks.find((task) => !open.has(task));
 }
 
-/** @throws InputError for an environment that no page plays */
-function playedHere({ name }: EnvironmentConfig): GameEnvironment {
-  if (name === "scienceworld")
-    throw new InputError("runs in Java, which no page does: start the run on the worker", {
-      key: "environment.name",
-    });
-  return name;
+/** @throws InputError for an environment of which no games are made */
+function madeOf(name: EnvironmentName): GameEnvironment {
+  if (name !== "scienceworld") return name;
+  throw new InputError("does not apply to scienceworld: name its tasks", { key: "environment.made" });
 }

@@ -6,6 +6,7 @@ import { problemOf } from "../../core/errors.ts";
 import {
   chosenTasks,
   collectConfigSchema,
+  type EnvironmentName,
   evaluateConfigSchema,
   type PlayConfig,
 } from "../../core/loop/live-config.ts";
@@ -16,6 +17,7 @@ import type { Role } from "../state/store.ts";
 import type { GameTask } from "../workers/games-service.ts";
 import { findGames } from "./find-games.ts";
 import type { PickedTasks } from "./picked-files.ts";
+import { simulatorProblem } from "./simulator.ts";
 
 export interface LiveRunForm {
   kind: LiveRunPlan["kind"];
@@ -163,7 +165,7 @@ export function composeLiveRun(form: LiveRunForm, games: readonly GameTask[]): C
     list === null || own.length === 0
       ? null
       : problemOf(() => chosenTasks({ tasks: [...list.tasks] }, names, () => ({ file: list.name })));
-  if (own.length === 0) problems.tasks = `no game of ${environment} is open: make or open some on the left`;
+  if (own.length === 0) problems.tasks = noneOpen(environment);
   else if (missing !== null) problems.list = missing;
   else if (tasks.length === 0) problems.tasks = "no task has this type and these words";
   const plan = "plan" in checked && Object.keys(problems).length === 0 ? checked.plan : null;
@@ -175,6 +177,11 @@ export function composeLiveRun(form: LiveRunForm, games: readonly GameTask[]): C
     episodes: plan === null ? null : tasks.length * episodesEach(plan),
   };
 }
+
+/** What to do where an environment has no open game. */
+const noneOpen = (environment: EnvironmentName): string =>
+  (environment === "scienceworld" ? simulatorProblem() : null) ??
+  `no game of ${environment} is open: make or open some on the left`;
 
 const episodesEach = (plan: LiveRunPlan): number =>
   plan.kind === "evaluate" ? plan.seeds.length : plan.repetitions + (plan.planner ? 1 : 0);

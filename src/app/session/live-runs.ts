@@ -10,7 +10,7 @@ import { isComputing } from "../state/computing.ts";
 import { getUi, type Role, setUi } from "../state/store.ts";
 import { describeFault, isAbort, isDeviceFault } from "./faults.ts";
 import { computeWithGames } from "./games.ts";
-import { checkGames, requireGames } from "./live-games.ts";
+import { checkGames, ensureGames } from "./live-games.ts";
 import {
   type LiveRun,
   liveRunOf,
@@ -64,7 +64,7 @@ async function play(id: string): Promise<void> {
     const { plan, model: before, games: begun, kept, outcomes: known } = liveRunOf(id)!;
     // Another tab may have played on since this one read it.
     const outcomes = kept ? await keptOutcomes(id).catch(() => known) : known;
-    requireGames(plan.environment, plan.tasks);
+    await ensureGames({ environment: { name: plan.environment }, tasks: plan.tasks });
     const games = await checkGames(plan.environment, plan.tasks, begun);
     const { api } = await ensureModel(plan.role);
     await computeWithGames();

@@ -6,19 +6,22 @@ import type { TaskName, TaskRef } from "../model.ts";
 import type { ComparedVisit } from "../place/place.ts";
 import { libraryWorker } from "../workers/clients.ts";
 import { gameOf } from "./games.ts";
+import { simulatorProblem } from "./simulator.ts";
 
 /** A record of an open library. */
 export interface RecordRef extends TaskRef, Pick<ComparedVisit, "kind" | "id"> {}
 
-/** Why a task's game can never be played in the page, in one line; null where it can. */
+/** Why a task's game cannot be played in the page as it is, in one line; null where it can. */
 export function unplayable({ environment }: Pick<TaskName, "environment">): string | null {
-  if (environment === "scienceworld")
-    return "ScienceWorld runs in Java, not in the page: on the command line `gcopd play` plays it.";
-  return isCustomEnvironment(environment) ? "Only ALFWorld and WebShop can be played in the page." : null;
+  if (environment === "scienceworld") return simulatorProblem();
+  return isCustomEnvironment(environment)
+    ? "Only ALFWorld, WebShop and ScienceWorld can be played in the page."
+    : null;
 }
 
-/** What is missing to play a task, in one line; null where its game is open. */
+/** What is missing to play a task, in one line; null where its game is open, or opens by itself. */
 export function missingGame(name: TaskName): string | null {
+  if (name.environment === "scienceworld") return unplayable(name);
   return unplayable(name) ?? (gameOf(name) === null ? "Its game is not open." : null);
 }
 

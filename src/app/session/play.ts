@@ -17,7 +17,7 @@ import { getUi } from "../state/store.ts";
 import { gamesWorker, libraryWorker } from "../workers/clients.ts";
 import { RemoteEnvironment } from "../workers/remote-environment.ts";
 import { describeFault } from "./faults.ts";
-import { gameOf } from "./games.ts";
+import { gameOf, opensByItself } from "./games.ts";
 import { type RecordRef, readRecord } from "./play-record.ts";
 import { asSource, type PlayedHere, playedNow } from "./played-records.ts";
 
@@ -106,7 +106,9 @@ export function playedHere({ before, episode }: Pick<Play, "before" | "episode">
 /** Shows the episode as it is now. */
 export function showEpisode(change: Partial<Play> = {}): void {
   if (live !== null) {
-    const { task, start, turn, decisions, ended } = live;
+    const { task, opened, start, turn, decisions, ended } = live;
+    // Others may need the simulator. Where the episode is taken up again, its environment begins anew.
+    if (ended !== null) void opened.environment.close();
     set({ episode: { task, start, turn, decisions: [...decisions], ended }, ...change });
   } else set({ episode: null, graph: null, ...change });
   void drawGraph();
@@ -245,7 +247,7 @@ export async function playOn(ref: RecordRef, position: number): Promise<void> {
   navigate({ view: "play" }, "push");
   await act(async () => {
     const from = { ...ref, position, record: await readRecord(ref) };
-    if (gameOf(ref) === null) set({ waiting: from });
+    if (!(await opensByItself(ref))) set({ waiting: from });
     else await begin({ environment: ref.environment, task: ref.task }, from);
   });
 }

@@ -196,11 +196,12 @@ describe("a live run", () => {
     texts: Record<string, string>,
     more: Partial<ReturnType<typeof trainingForm>> = {},
     games: readonly { environment: string; task: string }[] = OPEN,
+    worker = WORKER,
   ) =>
     composeConfig(
       { ...trainingForm(), where: "page", ...more, texts: { ...TEXTS, ...texts } },
       ui(),
-      WORKER,
+      worker,
       games,
     );
 
@@ -241,6 +242,25 @@ describe("a live run", () => {
     expect(live({ "environment.name": "scienceworld" }, { where: "worker", games: "made" }).problems).toEqual(
       { "environment.simulator": "missing; scienceworld is opened from it" },
     );
+  });
+
+  it("plays the worker's ScienceWorld: open tasks in the page, its own simulator on the worker", () => {
+    const simulator = { file: "/jars/a.whl", version: "1.2.3", sha256: "", most: 2, open: 0, tasks: [] };
+    const name = { "environment.name": "scienceworld" };
+    const games = [{ environment: "scienceworld", task: "boil|1|easy" }];
+    expect(live(name, {}, games).problems).toEqual({
+      "environment.name": expect.stringContaining("start the worker with `--simulator PATH`"),
+    });
+    expect(live(name, {}, [], { ...WORKER, simulator }).problems).toEqual({
+      "environment.tasks": expect.stringContaining("no game of scienceworld is open"),
+    });
+    expect(live(name, {}, games, { ...WORKER, simulator }).config?.environment).toEqual({
+      ...{ name: "scienceworld", tasks: ["boil|1|easy"] },
+    });
+    const there = (texts: Record<string, string>) =>
+      live({ ...name, ...texts }, { where: "worker" }, [], { ...WORKER, simulator }).config?.environment;
+    expect(there({})).toEqual({ name: "scienceworld", simulator: "/jars/a.whl" });
+    expect(there({ "environment.simulator": "/b.jar" })?.simulator).toBe("/b.jar");
   });
 
   it("names made games, with the keys of their environment alone", () => {
@@ -304,7 +324,8 @@ describe("a live run", () => {
     expect([responsesOf(trainingForm()), trainingForm().texts.environment]).toEqual(["sample", ""]);
     chooseResponses("recorded");
     expect(responsesOf(trainingForm())).toBe("recorded");
-    expect(environmentsAt("page")).not.toContain("scienceworld");
-    expect(environmentsAt("worker")).toContain("scienceworld");
+    expect(environmentsAt("page", "environment")).toContain("scienceworld");
+    expect(environmentsAt("page", "evaluate.environment")).not.toContain("scienceworld");
+    expect(environmentsAt("worker", "evaluate.environment")).toContain("scienceworld");
   });
 });

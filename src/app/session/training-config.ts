@@ -12,6 +12,7 @@ import { getUi, type UiState } from "../state/store.ts";
 import { useGames } from "./games.ts";
 import { memory } from "./memory.ts";
 import { modelOrigins, sharedModelPath } from "./models.ts";
+import { simulatorProblem } from "./simulator.ts";
 import {
   defaultBatch,
   evaluationFiles,
@@ -89,7 +90,7 @@ export function composeConfig(
   const passes = epochs(form);
   const batch = defaultBatch(form, ui.library);
   if (live) delete paths.episodes;
-  const typed = configOf({ ...texts, ...gamesTexts(form), ...evaluationTexts(form) });
+  const typed = configOf({ ...texts, ...gamesTexts(form, worker), ...evaluationTexts(form, worker) });
   if (live) typed.environment = withOpenTasks(form, openGames, typed.environment);
   const written = {
     ...paths,
@@ -112,19 +113,19 @@ export function composeConfig(
       namedTasks({ ...environment });
       namedTasks({ ...evaluate }, "evaluate.tasks");
     }
-    if (environment !== undefined) checkPlace(gamesChoice(form), environment, openGames);
-    if (evaluate?.environment !== undefined) checkEvaluationPlace(evaluate.environment);
+    if (environment !== undefined) checkPlace(gamesChoice(form), environment, openGames, worker);
+    if (evaluate?.environment !== undefined) checkEvaluationPlace(evaluate.environment, worker);
   };
   return { ...checkConfig(written, check), written, send };
 }
 
 /** The form's choice of games, as the switches and keys that belong to it. */
-const gamesTexts = (form: TrainingForm): Record<string, string> =>
-  placeTexts("environment", form.texts, gamesChoice(form));
+const gamesTexts = (form: TrainingForm, worker: WorkerState): Record<string, string> =>
+  placeTexts("environment", form.texts, gamesChoice(form), worker);
 
 /** The same of the games that the student is measured on, where they are not the run's own. */
-const evaluationTexts = (form: TrainingForm): Record<string, string> => ({
-  ...placeTexts("evaluate.environment", form.texts, evaluationFiles(form) ? "files" : "made"),
+const evaluationTexts = (form: TrainingForm, worker: WorkerState): Record<string, string> => ({
+  ...placeTexts("evaluate.environment", form.texts, evaluationFiles(form) ? "files" : "made", worker),
   "evaluate.environment": measuresElsewhere(form) ? "true" : "",
 });
 
@@ -134,8 +135,16 @@ const PLACE_KEYS = [
   ...["games", "simulator", "server", "server_settings"],
 ];
 
-/** The switches of a choice of games, with the keys emptied that it has no use for. */
-function placeTexts(at: string, texts: TrainingForm["texts"], choice: GamesChoice): Record<string, string> {
+/**
+ * The switches of a choice of games, with the keys emptied that it has no use for, and the worker's own simulator where
+ * none is named.
+ */
+function placeTexts(
+  at: string,
+  texts: TrainingForm["texts"],
+  choice: GamesChoice,
+  { simulator }: WorkerState,
+): Record<string, string> {
   const name = texts[`${at}.name`];
   const own: Record<GamesChoice, readonly string[]> = {
     open: [],
@@ -145,7 +154,9 @@ function placeTexts(at: string, texts: TrainingForm["texts"], choice: GamesChoic
   };
   const foreign = PLACE_KEYS.filter((key) => !own[choice].includes(key));
   const goals = ["first", "count"].some((key) => (texts[`${at}.goals.${key}`] ?? "").trim() !== "");
+  const isNamed = (texts[`${at}.simulator`] ?? "").trim() !== "";
   return {
+    ...(isNamed ? {} : { [`${at}.simulator`]: simulator?.file ?? "" }),
     ...Object.fromEntries(foreign.map((key) => [`${at}.${key}`, ""])),
     [`${at}.made`]: String(choice === "made"),
     [`${at}.goals`]: String(choice === "server" && goals),
@@ -176,10 +187,13 @@ function checkPlace(
   choice: GamesChoice,
   environment: EnvironmentConfig,
   openGames: readonly TaskName[],
+  worker: WorkerState,
 ): void {
   const { name } = environment;
   if (choice === "open") {
     const open = tasksOf(openGames, name);
+    const missing = name === "scienceworld" ? simulatorProblem(worker) : null;
+    if (missing !== null) throw new InputError(missing, { key: "environment.name" });
     if (open.length === 0)
       throw new InputError(`no game of ${name} is open: open or make games in the Play view`, {
         key: "environment.tasks",
@@ -192,9 +206,9 @@ function checkPlace(
 }
 
 /** @throws InputError where the student would have nothing to be measured on, with the key */
-function checkEvaluationPlace(environment: EnvironmentConfig): void {
+function checkEvaluationPlace(environment: EnvironmentConfig, worker: WorkerState): void {
   try {
-    checkPlace("made", environment, []);
+    checkPlace("made", environment, [], worker);
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
     throw new InputError(error.reason, {

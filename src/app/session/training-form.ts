@@ -74,14 +74,14 @@ export function chooseResponses(responses: Responses): void {
   }));
 }
 
-/** The environments that a run can play in: ScienceWorld is in Java, which no page runs. */
-export const environmentsAt = (where: Where): readonly EnvironmentName[] =>
-  ENVIRONMENT_NAMES.filter((name) => where === "worker" || name !== "scienceworld");
+/** The environments that a key of the config can name: of ScienceWorld, a page has no tasks but those that are open. */
+export const environmentsAt = (where: Where, at: string): readonly EnvironmentName[] =>
+  ENVIRONMENT_NAMES.filter((name) => where === "worker" || at === "environment" || name !== "scienceworld");
 
 /** Where a live run's tasks can come from; the first is what holds where the form's own choice is none of them. */
 export function gamesChoices({ where, texts }: Pick<TrainingForm, "where" | "texts">): GamesChoice[] {
-  if (where === "page") return ["open", "made"];
   const name = texts["environment.name"];
+  if (where === "page") return name === "scienceworld" ? ["open"] : ["open", "made"];
   if (name === "scienceworld") return ["files"];
   return name === "webshop" ? ["made", "files", "server"] : ["made", "files"];
 }

@@ -5,6 +5,7 @@ import { countOf } from "../shell/plural.ts";
 import { gamesWorker, libraryWorker } from "../workers/clients.ts";
 import { formatSeconds } from "./eta.ts";
 import { describeFault } from "./faults.ts";
+import { opensByItself } from "./games.ts";
 import { missingGame, type RecordRef, readRecord } from "./play-record.ts";
 
 export interface Verdict {
@@ -44,6 +45,7 @@ export async function verifyRecord(ref: RecordRef): Promise<void> {
   say({ kind: "playing", text: "Playing…" });
   try {
     const record = await readRecord(ref);
+    await opensByItself(ref);
     const differs = await gamesWorker().verify(record);
     if (differs !== null) return say({ kind: "differs", text: `Differs: ${differs}` });
     const all = `${countOf(record.decisions.length, "decision")} repeat`;

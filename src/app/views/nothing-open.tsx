@@ -36,7 +36,7 @@ export const PURPOSES: Record<View, { title: string; shows: string }> = {
   play: {
     title: "Play a game",
     shows:
-      "Household games and shops, played in the page: by hand, by the student or by the teacher, from their beginning or from any recorded decision. The state graph grows with what is played.",
+      "Household games and shops, played in the page, and ScienceWorld, played on the worker: by hand, by the student or by the teacher, from their beginning or from any recorded decision. The state graph grows with what is played.",
   },
   statistics: {
     title: "The figures that the paper prints",

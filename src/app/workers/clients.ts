@@ -46,7 +46,12 @@ export interface ComputeClient {
 export function startComputeWorker(): ComputeClient {
   const worker = startWorker(computeScript, "compute");
   const api = Comlink.wrap<ComputeApi>(worker);
-  return { api, end: () => worker.terminate() };
+  const end = (): void => {
+    worker.terminate();
+    // What it played in may be a process of the worker's host.
+    void games?.closeComputeSessions();
+  };
+  return { api, end };
 }
 
 /** The files in a .zip, from a worker that lives as long as that takes. @throws InputError, as `unpackZip` */

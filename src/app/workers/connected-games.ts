@@ -2,7 +2,7 @@
 import * as Comlink from "comlink";
 import type { PromptTemplate } from "../../core/environment/index.ts";
 import type { EnvironmentConfig, LiveTask, TaskPlans } from "../../core/loop/index.ts";
-import { GAME_PLANS, type GameEnvironment } from "../../simulator/game-set.ts";
+import { GAME_PLANS } from "../../simulator/game-set.ts";
 import type { TaskName } from "../model.ts";
 import type { GamesApi } from "./games.worker.ts";
 import { RemoteEnvironment } from "./remote-environment.ts";
@@ -46,9 +46,14 @@ export function openTasks(
 }
 
 /** The plans of the open games of an environment. */
-export function connectedPlans(environment: GameEnvironment): TaskPlans {
+export function connectedPlans(environment: keyof typeof GAME_PLANS): TaskPlans {
   return {
     plan: (task) => connectedGames().plan({ environment, task }),
     ...GAME_PLANS[environment],
   };
+}
+
+/** How many episodes can be played in an environment at the same time, of those that were asked for. */
+export async function playedAtOnce(environment: string, asked: number): Promise<number> {
+  return Math.min(asked, await connectedGames().atOnce(environment));
 }

@@ -1,6 +1,6 @@
 /**
  * Games that are open in the page, and their environments. A session is one environment, by its number: what plays in it
- * lives in the page or in another worker. ScienceWorld runs in Java and cannot be here.
+ * lives in the page or in another worker. ScienceWorld runs in Java, behind the worker's API.
  */
 import { environmentRules } from "../../core/environment/environment.ts";
 import { type MadeConfig, madeSchema } from "../../core/environment/made-config.ts";
@@ -15,12 +15,16 @@ import { type Made, madeGames, madeShops, madeText } from "../../simulator/made-
 import { shopGameSet } from "../../simulator/webshop/game-set.ts";
 import type { NamedBlob } from "../library/path-files.ts";
 import type { TaskName } from "../model.ts";
+import { SimulatorEnvironment, type SimulatorSessions } from "./simulator-environment.ts";
 
 /** A task that can be played in the page. */
 export interface GameTask extends TaskName {
   /** As evaluations group tasks; null where the environment has no types, or the name does not say it. */
   type: string | null;
 }
+
+/** Where tasks are played: games of this process, or the worker's simulator. */
+type TaskSet = Pick<GameSet, "open" | "plan" | "tasks" | "textOf"> & Pick<TaskName, "environment">;
 
 /** Whose a session is: the page's, or the compute worker's, which can be ended in the middle of one. */
 export type SessionOwner = "page" | "compute";
@@ -41,10 +45,11 @@ const SILENT: OnGames = () => undefined;
 
 export class GamesService {
   /** Task → the set that holds it, in the order of opening. */
-  readonly #tasks = new Map<string, { name: TaskName; set: GameSet }>();
+  readonly #tasks = new Map<string, { name: TaskName; set: TaskSet }>();
   readonly #sessions = new Map<number, Session>();
   #lastSession = 0;
   #opening: AbortController | null = null;
+  #simulator: SimulatorSessions | null = null;
 
   /** The tasks of all open games. */
   tasks(): GameTask[] {
@@ -116,6 +121,38 @@ export class GamesService {
       if (shops.length > 0) sets.push(await shopGameSet(shops.map(text)));
       return sets;
     });
+  }
+
+  /**
+   * Opens tasks of the worker's simulator beside the open games.
+   *
+   * @param sha256 of the simulator, which stands for its games
+   */
+  openSimulator(sessions: SimulatorSessions, tasks: readonly string[], sha256: string): GameTask[] {
+    this.#simulator = sessions;
+    const text: GameText = { label: "the worker's simulator", read: async () => sha256 };
+    this.#take({
+      environment: "scienceworld",
+      tasks,
+      open: () => new SimulatorEnvironment(sessions),
+      plan: (task) => sessions.plan(task),
+      textOf: () => text,
+    });
+    return this.tasks();
+  }
+
+  /**
+   * How many environments of a kind can be opened at the same time now.
+   *
+   * @throws InputError where the worker's simulators are all in use
+   */
+  async atOnce(environment: string): Promise<number> {
+    if (environment !== "scienceworld" || this.#simulator === null) return Number.POSITIVE_INFINITY;
+    const free = await this.#simulator.free();
+    if (free > 0) return free;
+    throw new InputError(
+      "all ScienceWorld simulators of the worker are in use: end an episode or a run that plays there",
+    );
   }
 
   /** Ends an opening or making that is under way; it rejects with an AbortError and opens nothing. */
@@ -201,6 +238,13 @@ export class GamesService {
     return found;
   }
 
+  #take(set: TaskSet): void {
+    for (const task of set.tasks) {
+      const name = { environment: set.environment, task };
+      this.#tasks.set(keyOf(name), { name, set });
+    }
+  }
+
   async #open(
     onProgress: OnGames,
     read: (told: (done: number, total: number) => void) => Promise<GameSet[]>,
@@ -214,11 +258,7 @@ export class GamesService {
       });
       await pause();
       controller.signal.throwIfAborted();
-      for (const set of sets)
-        for (const task of set.tasks) {
-          const name = { environment: set.environment, task };
-          this.#tasks.set(keyOf(name), { name, set });
-        }
+      for (const set of sets) this.#take(set);
       return this.tasks();
     } finally {
       if (this.#opening === controller) this.#opening = null;

@@ -14,6 +14,8 @@ const api = {
   madeTasks,
   make: service.make.bind(service),
   open: service.open.bind(service),
+  openSimulator: service.openSimulator.bind(service),
+  atOnce: service.atOnce.bind(service),
   stopOpening: service.stopOpening.bind(service),
   closeGames: service.closeGames.bind(service),
   digest: service.digest.bind(service),
@@ -23,6 +25,9 @@ const api = {
   step: service.step.bind(service),
   closeSession: service.closeSession.bind(service),
   verify: service.verify.bind(service),
+
+  /** Closes the sessions of a compute worker that was ended. */
+  closeComputeSessions: () => service.closeSessionsOf("compute"),
 
   /** Lets the compute worker call this one directly. There is one at a time: the one before is gone. */
   async connect(port: MessagePort): Promise<void> {

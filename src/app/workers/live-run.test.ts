@@ -14,6 +14,7 @@ vi.mock("../runs/live-archive.ts", () => ({
   dropOutcome: async (_run: string, episode: string) => kept.delete(episode),
 }));
 vi.mock("./connected-games.ts", () => ({
+  playedAtOnce: async (_environment: string, asked: number) => asked,
   openTasks: (_config: object, tasks: readonly string[], template?: object) =>
     tasks.map((task) => ({
       ...{ environment: "alfworld", task, open: async () => corridor(2), maxDecisions: 9 },

@@ -15,7 +15,7 @@ import type { Sampler } from "../../core/ports.ts";
 import type { Source } from "../../core/record/schema.ts";
 import { dropOutcome, keepPlayed } from "../runs/live-archive.ts";
 import type { KeptLiveRun, LiveOutcome, LiveRunEvent } from "../runs/live-run.ts";
-import { connectedPlans, openTasks } from "./connected-games.ts";
+import { connectedPlans, openTasks, playedAtOnce } from "./connected-games.ts";
 
 /** What is to be played; `ended` are the episodes that were played before. */
 export interface LiveRunAsk extends Pick<KeptLiveRun, "id" | "plan" | "model"> {
@@ -116,7 +116,7 @@ async function playKept<R extends object>(
   };
   await playPlanned(planned, log, {
     inGroups: plan.kind === "evaluate",
-    atOnce: plan.at_once,
+    atOnce: await playedAtOnce(plan.environment, plan.at_once),
     onProgress: () => undefined,
     signal,
     withPolicy: (work) => work(counting, codec),

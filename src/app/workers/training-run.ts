@@ -23,7 +23,7 @@ import { taskKey } from "../../core/record/library.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";
 import { BlobFolderWriter, blobFolder } from "../library/blob-folder.ts";
 import type { TaskName, TaskRef } from "../model.ts";
-import { openTasks } from "./connected-games.ts";
+import { openTasks, playedAtOnce } from "./connected-games.ts";
 import { checkpointEvery, KeptCheckpoints } from "./kept-checkpoints.ts";
 
 /** Tasks of a live environment, and the settings under which they are played. */
@@ -104,7 +104,8 @@ async function trainingData(plan: TrainingPlan, records: RecordPort): Promise<Tr
   if (plan.live !== undefined) {
     const { environment, tasks } = plan.live;
     const digest = JSON.stringify(environment);
-    return liveData(openTasks(environment, tasks), { digest, seed: plan.seed });
+    const atOnce = await playedAtOnce(environment.name, tasks.length);
+    return liveData(openTasks(environment, tasks), { digest, seed: plan.seed, atOnce });
   }
   if (plan.sample !== undefined) {
     const episodes = await Promise.all(plan.episodes.map(episode));
@@ -120,12 +121,12 @@ async function trainingData(plan: TrainingPlan, records: RecordPort): Promise<Tr
   };
 }
 
-function trainingEvaluation({ measured, ...evaluate }: NonNullable<TrainingPlan["evaluation"]>) {
+async function trainingEvaluation({ measured, ...evaluate }: NonNullable<TrainingPlan["evaluation"]>) {
   const { environment, tasks } = measured;
   return configuredEvaluation(evaluate, {
     tasks: openTasks(environment, tasks),
     digest: JSON.stringify(environment),
-    atOnce: Number.POSITIVE_INFINITY,
+    atOnce: await playedAtOnce(environment.name, evaluate.at_once),
   });
 }
 
@@ -231,7 +232,7 @@ export async function runTraining(run: TrainingRun): Promise<{ student: Trainer;
       codec: run.codec,
       ...(plan.evidenceTokens === undefined ? {} : { limit: plan.evidenceTokens }),
     }),
-    ...(plan.evaluation === undefined ? {} : { evaluation: trainingEvaluation(plan.evaluation) }),
+    ...(plan.evaluation === undefined ? {} : { evaluation: await trainingEvaluation(plan.evaluation) }),
     checkpoints,
     checkpointEvery: plan.checkpointEvery ?? checkpointEvery(student.info.parameters),
     fingerprint: plan.fingerprint,

@@ -4,14 +4,14 @@
  * the workbench.
  */
 import * as Comlink from "comlink";
-import { DeviceError, type DeviceFault, InputError } from "../../core/errors.ts";
+import { DeviceError, type DeviceFault, EnvironmentError, InputError } from "../../core/errors.ts";
 
 interface Thrown {
   value: unknown;
 }
 
 interface Sent {
-  kind: "input" | "device" | "abort" | "fault";
+  kind: "input" | "environment" | "device" | "abort" | "fault";
   message: string;
   stack: string;
   /** Of a `device` error. */
@@ -29,11 +29,11 @@ export function installErrorTransfer(): void {
       const error = value instanceof Error ? value : new Error(String(value));
       if (error instanceof DeviceError)
         return [{ kind: "device", message: error.message, stack: "", fault: error.fault }, []];
-      const kind = error instanceof InputError ? "input" : error.name === "AbortError" ? "abort" : "fault";
-      return [{ kind, message: error.message, stack: error.stack ?? "" }, []];
+      return [{ kind: kindOf(error), message: error.message, stack: error.stack ?? "" }, []];
     },
     deserialize: ({ kind, message, stack, fault = "lost" }: Sent): never => {
       if (kind === "device") throw new DeviceError(message, fault);
+      if (kind === "environment") throw new EnvironmentError(message);
       if (kind === "input") throw new InputError(message);
       if (kind === "abort") throw new DOMException(message, "AbortError");
       const error = new Error(message);
@@ -41,4 +41,10 @@ export function installErrorTransfer(): void {
       throw error;
     },
   });
+}
+
+function kindOf(error: Error): Sent["kind"] {
+  if (error instanceof EnvironmentError) return "environment";
+  if (error instanceof InputError) return "input";
+  return error.name === "AbortError" ? "abort" : "fault";
 }

@@ -31,7 +31,7 @@ afterEach(async () => {
 
 test("a session plays one task after the other; two do not disturb each other", async () => {
   expect(service.info()).toEqual({
-    ...{ file: jar, version: "1.2.3", most: 2, open: 0 },
+    ...{ file: jar, version: "1.2.3", sha256: expect.stringMatching(/^[0-9a-f]{64}$/), most: 2, open: 0 },
     tasks: [{ name: "tiny", variations: 7 }],
   });
   const start = await service.reset("one", "tiny|0|easy");

@@ -32,7 +32,7 @@ const WARM_MS = 300_000;
 /** Sessions of one simulator file: at most one per core, but two where there is one core only. */
 export class ScienceWorldService {
   readonly #pool: SimulatorPool;
-  readonly #about: Pick<ScienceWorldInfo, "file" | "version" | "tasks">;
+  readonly #about: Omit<ScienceWorldInfo, "most" | "open">;
   readonly #now: () => number;
   readonly #sessions = new Map<string, Session>();
   readonly #timer: NodeJS.Timeout;
@@ -47,9 +47,9 @@ export class ScienceWorldService {
    * started
    */
   static async open(path: string, { now, ...options }: ServiceOptions = {}): Promise<ScienceWorldService> {
-    const { file, version, ...jar } = await openJar(path);
+    const jar = await openJar(path);
     const size = Math.max(2, availableParallelism());
-    const pool = new SimulatorPool({ ...jar, file, version }, { size, ...options });
+    const pool = new SimulatorPool(jar, { size, ...options });
     try {
       const simulator = await pool.acquire();
       let tasks: TaskVariations[];
@@ -58,7 +58,8 @@ export class ScienceWorldService {
       } finally {
         await pool.release(simulator);
       }
-      return new ScienceWorldService(pool, { file, version, tasks }, now);
+      const { file, version, sha256 } = jar;
+      return new ScienceWorldService(pool, { file, version, sha256, tasks }, now);
     } catch (error) {
       await pool.close();
       throw error;
@@ -67,7 +68,7 @@ export class ScienceWorldService {
 
   private constructor(
     pool: SimulatorPool,
-    about: Pick<ScienceWorldInfo, "file" | "version" | "tasks">,
+    about: Omit<ScienceWorldInfo, "most" | "open">,
     now = () => performance.now(),
   ) {
     this.#pool = pool;

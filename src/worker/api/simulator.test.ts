@@ -27,7 +27,7 @@ describe("ScienceWorld over the API", () => {
   it("is played in a session that the client names", async () => {
     expect(await (await harness.fetch("/api/simulator")).json()).toEqual({
       scienceworld: {
-        ...{ file: jar, version: "1.2.3", most: expect.any(Number), open: 0 },
+        ...{ file: jar, version: "1.2.3", sha256: expect.any(String), most: expect.any(Number), open: 0 },
         tasks: [{ name: "tiny", variations: 7 }],
       },
     });

@@ -16,8 +16,7 @@ function recordMeant(ui: UiState): { record: RecordRef; position: number } | nul
   return { record: { library, environment, task, kind, id }, position };
 }
 
-const playable: Blocked = ({ task }) =>
-  task === null || unplayable(task) === null ? null : "only ALFWorld and WebShop can be played in the page";
+const playable: Blocked = ({ task }) => task && unplayable(task);
 
 const aFreeGame: Blocked = ({ playing }) => {
   if (playing !== null) return "a model plays";

@@ -1,5 +1,6 @@
 /** What is to be played: the model, the tasks, how often, and the limits. */
 import { type ReactNode, useMemo } from "react";
+import { ENVIRONMENT_NAMES } from "../../../core/loop/live-config.ts";
 import { isOneOf } from "../../../core/one-of.ts";
 import { findGames, kindOfGame } from "../../session/find-games.ts";
 import { useGames } from "../../session/games.ts";
@@ -23,7 +24,6 @@ import { FieldControl } from "../training/field-control.tsx";
 import { Labelled } from "../training/labelled.tsx";
 
 const KINDS = { evaluate: "Evaluate", collect: "Collect" } as const;
-const ENVIRONMENTS = ["alfworld", "webshop"] as const;
 
 export function LiveRunForm() {
   const form = useLiveRunForm();
@@ -92,11 +92,11 @@ export function LiveRunForm() {
         <select
           value={form.environment}
           onChange={({ target }) =>
-            isOneOf(ENVIRONMENTS, target.value) &&
+            isOneOf(ENVIRONMENT_NAMES, target.value) &&
             setLiveRunForm({ environment: target.value, type: "", list: null, prompt: null })
           }
         >
-          {ENVIRONMENTS.map((name) => (
+          {ENVIRONMENT_NAMES.map((name) => (
             <option key={name} value={name}>
               {name}
             </option>

@@ -1,23 +1,32 @@
 /** A person decides: types an action, or chooses one that is on offer. */
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
-import type { Offered } from "../../../core/ports.ts";
+import type { EnvironmentTurn } from "../../../core/ports.ts";
 import { playAction, setPlay, usePlay } from "../../session/play.ts";
 import { getUi } from "../../state/store.ts";
 import { shownText } from "../../text/shown-text.ts";
-import { filteredActions, hasSearch, offeredActions, SEARCH } from "./offered-actions.ts";
+import {
+  beginningOf,
+  filteredActions,
+  hasSearch,
+  isTemplated,
+  menuEntries,
+  offeredActions,
+  SEARCH,
+} from "./offered-actions.ts";
 
 /** Options that are drawn; words narrow a longer list. */
 const MOST_OPTIONS = 200;
 
-export function ActionBox({ offered, disabled }: { offered: Offered | null; disabled: boolean }) {
+export function ActionBox({ turn, disabled }: { turn: EnvironmentTurn; disabled: boolean }) {
+  const { offered } = turn;
   const draft = usePlay((play) => play.draft);
   const [choice, setChoice] = useState({ at: -1, draft, offered });
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
   const box = useRef<HTMLDivElement>(null);
   const list = useRef<HTMLDivElement>(null);
-  const all = offeredActions(offered);
-  const found = filteredActions(all, draft);
+  const all = offeredActions(turn, draft);
+  const found = filteredActions(all, draft, isTemplated(offered));
   const shown = found.slice(0, MOST_OPTIONS);
   // Another turn or other words make another list, of which nothing is chosen yet.
   const active = choice.draft === draft && choice.offered === offered ? choice.at : -1;
@@ -35,12 +44,18 @@ export function ActionBox({ offered, disabled }: { offered: Offered | null; disa
   useEffect(() => {
     list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
   });
+  const choose = (action: string): void => {
+    const begins = beginningOf(action);
+    if (begins === null) return void playAction(menuEntries(turn.state).get(action) ?? action);
+    setPlay({ draft: begins });
+    input.current?.focus();
+  };
   const press = (event: KeyboardEvent): void => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (by !== undefined && shown.length > 0) {
       setActive((active + by + (active < 0 && by < 0 ? 1 : 0) + shown.length) % shown.length);
     } else if (event.key === "Escape" && active >= 0) setActive(-1);
-    else if (event.key === "Enter") void playAction(chosen ?? draft);
+    else if (event.key === "Enter") choose(chosen ?? draft);
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -72,7 +87,7 @@ export function ActionBox({ offered, disabled }: { offered: Offered | null; disa
           type="button"
           className="primary"
           disabled={disabled || (chosen ?? draft).trim() === ""}
-          onClick={() => void playAction(chosen ?? draft)}
+          onClick={() => choose(chosen ?? draft)}
         >
           Play
         </button>
@@ -104,7 +119,7 @@ export function ActionBox({ offered, disabled }: { offered: Offered | null; disa
             tabIndex={-1}
             aria-selected={n === active}
             disabled={disabled}
-            onClick={() => void playAction(action)}
+            onClick={() => choose(action)}
           >
             <code>{shownText(action)}</code>
           </button>

@@ -43,6 +43,10 @@ test.each([
     "Lost after 0 decisions, with a score of 0.5.",
   ],
   [
+    episode("scienceworld", { ended: "environment", complete: true }, { done: true, score: -100 }),
+    "Lost after 0 decisions, with a score of -100.",
+  ],
+  [
     episode("alfworld", { ended: "technical", complete: false, reason: "the server left" }),
     "Ended for a technical reason: the server left",
   ],

@@ -1,5 +1,4 @@
 /** How an episode ended, in one line. */
-import { environmentRules } from "../../../core/environment/environment.ts";
 import type { LiveEpisode } from "../../../core/loop/index.ts";
 import type { PlayedFrom } from "../../session/play.ts";
 import { countOf } from "../../shell/plural.ts";
@@ -16,7 +15,7 @@ export function ending({ task, turn, decisions, ended }: Ended): string | null {
     return `Not won: the limit of ${countOf(task.maxDecisions, "decision")} is reached.`;
   if (ended.ended === "technical") return `Ended for a technical reason: ${ended.reason ?? "unknown"}`;
   // ALFWorld's score says no more than that it was not won.
-  const scored = environmentRules(task.environment).taskType(task.task) === null && turn.score !== null;
+  const scored = task.environment !== "alfworld" && turn.score !== null;
   return `Lost after ${count}${scored ? `, with a score of ${turn.score}` : ""}.`;
 }
 

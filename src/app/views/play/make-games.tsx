@@ -7,52 +7,50 @@ import {
   ROOM_SIZES,
   SEED_LIMIT,
 } from "../../../core/environment/made-config.ts";
+import { ENVIRONMENT_NAMES, type EnvironmentName } from "../../../core/loop/live-config.ts";
 import { isOneOf } from "../../../core/one-of.ts";
+import type { GameEnvironment } from "../../../simulator/game-set.ts";
 import { makeGames, openGames, stopOpeningGames, useGames } from "../../session/games.ts";
 import { playWaiting } from "../../session/play.ts";
 import type { PathFile } from "../../shell/dropped-files.ts";
 import { PickButton } from "../pick-button.tsx";
+import { Count } from "./count.tsx";
+import { ScienceTasks } from "./science-tasks.tsx";
 
-const ENVIRONMENTS = {
+const WORLDS = {
   alfworld: "Household (ALFWorld)",
   webshop: "Shop (WebShop’s pages)",
-} as const;
+  scienceworld: "ScienceWorld, on the worker",
+} as const satisfies Record<EnvironmentName, string>;
 
 /** Most games that a press makes: their tasks are a list that people look at. */
 const MOST = 1000;
 
-function Count({
-  name,
-  label,
-  value,
-  most,
-  least = 1,
-}: {
-  name: string;
-  label: string;
-  value: number;
-  most: number;
-  least?: number;
-}) {
+/** The games to play in: made here, opened from files, or the tasks of the worker's simulator. */
+export function ChooseGames() {
+  const [world, setWorld] = useState<EnvironmentName>("alfworld");
   return (
-    <label className="form-field">
-      <span className="caption">{label}</span>
-      <input
-        type="number"
-        name={name}
-        className="number"
-        defaultValue={value}
-        min={least}
-        max={most}
-        step={1}
-        required
-      />
-    </label>
+    <>
+      <label className="form-field">
+        <span className="caption">World</span>
+        <select
+          value={world}
+          onChange={({ target }) => isOneOf(ENVIRONMENT_NAMES, target.value) && setWorld(target.value)}
+        >
+          {Object.entries(WORLDS).map(([name, title]) => (
+            <option key={name} value={name}>
+              {title}
+            </option>
+          ))}
+        </select>
+      </label>
+      {world === "scienceworld" ? <ScienceTasks /> : <MakeGames environment={world} />}
+      <OpeningLine />
+    </>
   );
 }
 
-export function MakeGames() {
-  const [environment, setEnvironment] = useState<keyof typeof ENVIRONMENTS>("alfworld");
+function MakeGames({ environment }: { environment: GameEnvironment }) {
   const busy = useGames(({ opening }) => opening !== null);
   const make = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
     event.preventDefault();
@@ -69,19 +67,6 @@ export function MakeGames() {
   };
   return (
     <form className="make-games" aria-label="Make games" onSubmit={(event) => void make(event)}>
-      <label className="form-field">
-        <span className="caption">World</span>
-        <select
-          value={environment}
-          onChange={({ target }) => setEnvironment(target.value === "webshop" ? "webshop" : "alfworld")}
-        >
-          {Object.entries(ENVIRONMENTS).map(([name, title]) => (
-            <option key={name} value={name}>
-              {title}
-            </option>
-          ))}
-        </select>
-      </label>
       <div className="make-row">
         <Count
           key={environment}
@@ -122,7 +107,6 @@ export function MakeGames() {
         </button>
         <OpenGames />
       </div>
-      <OpeningLine />
     </form>
   );
 }

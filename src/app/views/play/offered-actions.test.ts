@@ -1,16 +1,21 @@
 import { expect, test } from "vitest";
-import { filteredActions, hasSearch, offeredActions } from "./offered-actions.ts";
+import type { Offered } from "../../../core/ports.ts";
+import { beginningOf, filteredActions, hasSearch, menuEntries, offeredActions } from "./offered-actions.ts";
 
 const COMMANDS = ["examine bed 1", "go to bed 1", "go to desk 1", "look"];
 
+const turn = (offered: Offered | null, options: Record<string, string> = {}) => ({
+  offered,
+  state: { key: "", mode: "normal", options },
+});
+
 test("commands as they are, clickables as clicks, nothing where nothing is listed", () => {
-  expect(offeredActions({ commands: COMMANDS })).toEqual(COMMANDS);
-  expect(offeredActions({ searchBar: true, clickables: ["back to search", "b01"] })).toEqual([
+  expect(offeredActions(turn({ commands: COMMANDS }), "go")).toEqual(COMMANDS);
+  expect(offeredActions(turn({ searchBar: true, clickables: ["back to search", "b01"] }), "")).toEqual([
     "click[back to search]",
     "click[b01]",
   ]);
-  expect(offeredActions({ templates: ["open OBJ"], objects: ["door"] })).toEqual([]);
-  expect(offeredActions(null)).toEqual([]);
+  expect(offeredActions(turn(null), "")).toEqual([]);
   expect(
     [{ searchBar: true, clickables: [] }, { searchBar: false, clickables: [] }, null].map(hasSearch),
   ).toEqual([true, false, false]);
@@ -20,6 +25,27 @@ test("words filter in any order and any case; a whole action and a search hide n
   expect(filteredActions(COMMANDS, "BED go")).toEqual(["go to bed 1"]);
   expect(filteredActions(COMMANDS, " ")).toEqual(COMMANDS);
   expect(filteredActions(COMMANDS, "look")).toEqual(COMMANDS);
+  expect(filteredActions(COMMANDS, "look", true)).toEqual(["look"]);
   expect(filteredActions(COMMANDS, "search[red lamp")).toEqual(COMMANDS);
   expect(filteredActions(COMMANDS, "sing")).toEqual([]);
+});
+
+test("templates as they are, and with every object in every place once words are typed", () => {
+  const offered = {
+    templates: ["wait", "open OBJ", "move OBJ to OBJ"],
+    objects: ["door", "$& cup", "door"],
+  };
+  expect(offeredActions(turn(offered), " ")).toEqual(offered.templates);
+  expect(offeredActions(turn(offered), "o")).toEqual([
+    ...["wait", "open door", "open $& cup"],
+    ...["move door to door", "move door to $& cup", "move $& cup to door", "move $& cup to $& cup"],
+  ]);
+  expect(["move OBJ to OBJ", "open door", "wait"].map(beginningOf)).toEqual(["move ", null, null]);
+});
+
+test("the entries of an open menu, each for its number", () => {
+  const open = turn({ templates: ["wait"], objects: [] }, { 0: "look at a", 1: "look at b" });
+  expect(offeredActions(open, "")).toEqual(["0: look at a", "1: look at b"]);
+  expect(menuEntries(open.state).get("1: look at b")).toBe("1");
+  expect(menuEntries(null).size).toBe(0);
 });

@@ -22,7 +22,7 @@ import { ActionBox } from "./action-box.tsx";
 import { ending, recordsEnding } from "./ending.ts";
 import { GameList } from "./game-list.tsx";
 import { madeBy } from "./made-by.ts";
-import { MakeGames, OpenGames } from "./make-games.tsx";
+import { ChooseGames, OpenGames } from "./make-games.tsx";
 import { PlayedPanel } from "./played-panel.tsx";
 import { PolicyBar } from "./policy-bar.tsx";
 import { Transcript } from "./transcript.tsx";
@@ -40,7 +40,7 @@ export function PlayView() {
           <PlayModes />
         </div>
         <div className="play-body">
-          <MakeGames />
+          <ChooseGames />
           <GameList />
         </div>
       </section>
@@ -163,7 +163,7 @@ function EpisodePanel() {
                 {from !== null && ` ${recordsEnding(from)}`}
               </p>
             )}
-            {end === null && <ActionBox offered={episode.turn.offered} disabled={busy || playing} />}
+            {end === null && <ActionBox turn={episode.turn} disabled={busy || playing} />}
             <PolicyBar
               over={end !== null}
               temperature={episode.task.sampling.temperature}

@@ -6,7 +6,7 @@ import { isOneOf } from "../../../core/one-of.ts";
 import { CONTROLS, type Selection } from "../../../core/retrieval/selection.ts";
 import { CONTROL_TITLES } from "../../place/what-if.ts";
 import { CONFIG_FIELDS, type Field } from "../../runs/config-fields.ts";
-import { useRuns } from "../../runs/runs-store.ts";
+import { getRuns, useRuns } from "../../runs/runs-store.ts";
 import {
   defaultBatch,
   measuresElsewhere,
@@ -40,6 +40,7 @@ function liveStandard(given: string, texts: Readonly<Record<string, string>>): s
     "environment.made.size": ROOM_SIZES[0],
     "environment.made.products": String(PRODUCTS),
     "environment.tasks": environment === "scienceworld" ? "" : "all",
+    "environment.simulator": getRuns().worker.simulator?.file ?? "",
     tasks: "all",
   };
   return standards[key] ?? null;

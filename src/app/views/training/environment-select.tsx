@@ -12,7 +12,7 @@ export function EnvironmentSelect({ at, label, disabled }: { at: string; label: 
         disabled={disabled}
         onChange={({ target }) => setText(key, target.value)}
       >
-        {environmentsAt(where).map((each) => (
+        {environmentsAt(where, at).map((each) => (
           <option key={each} value={each}>
             {each}
           </option>

@@ -1,11 +1,14 @@
 import { playOn, usePlay } from "../../../session/play.ts";
 import { type RecordRef, unplayable } from "../../../session/play-record.ts";
+import { useSimulatorProblem } from "../../../session/simulator.ts";
 import { useUi } from "../../../state/store.ts";
 
 /** Plays a record on from one of its decisions; nothing where its environment cannot be played in the page. */
 export function PlayOnButton({ record, position }: { record: RecordRef; position: number }) {
   const busy = usePlay((play) => play.busy);
   const playing = useUi((ui) => ui.playing !== null);
+  // Whether the worker plays ScienceWorld may be known later.
+  useSimulatorProblem();
   if (unplayable(record) !== null) return null;
   return (
     <button type="button" disabled={busy || playing} onClick={() => void playOn(record, position)}>

@@ -4,6 +4,7 @@ import type { TaskModel, TaskRef } from "../../../model.ts";
 import { describeFault } from "../../../session/faults.ts";
 import { useGames } from "../../../session/games.ts";
 import { missingGame, type RecordRef, unplayable } from "../../../session/play-record.ts";
+import { useSimulatorProblem } from "../../../session/simulator.ts";
 import {
   recordKey,
   recordsOf,
@@ -36,6 +37,8 @@ const isOf = (task: TaskModel, other: TaskRef): boolean =>
   task.library === other.library && task.environment === other.environment && task.task === other.task;
 
 function Records({ task }: { task: TaskModel }) {
+  // Whether the worker plays ScienceWorld may be known later.
+  useSimulatorProblem();
   const never = unplayable(task);
   useGames(({ tasks }) => tasks);
   const { verdicts, all } = useVerdicts();
@@ -60,7 +63,9 @@ function Records({ task }: { task: TaskModel }) {
   return (
     <>
       <p className="note">
-        Each record is played once more in the page. Every text, score, state and end must repeat.
+        Each record is played once more
+        {task.environment === "scienceworld" ? " on the worker" : " in the page"}. Every text, score, state
+        and end must repeat.
       </p>
       {missing !== null && (
         <div className="what-if-row" data-testid="missing-game">
