@@ -8,6 +8,7 @@ import { followPlace } from "./session/follow-place.ts";
 import { followStudent } from "./session/kept-student.ts";
 import { computeWorker } from "./session/models.ts";
 import { cancelRun, stopRun } from "./session/run-actions.ts";
+import { endSimulatorSessions } from "./session/simulator.ts";
 import { followLiveTabs } from "./session/tab-live-runs.ts";
 import { followTabs } from "./session/tab-runs.ts";
 import { Banners } from "./shell/banners.tsx";
@@ -53,7 +54,9 @@ export function App() {
     const leaveStudent = followStudent();
     const leaveTabs = followTabs((id, what) => void (what === "stop" ? stopRun(id) : cancelRun(id)));
     const leaveLiveTabs = followLiveTabs();
+    addEventListener("pagehide", endSimulatorSessions);
     return () => {
+      removeEventListener("pagehide", endSimulatorSessions);
       leaveUrl();
       leavePlace();
       leaveWorker();

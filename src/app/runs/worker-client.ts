@@ -86,7 +86,9 @@ export const worker = {
   doAction: (id: string, action: string) =>
     asked(stepAnswer, `${session(id)}/step`, sent("POST", { action })),
   renewSession: async (id: string) => void (await ask(`${session(id)}/renew`, { method: "POST" })),
-  closeSession: async (id: string) => void (await ask(session(id), { method: "DELETE" })),
+  /** `keepalive` asks while the page goes. */
+  closeSession: async (id: string, init: Pick<RequestInit, "keepalive"> = {}) =>
+    void (await ask(session(id), { method: "DELETE", ...init })),
   taskPlan: (task: string) => asked(goldPathAnswer, "/simulator/plan", sent("POST", { task })),
   jobs: async () => (await asked(jobsAnswer, "/jobs?limit=200")).jobs,
   plan: (config: object, probe: boolean, signal: AbortSignal) =>

@@ -1,7 +1,13 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { EnvironmentError, InputError } from "../../core/errors.ts";
 import { getRuns, useRuns, type WorkerState } from "../runs/runs-store.ts";
-import { checkSimulatorTasks, simulatorProblem, simulatorSessions, variationTasks } from "./simulator.ts";
+import {
+  checkSimulatorTasks,
+  endSimulatorSessions,
+  simulatorProblem,
+  simulatorSessions,
+  variationTasks,
+} from "./simulator.ts";
 
 const TASKS = [
   { name: "boil", variations: 3 },
@@ -59,4 +65,20 @@ it("tells what may be tried again from what may not", async () => {
   expect(await fault()).toMatchObject({
     message: expect.stringMatching(/^POST \/api\/simulator\/sessions\/session-1\/reset, observation: /),
   });
+});
+
+it("ends with the page the sessions that were begun and not closed", async () => {
+  endSimulatorSessions();
+  const asked: string[] = [];
+  vi.stubGlobal("document", { querySelector: () => ({ content: "token" }) });
+  vi.stubGlobal("fetch", async (path: string, { method = "GET", keepalive = false }: RequestInit) => {
+    asked.push(`${method} ${path.split("/").at(-1)}${keepalive ? ", kept alive" : ""}`);
+    return method === "POST" ? new Response("{}", { status: 503 }) : new Response(null, { status: 204 });
+  });
+  for (const session of ["one", "two"])
+    await expect(simulatorSessions.reset(session, "boil|0|easy")).rejects.toThrow();
+  await simulatorSessions.close("one");
+  endSimulatorSessions();
+  endSimulatorSessions();
+  expect(asked).toEqual(["POST reset", "POST reset", "DELETE one", "DELETE two, kept alive"]);
 });

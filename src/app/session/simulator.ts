@@ -72,14 +72,29 @@ async function reached<T>(asked: Promise<T>): Promise<T> {
   }
 }
 
+/** Sessions that were begun here and not closed. */
+const begun = new Set<string>();
+
 export const simulatorSessions: SimulatorSessions = {
-  reset: (session, task) => reached(worker.beginTask(session, task)),
+  reset(session, task) {
+    begun.add(session);
+    return reached(worker.beginTask(session, task));
+  },
   step: (session, action) => reached(worker.doAction(session, action)),
   renew: (session) => reached(worker.renewSession(session)),
-  close: (session) => reached(worker.closeSession(session)),
+  close(session) {
+    begun.delete(session);
+    return reached(worker.closeSession(session));
+  },
   plan: async (task) => (await reached(worker.taskPlan(task))).actions,
   async free() {
     const simulator = await reached(worker.simulator());
     return simulator === null ? 0 : simulator.most - simulator.open;
   },
 };
+
+/** Ends all sessions with the page, so that its next visit finds the simulators free: a lease would keep them for a while. */
+export function endSimulatorSessions(): void {
+  for (const session of begun) void worker.closeSession(session, { keepalive: true }).catch(() => undefined);
+  begun.clear();
+}

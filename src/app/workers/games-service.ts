@@ -151,7 +151,7 @@ export class GamesService {
     const free = await this.#simulator.free();
     if (free > 0) return free;
     throw new InputError(
-      "all ScienceWorld simulators of the worker are in use: end an episode or a run that plays there",
+      "all ScienceWorld simulators of the worker are in use: end an episode or a run that plays in one",
     );
   }
 
