@@ -7,7 +7,6 @@ const MELT = "melt|12|easy";
 
 /** What a view shows, without what depends on how long it was looked at. */
 const shown = async (page: Page): Promise<string> =>
-  // biome-ignore lint/performance/useDomNodeTextContent: what is hidden is not shown
   (await page.locator("main").innerText()).replace(/\s+/g, " ");
 
 /** Copies the link with its key and opens it where nothing was opened before. */
