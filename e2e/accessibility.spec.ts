@@ -4,6 +4,7 @@ import { madeGame, walkthroughRecord } from "./made-game.ts";
 import { dropFiles, jsonLines, OWN_FILES, TASK, upload } from "./own-files.ts";
 import { keyboardFaults } from "./reachable.ts";
 import { decisionShown, expect, type Page, test, visit } from "./site.ts";
+import { MODEL_TIME } from "./throttle.ts";
 
 const WIDE = { width: 1280, height: 800 };
 const NARROW = { width: 900, height: 800 };
@@ -120,7 +121,7 @@ test("tokens, training and runs", async ({ page }) => {
   await check(page, "model by name");
   await page.keyboard.press("Escape");
   await page.keyboard.press("s");
-  await expect(page.getByRole("listbox", { name: "Response tokens" })).toBeVisible({ timeout: 100_000 });
+  await expect(page.getByRole("listbox", { name: "Response tokens" })).toBeVisible({ timeout: MODEL_TIME });
   await page.keyboard.press("ArrowRight");
   await expect(page.getByTestId("token-card")).toBeVisible();
   await check(page, "tokens, one pinned");
@@ -138,7 +139,7 @@ test("tokens, training and runs", async ({ page }) => {
   await page.getByLabel("Vanilla passes").fill("1");
   await page.keyboard.press("Tab");
   await page.getByRole("button", { name: "Update" }).click();
-  await expect(page.getByTestId("run-message")).toBeVisible({ timeout: 200_000 });
+  await expect(page.getByTestId("run-message")).toBeVisible({ timeout: MODEL_TIME });
   await check(page, "training");
   await page.keyboard.press("6");
   await page.getByTestId("run-list").getByRole("checkbox").check();
@@ -195,7 +196,7 @@ test("collections and evaluations, and a run that plays live", async ({ page }) 
   await page.getByLabel("Seeds").fill("0");
   for (const done of [1, 2]) {
     await page.getByRole("button", { name: "Evaluate" }).click();
-    await expect(page.getByTestId("evaluation")).toHaveCount(done, { timeout: 100_000 });
+    await expect(page.getByTestId("evaluation")).toHaveCount(done, { timeout: MODEL_TIME });
   }
   await page.getByLabel("Compare with").first().selectOption({ index: 1 });
   await expect(page.getByTestId("comparison")).toBeVisible();

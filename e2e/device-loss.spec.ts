@@ -2,6 +2,7 @@
 import { loseDeviceAt } from "./compute-worker.ts";
 import { dropFiles, OWN_FILES, TASK } from "./own-files.ts";
 import { decisionShown, expect, test, visit } from "./site.ts";
+import { MODEL_TIME } from "./throttle.ts";
 
 test("training goes on over a lost device", async ({ page }) => {
   await loseDeviceAt(page, { at: { step: 2 } });
@@ -15,7 +16,7 @@ test("training goes on over a lost device", async ({ page }) => {
   await page.getByRole("button", { name: "Update" }).click();
   await expect(page.getByTestId("run-message")).toContainText(
     "Done: 6 steps. The student has 6 optimizer steps now. The device failed once on the way; each time the run went on from its last checkpoint.",
-    { timeout: 240_000 },
+    { timeout: MODEL_TIME },
   );
   await expect(page.getByTestId("model-student")).toContainText("updated here (6 steps)");
 });

@@ -9,12 +9,10 @@ import puppeteer, { type Page } from "puppeteer-core";
 import { findFirefox } from "../scripts/browser.mjs";
 import { startWorker } from "./site.ts";
 import { scoreInTerminal } from "./terminal.ts";
-import { CPU_THROTTLE } from "./throttle.ts";
+import { MODEL_TIME } from "./throttle.ts";
 
 const TASK = "find-non-living-thing|36|easy";
 const DECISION = 1;
-/** Milliseconds for any one wait: two passes over the whole context, in plain TypeScript, on a busy machine. */
-const PATIENCE = 300_000 * CPU_THROTTLE;
 
 /** Without the mouse: Puppeteer's clicks wait until the element rests for two frames, and frames are rare on a busy machine. */
 async function press(page: Page, name: string) {
@@ -30,11 +28,11 @@ test("the sample is scored as the command line scores it, and the console stays 
     protocol: "webDriverBiDi",
     executablePath: findFirefox(),
     headless: true,
-    protocolTimeout: PATIENCE,
+    protocolTimeout: MODEL_TIME,
   });
   try {
     const page = await browser.newPage();
-    page.setDefaultTimeout(PATIENCE);
+    page.setDefaultTimeout(MODEL_TIME);
     const problems: string[] = [];
     // Firefox reports what a policy blocked as an error of the page.
     page.on("pageerror", (error) => problems.push(error instanceof Error ? error.message : String(error)));

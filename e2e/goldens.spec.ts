@@ -23,7 +23,7 @@ test.afterAll(() => server?.close());
 
 test("every golden value, on WebGPU in the browser", async ({ page }) => {
   await page.goto(new URL("e2e/golden-page/index.html", server.resolvedUrls!.local[0]).href);
-  await page.waitForFunction(() => window.golden !== undefined, undefined, { timeout: 60_000 });
+  await page.waitForFunction(() => window.golden !== undefined, undefined, { timeout: MODEL_TIME });
   const names = await page.evaluate(() => window.golden!.names);
   // Three models in several folders, forward, backward, optimizer and generation.
   expect(names.length).toBeGreaterThanOrEqual(22);

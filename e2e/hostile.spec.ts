@@ -9,6 +9,7 @@ import { readXml } from "../test/support/plain-xml.ts";
 import { dropFiles, EPISODES, jsonLines, SOURCES, upload } from "./own-files.ts";
 import { modelFolder } from "./own-model.ts";
 import { decisionShown, expect, type Page, test, visit } from "./site.ts";
+import { MODEL_TIME } from "./throttle.ts";
 
 function hostile(texts: readonly string[]): Parameters<typeof dropFiles>[1] {
   const records = texts.map((text, i) => {
@@ -265,7 +266,7 @@ test("hostile tokens, names, jobs, links and recordings are text in the strip, i
   await page.getByTestId("pick-teacher-folder").setInputFiles(await modelFolder("models/qwen3-a"));
   await expect(page.getByTestId("model-teacher")).toContainText("qwen3-a, your own");
   await page.keyboard.press("s");
-  await expect(page.getByTestId("strip")).toBeVisible({ timeout: 100_000 });
+  await expect(page.getByTestId("strip")).toBeVisible({ timeout: MODEL_TIME });
   await page.keyboard.press(".");
   await expect(page.getByTestId("token-card")).toBeVisible();
   await unharmed(page, "strip");
@@ -309,7 +310,7 @@ test("hostile tokens, names, jobs, links and recordings are text in the strip, i
 
   const changes = page.getByTestId("changes");
   await changes.getByRole("button", { name: /^Measure this episode/ }).click();
-  await expect(page.getByTestId("changes-facts")).toContainText("2 of 2 decisions", { timeout: 100_000 });
+  await expect(page.getByTestId("changes-facts")).toContainText("2 of 2 decisions", { timeout: MODEL_TIME });
   await unharmed(page, "changes");
   const largest = await saved(page, /^Save these/);
   expect(largest.name).toMatch(plainName);

@@ -1,5 +1,6 @@
 /** The three jobs without a mouse: inspect, score, update. */
 import { decisionShown, expect, test, visit } from "./site.ts";
+import { MODEL_TIME } from "./throttle.ts";
 
 test("from nothing to a scored decision and a what-if, by keyboard alone", async ({ page }) => {
   await visit(page);
@@ -38,7 +39,7 @@ test("from nothing to a scored decision and a what-if, by keyboard alone", async
   await expect(task).toContainText("non-living");
   await decisionShown(page, 0);
   await page.keyboard.press("s");
-  await expect(page.getByTestId("strip")).toBeVisible({ timeout: 150_000 });
+  await expect(page.getByTestId("strip")).toBeVisible({ timeout: MODEL_TIME });
   await page.keyboard.press("ArrowRight");
   await expect(page.getByTestId("token-card")).toBeVisible();
 });

@@ -1,4 +1,5 @@
 import { decisionShown, expect, type Page, sampleHash, test, visit } from "./site.ts";
+import { MODEL_TIME } from "./throttle.ts";
 
 /** The longest of everything: two hundred decisions in one execution. */
 const LONG = "inclined-plane-friction-named-surfaces|653|easy";
@@ -41,7 +42,7 @@ for (const [width, height] of [
         await expect(page.getByRole("button", { name: "Update" })).toBeEnabled();
         await look("training");
         await page.keyboard.press("5");
-        await expect(page.getByTestId("statistics-scope")).toBeVisible({ timeout: 100_000 });
+        await expect(page.getByTestId("statistics-scope")).toBeVisible({ timeout: MODEL_TIME });
         await look("statistics");
       });
     });
@@ -128,7 +129,7 @@ for (const [width, height] of [
     await look("play");
     await page.getByRole("heading", { name: "Games" }).click();
     await page.keyboard.press("5");
-    await expect(page.getByTestId("statistics-scope")).toBeVisible({ timeout: 100_000 });
+    await expect(page.getByTestId("statistics-scope")).toBeVisible({ timeout: MODEL_TIME });
     await look("statistics");
   });
 }

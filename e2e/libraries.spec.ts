@@ -2,6 +2,7 @@
 import AxeBuilder from "@axe-core/playwright";
 import { dropFiles, EPISODES, jsonLines, OWN_FILES, SOURCES, TASK, upload } from "./own-files.ts";
 import { decisionShown, expect, openSample, type Page, sampleHash, test, visit } from "./site.ts";
+import { MODEL_TIME } from "./throttle.ts";
 
 /** The same task and episode, without the first of its executions. */
 const HELD_OUT = [
@@ -100,7 +101,7 @@ test("scores stay with the library that they were measured in", async ({ page })
   await decisionShown(page, 0);
   await page.keyboard.press("3");
   await page.keyboard.press("s");
-  await expect(page.getByRole("listbox")).toBeVisible({ timeout: 100_000 });
+  await expect(page.getByRole("listbox")).toBeVisible({ timeout: MODEL_TIME });
   await page.keyboard.press("l");
   await expect(header(page).locator("option:checked")).toHaveText(/sources\.jsonl\.gz/);
   await expect(page.getByTestId("decision")).toHaveText("0");

@@ -2,6 +2,7 @@
 import type { BrowserContext } from "@playwright/test";
 import { expectSeen, noteTexts } from "./seen.ts";
 import { decisionShown, expect, type Page, sampleHash, test, visit } from "./site.ts";
+import { MODEL_TIME } from "./throttle.ts";
 
 const MELT = "melt|12|easy";
 
@@ -71,7 +72,7 @@ test("each view opens the same in a fresh tab, and only the page's own origin is
   await visit(page, sampleHash("tokens", "find-non-living-thing|36|easy", { decision: 1 }));
   await decisionNumber(page, 1);
   await page.keyboard.press("s");
-  await expect(page.getByTestId("strip")).toBeVisible({ timeout: 120_000 });
+  await expect(page.getByTestId("strip")).toBeVisible({ timeout: MODEL_TIME });
   expect([...asked]).toEqual([new URL(site.url).origin]);
   await fresh.close();
 });

@@ -3,6 +3,7 @@ import { holdAt, loseDeviceAt } from "./compute-worker.ts";
 import { madeGame } from "./made-game.ts";
 import { upload } from "./own-files.ts";
 import { expect, openSample, type Page, test, visit } from "./site.ts";
+import { MODEL_TIME } from "./throttle.ts";
 
 const REFUSED = "the open games of alfworld are not those that the run began with";
 
@@ -49,7 +50,7 @@ test("a run on policy plays made games afresh before its step", async ({ page })
   await expect(page.getByTestId("cost")).toContainText("2 episodes to play");
   await expect(page.getByRole("button", { name: "Probe the time" })).toHaveCount(0);
   await page.getByRole("button", { name: "Update" }).click();
-  await expect(page.getByTestId("run-message")).toContainText("Done: 1 step.", { timeout: 200_000 });
+  await expect(page.getByTestId("run-message")).toContainText("Done: 1 step.", { timeout: MODEL_TIME });
   await expect(page.getByTestId("run-detail")).toContainText("before the step: on policy");
   await page.keyboard.press("6");
   await expect(page.getByTestId("run-list")).toContainText("gc-opd, live in alfworld");
@@ -68,8 +69,8 @@ test("a run on policy is followed by another tab, and goes on there once its own
   await fillForm(page, { games: 1, vanilla: 3 });
   await page.getByRole("button", { name: "Update" }).click();
   const row = other.getByTestId("run-list").getByRole("row", { name: /live in alfworld/ });
-  await expect(row).toContainText("▶ running · in another tab", { timeout: 100_000 });
-  await expect(row.getByRole("cell", { name: "2 of 3" })).toBeVisible({ timeout: 200_000 });
+  await expect(row).toContainText("▶ running · in another tab", { timeout: MODEL_TIME });
+  await expect(row.getByRole("cell", { name: "2 of 3" })).toBeVisible({ timeout: MODEL_TIME });
   await expect(row).toContainText("on policy");
   await expect(row.getByRole("button", { name: /^(Resume|Remove)/ })).toHaveCount(0);
   await expect(other.getByTestId("run-charts").getByRole("img", { name: /^Loss.* at / })).toBeVisible();
@@ -85,7 +86,7 @@ test("a run on policy is followed by another tab, and goes on there once its own
   await other.getByRole("button", { name: "Close all games" }).click();
   await other.keyboard.press("6");
   await row.getByRole("button", { name: /^Resume/ }).click();
-  await expect(row).toContainText("✓ done", { timeout: 200_000 });
+  await expect(row).toContainText("✓ done", { timeout: MODEL_TIME });
   await expect(row.getByRole("cell", { name: "3 of 3" })).toBeVisible();
   await expect(other.getByTestId("run-detail")).toContainText("went on after step");
 });
@@ -174,7 +175,7 @@ test("a student is evaluated twice, and the two are compared; what was played ou
   await page.getByRole("link", { name: "Play" }).click();
   const first = run(page, "Evaluation");
   const figures = first.getByTestId("evaluation");
-  await expect(figures).toContainText("2 tasks × 2 seeds", { timeout: 120_000 });
+  await expect(figures).toContainText("2 tasks × 2 seeds", { timeout: MODEL_TIME });
   await expect(figures.getByRole("row", { name: /^all 2/ })).toContainText("0.0 ± 0.0");
   await expect(figures.getByRole("columnheader", { name: "pass@2, %" })).toBeVisible();
 
@@ -189,7 +190,7 @@ test("a student is evaluated twice, and the two are compared; what was played ou
   expect(records.map((line) => JSON.parse(line).repetition)).toEqual([0, 0, 1, 1]);
 
   await page.getByRole("button", { name: "Evaluate" }).click();
-  await expect(page.getByTestId("evaluation")).toHaveCount(2, { timeout: 120_000 });
+  await expect(page.getByTestId("evaluation")).toHaveCount(2, { timeout: MODEL_TIME });
   await first.getByLabel("Compare with").selectOption({ index: 1 });
   await expect(first.getByTestId("comparison")).toHaveText(
     "Success rate +0.0 points, 95 % interval 0.0 to 0.0. " +
@@ -230,7 +231,7 @@ test("a run says how it samples and with which prompt, and keeps both", async ({
   const words =
     "× seed 0, T = 0, top-p = 0.9, top-k = 5, at most 2 decisions, 4 tokens per response, prompt own.json";
   await expect(run(page, "Evaluation")).toContainText(words);
-  await expect(page.getByTestId("evaluation")).toContainText("1 task × 1 seed", { timeout: 100_000 });
+  await expect(page.getByTestId("evaluation")).toContainText("1 task × 1 seed", { timeout: MODEL_TIME });
   await visit(page);
   await page.keyboard.press("7");
   await page.getByLabel("What to do with the games").selectOption("runs");
@@ -249,7 +250,7 @@ const state = (page: Page) => run(page, "Evaluation").getByTestId("live-run-stat
 
 async function goOnToItsEnd(page: Page): Promise<void> {
   await run(page, "Evaluation").getByRole("button", { name: "Go on" }).click();
-  await expect(page.getByTestId("evaluation")).toContainText("2 tasks × 2 seeds", { timeout: 100_000 });
+  await expect(page.getByTestId("evaluation")).toContainText("2 tasks × 2 seeds", { timeout: MODEL_TIME });
 }
 
 test("a cancelled evaluation keeps what has ended and goes on", async ({ page }) => {
@@ -325,7 +326,7 @@ test("a run of another tab is followed to its figures, and its tab takes it away
   const atWork = other.getByTestId("at-work").getByRole("listitem");
   await expect(atWork).toHaveText("Evaluation, in another tab: 2 of 4 episodes");
   await goOn();
-  await expect(other.getByTestId("evaluation")).toContainText("2 tasks × 2 seeds", { timeout: 100_000 });
+  await expect(other.getByTestId("evaluation")).toContainText("2 tasks × 2 seeds", { timeout: MODEL_TIME });
   await expect(state(other)).toHaveText("done");
   await expect(other.getByTestId("at-work")).toHaveCount(0);
   page.once("dialog", (dialog) => dialog.accept());
@@ -372,7 +373,7 @@ test("an evaluation whose page is closed just before its end goes on to its figu
   await openPanel(page, 1);
   await page.getByLabel("Seeds").fill("0");
   await page.getByRole("button", { name: "Evaluate" }).click();
-  await expect(page.getByTestId("evaluation")).toContainText("1 task × 1 seed", { timeout: 100_000 });
+  await expect(page.getByTestId("evaluation")).toContainText("1 task × 1 seed", { timeout: MODEL_TIME });
   await forgetTheEnd(page);
   await openPanel(page, 1);
   await expect(run(page, "Evaluation")).toContainText("Kept: 1 of 1 episode.");
@@ -389,7 +390,7 @@ test("the laboratory: games are collected, a student is trained on policy with t
     await expect(form.getByLabel("Model")).toHaveValue("student");
     await form.getByLabel("Seeds").fill("0");
     await form.getByRole("button", { name: "Evaluate" }).click();
-    await expect(page.getByTestId("evaluation")).toHaveCount(count, { timeout: 100_000 });
+    await expect(page.getByTestId("evaluation")).toHaveCount(count, { timeout: MODEL_TIME });
   };
   await evaluate(1);
 
@@ -400,7 +401,7 @@ test("the laboratory: games are collected, a student is trained on policy with t
   await form.getByRole("button", { name: "Collect" }).click();
   const collection = run(page, "Collection by the teacher");
   await expect(collection.getByTestId("collected")).toHaveText("3 executions, 1 successful, 3 verified", {
-    timeout: 120_000,
+    timeout: MODEL_TIME,
   });
   await collection.getByRole("button", { name: "Open as a library" }).click();
   await expect(page.getByRole("row", { name: /^made\/small\// })).toHaveCount(1);
@@ -413,7 +414,7 @@ test("the laboratory: games are collected, a student is trained on policy with t
   await page.getByLabel("Graph-conditioned passes").fill("1");
   await expect(page.getByTestId("plan")).toContainText("over 1 task, on policy");
   await page.getByRole("button", { name: "Update" }).click();
-  await expect(page.getByTestId("run-message")).toContainText("Done: 2 steps.", { timeout: 200_000 });
+  await expect(page.getByTestId("run-message")).toContainText("Done: 2 steps.", { timeout: MODEL_TIME });
 
   await page.keyboard.press("Escape");
   await page.keyboard.press("7");

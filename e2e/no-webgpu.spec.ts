@@ -1,5 +1,6 @@
 import { dropFiles, OWN_FILES, TASK } from "./own-files.ts";
 import { decisionShown, expect, test, visit } from "./site.ts";
+import { MODEL_TIME } from "./throttle.ts";
 
 test("without WebGPU the page says so, says how to turn it on, and computes on the CPU", async ({ page }) => {
   await visit(page);
@@ -13,7 +14,7 @@ test("without WebGPU the page says so, says how to turn it on, and computes on t
   await page.getByRole("button", { name: TASK }).click();
   await decisionShown(page, 0);
   await page.keyboard.press("s");
-  await expect(page.getByRole("listbox", { name: "Response tokens" })).toBeVisible({ timeout: 100_000 });
+  await expect(page.getByRole("listbox", { name: "Response tokens" })).toBeVisible({ timeout: MODEL_TIME });
   await expect(page.getByLabel("Measured on")).toContainText("CPU reference");
   expect(
     await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth),

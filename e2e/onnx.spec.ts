@@ -24,7 +24,7 @@ test.afterAll(() => server?.close());
 
 test.beforeEach(async ({ page }) => {
   await page.goto(new URL("e2e/onnx-page/index.html", server.resolvedUrls!.local[0]).href);
-  await page.waitForFunction(() => window.engines !== undefined, undefined, { timeout: 60_000 });
+  await page.waitForFunction(() => window.engines !== undefined, undefined, { timeout: MODEL_TIME });
 });
 
 test("ONNX Runtime gives the golden log-probabilities, on WebAssembly and on WebGPU", async ({ page }) => {

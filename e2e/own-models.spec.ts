@@ -8,6 +8,7 @@ import { OWN_FILES } from "./own-files.ts";
 import { modelFolder, withOtherLetters, withThoughtToken } from "./own-model.ts";
 import { checkBothThemes, openOwnTokens, scoreOwn } from "./own-tokens.ts";
 import { expect, type Page, sampleHash, test, visit } from "./site.ts";
+import { MODEL_TIME } from "./throttle.ts";
 
 test("a teacher with its own tokenizer is scored beside any student, as on the command line", async ({
   page,
@@ -15,7 +16,7 @@ test("a teacher with its own tokenizer is scored beside any student, as on the c
   const folder = await modelFolder("models/qwen3-a", withThoughtToken);
   await openOwnTokens(page, 1, OWN_FILES, folder);
   await page.keyboard.press("s");
-  await expect(page.getByRole("listbox", { name: "Response tokens" })).toBeVisible({ timeout: 100_000 });
+  await expect(page.getByRole("listbox", { name: "Response tokens" })).toBeVisible({ timeout: MODEL_TIME });
   const problem = page.getByTestId("model-problem");
   await expect(problem).toHaveText(
     /^The student is left out: response\[0\]: id 1872 is "<thought>" in qwen3-a and no token in .*tokenizer: /,
@@ -36,7 +37,7 @@ test("a teacher with its own tokenizer is scored beside any student, as on the c
   await expect(page.getByTestId("model-student")).toContainText("qwen3-a, your own");
   await expect(problem).toHaveCount(0);
   await page.keyboard.press("s");
-  await expect(page.getByRole("columnheader", { name: "p student" })).toBeVisible({ timeout: 100_000 });
+  await expect(page.getByRole("columnheader", { name: "p student" })).toBeVisible({ timeout: MODEL_TIME });
 });
 
 test("a run says before it starts that teacher and student read other tokens", async ({ page }) => {
@@ -87,7 +88,7 @@ test("the sample's student beside a teacher of the user's own: Δ is that of the
   const folder = await modelFolder("models/qwen3-a");
   await openOwnTokens(page, 1, OWN_FILES, folder);
   await page.keyboard.press("s");
-  await expect(page.getByRole("columnheader", { name: "p student" })).toBeVisible({ timeout: 100_000 });
+  await expect(page.getByRole("columnheader", { name: "p student" })).toBeVisible({ timeout: MODEL_TIME });
   await expectTerminalDeltas(page, folder);
 });
 

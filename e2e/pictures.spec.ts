@@ -6,6 +6,7 @@
  */
 import { readFileSync } from "node:fs";
 import { test as base, decisionShown, expect, type Page, sampleHash, visit } from "./site.ts";
+import { MODEL_TIME } from "./throttle.ts";
 
 const TASK = "find-non-living-thing|36|easy";
 
@@ -56,7 +57,6 @@ async function pictures(page: Page, name: string): Promise<void> {
     await expect(page).toHaveScreenshot(`${name}${suffix}.png`, {
       animations: "disabled",
       maxDiffPixelRatio: 0.001,
-      timeout: 30_000,
     });
   }
 }
@@ -66,7 +66,7 @@ test("library and statistics", async ({ page }) => {
   await expect(page.getByRole("row", { name: /melt/ })).toBeVisible();
   await pictures(page, "library");
   await page.keyboard.press("5");
-  await expect(page.getByTestId("statistics-scope")).toBeVisible({ timeout: 100_000 });
+  await expect(page.getByTestId("statistics-scope")).toBeVisible({ timeout: MODEL_TIME });
   await pictures(page, "statistics");
 });
 
@@ -79,7 +79,7 @@ test("one decision: executions, graph, retrieval", async ({ page }) => {
 test("token probabilities under two contexts", async ({ page }) => {
   await visit(page, sampleHash("tokens", TASK, { decision: 4 }));
   await page.getByRole("button", { name: "Score" }).click();
-  await expect(page.getByRole("listbox", { name: "Response tokens" })).toBeVisible({ timeout: 280_000 });
+  await expect(page.getByRole("listbox", { name: "Response tokens" })).toBeVisible({ timeout: MODEL_TIME });
   await pictures(page, "tokens");
 });
 
@@ -108,7 +108,7 @@ test("a student updated, and two runs compared", async ({ page }) => {
     await expect(update).toBeEnabled();
     await update.click();
     await expect(detail).toContainText(`${method}, ${TASK}`);
-    await expect(detail).toContainText("✓ done · step 3 of 3", { timeout: 380_000 });
+    await expect(detail).toContainText("✓ done · step 3 of 3", { timeout: MODEL_TIME });
     if (method === "opd") continue;
     await expect(page.getByTestId("run-message")).toBeVisible();
     await pictures(page, "training");

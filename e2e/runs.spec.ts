@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { holdAt } from "./compute-worker.ts";
 import { dropFiles, OWN_FILES, TASK } from "./own-files.ts";
 import { decisionShown, expect, type Page, test, visit } from "./site.ts";
+import { MODEL_TIME } from "./throttle.ts";
 
 async function openForm(page: Page): Promise<void> {
   await dropFiles(page, OWN_FILES);
@@ -32,7 +33,7 @@ test("the same job here and on the worker: watched, compared, exported, and ther
   await page.getByLabel("Vanilla passes").fill("2");
   await page.keyboard.press("Tab");
   await page.getByRole("button", { name: "Update" }).click();
-  await expect(detail(page)).toContainText("✓ done · step 2 of 2", { timeout: 200_000 });
+  await expect(detail(page)).toContainText("✓ done · step 2 of 2", { timeout: MODEL_TIME });
   await page.getByTestId("batch").locator("summary").click();
   await expect(page.getByTestId("batch").getByRole("columnheader", { name: "ratio ρ" })).toBeVisible();
 
@@ -52,11 +53,13 @@ test("the same job here and on the worker: watched, compared, exported, and ther
   const command = await page.getByTestId("config").locator("pre").last().textContent();
   expect(command).toMatch(/^gcopd train --config \S+\/config\.json --out \S+\/out --progress json$/);
   await page.getByRole("button", { name: "Measure what it will cost" }).click();
-  await expect(page.getByTestId("worker-cost")).toContainText("2 steps; memory about", { timeout: 100_000 });
+  await expect(page.getByTestId("worker-cost")).toContainText("2 steps; memory about", {
+    timeout: MODEL_TIME,
+  });
   await startThere(page);
   // Not the page's run any more, which is done: only one of the worker has a command.
   await expect(detail(page).getByText("Command", { exact: true })).toBeVisible();
-  await expect(detail(page)).toContainText("✓ done · step 2 of 2", { timeout: 200_000 });
+  await expect(detail(page)).toContainText("✓ done · step 2 of 2", { timeout: MODEL_TIME });
   await page.getByTestId("batch").locator("summary").click();
   await expect(page.getByTestId("batch").getByRole("columnheader", { name: "ratio ρ" })).toBeVisible();
 
@@ -130,7 +133,7 @@ test("a run on the worker is stopped after its step, goes on, and is cancelled",
   await page.getByLabel("Vanilla passes").fill(String(ENDLESS));
   await startThere(page);
   await expect(detail(page)).toContainText(new RegExp(`▶ running · step [1-9]\\d* of ${ENDLESS + 1}`), {
-    timeout: 100_000,
+    timeout: MODEL_TIME,
   });
   await detail(page).getByRole("button", { name: "Stop after this step" }).click();
   await expect(detail(page)).toContainText("▢ cancelled");
@@ -143,7 +146,7 @@ test("a run on the worker is stopped after its step, goes on, and is cancelled",
   await row.getByRole("link").click();
   await detail(page).getByLabel("Memory limit, GiB").fill("4");
   await detail(page).getByRole("button", { name: "Resume within it" }).click();
-  await expect(detail(page)).toContainText(/went on after step \d+/, { timeout: 100_000 });
+  await expect(detail(page)).toContainText(/went on after step \d+/, { timeout: MODEL_TIME });
   await detail(page).getByText("Log", { exact: true }).click();
   await detail(page).getByRole("button", { name: "Cancel at once" }).click();
   await expect(detail(page)).toContainText("▢ cancelled");
@@ -172,7 +175,7 @@ test("a run that measures its student: the curve, each evaluation, and the best 
   await page.getByLabel("Maximum decisions").fill("2");
   await page.getByLabel("Maximum tokens per response").fill("8");
   await page.getByRole("button", { name: "Update" }).click();
-  await expect(detail(page)).toContainText("✓ done · step 2 of 2", { timeout: 100_000 });
+  await expect(detail(page)).toContainText("✓ done · step 2 of 2", { timeout: MODEL_TIME });
 
   const chart = page.getByRole("img", { name: /^Success rate on the evaluation’s tasks/ });
   await expect(chart).toHaveAccessibleName(/ at the last step: A 0\.0 ± 0\.0$/);
@@ -219,7 +222,7 @@ test("a press of Start answers at once and counts once; the same config again is
   await page.keyboard.press("u");
   await expect(page.getByTestId("hint")).toContainText("a run is being sent");
   letGo();
-  await expect(detail(page)).toContainText("✓ done · step 1 of 1", { timeout: 200_000 });
+  await expect(detail(page)).toContainText("✓ done · step 1 of 1", { timeout: MODEL_TIME });
   expect(submitted).toBe(1);
 
   const asked = page.waitForEvent("dialog");
@@ -239,7 +242,7 @@ test("a press of Start answers at once and counts once; the same config again is
   await page.getByRole("button", { name: "Start on the worker" }).click();
   await expect(page.getByTestId("sending")).toContainText("Submitting");
   letGo();
-  await expect(detail(page)).toContainText("✓ done · step 2 of 2", { timeout: 200_000 });
+  await expect(detail(page)).toContainText("✓ done · step 2 of 2", { timeout: MODEL_TIME });
   expect(submitted).toBe(2);
 });
 
@@ -269,7 +272,7 @@ test("a run of the page goes on after a reload, from the last checkpoint that is
   await page.getByLabel("Vanilla passes").fill("4");
   await page.keyboard.press("Tab");
   await page.getByRole("button", { name: "Update" }).click();
-  await expect(detail(page)).toContainText("step 3 of 5", { timeout: 100_000 });
+  await expect(detail(page)).toContainText("step 3 of 5", { timeout: MODEL_TIME });
   await visit(page);
   await openForm(page);
   await page.keyboard.press("6");
@@ -278,7 +281,7 @@ test("a run of the page goes on after a reload, from the last checkpoint that is
   expect(await damageNewest(page)).toEqual(["00000001", "00000002"]);
   await row.getByRole("link").click();
   await row.getByRole("button", { name: "Resume" }).click();
-  await expect(detail(page)).toContainText("✓ done · step 5 of 5", { timeout: 200_000 });
+  await expect(detail(page)).toContainText("✓ done · step 5 of 5", { timeout: MODEL_TIME });
   await expect(detail(page)).toContainText("went on after step 1");
   await expect(detail(page)).toContainText(
     "step 2 is damaged (model.safetensors does not have the SHA-256 that it was written with): went on from the one before",
@@ -301,7 +304,7 @@ test("the header of every view shows what is running, and can end it", async ({ 
   await page.keyboard.press("Enter");
   const here = atWork.getByRole("listitem").filter({ hasText: "Training: step" });
   const there = atWork.getByRole("listitem").filter({ hasText: /, on the worker/ });
-  await expect(there).toContainText(/running, step [1-9]\d* of 901/, { timeout: 100_000 });
+  await expect(there).toContainText(/running, step [1-9]\d* of 901/, { timeout: MODEL_TIME });
   await there.getByRole("button", { name: "Stop after its step" }).click();
   await expect(there).toHaveCount(0);
   await expect(here.getByRole("progressbar")).toHaveAttribute("max", "901");
@@ -322,7 +325,7 @@ test("a run has one tab: the others follow it, end it, and go on with it only wh
   await page.getByLabel("Vanilla passes").fill("900");
   await page.keyboard.press("Tab");
   await page.getByRole("button", { name: "Update" }).click();
-  await expect(detail(page)).toContainText(/step [1-9]\d* of 901/, { timeout: 100_000 });
+  await expect(detail(page)).toContainText(/step [1-9]\d* of 901/, { timeout: MODEL_TIME });
 
   const other = await context.newPage();
   await visit(other);
@@ -342,7 +345,7 @@ test("a run has one tab: the others follow it, end it, and go on with it only wh
   await expect(run).toContainText("▢ cancelled");
   // It is free, and goes on here; now the first tab follows.
   await run.getByRole("button", { name: "Resume" }).click();
-  await expect(detail(page)).toContainText("▶ running · in another tab", { timeout: 100_000 });
+  await expect(detail(page)).toContainText("▶ running · in another tab", { timeout: MODEL_TIME });
   await expect(detail(page)).toContainText(/went on after step \d+/);
   await expect(detail(page).getByRole("button", { name: "Resume" })).toHaveCount(0);
   const taken = async () => Number(/step (\d+) of 901/.exec((await detail(page).textContent())!)?.[1]);
@@ -353,7 +356,7 @@ test("a run has one tab: the others follow it, end it, and go on with it only wh
   await expect(detail(page)).toContainText("? lost");
   await expect(detail(page)).toContainText("it can go on from its last checkpoint");
   await detail(page).getByRole("button", { name: "Resume" }).click();
-  await expect(page.getByTestId("running")).toContainText(/Step \d+ of 901/, { timeout: 100_000 });
+  await expect(page.getByTestId("running")).toContainText(/Step \d+ of 901/, { timeout: MODEL_TIME });
   await detail(page).getByRole("button", { name: "Cancel at once" }).click();
   await expect(detail(page)).toContainText("▢ cancelled");
 });

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fakeJavaVariables, makeFakeJava } from "../src/simulator/scienceworld/testing/fake-java.ts";
 import { stubGateway } from "../src/simulator/scienceworld/testing/stub-gateway.ts";
 import { test as base, expect, openSample, type Page, startWorker, visit } from "./site.ts";
+import { MODEL_TIME } from "./throttle.ts";
 
 const test = base.extend<object, { site: { url: string } }>({
   site: [
@@ -131,7 +132,7 @@ test("a student collects there, with the simulator's own solution beside it", as
   await expect(page.getByTestId("live-run-plan")).toHaveText("3 of 3 open tasks: 6 episodes");
   await page.getByRole("button", { name: "Collect", exact: true }).click();
   const run = page.getByTestId("live-run");
-  await expect(run.getByRole("button", { name: "Save sources.jsonl" })).toBeVisible({ timeout: 200_000 });
+  await expect(run.getByRole("button", { name: "Save sources.jsonl" })).toBeVisible({ timeout: MODEL_TIME });
   const download = page.waitForEvent("download");
   await run.getByRole("button", { name: "Save sources.jsonl" }).click();
   const lines = (await readFile(await (await download).path(), "utf8")).trimEnd().split("\n");
@@ -153,6 +154,6 @@ test("a run on policy plays there before its step", async ({ page }) => {
   await page.getByLabel("Graph-conditioned passes").fill("0");
   await expect(page.getByTestId("plan")).toContainText("over 3 tasks, on policy");
   await page.getByRole("button", { name: "Update" }).click();
-  await expect(page.getByTestId("run-message")).toContainText("Done: 1 step.", { timeout: 200_000 });
+  await expect(page.getByTestId("run-message")).toContainText("Done: 1 step.", { timeout: MODEL_TIME });
   await expect(page.getByTestId("run-detail")).toContainText("before the step: on policy");
 });

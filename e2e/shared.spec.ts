@@ -8,6 +8,7 @@ import { test as plain } from "./base.ts";
 import { dropFiles, EPISODES, jsonLines, SOURCES, TASK, upload } from "./own-files.ts";
 import { modelFolder } from "./own-model.ts";
 import { decisionShown, expect, startWorker, test, visit } from "./site.ts";
+import { MODEL_TIME } from "./throttle.ts";
 
 plain(
   "files of the worker's disk are chosen from its folders, read by ranges, and kept in the link",
@@ -102,7 +103,7 @@ plain(
       const { violations } = await new AxeBuilder({ page }).analyze();
       expect(violations.filter(({ impact }) => impact === "serious" || impact === "critical")).toEqual([]);
       await page.getByRole("button", { name: "Take it as the teacher" }).click();
-      await expect(teacher).toContainText("qwen3-a, your own", { timeout: 100_000 });
+      await expect(teacher).toContainText("qwen3-a, your own", { timeout: MODEL_TIME });
       // The sample's own models are fetched whole; of this one, only parts with an end.
       const parts = weights.filter((range) => range !== undefined);
       expect(parts.length).toBeGreaterThan(1);
@@ -145,10 +146,12 @@ plain(
       await page.keyboard.press("t");
       await page.getByTestId("pick-teacher-folder").setInputFiles(await modelFolder("models/qwen3-a"));
       await expect(page.getByTestId("model-teacher")).toContainText("qwen3-a, your own", {
-        timeout: 100_000,
+        timeout: MODEL_TIME,
       });
       await page.keyboard.press("s");
-      await expect(page.getByRole("listbox", { name: "Response tokens" })).toBeVisible({ timeout: 100_000 });
+      await expect(page.getByRole("listbox", { name: "Response tokens" })).toBeVisible({
+        timeout: MODEL_TIME,
+      });
 
       const compare = page.getByTestId("compare");
       const dialog = page.getByRole("dialog", { name: "Choose the further model on the worker’s disk" });
@@ -184,7 +187,7 @@ plain(
       expect(asked()).toBeLessThan(weights.size);
       await picked.getByRole("button", { name: "Score with it" }).press("Enter");
       const chip = compare.getByRole("button", { name: "Take away models/qwen3-b, with evidence" });
-      await expect(chip).toBeVisible({ timeout: 100_000 });
+      await expect(chip).toBeVisible({ timeout: MODEL_TIME });
       expect(asked()).toBeGreaterThan(weights.size);
       const base = compare.getByRole("combobox", { name: "Base side" });
       await base.selectOption("model:models_qwen3-b:vanilla");

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { modelFolder } from "./own-model.ts";
 import { scoreOwn } from "./own-tokens.ts";
 import { expect, test } from "./site.ts";
+import { MODEL_TIME } from "./throttle.ts";
 
 const number = (cell: string): number => Number(cell.replace("−", "-").replace("+", ""));
 
@@ -14,7 +15,7 @@ test("adds sides by keyboard, compares any two, and takes them from an address",
   await page.keyboard.press("Enter");
   await compare.getByRole("button", { name: "Score this side" }).press("Enter");
   await expect(compare.getByRole("button", { name: "Take away teacher, hindsight only" })).toBeVisible({
-    timeout: 100_000,
+    timeout: MODEL_TIME,
   });
   await expect(page).toHaveURL(/sides=with%3Ahindsight-only/);
 
@@ -44,7 +45,7 @@ test("adds sides by keyboard, compares any two, and takes them from an address",
   );
   await picked.getByRole("button", { name: "Score with it" }).press("Enter");
   await expect(compare.getByRole("button", { name: "Take away qwen3-b, with evidence" })).toBeVisible({
-    timeout: 100_000,
+    timeout: MODEL_TIME,
   });
   await compare.getByRole("combobox", { name: "Base side" }).selectOption("model:qwen3-b:vanilla");
   await expect(page.getByTestId("no-delta")).toBeHidden();
@@ -65,7 +66,7 @@ test("adds sides by keyboard, compares any two, and takes them from an address",
   const stranger = compare
     .locator(".side-chip")
     .filter({ hasText: /, with evidence: \d+ tokens of its own, log p −/ });
-  await expect(stranger).toBeVisible({ timeout: 100_000 });
+  await expect(stranger).toBeVisible({ timeout: MODEL_TIME });
   const base = compare.getByRole("combobox", { name: "Base side" });
   await base.selectOption(
     await base.locator("option", { hasText: "other-tokenizer" }).first().getAttribute("value"),
@@ -86,7 +87,7 @@ test("adds sides by keyboard, compares any two, and takes them from an address",
   await expect(compare).toContainText("graph (full method) · K = 1 source per task: not scored yet");
   await page.keyboard.press("s");
   await expect(compare.getByRole("button", { name: /^Take away teacher, graph.*K = 1/ })).toBeVisible({
-    timeout: 100_000,
+    timeout: MODEL_TIME,
   });
   await expect(page.getByTestId("no-delta")).toContainText("“model:qwen3-b:vanilla” is not scored");
   await compare.getByRole("button", { name: "Take away teacher, hindsight only" }).click();

@@ -1,4 +1,5 @@
 import { expect, openSample, test } from "./site.ts";
+import { MODEL_TIME } from "./throttle.ts";
 
 test.use({ permissions: ["clipboard-read", "clipboard-write"] });
 
@@ -6,7 +7,7 @@ test("the paper's figures of the sample, under the controls, and as Markdown", a
   await openSample(page);
   await page.keyboard.press("5");
   const scope = page.getByTestId("statistics-scope");
-  await expect(scope).toBeVisible({ timeout: 100_000 });
+  await expect(scope).toBeVisible({ timeout: MODEL_TIME });
   const recorded = Number(/of ([\d,]+) recorded/.exec((await scope.textContent())!)![1]!.replace(",", ""));
   await expect(page.getByRole("img", { name: /by K/ })).toBeVisible();
   const composition = page.getByRole("table", { name: /Outcome composition/ });
@@ -21,5 +22,5 @@ test("the paper's figures of the sample, under the controls, and as Markdown", a
 
   await page.goto(`${page.url()}&sources=1&augmentation=off`);
   await expect(page.getByTestId("what-if")).toBeVisible();
-  await expect(scope).toContainText(`10 of ${recorded} recorded`, { timeout: 100_000 });
+  await expect(scope).toContainText(`10 of ${recorded} recorded`, { timeout: MODEL_TIME });
 });

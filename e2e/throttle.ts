@@ -8,3 +8,6 @@ function throttle(): number {
 }
 
 export const CPU_THROTTLE = throttle();
+
+/** Milliseconds that models may take for what a test waits for. */
+export const MODEL_TIME = 400_000 * CPU_THROTTLE;

@@ -7,6 +7,7 @@ import { holdAt } from "./compute-worker.ts";
 import { dropFiles, EPISODES, jsonLines, SOURCES, TASK, upload } from "./own-files.ts";
 import { checkBothThemes, scoreOwn } from "./own-tokens.ts";
 import { decisionShown, expect, type Page, sampleHash, test, visit } from "./site.ts";
+import { MODEL_TIME } from "./throttle.ts";
 
 const saved = async (page: Page, button: string) => {
   const downloading = page.waitForEvent("download");
@@ -43,7 +44,7 @@ test("signals, top-k of both sides, linked plots and pictures, by keyboard", asy
   await page.getByRole("radio", { name: "rank" }).blur();
   await page.keyboard.press("d");
   const tables = page.getByTestId("top-tables");
-  await expect(tables.getByRole("table")).toHaveCount(2, { timeout: 100_000 });
+  await expect(tables.getByRole("table")).toHaveCount(2, { timeout: MODEL_TIME });
   await expect(page.getByTestId("no-signal")).toBeHidden();
   await expect(strip.getByRole("option").first()).toHaveAccessibleName(/rank (\d+|outside the top 64)/);
   const first = tables.getByRole("table").first().locator("tbody tr").first().locator("td");
@@ -86,7 +87,7 @@ test("the largest changes of an episode lead to each token, and a marked part of
   await panel.getByRole("button", { name: "Measure this episode (2 decisions)" }).press("Enter");
   await expect(page.getByTestId("changes-facts")).toContainText(
     /^2 of 2 decisions of own#0 with qwen3-a \(f32\): \d+ tokens, mean Δ .* flips at [\d.]+% \(\d+\)/,
-    { timeout: 100_000 },
+    { timeout: MODEL_TIME },
   );
   const rows = panel.getByLabel("Largest changes", { exact: true }).locator("tbody tr");
   const number = (cell: string): number => Number(cell.replace("−", "-").replace("+", ""));
@@ -124,7 +125,9 @@ test("the largest changes of an episode lead to each token, and a marked part of
   await page.getByRole("button", { name: "Part after ›" }).press("Enter");
   const marked = await page.getByTestId("pointed").textContent();
   await page.keyboard.press("o");
-  await expect(page.getByTestId("left-out").getByLabel(/^Tokens without /)).toBeVisible({ timeout: 100_000 });
+  await expect(page.getByTestId("left-out").getByLabel(/^Tokens without /)).toBeVisible({
+    timeout: MODEL_TIME,
+  });
   await page.keyboard.press("e");
   await expect(page.getByTestId("pointed")).toHaveText(marked!);
   await page.getByRole("button", { name: "Tokens it moved" }).press("Enter");
@@ -139,7 +142,7 @@ test("a job over a whole task shows what it has, and keeps it when it is stopped
   await expect(page.getByTestId("scoring-changes")).toBeVisible();
   const facts = page.getByTestId("changes-facts");
   await expect(facts).toContainText(/^2 of \d+ decisions .* and going on: [1-9]/, {
-    timeout: 150_000,
+    timeout: MODEL_TIME,
   });
   await expect(page.getByTestId("scoring-changes")).toContainText(/ left/);
   await page.keyboard.press("Escape");
@@ -178,7 +181,7 @@ test("512 tokens, one of them of 100,000 characters, hold nothing up", async ({ 
   await expect(page.getByTestId("model-teacher")).toContainText("your own");
   await page.keyboard.press("s");
   const strip = page.getByRole("listbox", { name: "Response tokens" });
-  await expect(strip.getByRole("option")).toHaveCount(512, { timeout: 100_000 });
+  await expect(strip.getByRole("option")).toHaveCount(512, { timeout: MODEL_TIME });
   await expect(strip.getByRole("option").nth(300)).toContainText("…⟨99,880 more characters⟩");
   // What a press changes, and the longest text: neither depends on how fast the machine is.
   await page.evaluate(() => {

@@ -4,6 +4,7 @@ import { modelFolder } from "./own-model.ts";
 import { checkBothThemes, scoreOwn } from "./own-tokens.ts";
 import { expectSeen, noteTexts } from "./seen.ts";
 import { decisionShown, expect, sampleHash, test, visit } from "./site.ts";
+import { MODEL_TIME } from "./throttle.ts";
 
 test("scores a decision of the sample under both contexts, and goes through its tokens", async ({ page }) => {
   await visit(page, sampleHash("task", "find-non-living-thing|36|easy", { decision: 1 }));
@@ -12,7 +13,7 @@ test("scores a decision of the sample under both contexts, and goes through its 
   await page.keyboard.press("s");
   await expectSeen(page, "scoring", /tokens/);
   const strip = page.getByRole("listbox", { name: "Response tokens" });
-  await expect(strip).toBeVisible({ timeout: 380_000 });
+  await expect(strip).toBeVisible({ timeout: MODEL_TIME });
   const tokens = strip.getByRole("option");
   const text = async () => (await tokens.allTextContents()).join("").replaceAll("␣", " ");
   const response = "<thought>Let me see what is around first.</thought><action>go to kitchen</action>";
@@ -53,7 +54,7 @@ test("scores a decision of the sample under both contexts, and goes through its 
   await expect(page).toHaveURL(/[?&]end-of-turn=off(&|$)/);
   await expect(strip).toHaveCount(0);
   await page.keyboard.press("s");
-  await expect(strip).toBeVisible({ timeout: 380_000 });
+  await expect(strip).toBeVisible({ timeout: MODEL_TIME });
   expect(await text()).toBe(response);
   await expect(sums).toContainText("whole response (21 tokens): log p −2.084 teacher, without evidence");
   await expect(sums.locator("strong")).toHaveText("+0.091");
@@ -71,7 +72,7 @@ test("takes a teacher of the user's own from a folder, and scores with it", asyn
   await page.getByTestId("pick-teacher-folder").setInputFiles(await modelFolder("models/qwen3-a"));
   await expect(page.getByTestId("model-teacher")).toContainText("qwen3-a, your own");
   await page.keyboard.press("s");
-  await expect(page.getByRole("listbox")).toBeVisible({ timeout: 100_000 });
+  await expect(page.getByRole("listbox")).toBeVisible({ timeout: MODEL_TIME });
   await expect(page.getByLabel("Measured on")).toContainText("qwen3-a");
 });
 
@@ -91,7 +92,7 @@ test("takes an export to ONNX as teacher, and refuses it as student", async ({ p
   await page.getByTestId("pick-teacher-folder").setInputFiles(await modelFolder("onnx/qwen3-a"));
   await expect(page.getByTestId("model-teacher")).toContainText("qwen3-a, your own");
   await page.keyboard.press("s");
-  await expect(page.getByRole("listbox")).toBeVisible({ timeout: 200_000 });
+  await expect(page.getByRole("listbox")).toBeVisible({ timeout: MODEL_TIME });
   await expect(page.getByLabel("Measured on")).toContainText("ONNX Runtime");
 });
 
@@ -188,7 +189,7 @@ test("leaves out each record of the evidence, and each event of one, and links t
   const panel = page.getByTestId("left-out");
   await panel.getByRole("button", { name: "Leave out each record" }).press("Enter");
   await expect(page.getByTestId("left-out-facts")).toContainText(/^2 passes computed with qwen3-a \(f32, /, {
-    timeout: 100_000,
+    timeout: MODEL_TIME,
   });
   const records = panel.getByLabel("Records left out", { exact: true }).locator("tbody tr");
   await expect(records).toHaveCount(2);
@@ -217,7 +218,7 @@ test("leaves out each record of the evidence, and each event of one, and links t
   await panel.getByRole("combobox", { name: "One event at a time of" }).selectOption("success");
   await panel.getByRole("button", { name: "Leave out each of its events" }).click();
   const events = panel.getByLabel("Events left out", { exact: true }).locator("tbody tr");
-  await expect(events).toHaveCount(3, { timeout: 100_000 });
+  await expect(events).toHaveCount(3, { timeout: MODEL_TIME });
   await expect(page.getByTestId("left-out-facts")).toContainText("5 passes computed with qwen3-a");
   await expect(panel.getByRole("button", { name: "Leave out each of its events" })).toBeDisabled();
 
@@ -257,7 +258,7 @@ test("cancels leaving out, and goes on from what was scored", async ({ page }) =
   // Its worker may have stopped by itself, and then goes on with the next.
   await goOn();
   await button.click();
-  await expect(page.getByText("Each record was left out.")).toBeVisible({ timeout: 100_000 });
+  await expect(page.getByText("Each record was left out.")).toBeVisible({ timeout: MODEL_TIME });
   await expect(page.getByTestId("left-out-facts")).toContainText(/^2 passes computed/);
 });
 
@@ -267,7 +268,7 @@ test("refuses a token beyond the response", async ({ page }) => {
   await page.getByRole("button", { name: TASK }).click();
   await decisionShown(page, 0);
   await page.keyboard.press("s");
-  await expect(page.getByRole("listbox")).toBeVisible({ timeout: 100_000 });
+  await expect(page.getByRole("listbox")).toBeVisible({ timeout: MODEL_TIME });
   await page.evaluate(() => {
     window.location.hash += "&token=400";
   });

@@ -1,6 +1,7 @@
 /** The guided tour of the sample: by keyboard alone, true to the figures of the page, in under two minutes. */
 import AxeBuilder from "@axe-core/playwright";
 import { expect, test, visit } from "./site.ts";
+import { MODEL_TIME } from "./throttle.ts";
 
 /** Words a minute of a slow reader of a foreign language. */
 const READING = 180;
@@ -17,7 +18,7 @@ test("the tour leads through the real views by keyboard, in under two minutes wi
   const seen: string[] = [];
   const at = async (step: string, text: RegExp | string): Promise<void> => {
     await expect(tour).toHaveAttribute("data-step", step);
-    await expect(tour.locator("#tour-text")).toContainText(text, { timeout: 100_000 });
+    await expect(tour.locator("#tour-text")).toContainText(text, { timeout: MODEL_TIME });
     // The step points at something, and the focus is on what goes on.
     await expect(page.locator(".tour-ring")).toBeVisible();
     await expect(tour.getByRole("button").last()).toBeFocused();

@@ -4,6 +4,7 @@ import { holdAt } from "./compute-worker.ts";
 import { dropFiles, EPISODES, jsonLines, OWN_FILES, TASK, upload } from "./own-files.ts";
 import { expectSeen, noteTexts } from "./seen.ts";
 import { decisionShown, expect, type Page, sampleHash, test, visit } from "./site.ts";
+import { MODEL_TIME } from "./throttle.ts";
 
 async function openOwn(page: Page, files = OWN_FILES): Promise<void> {
   await visit(page);
@@ -25,7 +26,7 @@ async function update(page: Page): Promise<void> {
   await noteTexts(page, "running");
   await page.keyboard.press("u");
   await expectSeen(page, "running", /Step 1 of/);
-  await expect(page.getByTestId("run-message")).toBeVisible({ timeout: 200_000 });
+  await expect(page.getByTestId("run-message")).toBeVisible({ timeout: MODEL_TIME });
 }
 
 test("updates the student, saves it, opens it again and goes back", async ({ page }) => {
@@ -94,7 +95,7 @@ test("a probe tells the time before the start, and the student stays as it is", 
   await page.getByRole("button", { name: "Probe the time" }).click();
   await expect(cost).toContainText(
     /Time: .* by a probe: the teacher read \d.* tokens in .*; the student took a step on \d/,
-    { timeout: 200_000 },
+    { timeout: MODEL_TIME },
   );
   await expect(page.getByTestId("model-student")).toContainText("the sample’s");
   // It is of this config and no other.
@@ -130,7 +131,7 @@ test("a run whose episodes all break off says so, and its student stays as it wa
   await page.getByRole("button", { name: "Update" }).click();
   await expect(page.getByTestId("run-message")).toContainText(
     "no step was taken: every episode of the only batch ended for technical reasons",
-    { timeout: 200_000 },
+    { timeout: MODEL_TIME },
   );
   await page.keyboard.press("6");
   await expect(page.getByTestId("run-detail")).toContainText(
@@ -149,7 +150,7 @@ test("episodes that are played again have a success, drawn beside the other figu
   await expect(page.getByTestId("cost")).toBeVisible();
   await expect(page.getByRole("button", { name: "Probe the time" })).toHaveCount(0);
   await page.getByRole("button", { name: "Update" }).click();
-  await expect(page.getByTestId("run-message")).toContainText("Done: 1 step.", { timeout: 200_000 });
+  await expect(page.getByTestId("run-message")).toContainText("Done: 1 step.", { timeout: MODEL_TIME });
   // Four tokens are no whole response: nothing can have succeeded.
   await expect(
     page.getByRole("img", { name: "Success of episodes played again at the last step: A 0", exact: true }),
@@ -168,7 +169,7 @@ test("updates the sample's student on one of its episodes", async ({ page }) => 
   await noteTexts(page, "running");
   await page.getByRole("button", { name: "Update" }).click();
   await expectSeen(page, "running", /Step 2 of 2/, 380_000);
-  await expect(page.getByTestId("run-message")).toContainText("Done: 2 steps.", { timeout: 380_000 });
+  await expect(page.getByTestId("run-message")).toContainText("Done: 2 steps.", { timeout: MODEL_TIME });
   const { before, after } = await watched(page);
   expect(after).not.toBe(before);
   await expect(page.getByLabel("Measured on")).toContainText("WebGPU");
@@ -178,7 +179,7 @@ test("saves into a folder, beside what is there", async ({ page }) => {
   await openOwn(page);
   await page.getByLabel("Graph-conditioned passes").fill("0");
   await page.getByRole("button", { name: "Update" }).click();
-  await expect(page.getByTestId("run-message")).toContainText("Done: 1 step.", { timeout: 100_000 });
+  await expect(page.getByTestId("run-message")).toContainText("Done: 1 step.", { timeout: MODEL_TIME });
   // The picker itself cannot be driven; the browser's private file system gives a real folder.
   await page.evaluate(() => {
     window.showDirectoryPicker = () => navigator.storage.getDirectory();
@@ -209,7 +210,7 @@ test("a reload keeps the trained student, with a way back; a run's student can b
   await page.getByLabel("Graph-conditioned passes").fill("0");
   await page.keyboard.press("Tab");
   await page.getByRole("button", { name: "Update" }).click();
-  await expect(page.getByTestId("run-message")).toContainText("Done: 1 step.", { timeout: 100_000 });
+  await expect(page.getByTestId("run-message")).toContainText("Done: 1 step.", { timeout: MODEL_TIME });
   const { before, after } = await watched(page);
 
   await openOwn(page);
@@ -254,7 +255,7 @@ test("a student that the browser cannot keep is said to be lost with the tab, un
   await page.getByLabel("Graph-conditioned passes").fill("0");
   await page.keyboard.press("Tab");
   await page.getByRole("button", { name: "Update" }).click();
-  await expect(page.getByTestId("run-message")).toContainText("Done: 1 step.", { timeout: 100_000 });
+  await expect(page.getByTestId("run-message")).toContainText("Done: 1 step.", { timeout: MODEL_TIME });
   await expect(page.getByTestId("unkept")).toContainText("there is no room for it: remove runs");
   const asked = page.waitForEvent("dialog");
   const leaving = page.close({ runBeforeUnload: true });
@@ -274,12 +275,12 @@ test("stops after a step, and keeps what was learnt", async ({ page }) => {
   await page.getByLabel("Vanilla passes").fill("50");
   await page.keyboard.press("Tab");
   await page.getByRole("button", { name: "Update" }).click();
-  await expect(page.getByTestId("running")).toContainText("Step 2 of 51", { timeout: 120_000 });
+  await expect(page.getByTestId("running")).toContainText("Step 2 of 51", { timeout: MODEL_TIME });
   await page.getByRole("button", { name: "Stop after this step", exact: true }).click();
   await expect(page.getByTestId("running")).toContainText("stopping after this step");
   await goOn();
   await expect(page.getByTestId("run-message")).toContainText("Stopped after 1 of 51 steps", {
-    timeout: 120_000,
+    timeout: MODEL_TIME,
   });
   await expect(page.getByTestId("model-student")).toContainText("updated here");
 });
@@ -322,7 +323,7 @@ for (const [control, words] of [
     await page.getByRole("button", { name: "Update" }).click();
     await expectSeen(page, "running", new RegExp(said));
     await expect(page.getByTestId("run-message")).toContainText(`Done: 1 step under ${method}.`, {
-      timeout: 200_000,
+      timeout: MODEL_TIME,
     });
 
     const download = page.waitForEvent("download");

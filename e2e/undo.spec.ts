@@ -2,6 +2,7 @@
 import { dropFiles, OWN_FILES, TASK } from "./own-files.ts";
 import { expectSeen, noteTexts } from "./seen.ts";
 import { decisionShown, expect, sampleHash, test, visit } from "./site.ts";
+import { MODEL_TIME } from "./throttle.ts";
 
 const MELT = "melt|12|easy";
 
@@ -41,7 +42,7 @@ test("the what-if, the library and the student come back", async ({ page }) => {
   await page.keyboard.press("4");
   await page.keyboard.press("u");
   const student = page.getByTestId("model-student");
-  await expect(student).toContainText("updated here (2 steps)", { timeout: 200_000 });
+  await expect(student).toContainText("updated here (2 steps)", { timeout: MODEL_TIME });
   await expect(notice).toContainText("it has 2 optimizer steps now");
   await noteTexts(page, "hint");
   await page.keyboard.press("z");
@@ -58,7 +59,7 @@ test("the what-if, the library and the student come back", async ({ page }) => {
   await expect(page.getByTestId("run-detail")).toContainText("✓ done · step 2 of 2 · taken back:");
   // Another run begins again, and is not taken back.
   await page.keyboard.press("u");
-  await expect(student).toContainText("updated here (2 steps)", { timeout: 200_000 });
+  await expect(student).toContainText("updated here (2 steps)", { timeout: MODEL_TIME });
   await expect(page.getByTestId("taken-back")).toHaveCount(0);
   await expect(page.locator('svg[data-figure="loss"] .curve.taken-back')).toHaveCount(0);
   await page.keyboard.press("6");

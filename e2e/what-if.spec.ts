@@ -7,6 +7,7 @@ import { dropFiles, OWN_FILES, TASK, upload } from "./own-files.ts";
 import { modelFolder } from "./own-model.ts";
 import { decisionShown, expect, type Page, sampleHash, test, visit } from "./site.ts";
 import { scoreInTerminal } from "./terminal.ts";
+import { MODEL_TIME } from "./throttle.ts";
 
 const MELT = "melt|12|easy";
 
@@ -64,7 +65,7 @@ test("scores belong to the evidence that was asked for", async ({ page }) => {
   await page.getByRole("button", { name: TASK }).click();
   await decisionShown(page, 0);
   await page.keyboard.press("s");
-  await expect(page.getByRole("listbox")).toBeVisible({ timeout: 100_000 });
+  await expect(page.getByRole("listbox")).toBeVisible({ timeout: MODEL_TIME });
   await page.keyboard.press("2");
   await page.getByRole("combobox", { name: "Evidence" }).selectOption("success-only");
   await expect(page.getByTestId("what-if")).toBeVisible();
@@ -144,7 +145,7 @@ test("a doubted reference: off, another by hand, the text edited; each step in t
       "Δ log p",
       "p student",
     ],
-    { timeout: 150_000 },
+    { timeout: MODEL_TIME },
   );
   const strip = page.getByRole("listbox", { name: "Response tokens" });
   const response = (await strip.getByRole("option").allTextContents()).join("");

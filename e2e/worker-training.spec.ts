@@ -10,6 +10,7 @@ import { test as plain } from "./base.ts";
 import { LocalHub } from "./hub.ts";
 import { dropFiles, EPISODES, jsonLines, OWN_FILES, SOURCES, TASK } from "./own-files.ts";
 import { decisionShown, expect, type Page, sampleHash, startWorker, test, visit } from "./site.ts";
+import { MODEL_TIME } from "./throttle.ts";
 
 const detail = (page: Page) => page.getByTestId("run-detail");
 
@@ -95,7 +96,7 @@ plain(
       );
       await page.getByLabel("Teacher, a folder or hub").fill("hub:owner/model");
       await page.getByRole("button", { name: "Probe the time too" }).click();
-      await expect(cost).toContainText(/Time: .* by a probe: the teacher read \d/, { timeout: 200_000 });
+      await expect(cost).toContainText(/Time: .* by a probe: the teacher read \d/, { timeout: MODEL_TIME });
       await expect(cost).toContainText("2 steps; memory about");
 
       await page.getByTestId("config").locator("summary").click();
@@ -113,7 +114,7 @@ plain(
       await expect(page.getByTestId("config")).toContainText("needs HF_TOKEN set in that shell");
       const shownCommand = await copied(page, "config", "the command");
       await page.getByRole("button", { name: "Start on the worker" }).click();
-      await expect(detail(page)).toContainText("✓ done · step 2 of 2", { timeout: 200_000 });
+      await expect(detail(page)).toContainText("✓ done · step 2 of 2", { timeout: MODEL_TIME });
       await detail(page).getByText("Command", { exact: true }).click();
       // What was shown before is what ran.
       expect(await copied(page, "run-detail", "the command")).toBe(shownCommand);
@@ -173,7 +174,7 @@ plain(
         episodes: join(shared, "episodes.jsonl"),
       });
       await page.getByRole("button", { name: "Start on the worker" }).click();
-      await expect(detail(page)).toContainText("✓ done · step 1 of 1", { timeout: 380_000 });
+      await expect(detail(page)).toContainText("✓ done · step 1 of 1", { timeout: MODEL_TIME });
     } finally {
       worker.process.kill("SIGTERM");
       if (worker.process.exitCode === null) await once(worker.process, "exit");
@@ -192,7 +193,7 @@ test("the sample on the worker: its own copies are read, and nothing is sent", a
   await expect(page.getByTestId("config")).not.toContainText("Sent to the worker");
   await expect(page.getByTestId("config")).not.toContainText("HF_TOKEN");
   await page.getByRole("button", { name: "Start on the worker" }).click();
-  await expect(detail(page)).toContainText("✓ done · step 1 of 1", { timeout: 380_000 });
+  await expect(detail(page)).toContainText("✓ done · step 1 of 1", { timeout: MODEL_TIME });
 });
 
 /** The process of a job's first attempt. */
@@ -218,7 +219,7 @@ plain(
       // More than any machine is through with meanwhile.
       await page.getByLabel("Vanilla passes").fill("900");
       await page.getByRole("button", { name: "Start on the worker" }).click();
-      await expect(detail(page)).toContainText(/▶ running · step [1-9]\d* of 901/, { timeout: 100_000 });
+      await expect(detail(page)).toContainText(/▶ running · step [1-9]\d* of 901/, { timeout: MODEL_TIME });
       const [id] = /train-[0-9a-f]{12}/.exec(
         (await page.getByTestId("run-detail").locator("pre").allTextContents()).join(" "),
       )!;
@@ -229,7 +230,7 @@ plain(
       await expect(detail(page)).toContainText("not connected, trying again");
       // Nobody follows the run, and it goes on.
       const then = steps(metrics).length;
-      await expect.poll(() => steps(metrics).length, { timeout: 100_000 }).toBeGreaterThan(then + 2);
+      await expect.poll(() => steps(metrics).length, { timeout: MODEL_TIME }).toBeGreaterThan(then + 2);
       process.kill(run, "SIGSTOP");
       const done = steps(metrics).length;
       worker = await startWorker(data, "--port", port);
@@ -242,9 +243,9 @@ plain(
       worker.process.kill("SIGTERM");
       await once(worker.process, "exit");
       worker = await startWorker(data, "--port", port);
-      await expect(detail(page)).toContainText(/went on after step \d+/, { timeout: 100_000 });
+      await expect(detail(page)).toContainText(/went on after step \d+/, { timeout: MODEL_TIME });
       await detail(page).getByRole("button", { name: "Stop after this step" }).click();
-      await expect(detail(page)).toContainText("▢ cancelled", { timeout: 100_000 });
+      await expect(detail(page)).toContainText("▢ cancelled", { timeout: MODEL_TIME });
 
       const told = steps(metrics);
       await expect(detail(page)).toContainText(`cancelled · step ${told.length} of 901`);
