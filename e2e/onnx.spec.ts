@@ -3,6 +3,7 @@
 import { createServer, type ViteDevServer } from "vite";
 import { expect, test } from "./base.ts";
 import type {} from "./onnx-page/main.ts";
+import { MODEL_TIME } from "./throttle.ts";
 
 let server: ViteDevServer;
 
