@@ -196,6 +196,28 @@ test("the sample on the worker: its own copies are read, and nothing is sent", a
   await expect(detail(page)).toContainText("✓ done · step 1 of 1", { timeout: MODEL_TIME });
 });
 
+test("a run on policy on the worker plays made games and measures its student there", async ({ page }) => {
+  await visit(page, sampleHash("training", "lifespan-shortest-lived|51|easy", { decision: 0 }));
+  await chooseWorker(page);
+  await page.getByLabel("Responses").selectOption("live");
+  await page.getByLabel("Games").selectOption("made");
+  await page.getByLabel("How many").fill("2");
+  await page.getByLabel("First seed").fill("0");
+  await page.getByLabel("Maximum decisions").fill("2");
+  await page.getByLabel("Maximum tokens per response").fill("4");
+  await page.getByLabel("Vanilla passes").fill("1");
+  await page.getByLabel("Graph-conditioned passes").fill("0");
+  await page.getByLabel("Measure the student").check();
+  await page.getByLabel("Seeds").fill("0");
+  await page.keyboard.press("Tab");
+  await expect(page.getByTestId("plan")).toContainText("over 2 tasks, on policy");
+  await page.getByRole("button", { name: "Start on the worker" }).click();
+  await expect(detail(page)).toContainText("✓ done · step 1 of 1", { timeout: MODEL_TIME });
+  await expect(detail(page)).toContainText("before the step: on policy");
+  await page.getByTestId("run-evaluations").locator("summary").click();
+  await expect(page.getByTestId("run-evaluations").getByRole("row")).not.toHaveCount(0);
+});
+
 /** The process of a job's first attempt. */
 async function pidOf(jobs: string, id: string): Promise<number> {
   return Number(await readFile(join(jobs, id, "attempt-1", "pid"), "utf8"));
