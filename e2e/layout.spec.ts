@@ -133,3 +133,20 @@ for (const [width, height] of [
     await look("statistics");
   });
 }
+
+test("in a narrow window the games of the play view stand above what is done with them", async ({ page }) => {
+  await page.setViewportSize({ width: 900, height: 800 });
+  await visit(page, "#/play");
+  const games = page.getByRole("region", { name: "Games" });
+  for (const [mode, name] of [
+    ["episode", "Episode"],
+    ["runs", "Collect and evaluate"],
+  ] as const) {
+    await page.getByLabel("What to do with the games").selectOption(mode);
+    const below = page.getByRole("region", { name, exact: true });
+    await expect(below).toBeVisible();
+    const [above, other] = [(await games.boundingBox())!, (await below.boundingBox())!];
+    expect(above.width).toBe(other.width);
+    expect(other.y).toBeGreaterThanOrEqual(above.y + above.height);
+  }
+});
