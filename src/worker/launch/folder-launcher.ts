@@ -1,7 +1,7 @@
 /** A launcher over a shell: what it does in the run's folder, the same for all. `Scheduler` says how an attempt is started. */
 import { spawn } from "node:child_process";
-import { mkdtemp, rename, rm, stat } from "node:fs/promises";
-import { dirname } from "node:path";
+import { mkdtemp, readdir, rename, rm, stat } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
 import { Transform } from "node:stream";
 import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
@@ -100,6 +100,7 @@ export function folderLauncher(shell: Shell, scheduler: Scheduler): RunLauncher 
         const answer = await unpack(shell, ["sh", "-c", FETCH, "sh", folder, ...paths], part);
         // tar's 1: a file changed while it was read, which a running one does.
         if (answer.code > 1) throw failed("the files were not fetched", answer);
+        await onlyFilesAndFolders(part, shell.place);
         await rename(part, to);
       } finally {
         await rm(part, { recursive: true, force: true });
@@ -114,7 +115,7 @@ const PUT = `umask 077
 part="$1/.part.$$"
 mkdir -p "$part" && cat > "$part.tar" || exit 72
 [ "$(($(wc -c < "$part.tar")))" = "$2" ] || { rm -r "$part" "$part.tar"; echo "the connection broke" >&2; exit 72; }
-tar -xf "$part.tar" -C "$part" && rm "$part.tar" && mv "$part/run.json" "$part.json" || exit 72
+tar -xof "$part.tar" -C "$part" && rm "$part.tar" && mv "$part/run.json" "$part.json" || exit 72
 for file in "$part"/*; do
   rm -rf "$1/\${file##*/}" && mv "$file" "$1/" || exit 72
 done
@@ -230,9 +231,10 @@ function lastLine(text: string): string {
   return lines.at(-1) ?? "";
 }
 
-/** Unpacks what a program there prints as a tar archive. @returns the higher of the two exit codes, with its message */
+/** Unpacks what a program there prints as a tar archive. @returns 2 when it was not unpacked whole, else the program's exit code */
 async function unpack(shell: Shell, args: readonly string[], folder: string): Promise<Answer> {
-  const tar = spawn("tar", ["-xf", "-", "-C", folder], { stdio: ["pipe", "ignore", "pipe"] });
+  const archive = afterMark();
+  const tar = spawn("tar", ["-xof", "-", "-C", folder], { stdio: ["pipe", "ignore", "pipe"] });
   let err = "";
   tar.stderr.setEncoding("utf8").on("data", (text: string) => {
     err += text;
@@ -243,13 +245,26 @@ async function unpack(shell: Shell, args: readonly string[], folder: string): Pr
     tar.once("error", (error) => reject(new InputError(`tar cannot be started: ${error.message}`)));
     tar.once("close", (code) => resolve(code ?? 2));
   });
-  const archive = afterMark();
-  archive.pipe(tar.stdin);
-  const [sent, code] = await Promise.all([
+  // What it does not take is read all the same, or the shell would wait for ever.
+  archive.pipe(tar.stdin).once("close", () => archive.resume());
+  // Both have ended before the caller hears of either: the folder is its own again.
+  const [sent, code] = await Promise.allSettled([
     shell.exec(args, { into: archive }).finally(() => archive.end()),
     unpacked,
   ]);
-  return sent.code > 0 ? sent : { code: code > 0 ? 2 : 0, out: new Uint8Array(), err: err.trim() };
+  if (sent.status === "rejected") throw sent.reason;
+  if (code.status === "rejected") throw code.reason;
+  if (code.value === 0 || sent.value.code > 1) return sent.value;
+  return { code: 2, out: new Uint8Array(), err: err.trim() };
+}
+
+/** @throws InputError for a link, by which a later write would leave the folder, and for a device */
+async function onlyFilesAndFolders(folder: string, place: string): Promise<void> {
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true }))
+    if (!entry.isFile() && !entry.isDirectory())
+      throw new InputError(
+        `${place}: ${join(relative(folder, entry.parentPath), entry.name)} in the run's folder is neither a file nor a folder: nothing was fetched`,
+      );
 }
 
 /** What comes after the line of the mark. */

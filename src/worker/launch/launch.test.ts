@@ -1,5 +1,15 @@
 /** The launchers against the contract, and what each of them meets when something breaks. */
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -96,13 +106,14 @@ describe("a connection that fails", () => {
   });
 });
 
+/** A program of this name on the PATH that does `work`, then what the real one does. */
+function program(name: string, work: string): void {
+  const [real] = ["/bin", "/usr/bin"].map((folder) => join(folder, name)).filter(existsSync);
+  writeFileSync(at("bin", name), `#!/bin/sh\n${work}\nexec ${real} "$@"\n`);
+  chmodSync(at("bin", name), 0o755);
+}
+
 describe("the script of a run, killed", () => {
-  /** A program of this name on the PATH that does `work`, then what the real one does. */
-  function program(name: string, work: string): void {
-    const [real] = ["/bin", "/usr/bin"].map((folder) => join(folder, name)).filter(existsSync);
-    writeFileSync(at("bin", name), `#!/bin/sh\n${work}\nexec ${real} "$@"\n`);
-    chmodSync(at("bin", name), 0o755);
-  }
   const local = () => PLACES["this machine"]!();
 
   it("once it has its claim: lost, and a second submit starts nothing", async () => {
@@ -146,6 +157,54 @@ describe("the script of a run, killed", () => {
     run.go(1);
     await run.submit();
     expect(await run.ended()).toMatchObject({ state: "lost", text: expect.stringMatching(/"done"}\n$/) });
+  });
+});
+
+it("a claim that was made although its answer was lost, as over NFS, is the run's own", async () => {
+  program("ln", '/bin/ln "$@"; exit 1');
+  const run = new TestRun(PLACES["this machine"]!(), 1);
+  run.go(1);
+  await run.submit();
+  expect(await run.ended()).toMatchObject({ state: "ended", code: 0 });
+  expect(run.begun()).toHaveLength(1);
+});
+
+it("a copy of an attempt beside it is no attempt", async () => {
+  const run = new TestRun(PLACES["this machine"]!(), 1);
+  run.go(1);
+  await run.submit();
+  for (const name of ["attempt-1.bak", "attempt-x", "attempt-12345678901"]) mkdirSync(join(run.folder, name));
+  expect(await run.ended()).toMatchObject({ state: "ended", latest: 1 });
+});
+
+describe("fetch", () => {
+  const fetched = async () => {
+    const run = new TestRun(PLACES.ssh!(), 1);
+    await run.put();
+    mkdirSync(join(run.folder, "out"));
+    const fetch = () => run.place.launcher.fetch(run, ["run.json", "out"], at("got"));
+    return { out: (name: string) => join(run.folder, "out", name), fetch };
+  };
+
+  it("fails when a file changed there and what came was not unpacked here", async () => {
+    const { out, fetch } = await fetched();
+    // More than the pipes hold: nobody waits for a tar that is gone.
+    writeFileSync(out("large"), Buffer.alloc(4 << 20));
+    program("tar", 'case $1 in -x*) echo "disk full" >&2; exit 2 ;; esac\n/bin/tar "$@"; exit 1');
+    await expect(fetch()).rejects.toThrow("box: the files were not fetched: disk full");
+    expect(existsSync(at("got"))).toBe(false);
+    rmSync(at("bin", "tar"));
+    await fetch();
+    expect(readFileSync(at("got", "out", "large"))).toHaveLength(4 << 20);
+  });
+
+  it("brings no link, and nothing beside it", async () => {
+    const { out, fetch } = await fetched();
+    symlinkSync("/etc", out("student"));
+    await expect(fetch()).rejects.toThrow(
+      "box: out/student in the run's folder is neither a file nor a folder: nothing was fetched",
+    );
+    expect(readdirSync(root).filter((name) => name.startsWith("got"))).toEqual([]);
   });
 });
 
@@ -243,6 +302,24 @@ describe("slurm", () => {
       state: "never",
       reason: "NODE_FAIL",
     });
+  });
+
+  it("finds its job by a name that no option changes, among the user's own", async () => {
+    slurm("full");
+    const resources = { sbatch: ["--job-name=mine"] };
+    const run = new TestRun({ launcher: slurmLauncher(sshShell({ host: "box" }), resources), root }, 1);
+    mkdirSync(at("slurm", "jobs", "1"), { recursive: true });
+    for (const [name, text] of [
+      ["name", `gcopd-${run.id}-1`],
+      ["user", "another"],
+      ["state", "PENDING"],
+    ] as const)
+      writeFileSync(at("slurm", "jobs", "1", name), `${text}\n`);
+    await run.submit();
+    expect(await run.place.launcher.status(run, START)).toMatchObject({ state: "queued" });
+    await run.place.launcher.cancel(run);
+    const state = (id: string) => readFileSync(at("slurm", "jobs", id, "state"), "utf8");
+    expect([state("1"), state("2")]).toEqual(["PENDING\n", "CANCELLED by 0\n"]);
   });
 
   it("asks for an end after the step before the time limit", async () => {

@@ -18,7 +18,7 @@ started() (
     set -- ${line##*) }
     case $1 in Z | X) ;; *) echo "${20}" ;; esac
   else
-    ps -o lstart= -p "$1" | tr -s ' ' '_'
+    LC_ALL=C TZ=UTC0 ps -o lstart= -p "$1" | tr -s ' ' '_'
   fi
 )
 
@@ -51,7 +51,8 @@ run() {
   # A link is made once, with its content, on a file system that several hosts share too.
   mine=claim.$(hostname).$$
   echo "$$ $(started $$) $(hostname) $(date +%s) ${SLURM_JOB_ID:--}" > "$mine" || exit 72
-  ln "$mine" claim 2> /dev/null
+  # Over NFS it may fail although it was made: the answer was lost, and the second try found the link.
+  ln "$mine" claim 2> /dev/null || [ "$(cat "$mine")" = "$(cat claim 2> /dev/null)" ]
   linked=$?
   rm -f "$mine"
   if [ $linked != 0 ]; then
@@ -121,7 +122,7 @@ extent() {
 
 look() {
   echo "gcopd-answer"
-  latest=$(ls -d "${1%/*}"/attempt-* 2> /dev/null | sed 's/.*-//' | sort -n | tail -n 1)
+  latest=$(ls "${1%/*}" 2> /dev/null | sed -n 's/^attempt-\([0-9]\{1,6\}\)$/\1/p' | sort -n | tail -n 1)
   echo "latest ${latest:-0}"
   echo "now $(date +%s)"
   if ! cd "$1" 2> /dev/null; then

@@ -50,15 +50,18 @@ export function batchScript(
   return `#!/bin/sh\n${options.map((option) => `#SBATCH ${option}\n`).join("")}exec ${words.map(quoted).join(" ")}\n`;
 }
 
-/** Submits unless the attempt has begun or the controller has it; refuses where the controller cannot say. */
+/**
+ * Submits unless the attempt has begun or the controller has it; refuses where the controller cannot say. The name is
+ * told twice: on the command line it comes before SBATCH_JOB_NAME and the target's own options.
+ */
 const SUBMIT = `mkdir -p "$1" || exit 72
 [ ! -e "$1/claim" ] || exit 0
-known=$(squeue -h --name "$2" -o %i) || { echo "squeue does not answer: nothing was submitted" >&2; exit 74; }
+known=$(squeue -h -u "$(id -un)" --name "$2" -o %i) || { echo "squeue does not answer: nothing was submitted" >&2; exit 74; }
 [ -z "$known" ] || exit 0
-sbatch --parsable "$1/sbatch.sh" > /dev/null`;
+sbatch --parsable --job-name "$2" "$1/sbatch.sh" > /dev/null`;
 
 const REMOVE = `[ "$2" = true ] || pending=--state=PENDING
-scancel $pending --name "$1"`;
+scancel $pending -u "$(id -un)" --name "$1"`;
 
 export function slurmLauncher(shell: Shell, resources: SlurmResources): RunLauncher {
   const slurm: Scheduler = {
@@ -71,7 +74,7 @@ ${SUBMIT}`;
     },
     // Pending and running jobs first; of one that is gone the accounting may know why.
     ask: (run) => `name=${quoted(jobName(run))}
-queue=$(squeue -h --name "$name" -o '%T|%S|%r' 2>&1) || queue="SILENT||$queue"
+queue=$(squeue -h -u "$(id -un)" --name "$name" -o '%T|%S|%r' 2>&1) || queue="SILENT||$queue"
 [ -n "$queue" ] || queue=$(sacct -X -n -P -S now-30days --name "$name" -o State 2> /dev/null | tail -n 1 | sed 's/^\\(..*\\)$/GONE||\\1/')
 echo "scheduler $(echo "$queue" | tail -n 1)"`,
     read: queuedState,
