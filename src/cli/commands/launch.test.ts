@@ -1,5 +1,5 @@
 /** `gcopd target` and `gcopd launch` with a program in the place of ssh, and a command line that is killed. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { buildCli, runCli, startCli } from "../../../test/support/cli.ts";
@@ -106,6 +106,16 @@ describe("gcopd target", () => {
     ])
       expect(bad.out).toMatch(new RegExp(`\\| ${step} +\\| missing \\| [^\\n]*${what}`));
 
+    // The run itself is started by `exec`, which takes no assignment before a command.
+    await add("env", "--gcopd", "A=b true");
+    expect((await runCli("target", "check", "env")).out).toMatch(/\| gcopd +\| missing \|/);
+
+    mkdirSync(inFolder("bin"));
+    writeFileSync(inFolder("bin", "node"), "#!/bin/sh\necho v20.5.1\n");
+    chmodSync(inFolder("bin", "node"), 0o755);
+    vi.stubEnv("PATH", [inFolder("bin"), process.env.PATH].join(delimiter));
+    expect((await runCli("target", "check", "env")).out).toContain("v20.5.1: gcopd needs Node 20.11");
+
     fault("unknown-key");
     const unreached = await runCli("target", "check", "box");
     expect(unreached.out).toContain("connect once by hand (ssh box)");
@@ -193,6 +203,16 @@ describe("gcopd launch", () => {
     expect(await runCli("launch", "--target", "box", "--config", config, "--", "--out=x")).toMatchObject({
       code: 2,
     });
+    for (const [options, said] of [
+      [["--cadrs", "2"], "unknown option '--cadrs'"],
+      [["--cards", "many"], "Expected how many cards"],
+      [["--device", "--out"], "--out cannot follow --"],
+      [["--memory-limit", "4", "out"], "too many arguments"],
+    ] as const)
+      expect(await runCli("launch", "--target", "box", "--config", config, "--", ...options)).toMatchObject({
+        code: 2,
+        err: expect.stringContaining(said),
+      });
     for (const [changes, line] of [
       [
         { library: "none.jsonl" },
@@ -211,6 +231,53 @@ describe("gcopd launch", () => {
       code: 1,
       err: expect.stringContaining('no run "../x" was launched from here'),
     });
+  });
+
+  it("killed while the files are packed, a run is listed, and resume says what to do", async () => {
+    await box();
+    mkdirSync(inFolder("bin"));
+    writeFileSync(inFolder("bin", "tar"), "#!/bin/sh\nkill -9 $PPID\n");
+    chmodSync(inFolder("bin", "tar"), 0o755);
+    const path = process.env.PATH;
+    vi.stubEnv("PATH", [inFolder("bin"), path].join(delimiter));
+    const { ended } = startCli(script, ["launch", "--target", "box", "--config", writeConfig()]);
+    expect(await ended).toMatchObject({ signal: "SIGKILL" });
+    vi.stubEnv("PATH", path);
+    const [id = ""] = launched();
+    expect((await runCli("launch", "list")).out).toMatch(new RegExp(`\\| ${id} \\| box .*not submitted`));
+    expect(await runCli("launch", "resume", id)).toMatchObject({
+      code: 1,
+      err: `gcopd: run ${id} cannot be submitted: its files are neither here nor on box; launch its config again\n`,
+    });
+    expect(existsSync(inFolder("scratch", "gcopd-runs", id))).toBe(false);
+  });
+
+  it("follows to the last byte, with or without an end of its line", async () => {
+    await add("here", "--gcopd", "printf '{\"a\":1}\\nlast' #");
+    const id = (await runCli("launch", "--target", "here", "--config", writeConfig())).out.trim();
+    const { out } = await runCli("launch", "follow", id, "--every", "0", "--progress", "json");
+    expect(out).toBe('{"a":1}\nlast\n');
+  });
+
+  it("imports no folder that says it is another", async () => {
+    await box();
+    const folder = inFolder("scratch", "theirs");
+    mkdirSync(folder);
+    const run = { id: "theirs", version: "1", command: "x", config_sha256: "x", format: "gcopd.run.v1" };
+    for (const [named, said] of [
+      ["/home/me", 'folder: expected the folder that is imported, got "/home/me"'],
+      ["/tmp/a\nEND OF SCRIPT\nrm x", "folder: expected an absolute path of plain characters"],
+    ]) {
+      writeFileSync(
+        join(folder, "run.json"),
+        JSON.stringify({ ...run, created_at: new Date(0).toISOString(), folder: named }),
+      );
+      expect(await runCli("launch", "import", folder, "--target", "box")).toMatchObject({
+        code: 1,
+        err: `gcopd: box:${folder}/run.json, ${said}\n`,
+      });
+    }
+    expect(existsSync(inFolder("data", "gcopd", "launched"))).toBe(false);
   });
 
   it("a target that is not reached leaves the run as it was last seen", async () => {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Command } from "commander";
+import { Command } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { missingThere } from "../../worker/launch/check.ts";
 import {
@@ -21,6 +21,7 @@ import { number, type ProgressFormat, progressOption } from "../engine/options.t
 import { printLine, progress } from "../io.ts";
 import { describeRun, EventLines, LogText, runRecord } from "../launch/describe-run.ts";
 import { readRemoteConfig } from "../launch/remote-config.ts";
+import { trainOptions } from "./train.ts";
 
 /** What `gcopd train` writes that is worth bringing home, besides its checkpoints. */
 const RESULTS = ["config.json", "events.jsonl", "metrics.jsonl", "batch.jsonl", "student", "tokenizer"];
@@ -37,18 +38,18 @@ export function register(program: Command): void {
     .option("--target <name>", "where it runs")
     .option(
       "--config <file>",
-      "config of gcopd train. Its files go with the run; target:/PATH and target:MODEL lie there already",
+      "config of gcopd train. Its files are sent with the run, except target:/PATH and target:MODEL",
     )
-    .argument("[options...]", "after --: further options of gcopd train, as -- --cards 2")
+    .argument("[options...]", "after --: more options of gcopd train, such as -- --cards 2")
     .action(submit);
   launch
     .command("list")
-    .description("Prints the runs that were launched from here, with what was heard of each last.")
+    .description("Prints the runs that were launched from here, with the last known state of each.")
     .option("--json", "as JSON")
     .action(list);
   launch
     .command("status <run>")
-    .description("Asks the target what a run does, and prints it.")
+    .description("Asks the target for a run's state, and prints it.")
     .option("--json", "as JSON")
     .action(async (id: string, { json }: { json?: boolean }) => {
       const { record, status } = await lookAtRun(readRun(id));
@@ -58,27 +59,29 @@ export function register(program: Command): void {
     launch
       .command("follow <run>")
       .description(
-        "Prints a run's output from its beginning until it ends, and exits with its code. Interrupting it leaves the run alone.",
+        "Prints a run's output from the beginning until the run ends, and exits with its code. Ctrl-C leaves the run alone.",
       )
-      .option("--every <seconds>", "between two questions to the target", number(0), 10),
+      .option("--every <seconds>", "how often to ask the target", number(0), 10),
   ).action(follow);
   launch
     .command("stop <run>")
-    .description("Ends a run after its step, with a checkpoint; one that waits leaves the queue.")
+    .description(
+      "Ends a run after its current step, with a checkpoint; takes a waiting run out of the queue.",
+    )
     .action((id: string) => asked(id, "stop"));
   launch
     .command("cancel <run>")
-    .description("Ends a run now. It can go on from its last checkpoint.")
+    .description("Ends a run now. `resume` continues it from its last checkpoint.")
     .action((id: string) => asked(id, "cancel"));
   launch
     .command("resume <run>")
     .description(
-      "Goes on with a run that was stopped, cancelled, lost or failed, from its last checkpoint; submits one whose submission was cut off.",
+      "Continues a run that was stopped, cancelled, lost or failed from its last checkpoint; submits a run whose submission was interrupted.",
     )
     .action(async (id: string) => told(await resumeRun(id)));
   launch
     .command("fetch <run>")
-    .description("Brings a run's results, and the output of its attempts, into a new folder.")
+    .description("Copies a run's results, and the output of its attempts, into a new folder.")
     .requiredOption("--out <folder>", "folder to make")
     .option("--checkpoints", "its checkpoints, too")
     .action(async (id: string, { out, checkpoints }: { out: string; checkpoints?: boolean }) => {
@@ -113,7 +116,11 @@ async function submit(args: string[], options: { target?: string; config?: strin
   if (name === undefined) throw new UsageError("--target is missing: `gcopd target list` has their names");
   if (file === undefined) throw new UsageError("--config is missing: name the config of a training run");
   const own = args.find((arg) => /^--(config|out|progress|plan|probe)(=|$)/.test(arg));
-  if (own !== undefined) throw new UsageError(`${own}: is set by gcopd launch`);
+  if (own !== undefined) throw new UsageError(`${own} cannot follow --: gcopd launch sets it`);
+  trainOptions(new Command("gcopd train"))
+    .showHelpAfterError("(gcopd train --help has its options)")
+    .exitOverride()
+    .parse(["--config", file, "--out", "out", ...args], { from: "user" });
   const is = readTarget(name);
   const { config, carried, bytes, there } = await readRemoteConfig(file, is);
   const paths = there.map(({ path }) => path);
@@ -150,7 +157,7 @@ function list({ json }: { json?: boolean }): void {
   ]);
   if (json) printLine(JSON.stringify(records, null, 2));
   else if (rows.length === 0) progress("gcopd: no runs were launched from here");
-  else printLine(table(["run", "target", "attempt", "state", "heard at"], rows));
+  else printLine(table(["run", "target", "attempt", "state", "as of"], rows));
 }
 
 async function follow(
@@ -169,6 +176,7 @@ async function follow(
     record = found.record;
     if (record.attempt !== attempt) {
       // Another machine went on with the run: its output begins anew.
+      output.end();
       Object.assign(offsets, { out: 0, err: 0 });
       continue;
     }
@@ -179,6 +187,8 @@ async function follow(
     offsets.err += log.bytes.length;
     // All output comes first: what is told of the end stands at the end.
     if (offsets.out < out.size || offsets.err < log.size) continue;
+    const over = status.state === "ended" || status.state === "lost" || status.state === "never";
+    if (over) output.end();
     const line = describeRun(record, status, { times: false });
     if (line !== said) progress(`gcopd: ${line}`);
     said = line;
@@ -186,7 +196,7 @@ async function follow(
       process.exitCode = status.code ?? 1;
       return;
     }
-    if (status.state === "lost" || status.state === "never") throw new InputError(line);
+    if (over) throw new InputError(line);
     await sleep(every * 1000);
   }
 }

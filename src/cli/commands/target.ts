@@ -33,31 +33,45 @@ const also = (value: string, before: string[] = []) => [...before, value];
 export function register(program: Command): void {
   const target = program
     .command("target")
-    .description("Names the places where `gcopd launch` starts runs (docs/remote.md).");
+    .description("Manages the places where `gcopd launch` starts runs (docs/remote.md).");
   target
     .command("add <name>")
     .description(
-      `Writes a target into ${targetsFile()}, which can be edited by hand, too. It holds no secret: ssh uses your own keys and configuration.`,
+      `Writes a target into ${targetsFile()}, which you may also edit by hand. It holds no secrets: ssh uses your own keys and configuration.`,
     )
-    .requiredOption("--scratch <folder>", "absolute folder there; each run gets a folder of its own in it")
+    .requiredOption("--scratch <folder>", "absolute path of a folder there, in which each run gets its own")
     .option("--host <host>", "host, or its name in your ssh configuration (default: this machine)")
     .option("--user <user>", "user on the host")
     .option("--port <number>", "port of its ssh server", number(1))
-    .option("--ssh-config <file>", "in place of ~/.ssh/config")
+    .option("--ssh-config <file>", "ssh configuration to use instead of ~/.ssh/config")
     .addOption(
-      new Option("--scheduler <name>", "who starts runs there").choices(["none", "slurm"]).default("none"),
+      new Option("--scheduler <name>", "what starts runs there").choices(["none", "slurm"]).default("none"),
     )
     .option("--partition <name>", "Slurm's partition")
     .option("--account <name>", "Slurm's account")
-    .option("--gpus <number>", "GPUs that a run takes", number(1))
-    .option("--time <limit>", "Slurm's time limit, as 12:00:00; a run ends after its step before it")
-    .option("--sbatch <option>", "a further option of sbatch, as --sbatch=--mem=64G; may be repeated", also)
+    .option("--gpus <number>", "number of GPUs for a run", number(1))
+    .option(
+      "--time <limit>",
+      "Slurm's time limit, such as 12:00:00; shortly before it, a run ends after its step",
+    )
+    .option(
+      "--sbatch <option>",
+      "another option for sbatch, such as --sbatch=--mem=64G; may be repeated",
+      also,
+    )
     .option("--module <name>", "load this module first; may be repeated", also)
     .option("--image <file>", "run inside this Apptainer image")
-    .option("--gcopd <command>", "command that runs gcopd there (default: gcopd; on this machine this one)")
-    .option("--model <name=folder>", "a model there, which configs call target:NAME; may be repeated", also)
-    .option("--price-per-gpu-hour <price>", "what an hour of a GPU costs you", number(0))
-    .option("--replace", "put it in the place of one that has the name")
+    .option(
+      "--gcopd <command>",
+      "command that runs gcopd there (default: gcopd; on this machine, this installation)",
+    )
+    .option(
+      "--model <name=folder>",
+      "a model folder there, which configs name as target:NAME; may be repeated",
+      also,
+    )
+    .option("--price-per-gpu-hour <price>", "what you pay for one GPU-hour", number(0))
+    .option("--replace", "replace the target of that name")
     .action(async (name: string, options: AddOptions) => {
       const { sshConfig, module: modules, model, pricePerGpuHour, replace, ...rest } = options;
       const given = {
@@ -72,7 +86,7 @@ export function register(program: Command): void {
         Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
         { replace },
       );
-      progress(`gcopd: wrote ${name} into ${targetsFile()}; gcopd target check ${name} walks the way there`);
+      progress(`gcopd: wrote ${name} into ${targetsFile()}; try it with: gcopd target check ${name}`);
     });
   target
     .command("list")
@@ -94,7 +108,7 @@ export function register(program: Command): void {
   target
     .command("check <name>")
     .description(
-      "Walks the way to a target once and says for each step what is missing and what to do. Exits 1 when something is missing.",
+      "Tries every step a run needs on a target, and says what is missing and what to do. Exits with 1 when something is missing.",
     )
     .option("--json", "as JSON")
     .action(async (name: string, { json }: { json?: boolean }) => {

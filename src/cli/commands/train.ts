@@ -26,10 +26,14 @@ interface Options extends MemoryOptions {
 }
 
 export function register(program: Command): void {
-  memoryOptions(
+  trainOptions(program.command("train")).action(trainCommand);
+}
+
+/** What `gcopd train` takes. `gcopd launch` holds the options that it passes on to the same. */
+export function trainOptions(command: Command): Command {
+  return memoryOptions(
     cardsOption(
-      program
-        .command("train")
+      command
         .description(
           "Run a training job, or go on with it: the same command after a kill continues from the last checkpoint to the " +
             "same numbers. SIGINT or SIGTERM ends it after the current step, a second one at once. docs/training.md has the " +
@@ -54,7 +58,7 @@ export function register(program: Command): void {
             .default("text"),
         ),
     ),
-  ).action(trainCommand);
+  );
 }
 
 /** `gcopd train`. A run that did not finish sets the exit code. */

@@ -80,7 +80,7 @@ function inWords({ submitted_at: submitted }: RunRecord, { state, code, asked }:
       if (asked !== null) return `${asked === "stop" ? "stopped" : "cancelled"} before it began`;
       return submitted === null
         ? "not submitted; gcopd launch resume does"
-        : "not begun, or its folder was removed; gcopd launch resume submits it again";
+        : "not begun; gcopd launch resume submits it again";
     case "unreachable":
       return "not reached";
   }
@@ -162,10 +162,19 @@ export class EventLines {
   print(bytes: Uint8Array): void {
     const lines = (this.#rest + this.#decoder.decode(bytes, { stream: true })).split("\n");
     this.#rest = lines.pop() ?? "";
-    for (const line of lines) {
-      const text = this.format === "json" ? line : eventText(line);
-      if (text !== null) (this.format === "json" ? printLine : progress)(text);
-    }
+    for (const line of lines) this.#line(line);
+  }
+
+  /** The attempt is over: its last line may have no end. */
+  end(): void {
+    const rest = this.#rest + this.#decoder.decode();
+    this.#rest = "";
+    if (rest !== "") this.#line(rest);
+  }
+
+  #line(line: string): void {
+    const text = this.format === "json" ? line : eventText(line);
+    if (text !== null) (this.format === "json" ? printLine : progress)(text);
   }
 }
 

@@ -49,7 +49,8 @@ export async function missingThere(target: Target, paths: readonly string[]): Pr
 function checkScript(target: Target): string {
   const { before, inside, gcopd } = surroundings(target);
   const { scratch, image, modules, models, scheduler, partition, gpus } = target;
-  const within = (command: string) => ` (${before}${inside}${command}) 2>&1`;
+  // As the run's own command: what a shell takes and `exec` does not is found here.
+  const within = (command: string) => ` (${before}exec ${inside}${command}) 2>&1`;
   const lines = [
     `say() { echo "check|$1|$2|$3"; }
 last() { tail -n 1 | tr '|' ' '; }
@@ -75,7 +76,7 @@ elif said=$(${within("true")}); then say image ok ${quoted(image)}
 else say image missing "it does not start: $(echo "$said" | last)"; fi`);
   lines.push(
     `said=$(${within("node --version")}) && case $said in
-  v[0-9].* | v1[0-9].*) say node missing "$said: gcopd needs Node 20.11 or newer" ;;
+  v[0-9].* | v1[0-9].* | v20.[0-9].* | v20.10.*) say node missing "$said: gcopd needs Node 20.11 or newer" ;;
   *) say node ok "$(echo "$said" | last)" ;;
 esac || say node missing "there is no node: load a module that has it, or put it on the PATH of a shell that is no login's"
 said=$(${within(`${gcopd} --version`)}) && if [ "$(echo "$said" | last)" = ${quoted(PACKAGE.version)} ]; then

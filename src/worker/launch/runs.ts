@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -20,10 +21,11 @@ import { sha256Hex } from "../../node/sha256.ts";
 import { makeFolder, syncFolderSync, writeWholeSync } from "../../node/whole-file.ts";
 import { defaultDataDir } from "../index.ts";
 import { PACKAGE } from "../package-root.ts";
+import { missingThere } from "./check.ts";
 import { COMMAND_FILE, MARK, runScript } from "./folder-launcher.ts";
 import { type Attempt, RUN_STATES, type RunStatus } from "./launcher.ts";
 import { quoted, script, Unreachable } from "./shell.ts";
-import { launcherOf, shellOf, surroundings, type Target, targetSchema } from "./target.ts";
+import { launcherOf, shellOf, surroundings, type Target, targetSchema, there } from "./target.ts";
 
 const ID = /^[\w][\w.-]*$/;
 
@@ -35,7 +37,7 @@ const runSchema = z.object({
   /** Version of the package that launched it. */
   version: z.string(),
   /** On the target. */
-  folder: z.string().startsWith("/"),
+  folder: there,
   command: z.string(),
   config_sha256: z.string(),
 });
@@ -137,31 +139,40 @@ export async function launchRun(given: {
     config_sha256: sha256Hex(config),
   };
   await makeFolder(at(id), 0o700);
-  await pack(at(id, PAYLOAD), carried, {
-    "run.json": `${JSON.stringify(run, null, 2)}\n`,
-    "config.json": config,
-    "run.sh": runScript,
-    [COMMAND_FILE]: `#!/bin/sh
+  // Before the files: what a kill leaves of them is listed, too.
+  const record = write({ run, target, attempt: 1, submitted_at: null, last: null });
+  try {
+    pack(at(id, PAYLOAD), carried, {
+      "run.json": `${JSON.stringify(run, null, 2)}\n`,
+      "config.json": config,
+      "run.sh": runScript,
+      [COMMAND_FILE]: `#!/bin/sh
 # Run ${id} of gcopd ${PACKAGE.version}. It can be started by hand, too: sh ${folder}/${COMMAND_FILE}
 cd ${quoted(folder)} || exit 72
 ${before}exec ${command}
 `,
-  });
-  return submit(write({ run, target, attempt: 1, submitted_at: null, last: null }));
+    });
+  } catch (error) {
+    rmSync(at(id), { recursive: true });
+    throw error;
+  }
+  return submit(record);
 }
 
-/** Puts files, and links to what is carried, into an archive. */
-async function pack(tar: string, carried: readonly Carried[], files: Record<string, string>): Promise<void> {
+/** Puts files, and links to what is carried, into an archive, which has its name once it is whole. */
+function pack(tar: string, carried: readonly Carried[], files: Record<string, string>): void {
   const folder = `${tar}.files`;
+  const part = `${tar}.part`;
   mkdirSync(join(folder, "in"), { recursive: true });
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   for (const { from, to } of carried) symlinkSync(from, join(folder, to));
-  const { status, stderr, error } = spawnSync("tar", ["-chf", tar, "-C", folder, "."], { encoding: "utf8" });
+  const { status, stderr, error } = spawnSync("tar", ["-chf", part, "-C", folder, "."], { encoding: "utf8" });
   rmSync(folder, { recursive: true });
   if (status !== 0)
     throw new InputError(`the files of the run were not packed: ${error?.message ?? stderr.trim()}`, {
       file: tar,
     });
+  renameSync(part, tar);
   syncFolderSync(join(tar, ".."));
 }
 
@@ -172,6 +183,13 @@ async function submit(record: RunRecord): Promise<RunRecord> {
   const launcher = launcherOf(record.target.is);
   const payload = at(record.run.id, PAYLOAD);
   if (existsSync(payload)) await launcher.put(attemptOf(record), payload);
+  else {
+    const [gone] = await missingThere(record.target.is, [`${record.run.folder}/${RECORD}`]);
+    if (gone !== undefined)
+      throw new InputError(
+        `run ${record.run.id} cannot be submitted: its files are neither here nor on ${record.target.name}; launch its config again`,
+      );
+  }
   await launcher.submit(attemptOf(record));
   const submitted = write({ ...record, submitted_at: new Date().toISOString() });
   rmSync(payload, { force: true });
@@ -224,6 +242,12 @@ export async function importRun(folder: string, target: { name: string; is: Targ
   const [, text = ""] = Buffer.from(out).toString().split(`${MARK}\n`);
   if (code !== 0) throw new InputError(`${shell.place}: there is no run in ${folder}: expected ${file}`);
   const run = parsed(runSchema, text, `${shell.place}:${file}`);
+  // Its owner wrote it: it names no other folder, which `stop` or `fetch` would then reach.
+  if (`${run.folder}/${RECORD}` !== file)
+    throw new InputError(`expected the folder that is imported, got ${JSON.stringify(run.folder)}`, {
+      file: `${shell.place}:${file}`,
+      key: "folder",
+    });
   if (existsSync(at(run.id, RECORD))) throw new InputError(`run ${run.id} is known here already`);
   await makeFolder(at(run.id), 0o700);
   const record = { run, target, attempt: 1, submitted_at: run.created_at, last: null };

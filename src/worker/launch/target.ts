@@ -18,7 +18,7 @@ import { sshShell } from "./ssh.ts";
 /** A word of a command line or of a scheduler's script: nothing that ends a line or begins an option. */
 const word = z.string().regex(/^[\w.:/@+=,][\w.:/@+=,-]*$/, { error: "expected one plain word" });
 /** Also a word to the scheduler, which reads `%` and spaces in it. */
-const there = z
+export const there = z
   .string()
   .regex(/^\/[\w.:/@+=,-]*[\w.:@+=,-]$/, { error: "expected an absolute path of plain characters" });
 
