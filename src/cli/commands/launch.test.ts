@@ -61,6 +61,14 @@ describe("gcopd target", () => {
       code: 1,
       err: "gcopd: scratch: expected an absolute path of plain characters\n",
     });
+    expect(await add("b", "--partition", "gpu")).toMatchObject({
+      code: 1,
+      err: "gcopd: partition: counts only with scheduler slurm, which is missing\n",
+    });
+    expect(await add("b", "--user", "me")).toMatchObject({
+      code: 1,
+      err: "gcopd: user: counts only with host, which is missing\n",
+    });
     expect(await runCli("target", "check", "c")).toMatchObject({
       code: 1,
       err: `gcopd: ${file}: no target "c"; it has box\n`,

@@ -143,7 +143,7 @@ async function asked(id: string, what: "stop" | "cancel"): Promise<void> {
   if (status.state === "ended")
     throw new InputError(`run ${id} has ended already: ${describeRun(record, status)}`);
   await launcherOf(record.target.is)[what](attemptOf(record));
-  progress(`gcopd: asked: gcopd launch status ${id}`);
+  progress(`gcopd: asked ${record.target.name} to ${what} it; gcopd launch status ${id} tells when it has`);
 }
 
 function list({ json }: { json?: boolean }): void {

@@ -70,12 +70,12 @@ function inWords({ submitted_at: submitted }: RunRecord, { state, code, asked }:
       if (asked === "cancel") return `cancelled (exit code ${code})`;
       // What a shell says of SIGINT, SIGKILL and SIGTERM.
       if (code === 130 || code === 137 || code === 143)
-        return `ended from outside with exit code ${code} (a time limit, a kill or a shutdown); gcopd launch resume goes on`;
+        return `ended by a signal, exit code ${code} (a time limit, a kill or a shutdown); gcopd launch resume continues it`;
       return `failed with exit code ${code}`;
     case "lost":
       return asked === "cancel"
         ? "cancelled before it could leave its exit code"
-        : "gone without its exit code (killed, or the machine went down); gcopd launch resume goes on from its last checkpoint";
+        : "gone without an exit code (killed, or the machine went down); gcopd launch resume continues it from its last checkpoint";
     case "never":
       if (asked !== null) return `${asked === "stop" ? "stopped" : "cancelled"} before it began`;
       return submitted === null

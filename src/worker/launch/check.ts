@@ -78,7 +78,7 @@ else say image missing "it does not start: $(echo "$said" | last)"; fi`);
     `said=$(${within("node --version")}) && case $said in
   v[0-9].* | v1[0-9].* | v20.[0-9].* | v20.10.*) say node missing "$said: gcopd needs Node 20.11 or newer" ;;
   *) say node ok "$(echo "$said" | last)" ;;
-esac || say node missing "there is no node: load a module that has it, or put it on the PATH of a shell that is no login's"
+esac || say node missing "there is no Node: load a module that has it, or put it on the PATH of non-login shells"
 said=$(${within(`${gcopd} --version`)}) && if [ "$(echo "$said" | last)" = ${quoted(PACKAGE.version)} ]; then
   say gcopd ok ${PACKAGE.version}
 else say gcopd note "$(echo "$said" | last) there, ${PACKAGE.version} here: the config may mean something else there"
@@ -98,11 +98,11 @@ else
   said=$(sbatch --test-only ${options.join(" ")} --wrap true 2>&1) && say job ok "$(echo "$said" | last)" ||
     say job missing "$(echo "$said" | last): check partition, account, gpus and time"
 fi
-${gpus === undefined ? 'say gpu note "no GPU is asked for: the run takes the processor of its node (--gpus)"' : ""}`);
+${gpus === undefined ? 'say gpu note "no GPU is requested (--gpus): a run will use the CPU of its node"' : ""}`);
   } else {
     lines.push(`if said=$(nvidia-smi -L 2> /dev/null) && [ -n "$said" ]; then say gpu ok "$(echo "$said" | wc -l | tr -d ' ') seen: $(echo "$said" | head -n 1 | cut -d '(' -f 1)"
 elif ls /dev/dri/renderD* > /dev/null 2>&1; then say gpu ok "$(ls /dev/dri/renderD* | head -n 1)"
-else say gpu note "none is seen: a run takes the processor, slowly"; fi`);
+else say gpu note "no GPU is visible: a run will use the CPU, slowly"; fi`);
   }
   for (const [name, path] of Object.entries(models))
     lines.push(`[ -e ${quoted(`${path}/config.json`)} ] && say ${quoted(`model ${name}`)} ok ${quoted(path)} ||

@@ -22,7 +22,13 @@ export const there = z
   .string()
   .regex(/^\/[\w.:/@+=,-]*[\w.:@+=,-]$/, { error: "expected an absolute path of plain characters" });
 
-export const targetSchema = z.strictObject({
+/** Keys that count only beside another; on their own they would be ignored in silence. */
+const ONLY_WITH = {
+  host: ["user", "port", "ssh_config"],
+  "scheduler slurm": ["partition", "account", "time", "sbatch"],
+} as const;
+
+const targetFields = z.strictObject({
   host: word.optional().describe("Host, or its name in the ssh configuration; this machine when absent."),
   user: word.optional(),
   port: z.int().min(1).max(65_535).optional(),
@@ -45,6 +51,18 @@ export const targetSchema = z.strictObject({
   scratch: there.describe("Folder in which each run gets a folder of its own."),
   models: z.record(word, there).default({}).describe("Paths of models there; `target:NAME` names one."),
   price_per_gpu_hour: z.number().min(0).optional().describe("In the currency of your choice."),
+});
+
+export const targetSchema = targetFields.superRefine((target, context) => {
+  const has = { host: target.host !== undefined, "scheduler slurm": target.scheduler === "slurm" };
+  for (const what of ["host", "scheduler slurm"] as const)
+    for (const key of ONLY_WITH[what])
+      if (target[key] !== undefined && !has[what])
+        context.addIssue({
+          code: "custom",
+          path: [key],
+          message: `counts only with ${what}, which is missing`,
+        });
 });
 
 export type Target = z.infer<typeof targetSchema>;
