@@ -206,7 +206,7 @@ test("a shop: a search that is typed, a click that is chosen, the purchase that 
 test("a worker without ScienceWorld: one line says what to do, wherever it could be played", async ({
   page,
 }) => {
-  const line = "start the worker with `--simulator PATH`";
+  const line = "start the worker with --simulator PATH";
   await openSample(page);
   await page.getByRole("button", { name: "melt|12|easy" }).click();
   await page.getByText("Verify by playing").click();

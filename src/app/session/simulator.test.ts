@@ -28,8 +28,8 @@ afterEach(() => {
 it("says what to do where the worker has no simulator", () => {
   expect(simulatorProblem()).toContain("is being asked");
   for (const status of ["none", "there"] as const)
-    expect(simulatorProblem(withWorker({ status }))).toContain("start the worker with `--simulator PATH`");
-  expect(() => checkSimulatorTasks([])).toThrow("start the worker with `--simulator PATH`");
+    expect(simulatorProblem(withWorker({ status }))).toContain("start the worker with --simulator PATH");
+  expect(() => checkSimulatorTasks([])).toThrow("start the worker with --simulator PATH");
   expect(simulatorProblem(withWorker({ status: "lost" }))).toContain("does not answer");
   expect(simulatorProblem(withWorker({ status: "there", simulator: SIMULATOR }))).toBeNull();
 });

@@ -12,7 +12,7 @@ export function simulatorProblem({ status, simulator }: WorkerState = getRuns().
   if (status === "asking") return "The worker is being asked whether it has ScienceWorld.";
   if (status === "lost") return "The worker, which plays ScienceWorld, does not answer.";
   return (
-    "ScienceWorld runs in Java on the worker: start the worker with `--simulator PATH`, " +
+    "ScienceWorld runs in Java on the worker: start the worker with --simulator PATH, " +
     "its wheel, JAR or package folder, and this page plays it."
   );
 }

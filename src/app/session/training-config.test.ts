@@ -249,7 +249,7 @@ describe("a live run", () => {
     const name = { "environment.name": "scienceworld" };
     const games = [{ environment: "scienceworld", task: "boil|1|easy" }];
     expect(live(name, {}, games).problems).toEqual({
-      "environment.name": expect.stringContaining("start the worker with `--simulator PATH`"),
+      "environment.name": expect.stringContaining("start the worker with --simulator PATH"),
     });
     expect(live(name, {}, [], { ...WORKER, simulator }).problems).toEqual({
       "environment.tasks": expect.stringContaining("no game of scienceworld is open"),
