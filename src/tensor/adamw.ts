@@ -1,11 +1,11 @@
 import { InputError } from "../core/errors.ts";
 import type { FolderReader, FolderWriter, StepSettings } from "../core/ports.ts";
-import type { Tensor } from "./backend.ts";
 import { Checkpoint } from "./checkpoint.ts";
 import type { LanguageModel } from "./language-model.ts";
 import { WeightLoader } from "./load-weights.ts";
 import { encodeFloats } from "./number-format.ts";
 import { readSafetensorsHeader, writeSafetensors } from "./safetensors.ts";
+import type { Tensor } from "./tensor.ts";
 
 const FILE = "optimizer.safetensors";
 

@@ -1,6 +1,7 @@
-import type { Backend, Tensor } from "./backend.ts";
+import type { Backend } from "./backend.ts";
 import { hasOutputGate, type ModelConfig, normOffset } from "./config.ts";
-import type { PackRows, Places, Reach } from "./mixer.ts";
+import type { PackRows, Places, Reach } from "./packed-rows.ts";
+import type { Tensor } from "./tensor.ts";
 import type { AttentionParameter } from "./weights.ts";
 
 /** The parameters of a full-attention layer, or their gradients. */

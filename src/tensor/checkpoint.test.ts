@@ -87,7 +87,7 @@ test("faults of the index", async () => {
   expect(await fault(broken)).toMatch(`model/${INDEX}: not JSON: `);
 });
 
-test("missing, unexpected and misshapen tensors, and dtypes that are no weights", async () => {
+test("missing, unexpected and misshapen tensors, and dtypes that are not weights", async () => {
   const file = "model.safetensors";
   const name = "model.layers.1.mlp.up_proj.weight";
   const folder = await copyOf("qwen3-a");

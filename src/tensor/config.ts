@@ -1,4 +1,5 @@
 import { parseJsonObject } from "./checkpoint.ts";
+import type { MixerType, SavedDtype } from "./common-config.ts";
 import { ConfigFields } from "./config-fields.ts";
 import {
   parseQwen3_5Config,
@@ -8,40 +9,8 @@ import {
 } from "./qwen3-5-config.ts";
 import { parseQwen3Config, type Qwen3Config, qwen3ConfigJson } from "./qwen3-config.ts";
 
-/** Sizes and constants that every architecture has. */
-export interface CommonConfig {
-  /** V: rows of the embedding; may exceed the tokenizer's tokens. */
-  vocabularySize: number;
-  /** d */
-  hiddenSize: number;
-  /** f: width of the SwiGLU layer. */
-  intermediateSize: number;
-  layers: number;
-  /** H: query heads. */
-  heads: number;
-  /** G: key/value heads; divides H. */
-  keyValueHeads: number;
-  /** D, even. */
-  headSize: number;
-  /** Base of the rotary angles. */
-  ropeTheta: number;
-  /** ε of RMSNorm. */
-  normEpsilon: number;
-  /** The vocabulary head is the embedding. */
-  tied: boolean;
-  /** Longest sequence, prompt and response together. */
-  maxPositions: number;
-  /** All keys of the config.json that was read, kept for saving. */
-  source?: Readonly<Record<string, unknown>>;
-}
-
 /** A language model's sizes and constants, checked; `architecture` says which equations it computes. */
 export type ModelConfig = Qwen3Config | Qwen3_5Config;
-
-/** How a layer mixes tokens: softmax attention over all before, or a Gated DeltaNet. */
-export type MixerType = "full_attention" | "linear_attention";
-
-export type SavedDtype = "float32" | "bfloat16" | "float16";
 
 /** The parsers by `model_type`. */
 const PARSERS: Readonly<Record<string, (fields: ConfigFields) => ModelConfig>> = {

@@ -1,9 +1,10 @@
 import type { AttentionTensors } from "./attention-mixer.ts";
-import type { Backend, Draws, Tensor } from "./backend.ts";
+import type { Backend } from "./backend.ts";
 import { normOffset } from "./config.ts";
 import type { LayerTensors } from "./layer.ts";
 import type { ModelTensors } from "./passes.ts";
 import type { Qwen3Config } from "./qwen3-config.ts";
+import type { Draws, Tensor } from "./tensor.ts";
 
 /**
  * Keys and values of a layer, [rows, G, D] each in the backend's `cacheFormat`: those of a sequence lie in neighbouring

@@ -1,5 +1,5 @@
 import { InputError } from "../core/errors.ts";
-import type { Backend, Recording, Tensor } from "./backend.ts";
+import type { Backend, Recording } from "./backend.ts";
 import { prefill, type Segment } from "./decode-prefill.ts";
 import { type DecodeState, decodeStep, type LayerCache } from "./decode-step.ts";
 import type { Generated, GenerateOptions } from "./generate.ts";
@@ -7,6 +7,7 @@ import { letMessagesIn } from "./let-messages-in.ts";
 import type { ModelTensors } from "./passes.ts";
 import type { Qwen3Config } from "./qwen3-config.ts";
 import type { RopeTable } from "./rope-table.ts";
+import type { Tensor } from "./tensor.ts";
 
 /** A prompt to continue. */
 export type DecodeRequest = Omit<GenerateOptions, "signal"> & { promptIds: readonly number[] };

@@ -1,8 +1,9 @@
-import type { Backend, Tensor } from "./backend.ts";
+import type { Backend } from "./backend.ts";
 import { type ModelConfig, mixerType } from "./config.ts";
-import { convolutionChannels } from "./delta-net-mixer.ts";
-import type { Reach } from "./mixer.ts";
+import type { Reach } from "./packed-rows.ts";
 import type { Qwen3_5Config } from "./qwen3-5-config.ts";
+import { convolutionChannels } from "./qwen3-5-config.ts";
+import type { Tensor } from "./tensor.ts";
 
 /**
  * What the layers keep of the tokens so far: full attention the keys and values, [capacity, G, D] each; a Gated DeltaNet

@@ -1,7 +1,9 @@
 import { backwardProjections } from "./attention-mixer.ts";
-import type { Backend, RowSpan, Tensor } from "./backend.ts";
-import type { PackRows, Reach } from "./mixer.ts";
+import type { Backend } from "./backend.ts";
+import type { PackRows, Reach } from "./packed-rows.ts";
 import type { DeltaNetSizes, Qwen3_5Config } from "./qwen3-5-config.ts";
+import { convolutionChannels } from "./qwen3-5-config.ts";
+import type { RowSpan, Tensor } from "./tensor.ts";
 import type { DeltaNetParameter } from "./weights.ts";
 
 /** The parameters of a Gated DeltaNet layer, or their gradients. */
@@ -38,11 +40,6 @@ export interface DeltaNetActivations {
 
 /** Stands inside the root of the unit norms, whatever the model's ε. */
 const UNIT_EPSILON = 1e-6;
-
-/** C: channels of the convolution. */
-export function convolutionChannels({ keyHeads, valueHeads, keySize, valueSize }: DeltaNetSizes): number {
-  return 2 * keyHeads * keySize + valueHeads * valueSize;
-}
 
 /** f32 values that DeltaNetActivations hold for one token. */
 export function deltaNetValuesPerToken({ deltaNet: sizes }: Qwen3_5Config): number {

@@ -1,5 +1,5 @@
-import type { Tensor } from "./backend.ts";
 import { elements, fail, isMatrix, isVector, sameShape } from "./shapes.ts";
+import type { Tensor } from "./tensor.ts";
 
 /** The sizes of the operations of linear attention and of columns, checked as those of shapes.ts. */
 

@@ -1,6 +1,6 @@
 import { InputError } from "../core/errors.ts";
 import type { IdRange } from "../core/ports.ts";
-import type { Backend, Tensor } from "./backend.ts";
+import type { Backend } from "./backend.ts";
 import { type ModelConfig, normOffset } from "./config.ts";
 import { DecodingCache } from "./decoding-cache.ts";
 import { layerForward } from "./layer.ts";
@@ -8,6 +8,7 @@ import { letMessagesIn } from "./let-messages-in.ts";
 import type { ModelTensors } from "./passes.ts";
 import type { RopeTable } from "./rope-table.ts";
 import { type DrawBounds, drawGreedy, drawSample } from "./sampling.ts";
+import type { Tensor } from "./tensor.ts";
 
 export interface GenerateOptions extends DrawBounds {
   maxTokens: number;

@@ -1,5 +1,6 @@
 export { AdamW, type AdamWSettings, optimizerSteps } from "./adamw.ts";
-export type { AdamWStep, Backend, KeyRange, Tensor } from "./backend.ts";
+export type { AdamWStep, Backend } from "./backend.ts";
+export { Checkpoint } from "./checkpoint.ts";
 export {
   type ModelConfig,
   parseModelConfig,
@@ -26,6 +27,7 @@ export { readModelHeader } from "./model-header.ts";
 export type { ModelWork, Sequence } from "./packing.ts";
 export { prefixBytesPerToken } from "./prefix-store.ts";
 export { createReferenceBackend } from "./reference/index.ts";
+export type { KeyRange, Tensor } from "./tensor.ts";
 export {
   type ComputeDevice,
   createWebGpuBackend,

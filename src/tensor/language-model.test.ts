@@ -74,6 +74,23 @@ test("packing changes nothing, and progress counts the tokens", async () => {
   expect(await model.score([{ promptIds: [1], responseIds: [] }])).toEqual([new Float32Array(0)]);
 });
 
+test("hidden rows tell any token in a place as the distribution does", async () => {
+  const { model } = newModel();
+  const top = config.vocabularySize;
+  const [scores] = await model.scoreDistributions([sequences[2]!], { topK: top, hidden: true });
+  const { topIds, topLogprobs, hidden } = scores!;
+  const width = config.hiddenSize;
+  expect(hidden).toHaveLength(4 * width);
+  for (let position = 0; position < 4; position++) {
+    const row = hidden!.subarray(position * width, (position + 1) * width);
+    const rows = Float32Array.from({ length: top * width }, (_, i) => row[i % width]!);
+    const ids = [...topIds!.subarray(position * top, (position + 1) * top)];
+    const logprobs = await model.headLogprobs(rows, ids);
+    expectClose(logprobs, topLogprobs!.subarray(position * top, (position + 1) * top), 1e-5);
+  }
+  expect(await model.headLogprobs(new Float32Array(0), [])).toEqual(new Float32Array(0));
+});
+
 test.each([
   [true, sequences],
   [false, sequences],

@@ -1,7 +1,7 @@
 import { InputError } from "../core/errors.ts";
 import { readFolderText } from "../core/folder-text.ts";
 import type { FolderReader, FolderWriter } from "../core/ports.ts";
-import type { Backend, Tensor } from "./backend.ts";
+import type { Backend } from "./backend.ts";
 import { Checkpoint } from "./checkpoint.ts";
 import { isRecurrent, type ModelConfig, modelConfigJson, parseModelConfig, rotarySize } from "./config.ts";
 import { type DecodeRequest, Decoder, type DecodeWork } from "./decoder.ts";
@@ -31,6 +31,7 @@ import { RopeTable } from "./rope-table.ts";
 import { writeSafetensors } from "./safetensors.ts";
 import { checkBounds } from "./sampling.ts";
 import { elements, MOST_TOP } from "./shapes.ts";
+import type { Tensor } from "./tensor.ts";
 import { modelShapes } from "./tuning-shapes.ts";
 import { isFrozen, LARGEST_F16 } from "./weight-format.ts";
 import { checkTensorNames, initialValues, parameterShapes, staysF32, storedNames } from "./weights.ts";
@@ -46,6 +47,8 @@ export interface WantedDistribution {
   /** Most probable tokens, from 0 to 64. */
   topK?: number | undefined;
   entropy?: boolean | undefined;
+  /** What the head reads before each response token: `headLogprobs` then tells any other token there. */
+  hidden?: boolean | undefined;
 }
 
 /** Of each response token of a sequence. */
@@ -57,7 +60,12 @@ export interface SequenceScores {
   /** [response tokens · topK], the most probable first */
   topIds?: Uint32Array;
   topLogprobs?: Float32Array;
+  /** [response tokens · hidden size] */
+  hidden?: Float32Array;
 }
+
+/** Rows of one call of `headLogprobs`: each costs a product with the whole vocabulary. */
+const HEAD_ROWS = 128;
 
 /** A language model on a backend: scored, sampled and saved, and trained where its parameters are f32. */
 export class LanguageModel {
@@ -211,21 +219,26 @@ export class LanguageModel {
         logprobs: none(),
         ...(wanted.entropy ? { entropy: none() } : {}),
         ...(top > 0 ? { topIds: new Uint32Array(0), topLogprobs: none() } : {}),
+        ...(wanted.hidden ? { hidden: none() } : {}),
       };
     });
     await this.#eachPack(sequences, work, { keep: true, stored }, async (pack, tables) => {
       const layers = pack.from === null ? null : prefixes.layers(pack.from);
       const asked = top > 0 || wanted.entropy ? top : null;
-      const pass = scorePass(backend, config, this.#tensors, tables, pack, layers, asked);
-      const { logprobs, distribution, kept } = pass;
+      const wantsHidden = wanted.hidden === true;
+      const pass = scorePass(backend, config, this.#tensors, tables, pack, layers, asked, wantsHidden);
+      const { logprobs, distribution, hidden, kept } = pass;
       if (pack.keep !== null) prefixes.add(pack.keep.prefix, kept);
       try {
         const values = await this.#readLogprobs(logprobs, pack);
         const entropy = wanted.entropy ? await backend.read(distribution!.entropy) : null;
         const ids = top > 0 ? await backend.read(distribution!.topIds) : null;
         const most = top > 0 ? await backend.read(distribution!.topLogprobs) : null;
+        const rows = hidden === null ? null : await backend.read(hidden);
         for (const { index, row, count } of pack.segments) {
           const to = scores[index]!;
+          const width = config.hiddenSize;
+          if (rows !== null) to.hidden = rows.slice(row * width, (row + count) * width);
           if (entropy !== null) to.entropy = entropy.slice(row, row + count);
           if (ids !== null) to.topIds = Uint32Array.from(ids.subarray(row * top, (row + count) * top));
           if (most !== null) to.topLogprobs = most.slice(row * top, (row + count) * top);
@@ -234,11 +247,44 @@ export class LanguageModel {
       } finally {
         backend.free(logprobs);
         if (distribution !== null) backend.free(...Object.values<Tensor>({ ...distribution }));
+        if (hidden !== null) backend.free(hidden);
       }
     }).then((logprobs) => {
       for (const [i, values] of logprobs.entries()) scores[i]!.logprobs = values;
     });
     return scores;
+  }
+
+  /**
+   * [ids] natural-log probabilities of single tokens, each in a place whose `hidden` row [ids · hidden size]
+   * `scoreDistributions` told: any token of the vocabulary, without another pass.
+   */
+  async headLogprobs(
+    hidden: Float32Array,
+    ids: readonly number[],
+    { signal }: Pick<ModelWork, "signal"> = {},
+  ): Promise<Float32Array> {
+    const { backend, config } = this;
+    const width = config.hiddenSize;
+    const results = new Float32Array(ids.length);
+    for (let from = 0; from < ids.length; from += HEAD_ROWS) {
+      signal?.throwIfAborted();
+      const some = Uint32Array.from(ids.slice(from, from + HEAD_ROWS));
+      const logprobs = backend.scope((keep) => {
+        const rows = backend.fromArray(hidden.slice(from * width, (from + some.length) * width), [
+          some.length,
+          width,
+        ]);
+        const targets = backend.fromArray(some, [some.length]);
+        return keep(backend.headLogprobs(rows, this.#tensors.head, targets).logprobs);
+      });
+      try {
+        results.set(await backend.read(logprobs), from);
+      } finally {
+        backend.free(logprobs);
+      }
+    }
+    return results;
   }
 
   /**

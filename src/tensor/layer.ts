@@ -1,4 +1,4 @@
-import type { Backend, Tensor } from "./backend.ts";
+import type { Backend } from "./backend.ts";
 import { type ModelConfig, normOffset } from "./config.ts";
 import {
   type MixerActivations,
@@ -6,10 +6,9 @@ import {
   mixerBackward,
   mixerForward,
   mixerValuesPerToken,
-  type PackRows,
-  type Places,
-  type Reach,
 } from "./mixer.ts";
+import type { PackRows, Places, Reach } from "./packed-rows.ts";
+import type { Tensor } from "./tensor.ts";
 import type { BlockParameter } from "./weights.ts";
 
 /** The parameters of one layer, or their gradients. */

@@ -1,6 +1,7 @@
-import type { Backend, Tensor, WeightFormat } from "./backend.ts";
+import type { Backend } from "./backend.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { FloatFormat } from "./number-format.ts";
+import type { Tensor, WeightFormat } from "./tensor.ts";
 import { packRows, wordOfRow } from "./weight-format.ts";
 import { EMBEDDING, HEAD } from "./weights.ts";
 

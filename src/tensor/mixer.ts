@@ -5,7 +5,7 @@ import {
   attentionForward,
   attentionValuesPerToken,
 } from "./attention-mixer.ts";
-import type { Backend, KeyRange, Tensor } from "./backend.ts";
+import type { Backend } from "./backend.ts";
 import { type ModelConfig, mixerType } from "./config.ts";
 import {
   type DeltaNetActivations,
@@ -14,34 +14,9 @@ import {
   deltaNetForward,
   deltaNetValuesPerToken,
 } from "./delta-net-mixer.ts";
+import type { PackRows, Places, Reach } from "./packed-rows.ts";
 import type { Qwen3_5Config } from "./qwen3-5-config.ts";
-
-/** Angles of the rows of a pass. */
-export interface Places {
-  cos: Tensor;
-  sin: Tensor;
-  /** u32 [T] */
-  positions: Tensor;
-}
-
-/** How rows reach those before them: in the pass itself, or also in a cache that they are added to. */
-export interface Reach {
-  attend(q: Tensor, k: Tensor, v: Tensor): { o: Tensor; lse: Tensor };
-  /** Causal convolution with SiLU, as `Backend.causalConv`. */
-  convolve(x: Tensor, w: Tensor): Tensor;
-  /** The gated delta rule, as `Backend.deltaRule`. */
-  recur(q: Tensor, k: Tensor, v: Tensor, gates: Tensor): { o: Tensor; errors: Tensor };
-}
-
-/** Where the rows of a training pass lie. */
-export interface PackRows {
-  places: Places;
-  keys: KeyRange<Tensor>;
-  /** u32 [T]: the row after the last of each row's sequence. */
-  queryEnd: Tensor;
-  /** u32 [S+1]: the first row of each sequence, then T. */
-  sequences: Tensor;
-}
+import type { Tensor } from "./tensor.ts";
 
 /** The part of a layer that mixes tokens: its parameters, or their gradients. */
 export type MixerTensors =

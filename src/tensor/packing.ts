@@ -1,5 +1,4 @@
 import { InputError } from "../core/errors.ts";
-import type { Tensor } from "./backend.ts";
 import type { ModelConfig } from "./config.ts";
 import {
   type Branch,
@@ -10,6 +9,7 @@ import {
   SHORTEST_PREFIX,
   type Tokens,
 } from "./shared-prefix.ts";
+import type { Tensor } from "./tensor.ts";
 
 /** A context and the response after it, in token ids. The prompt has one token at least; the response may be empty. */
 export interface Sequence {
@@ -167,7 +167,7 @@ export function makePacks(
     plan.size += tokens[index]!.ids.length - shared;
     return plan.placed.push({ index, shared, trunk }) - 1;
   };
-  /** Branches of a prefix that is there already, in as many packs as they need. */
+  /** Branches of a prefix that already exists, in as many packs as they need. */
   const placeStored = (branches: readonly Branch[], prefix: StoredPrefix) => {
     for (const { index, shared } of branches) {
       const plan = plans.at(-1);

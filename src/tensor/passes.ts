@@ -1,4 +1,4 @@
-import type { Backend, KeyRange, Tensor } from "./backend.ts";
+import type { Backend } from "./backend.ts";
 import { type ModelConfig, mixerType, normOffset } from "./config.ts";
 import {
   activationTensors,
@@ -9,10 +9,12 @@ import {
   layerBackward,
   layerForward,
 } from "./layer.ts";
-import type { MixerTensors, Places, Reach } from "./mixer.ts";
+import type { MixerTensors } from "./mixer.ts";
+import type { Places, Reach } from "./packed-rows.ts";
 import type { Pack } from "./packing.ts";
 import { type LayerPrefix, prefixTensors } from "./prefix-store.ts";
 import { joinRows, RecurrentReach } from "./recurrent-reach.ts";
+import type { KeyRange, Tensor } from "./tensor.ts";
 import {
   ATTENTION_PARAMETERS,
   BLOCK_PARAMETERS,
@@ -137,7 +139,7 @@ interface Distribution {
 /**
  * Log-probabilities of a pack's targets [R]; no activation outlives its layer, except what the pack keeps of a prefix.
  * `stored` is what the layers left of the prefix that the pack takes from elsewhere. `top`: entropy and so many of the
- * most probable tokens as well.
+ * most probable tokens as well. `wantsHidden`: what the head reads, [R, hidden size], as well.
  */
 export function scorePass(
   backend: Backend,
@@ -147,7 +149,8 @@ export function scorePass(
   pack: Pack,
   stored: readonly LayerPrefix[] | null = null,
   top: number | null = null,
-): { logprobs: Tensor; distribution: Distribution | null; kept: LayerPrefix[] } {
+  wantsHidden = false,
+): { logprobs: Tensor; distribution: Distribution | null; hidden: Tensor | null; kept: LayerPrefix[] } {
   return backend.scope((keep) => {
     const inputs = upload(backend, pack, tables);
     const kept: LayerPrefix[] = [];
@@ -182,7 +185,8 @@ export function scorePass(
     const { logprobs, lse } = backend.headLogprobs(normed, w.head, inputs.targets);
     const distribution = top === null ? null : backend.headDistribution(normed, w.head, lse, top);
     for (const t of Object.values<Tensor>({ ...distribution })) keep(t);
-    return { logprobs: keep(logprobs), distribution, kept };
+    const hidden = wantsHidden ? keep(normed) : null;
+    return { logprobs: keep(logprobs), distribution, hidden, kept };
   });
 }
 

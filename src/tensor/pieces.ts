@@ -1,4 +1,4 @@
-import type { Tensor } from "./backend.ts";
+import type { Tensor } from "./tensor.ts";
 
 /**
  * Parts of f32 tensors between a device and the host, for sums over several devices: no array of a whole tensor is

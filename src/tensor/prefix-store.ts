@@ -1,8 +1,9 @@
-import type { Backend, Tensor } from "./backend.ts";
+import type { Backend } from "./backend.ts";
 import { type ModelConfig, mixerType } from "./config.ts";
-import { convolutionChannels } from "./delta-net-mixer.ts";
 import type { StoredPrefix } from "./packing.ts";
+import { convolutionChannels } from "./qwen3-5-config.ts";
 import { SHORTEST_PREFIX } from "./shared-prefix.ts";
+import type { Tensor } from "./tensor.ts";
 
 /**
  * What one layer leaves of a prefix. Full attention: keys after rotation and values, [tokens, G, D] each. A linear layer,

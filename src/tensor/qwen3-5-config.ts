@@ -1,4 +1,4 @@
-import type { CommonConfig, MixerType, SavedDtype } from "./config.ts";
+import type { CommonConfig, MixerType, SavedDtype } from "./common-config.ts";
 import { type ConfigFields, MOST } from "./config-fields.ts";
 import { COMMON_OPTIONS, readCommonConfig } from "./qwen3-config.ts";
 
@@ -133,4 +133,9 @@ export function qwen3_5ConfigJson(config: Qwen3_5Config, dtype: SavedDtype): Rec
   };
   const { torch_dtype: _older, ...kept } = source as Record<string, unknown>;
   return { ...kept, architectures: ["Qwen3_5ForCausalLM"], model_type: "qwen3_5_text", dtype };
+}
+
+/** C: channels of the convolution. */
+export function convolutionChannels({ keyHeads, valueHeads, keySize, valueSize }: DeltaNetSizes): number {
+  return 2 * keyHeads * keySize + valueHeads * valueSize;
 }

@@ -1,4 +1,4 @@
-import type { CommonConfig, SavedDtype } from "./config.ts";
+import type { CommonConfig, SavedDtype } from "./common-config.ts";
 import { type ConfigFields, MOST } from "./config-fields.ts";
 
 /** Sizes and constants of a Qwen3 model: every layer mixes by full attention. */

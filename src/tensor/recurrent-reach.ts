@@ -1,8 +1,9 @@
-import type { Backend, Tensor } from "./backend.ts";
-import type { Reach } from "./mixer.ts";
+import type { Backend } from "./backend.ts";
+import type { Reach } from "./packed-rows.ts";
 import type { Pack } from "./packing.ts";
 import type { LayerPrefix } from "./prefix-store.ts";
 import { planRecurrence, type RowsApart } from "./recurrent-plan.ts";
+import type { Tensor } from "./tensor.ts";
 
 type LinearPrefix = Extract<LayerPrefix, { type: "linear_attention" }>;
 

@@ -1,4 +1,5 @@
-import type { Backend, Tensor } from "./backend.ts";
+import type { Backend } from "./backend.ts";
+import type { Tensor } from "./tensor.ts";
 
 /**
  * cos and sin of position · theta^(−2i/r), [positions, r/2], for the r numbers of a head that turn. Made on the host in f64, since many devices have poor

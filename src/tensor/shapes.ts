@@ -1,4 +1,4 @@
-import type { Draws, KeyRange, RowSpan, Tensor } from "./backend.ts";
+import type { Draws, KeyRange, RowSpan, Tensor } from "./tensor.ts";
 
 /**
  * The sizes of every operation, checked in one place so that all backends refuse the same calls with the same words.

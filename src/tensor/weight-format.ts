@@ -1,7 +1,7 @@
 import { InputError } from "../core/errors.ts";
-import type { FrozenFormat, WeightFormat } from "./backend.ts";
 import { decodeFloats, type FloatFormat, f16FromNumber, f16ToNumber } from "./number-format.ts";
 import { elements } from "./shapes.ts";
+import type { FrozenFormat, WeightFormat } from "./tensor.ts";
 
 /**
  * How weights that are not trained are stored, the same on every device: in words of 32 bits, little end first, so that

@@ -2,8 +2,8 @@ import { InputError } from "../core/errors.ts";
 import { seedOf, uniforms } from "../core/seeded.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { hasOutputGate, type ModelConfig, mixerType, normOffset } from "./config.ts";
-import { convolutionChannels } from "./delta-net-mixer.ts";
 import type { DeltaNetSizes } from "./qwen3-5-config.ts";
+import { convolutionChannels } from "./qwen3-5-config.ts";
 import { elements } from "./shapes.ts";
 
 export const EMBEDDING = "model.embed_tokens.weight";

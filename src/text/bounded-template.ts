@@ -24,7 +24,7 @@ const MOST_INSERTED = 64;
 /** How deep expressions and blocks of a template, and its values, lie inside each other. */
 const DEEPEST = 400;
 
-/** Throws an `Error` of one line for what is no template, or one that asks for more than templates do. */
+/** Throws an `Error` of one line for what is not a template, or one that asks for more than templates do. */
 export function compileTemplate(text: string): (variables: Readonly<Record<string, unknown>>) => string {
   if (text.length > LONGEST_TEMPLATE) throw new Error(`longer than ${LONGEST_TEMPLATE} characters`);
   const program = parse(tokenize(text, { lstrip_blocks: true, trim_blocks: true }));

@@ -29,7 +29,7 @@ export interface Utf8Segment {
   /** Byte offsets, [start, end). */
   start: number;
   end: number;
-  /** Null where the bytes are no character. */
+  /** Null where the bytes are not a character. */
   codePoint: number | null;
 }
 

@@ -3,8 +3,9 @@
  * spells out (`<|im_end|>`) is text and must not end its turn, while the template's own tokens must stay tokens. The
  * reference library makes both tokens; ids differ from its own only where a message spells a special token out.
  */
+
+import type { AddedToken } from "./added-token.ts";
 import type { ChatMessage } from "./chat-template.ts";
-import type { AddedToken } from "./tokenizer-file.ts";
 
 export interface ChatEncoder {
   /** The tokens marked special, in any order. */

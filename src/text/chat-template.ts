@@ -1,7 +1,7 @@
 /** The chat template of tokenizer_config.json, rendered as the reference library does. */
 import { z } from "zod";
 import { InputError } from "../core/errors.ts";
-import { describeIssue } from "../core/record/describe-issue.ts";
+import { checkedBy } from "../core/record/describe-issue.ts";
 import { compileTemplate } from "./bounded-template.ts";
 
 export interface ChatMessage {
@@ -36,10 +36,7 @@ export type TokenizerConfig = z.infer<typeof configSchema>;
 
 /** Checks a parsed tokenizer_config.json. */
 export function checkConfig(json: unknown, file: string): TokenizerConfig {
-  const checked = configSchema.safeParse(json);
-  if (checked.success) return checked.data;
-  const { key, message } = describeIssue(checked.error.issues[0]!, json);
-  throw new InputError(message, key === "" ? { file } : { file, key });
+  return checkedBy(configSchema, json, { file });
 }
 
 /** Text of a special token, which the file writes as a string or as an object. */

@@ -2,7 +2,7 @@
  * Encoding of texts that repeat lines, as evidence does from one decision to the next: each stretch of lines is encoded
  * once. Only for tokenizers that satisfy `encodesLineByLine`, where the ids are the same as in one piece.
  */
-import type { AddedToken } from "./tokenizer-file.ts";
+import type { AddedToken } from "./added-token.ts";
 
 /**
  * The Split patterns of Qwen2 to Qwen3 and of Qwen3.5. In both no piece goes beyond a line feed that something other

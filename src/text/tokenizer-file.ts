@@ -1,20 +1,13 @@
 /** What a tokenizer.json must hold before it is used: a byte-level BPE of Qwen's kind, whole and consistent. */
+
 import { z } from "zod";
 import { InputError } from "../core/errors.ts";
 import { DEEPEST_OF_MODELS, parseJsonText } from "../core/json.ts";
-import { describeIssue } from "../core/record/describe-issue.ts";
+import { checkedBy } from "../core/record/describe-issue.ts";
+import { type AddedToken, addedTokenSchema } from "./added-token.ts";
 import { encodesLineByLine } from "./line-cache.ts";
 import { patternFault } from "./linear-pattern.ts";
 import { spellOutCase } from "./pattern.ts";
-
-const addedTokenSchema = z.looseObject({
-  id: z.int().nonnegative(),
-  content: z.string().min(1),
-  special: z.boolean(),
-  lstrip: z.boolean().optional(),
-  rstrip: z.boolean().optional(),
-  single_word: z.boolean().optional(),
-});
 
 const fileSchema = z.looseObject({
   added_tokens: z.array(addedTokenSchema),
@@ -39,8 +32,6 @@ const PRE_TOKENIZERS = new Set([
   ...["Sequence", "ByteLevel", "Split", "Digits", "Punctuation"],
   ...["Whitespace", "WhitespaceSplit", "BertPreTokenizer"],
 ]);
-
-export type AddedToken = z.infer<typeof addedTokenSchema>;
 
 export interface TokenizerFile {
   /** The parsed file, with its Split patterns ready for JavaScript. */
@@ -149,12 +140,8 @@ function checkMerges(merges: unknown, vocab: object, file: string): void {
 /** Parses and checks a tokenizer.json. Every fault is an `InputError` that names the file and the key. */
 export function readTokenizerFile(text: string, file: string): TokenizerFile {
   const json = parseJsonText(text, { file }, DEEPEST_OF_MODELS);
-  const checked = fileSchema.safeParse(json);
-  if (!checked.success) {
-    const { key, message } = describeIssue(checked.error.issues[0]!, json);
-    return fail(message, file, key);
-  }
-  const { model, normalizer, pre_tokenizer, decoder, added_tokens: added } = checked.data;
+  const checked = checkedBy(fileSchema, json, { file });
+  const { model, normalizer, pre_tokenizer, decoder, added_tokens: added } = checked;
   if (normalizer) checkParts(normalizer, NORMALIZERS, { file, key: "normalizer" });
   checkParts(pre_tokenizer, PRE_TOKENIZERS, { file, key: "pre_tokenizer" });
   checkParts(decoder, null, { file, key: "decoder" });
@@ -187,7 +174,7 @@ export function readTokenizerFile(text: string, file: string): TokenizerFile {
     }
     tokens[id] = content;
   });
-  const lineByLine = encodesLineByLine(checked.data, added);
+  const lineByLine = encodesLineByLine(checked, added);
   rewritePatterns((json as Record<string, unknown>).pre_tokenizer);
   return { json: json as Record<string, unknown>, tokens, added, lineByLine };
 }

@@ -231,7 +231,7 @@ describe("bad tokenizers", () => {
       'folder/tokenizer.json, model.merges[0]: "☃" is not in the vocabulary',
     ],
     [
-      "a merge that is no pair",
+      "a merge that is not a pair",
       loadWith((json) => {
         (json.model!.merges as unknown[])[1] = 7;
       }),
@@ -245,7 +245,7 @@ describe("bad tokenizers", () => {
       'folder/tokenizer.json, added_tokens[0]: id 5 is already that of "&"',
     ],
     [
-      "a template that is none",
+      "a template that is not one",
       () =>
         loadTokenizer({
           tokenizerJson: JSON.stringify(good),

@@ -2,6 +2,7 @@
 import { Tokenizer as LibraryTokenizer } from "@huggingface/tokenizers";
 import { InputError } from "../core/errors.ts";
 import { DEEPEST_OF_MODELS, parseJsonText } from "../core/json.ts";
+import type { AddedToken } from "./added-token.ts";
 import { scanUtf8, showBytes, tokenBytes } from "./byte-level.ts";
 import { chatIds } from "./chat-ids.ts";
 import {
@@ -13,7 +14,7 @@ import {
   specialToken,
 } from "./chat-template.ts";
 import { LineCache } from "./line-cache.ts";
-import { type AddedToken, readTokenizerFile, type TokenizerFile } from "./tokenizer-file.ts";
+import { readTokenizerFile, type TokenizerFile } from "./tokenizer-file.ts";
 
 /** One token for a person. */
 export interface TokenPiece {

@@ -1,4 +1,4 @@
-/** A model of the hub, whole in a cache: from there alone when it is there already, downloaded otherwise. */
+/** A model of the hub, whole in a cache: from there alone when it already exists, downloaded otherwise. */
 import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
 import { type DownloadOptions, downloadFiles, type HubStore } from "./download.ts";

@@ -15,7 +15,7 @@ it.each<[unknown, string]>([
   [{ sha: COMMIT, siblings: [null] }, "no name of a file in the hub's answer"],
   [{ sha: COMMIT, siblings: [{ rfilename: "config.json", size: -1 }] }, "no size of config.json"],
   [{ sha: COMMIT, siblings: [{ rfilename: "config.json", size: 2, lfs: null }] }, "has no .safetensors"],
-])("an answer that is none is refused by name: %j", async (answer, message) => {
+])("an answer that is not one is refused by name: %j", async (answer, message) => {
   await expect(list(answer)).rejects.toThrow(message);
   await expect(list(answer)).rejects.toMatchObject({ name: "InputError" });
 });

@@ -106,7 +106,7 @@ test("what is there whole is opened without the network: a commit always, a bran
   await openHub("hub:owner/model", { offline: true });
   expect(asked).toEqual([]);
   await expect(openHub("hub:owner/model@v2", { offline: true })).rejects.toThrow("not in the cache whole");
-  // A file that was taken away, or cut, is no whole model.
+  // A file that was taken away, or cut, is not a whole model.
   rmSync(join(cache, "owner", "model", COMMIT, "model.safetensors"));
   await expect(openHub("hub:owner/model", away)).rejects.toThrow("cannot be reached");
   await openHub(`hub:owner/model@${COMMIT}`);

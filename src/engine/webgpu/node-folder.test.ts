@@ -57,7 +57,7 @@ test("an existing folder is kept unless it is to be replaced", async () => {
   await first.write("a.txt", bytes("first"));
   await first.commit();
   await expect(createFolder(path).write("a.txt", bytes("x"))).rejects.toThrow(
-    "is there already and is not empty",
+    "already exists and is not empty",
   );
   const second = createFolder(path, { replace: true });
   await second.write("b.txt", bytes("second"));

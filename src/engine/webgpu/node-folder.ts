@@ -139,7 +139,7 @@ class DiskFolderWriter implements FolderWriter {
     if (found === null) return false;
     if (!found.isDirectory()) throw new InputError("this is a file, expected a folder", { file: this.path });
     if (!this.replace && (await onFile(this.path, "read", readdir(this.path))).length > 0)
-      throw new InputError("this folder is there already and is not empty", { file: this.path });
+      throw new InputError("this folder already exists and is not empty", { file: this.path });
     return true;
   }
 }

@@ -92,12 +92,25 @@ export class ModelScorer implements Scorer, Sampler {
     return new ModelScorer(await withinPlan(options, load), options);
   }
 
-  async score(requests: readonly ScoreRequest[], options: ScoreOptions = {}): Promise<ScoreResult[]> {
+  /** @param options `hidden`: what `headLogprobs` needs to tell any token in a place */
+  async score(
+    requests: readonly ScoreRequest[],
+    options: ScoreOptions & { hidden?: boolean } = {},
+  ): Promise<(ScoreResult & { hidden?: Float32Array })[]> {
     const work = { ...modelWork(options, "tokens"), maxTokensPerPack: this.passes.packTokens };
     const scores = await withinPlan(this.passes, () =>
       this.model.scoreDistributions(requests, options, work),
     );
     return requests.map(({ id }, n) => ({ id, ...scores[n]! }));
+  }
+
+  /** [ids] log-probabilities of single tokens, each under a row of `hidden` [ids · hidden size]: no pass is made. */
+  headLogprobs(
+    hidden: Float32Array,
+    ids: readonly number[],
+    options: WorkOptions = {},
+  ): Promise<Float32Array> {
+    return this.model.headLogprobs(hidden, ids, options);
   }
 
   async sample(requests: readonly SampleRequest[], options: WorkOptions = {}): Promise<SampleResult[]> {

@@ -1,5 +1,6 @@
-import type { Backend, KeyRange } from "../backend.ts";
+import type { Backend } from "../backend.ts";
 import { type AttentionSizes, checkAttention, checkAttentionBackward } from "../shapes.ts";
+import type { KeyRange } from "../tensor.ts";
 import { type MatrixView, matrix, multiply, transposed } from "./matmul.ts";
 import type { HostMemory, HostTensor } from "./memory.ts";
 

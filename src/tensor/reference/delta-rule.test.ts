@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { expectGradient } from "../../../test/finite-difference.ts";
 import { randomValues } from "../../../test/random.ts";
-import type { Backend, Tensor } from "../backend.ts";
+import type { Backend } from "../backend.ts";
+import type { Tensor } from "../tensor.ts";
 import { createReferenceBackend } from "./index.ts";
 
 const [keyHeads, valueHeads, dk, dv] = [2, 4, 3, 5];

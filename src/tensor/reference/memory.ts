@@ -1,5 +1,6 @@
-import type { Backend, Tensor, WeightFormat } from "../backend.ts";
+import type { Backend } from "../backend.ts";
 import { checkRange, elements } from "../shapes.ts";
+import type { Tensor, WeightFormat } from "../tensor.ts";
 import { isFrozen, unpackRows, weightWords } from "../weight-format.ts";
 
 /** A tensor in ordinary memory. Its values are reachable until it is freed. */

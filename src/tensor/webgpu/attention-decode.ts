@@ -1,5 +1,5 @@
-import type { KeyRange } from "../backend.ts";
 import type { AttentionSizes } from "../shapes.ts";
+import type { KeyRange } from "../tensor.ts";
 import source from "./attention-decode.wgsl?raw";
 import type { Context } from "./context.ts";
 import type { GpuTensor } from "./memory.ts";

@@ -1,16 +1,9 @@
 import { expect, test } from "vitest";
 import { create } from "webgpu";
-import {
-  MATRIX_HEAD_SIZES,
-  type MatrixPass,
-  matrixChoices,
-  matrixKernel,
-  matrixTiles,
-  rowsOf,
-} from "./attention-matrix.ts";
+import { MATRIX_HEAD_SIZES, matrixChoices, matrixKernel, matrixTiles, rowsOf } from "./attention-matrix.ts";
 import common from "./common.wgsl?raw";
 import type { Context } from "./context.ts";
-import { Tuning } from "./tuning.ts";
+import { type MatrixPass, Tuning } from "./tuning.ts";
 import { joinModules, specialise } from "./wgsl.ts";
 
 const PASSES: readonly MatrixPass[] = ["forward", "dq", "dkv"];

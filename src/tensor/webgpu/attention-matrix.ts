@@ -7,19 +7,7 @@ import matrixPlan from "./attention-matrix-plan.wgsl?raw";
 import type { Kernel } from "./commands.ts";
 import { type Context, matrixShape } from "./context.ts";
 import type { GpuTensor } from "./memory.ts";
-
-/** How a matrix kernel of attention cuts its work. */
-export interface MatrixTiles {
-  /** Subgroups a workgroup, and bands of 16 rows a subgroup: together the rows that a workgroup holds. */
-  readonly subgroups: number;
-  readonly bands: 1 | 2;
-  /** Columns of scores at a time: a multiple of 32 / bands. */
-  readonly columns: number;
-  /** Where the operand of the held rows stays: loaded once, or again for each tile. `shared` is the forward pass's alone. */
-  readonly operand: "registers" | "shared" | "storage";
-}
-
-export type MatrixPass = "forward" | "dq" | "dkv";
+import type { MatrixPass, MatrixTiles } from "./tuning.ts";
 
 /** Head sizes that the matrix kernels are written for. */
 export const MATRIX_HEAD_SIZES = [32, 64, 128, 256] as const;

@@ -1,21 +1,15 @@
-import type { Backend, KeyRange } from "../backend.ts";
+import type { Backend } from "../backend.ts";
 import { type AttentionSizes, checkAttention, checkAttentionBackward } from "../shapes.ts";
+import type { KeyRange } from "../tensor.ts";
 import backward from "./attention-backward.wgsl?raw";
 import { attendToCache, isDecoding } from "./attention-decode.ts";
 import forward from "./attention-forward.wgsl?raw";
-import {
-  attendByMatrices,
-  dkvByMatrices,
-  dqByMatrices,
-  type MatrixPass,
-  type MatrixTiles,
-  matrixTiles,
-  rowsOf,
-} from "./attention-matrix.ts";
+import { attendByMatrices, dkvByMatrices, dqByMatrices, matrixTiles, rowsOf } from "./attention-matrix.ts";
 import pack from "./attention-ranges.wgsl?raw";
 import { runShared, SHARED_ROWS } from "./attention-shared.ts";
 import { type Context, GROUP } from "./context.ts";
 import type { GpuTensor } from "./memory.ts";
+import type { MatrixPass, MatrixTiles } from "./tuning.ts";
 
 /** Keys that are worth a part of their own. */
 const SHORTEST_PART = 64;

@@ -1,8 +1,8 @@
 import type { Backend } from "../backend.ts";
 import { type ConvSizes, checkCausalConv, checkCausalConvBackward } from "../delta-shapes.ts";
+import { addParts } from "./add-parts.ts";
 import source from "./causal-conv.wgsl?raw";
 import { type Context, groupsOf } from "./context.ts";
-import { addParts } from "./matmul.ts";
 import type { GpuTensor } from "./memory.ts";
 
 export function causalConvOperations(

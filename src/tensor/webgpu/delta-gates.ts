@@ -1,8 +1,8 @@
 import type { Backend } from "../backend.ts";
 import { checkDeltaGates, checkDeltaGatesBackward } from "../delta-shapes.ts";
+import { addParts } from "./add-parts.ts";
 import { type Context, groupsOf } from "./context.ts";
 import source from "./delta-gates.wgsl?raw";
-import { addParts } from "./matmul.ts";
 import type { GpuTensor } from "./memory.ts";
 
 export function deltaGateOperations(

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { randomValues } from "../../../test/random.ts";
 import { expectSameResults } from "../../../test/support/same-results.ts";
 import { openGpu } from "../../../test/webgpu.ts";
-import type { Backend, Tensor } from "../backend.ts";
+import type { Backend } from "../backend.ts";
 import { createReferenceBackend } from "../reference/index.ts";
+import type { Tensor } from "../tensor.ts";
 import { createWebGpuBackend, type WebGpuBackend } from "./index.ts";
 
 let backend: WebGpuBackend;
@@ -140,7 +141,7 @@ test.each([
   180_000,
 );
 
-test("head sizes that are no multiple of 4, and sequences that end elsewhere, are refused", () => {
+test("head sizes that are not multiples of 4, and sequences that end elsewhere, are refused", () => {
   backend.scope(() => {
     const [q, v, gates] = [backend.zeros([2, 1, 6]), backend.zeros([2, 1, 8]), backend.zeros([2, 1, 2])];
     const sequences = backend.fromArray(Uint32Array.of(0, 2), [2]);

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { randomValues } from "../../../test/random.ts";
 import { expectSameResults } from "../../../test/support/same-results.ts";
 import { openGpu } from "../../../test/webgpu.ts";
-import type { Backend, Tensor } from "../backend.ts";
+import type { Backend } from "../backend.ts";
+import type { Tensor } from "../tensor.ts";
 import { createWebGpuBackend, requestDevice, type WebGpuBackend } from "./index.ts";
 
 const backends: WebGpuBackend[] = [];

@@ -108,7 +108,7 @@ describe("f16 operands", () => {
     memory.free(other);
   });
 
-  test("copies outlive scopes, are no live tensors, and go with their tensor", () => {
+  test("copies outlive scopes, are not live tensors, and go with their tensor", () => {
     const t: GpuTensor = transfer.zeros([64]);
     const before = memory.live();
     const copies = memory.copyBytes;

@@ -1,8 +1,9 @@
 import type { Backend } from "../backend.ts";
 import { checkHead, checkHeadBackward } from "../shapes.ts";
+import { addParts } from "./add-parts.ts";
 import { type Context, checkIndices, groupsOf } from "./context.ts";
 import source from "./head.wgsl?raw";
-import { accumulateTN, addParts, multiplyNN, multiplyNT } from "./matmul.ts";
+import { accumulateTN, multiplyNN, multiplyNT } from "./matmul.ts";
 import type { GpuTensor } from "./memory.ts";
 import { gatherWeights, weightBlocks } from "./weights.ts";
 import { rowsOf } from "./windows.ts";

@@ -1,7 +1,6 @@
 import type { Backend } from "../backend.ts";
 import { attentionOperations } from "./attention.ts";
 import { canDecode } from "./attention-decode.ts";
-import type { MatrixPass, MatrixTiles } from "./attention-matrix.ts";
 import { causalConvOperations } from "./causal-conv.ts";
 import { columnOperations } from "./columns.ts";
 import { Commands } from "./commands.ts";
@@ -32,6 +31,7 @@ import { ropeOperations } from "./rope.ts";
 import { rowOperations } from "./rows.ts";
 import { transferOperations } from "./transfer.ts";
 import { createTuner, type TuningOptions } from "./tuner.ts";
+import type { MatrixPass, MatrixTiles } from "./tuning.ts";
 import { Tuning, type TuningEntries } from "./tuning.ts";
 import { expandWeight } from "./weights.ts";
 

@@ -3,8 +3,9 @@ import { randomValues } from "../../../test/random.ts";
 import { relativeError } from "../../../test/support/relative-error.ts";
 import { expectSameResults } from "../../../test/support/same-results.ts";
 import { openGpu } from "../../../test/webgpu.ts";
-import type { Backend, RowSpan, Tensor } from "../backend.ts";
+import type { Backend } from "../backend.ts";
 import { createReferenceBackend } from "../reference/index.ts";
+import type { RowSpan, Tensor } from "../tensor.ts";
 import { createWebGpuBackend, type WebGpuBackend } from "./index.ts";
 
 /** M, N, K: with and without whole vec4s, below, at and past the edges of tiles. */

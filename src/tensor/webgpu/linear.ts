@@ -1,4 +1,4 @@
-import type { Backend, RowSpan } from "../backend.ts";
+import type { Backend } from "../backend.ts";
 import {
   checkLinear,
   checkLinearBackwardInput,
@@ -6,9 +6,12 @@ import {
   fail,
   sameShape,
 } from "../shapes.ts";
+import type { RowSpan } from "../tensor.ts";
+import { addParts } from "./add-parts.ts";
 import type { Context } from "./context.ts";
 import { multiplyRows, multiplyRowsSwiglu } from "./linear-rows.ts";
-import { accumulateTN, addParts, multiplyNN, multiplyNT, type Product, refineNT } from "./matmul.ts";
+import { accumulateTN, multiplyNN, multiplyNT, refineNT } from "./matmul.ts";
+import type { Product } from "./matmul-product.ts";
 import type { GpuTensor } from "./memory.ts";
 import { weightBlocks } from "./weights.ts";
 import { rowRanges, rowsOf } from "./windows.ts";

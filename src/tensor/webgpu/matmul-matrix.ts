@@ -1,9 +1,9 @@
 import type { ProductForm, ProductShape } from "../tuning-shapes.ts";
+import { addParts } from "./add-parts.ts";
 import type { Context } from "./context.ts";
 import type { Panels } from "./half.ts";
-import type { Operand, Product } from "./matmul.ts";
-import { addParts } from "./matmul.ts";
 import source from "./matmul-matrix.wgsl?raw";
+import type { Operand, Product } from "./matmul-product.ts";
 import type { ProductChoice } from "./tuning.ts";
 
 export const MATRIX_SOURCE: string = source;

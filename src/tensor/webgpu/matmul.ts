@@ -1,8 +1,10 @@
 import type { ProductForm, ProductShape } from "../tuning-shapes.ts";
+import { addParts } from "./add-parts.ts";
 import type { Kernel } from "./commands.ts";
 import { type Context, GROUP, groupsOf } from "./context.ts";
 import { distinct, matrixCandidates, multiplyMatrix, refineMatrix } from "./matmul-matrix.ts";
 import operandsSource from "./matmul-operands.wgsl?raw";
+import type { Operand, Product } from "./matmul-product.ts";
 import scalar from "./matmul-scalar.wgsl?raw";
 import shared from "./matmul-shared.wgsl?raw";
 import tileNN from "./matmul-tile-nn.wgsl?raw";
@@ -14,22 +16,6 @@ import type { ProductChoice, ProductKernel, ProductUnit } from "./tuning.ts";
 
 /** The kernels of f32 arithmetic among which there is a choice. */
 export const PRODUCT_SOURCES: readonly string[] = [operandsSource, shared, tileNN, tileNT, tileTN, sumParts];
-
-/** A matrix inside a tensor: its first value, and the values from one row to the next. */
-export interface Operand {
-  readonly tensor: GpuTensor;
-  readonly at?: number;
-  readonly row: number;
-}
-
-export interface Product {
-  readonly a: Operand;
-  readonly b: Operand;
-  readonly c: Operand;
-  readonly m: number;
-  readonly n: number;
-  readonly k: number;
-}
 
 /** How an operand is read: f32, or f16 packed two a u32 with its scale. */
 interface Source {
@@ -121,42 +107,6 @@ export function accumulateTN(context: Context, product: Product): void {
   }
   addParts(context, partial, count, m * n, c.tensor, c.at ?? 0, true);
   memory.free(partial);
-}
-
-/** Parts that one thread adds up where there are few sums, each of many parts. */
-const MANY_PARTS = 64;
-const FEW_SUMS = 2 ** 15;
-
-/** y[at + i] (+)= Σ_s parts[s, i], i < count */
-export function addParts(
-  context: Context,
-  parts: GpuTensor,
-  partCount: number,
-  count: number,
-  y: GpuTensor,
-  at: number,
-  accumulate: boolean,
-): void {
-  const { memory, commands } = context;
-  const add = (from: GpuTensor, many: number, to: GpuTensor, place: number, more: boolean, chunk: number) => {
-    const chunks = ceil(many, chunk);
-    commands.dispatch({
-      kernel: { source: sumParts, entry: "sum_parts", buffers: "rw" },
-      buffers: [from, to],
-      groups: groupsOf(count * chunks),
-      uints: [count, many, more ? 1 : 0, place, chunk, chunks],
-      work: many * count,
-    });
-  };
-  if (partCount <= 2 * MANY_PARTS || count >= FEW_SUMS) {
-    add(parts, partCount, y, at, accumulate, partCount);
-    return;
-  }
-  const chunks = ceil(partCount, MANY_PARTS);
-  const fewer = memory.allocate([chunks, count], "f32");
-  add(parts, partCount, fewer, 0, false, MANY_PARTS);
-  addParts(context, fewer, chunks, count, y, at, accumulate);
-  memory.free(fewer);
 }
 
 /** Rows and columns of C a thread: measured best on SwiftShader; on a GPU only for few rows. */

@@ -1,5 +1,5 @@
-import type { Tensor, WeightFormat } from "../backend.ts";
 import { elements } from "../shapes.ts";
+import type { Tensor, WeightFormat } from "../tensor.ts";
 import { weightWords } from "../weight-format.ts";
 import { BufferPool, type PooledBuffer } from "./buffer-pool.ts";
 import { USAGE } from "./device.ts";

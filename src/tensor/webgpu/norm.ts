@@ -6,8 +6,8 @@ import {
   checkRmsNormBackward,
   checkRmsNormRope,
 } from "../shapes.ts";
+import { addParts } from "./add-parts.ts";
 import { type Context, checkIndices, GROUP } from "./context.ts";
-import { addParts } from "./matmul.ts";
 import type { GpuTensor } from "./memory.ts";
 import source from "./norm.wgsl?raw";
 

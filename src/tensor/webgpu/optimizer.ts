@@ -1,7 +1,7 @@
 import type { Backend } from "../backend.ts";
 import { checkSame } from "../shapes.ts";
+import { addParts } from "./add-parts.ts";
 import { type Context, GROUP, groupsOf } from "./context.ts";
-import { addParts } from "./matmul.ts";
 import type { GpuTensor } from "./memory.ts";
 import source from "./optimizer.wgsl?raw";
 import { valueParts } from "./windows.ts";

@@ -1,7 +1,7 @@
 import { sha256Hex } from "../../core/seeded.ts";
 import type { Backend } from "../backend.ts";
 import type { AttentionShape, ProductShape, TuningShapes } from "../tuning-shapes.ts";
-import { ATTENTION_SOURCES, type MatrixPass, type MatrixTiles, matrixFitting } from "./attention-matrix.ts";
+import { ATTENTION_SOURCES, matrixFitting } from "./attention-matrix.ts";
 import type { Context } from "./context.ts";
 import {
   accumulateTN,
@@ -16,6 +16,8 @@ import type { GpuTensor } from "./memory.ts";
 import {
   attentionClass,
   decide,
+  type MatrixPass,
+  type MatrixTiles,
   type ProductChoice,
   parseTuningFile,
   productClass,

@@ -6,7 +6,6 @@
  * digits of f32. The same table gives the same digits.
  */
 import type { ProductForm, ProductShape } from "../tuning-shapes.ts";
-import type { MatrixPass, MatrixTiles } from "./attention-matrix.ts";
 
 /** What multiplies: subgroup matrices, or f32 arithmetic on f16 (`packed`) or f32 operands. */
 export type ProductUnit = "matrix" | "packed" | "f32";
@@ -151,4 +150,17 @@ export function parseTuningFile(text: string): TuningFile {
     adapters[key] = adapter;
   }
   return { format: 1, adapters };
+}
+
+export type MatrixPass = "forward" | "dq" | "dkv";
+
+/** How a matrix kernel of attention cuts its work. */
+export interface MatrixTiles {
+  /** Subgroups a workgroup, and bands of 16 rows a subgroup: together the rows that a workgroup holds. */
+  readonly subgroups: number;
+  readonly bands: 1 | 2;
+  /** Columns of scores at a time: a multiple of 32 / bands. */
+  readonly columns: number;
+  /** Where the operand of the held rows stays: loaded once, or again for each tile. `shared` is the forward pass's alone. */
+  readonly operand: "registers" | "shared" | "storage";
 }

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { randomValues } from "../../../test/random.ts";
 import { expectSameResults } from "../../../test/support/same-results.ts";
 import { openGpu } from "../../../test/webgpu.ts";
-import type { Backend, Tensor, WeightFormat } from "../backend.ts";
+import type { Backend } from "../backend.ts";
+import type { Tensor, WeightFormat } from "../tensor.ts";
 import { packValues, WEIGHT_FORMATS } from "../weight-format.ts";
 import { createWebGpuBackend, type WebGpuBackend } from "./index.ts";
 

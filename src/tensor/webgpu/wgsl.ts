@@ -2,7 +2,7 @@
  * Compiles constants into the text of a kernel, before the WGSL compiler sees it.
  *
  * WGSL has no unrolling and no constant-size registers but by writing each one out, so a `*.wgsl` file here may hold
- * - `${NAME}`: replaced by the constant of that name;
+ * - `${NAME}`: replaced by the constant with that name;
  * - a block from `// @for i in NAME` to `// @end`: repeated NAME times, `${i}` being 0, 1, …; blocks nest.
  * A line `// @for` without its `// @end`, or a name without a value, is an error.
  */

@@ -1,0 +1,66 @@
+/** Tensors, and how they are stored, for every device. */
+
+export interface Tensor {
+  readonly shape: readonly number[];
+  readonly dtype: WeightFormat | "u32";
+}
+
+/**
+ * Which keys each query row may see: rows start[i] … end[i]-1. Packed causal attention: start = first row of the
+ * sequence, end = i + 1. With a prefix also the rows prefixStart[i] … prefixEnd[i]-1, which end before start[i] (equal
+ * numbers: none): what several continuations packed behind one shared context see of it.
+ */
+export interface KeyRange<T extends Tensor> {
+  /** u32 [Tq] */
+  start: T;
+  /** u32 [Tq] */
+  end: T;
+  /** u32 [Tq]; both or neither. */
+  prefixStart?: T | undefined;
+  /** u32 [Tq] */
+  prefixEnd?: T | undefined;
+  /**
+   * No row sees more keys than this, where it is known and the ranges themselves are on the device alone: few rows that
+   * each look back at a long cache, as in decoding. Such ranges have no prefix.
+   */
+  most?: number | undefined;
+}
+
+/** Rows `first` … `end` − 1 of a matrix. */
+export interface RowSpan {
+  readonly first: number;
+  readonly end: number;
+}
+
+/**
+ * The state of M sequences that are continued together, a token each per step, L tokens at most. All of it is on the
+ * device, so that a step needs nothing from the host.
+ */
+export interface Draws<T extends Tensor> {
+  /** f32 [M]; 0 takes the most probable token. */
+  temperatures: T;
+  /** f32 [M,2]: `topK` and `topP` of `SampleRequest`; 0 and 1 where there is no such bound. */
+  bounds: T;
+  /** f32 [M,L] in [0, 1): the i-th decides the i-th token of the sequence. */
+  uniforms: T;
+  /** u32 [M]: tokens after which a sequence ends, at most L. */
+  limits: T;
+  /** u32 [S], S ≥ 1: ids that end a sequence. */
+  stops: T;
+  /** u32 [2R]: the only ids that may be drawn, as R ascending ranges from … to − 1. */
+  drawable: T;
+  /** f32 [M,L,2]: each token's id (exact below 2²⁴) and its log-probability over all V at temperature 1. */
+  results: T;
+  /** f32 [M,2]: tokens drawn so far, and 1 while the sequence goes on (0: it has ended, and stays as it is). */
+  progress: T;
+  /** u32 [M]: the token of the next step, its position, its row in the cache, and the row after it. */
+  ids: T;
+  positions: T;
+  rows: T;
+  ends: T;
+}
+
+/** Storage of weights that are not trained, [N,K]; see weight-format.ts. Values are computed with in f32 (or f16). */
+export type FrozenFormat = "f16" | "bf16" | "int8" | "int4";
+
+export type WeightFormat = "f32" | FrozenFormat;
