@@ -15,7 +15,7 @@ const KEPT = 64;
  * folder.
  *
  * @param onRead called after each file, for progress; it may throw to stop
- * @throws InputError for a file that is no game, and for two games of one task
+ * @throws InputError for a file that is not a game, and for two games of one task
  */
 export async function gamesByTask(
   files: readonly (GameText & { name: string })[],

@@ -168,7 +168,7 @@ describe("an episode", () => {
     expect(other.won).toBe(false);
   });
 
-  it("answers what is no command, and changes nothing", () => {
+  it("answers what is not a command, and changes nothing", () => {
     const episode = new Episode(game);
     const before = episode.key("t");
     for (const text of ["", "LOOK", "go to nowhere 1", made.walkthrough.at(-1)!])

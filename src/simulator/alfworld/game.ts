@@ -6,7 +6,7 @@ import { z } from "zod";
 import { asciiString, compareCodePoints } from "../../core/environment/canonical-text.ts";
 import { InputError } from "../../core/errors.ts";
 import { parseJsonText } from "../../core/json.ts";
-import { describeIssue } from "../../core/record/describe-issue.ts";
+import { checkedBy } from "../../core/record/describe-issue.ts";
 import { sha256OfParts } from "../../core/seeded.ts";
 import { Circuit } from "./circuit.ts";
 import { readGrammar } from "./grammar.ts";
@@ -40,11 +40,7 @@ export interface OpenOptions {
  * @throws InputError with the key at fault
  */
 export function readGameFile(text: string, file: string): GameFile {
-  const value = parseJsonText(text, { file });
-  const checked = gameSchema.safeParse(value);
-  if (checked.success) return checked.data;
-  const { key, message } = describeIssue(checked.error.issues[0]!, value);
-  throw new InputError(message, { file, key });
+  return checkedBy(gameSchema, parseJsonText(text, { file }), { file });
 }
 
 /** A command with the operators that it can stand for, in the order in which they are tried. */

@@ -99,7 +99,7 @@ describe("the engine against a plain reading of the same PDDL", () => {
           const commands = new Map<string, { action: string; bound: Readonly<Record<string, string>> }>();
           for (const choice of plain.applicable()) {
             const { action, bound } = choice;
-            // Going where one stands changes nothing, and is no command.
+            // Going where one stands changes nothing, and is not a command.
             if (action === "go" && bound["?from"] === bound["?r"]) continue;
             const text = template
               .get(action)!

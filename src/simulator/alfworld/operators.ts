@@ -22,7 +22,7 @@ export interface Operator {
 
 /**
  * What the translator keeps of an operator's effects: an addition beats a deletion of the same atom, and what the
- * precondition already makes so is no effect.
+ * precondition already makes so is not an effect.
  */
 export function tidy(effects: readonly GroundEffect[], precondition: Condition): GroundEffect[] {
   const added = new Set(

@@ -165,7 +165,7 @@ const isName = (expression: Expression | undefined): expression is string => typ
 function checkTypes(types: ReadonlyMap<string, string>, where: Where): void {
   for (const [name, above] of types) {
     if (above !== ROOT_TYPE && !types.has(above))
-      throw new InputError(`:types: ${name} is a kind of ${above}, which is no type`, where);
+      throw new InputError(`:types: ${name} is a kind of ${above}, which is not a type`, where);
     const seen = new Set([name]);
     for (let type = above; type !== ROOT_TYPE; type = types.get(type)!) {
       if (seen.has(type)) throw new InputError(`:types: ${name} is a kind of itself`, where);
@@ -301,7 +301,7 @@ class FormulaReader {
       const literal = negative ? first : expression;
       if (!isList(literal)) throw this.fault(place, `expected an effect, found ${quote(expression)}`);
       const atom = this.atom(literal, scope, place);
-      if (atom.predicate === "=") throw this.fault(place, `${quote(expression)} is no effect`);
+      if (atom.predicate === "=") throw this.fault(place, `${quote(expression)} is not an effect`);
       out.push({ variables, condition, atom, negative });
     }
   }

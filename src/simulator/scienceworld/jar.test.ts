@@ -39,9 +39,9 @@ test("another version is named, and taken only when asked for", async () => {
 });
 
 test.each([
-  ["text", strToU8("no archive"), "is no wheel or JAR, which are zip archives"],
+  ["text", strToU8("no archive"), "is not a wheel or JAR, which are zip archives"],
   ["another wheel", zipSync({ "other/a.py": strToU8("") }), "holds no ScienceWorld simulator"],
-  ["half a JAR", madeJar("1.2.3").subarray(0, 100), "is no wheel or JAR"],
+  ["half a JAR", madeJar("1.2.3").subarray(0, 100), "is not a wheel or JAR"],
 ])("%s is refused in one line", async (_name, bytes, expected) => {
   await expect(openJar(file("c.jar", bytes))).rejects.toThrow(expected);
 });

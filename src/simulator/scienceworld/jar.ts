@@ -66,6 +66,6 @@ function entry(archive: Uint8Array, name: string, file: string): Uint8Array | un
     return unzipSync(archive, { filter })[name];
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new InputError(`is no wheel or JAR, which are zip archives: ${reason}`, { file });
+    throw new InputError(`is not a wheel or JAR, which are zip archives: ${reason}`, { file });
   }
 }

@@ -37,7 +37,7 @@ export function encodeArgument(value: JavaArgument): string {
   return Number.isSafeInteger(value) ? `i${value}` : `d${value}`;
 }
 
-/** The value of a reply. @throws InputError for a line that is none */
+/** The value of a reply. @throws InputError for a line that is not one */
 export function decodeReply(line: string): JavaValue {
   const [type, value] = [line[2], line.slice(3)];
   if (line.startsWith("!y"))

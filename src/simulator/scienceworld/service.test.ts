@@ -128,7 +128,9 @@ test("a simulator that dies ends the episode in one line; the session goes on wi
   const started = vi.spyOn(ScienceSimulator, "start");
   await service.reset("one", "tiny|0|easy");
   await service.reset("two", "tiny|0|easy");
-  const simulator: ScienceSimulator = await started.mock.results[0]!.value;
+  const [first] = started.mock.settledResults;
+  if (first?.type !== "fulfilled") throw new Error("no simulator was started");
+  const simulator = first.value;
   started.mockRestore();
   process.kill(simulator.pid!, "SIGKILL");
   await vi.waitUntil(() => simulator.failed, { timeout: 60_000 });
@@ -145,9 +147,9 @@ test("shut down in the middle of a question, it leaves nothing behind", async ()
   expect(answer).toMatchObject({ reason: expect.any(NoSessionError) });
 });
 
-test("a file that is no simulator, and a machine without Java, are one line each", async () => {
+test("a file that is not a simulator, and a machine without Java, are one line each", async () => {
   await expect(ScienceWorldService.open(import.meta.filename)).rejects.toThrow(
-    "service.test.ts: is no wheel or JAR",
+    "service.test.ts: is not a wheel or JAR",
   );
   await expect(ScienceWorldService.open(jar, { java: "/nowhere/java" })).rejects.toThrow(
     "a.jar: no Java was found: install a Java runtime",

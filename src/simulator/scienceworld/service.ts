@@ -14,7 +14,7 @@ export interface ServiceOptions extends PoolOptions {
   now?: () => number;
 }
 
-/** No session of this name is open. */
+/** No session with this name is open. */
 export class NoSessionError extends InputError {}
 
 interface Session {
@@ -43,7 +43,7 @@ export class ScienceWorldService {
    * Starts a simulator, which tells its tasks and stays warm.
    *
    * @param path of a wheel, a JAR or a package folder
-   * @throws InputError for a file that is no simulator, or of another version than the paper's, and where none can be
+   * @throws InputError for a file that is not a simulator, or of another version than the paper's, and where none can be
    * started
    */
   static async open(path: string, { now, ...options }: ServiceOptions = {}): Promise<ScienceWorldService> {
@@ -83,7 +83,8 @@ export class ScienceWorldService {
   }
 
   /**
-   * Begins a task in a session, which is opened where there is none of this name. One that does not begin is closed.
+   * Begins a task in a session, and opens the session if there is none with this name. A session whose task does not
+   * begin is closed.
    *
    * @throws InputError for a task that the simulator does not have; EnvironmentError when another try may do: too many
    * sessions are open, or the simulator failed

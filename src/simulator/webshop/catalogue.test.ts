@@ -58,7 +58,7 @@ test.each<[string, (catalogue: Catalogue) => unknown, string]>([
     "products[0].asin: expected upper case",
   ],
   [
-    "a limit that is none",
+    "a limit that is not one",
     (c) => {
       c.goals[0]!.price_upper = 0;
     },

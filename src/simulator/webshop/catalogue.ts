@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
 import { parseJsonText } from "../../core/json.ts";
-import { describeIssue } from "../../core/record/describe-issue.ts";
+import { checkedBy } from "../../core/record/describe-issue.ts";
 
 const filled = z.string().regex(/\S/, "expected text that is not blank");
 
@@ -60,13 +60,8 @@ export type Catalogue = z.infer<typeof catalogueSchema>;
  * @throws InputError that names file and key: no goals, a product twice, without a price or never sold, ...
  */
 export function readCatalogue(text: string, file: string): Catalogue {
-  const raw = parseJsonText(text, { file });
-  const checked = catalogueSchema.safeParse(raw);
-  if (!checked.success) {
-    const { key, message } = describeIssue(checked.error.issues[0]!, raw);
-    throw new InputError(message, { file, key });
-  }
-  const { products, prices, goals } = checked.data;
+  const catalogue = checkedBy(catalogueSchema, parseJsonText(text, { file }), { file });
+  const { products, prices, goals } = catalogue;
   const seen = new Set<string>();
   for (const [i, { asin }] of products.entries()) {
     if (seen.has(asin))
@@ -84,5 +79,5 @@ export function readCatalogue(text: string, file: string): Catalogue {
         file,
         key: `goals[${i}].asin`,
       });
-  return checked.data;
+  return catalogue;
 }

@@ -1,7 +1,7 @@
 /** A client of the released WebShop server, over `fetch`. */
 import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
-import { describeIssue } from "../../core/record/describe-issue.ts";
+import { checkedBy } from "../../core/record/describe-issue.ts";
 import {
   closeAnswer,
   type GoalAnswer,
@@ -142,10 +142,7 @@ export class ShopClient {
       const line = `refused with status ${status}: ${lastLine(refused.data.error)}`;
       throw GATEWAY.has(status) ? new InputError(line, where) : new RefusedError(line, where);
     }
-    const checked = schema.safeParse(raw);
-    if (checked.success) return checked.data;
-    const { key, message } = describeIssue(checked.error.issues[0]!, raw);
-    throw new InputError(message, { ...where, key });
+    return checkedBy(schema, raw, where);
   }
 }
 

@@ -9,7 +9,7 @@ import { Shop } from "./shop.ts";
  * The goals of some shops' catalogues, as tasks. A plan is the purchase that the goal was drawn from, null where a
  * search for the product's title does not find it.
  *
- * @throws InputError for a file that is no catalogue, and for two shops with the same task names
+ * @throws InputError for a file that is not a catalogue, and for two shops with the same task names
  */
 export async function shopGameSet(texts: readonly GameText[]): Promise<GameSet> {
   const shops = new Map<string, { shop: Shop; goal: number; text: GameText }>();
