@@ -23,6 +23,25 @@ export class InputError extends Error {
 /** An environment did not begin a task that may well be sound, for example because its process died: another try may do. */
 export class EnvironmentError extends InputError {}
 
+/**
+ * Does a check of what a config file says; its faults are told with the file's name.
+ *
+ * @param part what stands before the keys that the check names
+ */
+export function checkOf<T>(file: string, check: () => T, part = ""): T {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    const { key } = error.where;
+    throw new InputError(error.reason, {
+      ...error.where,
+      file,
+      ...(key === undefined ? {} : { key: `${part}${key}` }),
+    });
+  }
+}
+
 /** The line of the bad input that a check finds; null where it finds none. Other errors are thrown on. */
 export function problemOf(check: () => unknown): string | null {
   try {
@@ -36,9 +55,9 @@ export function problemOf(check: () => unknown): string | null {
 
 /**
  * What went wrong on the device that computes: `lost`: it is gone with everything on it; `memory`: an allocation failed;
- * `operation`: it refused an operation.
+ * `operation`: it refused an operation; `server`: a server that computes gave no answer, or lost the model.
  */
-export type DeviceFault = "lost" | "memory" | "operation";
+export type DeviceFault = "lost" | "memory" | "operation" | "server";
 
 /**
  * The device failed, not the input: one line. Results of the work at hand are lost; the same work can be tried again on

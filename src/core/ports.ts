@@ -3,6 +3,7 @@
  * `Sampler` that draws responses from the student, a frozen `Scorer` (the teacher) and a `Trainer` (the student).
  * Engines under `src/engine/` implement the last three; `src/simulator/` and recorded episodes implement the first.
  */
+import type { ChatTurn } from "./environment/prompt/chat.ts";
 import type { State, Status } from "./record/schema.ts";
 
 /** Token ids of one context and of the response that follows it. */
@@ -40,21 +41,42 @@ export interface ScoreOptions extends WorkOptions {
   entropy?: boolean;
 }
 
+/** How far the log-probabilities of another program lie from those of our own engine over the same weights. */
+export interface Calibration {
+  /** What it was compared with: a model and what that computed on. */
+  against: string;
+  decisions: number;
+  /** Response tokens. */
+  tokens: number;
+  /** Largest and mean absolute difference of a token, in nats. */
+  largest: number;
+  mean: number;
+}
+
 /** What was computed on: shown beside every figure that a user sees. */
 export interface EngineInfo {
   /** Folder or name of the model. */
   model: string;
   /** `qwen3`, `qwen3_5`, …; absent where the files do not say it (exports to ONNX). */
   architecture?: string;
-  /** `webgpu` or `cpu` (the plain TypeScript reference). */
-  device: "webgpu" | "cpu";
-  /** Adapter as reported, for example `google swiftshader`. */
+  /** `webgpu`, `cpu` (the plain TypeScript reference), or `server`: another program. */
+  device: "webgpu" | "cpu" | "server";
+  /** Adapter as reported, for example `google swiftshader`; the program and its address. */
   adapter: string;
   /** Number format of weights and arithmetic: `f32`, or `bf16 weights, f32 products`. */
   dtype: string;
-  /** Null where the files do not say it (exports to ONNX). */
+  /** Null where the files (exports to ONNX) or the server do not say it. */
   parameters: number | null;
   vocabulary: number;
+  /** Of a model that another program serves. */
+  served?: {
+    /** The program: `vLLM 0.32.0`. */
+    by: string;
+    /** Its tokenizer wrote the ids of ours; false where it does not tell ids. */
+    sameTokenizer: boolean;
+    /** Null where there were no weights of it to compare with. */
+    calibration: Calibration | null;
+  };
 }
 
 /** A frozen model that gives log-probabilities: q_T of Eq. (1) and Eq. (8). */
@@ -71,6 +93,8 @@ export type IdRange = readonly [from: number, to: number];
 export interface SampleRequest {
   id: string;
   promptIds: readonly number[];
+  /** The chat that the prompt's ids were written from; absent where its beginning was cut. For servers with a chat template of their own. */
+  messages?: readonly ChatTurn[];
   maxTokens: number;
   /** 0 takes the most probable token. */
   temperature: number;

@@ -1,8 +1,8 @@
 /** What the raw captures of all environments share: a name, and one clear error for what is wrong. */
 import type { z } from "zod";
 import { InputError } from "../errors.ts";
-import { describeIssue } from "../record/describe-issue.ts";
-import type { Located } from "./environment.ts";
+import { checkedBy } from "../record/describe-issue.ts";
+import type { Located } from "./rules.ts";
 
 /**
  * One parsed line checked with a schema, and its name (`case`, else `id`, else none).
@@ -13,14 +13,10 @@ export function checkCapture<T extends { case?: string; id?: string }>(
   raw: unknown,
   where: { file?: string; line?: number },
 ): { capture: T; id: Located["id"] } {
-  const checked = schema.safeParse(raw);
-  if (!checked.success) {
-    const { key, message } = describeIssue(checked.error.issues[0]!, raw);
-    throw new InputError(message, key === "" ? where : { ...where, key });
-  }
-  const { case: name, id } = checked.data;
+  const checked = checkedBy(schema, raw, where);
+  const { case: name, id } = checked;
   return {
-    capture: checked.data,
+    capture: checked,
     id:
       name !== undefined ? { key: "case", value: name } : id !== undefined ? { key: "id", value: id } : null,
   };

@@ -5,7 +5,7 @@
  * environment; `released-parsers.test.ts` compares them.
  */
 import { trimWhiteSpace, WHITE_SPACE_CLASS } from "../white-space.ts";
-import type { ParsedResponse } from "./environment.ts";
+import type { ParsedResponse } from "./rules.ts";
 
 const BLOCKS = new RegExp(
   `^${WHITE_SPACE_CLASS}*(?:<thought>([\\s\\S]*?)</thought>${WHITE_SPACE_CLASS}*)?` +

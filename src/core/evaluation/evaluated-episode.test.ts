@@ -28,7 +28,7 @@ describe("an episode of an evaluation", () => {
     });
   });
 
-  it("is no result where it ended for a technical reason", () => {
+  it("is not a result where it ended for a technical reason", () => {
     const outcome = {
       ...{ complete: false, success: false, score: null, verified: false },
       ...{ ended: "technical" as const, technical_reason: "the process died" },
@@ -44,11 +44,11 @@ describe("an episode of an evaluation", () => {
   });
 });
 
-it("says how many episodes are no result, and of how many tasks", () => {
+it("says how many episodes are not results, and of how many tasks", () => {
   const end = (task: string, seed: number) => ({ task, seed, reason: "the process died" });
   expect(technicalNote({ technical: [] }, 4)).toBeNull();
   expect(technicalNote({ technical: [end("a", 0), end("b", 1)] }, 8)).toBe(
-    "2 of 8 episodes ended for a technical reason and are no results: the figures leave out their 2 tasks " +
+    "2 of 8 episodes ended for a technical reason and are not results: the figures leave out their 2 tasks " +
       "(first: a, seed 0: the process died)",
   );
 });

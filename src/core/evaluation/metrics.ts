@@ -1,6 +1,8 @@
 /** The figures of an evaluation (Section "Setup", Appendix "Agent inputs and evaluation"): SR, Score, Rounds, pass@K. */
+import { bootstrap, type Interval } from "../bootstrap.ts";
 import { InputError } from "../errors.ts";
-import { seedOf, uniforms } from "../seeded.ts";
+
+export type { Interval } from "../bootstrap.ts";
 
 /** One episode that was played to measure a student. */
 export interface EvaluatedEpisode {
@@ -13,11 +15,11 @@ export interface EvaluatedEpisode {
   /** In 0 … 100; null where the environment has no score beside success (ALFWorld). */
   score: number | null;
   decisions: number;
-  /** Why its environment could not go on; absent where it was played to its end. Such an episode is no result. */
+  /** Why its environment could not go on; absent where it was played to its end. Such an episode is not a result. */
   technical?: string;
 }
 
-/** An episode that is no result. */
+/** An episode that is not a result. */
 export interface TechnicalEnd {
   task: string;
   seed: number;
@@ -29,9 +31,6 @@ export interface Spread {
   mean: number;
   sd: number | null;
 }
-
-/** Ends of a 95 % interval. */
-export type Interval = readonly [low: number, high: number];
 
 /** Figures of the episodes of one repetition. */
 export interface SeedFigures {
@@ -63,7 +62,7 @@ export interface EvaluationResults extends Figures {
   /** Mean of the tasks' best scores; null without scores. */
   score_at_k: number | null;
   per_type: Record<string, Figures>;
-  /** Episodes that are no result: every figure leaves their tasks out, with all repetitions. */
+  /** Episodes that are not results: every figure leaves their tasks out, with all repetitions. */
   technical: TechnicalEnd[];
 }
 
@@ -71,7 +70,7 @@ export interface EvaluationResults extends Figures {
 export interface Comparison {
   tasks: number;
   seeds: number[];
-  /** Tasks that are left out, since an episode of either student is no result. */
+  /** Tasks that are left out, since an episode of either student is not a result. */
   left_out: string[];
   /** SR of a less SR of b, in percentage points, and its 95 % interval over tasks. */
   sr: { difference: number; interval: Interval };
@@ -111,7 +110,7 @@ export function evaluationResults(all: readonly EvaluatedEpisode[]): EvaluationR
   };
 }
 
-/** Says which of all episodes are no result; null where all are. */
+/** Says which episodes are not results; null where all are. */
 export function technicalNote(
   { technical }: Pick<EvaluationResults, "technical">,
   episodes: number,
@@ -120,7 +119,7 @@ export function technicalNote(
   if (first === undefined) return null;
   const tasks = new Set(technical.map(({ task }) => task)).size;
   return (
-    `${technical.length} of ${episodes} episodes ended for a technical reason and are no results: the figures leave out ` +
+    `${technical.length} of ${episodes} episodes ended for a technical reason and are not results: the figures leave out ` +
     `${tasks === 1 ? "their task" : `their ${tasks} tasks`} (first: ${first.task}, seed ${first.seed}: ${first.reason})`
   );
 }
@@ -180,23 +179,6 @@ export function compareEvaluations(
     score: scored ? { difference: mean(scores), interval: bootstrap(scores) } : null,
     pairs,
   };
-}
-
-/** Resamples of a bootstrap interval. */
-const RESAMPLES = 4_000;
-
-/**
- * Percentile bootstrap of a mean over tasks, at 95 %. Tasks are drawn with replacement, each with all its repetitions,
- * since repetitions of one task are not independent. The draw is the same each time.
- */
-function bootstrap(perTask: readonly number[]): Interval {
-  const uniform = uniforms(seedOf(`bootstrap|${perTask.length}`));
-  const means = Float64Array.from({ length: RESAMPLES }, () => {
-    let sum = 0;
-    for (let n = 0; n < perTask.length; n += 1) sum += perTask[Math.floor(uniform() * perTask.length)]!;
-    return sum / perTask.length;
-  }).sort();
-  return [means[Math.floor(0.025 * RESAMPLES)]!, means[Math.ceil(0.975 * RESAMPLES) - 1]!];
 }
 
 function figures(episodes: readonly EvaluatedEpisode[], seeds: readonly number[]): Figures {

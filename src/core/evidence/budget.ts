@@ -1,6 +1,6 @@
 import { InputError } from "../errors.ts";
-import { type EvidenceInput, renderEvidence } from "./render.ts";
-import type { Evidence } from "./types.ts";
+import { renderEvidence } from "./render.ts";
+import type { Evidence, EvidenceInput } from "./types.ts";
 
 export interface FitEvidence extends EvidenceInput {
   /** Tokens that count against the limit when this is the evidence: of the text alone or of the whole prompt. */

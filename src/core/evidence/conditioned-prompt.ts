@@ -3,7 +3,7 @@ import { environmentRules } from "../environment/environment.ts";
 import { InputError } from "../errors.ts";
 import { type FittedEvidence, fitEvidence } from "./budget.ts";
 import { evidenceInsert, insertEvidence } from "./insert.ts";
-import type { EvidenceInput } from "./render.ts";
+import type { EvidenceInput } from "./types.ts";
 
 export interface ConditionedPrompt {
   evidence: FittedEvidence;

@@ -2,7 +2,7 @@ import { InputError } from "../errors.ts";
 import type { Episode, Reference, RetrievalRecord, Source } from "../record/schema.ts";
 import type { PreparedTask } from "../retrieval/prepare.ts";
 import type { Control } from "../retrieval/types.ts";
-import type { EvidenceInput } from "./render.ts";
+import type { EvidenceInput } from "./types.ts";
 
 /** S_t: the complete records that a retrieval record names, taken from the prepared task by src(r, j) = r. */
 export function evidenceInput(

@@ -5,7 +5,6 @@ export * from "./insert.ts";
 export * from "./leave-out.ts";
 export {
   CURRENT_MARK,
-  type EvidenceInput,
   MATCHED_MARK,
   type RenderOptions,
   renderEvidence,
@@ -13,5 +12,6 @@ export {
   STUDENT_HEADING,
 } from "./render.ts";
 export type * from "./types.ts";
+export { EVIDENCE_RECORDS } from "./types.ts";
 export * from "./what-if.ts";
 export * from "./what-if-record.ts";

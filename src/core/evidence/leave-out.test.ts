@@ -10,7 +10,8 @@ import type { RetrieveOptions } from "../retrieval/selection.ts";
 import { fitEvidence } from "./budget.ts";
 import { evidenceInput } from "./evidence-input.ts";
 import { evidenceEvents, evidenceRecords, withoutPart } from "./leave-out.ts";
-import { type EvidenceInput, renderEvidence, SOURCE_HEADING, STUDENT_HEADING } from "./render.ts";
+import { renderEvidence, SOURCE_HEADING, STUDENT_HEADING } from "./render.ts";
+import type { EvidenceInput } from "./types.ts";
 
 const tasks = byTask(fixtureSources());
 const scienceworld = environmentRules("scienceworld");

@@ -3,20 +3,11 @@
  * question which part moved a token. What is left is rendered as any evidence is (Eq. (7)); no text is cut out of a
  * rendered one.
  */
+
 import { InputError } from "../errors.ts";
 import { attemptsAfterLast, type Source } from "../record/schema.ts";
 import { eventNumber } from "./phrases.ts";
-import type { EvidenceInput } from "./render.ts";
-
-/** In the order in which evidence has them. */
-export const EVIDENCE_RECORDS = ["note", "student", "success", "failure"] as const;
-
-/** What can be left out: the note on the scored decision, a whole record, or one event of a record. */
-export interface EvidencePart {
-  record: (typeof EVIDENCE_RECORDS)[number];
-  /** Event position in the record, from 0 (a reader is told one more, see `eventNumber`); null for the whole of it. */
-  event: number | null;
-}
+import type { EvidenceInput, EvidencePart } from "./types.ts";
 
 /** True for a part that is left out already, by itself or with the whole record. */
 function isLeftOut({ leftOut = [] }: EvidenceInput, { record, event }: EvidencePart): boolean {

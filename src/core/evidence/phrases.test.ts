@@ -13,7 +13,7 @@ describe("how a student episode ended", () => {
     expect(text({ ended: "environment" })).toBe("failure; ended by the environment after 1 decision");
   });
 
-  it.each([true, false])("is no failure where it broke off (complete %s)", (complete) => {
+  it.each([true, false])("is not a failure where it broke off (complete %s)", (complete) => {
     expect(text({ ended: "technical", complete })).toBe(
       "neither success nor failure, it broke off; stopped for a technical reason after 1 decision",
     );

@@ -8,8 +8,8 @@ import { prepareTask } from "../retrieval/prepare.ts";
 import { retrieveEpisode } from "../retrieval/retrieve.ts";
 import { backReferences } from "./back-references.ts";
 import { evidenceInput } from "./evidence-input.ts";
-import { type EvidenceInput, renderEvidence } from "./render.ts";
-import type { Evidence } from "./types.ts";
+import { renderEvidence } from "./render.ts";
+import type { Evidence, EvidenceInput } from "./types.ts";
 
 const scienceworld = environmentRules("scienceworld");
 

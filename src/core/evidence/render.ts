@@ -3,19 +3,17 @@
  * then the retained successful and the retained failed record, each complete. Observations, actions, feedback, status
  * and outcome are all there; locators (which no agent sees) and historical thoughts never are.
  */
+
 import { InputError } from "../errors.ts";
 import {
   type Attempt,
   attemptsAfterLast,
   type Episode,
   type Reference,
-  type RetrievalRecord,
   type Source,
 } from "../record/schema.ts";
 import { isTerminalFailure } from "../retrieval/terminal-failure.ts";
-import type { Control } from "../retrieval/types.ts";
 import { type BackReferences, backReferences } from "./back-references.ts";
-import type { EvidencePart } from "./leave-out.ts";
 import {
   actionText,
   eventNumber,
@@ -26,29 +24,8 @@ import {
   terminalFailureText,
   verificationText,
 } from "./phrases.ts";
-import type { Evidence, EvidenceSpan } from "./types.ts";
+import type { Evidence, EvidenceInput, EvidenceSpan } from "./types.ts";
 import { EvidenceWriter } from "./writer.ts";
-
-export interface EvidenceInput {
-  episode: Episode;
-  /** t, from 0: the decision that is scored. */
-  decision: number;
-  /** What retrieval retained for that decision. */
-  retrieval: RetrievalRecord;
-  /** The complete record that `retrieval.success` names; null when it names none. */
-  success: Source | null;
-  /** The complete record that `retrieval.failure` names; null when it names none. */
-  failure: Source | null;
-  /**
-   * Parts that are not printed (see `withoutPart`): the student's execution or single events. What is printed of the
-   * others stays as it was.
-   */
-  leftOut?: readonly EvidencePart[];
-  /** R_t written by hand (not in the paper): it stands in place of everything that would be rendered. */
-  text?: string;
-  /** `hindsight-only` puts the student's execution in `<student_hindsight>` tags. `graph` when absent. */
-  control?: Control;
-}
 
 export interface RenderOptions {
   /** Print exactly repeated observations and feedback once and refer to them afterwards (see `fitEvidence`). */

@@ -7,7 +7,7 @@ import type { ByteSource } from "../record/bytes.ts";
 import { type ReadOptions, readWithSchema } from "../record/read.ts";
 import { type RetrievalRecord, retrievalSchema } from "../record/schema.ts";
 import { CONTROLS } from "../retrieval/selection.ts";
-import { EVIDENCE_RECORDS } from "./leave-out.ts";
+import { EVIDENCE_RECORDS } from "./types.ts";
 import type { WhatIf } from "./what-if.ts";
 
 const pinSchema = z.looseObject({ source: z.string(), position: z.int().nonnegative().nullable() });

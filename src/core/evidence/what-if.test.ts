@@ -8,8 +8,9 @@ import { prepareTask } from "../retrieval/prepare.ts";
 import { retrieve, retrieveEpisode } from "../retrieval/retrieve.ts";
 import { CONTROLS, selectSources } from "../retrieval/selection.ts";
 import { evidenceInput } from "./evidence-input.ts";
-import { EVIDENCE_RECORDS, evidenceEvents, evidenceRecords, withoutParts } from "./leave-out.ts";
+import { evidenceEvents, evidenceRecords, withoutParts } from "./leave-out.ts";
 import { renderEvidence } from "./render.ts";
+import { EVIDENCE_RECORDS } from "./types.ts";
 import { type WhatIf, whatIfInput } from "./what-if.ts";
 import { isWhatIfRecord, readWhatIfRecords, whatIfOf, whatIfRecord } from "./what-if-record.ts";
 

@@ -6,8 +6,8 @@ import type { Episode, RetrievalRecord } from "../record/schema.ts";
 import type { PreparedTask } from "../retrieval/prepare.ts";
 import type { Selection } from "../retrieval/selection.ts";
 import { evidenceInput } from "./evidence-input.ts";
-import { type EvidencePart, withoutParts } from "./leave-out.ts";
-import type { EvidenceInput } from "./render.ts";
+import { withoutParts } from "./leave-out.ts";
+import type { EvidenceInput, EvidencePart } from "./types.ts";
 
 export interface WhatIf extends Selection {
   /** Parts of the evidence that the teacher is not shown. */

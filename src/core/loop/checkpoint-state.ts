@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { InputError } from "../errors.ts";
 import { evaluationResultsShape } from "../evaluation/index.ts";
-import { describeIssue } from "../record/describe-issue.ts";
+import { checkedBy } from "../record/describe-issue.ts";
 import { CHECKPOINT_FORMAT, type CheckpointState } from "./checkpoint.ts";
 
 /** Its name in a checkpoint's folder. */
@@ -28,10 +28,7 @@ export function parseState(text: string, file: string): CheckpointState {
   } catch {
     throw new InputError("not JSON", { file });
   }
-  const checked = schema.safeParse(value);
-  if (checked.success) return checked.data;
-  const { key, message } = describeIssue(checked.error.issues[0]!, value);
-  throw new InputError(message, key === "" ? { file } : { file, key });
+  return checkedBy(schema, value, { file });
 }
 
 /** That no checkpoint of several is as it was written, each with its reason. */

@@ -31,6 +31,8 @@ export type TrainEvent =
       parent: ParentRun | null;
       /** Steps taken before, when a checkpoint of this run was continued; else null. */
       resumedFrom: number | null;
+      /** Seconds that the run had taken by then, all its attempts together; absent where its time is not counted. */
+      spent?: number;
     }
   | { type: "stage"; stage: number; name: string; epochs: number; evidence: StageEvidence }
   | {
@@ -56,7 +58,7 @@ export type TrainEvent =
       successes: number;
       ended: Record<string, number>;
     } & At)
-  /** Episodes that ended for technical reasons and are no part of the update: N of 1/(N·L_e) counts the others. */
+  /** Episodes that ended for technical reasons and are not part of the update: N of 1/(N·L_e) counts the others. */
   | ({
       type: "excluded";
       /** With the reason where it is known. */
@@ -89,6 +91,12 @@ export type TrainEvent =
       attempt: number;
       attempts: number;
     }
-  /** Stopped on request after a whole step; the run can be continued. */
-  | { type: "stopped"; step: number; steps: number; seconds: number }
+  /** Stopped on request after a whole step, or by its `budget`, in seconds of all attempts; the run can be continued. */
+  | {
+      type: "stopped";
+      step: number;
+      steps: number;
+      seconds: number;
+      budget?: { seconds: number; spent: number };
+    }
   | { type: "done"; step: number; seconds: number };

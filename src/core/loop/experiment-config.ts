@@ -7,7 +7,7 @@ import {
   environmentSchema,
   evaluateConfigSchema,
 } from "./live-config.ts";
-import { type TrainConfig, trainConfigSchema } from "./train-config.ts";
+import { isServed, type TrainConfig, trainConfigSchema } from "./train-config.ts";
 
 const { device, compute, tokenizer } = evaluateConfigSchema.shape;
 const shared = { $schema: true, environment: true, tokenizer: true, device: true, compute: true } as const;
@@ -19,7 +19,8 @@ export const experimentConfigSchema = z.strictObject({
     .string()
     .min(1)
     .describe(
-      "Model folder, or hub:OWNER/NAME[@REVISION]: it collects the library and is the frozen teacher.",
+      "Model folder, hub:OWNER/NAME[@REVISION], or the address of a server (vLLM or SGLang): it collects the library and " +
+        "is the frozen teacher.",
     ),
   student: z.string().min(1).describe("Model folder, or hub:OWNER/NAME[@REVISION]; it is not changed."),
   tokenizer,
@@ -33,7 +34,7 @@ export const experimentConfigSchema = z.strictObject({
     .omit({
       ...shared,
       ...{ library: true, episodes: true, episode_ids: true, limit: true, sample: true },
-      ...{ teacher: true, student: true, parent: true, first_epochs: true },
+      ...{ teacher: true, student: true, tinker: true, parent: true, first_epochs: true },
     })
     .prefault({})
     .describe("Other keys of a training run."),
@@ -54,6 +55,12 @@ export const EXPERIMENT_PARTS = {
   after: "after",
 } as const;
 
+/** The teacher as the policy of a collection. */
+function collector(teacher: string, name: string | undefined): Partial<CollectConfig> {
+  if (!isServed(teacher)) return { model: teacher };
+  return { policy: teacher, ...(name === undefined ? {} : { policy_model: name }) };
+}
+
 /**
  * The configs of an experiment's parts, in their order.
  *
@@ -71,7 +78,7 @@ export function experimentParts(
     model,
   });
   return {
-    collect: { ...common, ...collect, environment, model: teacher },
+    collect: { ...common, ...collector(teacher, train.teacher_model), ...collect, environment },
     before: measured(student),
     train: {
       ...common,

@@ -1,6 +1,7 @@
 /** The training loop over the ports (Algorithm 1). */
 export type * from "./batch-tokens.ts";
 export * from "./batches.ts";
+export * from "./budget.ts";
 export * from "./checkpoint.ts";
 export * from "./checkpoint-state.ts";
 export type * from "./codec.ts";

@@ -76,7 +76,7 @@ const playShape = {
   policy: path
     .optional()
     .describe(
-      "In place of `model`: the address of a server that runs the policy (vLLM, SGLang or an OpenAI completions API).",
+      "In place of `model`: the address of a server that runs the policy (vLLM, SGLang or an OpenAI API of completions or chat).",
     ),
   policy_model: path.optional().describe("The model's name on that server, where it serves several."),
   tokenizer: path

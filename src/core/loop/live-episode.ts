@@ -53,7 +53,7 @@ export interface PlayTask {
 export interface Progress {
   initialObservation: string;
   decisions: readonly EpisodeDecision[];
-  /** [decisions + 1] replies that are no decision, before each decision and, last, since. */
+  /** [decisions + 1] replies that are not decisions, before each decision and, last, since. */
   attempts: readonly (readonly Attempt[])[];
 }
 

@@ -25,7 +25,7 @@ export interface PlayOptions extends WorkOptions {
 /**
  * Plays every task. Each decision is recorded with its prompt, ids and log-probabilities. An episode ends when the
  * environment says so or the task is won, after `maxDecisions` (`horizon`), when its attempts are used up, when the
- * environment cannot answer or a prompt is over its limit (`technical`; the decision that could not be made is no part of
+ * environment cannot answer or a prompt is over its limit (`technical`; the decision that could not be made is not part of
  * the record).
  *
  * @param onEnd called with each episode as it ends, in any order
@@ -120,7 +120,9 @@ function ask(live: LiveEpisode, codec: TextCodec): Asked {
   const place = { episode: task.episode, decision };
   const { ids, cut } = codec.prompt({ prompt: message, earlier }, task.environment, place);
   const seed = seedOf(task.seedText({ decision, attempt: attempts[decision]!.length }));
-  return { live, message, cut, request: drawRequest(task, ids, seed, codec) };
+  const request = drawRequest(task, ids, seed, codec);
+  const messages = [...earlier, { role: "user" as const, content: message }];
+  return { live, message, cut, request: cut === 0 ? { ...request, messages } : request };
 }
 
 /** How a task's response to a prompt is drawn. */

@@ -2,7 +2,7 @@
  * Recorded decisions executed again from a reset: to restore an environment after a rejected action, to go on with an
  * interrupted episode, and to verify a record. Each step must repeat what was recorded.
  */
-import type { EnvironmentRules } from "../environment/environment.ts";
+import type { EnvironmentRules } from "../environment/rules.ts";
 import type { Environment, EnvironmentAnswer, EnvironmentStart, EnvironmentTurn } from "../ports.ts";
 import type { EpisodeDecision, SourceDecision, State } from "../record/schema.ts";
 import { foldWhiteSpace } from "../white-space.ts";

@@ -116,7 +116,7 @@ describe("rollout over a recorded environment", () => {
 
   it("ends at an action that the recording does not hold, and says so", async () => {
     const [episode] = await rollout([task], scripted(["open", "jump"]), toyCodec, settings);
-    // What has no answer is no decision: no status and no feedback is made up for it.
+    // What has no answer is not a decision: no status and no feedback is made up for it.
     expect(episode!.decisions.map(({ action, feedback }) => [action, feedback])).toEqual([
       ["open", "It is open."],
     ]);

@@ -99,19 +99,74 @@ export const trainConfigSchema = z.strictObject({
     })
     .optional()
     .describe("Measure the student on fixed tasks while it is trained. Its numbers stay the same."),
-  teacher: path.describe("Model folder of the frozen teacher, or hub:OWNER/NAME[@REVISION]."),
+  teacher: path.describe(
+    "Model folder of the frozen teacher, hub:OWNER/NAME[@REVISION], or the address of a server that runs it (vLLM or " +
+      "SGLang).",
+  ),
+  teacher_model: path
+    .optional()
+    .describe("With a teacher on a server: its name there, where the server has several models."),
+  calibrate_with: path
+    .optional()
+    .describe(
+      "With a teacher on a server: its model folder here, or hub:OWNER/NAME[@REVISION]. Three decisions are scored by both " +
+        "before the first step; log-probabilities that lie too far apart are refused.",
+    ),
   teacher_dtype: z
     .enum(["auto", "f32", "f16", "bf16", "int8", "int4"])
     .default("f32")
-    .describe("How the teacher's weights are kept on the device; auto: as in its folder."),
+    .describe(
+      "How the teacher's weights are kept on the device; auto: as in its folder. With a teacher on a server, those of " +
+        "`calibrate_with`.",
+    ),
   student: path.describe(
     "Model folder of the student as it starts, or hub:OWNER/NAME[@REVISION]; it is not changed.",
   ),
+  tinker: z
+    .strictObject({
+      url: path.describe("Address of the server, http://HOST:PORT."),
+      base_model: path
+        .optional()
+        .describe("The student as the server names it; needed where it serves several models."),
+      lora_rank: z
+        .int()
+        .min(0)
+        .default(32)
+        .describe("Rank of the adapter that is trained; 0 trains all weights, where the server can."),
+      optimizer: z
+        .enum(["config", "server"])
+        .default("config")
+        .describe(
+          "server: it clips gradients and sets Adam's beta, epsilon and weight decay by itself (SkyRL's FSDP and Megatron), " +
+            "and only `learning_rate` and `clip` of `settings` count.",
+        ),
+      merge: z
+        .boolean()
+        .default(false)
+        .describe("The trained student is the whole model, the adapter added to its weights, in f32."),
+    })
+    .optional()
+    .describe(
+      "A server with Tinker's API (SkyRL) trains the student; `student` is the folder of the same model, with its tokenizer.",
+    ),
   parent: path
     .optional()
     .describe(
       "Checkpoint of another run, or that run's folder for its newest one: its weights and optimizer state are where " +
         "this run begins. `student` is then the model that the other run began from.",
+    ),
+  engines: z
+    .record(
+      z.string().regex(/^[\w-]+$/, { error: "expected a name of letters, digits, _ and -" }),
+      z.strictObject({
+        command: z.string().min(1).describe("Command line of a shell that serves until it is ended."),
+        ready: z.url({ protocol: /^https?$/ }).describe("URL that answers with 200 once it serves."),
+        minutes: z.number().positive().default(30).describe("How long it may take to be ready."),
+      }),
+    )
+    .optional()
+    .describe(
+      "Servers that the run starts before it reads from them, and ends with itself. One that ends by itself ends the run.",
     ),
   tokenizer: path
     .optional()
@@ -184,6 +239,22 @@ export const trainConfigSchema = z.strictObject({
   limit: z.int().min(1).optional().describe("Train on the first so many episodes only."),
   checkpoint_every: z.int().min(1).default(1).describe("Steps between checkpoints."),
   keep_checkpoints: z.int().min(1).default(2),
+  budget: z
+    .strictObject({
+      hours: positive.optional().describe("Wall-clock hours of all attempts together."),
+      gpu_hours: positive.optional().describe("The same hours times `gpus`."),
+      price: positive.optional().describe("GPU-hours times `price_per_gpu_hour`."),
+      gpus: z
+        .int()
+        .min(1)
+        .optional()
+        .describe("GPUs that the run holds; those of the target when absent in a launch."),
+      price_per_gpu_hour: positive.optional().describe("The target's when absent in a launch."),
+    })
+    .optional()
+    .describe(
+      "Ends the run after a step, with a checkpoint, when the next one would take more hours, GPU-hours or money than this.",
+    ),
 });
 
 export type TrainConfig = z.infer<typeof trainConfigSchema>;
@@ -192,6 +263,9 @@ export type TrainConfig = z.infer<typeof trainConfigSchema>;
 export function namedFiles(value: TrainConfig["library"]): readonly string[] {
   return value === undefined ? [] : typeof value === "string" ? [value] : value;
 }
+
+/** Whether a teacher is named by the address of a server that runs it. */
+export const isServed = (teacher: string): boolean => /^https?:\/\//.test(teacher);
 
 /** Whether the student plays what it trains on, so that each response has the ids that were sampled. */
 export function isFreshRun({ sample, environment }: { sample?: unknown; environment?: unknown }): boolean {
@@ -262,6 +336,11 @@ export function checkTrainConfig(config: TrainConfig): void {
     throw new InputError("missing: name the environment that the student is measured in", {
       key: "evaluate.environment",
     });
+  }
+  for (const key of ["teacher_model", "calibrate_with"] as const) {
+    if (config[key] !== undefined && !isServed(config.teacher)) {
+      throw new InputError("only applies with the address of a server as `teacher`", { key });
+    }
   }
   if (config.parent === undefined && config.first_epochs?.some((first) => first > 0)) {
     throw new InputError("needs `parent`, which took the earlier epochs", {

@@ -157,7 +157,7 @@ describe("episodes that end for technical reasons", () => {
   };
   const METHOD = { ...METHODS.opd, stages: [{ ...METHODS.opd.stages[0]!, epochs: 1 }] };
 
-  it("are no part of the update: the numbers are those of the batch without them", async () => {
+  it("are not part of the update: the numbers are those of the batch without them", async () => {
     const whole = EPISODES.slice(0, 3);
     const expected = await train(options({ method: METHOD, data: recordedData(whole), batchSize: 4 }));
     const run = options({ method: METHOD, data: recordedData([...whole, broken("x")]), batchSize: 4 });

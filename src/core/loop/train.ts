@@ -10,6 +10,7 @@ import { brokeOff } from "../record/standing.ts";
 import { sha256Hex } from "../seeded.ts";
 import { type BatchTokens, batchTokens } from "./batch-tokens.ts";
 import { epochBatches, type Position, repeatedTasks } from "./batches.ts";
+import { BudgetWatch, type RunBudget } from "./budget.ts";
 import { CHECKPOINT_FORMAT, type CheckpointStore, checkFingerprint, checkPosition } from "./checkpoint.ts";
 import type { TextCodec } from "./codec.ts";
 import type { TrainingData } from "./data.ts";
@@ -56,6 +57,8 @@ export interface TrainOptions {
   checkpoints: CheckpointStore | null;
   /** Steps between checkpoints; a stop, an evaluation and the end always make one. 1 when absent. */
   checkpointEvery?: number;
+  /** Ends the run after a step when the next one would pass it. Absent: the run's time is not counted. */
+  budget?: RunBudget;
   /** What else decides the numbers (models, library, limits): name → SHA-256. Kept with each checkpoint. */
   fingerprint: Readonly<Record<string, string>>;
   onEvent?: (event: TrainEvent) => void | Promise<void>;
@@ -75,6 +78,8 @@ export interface TrainResult {
   step: number;
   /** False when it was stopped before the end. */
   finished: boolean;
+  /** Its budget ended it. */
+  overBudget: boolean;
 }
 
 /**
@@ -107,6 +112,8 @@ class Run {
   /** Batches without a step, since all their episodes broke off. */
   #skipped = 0;
   readonly #evaluations: RunEvaluations;
+  readonly #budget: BudgetWatch | null;
+  #overBudget = false;
 
   constructor(options: TrainOptions) {
     const { method, settings, batchSize, seed, data, codec, evaluation, fingerprint } = options;
@@ -115,6 +122,7 @@ class Run {
     }
     this.#options = options;
     this.#teacher = options.teacher;
+    this.#budget = options.budget === undefined ? null : new BudgetWatch(options.budget);
     this.#evaluations = new RunEvaluations({
       ...options,
       emit: (event) => this.#emit(event),
@@ -210,6 +218,7 @@ class Run {
         student: this.#student.info,
         parent: parent ?? null,
         resumedFrom: checkpoint === null ? null : this.#step,
+        ...(this.#budget === null ? {} : { spent: this.#budget.spent() }),
       });
       for (const { name, reason } of checkpoint?.damaged ?? []) {
         await this.#emit({ type: "damaged", step: this.#step, checkpoint: name, reason });
@@ -219,7 +228,7 @@ class Run {
       if (measured && checkpoint !== null) await this.#checkpoint(position, position);
       for (let stage = position.stage; stage < method.stages.length; stage += 1) {
         const finished = await this.#runStage(method.stages[stage]!, { ...position, stage });
-        if (!finished) return { student: this.#student, step: this.#step, finished: false };
+        if (!finished) return this.#result(false);
         position = this.#beginning(stage + 1);
       }
       if (this.#skipped > 0 && this.#step === (parent?.step ?? 0)) {
@@ -229,10 +238,10 @@ class Run {
       // Stopped in the last evaluation: it is made when the run goes on.
       if (this.#evaluations.isDue(this.#step, this.#steps)) {
         await this.#stopped(position);
-        return { student: this.#student, step: this.#step, finished: false };
+        return this.#result(false);
       }
       await this.#emit({ type: "done", step: this.#step, seconds: this.#seconds() });
-      return { student: this.#student, step: this.#step, finished: true };
+      return this.#result(true);
     } catch (error) {
       if (opened) this.#student.dispose();
       if (error instanceof DeviceError) return error;
@@ -240,7 +249,11 @@ class Run {
     }
   }
 
-  /** @returns false when the run was asked to stop before its last step */
+  #result(finished: boolean): TrainResult {
+    return { student: this.#student, step: this.#step, finished, overBudget: this.#overBudget };
+  }
+
+  /** @returns false when the run was asked to stop, or its budget ended it, before its last step */
   async #runStage(stage: Stage, from: Position): Promise<boolean> {
     const { name, epochs, firstEpoch = 0, evidence } = stage;
     const end = firstEpoch + epochs;
@@ -252,8 +265,15 @@ class Run {
       const repeating = batches.filter((places) => repeatedTasks(places, data.tasks) > 0).length;
       await this.#emit({ type: "epoch", stage: from.stage, epoch, batches: batches.length, repeating });
       for (; batch < batches.length; batch += 1) {
-        if (this.#options.stop?.aborted) return this.#stopped({ stage: from.stage, epoch, batch });
-        await this.#runBatch(stage, { stage: from.stage, epoch, batch }, batches[batch]!, batches.length);
+        const next = { stage: from.stage, epoch, batch };
+        if (this.#options.stop?.aborted) return this.#stopped(next);
+        if (this.#budget?.wouldPass(this.#evaluations.isDue(this.#step + 1, this.#steps))) {
+          this.#overBudget = true;
+          return this.#stopped(next);
+        }
+        this.#budget?.begin();
+        await this.#runBatch(stage, next, batches[batch]!, batches.length);
+        this.#budget?.end();
       }
       batch = 0;
     }
@@ -262,7 +282,14 @@ class Run {
 
   async #stopped(next: Position): Promise<false> {
     if (this.#savedStep < this.#step) await this.#checkpoint(next, next);
-    await this.#emit({ type: "stopped", step: this.#step, steps: this.#steps, seconds: this.#seconds() });
+    const budget = this.#overBudget ? this.#budget : null;
+    await this.#emit({
+      type: "stopped",
+      step: this.#step,
+      steps: this.#steps,
+      seconds: this.#seconds(),
+      ...(budget === null ? {} : { budget: { seconds: budget.seconds, spent: budget.spent() } }),
+    });
     return false;
   }
 
@@ -339,10 +366,11 @@ class Run {
 
   /** Measures the student where that is due. */
   #evaluate(): Promise<boolean> {
-    return this.#evaluations.measure(this.#student, this.#step, this.#steps);
+    const measure = () => this.#evaluations.measure(this.#student, this.#step, this.#steps);
+    return this.#budget === null ? measure() : this.#budget.evaluation(measure);
   }
 
-  /** Says which episodes broke off and are no part of the update. A batch of no other takes no step. */
+  /** Says which episodes broke off and are not part of the update. A batch of no other takes no step. */
   async #leaveOut(
     episodes: readonly Episode[],
     kept: readonly Episode[],

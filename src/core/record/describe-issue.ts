@@ -1,5 +1,6 @@
 /** One zod issue as the project words it: `decisions[3].state.key: expected string, received number`. */
 import type { z } from "zod";
+import { InputError } from "../errors.ts";
 
 type Issue = z.core.$ZodIssue;
 
@@ -82,4 +83,16 @@ export function describeIssue(issue: Issue, root: unknown): { key: string; messa
     key,
     message: value === undefined ? `missing; ${message.replace(/, received nothing$/, "")}` : message,
   };
+}
+
+/**
+ * A value as a schema has it.
+ *
+ * @throws InputError that names the place, the first key at fault and what was expected there
+ */
+export function checkedBy<T>(schema: z.ZodType<T>, value: unknown, where: InputError["where"] = {}): T {
+  const checked = schema.safeParse(value);
+  if (checked.success) return checked.data;
+  const { key, message } = describeIssue(checked.error.issues[0]!, value);
+  throw new InputError(message, key === "" ? where : { ...where, key });
 }

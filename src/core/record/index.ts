@@ -1,6 +1,6 @@
 /** Records of library format 1: schemas, streaming readers and writers. */
 export * from "./bytes.ts";
-export { describeIssue, jsonType, keyPath } from "./describe-issue.ts";
+export { checkedBy, describeIssue, jsonType, keyPath } from "./describe-issue.ts";
 export { gunzip, isGzip, maybeGunzip } from "./gunzip.ts";
 export * from "./indexed/index.ts";
 export { detectKind, FORMATS, kindOfFormat, type RecordKind, type RecordKinds } from "./kinds.ts";

@@ -280,7 +280,7 @@ describe("wrong records", () => {
     ],
     ["another kind", EPISODE, 'format: this is a record of kind episode; expected "gcopd.source.v1"'],
     [
-      "decisions that are no array",
+      "decisions that are not an array",
       { ...SOURCE, decisions: {} },
       "decisions: expected array, received object",
     ],
@@ -322,7 +322,7 @@ describe("wrong records", () => {
     );
   });
 
-  test("probabilities are no log-probabilities, and a rounded 0 is one", async () => {
+  test("probabilities are not log-probabilities, and a rounded 0 is one", async () => {
     const step = (teacher: number) => ({
       ...{ episode: "e", prompt_ids: [1], response_ids: [1, 2] },
       ...{ teacher_logprobs: [-1, teacher], rollout_logprobs: [0, -2] },

@@ -1,5 +1,5 @@
 /** The eligibility test b⁺(r, j) of Eq. (4) ("Candidate admission") and the cost d(r, j) of Eq. (5). */
-import type { EnvironmentRules } from "../environment/environment.ts";
+import type { EnvironmentRules } from "../environment/rules.ts";
 import type { Source } from "../record/schema.ts";
 import { foldWhiteSpace } from "../white-space.ts";
 import type { IneligibleReason } from "./types.ts";

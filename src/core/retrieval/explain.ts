@@ -4,8 +4,8 @@ import type { Reference, RetrievalRecord } from "../record/schema.ts";
 import { isTrusted, isTrustedSuccess, reportsSuccess, reservation } from "../record/standing.ts";
 import { sourceExclusion } from "./admission.ts";
 import { type RetrievalRules, suffixCost } from "./eligibility.ts";
+import type { LocatedEpisode } from "./located-episode.ts";
 import type { FailedVisit, PreparedTask, RankedVisit } from "./prepare.ts";
-import type { LocatedEpisode } from "./retrieve.ts";
 import type { RetrieveOptions } from "./selection.ts";
 import type { Explanation, IneligibleReason, MatchedVisit } from "./types.ts";
 

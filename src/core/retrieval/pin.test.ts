@@ -159,7 +159,7 @@ describe("a reference chosen by hand", () => {
       `${failed.source}, visit 0 cannot be the successful reference of decision 0 of episode ${episode.episode}: ` +
         "its outcome is not a success",
     );
-    expect(message(pin("nobody", 0))).toMatch(/: no record of that name takes part$/);
+    expect(message(pin("nobody", 0))).toMatch(/: no record with that name takes part$/);
     expect(message(pin(success.source, 999))).toMatch(
       new RegExp(`: its visits go from 0 to ${success.decisions.length}$`),
     );

@@ -10,8 +10,8 @@ import type { Episode, Reference, Source } from "../record/schema.ts";
 import { isTrustedFailure, isTrustedSuccess } from "../record/standing.ts";
 import { sourceExclusion } from "./admission.ts";
 import { REASON_TEXT } from "./explain.ts";
+import type { LocatedEpisode } from "./located-episode.ts";
 import type { PreparedTask } from "./prepare.ts";
-import type { LocatedEpisode } from "./retrieve.ts";
 import type { Pin } from "./types.ts";
 
 /** Which of the two retained records is chosen. */
@@ -64,7 +64,7 @@ function recordProblem(prepared: PreparedTask, kind: PinKind, { source: id, posi
   const source = prepared.source(id);
   if (source === undefined) {
     const left = prepared.leftOut.find((each) => each.source === id);
-    return left === undefined ? "no record of that name takes part" : sourceExclusion(left, prepared.rules);
+    return left === undefined ? "no record with that name takes part" : sourceExclusion(left, prepared.rules);
   }
   const { length } = source.decisions;
   if (position !== null && !(Number.isInteger(position) && position >= 0 && position <= length)) {

@@ -2,33 +2,19 @@
  * State- and history-conditioned retrieval (Section 3.3, "Per-decision procedure"): what a decision's locator finds in
  * the prepared task, which candidate wins, and which complete records are retained for the teacher.
  */
+
 import { InputError } from "../errors.ts";
 import { matchingKey } from "../graph/matching-key.ts";
 import type { Episode, Reference, RetrievalRecord } from "../record/schema.ts";
 import { suffixCost } from "./eligibility.ts";
 import { byCloseness, explain } from "./explain.ts";
-import { type MinimumPrefixPair, minimumPrefixPair } from "./minimum-prefix.ts";
+import type { LocatedEpisode } from "./located-episode.ts";
+import { minimumPrefixPair } from "./minimum-prefix.ts";
 import { pinnedReference } from "./pin.ts";
 import type { FailedVisit, Fallback, PreparedState, PreparedTask } from "./prepare.ts";
 import type { RetrieveOptions } from "./selection.ts";
 import { isTerminalFailure } from "./terminal-failure.ts";
 import type { Explanation, Retrieval } from "./types.ts";
-
-/** A student execution looked up in a prepared task. */
-export interface LocatedEpisode {
-  prepared: PreparedTask;
-  episode: Episode;
-  /** By student position u: the state that z_u names, or null when no source visited it. */
-  states: (PreparedState | null)[];
-  /** By u: the latest position ≤ u with A_u^+ ≠ ∅ (Eq. (6)), or -1. */
-  latestSuccess: number[];
-  /** By u: the latest position ≤ u shared with a failed record, or -1. */
-  latestFailure: number[];
-  /** The best failed visit at a position that was asked for. */
-  failedAt: Map<number, FailedVisit>;
-  /** The pair of the minimum-prefix control, once it was asked for. */
-  minimumPrefix: MinimumPrefixPair | null;
-}
 
 /** Looks up positions 0 … `until` of an episode. Throws `InputError` when the episode is of another task. */
 function locateEpisode(prepared: PreparedTask, episode: Episode, until: number): LocatedEpisode {

@@ -135,7 +135,7 @@ describe("controls of retention", () => {
   it("success only is what a library without its failed records gives, but for the visits that these match", () => {
     fc.assert(
       fc.property(mixed, studentEpisode, rules, (sources, episode, by) => {
-        // Untrusted records stay: they are no failed records, though they can be an unverified fallback.
+        // Untrusted records stay: they are not failed records, though they can be an unverified fallback.
         const trustedFailure = ({ outcome }: Source) =>
           outcome.complete && outcome.verified && !outcome.success && !(outcome.reported_success ?? false);
         const without = sources.filter((source) => !trustedFailure(source));

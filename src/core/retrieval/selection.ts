@@ -63,7 +63,7 @@ export function isAugmentation(source: Pick<SelectedBy, "origin">): boolean {
  * The records of a library that a selection lets take part, in their order. Budgets are nested: what K keeps, every
  * larger K keeps. They count every record that is not augmentation by its repetition, from 0; a repetition that was
  * never recorded is not made up for by a later one, nor is one that is switched off. A switched-off id that no record
- * has is no error here: ids are a task's own, and a library has many tasks.
+ * has is not an error here: ids are a task's own, and a library has many tasks.
  *
  * @throws InputError when K is not a whole number from 1
  */

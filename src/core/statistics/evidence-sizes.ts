@@ -1,6 +1,7 @@
 /** How long the evidence R_t is over the decisions of an episode set, and whether it fits its budget. */
 import { problemOf } from "../errors.ts";
-import { type EvidenceInput, renderEvidence } from "../evidence/render.ts";
+import { renderEvidence } from "../evidence/render.ts";
+import type { EvidenceInput } from "../evidence/types.ts";
 import type { Episode } from "../record/schema.ts";
 
 /** What evidence is measured in, and against. */
@@ -71,11 +72,11 @@ export class EvidenceSizer {
 
   /**
    * Renders and measures R_t as the teacher reads it: with back-references where the plain text does not fit. A decision
-   * that cannot be measured is kept with the reason.
+   * that cannot be measured is kept with the reason. Returns the size; null of one that cannot be measured.
    */
-  add(input: EvidenceInput): void {
+  add(input: EvidenceInput): number | null {
     const reason = problemOf(() => this.#measure(input));
-    if (reason === null) return;
+    if (reason === null) return this.#values.at(-1)!;
     const { episode, decision } = input;
     this.#unmeasured.push({
       file: this.#meter.file?.(episode) ?? null,
@@ -85,6 +86,7 @@ export class EvidenceSizer {
       decision,
       reason,
     });
+    return null;
   }
 
   /** Counts nothing of a decision before all of it is measured. */

@@ -7,7 +7,7 @@ import { InputError } from "../../errors.ts";
 import { sha256Hex } from "../../seeded.ts";
 import { asciiString, compareCodePoints } from "../canonical-text.ts";
 import { checkCapture } from "../capture.ts";
-import type { Located } from "../environment.ts";
+import type { Located } from "../rules.ts";
 
 /** A state of the engine. */
 export interface FactState {

@@ -2,7 +2,7 @@
  * ALFWorld's rules. Its library is a replay-checked catalog, so records that are not complete and verified stay out of
  * it altogether, nothing is ever retained unverified, and continuity need not be tested again.
  */
-import type { EnvironmentRules } from "../environment.ts";
+import type { EnvironmentRules } from "../rules.ts";
 import { PLAIN_RULE, responseParser } from "../tagged-response.ts";
 import { locateFacts } from "./locator.ts";
 import { ALFWORLD_PROMPT } from "./prompt.ts";

@@ -3,8 +3,9 @@
  * in ScienceWorld: it admits the most while it asks the most of a recording (a suffix must be continuous), so that a
  * record is never ranked on trust alone and raw records are always labelled unverified.
  */
-import type { EnvironmentRules } from "../environment.ts";
+
 import { playProtocols } from "../protocol.ts";
+import type { EnvironmentRules } from "../rules.ts";
 import { SCIENCEWORLD } from "../scienceworld/rules.ts";
 import { responseParser } from "../tagged-response.ts";
 import { CUSTOM_PROMPT } from "./prompt.ts";

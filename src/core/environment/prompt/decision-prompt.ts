@@ -1,6 +1,6 @@
 import type { EnvironmentTurn } from "../../ports.ts";
-import type { EnvironmentRules } from "../environment.ts";
 import type { Protocol } from "../protocol.ts";
+import type { EnvironmentRules } from "../rules.ts";
 import type { ChatTurn, DecisionPrompt } from "./chat.ts";
 import { offeredLists } from "./offered-lists.ts";
 import { studentPrompt } from "./student-prompt.ts";

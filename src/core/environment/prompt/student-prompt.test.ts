@@ -158,7 +158,7 @@ describe("templates of one's own", () => {
     expect(() =>
       readPromptTemplate(file, environmentRules("webshop").prompt.lists, { file: "my.json" }),
     ).toThrow(
-      "my.json, lists.moves: the environment supplies no list of this name; expected available_actions",
+      "my.json, lists.moves: the environment supplies no list with this name; expected available_actions",
     );
     expect(() => readPromptTemplate([], null, { file: "my.json" })).toThrow(/^my\.json: expected object/);
   });

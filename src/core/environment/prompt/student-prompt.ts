@@ -4,8 +4,8 @@
  * replies and thoughts are never part of it.
  */
 import { InputError } from "../../errors.ts";
-import type { EnvironmentRules } from "../environment.ts";
 import type { Protocol } from "../protocol.ts";
+import type { EnvironmentRules } from "../rules.ts";
 import { fill, type PromptTemplate } from "./template.ts";
 
 /** What a message is made of. */

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { InputError } from "../../errors.ts";
-import { describeIssue } from "../../record/describe-issue.ts";
+import { checkedBy } from "../../record/describe-issue.ts";
 
 /** Text, and names of placeholders. */
 type Part = { text: string } | { name: string };
@@ -57,17 +57,12 @@ export function readPromptTemplate(
   lists: readonly string[] | null,
   where: { file?: string } = {},
 ): PromptTemplate {
-  const checked = fileSchema.safeParse(value);
-  if (!checked.success) {
-    const { key, message } = describeIssue(checked.error.issues[0]!, value);
-    throw new InputError(message, key === "" ? where : { ...where, key });
-  }
-  const file = checked.data;
+  const file = checkedBy(fileSchema, value, where);
   const own = Object.keys(file.lists);
   for (const name of own) {
     if (lists !== null && !lists.includes(name)) {
       const known = lists.length === 0 ? "none" : lists.join(" or ");
-      throw new InputError(`the environment supplies no list of this name; expected ${known}`, {
+      throw new InputError(`the environment supplies no list with this name; expected ${known}`, {
         ...where,
         key: `lists.${name}`,
       });

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { InputError } from "../../errors.ts";
 import { checkCapture, requireName } from "../capture.ts";
-import type { Located } from "../environment.ts";
+import type { Located } from "../rules.ts";
 import { foldFocus, orderedGoalFlags, physicalHash, stateKey } from "./locator.ts";
 import { foldParserState } from "./parser-mode.ts";
 

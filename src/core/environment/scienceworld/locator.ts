@@ -111,7 +111,7 @@ export function registerObjects(root: NumberJson): Map<string, PhysicalObject> {
 
 /**
  * SHA-256 (lower-case hex) of the canonical tree: names, properties and contents, the contents sorted by their
- * serialized text, without the objects' own uuids. Throws `SyntaxError` or `RangeError` for a text that is no tree.
+ * serialized text, without the objects' own uuids. Throws `SyntaxError` or `RangeError` for a text that is not a tree.
  */
 export function physicalHash(objectTree: string): string {
   const objects = registerObjects(parseNumberJson(objectTree));

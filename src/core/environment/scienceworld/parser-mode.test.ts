@@ -67,10 +67,10 @@ describe("mode", () => {
       {},
     ],
     ["a refusal at rest changes nothing", [stepped("Unknown action.")], "normal", {}],
-    ["a request without options is no menu", [stepped("Ambiguous request: none")], "normal", {}],
+    ["a request without options is not a menu", [stepped("Ambiguous request: none")], "normal", {}],
   ])("%s", (_name, history, mode, options) => {
     expect(foldParserState(history)).toEqual({ mode, options });
   });
 
-  test("numbered lines elsewhere are no menu", () => expect(menuOptions("0:\tlook")).toEqual({}));
+  test("numbered lines elsewhere are not a menu", () => expect(menuOptions("0:\tlook")).toEqual({}));
 });

@@ -1,5 +1,5 @@
 /** ScienceWorld's rules, gathered from the files beside this one. */
-import type { EnvironmentRules } from "../environment.ts";
+import type { EnvironmentRules } from "../rules.ts";
 import { locateCase } from "./locate-case.ts";
 import { SCIENCEWORLD_PROMPT } from "./prompt.ts";
 import { SCIENCEWORLD_PROTOCOL } from "./protocol.ts";

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { InputError } from "../../errors.ts";
 import { describeIssue } from "../../record/describe-issue.ts";
 import { checkCapture, requireName } from "../capture.ts";
-import type { Located } from "../environment.ts";
+import type { Located } from "../rules.ts";
 import { donePageSchema, openPageSchema, type PageDescriptor, pageKey } from "./page.ts";
 import { pageOfUrl } from "./page-url.ts";
 

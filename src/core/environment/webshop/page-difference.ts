@@ -2,7 +2,7 @@
 import { entryChanges, type StateChange } from "../state-change.ts";
 import { donePageSchema, openPageSchema } from "./page.ts";
 
-/** The fields that enter the key, as text; null for what is no page. */
+/** The fields that enter the key, as text; null for what is not a page. */
 function fields(
   descriptor: unknown,
 ): { page: Record<string, string>; options: Record<string, string> } | null {

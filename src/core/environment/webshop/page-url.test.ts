@@ -165,7 +165,7 @@ describe("pages as the sites would spell them", () => {
       keywords: ["c", "", "", "book"],
     });
     expect(pageOfUrl("/search_results/e//1", "text_env")).toMatchObject({ keywords: [""] });
-    // Half a list is no list: the web site could not open it either.
+    // Half a list is not a list: the web site could not open it either.
     expect(() => pageOfUrl("/search_results/m/%5B%27a/1", "flask")).toThrow("expected a closing quote");
   });
 

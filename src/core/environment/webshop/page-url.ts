@@ -47,7 +47,7 @@ function jsonStringRecord(text: string): Record<string, string> {
 /**
  * The descriptor that an address stands for. Some addresses of the text environment stand for several pages (a `+`
  * inside a keyword looks like the one between two): then it is what the address alone says.
- * Throws `SyntaxError` for an address that is none of WebShop's.
+ * Throws `SyntaxError` for an address that is not WebShop's.
  */
 export function pageOfUrl(url: string, dialect: UrlDialect): PageDescriptor {
   const { route, rest } = splitAddress(url, dialect);

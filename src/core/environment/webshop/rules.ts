@@ -1,5 +1,5 @@
 /** WebShop's rules: retrieval as in ScienceWorld, other limits, and pages for states. */
-import type { EnvironmentRules } from "../environment.ts";
+import type { EnvironmentRules } from "../rules.ts";
 import { PLAIN_RULE, responseParser } from "../tagged-response.ts";
 import { locatePage } from "./locate-page.ts";
 import { WEBSHOP_PROMPT } from "./prompt.ts";

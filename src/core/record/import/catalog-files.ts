@@ -69,7 +69,7 @@ export class CatalogFiles {
   }
 }
 
-/** Folders, the folder itself included, in which a file of this name lies; shallowest first. */
+/** Folders, the folder itself included, in which a file with this name lies; shallowest first. */
 export async function foldersWith(files: ImportFiles, name: string): Promise<string[]> {
   const folders: string[] = [];
   for (const { path } of await files.list()) {

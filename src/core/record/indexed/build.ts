@@ -14,7 +14,7 @@ export interface BuildIndexOptions extends ReadOptions {
   /** Refuse records of the other kind. Both are taken when absent. */
   kind?: Outline["kind"];
   onProgress?: (progress: { bytes: number; records: number }) => void;
-  /** Takes lines that are no source or episode, which are then in no task. */
+  /** Takes lines that are neither a source nor an episode, which are then in no task. */
   onUnreadable?: OnUnreadable;
 }
 
@@ -41,7 +41,7 @@ export function outlineOf(record: Source | Episode): Outline {
 /**
  * Indexes the lines of an uncompressed file. Only the top level of each record is looked at here; a record is checked
  * in full whenever it is read through the index. What the byte scanner cannot vouch for goes through the full reader, so
- * that faults are worded as everywhere: `InputError` for a line that is no source or episode, and for a repeated id.
+ * that faults are worded as everywhere: `InputError` for a line that is neither a source nor an episode, and for a repeated id.
  */
 export async function buildIndex(bytes: ByteSource, options: BuildIndexOptions): Promise<LibraryIndex> {
   const builder = new IndexBuilder(options);

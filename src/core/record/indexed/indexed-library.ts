@@ -26,7 +26,7 @@ export interface IndexedLibrary {
   readTask(place: number, onUnreadable?: OnUnreadable): Promise<Source[]>;
   /** All episodes of the task at a place in `tasks`, in file order. Errors as those of `readTask`. */
   readEpisodes(place: number, onUnreadable?: OnUnreadable): Promise<Episode[]>;
-  /** One episode by its id, or undefined where the file has none of that id. */
+  /** One episode by its id, or undefined where the file has none with that id. */
   readEpisode(id: string): Promise<{ episode: Episode; line: number } | undefined>;
   /** Ids of all episodes, in file order. */
   episodeIds(): string[];

@@ -27,7 +27,7 @@ function catalog(
 async function sourceOf(edit: (source: Json & { steps: Json[] }) => void) {
   const { records } = await importAll(catalog((task) => edit(task.sources[0] as Json & { steps: Json[] })));
   const first = records[0]!;
-  if (first.kind !== "source") throw new Error("the first record is no source");
+  if (first.kind !== "source") throw new Error("the first record is not a source");
   return first.record;
 }
 
@@ -63,7 +63,7 @@ describe("an ALFWorld catalog", () => {
 
   it("is refused for a repetition that is there twice", async () => {
     const contents = catalog((task) => (task.sources[3]!.rep = 1));
-    await expect(importAll(contents)).rejects.toThrow(/sources\[3\]\.rep: repetition 1 is there already/);
+    await expect(importAll(contents)).rejects.toThrow(/sources\[3\]\.rep: repetition 1 already exists/);
   });
 
   it("says when nobody declared it finished", async () => {

@@ -104,7 +104,7 @@ async function* catalogRecords(files: ImportFiles, context: ImportContext): Asyn
   const seen = new Set<string>();
   for (const [index, { gamefile, catalog, sha256 }] of manifest.tasks.entries()) {
     if (seen.has(gamefile)) {
-      throw new InputError(`task ${JSON.stringify(gamefile)} is there already; expected each task once`, {
+      throw new InputError(`task ${JSON.stringify(gamefile)} already exists; expected each task once`, {
         file: label(files, MANIFEST),
         key: `tasks[${index}].gamefile`,
       });
@@ -134,7 +134,7 @@ async function* catalogRecords(files: ImportFiles, context: ImportContext): Asyn
     const repetitions = new Set<number>();
     for (const [at, source] of task.sources.entries()) {
       if (repetitions.has(source.rep)) {
-        throw new InputError(`repetition ${source.rep} is there already; expected each once`, {
+        throw new InputError(`repetition ${source.rep} already exists; expected each once`, {
           file: found.file,
           key: `sources[${at}].rep`,
         });

@@ -98,7 +98,7 @@ class Catalog {
     for (const [index, task] of manifest.tasks.entries()) {
       if (tasks.has(task.gamefile)) {
         throw new InputError(
-          `task ${JSON.stringify(task.gamefile)} is there already; expected each task once`,
+          `task ${JSON.stringify(task.gamefile)} already exists; expected each task once`,
           {
             file: label(this.#files, MANIFEST),
             key: `tasks[${index}].gamefile`,
@@ -134,7 +134,7 @@ class Catalog {
     const trajectories = new Map<number, Trajectory>();
     for (const [at, trajectory] of (taskGraph?.graph.trajectories ?? []).entries()) {
       if (trajectories.has(trajectory.rep)) {
-        throw new InputError(`repetition ${trajectory.rep} is there already; expected each once`, {
+        throw new InputError(`repetition ${trajectory.rep} already exists; expected each once`, {
           file: taskGraph!.file,
           key: `trajectories[${at}].rep`,
         });
@@ -145,7 +145,7 @@ class Catalog {
     for (const [at, row] of task.source_files.entries()) {
       if (repetitions.has(row.rep)) {
         throw new InputError(
-          `repetition ${row.rep} of task ${JSON.stringify(task.gamefile)} is there already; expected each once`,
+          `repetition ${row.rep} of task ${JSON.stringify(task.gamefile)} already exists; expected each once`,
           { file: label(this.#files, MANIFEST), key: `tasks[${index}].source_files[${at}].rep` },
         );
       }

@@ -7,7 +7,7 @@ import { headText } from "../foreign-json.ts";
 const LOOKED_AT = 4;
 
 /**
- * Why a folder of such files is no import, or undefined when it is none. Only the manifest tells which executions replay
+ * Why a folder of such files is not an import, or undefined when it is none. Only the manifest tells which executions replay
  * confirmed, which tasks they belong to and which were expected to be missing; the rest would be guesswork.
  */
 export async function looseSources(files: ImportFiles): Promise<string | undefined> {

@@ -244,7 +244,7 @@ describe("a ScienceWorld catalog", () => {
     [
       "a trajectory twice",
       (contents) => change(contents, GRAPH, (graph) => (trajectory(graph, 2).rep = 1)),
-      /graph\.json\.gz, trajectories\[2\]\.rep: repetition 1 is there already/,
+      /graph\.json\.gz, trajectories\[2\]\.rep: repetition 1 already exists/,
     ],
     [
       "a beginning that the original does not have",

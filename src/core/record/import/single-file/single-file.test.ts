@@ -268,12 +268,12 @@ describe("ScienceWorld histories", () => {
     });
   });
 
-  it("rounds as Python does, and keeps a first action that is no look-around", async () => {
+  it("rounds as Python does, and keeps a first action that is not a look-around", async () => {
     const { record } = await only("h.json", run(entry("wait", "0.125"), entry("wait", "0.285")));
     expect(record).toMatchObject({ decisions: [{ score: 12, observation: "" }, { score: 28 }] });
   });
 
-  it("refuses a score that is no number", async () => {
+  it("refuses a score that is not a number", async () => {
     await expect(only("h.json", run(entry("wait", "high")))).rejects.toThrow(
       /^h\.json, history\[0\]\.score: /,
     );

@@ -85,7 +85,7 @@ export const studentRun: Importer = {
     for (const path of scores.values()) {
       context.warn(
         path,
-        "no episode of this name was imported with it: its scores are not checked against the responses",
+        "no episode with this name was imported with it: its scores are not checked against the responses",
       );
       yield* scoresOf(files, path, undefined, context);
     }

@@ -23,7 +23,7 @@ function run(edit: (episode: Json, scores: Json) => void = () => undefined): Rec
 async function episodeOf(edit?: (episode: Json) => void): Promise<Episode> {
   const { records } = await importAll(run(edit));
   const first = records[0]!;
-  if (first.kind !== "episode") throw new Error("the first record is no episode");
+  if (first.kind !== "episode") throw new Error("the first record is not an episode");
   return first.record;
 }
 
@@ -113,7 +113,7 @@ describe("a student's run", () => {
       /episodes\/c826\w+\.json, decisions\[1\]\.rollout_logprobs: \d+ values for \d+ response_ids/,
     ],
     [
-      "an id that is no integer",
+      "an id that is not an integer",
       (episode) => (((episode.steps as Json[])[0]!.prompt_ids as number[])[3] = 1.5),
       /steps\[0\]\.prompt_ids\[3\]: expected integer, received 1\.5/,
     ],
@@ -134,6 +134,6 @@ describe("a student's run", () => {
     delete contents[`episodes/${NAME}.json`];
     const alone = await importAll(contents);
     expect(alone.report).toMatchObject({ episodes: 0, scores: 6 });
-    expect(alone.report.warnings[0]?.message).toContain("no episode of this name");
+    expect(alone.report.warnings[0]?.message).toContain("no episode with this name");
   });
 });
