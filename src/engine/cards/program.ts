@@ -4,7 +4,7 @@ import type { ToCard } from "./protocol.ts";
 
 /** Serves until the channel closes, then ends the process, which `processCards` started. */
 export function serveCard(): void {
-  // With a callback, a message to a process that is gone is no error: `disconnect` comes next.
+  // With a callback, a message to a process that is gone is not an error: `disconnect` comes next.
   const card = new Card((message) => process.send?.(message, undefined, {}, () => {}));
   process.on("message", (message) => card.receive(message as ToCard));
   // A terminal's Ctrl-C reaches all of its processes: the main one decides what becomes of a step.

@@ -1,18 +1,24 @@
 import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
-import { openai, type ResponseCodec } from "./openai.ts";
-import { type Protocol, readAnswer } from "./protocol.ts";
+import type { ScoreRequest, ScoreResult } from "../../core/ports.ts";
+import { type Exchange, readAt } from "./exchange.ts";
+import { openai, openaiChat, type ResponseCodec } from "./openai.ts";
+import type { Protocol } from "./protocol.ts";
 import type { Answer, Server } from "./server.ts";
-import { sglang } from "./sglang.ts";
-import { vllm } from "./vllm.ts";
+import { sglang, sglangScoring } from "./sglang.ts";
+import { vllm, vllmScoring } from "./vllm.ts";
 
 /** What answers at an address. */
 export interface FoundServer {
-  /** For people: `vLLM 0.32.0`, `SGLang`, `a plain OpenAI completions API`. */
+  /** For people: `vLLM 0.32.0`, `SGLang 0.5.9`, `a plain OpenAI completions API`, or chat API. */
   kind: string;
   /** The served model's name. */
   model: string;
+  /** Longest sequence that it takes, prompt and response together, in tokens; null where it does not tell. */
+  maxPositions: number | null;
   protocol(codec: ResponseCodec): Protocol;
+  /** How it is asked for log-probabilities of a given response; null where it cannot be. */
+  scoring: Exchange<ScoreRequest, ScoreResult> | null;
 }
 
 const modelsSchema = z.looseObject({
@@ -25,9 +31,15 @@ const modelInfoSchema = z.looseObject({ model_path: z.string() });
  * Asks a server once what it is and what it serves.
  *
  * @param named the model, where a server serves several
+ * @param key of the config that names it
  * @throws InputError when it does not answer, lists no models, or not the one that is named
  */
-export async function findServer(server: Server, named?: string, signal?: AbortSignal): Promise<FoundServer> {
+export async function findServer(
+  server: Server,
+  named?: string,
+  signal?: AbortSignal,
+  key = "policy_model",
+): Promise<FoundServer> {
   const path = "/v1/models";
   const { status, json } = await server.ask(path, undefined, { signal });
   if (status !== 200)
@@ -37,11 +49,14 @@ export async function findServer(server: Server, named?: string, signal?: AbortS
     server,
     models.map(({ id }) => id),
     named,
+    key,
   );
-  const optional = async <T>(of: string, schema: z.ZodType<T>): Promise<T | null> => {
+  const { max_model_len: longest } = models.find(({ id }) => id === model)!;
+  const maxPositions = typeof longest === "number" ? longest : null;
+  const optional = async <T>(of: string, schema: z.ZodType<T>, tryAgain = false): Promise<T | null> => {
     let answer: Answer;
     try {
-      answer = await server.ask(of, undefined, { signal, tryAgain: false });
+      answer = await server.ask(of, undefined, { signal, tryAgain });
     } catch (error) {
       // A gateway may keep what it does not know to itself, and let completions through.
       if (error instanceof InputError) return null;
@@ -49,42 +64,39 @@ export async function findServer(server: Server, named?: string, signal?: AbortS
     }
     return answer.status === 200 ? (schema.safeParse(answer.json).data ?? null) : null;
   };
-  if ((await optional("/get_model_info", modelInfoSchema)) !== null)
-    return { kind: "SGLang", model, protocol: () => sglang };
+  if ((await optional("/get_model_info", modelInfoSchema)) !== null) {
+    // Its scheduler answers this one, which is not there for a moment after the start.
+    const told = await optional("/get_server_info", versionSchema, true);
+    const kind = told === null ? "SGLang" : `SGLang ${told.version}`;
+    return { kind, model, maxPositions, protocol: () => sglang, scoring: sglangScoring };
+  }
   const version = await optional("/version", versionSchema);
   // Others have a /version too; the length of a model's context is in vLLM's list alone.
   if (version !== null && models.some(({ max_model_len }) => typeof max_model_len === "number"))
-    return { kind: `vLLM ${version.version}`, model, protocol: () => vllm(model) };
+    return {
+      kind: `vLLM ${version.version}`,
+      model,
+      maxPositions,
+      protocol: () => vllm(model),
+      scoring: vllmScoring(model),
+    };
+  const completions = await server.ask("/v1/completions", { model, prompt: "a", max_tokens: 1 }, { signal });
+  const isChat = completions.status === 404 || completions.status === 405;
   return {
-    kind: "a plain OpenAI completions API",
+    kind: `a plain OpenAI ${isChat ? "chat" : "completions"} API`,
     model,
-    protocol: (codec) => openai(model, codec),
+    maxPositions,
+    protocol: (codec) => (isChat ? openaiChat(model, codec) : openai(model, codec)),
+    scoring: null,
   };
 }
 
-function chosen(server: Server, models: readonly string[], named: string | undefined): string {
+function chosen(server: Server, models: readonly string[], named: string | undefined, key: string): string {
   const list = models.slice(0, 5).map((id) => JSON.stringify(id));
   const all = `${list.join(", ")}${models.length > list.length ? ", …" : ""}`;
   if (named !== undefined && !models.includes(named))
-    throw new InputError(`${server.base} does not serve ${JSON.stringify(named)}, but ${all}`, {
-      key: "policy_model",
-    });
+    throw new InputError(`${server.base} does not serve ${JSON.stringify(named)}, but ${all}`, { key });
   if (named === undefined && models.length > 1)
-    throw new InputError(`missing; ${server.base} serves ${all}`, { key: "policy_model" });
+    throw new InputError(`missing; ${server.base} serves ${all}`, { key });
   return named ?? models[0]!;
-}
-
-/** `readAnswer`, with the address in the message. */
-export function readAt<T>(server: Server, path: string, schema: z.ZodType<T>, json: unknown): T {
-  return located(server, path, () => readAnswer(schema, json));
-}
-
-/** Adds the address to the message of bad input. */
-export function located<T>(server: Server, path: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof InputError) throw server.fault(path, error.reason, error.where.key);
-    throw error;
-  }
 }

@@ -1,24 +1,14 @@
 import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
-import type { IdRange, SampleRequest, SampleResult } from "../../core/ports.ts";
-import { describeIssue } from "../../core/record/describe-issue.ts";
+import type { IdRange, SampleRequest, SampleResult, ScoreResult } from "../../core/ports.ts";
+import type { Exchange } from "./exchange.ts";
 
 /** How one kind of server is asked for a response, and how its answer is read. */
-export interface Protocol {
-  path: string;
-  body(request: SampleRequest): object;
-  /** @throws InputError when the answer is not a response to the request */
-  read(answer: unknown, request: SampleRequest): SampleResult;
+export interface Protocol extends Exchange<SampleRequest, SampleResult> {
   /** What it cannot do of what a request asks for; null where it can do all. */
   shortcoming?(request: SampleRequest): string | null;
-}
-
-/** @throws InputError naming the key that is not as the schema has it */
-export function readAnswer<T>(schema: z.ZodType<T>, answer: unknown): T {
-  const checked = schema.safeParse(answer);
-  if (checked.success) return checked.data;
-  const { key, message } = describeIssue(checked.error.issues[0]!, answer);
-  throw new InputError(message, { key });
+  /** What an answer tells of how the request was read; null where that is as it was meant. */
+  remark?(answer: unknown, request: SampleRequest): string | null;
 }
 
 /** Why a response ended, as the OpenAI API says it. */
@@ -57,6 +47,28 @@ export function checkedResult(
     logprobs: logprobs === null ? new Float32Array(ids.length).fill(Number.NaN) : Float32Array.from(logprobs),
     stop,
   };
+}
+
+/** What vLLM writes for a probability of 0. */
+const NO_PROBABILITY = -9999;
+/** A probability of 1 may come out a little above. */
+const ABOVE = 1e-3;
+
+/**
+ * A score with its log-probabilities checked: a NaN of a kernel must not become an advantage.
+ *
+ * @param keyOf where the nth of them stands in the answer
+ * @throws InputError naming that place
+ */
+export function checkedScore(
+  id: string,
+  logprobs: readonly number[],
+  keyOf: (n: number) => string,
+): ScoreResult {
+  const bad = logprobs.findIndex((each) => !(each > NO_PROBABILITY && each <= ABOVE));
+  if (bad !== -1)
+    throw new InputError(`expected a log-probability, received ${logprobs[bad]}`, { key: keyOf(bad) });
+  return { id, logprobs: Float32Array.from(logprobs) };
 }
 
 const isDrawable = (drawable: readonly IdRange[], id: number): boolean =>

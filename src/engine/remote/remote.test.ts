@@ -56,8 +56,9 @@ async function samplerOf(
 describe("a server is asked what it is", () => {
   it.each([
     ["vllm", "vLLM 0.32.0"],
-    ["sglang", "SGLang"],
+    ["sglang", "SGLang 0.5.9"],
     ["openai", "a plain OpenAI completions API"],
+    ["chat", "a plain OpenAI chat API"],
   ] as const)("%s", async (kind, name) => {
     const { url } = await stubOf({ kind });
     for (const address of [url, `${url}/`, `${url}/v1`])
@@ -91,7 +92,7 @@ describe("a server is asked what it is", () => {
     await expect(asking).rejects.toThrow(/aborted due to timeout/);
   });
 
-  it("and an address that is none, or answers with something else, is one clear error", async () => {
+  it("and an address that is not one, or answers with something else, is one clear error", async () => {
     expect(() => new Server("localhost:8000")).toThrow("expected http://HOST:PORT of an inference server");
     expect(() => new Server("http://me:secret@localhost")).toThrow(
       /^(?!.*secret).*with a user or a password/,
@@ -177,6 +178,51 @@ describe("responses", () => {
     expect(result).toMatchObject({ responseIds: [8, 26], stop: "stop" });
   });
 
+  it("are text from a chat API, to the messages that the prompt was written from", async () => {
+    const { sampler, stub, notes } = await samplerOf({ kind: "chat" });
+    const messages = [{ role: "user" as const, content: "abc" }];
+    const [result] = await sampler.sample([request({ messages })]);
+    expect(result).toMatchObject({ responseIds: [8, 9, END], stop: "stop" });
+    expect([...result!.logprobs]).toEqual([Number.NaN, Number.NaN, Number.NaN]);
+    expect(stub.asked).toMatchObject([
+      {
+        path: "/v1/chat/completions",
+        body: {
+          ...{ model: "served", messages, max_tokens: 5, temperature: 1, top_p: 1, seed: 7 },
+          stop: ["<end>"],
+        },
+      },
+    ]);
+    expect(stub.asked[0]!.body).not.toHaveProperty("prompt");
+    expect(notes).toEqual([]);
+    // The stub counts three tokens in every prompt.
+    await sampler.sample([request({ messages, promptIds: [1, 2] }), request({ messages, promptIds: [1] })]);
+    expect(notes).toEqual([expect.stringContaining("its prompts have another number of tokens than ours")]);
+    await expect(sampler.sample([request()])).rejects.toThrow(
+      "the prompt was cut to its environment's limit, and a chat API takes none such",
+    );
+  });
+
+  it.each([
+    [{ message: { content: null } }, "choices[0].message.content: expected string"],
+    [{ message: { content: "" }, finish_reason: "length" }, "0 tokens; expected at least 1"],
+    [{ finish_reason: "content_filter" }, "choices[0].finish_reason: expected"],
+  ])("of a chat API with %j are refused by their key", async (more, message) => {
+    const change = (answer: Record<string, unknown>) => ({
+      ...answer,
+      choices: [{ ...Object(answer.choices)[0], ...more }],
+    });
+    const { sampler } = await samplerOf({ kind: "chat", faults: [{ change }] });
+    const messages = [{ role: "user" as const, content: "abc" }];
+    await expect(sampler.sample([request({ messages })])).rejects.toThrow(message);
+  });
+
+  it.each(["vllm", "sglang"] as const)("may be as long as allowed, without an end, from %s", async (kind) => {
+    const respond = () => ({ ids: [1, 2, 3, 4, 5], text: "abcde", stop: "length" as const });
+    const [result] = await (await samplerOf({ kind, respond })).sampler.sample([request()]);
+    expect(result).toMatchObject({ responseIds: [1, 2, 3, 4, 5], stop: "length" });
+  });
+
   it("are text from a plain API, which may not know every bound", async () => {
     const { sampler, stub, notes } = await samplerOf({ kind: "openai" });
     const results = await sampler.sample([request({ topK: 20 }), request({ id: "f", topK: 20 })]);
@@ -184,7 +230,7 @@ describe("responses", () => {
       [8, 9, END],
       [8, 9, END],
     ]);
-    expect(stub.asked[0]!.body).toEqual({
+    expect(stub.asked[1]!.body).toEqual({
       model: "served",
       prompt: "abc",
       max_tokens: 5,

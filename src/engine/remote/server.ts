@@ -40,7 +40,7 @@ export class Server {
   /** A note about a failure was given, and nothing was answered since. */
   #troubled = false;
 
-  /** @throws InputError for what is no address of a server */
+  /** @throws InputError for what is not an address of a server */
   constructor(url: string, options: ServerOptions = {}) {
     if (!/^https?:\/\//.test(url) || !URL.canParse(url))
       throw new InputError(
@@ -59,18 +59,59 @@ export class Server {
    * Asks until there is an answer that is not "busy", as often as there are pauses.
    *
    * @param tryAgain false asks once
+   * @param method GET without a body and POST with one when absent
    * @throws InputError when there is no answer, the tries are used up or the key is refused
    */
   async ask(
     path: string,
     body: object | undefined,
-    { signal, tryAgain = true }: { signal?: AbortSignal; tryAgain?: boolean } = {},
+    { signal, tryAgain = true, method }: { signal?: AbortSignal; tryAgain?: boolean; method?: "DELETE" } = {},
   ): Promise<Answer> {
+    const answer = await this.#tried(path, body, { signal, tryAgain, method });
+    if (answer !== null) return answer;
+    throw this.fault(path, `no answer within ${this.#timeoutMs / 1000} s`);
+  }
+
+  /**
+   * The same for an answer that may take any time. Null when there was none within `waitMs`: it can be asked for again.
+   */
+  poll(path: string, body: object, waitMs: number, signal?: AbortSignal): Promise<Answer | null> {
+    return this.#tried(path, body, { signal, tryAgain: true, waitMs });
+  }
+
+  /**
+   * A file of the server, as its bytes come. It is asked for once.
+   *
+   * @throws InputError when there is no such file, or its bytes end before their time
+   */
+  async *download(path: string, signal?: AbortSignal): AsyncGenerator<Uint8Array, void> {
+    try {
+      const response = await this.#fetch(path, undefined, signal);
+      if (!response.ok || response.body === null)
+        throw this.fault(path, `status ${response.status}; expected a file`);
+      yield* response.body;
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw error instanceof InputError ? error : this.fault(path, noAnswer(error));
+    }
+  }
+
+  /** @returns null when there was no answer within the time for one */
+  async #tried(
+    path: string,
+    body: object | undefined,
+    {
+      signal,
+      tryAgain,
+      waitMs,
+      method,
+    }: { signal?: AbortSignal; tryAgain: boolean; waitMs?: number; method?: "DELETE" | undefined },
+  ): Promise<Answer | null> {
     const { pausesMs = PAUSES_MS } = this.#options;
     const pauses = tryAgain ? pausesMs : [];
     for (let tries = 0; ; tries += 1) {
-      const answer = await this.#once(path, body, signal);
-      if (!("reason" in answer)) {
+      const answer = await this.#once(path, body, waitMs ?? this.#timeoutMs, signal, method);
+      if (answer === null || !("reason" in answer)) {
         this.#troubled = false;
         return answer;
       }
@@ -92,36 +133,66 @@ export class Server {
     return new InputError(message, { file: `${this.base}${path}`, ...(key === undefined ? {} : { key }) });
   }
 
-  async #once(path: string, body: object | undefined, signal?: AbortSignal): Promise<Answer | Failure> {
-    const { key, keyHint = "it wants a key", timeoutMs = TIMEOUT_MS } = this.#options;
-    const limit = AbortSignal.timeout(timeoutMs);
+  get #timeoutMs(): number {
+    return this.#options.timeoutMs ?? TIMEOUT_MS;
+  }
+
+  #fetch(
+    path: string,
+    body: object | undefined,
+    signal: AbortSignal | undefined,
+    method?: "DELETE",
+  ): Promise<Response> {
+    const { key } = this.#options;
+    return fetch(`${this.base}${path}`, {
+      method: method ?? (body === undefined ? "GET" : "POST"),
+      headers: {
+        ...(body !== undefined && { "Content-Type": "application/json" }),
+        ...(key !== undefined && { Authorization: `Bearer ${key}` }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      // The key is for this server alone.
+      redirect: "error",
+      ...(signal !== undefined && { signal }),
+    });
+  }
+
+  /** @returns null when the time was over first */
+  async #once(
+    path: string,
+    body: object | undefined,
+    waitMs: number,
+    signal?: AbortSignal,
+    method?: "DELETE",
+  ): Promise<Answer | Failure | null> {
+    const { keyHint = "it wants a key" } = this.#options;
+    const limit = AbortSignal.timeout(waitMs);
     let status: number;
     let text: string;
     try {
-      const response = await fetch(`${this.base}${path}`, {
-        method: body === undefined ? "GET" : "POST",
-        headers: {
-          ...(body !== undefined && { "Content-Type": "application/json" }),
-          ...(key !== undefined && { Authorization: `Bearer ${key}` }),
-        },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-        // The key is for this server alone.
-        redirect: "error",
-        signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
-      });
+      const response = await this.#fetch(
+        path,
+        body,
+        signal === undefined ? limit : AbortSignal.any([signal, limit]),
+        method,
+      );
       status = response.status;
       text = await response.text();
       if (BUSY.has(status)) return { reason: `busy (status ${status})`, ...retryAfter(response) };
     } catch (error) {
       signal?.throwIfAborted();
-      if (limit.aborted) throw this.fault(path, `no answer within ${timeoutMs / 1000} s`);
-      const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-      return { reason: `no answer: ${cause instanceof Error ? cause.message : String(cause)}` };
+      if (limit.aborted) return null;
+      return { reason: noAnswer(error) };
     }
     if (status === 401 || status === 403)
       throw this.fault(path, `refuses access (status ${status}): ${keyHint}`);
     return { status, json: jsonOf(text) };
   }
+}
+
+function noAnswer(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return `no answer: ${cause instanceof Error ? cause.message : String(cause)}`;
 }
 
 function retryAfter({ headers }: Response): { pauseMs?: number } {

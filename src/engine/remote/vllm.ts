@@ -1,6 +1,10 @@
 /** vLLM's completions: the OpenAI API with token ids in and out. */
 import { z } from "zod";
-import { checkedResult, finishReason, type Protocol, readAnswer } from "./protocol.ts";
+import { InputError } from "../../core/errors.ts";
+import type { ScoreRequest, ScoreResult } from "../../core/ports.ts";
+import { checkedBy } from "../../core/record/describe-issue.ts";
+import type { Exchange } from "./exchange.ts";
+import { checkedResult, checkedScore, finishReason, type Protocol } from "./protocol.ts";
 
 const answerSchema = z.looseObject({
   choices: z
@@ -37,8 +41,51 @@ export const vllm = (model: string): Protocol => ({
     skip_special_tokens: false,
   }),
   read: (answer, request) => {
-    const { finish_reason, token_ids, logprobs } = readAnswer(answerSchema, answer).choices[0]!;
+    const { finish_reason, token_ids, logprobs } = checkedBy(answerSchema, answer).choices[0]!;
     const response = { ids: token_ids, logprobs: logprobs.token_logprobs, stop: finish_reason };
     return checkedResult(request, response, "choices[0].token_ids");
+  },
+});
+
+const scoredSchema = z.looseObject({
+  choices: z
+    .array(
+      z.looseObject({
+        /** [prompt and response tokens] what is told of each by its id; null for the first. */
+        prompt_logprobs: z.array(z.record(z.string(), z.looseObject({ logprob: z.number() })).nullable()),
+      }),
+    )
+    .length(1),
+});
+
+/**
+ * Log-probabilities of a given response, at temperature 1: the response goes out as the end of a prompt. All positions of
+ * the prompt come back, 78 bytes each, and its cache of prefixes is not used.
+ */
+export const vllmScoring = (model: string): Exchange<ScoreRequest, ScoreResult> => ({
+  path: "/v1/completions",
+  body: ({ promptIds, responseIds }) => ({
+    model,
+    prompt: [...promptIds, ...responseIds],
+    // It draws one token at least.
+    max_tokens: 1,
+    temperature: 1,
+    prompt_logprobs: 0,
+    add_special_tokens: false,
+  }),
+  read: (answer, { id, promptIds, responseIds }) => {
+    const key = "choices[0].prompt_logprobs";
+    const entries = checkedBy(scoredSchema, answer).choices[0]!.prompt_logprobs;
+    const sent = [...promptIds, ...responseIds];
+    if (entries.length !== sent.length)
+      throw new InputError(`${entries.length} entries for ${sent.length} tokens`, { key });
+    const logprobs = sent.map((each, n) => (n === 0 ? 0 : entries[n]?.[each]?.logprob));
+    const foreign = logprobs.indexOf(undefined);
+    if (foreign !== -1)
+      throw new InputError(`has nothing of id ${sent[foreign]}, which was sent`, {
+        key: `${key}[${foreign}]`,
+      });
+    const ofResponse = logprobs.slice(promptIds.length).map((each) => each ?? Number.NaN);
+    return checkedScore(id, ofResponse, (n) => `${key}[${promptIds.length + n}]`);
   },
 });

@@ -1,8 +1,9 @@
-/** A server on loopback that answers as vLLM 0.32.0, SGLang 0.5.9 or a plain OpenAI completions API does, or fails. */
+/** A server on loopback that answers as vLLM 0.32.0, SGLang 0.5.9 or a plain OpenAI API of completions or chat does, or fails. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { z } from "zod";
 
-export type StubKind = "vllm" | "sglang" | "openai";
+export type StubKind = "vllm" | "sglang" | "openai" | "chat";
 
 /** One question that the stub was asked. */
 export interface Asked {
@@ -26,7 +27,12 @@ export interface StubOptions {
   /** What every optional question about the server gets in place of its answer; null for no answer at all. */
   optional?: { status: number; headers?: Record<string, string> } | null;
   /** Ids, or for a plain API the text, of the response to a request. */
-  respond: (body: Record<string, unknown>) => { ids: number[]; text: string; stop: "stop" | "length" };
+  respond?: (body: Record<string, unknown>) => { ids: number[]; text: string; stop: "stop" | "length" };
+  /** [ids] log-probability of each id after those before it; the first counts for nothing. */
+  score?: (ids: readonly number[]) => readonly number[] | Promise<readonly number[]>;
+  /** Ids of a text, special tokens included; a server without it has no such route. */
+  tokenize?: (text: string) => readonly number[];
+  version?: string;
   /** No completion is answered until so many are under way. */
   together?: number;
   /** What happens to the completions, in their order; all later ones are answered. */
@@ -55,7 +61,7 @@ export async function startStub(options: StubOptions): Promise<Stub> {
     if (options.key !== undefined && authorization !== `Bearer ${options.key}`)
       return send(response, 401, { error: "Unauthorized" });
     const { optional } = options;
-    if (optional !== undefined && ["/version", "/get_model_info"].includes(path)) {
+    if (optional !== undefined && ["/version", "/get_model_info", "/get_server_info"].includes(path)) {
       if (optional !== null) send(response, optional.status, {}, optional.headers);
       return;
     }
@@ -63,6 +69,12 @@ export async function startStub(options: StubOptions): Promise<Stub> {
     if (listed !== undefined)
       return send(response, listed === null ? 404 : 200, listed ?? { detail: "Not Found" });
     const body = JSON.parse(await textOf(request));
+    if (path === "/tokenize") {
+      const tokens = options.tokenize?.(body.prompt);
+      return tokens === undefined
+        ? send(response, 404, { detail: "Not Found" })
+        : send(response, 200, { tokens, count: tokens.length, max_model_len: 2048 });
+    }
     asked.push({ path, authorization, body });
     now += 1;
     most = Math.max(most, now);
@@ -77,7 +89,9 @@ export async function startStub(options: StubOptions): Promise<Stub> {
     }
     if (fault !== null && "status" in fault)
       return send(response, fault.status, fault.body ?? {}, fault.headers);
-    const answer = ANSWERS[options.kind](options.respond(body), body);
+    const answer = scoresAsked(body)
+      ? await scored(options, body)
+      : ANSWERS[options.kind](options.respond?.(body) ?? SOME, body);
     send(response, 200, fault === null ? answer : fault.change(answer));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -95,7 +109,10 @@ export async function startStub(options: StubOptions): Promise<Stub> {
 }
 
 /** The answers to questions about the server; null for not found, undefined for a completion. */
-function listing({ kind, models = ["served"] }: StubOptions, path: string): object | null | undefined {
+function listing(
+  { kind, models = ["served"], version }: StubOptions,
+  path: string,
+): object | null | undefined {
   switch (path) {
     case "/v1/models":
       return {
@@ -104,19 +121,69 @@ function listing({ kind, models = ["served"] }: StubOptions, path: string): obje
           id,
           object: "model",
           owned_by: kind,
-          ...(kind === "openai" ? {} : { max_model_len: 2048 }),
+          ...(kind === "openai" || kind === "chat" ? {} : { max_model_len: 2048 }),
         })),
       };
     case "/version":
-      return kind === "vllm" ? { version: "0.32.0" } : null;
+      return kind === "vllm" ? { version: version ?? "0.32.0" } : null;
+    case "/get_server_info":
+      return kind === "sglang" ? { version: version ?? "0.5.9", status: "ready" } : null;
     case "/get_model_info":
       return kind === "sglang" ? { model_path: "/models/served", is_generation: true } : null;
+    case "/v1/completions":
+      return kind === "chat" ? null : undefined;
     default:
       return undefined;
   }
 }
 
-type Drawn = ReturnType<StubOptions["respond"]>;
+const scoresAsked = (body: Record<string, unknown>): boolean =>
+  body.prompt_logprobs !== undefined || body.logprob_start_len !== undefined;
+
+/** Log-probabilities of what was given, in the form that the real servers gave them in. */
+async function scored(
+  { kind, score = (ids) => ids.map((id) => -id / 8) }: StubOptions,
+  body: Record<string, unknown>,
+): Promise<Record<string, unknown>> {
+  const ids = z.array(z.int()).parse(kind === "sglang" ? body.input_ids : body.prompt);
+  const logprobs = await score(ids);
+  if (kind === "vllm") {
+    const of = (id: number, n: number) => ({ [id]: { logprob: logprobs[n], rank: 1, decoded_token: "a" } });
+    return {
+      id: "cmpl-1",
+      object: "text_completion",
+      model: body.model,
+      choices: [
+        {
+          index: 0,
+          text: "a",
+          logprobs: null,
+          finish_reason: "length",
+          stop_reason: null,
+          prompt_logprobs: ids.map((id, n) => (n === 0 ? null : of(id, n))),
+        },
+      ],
+      usage: { prompt_tokens: ids.length, total_tokens: ids.length + 1, completion_tokens: 1 },
+    };
+  }
+  const start = z.int().parse(body.logprob_start_len);
+  return {
+    text: "",
+    output_ids: [],
+    meta_info: {
+      finish_reason: { type: "length", length: 0 },
+      prompt_tokens: ids.length,
+      cached_tokens: 0,
+      completion_tokens: 0,
+      weight_version: "default",
+      input_token_logprobs: ids.slice(start).map((id, n) => [n === 0 ? null : logprobs[start + n], id, null]),
+    },
+  };
+}
+
+type Drawn = ReturnType<NonNullable<StubOptions["respond"]>>;
+
+const SOME: Drawn = { ids: [1], text: "a", stop: "length" };
 
 const ANSWERS: Record<StubKind, (drawn: Drawn, body: Record<string, unknown>) => Record<string, unknown>> = {
   vllm: ({ ids, text, stop }, body) => ({
@@ -152,6 +219,12 @@ const ANSWERS: Record<StubKind, (drawn: Drawn, body: Record<string, unknown>) =>
     object: "text_completion",
     model: body.model,
     choices: [{ index: 0, text, finish_reason: stop }],
+  }),
+  chat: ({ ids, text, stop }, body) => ({
+    object: "chat.completion",
+    model: body.model,
+    choices: [{ index: 0, message: { role: "assistant", content: text }, finish_reason: stop }],
+    usage: { prompt_tokens: 3, completion_tokens: ids.length },
   }),
 };
 
