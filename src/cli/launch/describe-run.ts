@@ -3,93 +3,20 @@ import { z } from "zod";
 import type { TrainEvent } from "../../core/loop/events.ts";
 import { plainText } from "../../core/plain-text.ts";
 import type { RunStatus } from "../../worker/launch/launcher.ts";
-import type { RunRecord } from "../../worker/launch/runs.ts";
+import type { RunRecord } from "../../worker/launch/run-record.ts";
+import { cost, describeState } from "../../worker/launch/run-words.ts";
 import type { ProgressFormat } from "../engine/options.ts";
 import { printLine, progress } from "../io.ts";
 import { describeEvent } from "../train/describe-event.ts";
 
-/** GPU-hours of the attempt, and their price where the target names one; null where it names no GPUs. */
-function cost(
-  { target }: RunRecord,
-  { seconds }: RunStatus,
-): { gpuHours: number; price: number | null } | null {
-  const { gpus, price_per_gpu_hour: price } = target.is;
-  if (gpus === undefined || seconds === null) return null;
-  const gpuHours = (gpus * seconds) / 3600;
-  return { gpuHours, price: price === undefined ? null : gpuHours * price };
-}
-
 /**
- * What a run does, in one line; a state that was heard earlier is told with its time and never as a failure.
+ * What a run does, in one line, and its latest event in another.
  *
  * @param times whether to tell what grows with every question, and the latest event
  */
 export function describeRun(record: RunRecord, status: RunStatus, { times = true } = {}): string {
-  const { target, attempt, last, submitted_at: submitted } = record;
-  const spent = cost(record, status);
-  const { seconds } = status;
-  const parts = [
-    `${target.name}, attempt ${attempt}: ${inWords(record, status)}`,
-    ...(times && seconds !== null ? [`${duration(seconds)}`] : []),
-    ...(times && spent !== null
-      ? [
-          `${spent.gpuHours.toFixed(2)} GPU-hours${spent.price === null ? "" : `, ${spent.price.toFixed(2)} at your price`}`,
-        ]
-      : []),
-    ...(status.expected !== null && status.state === "queued"
-      ? [`expected to start ${status.expected}`]
-      : []),
-    ...(status.reason !== null && status.state !== "ended" ? [status.reason] : []),
-    ...(status.state === "unreachable"
-      ? [
-          last === null
-            ? submitted === null
-              ? "it may not have been submitted: gcopd launch resume does, once"
-              : "nothing was heard of it since it was submitted"
-            : `not reached since ${last.at}, when it was ${last.state}`,
-        ]
-      : []),
-  ];
   const event = times ? lastEvent(status) : null;
-  return [parts.join("; "), ...(event === null ? [] : [`  ${event}`])].join("\n");
-}
-
-function inWords({ submitted_at: submitted }: RunRecord, { state, code, asked }: RunStatus): string {
-  switch (state) {
-    case "queued":
-      return "waiting in the queue";
-    case "running":
-      return asked === null
-        ? "running"
-        : asked === "stop"
-          ? "running, asked to end after its step"
-          : "running, asked to end now";
-    case "ended":
-      if (code === 0) return "done";
-      if (asked === "stop") return `stopped (exit code ${code})`;
-      if (asked === "cancel") return `cancelled (exit code ${code})`;
-      // What a shell says of SIGINT, SIGKILL and SIGTERM.
-      if (code === 130 || code === 137 || code === 143)
-        return `ended by a signal, exit code ${code} (a time limit, a kill or a shutdown); gcopd launch resume continues it`;
-      return `failed with exit code ${code}`;
-    case "lost":
-      return asked === "cancel"
-        ? "cancelled before it could leave its exit code"
-        : "gone without an exit code (killed, or the machine went down); gcopd launch resume continues it from its last checkpoint";
-    case "never":
-      if (asked !== null) return `${asked === "stop" ? "stopped" : "cancelled"} before it began`;
-      return submitted === null
-        ? "not submitted; gcopd launch resume does"
-        : "not begun; gcopd launch resume submits it again";
-    case "unreachable":
-      return "not reached";
-  }
-}
-
-function duration(seconds: number): string {
-  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
-  if (seconds < 60) return `${seconds} s`;
-  return hours === 0 ? `${minutes} min` : `${hours} h ${minutes} min`;
+  return [describeState(record, status, { times }), ...(event === null ? [] : [`  ${event}`])].join("\n");
 }
 
 /** The same for a program. */

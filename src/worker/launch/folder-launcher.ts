@@ -1,19 +1,15 @@
 /** A launcher over a shell: what it does in the run's folder, the same for all. `Scheduler` says how an attempt is started. */
-import { spawn } from "node:child_process";
-import { mkdtemp, readdir, rename, rm, stat } from "node:fs/promises";
-import { dirname, join, relative } from "node:path";
-import { Transform } from "node:stream";
+import { mkdtemp, rename, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
 import { makeFolder } from "../../node/whole-file.ts";
 import type { Attempt, Offsets, RunLauncher, RunState, RunStatus } from "./launcher.ts";
 import runScript from "./run.sh?raw";
-import { type Answer, type Shell, script, Unreachable } from "./shell.ts";
+import { type Answer, MARK, type Shell, script, Unreachable } from "./shell.ts";
+import { onlyFilesAndFolders, unpack } from "./unpack.ts";
 
 export { runScript };
-
-/** Stands before what is meant for us: a login may print text of its own. */
-export const MARK = "gcopd-answer";
 
 /** Names in a run's folder. */
 export const COMMAND_FILE = "command.sh";
@@ -28,7 +24,7 @@ export function attemptFolder({ folder, number }: Attempt): string {
   return `${folder}/attempt-${number}`;
 }
 
-/** What a scheduler says of an attempt. `gone`: it has none such; `silent`: it did not answer. */
+/** What a scheduler says of an attempt. `gone`: it has no such attempt; `silent`: it did not answer. */
 export interface Queued {
   state: "pending" | "running" | "gone" | "silent";
   reason: string | null;
@@ -38,13 +34,19 @@ export interface Queued {
 export interface Scheduler {
   /** Starts an attempt unless it was submitted before. */
   submit(shell: Shell, run: Attempt): Promise<Answer>;
-  /** Shell text that prints one line about an attempt; null where there is no queue. */
-  ask: ((run: Attempt) => string) | null;
-  /** What that line says. */
-  read(line: string): Queued;
+  /**
+   * Asks about an attempt: in the shell of the run's folder, by a text that prints one line, or from here. Null where there
+   * is no queue.
+   */
+  ask:
+    | { there: (run: Attempt) => string; read: (line: string) => Queued }
+    | ((shell: Shell, run: Attempt) => Promise<Queued>)
+    | null;
   /** Takes an attempt out of the queue. @param running also one that was started */
   remove(shell: Shell, run: Attempt, running: boolean): Promise<void>;
 }
+
+const GONE: Queued = { state: "gone", reason: null, expected: null };
 
 export function folderLauncher(shell: Shell, scheduler: Scheduler): RunLauncher {
   const failed = (doing: string, { err, code }: Answer) =>
@@ -74,16 +76,19 @@ export function folderLauncher(shell: Shell, scheduler: Scheduler): RunLauncher 
 
     async status(run, offsets) {
       const args = [attemptFolder(run), String(offsets.out), String(offsets.err), String(MOST)];
-      const look = async (before: string) => {
+      const look = async (before: string, read: (line: string) => Queued) => {
         const answer = await script(shell, `${before}\n${runScript}`, "look", ...args);
         if (answer.code !== 0) throw failed("the run's folder was not read", answer);
-        return settled(answer.out, scheduler, offsets, shell.place);
+        return settled(answer.out, read, offsets, shell.place);
       };
+      const { ask } = scheduler;
       try {
-        const status = await look("");
-        if (scheduler.ask === null || status.state === "ended" || status.state === "running") return status;
+        const status = await look("", () => GONE);
+        if (ask === null || status.state === "ended" || status.state === "running") return status;
         // The scheduler is asked before the folder is read again: a run that ended in between is seen there.
-        return await look(scheduler.ask(run));
+        if (typeof ask !== "function") return await look(ask.there(run), ask.read);
+        const queued = await ask(shell, run);
+        return await look("", () => queued);
       } catch (error) {
         if (!(error instanceof Unreachable)) throw error;
         return { ...UNKNOWN, state: "unreachable", reason: error.message };
@@ -139,6 +144,7 @@ const UNKNOWN: RunStatus = {
   asked: null,
   began: null,
   seconds: null,
+  silent: null,
   latest: 0,
   output: { from: 0, bytes: new Uint8Array(), size: 0 },
   log: { from: 0, bytes: new Uint8Array(), size: 0 },
@@ -158,14 +164,21 @@ const lookSchema = z.object({
   latest: whole,
   now: whole,
   begun: whole.optional(),
+  // Where the shell there can tell it.
+  printed: whole.optional(),
   asked: z.enum(["stop", "cancel"]).optional(),
   state: z.string().regex(/^(none|alive|gone|exit \d+ \d+|elsewhere -?\d+)$/),
   stdout: extentSchema,
   stderr: extentSchema,
 });
 
-/** @throws InputError for an answer that is none of the script's, or output that is shorter than what was read of it */
-function settled(answer: Uint8Array, scheduler: Scheduler, offsets: Offsets, place: string): RunStatus {
+/** @throws InputError for an answer that the script did not give, or output that is shorter than what was read of it */
+function settled(
+  answer: Uint8Array,
+  read: (line: string) => Queued,
+  offsets: Offsets,
+  place: string,
+): RunStatus {
   const { queue, head, output, log } = dissected(Buffer.from(answer), place);
   for (const [name, offset, { size }] of [
     ["output", offsets.out, head.stdout],
@@ -176,8 +189,8 @@ function settled(answer: Uint8Array, scheduler: Scheduler, offsets: Offsets, pla
         `${place}: the run's ${name} has ${size} bytes, of which ${offset} were read before`,
       );
   const [word = "", value, time] = head.state.split(" ");
-  const { begun: began = null, now, asked = null, latest } = head;
-  const queued = scheduler.read(queue);
+  const { begun: began = null, printed, now, asked = null, latest } = head;
+  const queued = read(queue);
   const end = word === "exit" ? Number(time) : now;
   return {
     state: stateOf(word, Number(value), queued.state),
@@ -187,6 +200,7 @@ function settled(answer: Uint8Array, scheduler: Scheduler, offsets: Offsets, pla
     asked,
     began,
     seconds: began === null ? null : Math.max(0, end - began),
+    silent: printed === undefined ? null : Math.max(0, end - printed),
     latest,
     output,
     log,
@@ -229,57 +243,4 @@ function stateOf(word: string, value: number, state: Queued["state"]): RunState 
 function lastLine(text: string): string {
   const lines = text.split("\n").filter((line) => !line.startsWith("tar: Exiting with"));
   return lines.at(-1) ?? "";
-}
-
-/** Unpacks what a program there prints as a tar archive. @returns 2 when it was not unpacked whole, else the program's exit code */
-async function unpack(shell: Shell, args: readonly string[], folder: string): Promise<Answer> {
-  const archive = afterMark();
-  const tar = spawn("tar", ["-xof", "-", "-C", folder], { stdio: ["pipe", "ignore", "pipe"] });
-  let err = "";
-  tar.stderr.setEncoding("utf8").on("data", (text: string) => {
-    err += text;
-  });
-  // It ended early: its code says why.
-  tar.stdin.on("error", () => undefined);
-  const unpacked = new Promise<number>((resolve, reject) => {
-    tar.once("error", (error) => reject(new InputError(`tar cannot be started: ${error.message}`)));
-    tar.once("close", (code) => resolve(code ?? 2));
-  });
-  // What it does not take is read all the same, or the shell would wait for ever.
-  archive.pipe(tar.stdin).once("close", () => archive.resume());
-  // Both have ended before the caller hears of either: the folder is its own again.
-  const [sent, code] = await Promise.allSettled([
-    shell.exec(args, { into: archive }).finally(() => archive.end()),
-    unpacked,
-  ]);
-  if (sent.status === "rejected") throw sent.reason;
-  if (code.status === "rejected") throw code.reason;
-  if (code.value === 0 || sent.value.code > 1) return sent.value;
-  return { code: 2, out: new Uint8Array(), err: err.trim() };
-}
-
-/** @throws InputError for a link, by which a later write would leave the folder, and for a device */
-async function onlyFilesAndFolders(folder: string, place: string): Promise<void> {
-  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true }))
-    if (!entry.isFile() && !entry.isDirectory())
-      throw new InputError(
-        `${place}: ${join(relative(folder, entry.parentPath), entry.name)} in the run's folder is neither a file nor a folder: nothing was fetched`,
-      );
-}
-
-/** What comes after the line of the mark. */
-function afterMark(): Transform {
-  const mark = Buffer.from(`${MARK}\n`);
-  let before: Buffer | null = Buffer.alloc(0);
-  return new Transform({
-    transform(bytes: Buffer, _, done) {
-      if (before === null) return done(null, bytes);
-      before = Buffer.concat([before, bytes]);
-      const at = before.indexOf(mark);
-      if (at < 0) return done();
-      const rest = before.subarray(at + mark.length);
-      before = null;
-      done(null, rest);
-    },
-  });
 }

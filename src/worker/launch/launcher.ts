@@ -41,6 +41,8 @@ export interface RunStatus {
   began: number | null;
   /** Seconds from its beginning to its end, or to now. */
   seconds: number | null;
+  /** Seconds since it last printed something, to its end or to now; null where that is not known. */
+  silent: number | null;
   /** Highest number of an attempt in the run's folder; 0 for none. */
   latest: number;
   /** Standard output and standard error from the offsets on, as far as one answer goes. */

@@ -8,7 +8,6 @@ const noScheduler: Scheduler = {
   submit: (shell, run) =>
     script(shell, runScript, "begin", attemptFolder(run), "sh", `${run.folder}/${COMMAND_FILE}`),
   ask: null,
-  read: () => ({ state: "gone", reason: null, expected: null }),
   remove: async () => undefined,
 };
 

@@ -136,6 +136,7 @@ look() {
     echo "state none"
   else
     echo "begun $at"
+    printed=$(date -r stdout.jsonl +%s 2> /dev/null) && echo "printed $printed"
     if [ -e exit ]; then
       echo "state exit $(cat exit)"
     elif [ "$host" != "$(hostname)" ]; then

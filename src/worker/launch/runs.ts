@@ -1,255 +1,414 @@
 /** Runs that were launched from this machine, and the steps of a launch: written down before anything is sent. */
-import { spawnSync } from "node:child_process";
+
 import { randomBytes } from "node:crypto";
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
 import { parseJsonText } from "../../core/json.ts";
-import { describeIssue } from "../../core/record/describe-issue.ts";
+import { checkedBy } from "../../core/record/describe-issue.ts";
 import { onFileSync } from "../../node/file-error.ts";
 import { sha256Hex } from "../../node/sha256.ts";
-import { makeFolder, syncFolderSync, writeWholeSync } from "../../node/whole-file.ts";
-import { defaultDataDir } from "../index.ts";
+import { makeFolder, syncFolderSync, temporaryName, writeWholeSync } from "../../node/whole-file.ts";
 import { PACKAGE } from "../package-root.ts";
 import { missingThere } from "./check.ts";
-import { COMMAND_FILE, MARK, runScript } from "./folder-launcher.ts";
-import { type Attempt, RUN_STATES, type RunStatus } from "./launcher.ts";
-import { quoted, script, Unreachable } from "./shell.ts";
-import { launcherOf, shellOf, surroundings, type Target, targetSchema, there } from "./target.ts";
+import { COMMAND_FILE, runScript } from "./folder-launcher.ts";
+import type { Attempt, Offsets, RunStatus } from "./launcher.ts";
+import { movedConfig } from "./move.ts";
+import { type Carried, ID, type RunRecord, recordSchema, runSchema, titleSchema } from "./run-record.ts";
+import { describeState } from "./run-words.ts";
+import { collect, MARK, quoted, script, Unreachable } from "./shell.ts";
+import { launcherOf, shellOf, surroundings, type Target } from "./target.ts";
 
-const ID = /^[\w][\w.-]*$/;
+const configSchema = z.record(z.string(), z.unknown());
 
-/** What a run's own folder says of it, for whoever imports it. */
-const runSchema = z.object({
-  format: z.literal("gcopd.run.v1"),
-  id: z.string().regex(ID),
-  created_at: z.iso.datetime(),
-  /** Version of the package that launched it. */
-  version: z.string(),
-  /** On the target. */
-  folder: there,
-  command: z.string(),
-  config_sha256: z.string(),
-});
-
-const recordSchema = z.object({
-  run: runSchema,
-  /** Its name, and what it said then: a target that is changed later does not lose its runs. */
-  target: z.object({ name: z.string(), is: targetSchema }),
-  attempt: z.int().min(1),
-  /** Null until the target has taken the attempt. */
-  submitted_at: z.iso.datetime().nullable(),
-  /** What the target said last. */
-  last: z.object({ state: z.enum(RUN_STATES), code: z.int().nullable(), at: z.iso.datetime() }).nullable(),
-});
-
-export type RunRecord = z.infer<typeof recordSchema>;
-
-/** A file or folder of this machine, and its path in the run's folder. */
-export interface Carried {
-  from: string;
-  to: string;
+/** What a launch needs to know. */
+export interface Launch {
+  target: { name: string; is: Target };
+  /** As the target reads it. */
+  config: object;
+  carried: readonly Carried[];
+  /** As it was written, where that is to be kept here in its place. */
+  given?: object;
+  /** Of `gcopd train`, after its config and folder. */
+  args?: readonly string[];
+  /** Its name, for people. */
+  title?: string | undefined;
 }
 
-export function runsFolder(): string {
-  return join(defaultDataDir(), "launched");
-}
+/** Name of the folder of launched runs in a data folder. */
+export const LAUNCHED = "launched";
 
-const at = (id: string, ...path: string[]) => join(runsFolder(), id, ...path);
 const RECORD = "run.json";
+const CONFIG = "config.json";
 const PAYLOAD = "payload.tar";
+const FETCHED = "fetched";
+
+/** What `gcopd train` writes that is worth bringing home, besides its checkpoints. */
+const RESULTS = ["config.json", "events.jsonl", "metrics.jsonl", "batch.jsonl", "student", "tokenizer"];
 
 export function attemptOf({ run, attempt }: RunRecord): Attempt {
   return { id: run.id, folder: run.folder, number: attempt };
 }
 
-function write(record: RunRecord): RunRecord {
-  writeWholeSync(at(record.run.id, RECORD), `${JSON.stringify(record, null, 2)}\n`);
-  return record;
+/** Where a run of this id lies on a target. */
+export function runFolder({ scratch }: Target, id: string): string {
+  return `${scratch}/gcopd-runs/${id}`;
 }
 
-/** @throws InputError for a run that is not known here, or a record that is damaged */
-export function readRun(id: string): RunRecord {
-  const file = at(id, RECORD);
-  if (!ID.test(id) || !existsSync(file))
-    throw new InputError(
-      `no run ${JSON.stringify(id)} was launched from here: \`gcopd launch list\` has those that were`,
-    );
-  return parsed(
-    recordSchema,
-    onFileSync(file, "read", () => readFileSync(file, "utf8")),
-    file,
-  );
-}
-
-function parsed<T>(schema: z.ZodType<T>, text: string, file: string): T {
-  const value = parseJsonText(text, { file });
-  const checked = schema.safeParse(value);
-  if (checked.success) return checked.data;
-  const { key, message } = describeIssue(checked.error.issues[0]!, value);
-  throw new InputError(message, { file, key });
-}
-
-/** Ids of the runs that were launched from here or imported, oldest first. */
-export function runIds(): string[] {
-  const folder = runsFolder();
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder)
-    .filter((id) => existsSync(at(id, RECORD)))
-    .sort();
-}
+/** What a run does with its config. */
+const WHAT = ["--out", "out", "--progress", "json"] as const;
 
 /**
- * Launches `gcopd train` on a target. The run is known here, with all that it needs, before the target hears of it: after
- * a kill at any point `resumeRun` goes on, and the run begins once.
+ * What runs on a target, and what must come before it in a shell.
  *
- * @param args of `gcopd train`, after its config and folder
+ * @param args after the config and the folder
+ * @param what it does with the config
  */
-export async function launchRun(given: {
-  target: { name: string; is: Target };
-  config: object;
-  carried: readonly Carried[];
-  args: readonly string[];
-}): Promise<RunRecord> {
-  const { target, carried, args } = given;
-  const created = new Date().toISOString();
-  const id = `${created.slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-")}-${randomBytes(3).toString("hex")}`;
-  const folder = `${target.is.scratch}/gcopd-runs/${id}`;
-  const config = `${JSON.stringify(given.config, null, 2)}\n`;
-  const { before, inside, gcopd } = surroundings(target.is);
-  const words = ["train", "--config", "config.json", "--out", "out", "--progress", "json", ...args];
-  const command = `${inside}${gcopd} ${words.map(plainOrQuoted).join(" ")}`;
-  const run = {
-    format: "gcopd.run.v1" as const,
-    id,
-    created_at: created,
-    version: PACKAGE.version,
-    folder,
-    command,
-    config_sha256: sha256Hex(config),
-  };
-  await makeFolder(at(id), 0o700);
-  // Before the files: what a kill leaves of them is listed, too.
-  const record = write({ run, target, attempt: 1, submitted_at: null, last: null });
-  try {
-    pack(at(id, PAYLOAD), carried, {
-      "run.json": `${JSON.stringify(run, null, 2)}\n`,
-      "config.json": config,
-      "run.sh": runScript,
-      [COMMAND_FILE]: `#!/bin/sh
-# Run ${id} of gcopd ${PACKAGE.version}. It can be started by hand, too: sh ${folder}/${COMMAND_FILE}
-cd ${quoted(folder)} || exit 72
-${before}exec ${command}
-`,
-    });
-  } catch (error) {
-    rmSync(at(id), { recursive: true });
-    throw error;
-  }
-  return submit(record);
+export function trainCommand(
+  target: Target,
+  args: readonly string[] = [],
+  what: readonly string[] = WHAT,
+): { before: string; command: string } {
+  const { before, inside, gcopd } = surroundings(target);
+  const words = ["train", "--config", CONFIG, ...what, ...args];
+  return { before, command: `${inside}${gcopd} ${words.map(plainOrQuoted).join(" ")}` };
 }
 
-/** Puts files, and links to what is carried, into an archive, which has its name once it is whole. */
-function pack(tar: string, carried: readonly Carried[], files: Record<string, string>): void {
-  const folder = `${tar}.files`;
-  const part = `${tar}.part`;
-  mkdirSync(join(folder, "in"), { recursive: true });
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-  for (const { from, to } of carried) symlinkSync(from, join(folder, to));
-  const { status, stderr, error } = spawnSync("tar", ["-chf", part, "-C", folder, "."], { encoding: "utf8" });
-  rmSync(folder, { recursive: true });
-  if (status !== 0)
-    throw new InputError(`the files of the run were not packed: ${error?.message ?? stderr.trim()}`, {
-      file: tar,
-    });
+/** Packs files and what is carried into an archive, which has its name once it is whole. */
+export async function packed(
+  tar: string,
+  files: Readonly<Record<string, string>>,
+  carried: readonly Carried[],
+): Promise<void> {
+  const [parts, part] = [`${tar}.files`, `${tar}.part`];
+  await mkdir(join(parts, "in"), { recursive: true });
+  for (const [name, text] of Object.entries(files)) await writeFile(join(parts, name), text);
+  for (const { from, to } of carried) await symlink(from, join(parts, to));
+  const { code, err } = await collect("tar", ["-chf", part, "-C", parts, "."]);
+  await rm(parts, { recursive: true });
+  if (code !== 0) throw new InputError(`the files of the run were not packed: ${err}`, { file: tar });
   renameSync(part, tar);
   syncFolderSync(join(tar, ".."));
 }
 
+/** A command with more options, of which the last of a kind counts. */
+const extended = (command: string, args: readonly string[]): string =>
+  [command, ...args.map(plainOrQuoted)].join(" ");
+
+/** What a run's folder says of its command. */
+function commandFiles(run: RunRecord["run"], target: Target): Record<string, string> {
+  const { id, folder, command, version } = run;
+  return {
+    [RECORD]: `${JSON.stringify(run, null, 2)}\n`,
+    [COMMAND_FILE]: `#!/bin/sh
+# Run ${id} of gcopd ${version}. It can be started by hand, too: sh ${folder}/${COMMAND_FILE}
+cd ${quoted(folder)} || exit 72
+${trainCommand(target).before}exec ${command}
+`,
+  };
+}
+
+/** Writes the command of the next attempt over that of the attempts before, each file whole. */
+async function rewrite({ run, target }: RunRecord): Promise<void> {
+  const shell = shellOf(target.is);
+  for (const [name, text] of Object.entries(commandFiles(run, target.is))) {
+    const write = `cat > "$1.part" && mv "$1.part" "$1"`;
+    const args = ["sh", "-c", write, "sh", `${run.folder}/${name}`];
+    const { code, err } = await shell.exec(args, { input: { text } });
+    if (code !== 0) throw new InputError(`${shell.place}: the command was not written: ${err}`);
+  }
+}
+
 const plainOrQuoted = (text: string): string => (/^[\w./:=,@+-]+$/.test(text) ? text : quoted(text));
 
-/** Sends what was written down. Twice is as good as once. */
-async function submit(record: RunRecord): Promise<RunRecord> {
-  const launcher = launcherOf(record.target.is);
-  const payload = at(record.run.id, PAYLOAD);
-  if (existsSync(payload)) await launcher.put(attemptOf(record), payload);
-  else {
-    const [gone] = await missingThere(record.target.is, [`${record.run.folder}/${RECORD}`]);
-    if (gone !== undefined)
-      throw new InputError(
-        `run ${record.run.id} cannot be submitted: its files are neither here nor on ${record.target.name}; launch its config again`,
-      );
+/** The runs that are written down in one folder of this machine: those of `gcopd launch`, and of a worker's page. */
+export class LaunchedRuns {
+  /** @param folder with a folder for each run, made with the first of them */
+  constructor(readonly folder: string) {}
+
+  /** A path in what this machine keeps of a run. */
+  at(id: string, ...path: string[]): string {
+    return join(this.folder, id, ...path);
   }
-  await launcher.submit(attemptOf(record));
-  const submitted = write({ ...record, submitted_at: new Date().toISOString() });
-  rmSync(payload, { force: true });
-  return submitted;
-}
 
-/**
- * What the target says of a run's newest attempt, which may be one that another machine began.
- *
- * @returns the record, with it written down, and the status
- */
-export async function lookAtRun(
-  record: RunRecord,
-  offsets: { out: number | "tail"; err: number | "tail" } = { out: "tail", err: "tail" },
-): Promise<{ record: RunRecord; status: RunStatus }> {
-  const launcher = launcherOf(record.target.is);
-  const status = await launcher.status(attemptOf(record), offsets);
-  if (status.state === "unreachable") return { record, status };
-  if (status.latest > record.attempt)
-    return lookAtRun({ ...record, attempt: status.latest }, { out: "tail", err: "tail" });
-  const { state, code } = status;
-  return { record: write({ ...record, last: { state, code, at: new Date().toISOString() } }), status };
-}
+  /** Ids of the runs that were launched from here or imported, oldest first. */
+  ids(): string[] {
+    if (!existsSync(this.folder)) return [];
+    return readdirSync(this.folder)
+      .filter((id) => existsSync(this.at(id, RECORD)))
+      .sort();
+  }
 
-/**
- * Submits what was never begun, or goes on with what ended, from its last checkpoint.
- *
- * @throws InputError for a run that is under way or done; `Unreachable` when nothing is known
- */
-export async function resumeRun(id: string): Promise<RunRecord> {
-  const { record, status } = await lookAtRun(readRun(id));
-  const { state, code, asked } = status;
-  if (state === "unreachable") throw new Unreachable(status.reason ?? "the target did not answer");
-  if (state === "running" || state === "queued")
-    throw new InputError(`run ${id} is ${state}: there is nothing to resume`);
-  if (state === "ended" && code === 0) throw new InputError(`run ${id} is done: there is nothing to resume`);
-  if (state === "never" && asked === null) return submit(record);
-  return submit(write({ ...record, attempt: record.attempt + 1, submitted_at: null, last: null }));
-}
+  /** @throws InputError for a run that is not known here, or a record that is damaged */
+  read(id: string): RunRecord {
+    if (!this.has(id))
+      throw new InputError(
+        `no run ${JSON.stringify(id)} was launched from here: \`gcopd launch list\` has those that were`,
+      );
+    return readJson(recordSchema, this.at(id, RECORD));
+  }
 
-/**
- * Takes a run over from its folder on a target.
- *
- * @throws InputError when there is none, or it is known here
- */
-export async function importRun(folder: string, target: { name: string; is: Target }): Promise<RunRecord> {
-  const shell = shellOf(target.is);
-  const file = `${folder.replace(/\/+$/, "")}/run.json`;
-  const { code, out } = await script(shell, `echo ${MARK} && cat "$1"`, file);
-  const [, text = ""] = Buffer.from(out).toString().split(`${MARK}\n`);
-  if (code !== 0) throw new InputError(`${shell.place}: there is no run in ${folder}: expected ${file}`);
-  const run = parsed(runSchema, text, `${shell.place}:${file}`);
-  // Its owner wrote it: it names no other folder, which `stop` or `fetch` would then reach.
-  if (`${run.folder}/${RECORD}` !== file)
-    throw new InputError(`expected the folder that is imported, got ${JSON.stringify(run.folder)}`, {
-      file: `${shell.place}:${file}`,
-      key: "folder",
+  has(id: string): boolean {
+    return ID.test(id) && existsSync(this.at(id, RECORD));
+  }
+
+  /** The config as it was given, else as the target reads it; null for a run of an earlier version, which kept none here. */
+  config(id: string): Record<string, unknown> | null {
+    const file = this.at(id, CONFIG);
+    return existsSync(file) ? readJson(configSchema, file) : null;
+  }
+
+  #write(record: RunRecord): RunRecord {
+    writeWholeSync(this.at(record.run.id, RECORD), `${JSON.stringify(record, null, 2)}\n`);
+    return record;
+  }
+
+  /**
+   * Launches `gcopd train` on a target. The run is known here, with all that it needs, before the target hears of it:
+   * after a kill at any point `resume` goes on, and the run begins once.
+   */
+  async launch(launch: Launch): Promise<RunRecord> {
+    const record = await this.intend(launch);
+    try {
+      await this.pack(record, launch);
+    } catch (error) {
+      this.forget(record.run.id);
+      throw error;
+    }
+    return this.submit(record);
+  }
+
+  /** Writes a run down: the first step of a launch. Its files are still to be packed, and sent. */
+  async intend({ target, config, given = config, args, title }: Omit<Launch, "carried">): Promise<RunRecord> {
+    const created = new Date().toISOString();
+    const id = `${created.slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-")}-${randomBytes(3).toString("hex")}`;
+    const text = configText(config);
+    const run = {
+      format: "gcopd.run.v1" as const,
+      id,
+      created_at: created,
+      version: PACKAGE.version,
+      folder: runFolder(target.is, id),
+      command: trainCommand(target.is, args).command,
+      config_sha256: sha256Hex(text),
+      ...(title === undefined ? {} : { title: checkedBy(titleSchema, title, { key: "title" }) }),
+    };
+    await makeFolder(this.at(id), 0o700);
+    writeWholeSync(this.at(id, CONFIG), configText(given));
+    return this.#write({ run, target, attempt: 1, rewrite: false, submitted_at: null, last: null });
+  }
+
+  /** Packs what a run sends to its target into one archive, which has its name once it is whole. */
+  async pack(
+    { run, target, attempt }: RunRecord,
+    { carried, config }: Pick<Launch, "carried" | "config">,
+  ): Promise<void> {
+    const files = { ...commandFiles(run, target.is), [CONFIG]: configText(config), "run.sh": runScript };
+    await packed(this.#payload({ run, attempt }), files, carried);
+  }
+
+  /** What is still to be sent. That of a move is the next attempt's: it counts from when the record names the other target. */
+  #payload({ run, attempt }: Pick<RunRecord, "run" | "attempt">): string {
+    return this.at(run.id, attempt === 1 ? PAYLOAD : `payload-${attempt}.tar`);
+  }
+
+  /** Sends what was written down. Twice is as good as once. */
+  async submit(record: RunRecord): Promise<RunRecord> {
+    const launcher = launcherOf(record.target.is);
+    const payload = this.#payload(record);
+    if (existsSync(payload)) await launcher.put(attemptOf(record), payload);
+    else {
+      const [gone] = await missingThere(record.target.is, [`${record.run.folder}/${RECORD}`]);
+      if (gone !== undefined)
+        throw new InputError(
+          `run ${record.run.id} cannot be submitted: its files are neither here nor on ${record.target.name}; launch its config again`,
+        );
+    }
+    if (record.rewrite) await rewrite(record);
+    await launcher.submit(attemptOf(record));
+    const submitted = this.#write({ ...record, rewrite: false, submitted_at: new Date().toISOString() });
+    rmSync(payload, { force: true });
+    return submitted;
+  }
+
+  /** Gives a run another name, on this machine alone. @throws InputError for one that is empty or too long */
+  rename(id: string, title: string): RunRecord {
+    const { run, ...rest } = this.read(id);
+    return this.#write({ ...rest, run: { ...run, title: checkedBy(titleSchema, title, { key: "title" }) } });
+  }
+
+  /** Takes the record of a run away from this machine. Its folder on the target, where it has one, stays. */
+  forget(id: string): void {
+    rmSync(this.at(id), { recursive: true });
+  }
+
+  /**
+   * What the target says of a run's newest attempt, which may be one that another machine began.
+   *
+   * @returns the record, with it written down, and the status
+   */
+  async look(
+    record: RunRecord,
+    offsets: Offsets = { out: "tail", err: "tail" },
+  ): Promise<{ record: RunRecord; status: RunStatus }> {
+    const launcher = launcherOf(record.target.is);
+    const status = await launcher.status(attemptOf(record), offsets);
+    if (status.state === "unreachable") return { record, status };
+    if (status.latest > record.attempt) return this.look({ ...record, attempt: status.latest });
+    const { state, code, asked, began, seconds } = status;
+    const last = { state, code, at: new Date().toISOString(), asked, began, seconds };
+    return { record: this.#write({ ...record, last }), status };
+  }
+
+  /** Asks a run to end after its step, or now. @throws InputError for one that has ended */
+  async ask(id: string, what: "stop" | "cancel"): Promise<RunRecord> {
+    const { record, status } = await this.look(this.read(id));
+    if (status.state === "ended")
+      throw new InputError(`run ${id} has ended already: ${describeState(record, status)}`);
+    await launcherOf(record.target.is)[what](attemptOf(record));
+    return record;
+  }
+
+  /**
+   * Submits what was never begun, or goes on with what ended, from its last checkpoint.
+   *
+   * @param target where it goes on; where it is when absent
+   * @param args more options of `gcopd train`, after those that it has
+   * @throws InputError for a run that is under way or done; `Unreachable` when nothing is known
+   */
+  async resume(
+    id: string,
+    { target, args = [] }: { target?: RunRecord["target"] | undefined; args?: readonly string[] } = {},
+  ): Promise<RunRecord> {
+    const { record, status } = await this.look(this.read(id));
+    const { state, code, asked } = status;
+    const place = record.target.name;
+    const moves = target !== undefined && target.name !== place;
+    if (state === "unreachable" && moves)
+      throw new Unreachable(
+        `run ${id} may still live on ${place}, which did not answer (${status.reason ?? "no reason"}): resume it elsewhere once ${place} answers`,
+      );
+    if (state === "unreachable") throw new Unreachable(status.reason ?? "the target did not answer");
+    if (state === "running" || state === "queued")
+      throw new InputError(
+        moves
+          ? `run ${id} is ${state} on ${place}: gcopd launch stop ${id} first, and resume it once it has ended`
+          : `run ${id} is ${state}: there is nothing to resume`,
+      );
+    if (state === "ended" && code === 0)
+      throw new InputError(`run ${id} is done: there is nothing to resume`);
+    const begun = state !== "never" || asked !== null;
+    const next = {
+      ...{ attempt: record.attempt + (begun ? 1 : 0), submitted_at: null, last: null },
+      rewrite: record.rewrite || args.length > 0,
+    };
+    const run = { ...record.run, command: extended(record.run.command, args) };
+    if (moves && existsSync(this.#payload(record)))
+      throw new InputError(
+        `run ${id} was not sent to ${place} whole: resume it there first, or launch its config again on ${target.name}`,
+      );
+    if (moves) return this.#move({ ...record, run }, target);
+    return this.submit(begun || args.length > 0 ? this.#write({ ...record, ...next, run }) : record);
+  }
+
+  /**
+   * Brings a run's folder over this machine to another target, where its next attempt begins. Until the record names the
+   * other target nothing is sent there, and from then on nothing is asked of the first: a kill in between leaves the run
+   * at one of the two.
+   */
+  async #move(record: RunRecord, target: RunRecord["target"]): Promise<RunRecord> {
+    const { run, attempt } = record;
+    const here = this.at(run.id, "moving");
+    await rm(here, { recursive: true, force: true });
+    const attempts = Array.from({ length: attempt }, (_, n) => `attempt-${n + 1}`);
+    await launcherOf(record.target.is).fetch(attemptOf(record), [CONFIG, "in", "out", ...attempts], here);
+    const { config, carried } = await movedConfig(here, record.target.is, target);
+    const text = configText(config);
+    const options = run.command.split(` ${WHAT.join(" ")}`)[1] ?? "";
+    const moved: RunRecord = {
+      run: {
+        ...run,
+        // A target that it was on before has a folder of it already.
+        folder: runFolder(target.is, `${run.id}-${attempt + 1}`),
+        command: trainCommand(target.is).command + options,
+        config_sha256: sha256Hex(text),
+      },
+      ...{ target, attempt: attempt + 1, rewrite: false, submitted_at: null, last: null },
+    };
+    const brought = ["out", ...attempts].filter((name) => existsSync(join(here, name)));
+    await this.pack(moved, {
+      config,
+      carried: [...carried, ...brought.map((name) => ({ from: join(here, name), to: name }))],
     });
-  if (existsSync(at(run.id, RECORD))) throw new InputError(`run ${run.id} is known here already`);
-  await makeFolder(at(run.id), 0o700);
-  const record = { run, target, attempt: 1, submitted_at: run.created_at, last: null };
-  return (await lookAtRun(write(record))).record;
+    this.#write(moved);
+    await rm(here, { recursive: true });
+    return this.submit(moved);
+  }
+
+  /**
+   * Copies a run's results, and the output of its attempts, into a new folder of this machine.
+   *
+   * @returns what the run did then: the files of one that goes on are those until now
+   */
+  async fetch(id: string, to: string, { checkpoints = false } = {}): Promise<RunStatus> {
+    const { record, status } = await this.look(this.read(id));
+    const attempts = Array.from({ length: record.attempt }, (_, n) => `attempt-${n + 1}`);
+    const results = [...RESULTS, ...(checkpoints ? ["checkpoints"] : [])].map((name) => `out/${name}`);
+    const paths = ["run.json", COMMAND_FILE, ...results, ...attempts];
+    await launcherOf(record.target.is).fetch(attemptOf(record), paths, to);
+    return status;
+  }
+
+  /** What was fetched of a run to be kept here; there may be nothing. */
+  fetched(id: string): string {
+    return this.at(id, FETCHED);
+  }
+
+  /** Fetches a run's results into the folder of this machine's record, in the place of what was fetched before. */
+  async fetchHere(id: string, options: { checkpoints?: boolean } = {}): Promise<void> {
+    const to = this.fetched(id);
+    const [fresh, before] = [temporaryName(to), temporaryName(to)];
+    await this.fetch(id, fresh, options);
+    if (existsSync(to)) renameSync(to, before);
+    renameSync(fresh, to);
+    await rm(before, { recursive: true, force: true });
+  }
+
+  /**
+   * Takes a run over from its folder on a target.
+   *
+   * @throws InputError when there is none, or it is known here
+   */
+  async import(folder: string, target: { name: string; is: Target }): Promise<RunRecord> {
+    const shell = shellOf(target.is);
+    const path = folder.replace(/\/+$/, "");
+    const file = `${path}/${RECORD}`;
+    const cat = `echo ${MARK} && cat "$1/${RECORD}" && echo ${MARK} && { cat "$1/${CONFIG}" 2> /dev/null || :; }`;
+    const { code, out } = await script(shell, cat, path);
+    const [, text = "", config = ""] = Buffer.from(out).toString().split(`${MARK}\n`);
+    if (code !== 0) throw new InputError(`${shell.place}: there is no run in ${folder}: expected ${file}`);
+    const there = { file: `${shell.place}:${file}` };
+    const run = checkedBy(runSchema, parseJsonText(text, there), there);
+    // Its owner wrote it: it names no other folder, which `stop` or `fetch` would then reach.
+    if (`${run.folder}/${RECORD}` !== file)
+      throw new InputError(`expected the folder that is imported, got ${JSON.stringify(run.folder)}`, {
+        ...there,
+        key: "folder",
+      });
+    if (existsSync(this.at(run.id, RECORD))) throw new InputError(`run ${run.id} is known here already`);
+    if (config !== "") checkedBy(configSchema, parseJsonText(config, { file: CONFIG }), { file: CONFIG });
+    await makeFolder(this.at(run.id), 0o700);
+    if (config !== "") writeWholeSync(this.at(run.id, CONFIG), config);
+    const record = { run, target, attempt: 1, rewrite: false, submitted_at: run.created_at, last: null };
+    return (await this.look(this.#write(record))).record;
+  }
+}
+
+export const configText = (config: object): string => `${JSON.stringify(config, null, 2)}\n`;
+
+function readJson<T>(schema: z.ZodType<T>, file: string): T {
+  const text = onFileSync(file, "read", () => readFileSync(file, "utf8"));
+  return checkedBy(schema, parseJsonText(text, { file }), { file });
 }

@@ -1,9 +1,12 @@
 /** A shell on the machine where a run's folder is: this one, or another over ssh. */
-import { spawn } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { createReadStream } from "node:fs";
-import type { Writable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { InputError } from "../../core/errors.ts";
+
+/** Stands before what is meant for us: a login may print text of its own. */
+export const MARK = "gcopd-answer";
 
 /** The target did not answer: nothing is known of what runs there. */
 export class Unreachable extends InputError {}
@@ -15,8 +18,8 @@ export interface Answer {
 }
 
 export interface Streams {
-  /** Standard input: a text, or the file of this path. */
-  input?: { text: string } | { file: string };
+  /** Standard input: a text, the file of this path, or nothing, open until the signal, which ends the program. */
+  input?: { text: string } | { file: string } | { until: AbortSignal } | { stream: Readable };
   /** Takes standard output as it comes; else it is in the answer. */
   into?: Writable;
 }
@@ -65,14 +68,19 @@ export async function collect(
   });
   // A program that ends early reads no further; its code says why.
   child.stdin.on("error", () => undefined);
-  const sent =
-    input !== undefined && "file" in input
-      ? pipeline(createReadStream(input.file), child.stdin).catch(unlessClosed)
-      : child.stdin.end(input?.text ?? "");
+  const sent = send(input, child);
   if (into === undefined) child.stdout.on("data", (bytes: Uint8Array) => out.push(bytes));
   else child.stdout.pipe(into);
   const [code] = await Promise.all([ended, sent]);
   return { code, out: Buffer.concat(out), err: err.trim() };
+}
+
+async function send(input: Streams["input"], child: ChildProcessWithoutNullStreams): Promise<void> {
+  if (input === undefined || "text" in input) child.stdin.end(input?.text ?? "");
+  else if ("file" in input) await pipeline(createReadStream(input.file), child.stdin).catch(unlessClosed);
+  else if ("stream" in input) await pipeline(input.stream, child.stdin).catch(unlessClosed);
+  else if (input.until.aborted) child.kill();
+  else input.until.addEventListener("abort", () => child.kill(), { once: true });
 }
 
 function unlessClosed(error: NodeJS.ErrnoException): void {

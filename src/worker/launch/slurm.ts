@@ -21,15 +21,23 @@ export interface SlurmResources {
 }
 
 /** Ids are given again, and a restarted controller forgets them: an attempt is found by its name. */
-function jobName({ id, number }: Attempt): string {
+export function jobName({ id, number }: Attempt): string {
   return `gcopd-${id}-${number}`;
 }
 
+/** What a target asks of Slurm, as options of `sbatch`. */
+export function resourceOptions({ partition, account, gpus, time, sbatch }: SlurmResources): string[] {
+  return [
+    ...(partition === undefined ? [] : [`--partition=${partition}`]),
+    ...(account === undefined ? [] : [`--account=${account}`]),
+    ...(gpus === undefined ? [] : [`--gres=gpu:${gpus}`]),
+    ...(time === undefined ? [] : [`--time=${time}`]),
+    ...(sbatch ?? []),
+  ];
+}
+
 /** The script of an attempt, which `sbatch` also takes by hand. */
-export function batchScript(
-  run: Attempt,
-  { partition, account, gpus, time, sbatch }: SlurmResources,
-): string {
+export function batchScript(run: Attempt, resources: SlurmResources): string {
   const attempt = attemptFolder(run);
   const options = [
     `--job-name=${jobName(run)}`,
@@ -40,22 +48,25 @@ export function batchScript(
     `--output=${attempt}/slurm.out`,
     // Two minutes before the time limit it is asked to end after its step.
     "--signal=B:USR1@120",
-    ...(partition === undefined ? [] : [`--partition=${partition}`]),
-    ...(account === undefined ? [] : [`--account=${account}`]),
-    ...(gpus === undefined ? [] : [`--gres=gpu:${gpus}`]),
-    ...(time === undefined ? [] : [`--time=${time}`]),
-    ...(sbatch ?? []),
+    ...resourceOptions(resources),
   ];
   const words = ["sh", `${run.folder}/run.sh`, "run", attempt, "sh", `${run.folder}/${COMMAND_FILE}`];
   return `#!/bin/sh\n${options.map((option) => `#SBATCH ${option}\n`).join("")}exec ${words.map(quoted).join(" ")}\n`;
+}
+
+/** Shell lines that leave the script in the attempt's folder. */
+export function writeScript(run: Attempt, resources: SlurmResources): string {
+  const attempt = attemptFolder(run);
+  return `mkdir -p ${quoted(attempt)} && cat > ${quoted(`${attempt}/sbatch.sh`)} << 'END OF SCRIPT' || exit 72
+${batchScript(run, resources)}END OF SCRIPT
+`;
 }
 
 /**
  * Submits unless the attempt has begun or the controller has it; refuses where the controller cannot say. The name is
  * told twice: on the command line it comes before SBATCH_JOB_NAME and the target's own options.
  */
-const SUBMIT = `mkdir -p "$1" || exit 72
-[ ! -e "$1/claim" ] || exit 0
+const SUBMIT = `[ ! -e "$1/claim" ] || exit 0
 known=$(squeue -h -u "$(id -un)" --name "$2" -o %i) || { echo "squeue does not answer: nothing was submitted" >&2; exit 74; }
 [ -z "$known" ] || exit 0
 sbatch --parsable --job-name "$2" "$1/sbatch.sh" > /dev/null`;
@@ -65,19 +76,16 @@ scancel $pending -u "$(id -un)" --name "$1"`;
 
 export function slurmLauncher(shell: Shell, resources: SlurmResources): RunLauncher {
   const slurm: Scheduler = {
-    submit(_, run) {
-      const attempt = attemptFolder(run);
-      const text = `mkdir -p ${quoted(attempt)} && cat > ${quoted(`${attempt}/sbatch.sh`)} << 'END OF SCRIPT' || exit 72
-${batchScript(run, resources)}END OF SCRIPT
-${SUBMIT}`;
-      return script(shell, text, attempt, jobName(run));
-    },
+    submit: (_, run) =>
+      script(shell, `${writeScript(run, resources)}${SUBMIT}`, attemptFolder(run), jobName(run)),
     // Pending and running jobs first; of one that is gone the accounting may know why.
-    ask: (run) => `name=${quoted(jobName(run))}
+    ask: {
+      there: (run) => `name=${quoted(jobName(run))}
 queue=$(squeue -h -u "$(id -un)" --name "$name" -o '%T|%S|%r' 2>&1) || queue="SILENT||$queue"
 [ -n "$queue" ] || queue=$(sacct -X -n -P -S now-30days --name "$name" -o State 2> /dev/null | tail -n 1 | sed 's/^\\(..*\\)$/GONE||\\1/')
 echo "scheduler $(echo "$queue" | tail -n 1)"`,
-    read: queuedState,
+      read: queuedState,
+    },
     async remove(_, run, running) {
       const answer = await script(shell, REMOVE, jobName(run), String(running));
       if (answer.code !== 0)
@@ -90,7 +98,7 @@ echo "scheduler $(echo "$queue" | tail -n 1)"`,
 }
 
 /** `STATE|START|REASON`, or nothing for a job that the controller does not know. */
-function queuedState(line: string): Queued {
+export function queuedState(line: string): Queued {
   const [word = "", start = "", ...rest] = line.split("|");
   const reason = rest.join("|").trim();
   const facts = {

@@ -1,5 +1,6 @@
 /** A shell over ssh, with the user's own configuration, keys and agent: it asks nothing and keeps no secret. */
-import { collect, quoted, type Shell, Unreachable } from "./shell.ts";
+import { Writable } from "node:stream";
+import { type Answer, collect, MARK, quoted, type Shell, type Streams, Unreachable } from "./shell.ts";
 
 export interface SshPlace {
   /** Host, or its name in the ssh configuration. */
@@ -10,8 +11,61 @@ export interface SshPlace {
   ssh_config?: string | undefined;
 }
 
-export function sshShell({ host, user, port, ssh_config: config }: SshPlace): Shell {
-  const place = user === undefined ? host : `${user}@${host}`;
+export function sshShell(to: SshPlace): Shell {
+  const place = placeOf(to);
+  return {
+    place,
+    exec: (args, streams) => ssh(to, [], args.map(quoted).join(" "), streams),
+  };
+}
+
+/**
+ * Forwards a unix socket of this machine to one of another, until `until` is aborted or the connection breaks. A
+ * connection of its own: one that is shared would keep the socket.
+ *
+ * @param up called once the socket is there
+ * @throws Unreachable when the connection cannot be made, or broke
+ */
+export async function tunnel(
+  to: SshPlace,
+  { local, socket }: { local: string; socket: string },
+  until: AbortSignal,
+  up: () => void,
+): Promise<void> {
+  let out = "";
+  const into = new Writable({
+    write(bytes, _, done) {
+      if (!out.includes(MARK)) {
+        out += String(bytes);
+        if (out.includes(MARK)) up();
+      }
+      done();
+    },
+  });
+  const own = [
+    "ControlMaster=no",
+    "ControlPath=none",
+    "ExitOnForwardFailure=yes",
+    "StreamLocalBindUnlink=yes",
+  ];
+  const forward = [...own.flatMap((option) => ["-o", option]), "-L", `${local}:${socket}`];
+  try {
+    // Ends with our end of its standard input, so that nothing is left where this process is killed.
+    await ssh(to, forward, `echo ${MARK} && exec cat`, { input: { until }, into });
+    throw new Unreachable(`${placeOf(to)}: the connection broke`);
+  } catch (error) {
+    if (!(error instanceof Unreachable) || !until.aborted) throw error;
+  }
+}
+
+async function ssh(
+  to: SshPlace,
+  more: readonly string[],
+  command: string,
+  streams: Streams | undefined,
+): Promise<Answer> {
+  const { port, ssh_config: config } = to;
+  const place = placeOf(to);
   const options = [
     // No question that nobody would answer, and an end for a connection that died.
     ...["-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"],
@@ -19,16 +73,13 @@ export function sshShell({ host, user, port, ssh_config: config }: SshPlace): Sh
     ...(config === undefined ? [] : ["-F", config]),
     ...(port === undefined ? [] : ["-p", String(port)]),
   ];
-  return {
-    place,
-    async exec(args, streams) {
-      const answer = await collect("ssh", [...options, "--", place, args.map(quoted).join(" ")], streams);
-      // ssh's own code: the connection could not be made, or broke.
-      if (answer.code === 255) throw new Unreachable(`${place}: ${sshProblem(answer.err, place)}`);
-      return answer;
-    },
-  };
+  const answer = await collect("ssh", [...options, ...more, "--", place, command], streams);
+  // ssh's own code: the connection could not be made, or broke.
+  if (answer.code === 255) throw new Unreachable(`${place}: ${sshProblem(answer.err, place)}`);
+  return answer;
 }
+
+const placeOf = ({ host, user }: SshPlace): string => (user === undefined ? host : `${user}@${host}`);
 
 /** What is wrong with a connection and what to do, from what ssh printed. */
 export function sshProblem(printed: string, place: string): string {
@@ -40,7 +91,7 @@ export function sshProblem(printed: string, place: string): string {
   if (/Permission denied/.test(printed))
     return `no key was accepted: ssh ${place} must work without a password (ssh-copy-id, or ssh-add)`;
   if (/Could not resolve hostname/.test(printed))
-    return "there is no host of this name: check `host`, or add it to ~/.ssh/config";
+    return "there is no host with this name: check `host`, or add it to ~/.ssh/config";
   if (/Connection refused/.test(printed)) return "no ssh server answers there: check `host` and `port`";
   if (/timed out|No route to host|unreachable/.test(printed))
     return "it does not answer: check the network, or the VPN";

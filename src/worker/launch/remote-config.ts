@@ -2,17 +2,15 @@
 import { existsSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, isAbsolute, join } from "node:path";
-import { InputError } from "../../core/errors.ts";
+import { checkOf, InputError } from "../../core/errors.ts";
+import { budgetSeconds } from "../../core/loop/budget.ts";
 import type { EnvironmentConfig } from "../../core/loop/live-config.ts";
-import { checkTrainConfig, type TrainConfig, trainConfigSchema } from "../../core/loop/train-config.ts";
+import { isServed, type TrainConfig } from "../../core/loop/train-config.ts";
 import { parseHubName } from "../../engine/hub/hub-client.ts";
 import { onFile } from "../../node/file-error.ts";
-import type { Carried } from "../../worker/launch/runs.ts";
-import type { Target } from "../../worker/launch/target.ts";
-import { absoluteFrom, checkOf, readConfigFile } from "../config-file.ts";
-
-/** Stands before a path of the target, or the name of one of its models. */
-const ON_TARGET = "target:";
+import { missingThere } from "./check.ts";
+import type { Carried } from "./run-record.ts";
+import { ON_TARGET, type Target } from "./target.ts";
 
 /** Bytes that go with a run; more is copied once, by hand, and named by its path on the target. */
 const MOST = 2 ** 30;
@@ -26,16 +24,27 @@ export interface RemoteConfig {
   there: { key: string; path: string }[];
 }
 
+/** Where a config comes from. */
+export interface ConfigOrigin {
+  /** Its file, for messages. */
+  file: string;
+  /** A path of it, from the root of this machine. */
+  absolute: (path: string) => string;
+  /** Whether a file goes with the run although the target is this machine: it will not stay where it is. */
+  passing?: (path: string) => boolean;
+}
+
 /**
- * Reads a config for a target. A path that is here goes with the run, or stays as it is where the target is this machine.
- * `target:PATH`, `target:MODEL`, and an absolute path that is not here are on the target.
+ * A config as a target reads it. A path that is here goes with the run, or stays as it is where the target is this
+ * machine. `target:PATH`, `target:MODEL`, and an absolute path that is not here are on the target.
  *
  * @throws InputError that names file and key
  */
-export async function readRemoteConfig(file: string, target: Target): Promise<RemoteConfig> {
-  const config = await readConfigFile(trainConfigSchema, file);
-  checkOf(file, () => checkTrainConfig(config));
-  const absolute = absoluteFrom(file);
+export async function remoteConfig(
+  config: TrainConfig,
+  target: Target,
+  { file, absolute, passing = () => false }: ConfigOrigin,
+): Promise<RemoteConfig> {
   const carried: Carried[] = [];
   const there: RemoteConfig["there"] = [];
   let bytes = 0;
@@ -61,7 +70,7 @@ export async function readRemoteConfig(file: string, target: Target): Promise<Re
       if (isAbsolute(path) && target.host !== undefined) return onTarget(path, key);
       throw new InputError(`${here} is not here; ${ON_TARGET}/PATH names one of the target`, { file, key });
     }
-    if (target.host === undefined) return here;
+    if (target.host === undefined && !passing(here)) return here;
     const known = carried.find(({ from }) => from === here);
     if (known !== undefined) return known.to;
     bytes += await sizeOf(here);
@@ -93,20 +102,32 @@ export async function readRemoteConfig(file: string, target: Target): Promise<Re
     };
   };
 
-  const { library, episodes, parent, tokenizer, environment, evaluate } = config;
-  const model = async (key: "teacher" | "student") =>
-    checkOf(file, () => parseHubName(config[key])) === null ? place(key, config[key]) : config[key];
+  const { library, episodes, calibrate_with: calibrator, parent, tokenizer, environment, evaluate } = config;
+  // The address of a server is one on the target.
+  const model = async (key: string, named: string) =>
+    (key === "teacher" && isServed(named)) || checkOf(file, () => parseHubName(named)) !== null
+      ? named
+      : place(key, named);
   const placed: TrainConfig = {
     ...config,
     ...(library === undefined ? {} : { library: await each("library", library) }),
     ...(episodes === undefined ? {} : { episodes: await each("episodes", episodes) }),
-    teacher: await model("teacher"),
-    student: await model("student"),
+    teacher: await model("teacher", config.teacher),
+    ...(calibrator === undefined ? {} : { calibrate_with: await model("calibrate_with", calibrator) }),
+    student: await model("student", config.student),
     ...(parent === undefined ? {} : { parent: await place("parent", parent) }),
     ...(tokenizer === undefined ? {} : { tokenizer: await place("tokenizer", tokenizer) }),
     ...(environment === undefined ? {} : { environment: await playedIn("environment", environment) }),
   };
   delete placed.$schema;
+  const { gpus, price_per_gpu_hour: price } = target;
+  const own = { ...(gpus === undefined ? {} : { gpus }), ...(price ? { price_per_gpu_hour: price } : {}) };
+  // Also where it has no amount yet: a resume may bring one.
+  const budget = { ...own, ...config.budget };
+  if (Object.keys(budget).length > 0) {
+    checkOf(file, () => budgetSeconds(budget));
+    placed.budget = budget;
+  }
   if (evaluate !== undefined) {
     const { environment: own, tasks } = evaluate;
     placed.evaluate = {
@@ -116,6 +137,25 @@ export async function readRemoteConfig(file: string, target: Target): Promise<Re
     };
   }
   return { config: placed, carried, bytes, there };
+}
+
+/** @throws InputError for the first path that is neither here nor on the target; `Unreachable` */
+export async function checkThere(
+  target: { name: string; is: Target },
+  there: RemoteConfig["there"],
+  file: string,
+): Promise<void> {
+  if (there.length === 0) return;
+  const missing = await missingThere(
+    target.is,
+    there.map(({ path }) => path),
+  );
+  const gone = there.find(({ path }) => missing.includes(path));
+  if (gone !== undefined)
+    throw new InputError(`${gone.path} is neither here nor on target ${target.name}`, {
+      file,
+      key: gone.key,
+    });
 }
 
 /** Bytes of a file, or of all files below a folder. */

@@ -1,0 +1,130 @@
+/** `gcopd train --plan` on a target itself. What it tells is kept here; nothing is left there. */
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { z } from "zod";
+import { InputError } from "../../core/errors.ts";
+import { parseJsonText } from "../../core/json.ts";
+import { checkedBy } from "../../core/record/describe-issue.ts";
+import { onFileSync } from "../../node/file-error.ts";
+import { sha256Hex } from "../../node/sha256.ts";
+import { makeFolder, writeWholeSync } from "../../node/whole-file.ts";
+import { lastSaid } from "../job/plan.ts";
+import { rayJob } from "./ray.ts";
+import { configText, type Launch, packed, runFolder, trainCommand } from "./runs.ts";
+import { MARK, quoted } from "./shell.ts";
+import { resourceOptions } from "./slurm.ts";
+import { shellOf, type Target } from "./target.ts";
+
+/** Name of the folder of kept plans in a data folder. */
+export const PLANNED = "planned";
+
+const toldSchema = z.looseObject({ total: z.number() });
+const keptSchema = z.object({ at: z.iso.datetime(), plan: toldSchema });
+
+/** A plan as the target told it, and when. */
+export type KeptPlan = z.infer<typeof keptSchema>;
+
+type Planned = Pick<Launch, "target" | "config" | "carried" | "args">;
+
+/** Reads a whole archive, runs the plan where `$3` says, prints what it told, and takes the folder away, whatever the end. */
+const SCRIPT = `umask 077
+mkdir -p "$1" || exit 72
+trap 'cd / && rm -rf "$1"; rmdir "\${1%/*}" 2> /dev/null; :' EXIT
+trap 'exit 143' HUP INT TERM
+cd "$1" && cat > in.tar || exit 72
+[ "$(($(wc -c < in.tar)))" = "$2" ] || { echo "the connection broke" >&2; exit 72; }
+tar -xof in.tar && rm in.tar || exit 72
+eval "$3" > wait.log 2>&1 < /dev/null
+# A network file system may show an old folder until it is listed.
+ls > /dev/null
+[ -e code ] || { tail -n 3 wait.log >&2; exit 75; }
+echo ${MARK}
+cat plan.json
+cat plan.log >&2
+exit "$(cat code)"`;
+
+/**
+ * Plans a run on its target. A plan without a probe needs no device and is made by the target's shell, unless the target
+ * asks for GPUs: its passes are then cut as theirs.
+ *
+ * @throws InputError with the line of the command that refuses the config; `Unreachable`
+ */
+export async function planThere(
+  folder: string,
+  { target: { name, is }, config, carried, args = [] }: Planned,
+  { probe }: { probe: boolean },
+): Promise<KeptPlan> {
+  const shell = shellOf(is);
+  const there = runFolder(is, `plan-${randomBytes(6).toString("hex")}`);
+  const { before, command } = trainCommand(is, args, ["--plan", ...(probe ? ["--probe"] : [])]);
+  const waiting = is.slurmrestd === undefined ? WAITING[is.scheduler] : null;
+  if (probe && waiting === null)
+    throw new InputError(
+      `target ${name}: a probe is waited for in the shell there, which a target with ${is.slurmrestd === undefined ? is.scheduler : "slurmrestd"} cannot do: plan without it`,
+    );
+  const scheduled = probe || is.gpus !== undefined;
+  const slurm = ["--job-name=gcopd-plan", "--output=slurm.out", ...resourceOptions(is)];
+  const script = `#!/bin/sh
+${slurm.map((option) => `#SBATCH ${option}\n`).join("")}cd ${quoted(there)} || exit 72
+(${before}exec ${command}) > plan.json 2> plan.log
+echo $? > code.part && mv code.part code
+`;
+  const parts = mkdtempSync(join(tmpdir(), "gcopd-plan-"));
+  try {
+    const tar = join(parts, "in.tar");
+    await packed(tar, { "config.json": configText(config), "plan.sh": script }, carried);
+    const { code, out, err } = await shell.exec(
+      [
+        "sh",
+        "-c",
+        SCRIPT,
+        "sh",
+        there,
+        String(statSync(tar).size),
+        scheduled && waiting !== null ? waiting(is) : PLAIN,
+      ],
+      { input: { file: tar } },
+    );
+    if (code !== 0)
+      throw new InputError(
+        `${name}: ${lastSaid(err).replaceAll(`${there}/`, "") || `the plan ended with exit code ${code}`}`,
+      );
+    const text = Buffer.from(out).toString().split(`${MARK}\n`).at(-1) ?? "";
+    const file = `${shell.place}: the plan`;
+    const kept = {
+      at: new Date().toISOString(),
+      plan: checkedBy(toldSchema, parseJsonText(text, { file }), { file }),
+    };
+    await makeFolder(folder, 0o700);
+    writeWholeSync(fileOf(folder, { target: { name, is }, config, args }), `${JSON.stringify(kept)}\n`);
+    return kept;
+  } finally {
+    rmSync(parts, { recursive: true });
+  }
+}
+
+/** What was told of a run before; null where it was not planned there. */
+export function keptPlan(folder: string, planned: Omit<Planned, "carried">): KeptPlan | null {
+  const file = fileOf(folder, planned);
+  if (!existsSync(file)) return null;
+  const text = onFileSync(file, "read", () => readFileSync(file, "utf8"));
+  return checkedBy(keptSchema, parseJsonText(text, { file }), { file });
+}
+
+/** A target that was changed since is another. */
+const fileOf = (folder: string, { target, config, args = [] }: Omit<Planned, "carried">): string =>
+  join(folder, `${sha256Hex(JSON.stringify([target, config, args]))}.json`);
+
+const PLAIN = "sh plan.sh";
+
+/** Shell text that runs the script under a scheduler and waits for its end; null where the shell there cannot. */
+const WAITING: Record<Target["scheduler"], ((target: Target) => string) | null> = {
+  none: () => PLAIN,
+  slurm: () => "sbatch --wait --parsable plan.sh",
+  ray: ({ ray_address: address, gpus }) =>
+    `${rayJob(address)}
+ray_job submit ${gpus === undefined ? "" : `--entrypoint-num-gpus ${gpus} `}-- sh "$1/plan.sh"`,
+  kubernetes: null,
+};
