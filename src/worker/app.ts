@@ -8,6 +8,7 @@ import type { ShopService } from "../simulator/webshop/service.ts";
 import { eventRoutes } from "./api/events.ts";
 import { inputRoutes, isUpload } from "./api/inputs.ts";
 import { jobRoutes } from "./api/jobs.ts";
+import { launchRoutes } from "./api/launches.ts";
 import { planRoutes } from "./api/plan.ts";
 import { resultRoutes } from "./api/results.ts";
 import { TOKEN_SCHEME } from "./api/schemas.ts";
@@ -15,6 +16,7 @@ import { sharedRoutes } from "./api/shared.ts";
 import { shopRoutes } from "./api/shop.ts";
 import { simulatorRoutes } from "./api/simulator.ts";
 import { systemRoutes } from "./api/system.ts";
+import { targetRoutes } from "./api/targets.ts";
 import type { DeviceProbe } from "./device/probe.ts";
 import { ApiError, answerError, requestError } from "./http/errors.ts";
 import { pageRoutes } from "./http/page.ts";
@@ -22,6 +24,7 @@ import { ignoreOtherRanges, refuseOtherSites, requireOwnAddress, requireToken } 
 import { closeUnlessRead } from "./http/unread-body.ts";
 import type { JobQueue } from "./job/queue.ts";
 import type { JobStore } from "./job/store.ts";
+import type { FollowedRuns } from "./launch/followed-runs.ts";
 import { PACKAGE } from "./package-root.ts";
 
 export interface AppOptions {
@@ -41,9 +44,11 @@ export interface AppOptions {
   shop?: ShopService | null;
   /** ScienceWorld, to be played; null plays none. */
   simulator?: ScienceWorldService | null;
-  port: () => number;
+  /** Null on a unix socket. */
+  port: () => number | null;
   queue: JobQueue;
   store: JobStore;
+  launched: FollowedRuns;
   probe: DeviceProbe;
 }
 
@@ -88,6 +93,8 @@ export function createApp(options: AppOptions): OpenAPIHono {
   resultRoutes(app, options.queue);
   sharedRoutes(app, options.files ?? null);
   inputRoutes(app, options.queue, options.uploadIdleMs);
+  targetRoutes(app);
+  launchRoutes(app, options.launched, options.jobsDir);
   planRoutes(app, options.queue, options.planCli);
   shopRoutes(app, options.shop ?? null);
   simulatorRoutes(app, options.simulator ?? null);
@@ -103,7 +110,7 @@ export function createApp(options: AppOptions): OpenAPIHono {
     info: {
       title: "GC-OPD worker",
       version: PACKAGE.version,
-      description: "Scoring and training jobs over files on the worker's disk.",
+      description: "Scoring and training jobs over files on the worker's disk, and runs on targets.",
       license: { name: "Apache-2.0" },
     },
     servers: [{ url: "/" }],
@@ -115,7 +122,7 @@ export function createApp(options: AppOptions): OpenAPIHono {
   const page: Hono<{ Bindings: HttpBindings }> = pageRoutes({
     folder: options.pageDir,
     connect: options.connect ?? [],
-    token: options.token,
+    token: options.port() === null ? null : options.token,
   });
   app.all("*", (c) => page.fetch(c.req.raw, c.env));
   return app;

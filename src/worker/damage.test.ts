@@ -57,7 +57,7 @@ function sql(...statements: string[]): void {
 }
 
 const DAMAGES: [string, () => void][] = [
-  ["is no database", () => writeFileSync(file(), "no database ".repeat(1000))],
+  ["is not a database", () => writeFileSync(file(), "no database ".repeat(1000))],
   ["has a broken header", () => overwrite(0, Buffer.alloc(100, 0xff))],
   ["is cut off", () => truncateSync(file(), Math.floor(statSync(file()).size / 8192) * 4096)],
   ["has a page of zeros", () => overwrite(4096, Buffer.alloc(4096))],

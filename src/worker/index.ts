@@ -18,11 +18,14 @@ import { createApp } from "./app.ts";
 import { DeviceProbe } from "./device/probe.ts";
 import { checkSharedFolder } from "./files/shared-folder.ts";
 import { checkConnectOrigin, checkLoopback, checkToken } from "./http/security.ts";
+import { listenOnSocket, SOCKET_FILE } from "./http/socket.ts";
 import { headerTimeLimit, limitBodyTime, TIME_LIMITS, type TimeLimits } from "./http/time-limits.ts";
 import type { Launcher } from "./job/launcher.ts";
 import { LocalLauncher } from "./job/local-launcher.ts";
 import { openStore } from "./job/open-store.ts";
 import { JobQueue } from "./job/queue.ts";
+import { FollowedRuns } from "./launch/followed-runs.ts";
+import { LAUNCHED, LaunchedRuns } from "./launch/runs.ts";
 import { lockFolder } from "./lock.ts";
 import { PACKAGE } from "./package-root.ts";
 import { tell } from "./tell.ts";
@@ -39,6 +42,8 @@ export interface WorkerOptions {
   port?: number;
   /** A loopback address; 127.0.0.1 if left out. */
   host?: string;
+  /** A unix socket to listen on in place of a port, through a tunnel to which the page is reached (docs/worker.md); true for the one in the data folder. */
+  socket?: string | true;
   /** Folder of the built page; the package's own if left out. */
   pageDir?: string;
   /** Origins, as `https://host`, that the page may read files from beside its own; none if left out. The public hub's stands for the hosts that it redirects to, too. */
@@ -58,12 +63,14 @@ export interface WorkerOptions {
   /** Processes of this machine if left out. */
   launcher?: Launcher;
   probe?: DeviceProbe;
+  /** Milliseconds after which a launched run is asked about again; 5,000 if left out. */
+  askEveryMs?: number;
   /** How long clients may take to send a request; `TIME_LIMITS` where left out. */
   timeLimits?: Partial<TimeLimits>;
 }
 
 export interface Worker {
-  /** Where the page is. */
+  /** Where the page is; on a unix socket, its path. */
   url: string;
   token: string;
   dataDir: string;
@@ -80,7 +87,7 @@ export function defaultDataDir(env: NodeJS.ProcessEnv = process.env): string {
 
 /**
  * Starts a worker and resolves once it answers.
- * @throws InputError for an address that is not loopback, a port or a data folder in use, a shared folder that is none, a shop that is no catalogue, a simulator that is none or does not start, or an unfit token.
+ * @throws InputError for an address that is not loopback, a port, a socket or a data folder in use, a shared folder that is not a folder, a shop that is not a catalogue, a simulator that is not one or does not start, or an unfit token.
  */
 export async function createWorker(options: WorkerOptions = {}): Promise<Worker> {
   const host = checkLoopback(options.host ?? "127.0.0.1");
@@ -111,6 +118,9 @@ export async function createWorker(options: WorkerOptions = {}): Promise<Worker>
     closers.unshift(() => store.close());
     const launcher = options.launcher ?? new LocalLauncher();
     const queue = new JobQueue({ store, launcher, folder: join(dataDir, "jobs") });
+    const launched = new FollowedRuns(new LaunchedRuns(join(dataDir, LAUNCHED)), {
+      everyMs: options.askEveryMs,
+    });
     const probe = options.probe ?? new DeviceProbe();
     const pageDir = options.pageDir ?? join(PACKAGE.root, "dist", "page");
 
@@ -120,7 +130,8 @@ export async function createWorker(options: WorkerOptions = {}): Promise<Worker>
       simulator = await ScienceWorldService.open(resolve(options.simulator), { now: options.now });
 
     const limits = { ...TIME_LIMITS, ...options.timeLimits };
-    let port = options.port ?? DEFAULT_PORT;
+    const socket = options.socket === true ? join(dataDir, SOCKET_FILE) : options.socket;
+    let port = socket === undefined ? (options.port ?? DEFAULT_PORT) : null;
     const app = createApp({
       token,
       pageDir,
@@ -132,6 +143,7 @@ export async function createWorker(options: WorkerOptions = {}): Promise<Worker>
       port: () => port,
       queue,
       store,
+      launched,
       probe,
       uploadIdleMs: limits.uploadIdleMs,
     });
@@ -142,23 +154,24 @@ export async function createWorker(options: WorkerOptions = {}): Promise<Worker>
     limitBodyTime(server, limits.bodyMs, isUpload);
     // Before there can be an upload, which must not lose its folder.
     await queue.folders.removeUnusedInputs();
-    await listen(server, port, host);
+    if (socket !== undefined) await listenOnSocket(server, resolve(socket));
+    else port = await listen(server, options.port ?? DEFAULT_PORT, host);
     closers.unshift(() => {
       server.close();
       server.closeAllConnections();
     });
-    port = (server.address() as AddressInfo).port;
     // Only now: a worker that cannot listen must not touch the jobs.
     await queue.recover();
 
     return {
-      url: `http://${host === "::1" ? "[::1]" : host}:${port}/`,
+      url: socket === undefined ? `http://${host === "::1" ? "[::1]" : host}:${port}/` : resolve(socket),
       token,
       dataDir,
       close: async () => {
         server.close();
         await simulator?.shutDown();
         await queue.close();
+        await launched.close();
         closeAll(closers);
       },
     };
@@ -180,7 +193,8 @@ function closeAll(closers: readonly (() => void)[]): void {
   }
 }
 
-function listen(server: Server, port: number, host: string): Promise<void> {
+/** The port that it listens on. */
+function listen(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       const why =
@@ -191,6 +205,6 @@ function listen(server: Server, port: number, host: string): Promise<void> {
             : error.message;
       reject(new InputError(why, { key: "--port" }));
     });
-    server.listen(port, host, resolve);
+    server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
   });
 }

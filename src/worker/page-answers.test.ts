@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, expectTypeOf, it, vi } from "vitest";
 import { z } from "zod";
 import { readAnswer } from "../app/library/read-answer.ts";
+import { checkAnswer, launchAnswer, printedAnswer, targetsAnswer } from "../app/runs/launched-answers.ts";
 import {
   deviceAnswer,
   filesAnswer,
@@ -13,9 +14,11 @@ import {
   resultsAnswer,
 } from "../app/runs/worker-answers.ts";
 import { worker } from "../app/runs/worker-client.ts";
+import { LaunchedRun, Printed } from "./api/launches.ts";
 import { Plan } from "./api/plan.ts";
 import { ResultFile } from "./api/results.ts";
 import { Files } from "./api/system.ts";
+import { CheckSteps, Targets } from "./api/targets.ts";
 import { DeviceReport } from "./device/probe.ts";
 import { JOB_STATES, Job } from "./job/job.ts";
 import { Harness } from "./testing/harness.ts";
@@ -33,12 +36,20 @@ it("has the schemas of the API in it, key by key", () => {
   expectTypeOf<z.output<typeof Files>>().toExtend<z.input<typeof filesAnswer>>();
   expectTypeOf<z.output<typeof DeviceReport>>().toExtend<z.input<typeof deviceAnswer>>();
   expectTypeOf<z.output<typeof ResultFile>>().toExtend<z.input<typeof resultsAnswer>["files"][number]>();
+  expectTypeOf<z.output<typeof LaunchedRun>>().toExtend<z.input<typeof launchAnswer>>();
+  expectTypeOf<z.output<typeof Targets>>().toExtend<z.input<typeof targetsAnswer>>();
+  expectTypeOf<z.output<typeof CheckSteps>>().toExtend<z.input<typeof checkAnswer>>();
+  expectTypeOf<z.output<typeof Printed>>().toExtend<z.input<typeof printedAnswer>>();
   expect(jobAnswer.shape.state.options).toEqual(JOB_STATES);
   for (const [read, given] of [
     [jobAnswer, Job],
     [planAnswer, Plan],
     [filesAnswer, Files],
     [deviceAnswer, DeviceReport],
+    [launchAnswer, LaunchedRun],
+    [targetsAnswer, Targets],
+    [checkAnswer, CheckSteps],
+    [printedAnswer, Printed],
     [z.object(resultsAnswer.shape.files.element.shape), ResultFile],
   ] as const)
     expect(Object.keys(given.shape)).toEqual(expect.arrayContaining(Object.keys(read.shape)));

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { rawPlugin } from "../../scripts/build.mjs";
 import { JobStore } from "./job/store.ts";
 import { PACKAGE } from "./package-root.ts";
 import { FAKE_CLI, Harness, states } from "./testing/harness.ts";
@@ -23,6 +24,7 @@ beforeAll(async () => {
     entryPoints: [join(PACKAGE.root, "src/worker/testing/serve.ts")],
     outfile: join(bundle, "serve.mjs"),
     ...{ bundle: true, format: "esm", platform: "node", target: "node20", packages: "external" },
+    plugins: [rawPlugin],
   });
 });
 afterAll(() => rmSync(bundle, { recursive: true, force: true }));

@@ -14,7 +14,7 @@ export const TOKEN_FILE = "token";
  * The token in a file.
  *
  * @param key the option that named the file
- * @throws InputError when the file is another user's, or users other than its owner may read or write it (Windows does not say), and for what is no token
+ * @throws InputError when the file is another user's, or users other than its owner may read or write it (Windows does not say), and for what is not a token
  */
 export async function readTokenFile(path: string, key?: string): Promise<string> {
   const where = { file: path, key };

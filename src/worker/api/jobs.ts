@@ -1,7 +1,7 @@
 /** Submitting, listing, cancelling and resuming jobs. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { checkFiles } from "../job/command.ts";
-import { JOB_STATES, Job, JobRequest, memoryLimit, TrainRequest } from "../job/job.ts";
+import { hours, JOB_STATES, Job, JobRequest, memoryLimit, TrainRequest } from "../job/job.ts";
 import type { JobQueue } from "../job/queue.ts";
 import type { JobStore, StoredJob } from "../job/store.ts";
 import { JobId, json, refusals, security } from "./schemas.ts";
@@ -111,7 +111,9 @@ const resume = createRoute({
     params: JobId,
     body: {
       content: {
-        "application/json": { schema: z.strictObject({ memory_limit_gib: memoryLimit.optional() }) },
+        "application/json": {
+          schema: z.strictObject({ memory_limit_gib: memoryLimit.optional(), hours: hours.optional() }),
+        },
       },
     },
   },
@@ -140,8 +142,7 @@ export function jobRoutes(app: OpenAPIHono, queue: JobQueue, store: JobStore): v
   app.openapi(stop, (c) => c.json(shown(queue.stop(c.req.valid("param").id)), 202));
   app.openapi(cancel, (c) => c.json(shown(queue.cancel(c.req.valid("param").id)), 202));
   app.openapi(resume, (c) => {
-    const { memory_limit_gib } = c.req.valid("json");
-    return c.json(shown(queue.resume(c.req.valid("param").id, memory_limit_gib)), 202);
+    return c.json(shown(queue.resume(c.req.valid("param").id, c.req.valid("json"))), 202);
   });
   app.openapi(remove, async (c) => {
     await queue.remove(c.req.valid("param").id);

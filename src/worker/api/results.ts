@@ -5,7 +5,7 @@ import { basename, extname } from "node:path";
 import { Readable } from "node:stream";
 import { serveStatic } from "@hono/node-server/serve-static";
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
-import type { TypedResponse } from "hono";
+import type { Context, TypedResponse } from "hono";
 import { InputError } from "../../core/errors.ts";
 import { ApiError } from "../http/errors.ts";
 import { logTail } from "../job/log-tail.ts";
@@ -53,6 +53,14 @@ const file = createRoute({
   },
 });
 
+export const logQuery = z.object({
+  attempt: z.coerce.number().int().min(1).optional().openapi({ description: "The latest one if left out." }),
+  tail: z.coerce.number().int().min(1).max(100_000).optional().openapi({
+    description:
+      "Only so many lines from its end; `Log-Bytes` of the answer tells how long the whole log is.",
+  }),
+});
+
 const log = createRoute({
   method: "get",
   path: "/api/jobs/{id}/log",
@@ -61,18 +69,7 @@ const log = createRoute({
   security,
   request: {
     params: JobId,
-    query: z.object({
-      attempt: z.coerce
-        .number()
-        .int()
-        .min(1)
-        .optional()
-        .openapi({ description: "The latest one if left out." }),
-      tail: z.coerce.number().int().min(1).max(100_000).optional().openapi({
-        description:
-          "Only so many lines from its end; `Log-Bytes` of the answer tells how long the whole log is.",
-      }),
-    }),
+    query: logQuery,
   },
   responses: {
     200: { description: "The log.", content: { "text/plain": { schema: z.string() } } },
@@ -98,26 +95,12 @@ export function resultRoutes(app: OpenAPIHono, queue: JobQueue): void {
 
   app.openapi(file, async (c) => {
     const { id } = queue.get(c.req.valid("param").id);
-    const path = await resultFile(
+    return answerFile(
+      c,
       queue.folders.outFolder(id),
       c.req.valid("query").path,
       `GET /api/jobs/${id}/results/file`,
     );
-    const answer = await serveStatic({ path })(c, async () => {});
-    if (!(answer instanceof Response)) throw new ApiError(404, `job ${id}: the file is gone`);
-    if (answer.status === 416) {
-      const range = answer.headers.get("Content-Range") ?? "";
-      return c.json({ error: `Range: the file has ${range.split("/")[1]} bytes` }, 416, {
-        "Content-Range": range,
-      });
-    }
-    answer.headers.set("Content-Type", TYPES[extname(path)] ?? "application/octet-stream");
-    answer.headers.set(
-      "Content-Disposition",
-      `attachment; filename*=UTF-8''${encodeURIComponent(basename(path))}`,
-    );
-    answer.headers.set("Accept-Ranges", "bytes");
-    return answer;
   });
 
   app.openapi(log, async (c) => {
@@ -126,21 +109,45 @@ export function resultRoutes(app: OpenAPIHono, queue: JobQueue): void {
     if (attempt > job.attempt) {
       throw new InputError(`expected at most ${job.attempt}, the number of attempts`, { key: "attempt" });
     }
-    const file = queue.folders.logFile(job.id, attempt);
-    const missing = (error: NodeJS.ErrnoException) => {
-      throw error.code === "ENOENT" ? new ApiError(404, `job ${job.id}: it has no log yet`) : error;
-    };
     const { tail } = c.req.valid("query");
-    if (tail !== undefined) {
-      const end = await logTail(file, tail).catch(missing);
-      return c.text(end.text, 200, { "Log-Bytes": String(end.bytes) });
-    }
-    const { size } = await stat(file).catch(missing);
-    // A log grows while its run goes on: so much as it has now.
-    const stream = createReadStream(file, size === 0 ? {} : { end: size - 1 });
-    const answer = new Response(Readable.toWeb(stream) as ReadableStream, {
-      headers: { "Content-Type": "text/plain; charset=utf-8", "Log-Bytes": String(size) },
-    });
-    return answer as Response & TypedResponse<string, 200, "text">;
+    return answerLog(c, queue.folders.logFile(job.id, attempt), tail, `job ${job.id}: it has no log yet`);
   });
+}
+
+/** A file of a folder of results, or a part of it. @throws ApiError 404; InputError for a path that leads out of it */
+export async function answerFile(c: Context, folder: string, name: string, where: string) {
+  const path = await resultFile(folder, name, where);
+  const answer = await serveStatic({ path })(c, async () => {});
+  if (!(answer instanceof Response)) throw new ApiError(404, `${where}: the file is gone`);
+  if (answer.status === 416) {
+    const range = answer.headers.get("Content-Range") ?? "";
+    return c.json({ error: `Range: the file has ${range.split("/")[1]} bytes` }, 416, {
+      "Content-Range": range,
+    });
+  }
+  answer.headers.set("Content-Type", TYPES[extname(path)] ?? "application/octet-stream");
+  answer.headers.set(
+    "Content-Disposition",
+    `attachment; filename*=UTF-8''${encodeURIComponent(basename(path))}`,
+  );
+  answer.headers.set("Accept-Ranges", "bytes");
+  return answer;
+}
+
+/** A log, or only its last lines. @param none said where there is no such file */
+export async function answerLog(c: Context, file: string, tail: number | undefined, none: string) {
+  const missing = (error: NodeJS.ErrnoException) => {
+    throw error.code === "ENOENT" ? new ApiError(404, none) : error;
+  };
+  if (tail !== undefined) {
+    const end = await logTail(file, tail).catch(missing);
+    return c.text(end.text, 200, { "Log-Bytes": String(end.bytes) });
+  }
+  const { size } = await stat(file).catch(missing);
+  // A log grows while its run goes on: so much as it has now.
+  const stream = createReadStream(file, size === 0 ? {} : { end: size - 1 });
+  const answer = new Response(Readable.toWeb(stream) as ReadableStream, {
+    headers: { "Content-Type": "text/plain; charset=utf-8", "Log-Bytes": String(size) },
+  });
+  return answer as Response & TypedResponse<string, 200, "text">;
 }

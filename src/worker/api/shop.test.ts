@@ -102,7 +102,7 @@ describe("the worker's shop, asked by the client", () => {
     expect((await client.health()).active_episodes).toBe(0);
   });
 
-  it("refuses a goal that is not there, and a body that is none", async () => {
+  it("refuses a goal that is not there, and a body that is not one", async () => {
     const client = await connect();
     await expect(client.reset("e", 94)).rejects.toThrow(
       "refused with status 500: goal: expected a goal from 0 to 93",
@@ -139,7 +139,7 @@ it("a worker without a shop says how to serve one", async () => {
   }
 });
 
-it("a file that is no catalogue keeps the worker from starting", async () => {
+it("a file that is not a catalogue keeps the worker from starting", async () => {
   const other = new Harness();
   try {
     await expect(other.start({ shopFile: join(other.folder, "secret.txt") })).rejects.toThrow(

@@ -25,7 +25,7 @@ import { json, refusals, security } from "./schemas.ts";
 
 const ROOT = "/api/shop";
 
-/** @throws InputError for a file that is no catalogue. */
+/** @throws InputError for a file that is not a catalogue. */
 export async function openShop(file: string): Promise<ShopService> {
   const text = await onFile(file, "read", readFile(file, "utf8"));
   return new ShopService(new Shop(readCatalogue(text, file)));

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { fakeSimulator } from "../../simulator/scienceworld/testing/fake-simulator.ts";
 import { LEASE_MS, simulatorAnswer, startAnswer, stepAnswer } from "../../simulator/session-contract.ts";
 import { createWorker } from "../index.ts";
@@ -14,13 +15,14 @@ const at = (session: string, what: string) => `/api/simulator/sessions/${session
 const reset = (session: string, task = "tiny|0|easy") => harness.post(at(session, "reset"), { task });
 const step = (session: string, action: string) => harness.post(at(session, "step"), { action });
 const close = (session: string) => harness.fetch(`/api/simulator/sessions/${session}`, { method: "DELETE" });
-async function open(): Promise<number> {
+async function info() {
   const { scienceworld } = simulatorAnswer.parse(await (await harness.fetch("/api/simulator")).json());
-  return scienceworld!.open;
+  return scienceworld!;
 }
+const open = async () => (await info()).open;
 async function refusal(answer: Promise<Response>): Promise<unknown[]> {
-  const { status, json } = await answer.then(async (got) => ({ status: got.status, json: await got.json() }));
-  return [status, json.error];
+  const got = await answer;
+  return [got.status, z.object({ error: z.string() }).parse(await got.json()).error];
 }
 
 describe("ScienceWorld over the API", () => {
@@ -85,8 +87,8 @@ describe("ScienceWorld over the API", () => {
   });
 
   it("answers another try may do when all simulators are in use", async () => {
-    const { scienceworld } = await (await harness.fetch("/api/simulator")).json();
-    const names = Array.from({ length: scienceworld.most }, (_, n) => `all-in-use-${n}`);
+    const { most } = await info();
+    const names = Array.from({ length: most }, (_, n) => `all-in-use-${n}`);
     for (const name of names) expect((await reset(name)).status).toBe(200);
     expect(await refusal(reset("one-too-many"))).toEqual([
       503,
@@ -122,6 +124,6 @@ it("a worker without a simulator says so; one whose simulator is none does not s
   }
   const dataDir = plain.dataDir;
   await expect(createWorker({ port: 0, dataDir, simulator: import.meta.filename })).rejects.toThrow(
-    "simulator.test.ts: is no wheel or JAR",
+    "simulator.test.ts: is not a wheel or JAR",
   );
 });

@@ -41,7 +41,7 @@ const reset = createRoute({
   ...common,
   method: "post",
   path: `${ROOT}/sessions/{session}/reset`,
-  summary: "Begin a task in a session, which is opened where there is none of this name",
+  summary: "Begin a task in a session, and open the session if there is none with this name",
   request: { params, body: body(resetRequest) },
   responses: { 200: json(startAnswer, "The first turn."), ...refusals(400, 404, 413, 415) },
 });

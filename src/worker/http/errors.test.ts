@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { expect, it, vi } from "vitest";
 import { answerError } from "./errors.ts";
 
-it("a client that leaves before it has sent all is no fault to tell of; every other one is", async () => {
+it("a client that leaves before it has sent all is not a fault to report; every other one is", async () => {
   const app = new Hono();
   app.onError(answerError);
   app.get("/", () => {

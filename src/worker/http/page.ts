@@ -38,7 +38,8 @@ export interface PageOptions {
   connect?: readonly string[];
   /** Folder of the built page. */
   folder: string;
-  token: string;
+  /** Null puts none into the index: whoever is at the other end of a tunnel cannot be told from other users. */
+  token: string | null;
 }
 
 /** Everything outside /api. */
@@ -64,8 +65,9 @@ export function pageRoutes(options: PageOptions): Hono<{ Bindings: HttpBindings 
           "Cache-Control": "no-store",
         });
       }
-      const foreign = isForeignUser(c.env.incoming.socket);
-      return c.html(foreign ? html : withToken(html, options.token), 200, { "Cache-Control": "no-store" });
+      const { token } = options;
+      const shown = token === null || isForeignUser(c.env.incoming.socket) ? html : withToken(html, token);
+      return c.html(shown, 200, { "Cache-Control": "no-store" });
     });
   }
 

@@ -73,14 +73,13 @@ export const ignoreOtherRanges: MiddlewareHandler = async (c, next) => {
 
 /**
  * Refuses requests that name another host (DNS rebinding) or come from another origin, before anything else looks at
- * them. `port` is asked for at each request: it is known only once the server listens.
+ * them. `port` is asked for at each request: it is known only once the server listens. It is null on a unix socket, which
+ * a tunnel may give any port: there a request has to come from the origin that it names as its host.
  */
-export function requireOwnAddress(port: () => number): MiddlewareHandler {
+export function requireOwnAddress(port: () => number | null): MiddlewareHandler {
   return async (c, next) => {
-    const hosts = ["127.0.0.1", "localhost", "[::1]"].flatMap((name) =>
-      port() === 80 ? [name, `${name}:80`] : [`${name}:${port()}`],
-    );
     const host = c.req.header("host")?.toLowerCase();
+    const hosts = ownHosts(port(), host);
     if (host === undefined || !hosts.includes(host)) {
       return c.json({ error: `Host: expected ${hosts.join(" or ")}` }, 403);
     }
@@ -90,6 +89,13 @@ export function requireOwnAddress(port: () => number): MiddlewareHandler {
     }
     await next();
   };
+}
+
+function ownHosts(port: number | null, host = ""): string[] {
+  const names = ["127.0.0.1", "localhost", "[::1]"];
+  if (port !== null)
+    return names.flatMap((name) => (port === 80 ? [name, `${name}:80`] : [`${name}:${port}`]));
+  return names.includes(host.replace(/:\d{1,5}$/, "")) ? [host] : names.map((name) => `${name}:PORT`);
 }
 
 /**

@@ -1,4 +1,4 @@
-/** How a job comes to a run: launched anew, or found again after a previous worker. */
+/** How a job comes to a run: launched, or found again after a previous worker. */
 import { mkdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { passingFault } from "../../node/file-error.ts";

@@ -2,8 +2,10 @@
 import { stat } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import { InputError } from "../../core/errors.ts";
+import { budgetSeconds } from "../../core/loop/budget.ts";
 import {
   checkTrainConfig,
+  isServed,
   namedFiles,
   type TrainConfig,
   trainConfigSchema,
@@ -12,6 +14,7 @@ import { describeIssue } from "../../core/record/describe-issue.ts";
 import { parseHubName } from "../../engine/hub/hub-client.ts";
 import type { JobRequest } from "./job.ts";
 
+type ScoreRequest = Extract<JobRequest, { kind: "score" }>;
 type TrainRequest = Extract<JobRequest, { kind: "train" }>;
 
 /** Name of a scoring job's result in its output folder. */
@@ -21,13 +24,27 @@ export const SCORES_FILE = "scores.jsonl";
 export function commandArgs(request: JobRequest, outFolder: string): string[] {
   const files =
     request.kind === "score"
-      ? ["--model", request.model, "--in", request.in, "--out", join(outFolder, SCORES_FILE)]
+      ? [...scorer(request), "--in", request.in, "--out", join(outFolder, SCORES_FILE)]
       : ["--config", configPath(request, outFolder), "--out", outFolder];
   const device = request.device === undefined ? [] : ["--device", request.device];
   const cards = request.cards === undefined ? [] : ["--cards", cardsText(request.cards)];
   const limit =
     request.memory_limit_gib === undefined ? [] : ["--memory-limit", String(request.memory_limit_gib)];
-  return [request.kind, ...files, ...device, ...cards, ...limit, "--progress", "json"];
+  const budget =
+    request.kind === "train" && request.hours !== undefined ? ["--hours", String(request.hours)] : [];
+  return [request.kind, ...files, ...device, ...cards, ...limit, ...budget, "--progress", "json"];
+}
+
+/** What scores, in the words of the command line. */
+function scorer(request: ScoreRequest): string[] {
+  const { model, teacher, teacher_model: name, calibrate_with: own, tokenizer } = request;
+  return Object.entries({
+    "--model": model,
+    "--url": teacher,
+    "--served-model": name,
+    "--calibrate-with": own,
+    "--tokenizer": tokenizer,
+  }).flatMap(([option, value]) => (value === undefined ? [] : [option, value]));
 }
 
 /** A config that came with the request lies beside the job's output. */
@@ -45,7 +62,7 @@ function cardsText(cards: number | readonly number[]): string {
 export async function checkFiles(request: JobRequest, where: string): Promise<void> {
   switch (request.kind) {
     case "score":
-      await expectPath(request.model, "folder", { file: where, key: "model" });
+      await checkScorer(request, where);
       await expectPath(request.in, "file", { file: where, key: "in" });
       return;
     case "train":
@@ -55,25 +72,76 @@ export async function checkFiles(request: JobRequest, where: string): Promise<vo
   }
 }
 
+/** Keys that say more of a teacher on a server. */
+const OF_SERVER = ["teacher_model", "calibrate_with", "tokenizer"] as const;
+
+async function checkScorer(request: ScoreRequest, where: string): Promise<void> {
+  const { model, teacher } = request;
+  if ((model === undefined) === (teacher === undefined))
+    throw new InputError("expected either `model`, a folder, or `teacher`, the address of a server", {
+      file: where,
+      key: "model",
+    });
+  if (model !== undefined) await expectPath(model, "folder", { file: where, key: "model" });
+  if (teacher !== undefined && !isServed(teacher))
+    throw new InputError(`expected the address of a server, got ${JSON.stringify(teacher)}`, {
+      file: where,
+      key: "teacher",
+    });
+  for (const key of OF_SERVER) {
+    const value = request[key];
+    if (value === undefined) continue;
+    if (teacher === undefined) throw new InputError("only applies with `teacher`", { file: where, key });
+    if (key !== "teacher_model") await expectPath(value, "folder", { file: where, key });
+  }
+  if (teacher !== undefined && request.calibrate_with === undefined && request.tokenizer === undefined)
+    throw new InputError("missing: expected the folder of the tokenizer that wrote the ids", {
+      file: where,
+      key: "tokenizer",
+    });
+}
+
+/** A place in a config that came with a request. */
+const atKey = (where: string) => (key: string) => ({
+  file: where,
+  key: key === "" ? "config" : `config.${key}`,
+});
+
+/**
+ * A config that came with a request, by its keys alone.
+ *
+ * @throws InputError with the key, after `config.`
+ */
+export function configOfRequest(value: Record<string, unknown>, where: string): TrainConfig {
+  const at = atKey(where);
+  const checked = trainConfigSchema.safeParse(value);
+  if (!checked.success) {
+    const { key, message } = describeIssue(checked.error.issues[0]!, value);
+    throw new InputError(message, at(key));
+  }
+  try {
+    checkTrainConfig(checked.data);
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    throw new InputError(error.reason, at(error.where.key ?? ""));
+  }
+  return checked.data;
+}
+
 /**
  * Checks a config that came with a request: its keys, and that every file and folder is there.
  *
  * @throws InputError with the key, after `config.`
  */
 export async function checkConfig(value: Record<string, unknown>, where: string): Promise<TrainConfig> {
-  const at = (key: string) => ({ file: where, key: key === "" ? "config" : `config.${key}` });
-  const checked = trainConfigSchema.safeParse(value);
-  if (!checked.success) {
-    const { key, message } = describeIssue(checked.error.issues[0]!, value);
-    throw new InputError(message, at(key));
-  }
-  const config = checked.data;
-  try {
-    checkTrainConfig(config);
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    throw new InputError(error.reason, at(error.where.key ?? ""));
-  }
+  const at = atKey(where);
+  const config = configOfRequest(value, where);
+  if (config.engines !== undefined)
+    throw new InputError(
+      "names commands, which the worker does not run: use `gcopd train` in a shell",
+      at("engines"),
+    );
+  if (config.budget !== undefined) checkBudget(config.budget, at);
   for (const key of ["library", "episodes"] as const)
     for (const [n, path] of namedFiles(config[key]).entries())
       await expectPath(path, "file", at(typeof config[key] === "string" ? key : `${key}[${n}]`));
@@ -81,20 +149,34 @@ export async function checkConfig(value: Record<string, unknown>, where: string)
   await checkPlace(config.evaluate?.environment, (key) => at(`evaluate.environment.${key}`));
   if (typeof config.evaluate?.tasks === "string")
     await expectPath(config.evaluate.tasks, "file", at("evaluate.tasks"));
-  for (const key of ["teacher", "student"] as const) {
+  for (const key of ["teacher", "student", "calibrate_with"] as const) {
+    const named = config[key];
+    if (named === undefined || (key === "teacher" && isServed(named))) continue;
     let hub: unknown = null;
     try {
-      hub = parseHubName(config[key]);
+      hub = parseHubName(named);
     } catch (error) {
       throw error instanceof InputError ? new InputError(error.reason, at(key)) : error;
     }
-    if (hub === null) await expectPath(config[key], "folder", at(key));
+    if (hub === null) await expectPath(named, "folder", at(key));
   }
   for (const key of ["parent", "tokenizer"] as const) {
     const path = config[key];
     if (path !== undefined) await expectPath(path, "folder", at(key));
   }
   return config;
+}
+
+function checkBudget(
+  budget: NonNullable<TrainConfig["budget"]>,
+  at: (key: string) => { file: string; key: string },
+): void {
+  try {
+    budgetSeconds(budget);
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    throw new InputError(error.reason, at(error.where.key ?? "budget"));
+  }
 }
 
 /** Checks that the files of a live environment are there. */
@@ -122,7 +204,7 @@ async function expectPath(
   where: { file: string; key: string },
 ): Promise<void> {
   if (!isAbsolute(path)) {
-    const model = /\.(teacher|student|model)$/.test(`.${where.key}`);
+    const model = /\.(teacher|student|calibrate_with|model)$/.test(`.${where.key}`);
     const name = model && /^[\w.-]+\/[\w.-]+(@[\w./-]+)?$/.test(path);
     const hub = name ? `, or a model of the hub by its name, as "hub:${path}"` : "";
     throw new InputError(`expected an absolute path${hub}, got ${JSON.stringify(path)}`, where);

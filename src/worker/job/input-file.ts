@@ -14,7 +14,7 @@ const PATH = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}(\/[A-Za-z0-9][A-Za-z0-9._-]{0,99}
  *
  * @param admit throws where the file may no longer be put there; asked once all of it has arrived
  * @returns the absolute path and the body's size in bytes
- * @throws InputError for a path that is no plain name, or a folder's and a name; ApiError 409 where a file is in the
+ * @throws InputError for a path that is not a plain name, or a folder's and a name; ApiError 409 where a file is in the
  *   way of a folder or a folder in the way of a file; 503 for faults of the disk
  */
 export async function writeInput(

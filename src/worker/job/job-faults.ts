@@ -8,7 +8,7 @@ export class JobFaults {
   readonly #jobs: JobList;
   /** What each job waits out at present. */
   readonly #faults = new Map<string, string>();
-  /** What of the store each job waits out, and since when. */
+  /** What each job waits for in the store, and since when. */
   readonly #outages = new Map<string, { line: string; since: string }>();
 
   constructor(jobs: JobList) {

@@ -20,7 +20,7 @@ export function writeJobRecord(folder: string, job: JobRecord): void {
   writeWholeSync(join(folder, JOB_FILE), `${JSON.stringify(JobRecord.parse(job))}\n`, { mode: 0o600 });
 }
 
-/** The job of a folder; null where there is none. @throws where it cannot be read, or is no job */
+/** The job of a folder; null where there is none. @throws where it cannot be read, or is not a job */
 export function readJobRecord(folder: string): JobRecord | null {
   let text: string;
   try {

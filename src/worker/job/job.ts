@@ -46,6 +46,10 @@ export const memoryLimit = z.number().positive("expected a positive number of Gi
     "GiB that it may take of each device, in place of the config's own: passes are made shorter to stay below it.",
 });
 
+export const hours = z.number().positive("expected a positive number of hours").openapi({
+  description: "Wall-clock hours of all attempts together, in place of `budget.hours` of the config.",
+});
+
 const resume = z
   .enum(["auto", "manual"])
   .default("auto")
@@ -58,7 +62,22 @@ const resume = z
 export const ScoreRequest = z
   .strictObject({
     kind: z.literal("score"),
-    model: path("a model folder").openapi({ description: "Absolute path of the teacher's model folder." }),
+    model: path("a model folder").optional().openapi({
+      description: "Absolute path of the teacher's model folder. Expected unless `teacher` is there.",
+    }),
+    teacher: z.string().min(1).optional().openapi({
+      description: "In place of `model`: the address of a server that runs it, as in a training config.",
+    }),
+    teacher_model: z.string().min(1).optional().openapi({
+      description: "With `teacher`: the model's name there, where the server has several.",
+    }),
+    calibrate_with: path("a model folder").optional().openapi({
+      description: "With `teacher`: absolute path of the model's folder, to compare the server with.",
+    }),
+    tokenizer: path("a tokenizer's folder").optional().openapi({
+      description:
+        "With `teacher`: absolute path of the tokenizer that wrote the ids; else that of `calibrate_with`.",
+    }),
     in: path("a file of requests").openapi({
       description: "Absolute path of a JSON Lines file of scoring requests (`gcopd score --in`).",
     }),
@@ -87,6 +106,7 @@ export const TrainRequest = z
     device: device.optional().openapi({ description: `In place of the config's own. ${DEVICE}` }),
     cards,
     memory_limit_gib: memoryLimit.optional(),
+    hours: hours.optional(),
     resume,
   })
   .openapi("TrainRequest");

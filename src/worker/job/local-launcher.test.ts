@@ -169,7 +169,7 @@ describe("the kernel's word on memory", () => {
     expect(wasKilledForMemory(spec.folder)).toBe(true);
   });
 
-  it("is no evidence where there are no such groups, or nothing was noted", () => {
+  it("is not evidence where there are no such groups, or nothing was noted", () => {
     noteMemoryKills(spec.folder, folder);
     expect(wasKilledForMemory(spec.folder)).toBe(false);
     writeFileSync(join(spec.folder, "memory-kills.json"), "{");

@@ -39,7 +39,7 @@ it("gives every line once and whole, whatever the buffer's size and the lines' b
           lines.push(...part.lines);
         }
         const expected = all.join("\n") === "" && !end ? [] : all;
-        // A last empty line without its newline is no line.
+        // A last empty line without its newline is not a line.
         if (!end && expected.at(-1) === "") expected.pop();
         expect(lines).toEqual(expected);
       },

@@ -72,7 +72,7 @@ export function* allEvents(file: string): Generator<Pick<JobEvent, "type" | "dat
 }
 
 /** A line as an event: a JSON object is progress, anything else is shown as it is. Empty lines say nothing. */
-export function toEvent(line: string): Pick<JobEvent, "type" | "data"> | null {
+export function toEvent(line: string): { type: "progress" | "output"; data: Record<string, unknown> } | null {
   if (line.trim() === "") return null;
   try {
     const value: unknown = JSON.parse(line);

@@ -36,12 +36,17 @@ export async function planTraining(
     );
     options.signal.throwIfAborted();
     if (code === 0) return JSON.parse(out) as Record<string, unknown>;
-    const said = stripVTControlCharacters(err).trim().split("\n");
-    const line = said.findLast((each) => each.startsWith("gcopd: ")) ?? said.at(-1) ?? "";
-    throw new InputError(line.replace(/^gcopd: /, "").replaceAll(file, "config") || `exit code ${code}`);
+    throw new InputError(lastSaid(err).replaceAll(file, "config") || `exit code ${code}`);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** Why the command line ended, from its standard error; empty where it said nothing. */
+export function lastSaid(err: string): string {
+  const said = stripVTControlCharacters(err).trim().split("\n");
+  const line = said.findLast((each) => each.startsWith("gcopd: ")) ?? said.at(-1) ?? "";
+  return line.replace(/^gcopd: /, "");
 }
 
 function run(

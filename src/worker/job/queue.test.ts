@@ -104,6 +104,18 @@ describe("a job", () => {
     ]);
   });
 
+  it("that its budget ended is neither failed nor done, and goes on with more hours", async () => {
+    const { path } = harness.config({ steps: 2, budgetAt: 1 });
+    const { id } = await harness.train(path);
+    expect(await harness.until(id, "cancelled")).toMatchObject({
+      message: "ended by its budget after step 1 of 2",
+      exit_code: 3,
+    });
+    expect((await harness.post(`/api/jobs/${id}/resume`, { hours: 12 })).status).toBe(202);
+    expect(await harness.until(id, "done")).toMatchObject({ request: { hours: 12 } });
+    expect(runs(id).map((line) => /--hours \S+/.exec(line)?.[0])).toEqual([undefined, "--hours 12"]);
+  });
+
   it("that is interrupted from outside is lost, and goes on by itself", async () => {
     const { path, hold } = harness.config({ steps: 4, holdAt: 2 });
     const { id } = await harness.train(path);
@@ -248,7 +260,7 @@ describe("following a job", () => {
     ]);
   });
 
-  it("answers 204 to a client that has everything, and refuses what is no id", async () => {
+  it("answers 204 to a client that has everything, and refuses what is not an id", async () => {
     const { path } = harness.config({ steps: 1 });
     const { id } = await harness.train(path);
     const { last_event } = await harness.until(id, "done");

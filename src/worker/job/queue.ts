@@ -18,6 +18,13 @@ import { type Begun, type RunContext, untilDone } from "./run-context.ts";
 import { type JobStore, LANES, type Lane, laneOf, type StoredJob } from "./store.ts";
 import { StoreFault } from "./store-fault.ts";
 
+/** What a resumed job may take from now on. */
+export interface ResumeChanges {
+  memory_limit_gib?: number | undefined;
+  /** Of a training run: wall-clock hours of all its attempts. */
+  hours?: number | undefined;
+}
+
 export interface JobQueueOptions {
   store: JobStore;
   launcher: Launcher;
@@ -104,7 +111,7 @@ export class JobQueue {
   submit(request: JobRequest): StoredJob {
     const given = request.kind === "train" ? request.id : undefined;
     const id = given ?? `${request.kind}-${randomBytes(6).toString("hex")}`;
-    if (this.#store.get(id) !== null) throw new ApiError(409, `job ${id}: there is one of this id already`);
+    if (this.#store.get(id) !== null) throw new ApiError(409, `job ${id}: already exists`);
     if (request.kind === "train" && typeof request.config === "object") {
       const { config } = request;
       this.folders.onDisk(id, () => {
@@ -150,7 +157,7 @@ export class JobQueue {
     return [...this.#attempts].find(([, attempt]) => attempt.lane === lane && !attempt.over)?.[0] ?? null;
   }
 
-  /** Whether there is a job of this id. */
+  /** Whether there is a job with this id. */
   has(id: string): boolean {
     return this.#store.get(id) !== null;
   }
@@ -205,14 +212,18 @@ export class JobQueue {
   /**
    * Puts an ended job back into the queue. A training run goes on from its last checkpoint; scoring begins again.
    *
-   * @param memoryLimitGib takes the place of the request's own where it is given
+   * @param changes take the place of the request's own
    * @throws ApiError 404; 409 when the job is not cancelled, failed or lost.
    */
-  resume(id: string, memoryLimitGib?: number): StoredJob {
+  resume(id: string, { hours, memory_limit_gib }: ResumeChanges = {}): StoredJob {
     const { state, request } = this.get(id);
+    if (hours !== undefined && request.kind !== "train")
+      throw new ApiError(409, `job ${id}: only a training run has a budget`);
+    const limited = memory_limit_gib === undefined ? request : { ...request, memory_limit_gib };
+    const changed = limited.kind === "train" && hours !== undefined ? { ...limited, hours } : limited;
     const moved = this.#jobs.move(id, RESUMABLE, "queued", {
       ...{ ended_at: null, exit_code: null, fruitless: 0 },
-      ...(memoryLimitGib === undefined ? {} : { request: { ...request, memory_limit_gib: memoryLimitGib } }),
+      request: changed,
     });
     if (moved === null)
       throw new ApiError(409, `job ${id}: it is ${state}; expected ${RESUMABLE.join(", ")}`);

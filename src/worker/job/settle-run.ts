@@ -1,4 +1,5 @@
 /** What the end of a run makes of its job: done, cancelled, failed, or lost and perhaps queued once more. */
+import { BUDGET_EXIT_CODE } from "../../core/loop/budget.ts";
 import { ACTIVE } from "./job.ts";
 import type { JobFolders } from "./job-folders.ts";
 import { now } from "./job-list.ts";
@@ -26,6 +27,8 @@ export function settleRun(context: RunContext, id: string, end: RunEnd, unread: 
   if (end.kind === "exit" && end.code === 0) {
     const late = state === "cancelling" ? "it was done before it could be cancelled" : null;
     jobs.move(id, ACTIVE, "done", { ...ended, message: message(late) });
+  } else if (end.kind === "exit" && end.code === BUDGET_EXIT_CODE) {
+    jobs.move(id, ACTIVE, "cancelled", { ...ended, message: message(lastWords(folders, id, attempt)) });
   } else if (state === "cancelling") {
     jobs.move(id, ACTIVE, "cancelled", { ...ended, message: message() });
   } else if (closing.aborted || isInterruption(end)) {
@@ -58,7 +61,7 @@ function resumeByItself({ jobs, closing }: RunContext, job: StoredJob): void {
     jobs.move(job.id, ["lost"], "lost", { message });
     return;
   }
-  // Closing the worker is no fault of the job's.
+  // Closing the worker is not a fault of the job's.
   const fruitless = job.fruitless + (closing.aborted ? 0 : 1);
   jobs.move(job.id, ["lost"], "queued", { message: "it goes on by itself", ended_at: null, fruitless });
 }

@@ -32,7 +32,7 @@ const REASONS: Readonly<Record<string, string>> = {
   SQLITE_NOTADB: DAMAGED,
 };
 
-/** An error of SQLite as a `StoreFault`; null for what is no fault of the file, but one of the program. */
+/** An error of SQLite as a `StoreFault`; null for what is not a fault of the file, but one of the program. */
 export function storeFault(error: unknown, file: string): StoreFault | null {
   if (error instanceof StoreFault) return error;
   const code = error instanceof Error && "code" in error ? error.code : undefined;

@@ -354,7 +354,7 @@ export class JobStore {
     );
   }
 
-  /** @returns the job with its new request, null when there is none of this id */
+  /** @returns the job with its new request, null when there is none with this id */
   setRequest(id: string, request: JobRequest): StoredJob | null {
     return this.#write(() => {
       this.#updateRequest(id, request);

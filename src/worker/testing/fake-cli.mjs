@@ -33,6 +33,10 @@ while (step < config.steps) {
     console.error("gcopd: config.json, lr: expected a number");
     process.exit(1);
   }
+  if (step === config.budgetAt && !args.includes("--hours")) {
+    console.error("ended by its budget after step 1 of 2");
+    process.exit(3);
+  }
   if (step === config.crashAt) process.kill(process.pid, "SIGKILL");
 }
 process.stdout.write("the end, without a newline");
