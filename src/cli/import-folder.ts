@@ -29,7 +29,7 @@ async function walk(
   const inside = new Set(above).add(real);
   for (const entry of await onFile(folder, "read", readdir(folder, { withFileTypes: true }))) {
     const path = prefix === "" ? entry.name : `${prefix}/${entry.name}`;
-    // A link that leads nowhere is no file.
+    // A link that leads nowhere is not a file.
     const info = await stat(join(root, path)).catch(() => undefined);
     if (info?.isDirectory()) await walk(root, path, inside, found);
     else if (info?.isFile()) found.push({ path, size: info.size });

@@ -8,6 +8,7 @@ import { fileError, isSystemError } from "../node/file-error.ts";
 import { PACKAGE } from "../worker/package-root.ts";
 import { type Register, UsageError } from "./command.ts";
 import { register as collect } from "./commands/collect.ts";
+import { register as connect } from "./commands/connect.ts";
 import { register as demo } from "./commands/demo.ts";
 import { register as evaluate } from "./commands/evaluate.ts";
 import { register as evidence } from "./commands/evidence.ts";
@@ -59,6 +60,7 @@ const COMMANDS: Register[] = [
   target,
   launch,
   worker,
+  connect,
   serveCard,
 ];
 

@@ -34,7 +34,7 @@ const KEPT_BYTES = 16 << 20;
 
 /**
  * Opens a library, of whose sources those take part that the selection lets. A task is read when an episode asks for it,
- * and checked then. Throws `InputError` for a file that is no library. Says which environments are custom, and what
+ * and checked then. Throws `InputError` for a file that is not a library. Says which environments are custom, and what
  * stays out of the library.
  */
 export async function openPreparedLibrary(
@@ -103,7 +103,7 @@ export async function openPreparedLibrary(
   };
 }
 
-/** One episode of a file by its id. `InputError` when the file has none of that id. */
+/** One episode of a file by its id. `InputError` when the file has none with that id. */
 export async function readEpisodeOf(path: string, id: string): Promise<Episode> {
   const { library, close } = await openIndexedFile(path, { kind: "episode" });
   try {

@@ -11,10 +11,10 @@ import { openIndexedFile } from "./indexed-file.ts";
  * Writes the sources of a library as the authors' catalog, one task in memory at a time. The folder appears under its
  * name when all is on the disk.
  *
- * @throws InputError for a folder that is there already, a bad record, and sources that a catalog cannot hold
+ * @throws InputError for a folder that already exists, a bad record, and sources that a catalog cannot hold
  */
 export async function writeCatalog(library: string, out: string): Promise<{ tasks: number; files: number }> {
-  if (existsSync(out)) throw new InputError("is there already; a catalog is a new folder", { file: out });
+  if (existsSync(out)) throw new InputError("already exists; a catalog is a new folder", { file: out });
   const { library: opened, close } = await openIndexedFile(library, { kind: "source" });
   const temporary = temporaryName(out);
   async function* tasks() {

@@ -354,7 +354,7 @@ describe("step", () => {
     );
     expect(result).toMatchObject({
       code: 1,
-      err: `gcopd: ${out}: this folder is there already and is not empty\n`,
+      err: `gcopd: ${out}: this folder already exists and is not empty\n`,
     });
   });
 

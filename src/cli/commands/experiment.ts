@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Command, Option } from "commander";
-import { InputError } from "../../core/errors.ts";
+import { checkOf, InputError } from "../../core/errors.ts";
 import { parseJsonText } from "../../core/json.ts";
 import {
   checkTrainConfig,
@@ -9,13 +9,14 @@ import {
   type ExperimentConfig,
   experimentConfigSchema,
   experimentParts,
+  isServed,
   taskPlace,
 } from "../../core/loop/index.ts";
 import { parseObject } from "../../core/record/read.ts";
 import { DEVICE_CHOICES, type DeviceChoice } from "../../engine/webgpu/index.ts";
 import { makeFolder } from "../../node/whole-file.ts";
 import { lockFolder } from "../../worker/lock.ts";
-import { absoluteFrom, absoluteModel, checkOf, readConfigFile } from "../config-file.ts";
+import { absoluteFrom, absoluteModel, readConfigFile } from "../config-file.ts";
 import { printJsonLine } from "../engine/json-lines.ts";
 import { progress, readText, writeOut } from "../io.ts";
 import { collect } from "../live/collect.ts";
@@ -149,11 +150,14 @@ async function readExperiment(file: string): Promise<ExperimentConfig> {
   return {
     ...config,
     environment: await resolvedEnvironment(environment, file),
-    teacher: absoluteModel(file, "teacher")(teacher),
+    teacher: isServed(teacher) ? teacher : absoluteModel(file, "teacher")(teacher),
     student: absoluteModel(file, "student")(student),
     ...(tokenizer === undefined ? {} : { tokenizer: absolute(tokenizer) }),
     train: {
       ...train,
+      ...(train.calibrate_with === undefined
+        ? {}
+        : { calibrate_with: absoluteModel(file, "train.calibrate_with")(train.calibrate_with) }),
       ...(train.evaluate === undefined
         ? {}
         : { evaluate: await withPlace(train.evaluate, file, environment) }),

@@ -120,7 +120,7 @@ describe("gcopd import", () => {
       "webshop-catalog/catalog",
       (copy) =>
         edit(join(copy, "MANIFEST.json"), (manifest) => (manifest.tasks[1]!.source_files[3]!.rep = 2)),
-      /MANIFEST\.json, tasks\[1\]\.source_files\[3\]\.rep: repetition 2 of task "goal1502" is there already/,
+      /MANIFEST\.json, tasks\[1\]\.source_files\[3\]\.rep: repetition 2 of task "goal1502" already exists/,
     ],
     [
       "an entry of a wrong type",

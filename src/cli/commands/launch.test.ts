@@ -2,7 +2,9 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { z } from "zod";
 import { buildCli, runCli, startCli } from "../../../test/support/cli.ts";
+import { fakeToken, startFakeSlurmRest } from "../../../test/support/fake-slurmrestd.ts";
 import { modelFixture } from "../../../test/support/golden.ts";
 import {
   eachInItsFolder,
@@ -23,12 +25,15 @@ beforeAll(async () => {
 afterAll(() => rmSync(join(script, ".."), { recursive: true, force: true }));
 eachInItsFolder();
 beforeEach(() => {
-  for (const name of ["ssh", "slurm", "scratch"]) mkdirSync(inFolder(name));
+  for (const name of ["ssh", "slurm", "ray", "kube", "scratch"]) mkdirSync(inFolder(name));
   vi.stubEnv("PATH", [BIN, process.env.PATH].join(delimiter));
   vi.stubEnv("FAKE_SSH", inFolder("ssh"));
   vi.stubEnv("FAKE_SLURM", inFolder("slurm"));
+  vi.stubEnv("FAKE_RAY", inFolder("ray"));
+  vi.stubEnv("FAKE_KUBE", inFolder("kube"));
   vi.stubEnv("XDG_CONFIG_HOME", inFolder("config"));
   vi.stubEnv("XDG_DATA_HOME", inFolder("data"));
+  vi.stubEnv("SLURM_JWT", undefined);
 });
 afterEach(() => vi.unstubAllEnvs());
 
@@ -50,7 +55,7 @@ describe("gcopd target", () => {
     expect((await runCli("target", "list")).out).toContain("| box    | box  ");
     expect(await box()).toMatchObject({
       code: 1,
-      err: expect.stringContaining(`${file}, box: is there already`),
+      err: expect.stringContaining(`${file}, box: already exists`),
     });
     expect(await box("--replace")).toMatchObject({ code: 0 });
     expect(await add("b", "--host", "-oProxyCommand=x")).toMatchObject({
@@ -84,9 +89,8 @@ describe("gcopd target", () => {
     await box("--scheduler", "slurm", "--gpus", "1", "--model", `a=${modelFixture("qwen3-a")}`);
     const good = await runCli("target", "check", "box", "--json");
     expect(good).toMatchObject({ code: 0 });
-    const verdicts = Object.fromEntries(
-      JSON.parse(good.out).map(({ step, verdict }: Record<string, string>) => [step, verdict]),
-    );
+    const steps = z.array(z.object({ step: z.string(), verdict: z.string() })).parse(JSON.parse(good.out));
+    const verdicts = Object.fromEntries(steps.map(({ step, verdict }) => [step, verdict]));
     expect(verdicts).toMatchObject({
       ...{ shell: "ok", tar: "ok", scratch: "ok", node: "ok", gcopd: "ok" },
       ...{ sbatch: "ok", job: "ok", "model a": "ok" },
@@ -118,11 +122,60 @@ describe("gcopd target", () => {
     await add("env", "--gcopd", "A=b true");
     expect((await runCli("target", "check", "env")).out).toMatch(/\| gcopd +\| missing \|/);
 
+    const cluster = (...options: string[]) =>
+      add("lab", "--replace", "--scheduler", "kubernetes", "--image", "lab/gcopd:1", ...options);
+    expect((await cluster()).err).toContain("claim: missing; expected the persistent volume claim");
+    expect((await cluster("--claim", "work", "--pod", "{")).code).toBe(1);
+    await cluster("--claim", "none");
+    expect((await runCli("target", "check", "lab")).out).toMatch(
+      /\| claim +\| missing \| there is no persistent volume claim none/,
+    );
+    await cluster("--claim", "work", "--resource", "memory=64Gi", "--pod", '{"nodeSelector":{"gpu":"h20"}}');
+    const inPod = await runCli("target", "check", "lab");
+    for (const step of ["kubectl", "rights", "job", "shell", "tar", "scratch"])
+      expect(inPod.out).toMatch(new RegExp(`\\| ${step} +\\| ok `));
+    expect(inPod.out).toMatch(
+      /\| claim +\| note +\| work is ReadWriteOnce: door and run must be on one node/,
+    );
+    writeFileSync(inFolder("kube", "powerless"), "");
+    expect((await runCli("target", "check", "lab")).out).toMatch(
+      /\| rights +\| missing \| you may not create jobs,/,
+    );
+    writeFileSync(inFolder("kube", "down"), "");
+    expect((await runCli("target", "check", "lab")).out).toMatch(
+      /\| kubectl +\| missing \| the cluster does not answer/,
+    );
+
     mkdirSync(inFolder("bin"));
     writeFileSync(inFolder("bin", "node"), "#!/bin/sh\necho v20.5.1\n");
     chmodSync(inFolder("bin", "node"), 0o755);
     vi.stubEnv("PATH", [inFolder("bin"), process.env.PATH].join(delimiter));
     expect((await runCli("target", "check", "env")).out).toContain("v20.5.1: gcopd needs Node 20.11");
+
+    await add("cluster", "--scheduler", "ray", "--gpus", "1");
+    expect((await runCli("target", "check", "cluster")).out).toMatch(/\| ray +\| ok /);
+    writeFileSync(inFolder("ray", "down"), "");
+    expect((await runCli("target", "check", "cluster")).out).toMatch(
+      /\| ray +\| missing \| ConnectionError: Failed to connect to Ray .*: check that the cluster runs, and ray_address/,
+    );
+
+    const rest = await startFakeSlurmRest(inFolder("slurm"));
+    await add("rest", "--scheduler", "slurm", "--slurmrestd", rest.url, "--partition", "cpu", "--time", "30");
+    expect((await runCli("target", "check", "rest")).out).toMatch(
+      /\| slurmrestd +\| missing \| SLURM_JWT is not set, .*: export the token/,
+    );
+    vi.stubEnv("SLURM_JWT", fakeToken("me"));
+    const refused = await runCli("target", "check", "rest");
+    expect(refused.out).toMatch(/\| slurmrestd +\| ok +\| \S+ answers, API v0.0.42, as me/);
+    expect(refused.out).toMatch(/\| partition +\| missing \| .*Invalid partition name specified/);
+    expect(refused.out).not.toContain(fakeToken("me"));
+    await rest.close();
+    expect(
+      await add("rest", "--replace", "--scheduler", "slurm", "--slurmrestd", rest.url, "--sbatch=--nice=9"),
+    ).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("--nice=9 cannot be asked of slurmrestd: expected one of --mem=…"),
+    });
 
     fault("unknown-key");
     const unreached = await runCli("target", "check", "box");
@@ -152,7 +205,9 @@ describe("gcopd launch", () => {
     expect(status.out).toMatch(
       /^box, attempt 1: done; \d+ s; 0\.\d\d GPU-hours, \d+\.00 at your price\n {2}done after step 4\n$/,
     );
-    expect((await runCli("launch", "list")).out).toMatch(new RegExp(`\\| ${id} \\| box +\\| +1 \\| ended `));
+    expect((await runCli("launch", "list")).out).toMatch(
+      new RegExp(`\\| ${id} \\| +\\| box +\\| +1 \\| ended `),
+    );
 
     expect(await runCli("launch", "fetch", id, "--out", inFolder("got"))).toMatchObject({ code: 0 });
     await train(writeConfig(), "here");
@@ -178,6 +233,30 @@ describe("gcopd launch", () => {
     });
   });
 
+  it.each([["none"], ["slurm"], ["ray"]])(
+    "--plan measures on the target, keeps what it told, and leaves nothing there (%s)",
+    async (scheduler) => {
+      await box("--scheduler", scheduler, "--model", `student=${modelFixture("qwen3-a")}`, "--gpus", "1");
+      const config = writeConfig({ student: "target:student" });
+      const plan = (...args: string[]) =>
+        runCli("launch", "--target", "box", "--config", config, "--plan", ...args);
+      const { code, out } = await plan();
+      expect(code).toBe(0);
+      const here = await runCli("train", "--config", writeConfig({}, "own.json"), "--plan");
+      expect(JSON.parse(out)).toEqual(JSON.parse(here.out));
+      expect(readdirSync(inFolder("scratch"))).toEqual([]);
+      expect(readdirSync(inFolder("data", "gcopd"))).toEqual(["planned"]);
+      expect(readdirSync(inFolder("data", "gcopd", "planned"))).toHaveLength(1);
+      expect(JSON.parse((await plan("--probe")).out).time).toMatchObject({ low: expect.any(Number) });
+      // A line of the command there.
+      writeConfig({ student: "target:student", episode_ids: ["none"] });
+      expect((await plan()).err).toContain(
+        'gcopd: box: config.json, episode_ids: among the episodes is no "none"\n',
+      );
+      expect(readdirSync(inFolder("scratch"))).toEqual([]);
+    },
+  );
+
   it.each([["none"], ["slurm"]])(
     "stops after a step and goes on to the same weights (%s)",
     async (scheduler) => {
@@ -198,6 +277,79 @@ describe("gcopd launch", () => {
       expect(weightsOf(inFolder("scratch", "gcopd-runs", id, "out", "student"))).toBe(weights("here"));
     },
   );
+
+  /** Connections of a resume elsewhere: the state, the files from there, what is there, the files to it, the submission. */
+  it.each<[string, string | null]>([
+    ["whole", null],
+    ["killed as its files come", "at:2:kill-after"],
+    ["killed before they are sent", "at:4:kill-before"],
+    ["killed after they were sent", "at:4:kill-after"],
+    ["killed as it is submitted", "at:5:kill-after"],
+  ])("goes on at another target to the same weights, %s", async (_, kill) => {
+    const model = modelFixture("qwen3-a");
+    await box("--model", `student=${model}`, "--gpus", "1");
+    mkdirSync(inFolder("elsewhere"));
+    await runCli(
+      ...["target", "add", "other", "--scratch", inFolder("elsewhere"), "--host", "other"],
+      ...["--gcopd", `'${process.execPath}' '${script}'`, "--model", `student=${model}`],
+    );
+    const config = writeConfig({ student: "target:student" });
+    // Ended by its budget before the first step, whatever the machine's speed.
+    const id = (
+      await runCli("launch", "--target", "box", "--config", config, "--", "--hours", "1e-7")
+    ).out.trim();
+    expect(await follow(id)).toMatchObject({
+      code: 3,
+      err: expect.stringContaining("ended by its budget; gcopd launch resume with a larger one continues it"),
+    });
+    const resume = ["launch", "resume", id, "--target", "other", "--", "--hours", "1000"];
+    if (kill !== null) {
+      rmSync(inFolder("ssh", "calls"));
+      fault(kill);
+      expect(await startCli(script, resume).ended).toMatchObject({ signal: "SIGKILL" });
+      rmSync(inFolder("ssh", "fault"), { force: true });
+    }
+    const again = await runCli(...resume);
+    expect(again.code === 0 || /is (running|done|queued)/.test(again.err)).toBe(true);
+    expect(await follow(id)).toMatchObject({ code: 0 });
+    expect((await runCli("launch", "status", id)).out).toContain("other, attempt 2: done");
+    await train(writeConfig(), "here");
+    const folders = readdirSync(inFolder("elsewhere", "gcopd-runs"));
+    expect(folders).toHaveLength(1);
+    const there = inFolder("elsewhere", "gcopd-runs", folders[0] ?? "");
+    expect(weightsOf(join(there, "out", "student"))).toBe(weights("here"));
+    expect(readdirSync(there).filter((name) => name.startsWith("attempt-"))).toEqual([
+      "attempt-1",
+      "attempt-2",
+    ]);
+    expect(
+      readdirSync(inFolder("scratch", "gcopd-runs", id)).filter((name) => /^attempt-/.test(name)),
+    ).toEqual(["attempt-1"]);
+    const starts = readFileSync(join(there, "attempt-2", "stdout.jsonl"), "utf8").match(/"type":"start"/g);
+    expect(starts).toHaveLength(1);
+  });
+
+  it("does not leave a target where the run may still live, and takes more options in its place", async () => {
+    await box();
+    await add("other");
+    const id = (
+      await runCli("launch", "--target", "box", "--config", writeConfig(), "--", "--hours", "1e-7")
+    ).out.trim();
+    await follow(id);
+    fault("unreachable");
+    expect(await runCli("launch", "resume", id, "--target", "other")).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(
+        /^gcopd: run \S+ may still live on box, which did not answer \(.*\): resume it elsewhere once box answers\n$/,
+      ),
+    });
+    expect(await runCli("launch", "resume", id, "--", "--out", "x")).toMatchObject({ code: 2 });
+    expect(await runCli("launch", "resume", id, "--", "--hours", "1000")).toMatchObject({ code: 0 });
+    expect(await follow(id)).toMatchObject({ code: 0 });
+    expect(readFileSync(inFolder("scratch", "gcopd-runs", id, "command.sh"), "utf8")).toMatch(
+      /--hours 1e-7 --hours 1000\n$/,
+    );
+  });
 
   it("says what is wrong before anything is sent", async () => {
     await box();
@@ -252,7 +404,9 @@ describe("gcopd launch", () => {
     expect(await ended).toMatchObject({ signal: "SIGKILL" });
     vi.stubEnv("PATH", path);
     const [id = ""] = launched();
-    expect((await runCli("launch", "list")).out).toMatch(new RegExp(`\\| ${id} \\| box .*not submitted`));
+    expect((await runCli("launch", "list")).out).toMatch(
+      new RegExp(`\\| ${id} \\| +\\| box .*not submitted`),
+    );
     expect(await runCli("launch", "resume", id)).toMatchObject({
       code: 1,
       err: `gcopd: run ${id} cannot be submitted: its files are neither here nor on box; launch its config again\n`,
@@ -262,7 +416,15 @@ describe("gcopd launch", () => {
 
   it("follows to the last byte, with or without an end of its line", async () => {
     await add("here", "--gcopd", "printf '{\"a\":1}\\nlast' #");
-    const id = (await runCli("launch", "--target", "here", "--config", writeConfig())).out.trim();
+    const launch = ["launch", "--target", "here", "--config", writeConfig()];
+    expect(await runCli(...launch, "--name", " ")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("title: "),
+    });
+    const id = (await runCli(...launch, "--name", "two lines")).out.trim();
+    expect((await runCli("launch", "list")).out).toMatch(new RegExp(`\\| ${id} \\| two lines +\\| here`));
+    expect((await runCli("launch", "rename", id, "both lines")).code).toBe(0);
+    expect(JSON.parse((await runCli("launch", "status", id, "--json")).out).run.title).toBe("both lines");
     const { out } = await runCli("launch", "follow", id, "--every", "0", "--progress", "json");
     expect(out).toBe('{"a":1}\nlast\n');
   });

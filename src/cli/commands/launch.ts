@@ -1,30 +1,26 @@
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
-import { InputError } from "../../core/errors.ts";
-import { missingThere } from "../../worker/launch/check.ts";
-import {
-  attemptOf,
-  importRun,
-  launchRun,
-  lookAtRun,
-  type RunRecord,
-  readRun,
-  resumeRun,
-  runIds,
-} from "../../worker/launch/runs.ts";
-import { launcherOf, readTarget } from "../../worker/launch/target.ts";
+import { checkOf, InputError } from "../../core/errors.ts";
+import { checkTrainConfig, trainConfigSchema } from "../../core/loop/train-config.ts";
+import { defaultDataDir } from "../../worker/index.ts";
+import { PLANNED, planThere } from "../../worker/launch/plan-there.ts";
+import { checkThere, remoteConfig } from "../../worker/launch/remote-config.ts";
+import type { RunRecord } from "../../worker/launch/run-record.ts";
+import { LAUNCHED, LaunchedRuns } from "../../worker/launch/runs.ts";
+import { readTarget } from "../../worker/launch/target.ts";
 import { UsageError } from "../command.ts";
+import { absoluteFrom, readConfigFile } from "../config-file.ts";
 import { table } from "../demo/table.ts";
+import { printTold } from "../engine/memory-options.ts";
 import { number, type ProgressFormat, progressOption } from "../engine/options.ts";
 import { printLine, progress } from "../io.ts";
 import { describeRun, EventLines, LogText, runRecord } from "../launch/describe-run.ts";
-import { readRemoteConfig } from "../launch/remote-config.ts";
 import { trainOptions } from "./train.ts";
 
-/** What `gcopd train` writes that is worth bringing home, besides its checkpoints. */
-const RESULTS = ["config.json", "events.jsonl", "metrics.jsonl", "batch.jsonl", "student", "tokenizer"];
+/** Those that were launched from this machine. */
+const launchedRuns = (): LaunchedRuns => new LaunchedRuns(join(defaultDataDir(), LAUNCHED));
 
 export function register(program: Command): void {
   const launch = program
@@ -36,10 +32,13 @@ export function register(program: Command): void {
     .command("submit", { isDefault: true })
     .description("Submits a run, and prints its id.")
     .option("--target <name>", "where it runs")
+    .option("--name <name>", "a name for the run, for people")
     .option(
       "--config <file>",
       "config of gcopd train. Its files are sent with the run, except target:/PATH and target:MODEL",
     )
+    .option("--plan", "print what the run needs, measured on the target, and submit nothing")
+    .option("--probe", "with --plan: measure its time there, too")
     .argument("[options...]", "after --: more options of gcopd train, such as -- --cards 2")
     .action(submit);
   launch
@@ -48,11 +47,16 @@ export function register(program: Command): void {
     .option("--json", "as JSON")
     .action(list);
   launch
+    .command("rename <run> <name>")
+    .description("Gives a run another name on this machine.")
+    .action((id: string, name: string) => void launchedRuns().rename(id, name));
+  launch
     .command("status <run>")
     .description("Asks the target for a run's state, and prints it.")
     .option("--json", "as JSON")
     .action(async (id: string, { json }: { json?: boolean }) => {
-      const { record, status } = await lookAtRun(readRun(id));
+      const runs = launchedRuns();
+      const { record, status } = await runs.look(runs.read(id));
       printLine(json ? JSON.stringify(runRecord(record, status), null, 2) : describeRun(record, status));
     });
   progressOption(
@@ -78,7 +82,16 @@ export function register(program: Command): void {
     .description(
       "Continues a run that was stopped, cancelled, lost or failed from its last checkpoint; submits a run whose submission was interrupted.",
     )
-    .action(async (id: string) => told(await resumeRun(id)));
+    .option("--target <name>", "go on there: its folder is brought over this machine")
+    .argument(
+      "[options...]",
+      "after --: options of gcopd train in place of those before, such as -- --cards 4",
+    )
+    .action(async (id: string, args: string[], { target: name }: { target?: string }) => {
+      checkOptions(args);
+      const target = name === undefined ? undefined : { name, is: readTarget(name) };
+      told(await launchedRuns().resume(id, { target, args }));
+    });
   launch
     .command("fetch <run>")
     .description("Copies a run's results, and the output of its attempts, into a new folder.")
@@ -87,15 +100,8 @@ export function register(program: Command): void {
     .action(async (id: string, { out, checkpoints }: { out: string; checkpoints?: boolean }) => {
       const to = resolve(out);
       if (existsSync(to))
-        throw new InputError("is there already: expected a new folder", { file: out, key: "--out" });
-      const { record, status } = await lookAtRun(readRun(id));
-      const attempts = Array.from({ length: record.attempt }, (_, n) => `attempt-${n + 1}`);
-      const results = [...RESULTS, ...(checkpoints ? ["checkpoints"] : [])].map((name) => `out/${name}`);
-      await launcherOf(record.target.is).fetch(
-        attemptOf(record),
-        ["run.json", "command.sh", ...results, ...attempts],
-        to,
-      );
+        throw new InputError("already exists: expected a new folder", { file: out, key: "--out" });
+      const status = await launchedRuns().fetch(id, to, { checkpoints });
       if (status.state === "running") progress("gcopd: the run goes on: these are its files until now");
       printLine(out);
     });
@@ -104,33 +110,49 @@ export function register(program: Command): void {
     .description("Takes over a run that another machine launched, by its folder on a target.")
     .requiredOption("--target <name>", "where the folder is")
     .action(async (folder: string, { target }: { target: string }) =>
-      told(await importRun(folder, { name: target, is: readTarget(target) })),
+      told(await launchedRuns().import(folder, { name: target, is: readTarget(target) })),
     );
 }
 
-async function submit(args: string[], options: { target?: string; config?: string }): Promise<void> {
-  const { target: name, config: file } = options;
+async function submit(
+  args: string[],
+  options: { target?: string; config?: string; name?: string; plan?: boolean; probe?: boolean },
+): Promise<void> {
+  const { target: name, config: file, name: title } = options;
   const [first] = args;
   if (first !== undefined && !first.startsWith("-"))
-    throw new UsageError(`${JSON.stringify(first)} is no command of gcopd launch (add --help for them)`);
+    throw new UsageError(`${JSON.stringify(first)} is not a command of gcopd launch (add --help for them)`);
   if (name === undefined) throw new UsageError("--target is missing: `gcopd target list` has their names");
+  if (options.probe && !options.plan) throw new UsageError("--probe goes with --plan");
   if (file === undefined) throw new UsageError("--config is missing: name the config of a training run");
+  checkOptions(args);
+  const is = readTarget(name);
+  const given = await readConfigFile(trainConfigSchema, file);
+  checkOf(file, () => checkTrainConfig(given));
+  const { config, carried, bytes, there } = await remoteConfig(given, is, {
+    file,
+    absolute: absoluteFrom(file),
+  });
+  await checkThere({ name, is }, there, file);
+  if (carried.length > 0)
+    progress(`gcopd: ${carried.length} inputs go with the run (${(bytes / 1e6).toFixed(1)} MB)`);
+  const launch = { target: { name, is }, config, carried, args, title };
+  if (options.plan) {
+    const { plan } = await planThere(join(defaultDataDir(), PLANNED), launch, {
+      probe: options.probe === true,
+    });
+    printTold(plan);
+  } else told(await launchedRuns().launch(launch));
+}
+
+/** @throws UsageError for options that `gcopd train` does not take, or that a launch sets itself */
+function checkOptions(args: readonly string[]): void {
   const own = args.find((arg) => /^--(config|out|progress|plan|probe)(=|$)/.test(arg));
   if (own !== undefined) throw new UsageError(`${own} cannot follow --: gcopd launch sets it`);
   trainOptions(new Command("gcopd train"))
     .showHelpAfterError("(gcopd train --help has its options)")
     .exitOverride()
-    .parse(["--config", file, "--out", "out", ...args], { from: "user" });
-  const is = readTarget(name);
-  const { config, carried, bytes, there } = await readRemoteConfig(file, is);
-  const paths = there.map(({ path }) => path);
-  const missing = paths.length === 0 ? [] : await missingThere(is, paths);
-  const gone = there.find(({ path }) => missing.includes(path));
-  if (gone !== undefined)
-    throw new InputError(`${gone.path} is neither here nor on target ${name}`, { file, key: gone.key });
-  if (carried.length > 0)
-    progress(`gcopd: ${carried.length} inputs go with the run (${(bytes / 1e6).toFixed(1)} MB)`);
-  told(await launchRun({ target: { name, is }, config, carried, args }));
+    .parse(["--config", "config.json", "--out", "out", ...args], { from: "user" });
 }
 
 function told({ run, target, attempt }: RunRecord): void {
@@ -139,17 +161,16 @@ function told({ run, target, attempt }: RunRecord): void {
 }
 
 async function asked(id: string, what: "stop" | "cancel"): Promise<void> {
-  const { record, status } = await lookAtRun(readRun(id));
-  if (status.state === "ended")
-    throw new InputError(`run ${id} has ended already: ${describeRun(record, status)}`);
-  await launcherOf(record.target.is)[what](attemptOf(record));
+  const record = await launchedRuns().ask(id, what);
   progress(`gcopd: asked ${record.target.name} to ${what} it; gcopd launch status ${id} tells when it has`);
 }
 
 function list({ json }: { json?: boolean }): void {
-  const records = runIds().map(readRun);
+  const runs = launchedRuns();
+  const records = runs.ids().map((id) => runs.read(id));
   const rows = records.map(({ run, target, attempt, submitted_at: submitted, last }) => [
     run.id,
+    run.title ?? "",
     target.name,
     attempt,
     last?.state ?? (submitted === null ? "not submitted: gcopd launch resume" : "submitted"),
@@ -157,7 +178,7 @@ function list({ json }: { json?: boolean }): void {
   ]);
   if (json) printLine(JSON.stringify(records, null, 2));
   else if (rows.length === 0) progress("gcopd: no runs were launched from here");
-  else printLine(table(["run", "target", "attempt", "state", "as of"], rows));
+  else printLine(table(["run", "name", "target", "attempt", "state", "as of"], rows));
 }
 
 async function follow(
@@ -167,15 +188,16 @@ async function follow(
   const output = new EventLines(format);
   const errors = new LogText();
   const offsets = { out: 0, err: 0 };
-  let record = readRun(id);
+  const runs = launchedRuns();
+  let record = runs.read(id);
   let said = "";
   for (;;) {
     const { attempt } = record;
-    const found = await lookAtRun(record, offsets);
+    const found = await runs.look(record, offsets);
     const { status } = found;
     record = found.record;
     if (record.attempt !== attempt) {
-      // Another machine went on with the run: its output begins anew.
+      // Another machine went on with the run: its output starts from the beginning.
       output.end();
       Object.assign(offsets, { out: 0, err: 0 });
       continue;

@@ -1,9 +1,6 @@
 import type { Command } from "commander";
-import {
-  type EnvironmentRules,
-  environmentNames,
-  environmentRules,
-} from "../../core/environment/environment.ts";
+import { environmentNames, environmentRules } from "../../core/environment/environment.ts";
+import type { EnvironmentRules } from "../../core/environment/rules.ts";
 import { InputError } from "../../core/errors.ts";
 import { readObjects } from "../../core/record/read.ts";
 import { fileLabel, openBytes, progress, writeRecordsOut } from "../io.ts";

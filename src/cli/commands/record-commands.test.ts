@@ -57,7 +57,7 @@ describe("validate", () => {
     ]);
   });
 
-  test("notes the plans that ALFWorld's library does not hold, and refuses a flag that is none", async () => {
+  test("notes the plans that ALFWorld's library does not hold, and refuses an unknown flag", async () => {
     const bytes = await readFile(join(SCIENCEWORLD, "sources.jsonl.gz"));
     const [first] = parseLines(gunzipSync(bytes).toString());
     const [decision] = first!.decisions as object[];
@@ -131,7 +131,7 @@ describe("locate", () => {
     );
   });
 
-  test("an environment without a locator, and a capture that is none", async () => {
+  test("an environment without a locator, and a capture that is not one", async () => {
     for (const name of ["custom", "marsworld"]) {
       expect(await runCli("locate", "--environment", name, "--in", cases)).toEqual({
         code: 1,

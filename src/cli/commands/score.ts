@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
-import type { ScoreOptions, ScoreResult, Scorer } from "../../core/ports.ts";
+import type { ScoreOptions, ScoreRequest, ScoreResult, Scorer } from "../../core/ports.ts";
 import { readRecords } from "../../core/record/read.ts";
 import type { ScoreInput } from "../../core/record/schema.ts";
 import { openModelFolder } from "../../engine/hub/node.ts";
+import { calibrationSet, servedWords } from "../../engine/remote/index.ts";
 import { type DeviceChoice, type JobSizes, planJob, ReopeningScorer } from "../../engine/webgpu/index.ts";
+import { openFolder } from "../../engine/webgpu/node-folder.ts";
 import {
   checkPlan,
   describePlan,
@@ -13,6 +15,7 @@ import {
   WEIGHT_CHOICES,
   type WeightChoice,
 } from "../../tensor/index.ts";
+import { openTokenizer } from "../../text/index.ts";
 import { UsageError } from "../command.ts";
 import { checkIds, type ModelLimits } from "../engine/check-ids.ts";
 import { type Compute, openCompute } from "../engine/compute.ts";
@@ -20,10 +23,15 @@ import { interruptible } from "../engine/interrupt.ts";
 import { printJsonLine } from "../engine/json-lines.ts";
 import { limitBytes, type MemoryOptions, memoryOptions, printPlan } from "../engine/memory-options.ts";
 import { downloaded, type EngineOptions, engineOptions, MODEL } from "../engine/options.ts";
+import { KEY_OF, openServedScorer, openServer } from "../engine/served.ts";
 import { checkOut, fileLabel, openBytes, progress, writeRecordsOut } from "../io.ts";
 
 interface Options extends EngineOptions, MemoryOptions {
-  model: string;
+  model?: string;
+  url?: string;
+  servedModel?: string;
+  tokenizer?: string;
+  calibrateWith?: string;
   in: string;
   out?: string;
   dtype: WeightChoice;
@@ -50,7 +58,18 @@ export function register(program: Command): void {
           "Natural-log probabilities of each response token given all before it, at temperature 1. Each input line is " +
             '{"id", "prompt_ids", "response_ids"}, each output line {"id", "logprobs"}, in the same order.',
         )
-        .requiredOption("--model <folder>", MODEL)
+        .option("--model <folder>", MODEL)
+        .option(
+          "--url <url>",
+          `in place of --model: a server that runs it (vLLM or SGLang; its key in ${KEY_OF.teacher})`,
+        )
+        .option("--served-model <name>", "the model's name on the server, where it has several")
+        .option("--tokenizer <folder>", "with --url: the tokenizer that wrote the ids")
+        .option(
+          "--calibrate-with <folder>",
+          "with --url: the model's folder here. Three lines are scored by both first; log-probabilities that lie too far " +
+            "apart are refused",
+        )
         .requiredOption("--in <file>", "scoring records (.jsonl, .jsonl.gz, or - for standard input)")
         .option("--out <file>", "where to write (.gz is compressed); standard output if absent")
         .addOption(
@@ -82,65 +101,142 @@ async function run(options: Options): Promise<void> {
   if (json && (options.out === undefined || options.out === "-")) {
     throw new UsageError("--progress json takes standard output: name a file with --out");
   }
-  await interruptible(async (signal) => {
-    const { compute, cards, dtype: weights } = options;
-    const folder = await openModelFolder(options.model, {
-      signal,
-      onProgress: downloaded(),
-      onNote: progress,
-    });
-    if (!options.plan) await checkOut(options.out);
-    const { config } = await readModelHeader(folder);
-    const { vocabularySize: vocabulary, maxPositions } = config;
-    const sizes = await longest(options.in, { vocabulary, maxPositions }, signal);
-    const limit = limitBytes(options.memoryLimit);
-    const planned = (opened: Compute) =>
-      planJob(opened.device, folder, { kind: "score", weights, ...sizes, limit });
-    if (options.plan) {
-      const opened = await openCompute({ device: options.device, compute, cards, onNote: progress });
-      try {
-        const { plan, packTokens } = await planned(opened);
-        printPlan(plan, { pack_tokens: packTokens });
-      } finally {
-        opened.close();
-      }
-      return;
-    }
-    // A device that is opened again must be of the kind that the work began on.
-    let device: DeviceChoice = options.device;
-    let count = 1;
-    const open = async () => {
-      const opened = await openCompute({ device, compute, cards, onNote: progress });
-      try {
-        device = opened.kind;
-        count = opened.count;
-        const passes = await planned(opened);
-        const { plan } = passes;
-        checkPlan(plan, limit, opened.device.largestBuffer);
-        if (opened.kind === "webgpu") progress(describePlan(plan));
-        const scorer = await opened.openScorer(folder.name, { weights, ...passes, signal });
-        return { scorer, close: () => opened.close() };
-      } catch (error) {
-        opened.close();
-        throw error;
-      }
-    };
-    const scorer = await ReopeningScorer.open(open, {
-      onFault: async ({ message }, attempt, attempts) => {
-        progress(`${message} Scoring again on a reopened device (${attempt} of ${attempts})`);
-        await sleep(DEVICE_PAUSE * (attempt - 1), undefined, { signal });
-      },
-    });
-    try {
-      const report = reporter(json);
-      report.started(scorer);
-      const atOnce = GROUP_TOKENS * (count === 1 ? 1 : count * UNITS_A_CARD);
-      await writeRecordsOut(options.out, scored(options, scorer, atOnce, signal, report));
-      report.ended();
-    } finally {
-      scorer.dispose();
-    }
+  const { model, url } = options;
+  if ((model === undefined) === (url === undefined))
+    throw new UsageError("expected either --model with a folder or --url with the address of a server");
+  await interruptible((signal) =>
+    model === undefined
+      ? runServed({ ...options, url: url! }, signal, reporter(json))
+      : runHere({ ...options, model }, signal, reporter(json)),
+  );
+}
+
+/** Scores with a model that is opened here. */
+async function runHere(
+  options: Options & { model: string },
+  signal: AbortSignal,
+  report: Reporter,
+): Promise<void> {
+  const { servedModel, tokenizer, calibrateWith, compute, cards, dtype: weights } = options;
+  for (const [option, value] of Object.entries({
+    "served-model": servedModel,
+    tokenizer,
+    "calibrate-with": calibrateWith,
+  }))
+    if (value !== undefined) throw new UsageError(`--${option} goes with --url`);
+  const folder = await openModelFolder(options.model, {
+    signal,
+    onProgress: downloaded(),
+    onNote: progress,
   });
+  if (!options.plan) await checkOut(options.out);
+  const { config } = await readModelHeader(folder);
+  const { vocabularySize: vocabulary, maxPositions } = config;
+  const sizes = await longest(options.in, { vocabulary, maxPositions }, signal);
+  const limit = limitBytes(options.memoryLimit);
+  const planned = (opened: Compute) =>
+    planJob(opened.device, folder, { kind: "score", weights, ...sizes, limit });
+  if (options.plan) {
+    const opened = await openCompute({ device: options.device, compute, cards, onNote: progress });
+    try {
+      const { plan, packTokens } = await planned(opened);
+      printPlan(plan, { pack_tokens: packTokens });
+    } finally {
+      opened.close();
+    }
+    return;
+  }
+  // A device that is opened again must be of the kind that the work began on.
+  let device: DeviceChoice = options.device;
+  let count = 1;
+  const open = async () => {
+    const opened = await openCompute({ device, compute, cards, onNote: progress });
+    try {
+      device = opened.kind;
+      count = opened.count;
+      const passes = await planned(opened);
+      const { plan } = passes;
+      checkPlan(plan, limit, opened.device.largestBuffer);
+      if (opened.kind === "webgpu") progress(describePlan(plan));
+      const scorer = await opened.openScorer(folder.name, { weights, ...passes, signal });
+      return { scorer, close: () => opened.close() };
+    } catch (error) {
+      opened.close();
+      throw error;
+    }
+  };
+  const scorer = await ReopeningScorer.open(open, {
+    onFault: async ({ message }, attempt, attempts) => {
+      progress(`${message} Scoring again on a reopened device (${attempt} of ${attempts})`);
+      await sleep(DEVICE_PAUSE * (attempt - 1), undefined, { signal });
+    },
+  });
+  try {
+    report.started(scorer);
+    const limits = () => ({ vocabulary: scorer.info.vocabulary, maxPositions: scorer.opened.maxPositions });
+    const atOnce = GROUP_TOKENS * (count === 1 ? 1 : count * UNITS_A_CARD);
+    await writeRecordsOut(options.out, scored(options, scorer, limits, atOnce, signal, report));
+    report.ended();
+  } finally {
+    scorer.dispose();
+  }
+}
+
+/** Lines of a file that the ones for the comparison are chosen from: the first ones. */
+const COMPARED_LINES = 64;
+
+/** Scores with a model that another program serves. */
+async function runServed(
+  options: Options & { url: string },
+  signal: AbortSignal,
+  report: Reporter,
+): Promise<void> {
+  const { url, in: path, dtype: weights, calibrateWith, servedModel: name } = options;
+  if (options.topK !== undefined || options.entropy || options.plan)
+    throw new UsageError("--top-k, --entropy and --plan go with --model");
+  if (path === "-") throw new UsageError("--url needs a file: all lines are checked before any is sent");
+  const watching = { onNote: progress, signal };
+  const folder =
+    calibrateWith === undefined
+      ? null
+      : await openModelFolder(calibrateWith, { ...watching, onProgress: downloaded() });
+  const tokenizerIn =
+    options.tokenizer ?? ((await folder?.list())?.includes("tokenizer.json") ? folder?.name : undefined);
+  if (tokenizerIn === undefined)
+    throw new UsageError("--tokenizer is missing: name the folder of the tokenizer that wrote the ids");
+  const tokenizer = await openTokenizer(openFolder(tokenizerIn));
+  await checkOut(options.out);
+  const vocabulary =
+    folder === null ? tokenizer.vocabularySize : (await readModelHeader(folder)).config.vocabularySize;
+  const served = await openServer("teacher", url, { name, key: "--served-model" }, watching);
+  const limits = { vocabulary, maxPositions: served.found.maxPositions ?? Number.POSITIVE_INFINITY };
+  await longest(path, limits, signal);
+  const first: ScoreInput[] = [];
+  for await (const { record } of readRecords(openBytes(path), {
+    file: fileLabel(path),
+    kind: "score-input",
+  })) {
+    first.push(record);
+    if (first.length === COMPARED_LINES) break;
+  }
+  const requests = calibrationSet(first.map(scoreRequest));
+  const { device, compute: format, cards } = options;
+  const limit = limitBytes(options.memoryLimit);
+  const compute =
+    folder === null ? null : await openCompute({ device, compute: format, cards, onNote: progress });
+  let scorer: Scorer;
+  try {
+    const own = folder === null || compute === null ? null : { folder: folder.name, weights, compute, limit };
+    ({ scorer } = await openServedScorer(served, requests, { tokenizer, vocabulary, own }, watching));
+  } finally {
+    compute?.close();
+  }
+  report.started(scorer);
+  await writeRecordsOut(
+    options.out,
+    scored(options, scorer, () => limits, GROUP_TOKENS, signal, report),
+  );
+  report.ended();
 }
 
 /**
@@ -168,13 +264,13 @@ async function longest(
 
 async function* scored(
   { in: path, topK, entropy }: Options,
-  scorer: ReopeningScorer<Scorer & { maxPositions: number }>,
+  scorer: Pick<Scorer, "score">,
+  limits: () => ModelLimits,
   atOnce: number,
   signal: AbortSignal,
   report: Reporter,
 ): AsyncGenerator<object> {
   const file = fileLabel(path);
-  const limits = { vocabulary: scorer.info.vocabulary, maxPositions: scorer.opened.maxPositions };
   let group: ScoreInput[] = [];
   let lines = 0;
   let tokens = 0;
@@ -189,19 +285,15 @@ async function* scored(
     },
   };
   async function* flush(): AsyncGenerator<object> {
-    const requests = group.map(({ id, prompt_ids, response_ids }) => ({
-      id,
-      promptIds: prompt_ids,
-      responseIds: response_ids,
-    }));
-    for (const result of await scorer.score(requests, work)) yield outputRecord(result, topK ?? 0);
+    for (const result of await scorer.score(group.map(scoreRequest), work))
+      yield outputRecord(result, topK ?? 0);
     report.progressed(group.length, tokens, computed);
     group = [];
     tokens = 0;
     computed = null;
   }
   for await (const { record, line } of readRecords(openBytes(path), { file, kind: "score-input", signal })) {
-    checkIds(record, limits, { file, line });
+    checkIds(record, limits(), { file, line });
     group.push(record);
     lines++;
     tokens += record.prompt_ids.length + record.response_ids.length;
@@ -210,6 +302,12 @@ async function* scored(
   if (lines === 0) throw noRequests(file);
   yield* flush();
 }
+
+const scoreRequest = ({ id, prompt_ids, response_ids }: ScoreInput): ScoreRequest => ({
+  id,
+  promptIds: prompt_ids,
+  responseIds: response_ids,
+});
 
 const noRequests = (file: string) => new InputError("holds no requests", { file });
 
@@ -241,6 +339,7 @@ function reporter(json: boolean): Reporter {
   return {
     started({ info }) {
       if (json) printJsonLine({ type: "start", model: info });
+      else if (info.served !== undefined) progress(servedWords(info));
       else
         progress(
           `${info.model}: ${info.parameters} parameters on ${info.device} (${info.adapter}), ${info.dtype}`,

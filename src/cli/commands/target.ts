@@ -1,8 +1,9 @@
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
+import { parseJsonText } from "../../core/json.ts";
 import { checkTarget } from "../../worker/launch/check.ts";
-import { addTarget, readTarget, readTargets, targetsFile } from "../../worker/launch/target.ts";
+import { addTarget, readTarget, readTargets, SCHEDULERS, targetsFile } from "../../worker/launch/target.ts";
 import { UsageError } from "../command.ts";
 import { table } from "../demo/table.ts";
 import { number } from "../engine/options.ts";
@@ -19,6 +20,14 @@ interface AddOptions {
   gpus?: number;
   time?: string;
   sbatch?: string[];
+  slurmrestd?: string;
+  rayAddress?: string;
+  kubeContext?: string;
+  namespace?: string;
+  claim?: string;
+  gpuResource?: string;
+  resource?: string[];
+  pod?: string;
   module?: string[];
   image?: string;
   gcopd?: string;
@@ -44,9 +53,7 @@ export function register(program: Command): void {
     .option("--user <user>", "user on the host")
     .option("--port <number>", "port of its ssh server", number(1))
     .option("--ssh-config <file>", "ssh configuration to use instead of ~/.ssh/config")
-    .addOption(
-      new Option("--scheduler <name>", "what starts runs there").choices(["none", "slurm"]).default("none"),
-    )
+    .addOption(new Option("--scheduler <name>", "what starts runs there").choices(SCHEDULERS).default("none"))
     .option("--partition <name>", "Slurm's partition")
     .option("--account <name>", "Slurm's account")
     .option("--gpus <number>", "number of GPUs for a run", number(1))
@@ -59,8 +66,23 @@ export function register(program: Command): void {
       "another option for sbatch, such as --sbatch=--mem=64G; may be repeated",
       also,
     )
+    .option(
+      "--slurmrestd <url>",
+      "Slurm's REST API as this machine reaches it (http://HOST:PORT, https://HOST, unix:/PATH), instead of sbatch; its token comes from SLURM_JWT",
+    )
+    .option("--ray-address <url>", "Ray's dashboard, as that machine reaches it")
+    .option("--kube-context <name>", "context of your kubeconfig (default: its current one)")
+    .option("--namespace <name>", "Kubernetes namespace (default: the context's)")
+    .option("--claim <name>", "persistent volume claim that holds the scratch folder")
+    .option("--gpu-resource <name>", "what Kubernetes calls a GPU (default: nvidia.com/gpu)")
+    .option(
+      "--resource <name=amount>",
+      "what else a run asks of Kubernetes, such as --resource memory=64Gi; may be repeated",
+      also,
+    )
+    .option("--pod <json>", "further fields of the pod's spec, such as nodeSelector and tolerations, as JSON")
     .option("--module <name>", "load this module first; may be repeated", also)
-    .option("--image <file>", "run inside this Apptainer image")
+    .option("--image <image>", "run inside this Apptainer image; with Kubernetes, the container image")
     .option(
       "--gcopd <command>",
       "command that runs gcopd there (default: gcopd; on this machine, this installation)",
@@ -71,12 +93,18 @@ export function register(program: Command): void {
       also,
     )
     .option("--price-per-gpu-hour <price>", "what you pay for one GPU-hour", number(0))
-    .option("--replace", "replace the target of that name")
+    .option("--replace", "replace the target with that name")
     .action(async (name: string, options: AddOptions) => {
-      const { sshConfig, module: modules, model, pricePerGpuHour, replace, ...rest } = options;
+      const { sshConfig, rayAddress, module: modules, model, pricePerGpuHour, replace, ...others } = options;
+      const { kubeContext, gpuResource, resource, pod, ...rest } = others;
       const given = {
         ...rest,
         ssh_config: sshConfig === undefined ? undefined : resolve(sshConfig),
+        ray_address: rayAddress,
+        kube_context: kubeContext,
+        gpu_resource: gpuResource,
+        resources: resource === undefined ? undefined : Object.fromEntries(resource.map(namedAmount)),
+        pod: pod === undefined ? undefined : parseJsonText(pod, { file: "--pod" }),
         modules,
         models: model === undefined ? undefined : Object.fromEntries(model.map(namedFolder)),
         price_per_gpu_hour: pricePerGpuHour,
@@ -96,8 +124,8 @@ export function register(program: Command): void {
       const targets = readTargets();
       const rows = Object.entries(targets).map(([name, { host, scheduler, partition, gpus, scratch }]) => [
         name,
-        host ?? "this machine",
-        scheduler === "slurm" ? `slurm${partition === undefined ? "" : ` ${partition}`}` : "",
+        scheduler === "kubernetes" ? "" : (host ?? "this machine"),
+        scheduler === "none" ? "" : `${scheduler}${partition === undefined ? "" : ` ${partition}`}`,
         gpus ?? "",
         scratch,
       ]);
@@ -124,6 +152,13 @@ export function register(program: Command): void {
       const missing = steps.filter(({ verdict }) => verdict === "missing").map(({ step }) => step);
       if (missing.length > 0) throw new InputError(`target ${name}: missing: ${missing.join(", ")}`);
     });
+}
+
+function namedAmount(text: string): [string, string] {
+  const [, name, amount] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+  if (name === undefined || amount === undefined)
+    throw new UsageError(`--resource: expected NAME=AMOUNT, got ${JSON.stringify(text)}`);
+  return [name, amount];
 }
 
 function namedFolder(text: string): [string, string] {

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { BUDGET_EXIT_CODE } from "../../core/loop/budget.ts";
 import type { TrainEvent } from "../../core/loop/events.ts";
 import { type ModelProbe, probedTime, type RunProbe } from "../../core/loop/probe.ts";
 import type { StepWork } from "../../core/loop/train.ts";
@@ -9,7 +10,7 @@ import type { CardChoice } from "../engine/compute.ts";
 import { listenForInterrupts } from "../engine/interrupt.ts";
 import { atMostEvery, printJsonLine } from "../engine/json-lines.ts";
 import { type MemoryOptions, memoryOptions, printPlan } from "../engine/memory-options.ts";
-import { cardsOption, downloaded, type ProgressFormat } from "../engine/options.ts";
+import { cardsOption, downloaded, number, type ProgressFormat } from "../engine/options.ts";
 import { progress } from "../io.ts";
 import { describeEvent } from "../train/describe-event.ts";
 import { readTrainConfig } from "../train/read-config.ts";
@@ -23,6 +24,9 @@ interface Options extends MemoryOptions {
   cards?: CardChoice;
   progress: ProgressFormat;
   probe?: boolean;
+  hours?: number;
+  gpuHours?: number;
+  price?: number;
 }
 
 export function register(program: Command): void {
@@ -36,14 +40,18 @@ export function trainOptions(command: Command): Command {
       command
         .description(
           "Run a training job, or go on with it: the same command after a kill continues from the last checkpoint to the " +
-            "same numbers. SIGINT or SIGTERM ends it after the current step, a second one at once. docs/training.md has the " +
-            "keys of the config, docs/train-config.schema.json its schema.",
+            "same numbers. SIGINT or SIGTERM ends it after the current step, a second one at once. With `tinker` in the config " +
+            "a server with Tinker's API (SkyRL) trains the student. docs/training.md has the keys of the config, " +
+            "docs/train-config.schema.json its schema.",
         )
         .requiredOption("--config <file>", "JSON config; its paths are relative to the file")
         .option(
           "--out <folder>",
           "where checkpoints, events, metrics and the student go; needed unless with --plan",
         )
+        .option("--hours <hours>", "in place of budget.hours of the config", number(0, true))
+        .option("--gpu-hours <hours>", "in place of its budget.gpu_hours", number(0, true))
+        .option("--price <amount>", "in place of its budget.price", number(0, true))
         .addOption(new Option("--device <name>", "in place of the config's device").choices(DEVICE_CHOICES))
         .option(
           "--probe",
@@ -68,21 +76,23 @@ export async function trainCommand(options: Options): Promise<void> {
   const config = await readTrainConfig(options.config);
   const limit = options.memoryLimit ?? config.memory_limit_gib;
   const json = options.progress === "json";
+  const { budget } = withBudget(options, config);
   const interrupt = listenForInterrupts();
   interrupt.first.addEventListener("abort", () => {
     if (!options.plan) progress("gcopd: ending after this step; again ends at once");
   });
   try {
-    const finished = await runTraining({
+    const ended = await runTraining({
       config: {
         ...config,
         device: options.device ?? config.device,
         ...cardsOf(options, config),
         ...(limit === undefined ? {} : { memory_limit_gib: limit }),
+        ...(budget === undefined ? {} : { budget }),
       },
       configFile: options.config,
       out: options.out ?? "",
-      onEvent: json ? printJsonLine : describe,
+      onEvent: json ? printed : describe,
       onWork: atMostEvery(
         json ? 1_000 : 10_000,
         json ? (work) => printJsonLine({ type: "work", ...work }) : working,
@@ -109,7 +119,8 @@ export async function trainCommand(options: Options): Promise<void> {
       signal: options.plan ? interrupt.first : interrupt.second,
       stop: interrupt.first,
     });
-    if (!finished) process.exitCode = interrupt.exitCode ?? 1;
+    if (ended === "budget") process.exitCode = BUDGET_EXIT_CODE;
+    if (ended === "stopped") process.exitCode = interrupt.exitCode ?? 1;
   } catch (error) {
     if (!(options.plan ? interrupt.first : interrupt.second).aborted) throw error;
     progress(
@@ -121,6 +132,17 @@ export async function trainCommand(options: Options): Promise<void> {
   } finally {
     interrupt.release();
   }
+}
+
+/** The config's budget, with the options in place of its keys. */
+function withBudget(
+  { hours, gpuHours, price }: Options,
+  { budget }: TrainConfig,
+): Pick<TrainConfig, "budget"> {
+  const asked = Object.entries({ hours, gpu_hours: gpuHours, price }).filter(
+    ([, value]) => value !== undefined,
+  );
+  return asked.length === 0 ? { budget } : { budget: { ...budget, ...Object.fromEntries(asked) } };
 }
 
 /** The option, else the config's key; a key is absent where neither is given. */
@@ -147,6 +169,12 @@ function printedTime(probe: RunProbe): object {
 
 function printedProbe({ small, large }: ModelProbe): object {
   return [small, ...large].map(({ sequences, tokens, seconds }) => ({ sequences, tokens, seconds }));
+}
+
+/** As JSON; the log, too, says that the budget ended the run. */
+function printed(event: TrainEvent): void {
+  printJsonLine(event);
+  if (event.type === "stopped" && event.budget !== undefined) describe(event);
 }
 
 function describe(event: TrainEvent): void {

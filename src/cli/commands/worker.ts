@@ -3,13 +3,15 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { InputError } from "../../core/errors.ts";
+import { SOCKET_FILE } from "../../worker/http/socket.ts";
 import { createWorker, DEFAULT_PORT, defaultDataDir } from "../../worker/index.ts";
 import { readTokenFile, TOKEN_FILE } from "../../worker/token-file.ts";
 import { UsageError } from "../command.ts";
 
 interface Options {
-  port: number;
-  host: string;
+  port?: number;
+  host?: string;
+  socket?: string | true;
   data?: string;
   token?: string;
   tokenFile?: string;
@@ -25,8 +27,15 @@ export function register(program: Command): void {
   program
     .command("worker")
     .description("Serves the page and the job API on this machine until it is interrupted.")
-    .option("--port <number>", "port to listen on; 0 takes any free one", toPort, DEFAULT_PORT)
-    .option("--host <address>", "loopback address to listen on: 127.0.0.1, ::1 or localhost", "127.0.0.1")
+    .option("--port <number>", `port to listen on; 0 takes any free one (default: ${DEFAULT_PORT})`, toPort)
+    .option(
+      "--host <address>",
+      "loopback address to listen on: 127.0.0.1, ::1 or localhost (default: 127.0.0.1)",
+    )
+    .option(
+      "--socket [path]",
+      `unix socket to listen on instead of a port, for \`gcopd connect\` from another machine (default: "${SOCKET_FILE}" in the data folder)`,
+    )
     .option("--data <folder>", `folder of the jobs and their results (default: ${defaultDataDir()})`)
     .option(
       "--token-file <file>",
@@ -62,7 +71,16 @@ export function register(program: Command): void {
         );
       const fromFile = tokenFile === undefined ? undefined : await readTokenFile(tokenFile, "--token-file");
       const token = given ?? fromFile ?? (process.env.GCOPD_TOKEN || undefined);
-      const { port, host, data: dataDir, page: pageDir, connect, files: filesDir, shop: shopFile } = options;
+      const {
+        port,
+        host,
+        socket,
+        data: dataDir,
+        page: pageDir,
+        connect,
+        files: filesDir,
+        shop: shopFile,
+      } = options;
       const { simulator } = options;
       // The package's own may be built after the worker has started; a named one is there, or misspelt.
       if (pageDir !== undefined && !existsSync(join(pageDir, "index.html"))) {
@@ -70,8 +88,11 @@ export function register(program: Command): void {
           key: "--page",
         });
       }
+      if (socket !== undefined)
+        for (const [name, value] of Object.entries({ port, host, open: options.open }))
+          if (value !== undefined) throw new UsageError(`--socket and --${name}: expected one of them`);
       const worker = await createWorker({
-        ...{ port, host, dataDir, token, pageDir, connect },
+        ...{ port, host, socket, dataDir, token, pageDir, connect },
         ...{ filesDir, shopFile, simulator },
       });
       process.stdout.write(`${worker.url}\n`);
@@ -84,7 +105,7 @@ export function register(program: Command): void {
     });
 }
 
-function toPort(text: string): number {
+export function toPort(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
   throw new UsageError(`--port: expected a whole number from 0 to 65535, got ${JSON.stringify(text)}`);

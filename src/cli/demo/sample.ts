@@ -2,9 +2,9 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { environmentRules } from "../../core/environment/environment.ts";
-import { InputError } from "../../core/errors.ts";
+import { parseJsonText } from "../../core/json.ts";
 import { libraryContexts, type TeacherContexts, type TextCodec } from "../../core/loop/index.ts";
-import { describeIssue, type Library, readEpisodes, readLibrary } from "../../core/record/index.ts";
+import { checkedBy, type Library, readEpisodes, readLibrary } from "../../core/record/index.ts";
 import type { Episode } from "../../core/record/schema.ts";
 import { type PreparedTask, prepareTask } from "../../core/retrieval/prepare.ts";
 import { openFolder } from "../../engine/webgpu/node-folder.ts";
@@ -42,18 +42,7 @@ export interface Sample {
 export async function openSample(folder: string, options: ResponseOptions = {}): Promise<Sample> {
   const file = join(folder, "manifest.json");
   const text = await readText(file);
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new InputError(`not JSON: ${error instanceof Error ? error.message : String(error)}`, { file });
-  }
-  const parsed = manifestSchema.safeParse(value);
-  if (!parsed.success) {
-    const { key, message } = describeIssue(parsed.error.issues[0]!, value);
-    throw new InputError(message, { file, key });
-  }
-  const manifest = parsed.data;
+  const manifest = checkedBy(manifestSchema, parseJsonText(text, { file }), { file });
   const path = (name: string) => join(folder, name);
   const library = await readLibrary(openBytes(path(manifest.sources)), { file: path(manifest.sources) });
   const episodes = await readEpisodes(openBytes(path(manifest.episodes)), { file: path(manifest.episodes) });

@@ -1,5 +1,7 @@
 /** `--plan` and `--memory-limit` of the commands with a model. */
 import type { Command } from "commander";
+import { z } from "zod";
+import { checkedBy } from "../../core/record/describe-issue.ts";
 import { gibibytes, type MemoryPlan } from "../../tensor/index.ts";
 import { table } from "../demo/table.ts";
 import { printLine } from "../io.ts";
@@ -39,8 +41,33 @@ export function printPlan(plan: MemoryPlan, facts: object, atTerminal = process.
     printJsonLine({ items, total, largest_tensor: { name: largest.name, bytes: largest.bytes }, ...facts });
 }
 
+const tensor = z.object({ name: z.string(), bytes: z.number() });
+const toldSchema = z.looseObject({
+  items: z.array(tensor.extend({ part: z.string() })),
+  total: z.number(),
+  largest_tensor: tensor,
+});
+
+/** Prints a plan that another machine printed as JSON. */
+export function printTold(told: object, atTerminal = process.stdout.isTTY === true): void {
+  const { items, total, largest_tensor: largest, ...facts } = checkedBy(toldSchema, told);
+  if (atTerminal) printLine(planText({ items, total, largest }, facts));
+  else printJsonLine(told);
+}
+
 /** The table of `printPlan`, largest items first, and the facts below it, a line each. */
-export function planText({ items, total, largest }: MemoryPlan, facts: object): string {
+export function planText(
+  {
+    items,
+    total,
+    largest,
+  }: {
+    items: readonly { name: string; part: string; bytes: number }[];
+    total: number;
+    largest: { name: string; bytes: number };
+  },
+  facts: object,
+): string {
   const rows = [...items]
     .sort((a, b) => b.bytes - a.bytes)
     .map(({ name, part, bytes }) => [name, part, gibibytes(bytes)]);

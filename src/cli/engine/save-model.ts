@@ -79,12 +79,12 @@ export async function saveCompanions(path: string, folders: readonly string[]): 
   await writeFolder(writer, (folder) => folder.commit());
 }
 
-/** Refuses, before any work, a folder that is there already with something in it. */
+/** Refuses, before any work, a folder that already exists with something in it. */
 export async function checkNewFolder(path: string): Promise<void> {
   const found = await stat(path).catch(() => null);
   if (found === null) return;
   if (!found.isDirectory()) throw new InputError("this is a file, expected a folder", { file: path });
   if ((await readdir(path)).length > 0) {
-    throw new InputError("this folder is there already and is not empty", { file: path });
+    throw new InputError("this folder already exists and is not empty", { file: path });
   }
 }

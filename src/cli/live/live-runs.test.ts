@@ -250,7 +250,7 @@ describe("gcopd evaluate", () => {
       technical: [{ task: TASKS[1], seed: 0, reason: "no answer" }],
     });
     expect(notes).toEqual([
-      "1 of 4 episodes ended for a technical reason and are no results: the figures leave out their task " +
+      "1 of 4 episodes ended for a technical reason and are not results: the figures leave out their task " +
         `(first: ${TASKS[1]}, seed 0: no answer)`,
     ]);
   });

@@ -10,31 +10,21 @@ import {
   type EnvironmentConfig,
   type LiveTask,
   namedTasks,
-  type TaskPlans,
   taskPlace,
 } from "../../core/loop/index.ts";
 import { onFile } from "../../node/file-error.ts";
 import { sha256Hex, sha256OfParts } from "../../node/sha256.ts";
 import { alfworldGameSet, GAME_ENDING, gamesByTask } from "../../simulator/alfworld/game-set.ts";
-import { GAME_PLANS, type GameSet, type GameText, textsDigest } from "../../simulator/game-set.ts";
+import { GAME_PLANS, type GameText, textsDigest } from "../../simulator/game-set.ts";
 import { type Made, madeGames, madeShops, madeText } from "../../simulator/made-games.ts";
 import { readText } from "../io.ts";
 import { gameFile } from "../play/open-game-file.ts";
 import { filesDigest } from "../train/fingerprint.ts";
+import type { GameFiles } from "./game-files.ts";
 import { scienceWorldTasks } from "./scienceworld-tasks.ts";
 import { shopGames } from "./shop-games.ts";
 import { shopServer } from "./shop-server.ts";
 import { placeOfTask } from "./task-file.ts";
-
-/** The tasks that some files, or a simulator, hold. */
-export interface GameFiles extends Pick<GameSet, "tasks" | "open">, TaskPlans {
-  /** Digest of all that decides what these tasks are. */
-  digest(tasks: readonly string[]): Promise<string>;
-  /** Environments that can be open at the same time; any number when absent. */
-  atOnce?: number;
-  /** Ends what was started for them. */
-  close(): Promise<void>;
-}
 
 /** The tasks of a config, ready to be played. */
 export interface LiveGames extends Pick<GameFiles, "plan" | "planKind" | "planRepetition" | "close"> {

@@ -21,9 +21,9 @@ beforeAll(async () => {
 const open: Stub[] = [];
 afterEach(() => Promise.all(open.splice(0).map((stub) => stub.close())));
 
-/** Takes one of the commands on offer; which one follows from the seed. */
+/** Takes one of the commands on offer; which one follows from the seed. Whether there are completions is asked without any. */
 const respond = (prompt: string, seed: number) => {
-  const offered = /^Commands you can give now: (.*)$/m.exec(prompt)![1]!.split("; ");
+  const offered = /^Commands you can give now: (.*)$/m.exec(prompt)?.[1]?.split("; ") ?? ["look"];
   const text = `<action>${offered[seed % offered.length]}</action>`;
   return { text, ids: [...codec.encode(text), codec.endOfTurnId], stop: "stop" as const };
 };
@@ -32,10 +32,17 @@ async function serve(kind: StubKind, model = "big-teacher"): Promise<string> {
   const stub = await startStub({
     kind,
     models: [model],
-    respond: ({ prompt, seed, input_ids, sampling_params }) =>
+    respond: ({ prompt, messages, seed, input_ids, sampling_params }) =>
       kind === "sglang"
         ? respond(codec.decode(Object(input_ids)), Object(sampling_params).sampling_seed)
-        : respond(typeof prompt === "string" ? prompt : codec.decode(Object(prompt)), Number(seed)),
+        : respond(
+            messages !== undefined
+              ? Object(messages).at(-1).content
+              : typeof prompt === "string"
+                ? prompt
+                : codec.decode(Object(prompt)),
+            Number(seed),
+          ),
   });
   open.push(stub);
   return stub.url;
@@ -55,12 +62,11 @@ function run(command: string, out: string, more: object, ...args: string[]) {
 const read = (...path: string[]) => readFileSync(join(folder, ...path), "utf8");
 
 it("a library is collected by a model that another program serves, the same over every protocol", async () => {
-  for (const kind of ["vllm", "sglang", "openai"] as const) {
+  for (const kind of ["vllm", "sglang", "openai", "chat"] as const) {
     const policy = await serve(kind);
     const { code, err } = await run("collect", kind, { policy, repetitions: 2 });
-    expect(err).toContain(
-      `policy: ${{ vllm: "vLLM 0.32.0", sglang: "SGLang", openai: "a plain OpenAI" }[kind]}`,
-    );
+    const name = { openai: "a plain OpenAI completions", chat: "a plain OpenAI chat" };
+    expect(err).toContain(`policy: ${{ vllm: "vLLM 0.32.0", sglang: "SGLang", ...name }[kind]}`);
     expect(code).toBe(0);
   }
   const library = read("vllm", "sources.jsonl");
@@ -70,7 +76,7 @@ it("a library is collected by a model that another program serves, the same over
     origin: { kind: "teacher", model: "big-teacher" },
     outcome: { verified: true },
   });
-  for (const kind of ["sglang", "openai"]) expect(read(kind, "sources.jsonl")).toBe(library);
+  for (const kind of ["sglang", "openai", "chat"]) expect(read(kind, "sources.jsonl")).toBe(library);
 });
 
 it("a collected library is written as the authors' catalog too, and comes back from it", async () => {
@@ -101,7 +107,7 @@ it("a collected library is written as the authors' catalog too, and comes back f
   const twice = await runCli("export", back, "--format", "catalog", "--out", join(out, "b"));
   expect(twice).toMatchObject({
     code: 1,
-    err: expect.stringContaining("is there already; a catalog is a new folder"),
+    err: expect.stringContaining("already exists; a catalog is a new folder"),
   });
 });
 

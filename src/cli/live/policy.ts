@@ -4,10 +4,11 @@ import { basename, join } from "node:path";
 import { InputError } from "../../core/errors.ts";
 import type { PlayConfig, WithPolicy } from "../../core/loop/index.ts";
 import { parseHubName } from "../../engine/hub/node.ts";
-import { findServer, RemoteSampler, Server, type ServerOptions } from "../../engine/remote/index.ts";
+import { RemoteSampler, type ServerOptions } from "../../engine/remote/index.ts";
 import { openFolder } from "../../engine/webgpu/node-folder.ts";
 import { checkTokenizerFits, openTokenizer, TOKENIZER_FILES, textCodec } from "../../text/index.ts";
 import { openCompute } from "../engine/compute.ts";
+import { KEY_OF, openServer } from "../engine/served.ts";
 import { filesDigest, modelDigest } from "../train/fingerprint.ts";
 import { type PolicyFolders, policyFolders, tokenizerFolder } from "./policy-folders.ts";
 
@@ -24,11 +25,9 @@ interface Watching {
   signal: AbortSignal;
 }
 
-const KEY = "GCOPD_POLICY_KEY";
-
 export const POLICY_OPTION = [
   "--policy <url>",
-  `in place of the config's model: a server that runs it (vLLM, SGLang or an OpenAI completions API; its key in ${KEY})`,
+  `in place of the config's model: a server that runs it (vLLM, SGLang or an OpenAI API of completions or chat; its key in ${KEY_OF.policy})`,
 ] as const;
 
 /**
@@ -94,25 +93,17 @@ async function servedTokenizer({ model, tokenizer }: PlayConfig): Promise<string
 /** A model that another program serves; the prompts are written here, by its tokenizer. */
 async function servedPolicy(
   config: PlayConfig & { policy: string },
-  { onNote, signal }: Watching,
-  options: ServerOptions = {},
+  watching: Watching,
+  options?: ServerOptions,
 ): Promise<Policy> {
-  const { policy: url, policy_model: named } = config;
+  const { policy: url, policy_model: name } = config;
   const tokenizerIn = await servedTokenizer(config);
   const codec = textCodec(await openTokenizer(openFolder(tokenizerIn)));
-  const key = process.env[KEY];
-  const server = new Server(url, {
-    ...(key === undefined || key === "" ? {} : { key }),
-    keyHint: `its key belongs in ${KEY}`,
-    onNote,
-    ...options,
-  });
-  const found = await findServer(server, named, signal);
-  onNote(`policy: ${found.kind} at ${server.base}, model ${found.model}`);
+  const { server, found } = await openServer("policy", url, { name, key: "policy_model" }, watching, options);
   return {
     name: found.model,
     identity: { model: servedModel(found.model), tokenizer: await tokenizerDigest(tokenizerIn) },
-    lend: (work) => work(new RemoteSampler(server, found.protocol(codec), { onNote }), codec),
+    lend: (work) => work(new RemoteSampler(server, found.protocol(codec), watching), codec),
   };
 }
 

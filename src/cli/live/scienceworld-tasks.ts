@@ -6,7 +6,7 @@ import { goldPath } from "../../simulator/scienceworld/gold-path.ts";
 import { openJar } from "../../simulator/scienceworld/jar.ts";
 import { SimulatorPool } from "../../simulator/scienceworld/pool.ts";
 import { progress } from "../io.ts";
-import type { GameFiles } from "./open-games.ts";
+import type { GameFiles } from "./game-files.ts";
 import { placeOfTask } from "./task-file.ts";
 
 /** The gold path of a task; null, with a note, where two simulators fail over it. */
@@ -32,7 +32,7 @@ function checkTask(task: string, where: InputError["where"] = { key: "environmen
 /**
  * Tasks of the simulator that the user names, one Java process per environment; plans are its gold paths.
  *
- * @throws InputError for a file that is no simulator, and for tasks that are missing or of another form
+ * @throws InputError for a file that is not a simulator, and for tasks that are missing or of another form
  */
 export async function scienceWorldTasks(
   simulator: string,

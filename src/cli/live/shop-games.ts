@@ -1,12 +1,12 @@
 import { GAME_PLANS, type GameText, textsDigest } from "../../simulator/game-set.ts";
 import { shopGameSet } from "../../simulator/webshop/game-set.ts";
 import { progress } from "../io.ts";
-import type { GameFiles } from "./open-games.ts";
+import type { GameFiles } from "./game-files.ts";
 
 /**
  * The goals of some shops' catalogues, as tasks.
  *
- * @throws InputError for a file that is no catalogue, and for two shops with the same task names
+ * @throws InputError for a file that is not a catalogue, and for two shops with the same task names
  */
 export async function shopGames(texts: readonly GameText[]): Promise<GameFiles> {
   const games = await shopGameSet(texts);

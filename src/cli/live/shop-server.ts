@@ -6,7 +6,7 @@ import { ShopClient } from "../../simulator/webshop/client.ts";
 import { ShopServerEnvironment } from "../../simulator/webshop/environment.ts";
 import { serverOracle } from "../../simulator/webshop/server-oracle.ts";
 import { progress } from "../io.ts";
-import type { GameFiles } from "./open-games.ts";
+import type { GameFiles } from "./game-files.ts";
 
 /** Speaks to the server at an address; its token, where it wants one, is in the environment. */
 export function connectShop(url: string, settings: ServerPlace["settings"]): Promise<ShopClient> {

@@ -3,7 +3,7 @@ import type { InputError } from "../../core/errors.ts";
 import { type EnvironmentName, OWN_SEEDS_NOTE, readTaskList } from "../../core/loop/index.ts";
 import { progress, readText } from "../io.ts";
 
-/** Where the tasks of a list are named: it stays with the list for messages, and is no part of the config. */
+/** Where the tasks of a list are named: it stays with the list for messages, and is not part of the config. */
 const places = new WeakMap<readonly string[], ReadonlyMap<string, InputError["where"]>>();
 
 /** @throws InputError as `readTaskList` does, and for a file that cannot be read */

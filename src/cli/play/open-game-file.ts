@@ -9,7 +9,7 @@ export const gameFile = (file: string): GameText => ({ label: file, read: () => 
 /**
  * Opens an ALFWorld game. Its keys are hashed by Node, many times faster than by the implementation that pages use.
  *
- * @throws InputError for a file that cannot be read or is no game
+ * @throws InputError for a file that cannot be read or is not a game
  */
 export async function openGameFile({ label, read }: GameText): Promise<Game> {
   return openGame(await read(), label, { hash: sha256OfParts });

@@ -209,7 +209,7 @@ describe("damaged checkpoints", () => {
     expect(await checkpoints.latest()).toMatchObject({ state: state(3), damaged: [] });
   });
 
-  it("what a kill left half-made or half-removed is no checkpoint", async () => {
+  it("what a kill left half-made or half-removed is not a checkpoint", async () => {
     await save(new DiskCheckpoints(folder, 2), 1);
     mkdirSync(join(folder, ".step-00000002.abc.part"));
     expect(await new DiskCheckpoints(folder, 2).latest()).toMatchObject({ state: state(1), damaged: [] });

@@ -18,6 +18,7 @@ import {
 } from "../../core/loop/index.ts";
 import { folderDamage } from "../../core/manifest.ts";
 import type { FolderWriter } from "../../core/ports.ts";
+import { servedCheckpoint } from "../../engine/tinker/index.ts";
 import { createFolder, openFolder } from "../../engine/webgpu/node-folder.ts";
 import { onFile } from "../../node/file-error.ts";
 import { fileDigest, withManifest } from "../../node/manifest.ts";
@@ -38,7 +39,7 @@ export async function newestCheckpoint(folder: string): Promise<string | null> {
   return newest === undefined ? null : join(folder, newest);
 }
 
-/** The state of one checkpoint; null for a folder that is none. `InputError` for one that is damaged or cannot be read. */
+/** The state of one checkpoint; null for a folder that is not one. `InputError` for one that is damaged or cannot be read. */
 export async function checkpointState(folder: string): Promise<CheckpointState | null> {
   if (!(await entriesOf(folder)).includes(STATE_FILE)) return null;
   const damage = await folderDamage(openFolder(folder), fileDigest);
@@ -81,10 +82,14 @@ export class DiskCheckpoints implements CheckpointStore {
   /** Those that `latest` passed over. */
   #damaged: readonly DamagedCheckpoint[] = [];
 
-  /** @param keep how many of the newest stay on disk; the best evaluated one stays, too */
+  /**
+   * @param keep how many of the newest stay on disk; the best evaluated one stays, too
+   * @param forget called with the path of a server's checkpoint that none on disk names any more
+   */
   constructor(
     private readonly folder: string,
     private readonly keep: number,
+    private readonly forget: (served: string) => Promise<void> = async () => undefined,
   ) {}
 
   async latest(): Promise<Checkpoint | null> {
@@ -149,7 +154,10 @@ export class DiskCheckpoints implements CheckpointStore {
     const path = join(this.folder, name);
     const hidden = temporaryName(path);
     await onFile(path, "write", rename(path, hidden));
+    const served = await readable(servedCheckpoint(openFolder(hidden)));
     await onFile(path, "write", rm(hidden, { recursive: true }));
+    // After its record: no checkpoint on disk may name one that is gone.
+    if (served !== null) await this.forget(served.path);
   }
 
   /** What a killed run left half-written. Only one run at a time works in a folder (see `lockRun`). */

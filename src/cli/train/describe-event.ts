@@ -1,9 +1,22 @@
 import type { Spread } from "../../core/evaluation/index.ts";
+import { spentWords } from "../../core/loop/budget.ts";
 import type { TrainEvent } from "../../core/loop/events.ts";
 import { policyWords } from "../../core/loop/train-config.ts";
 import { plainLine } from "../../core/plain-text.ts";
+import type { EngineInfo } from "../../core/ports.ts";
+import { servedWords } from "../../engine/remote/index.ts";
 
 const figure = (value: number): string => (value === 0 ? "0" : value.toPrecision(4));
+
+function modelWords(teacher: EngineInfo, student: EngineInfo): string {
+  const words =
+    teacher.served === undefined
+      ? `teacher ${teacher.parameters} parameters, student`
+      : `teacher ${servedWords(teacher)}; student`;
+  if (student.served !== undefined) return `${words} ${servedWords(student)}`;
+  const { parameters, device, adapter, dtype } = student;
+  return `${words}${teacher.served === undefined ? "" : " parameters"} ${parameters}, on ${device} (${adapter}), ${dtype}`;
+}
 
 /** One line for a person, or null for events that say nothing new on a terminal. */
 export function describeEvent(event: TrainEvent): string | null {
@@ -19,8 +32,7 @@ export function describeEvent(event: TrainEvent): string | null {
       return (
         `${method}: ${units} ${unit}${units === 1 ? "" : "s"}, ${steps} steps${from}` +
         `, ${policyWords(unit === "task")}; ` +
-        `teacher ${teacher.parameters} parameters, student ${student.parameters}, ` +
-        `on ${student.device} (${student.adapter}), ${student.dtype}`
+        modelWords(teacher, student)
       );
     }
     case "stage": {
@@ -74,8 +86,10 @@ export function describeEvent(event: TrainEvent): string | null {
     case "damaged":
       return `${event.checkpoint} is damaged (${event.reason}); going on after step ${event.step}, from the one before`;
     case "fault":
-      return `${event.message} Going on after step ${event.step} on a reopened device (${event.attempt} of ${event.attempts})`;
+      return `${event.message} Going on after step ${event.step} ${event.fault === "server" ? "with a new model of the server" : "on a reopened device"} (${event.attempt} of ${event.attempts})`;
     case "stopped":
+      if (event.budget !== undefined)
+        return `ended by its budget after step ${event.step} of ${event.steps}: ${spentWords(event.budget)}; with a larger budget it goes on from here`;
       return `stopped after step ${event.step} of ${event.steps}; the same command goes on from here`;
     case "done":
       return `done after step ${event.step}`;

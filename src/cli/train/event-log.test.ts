@@ -1,11 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { type Fault, FileFaults } from "../../../test/support/file-faults.ts";
 import type { TrainEvent } from "../../core/loop/index.ts";
 import type { EngineInfo } from "../../core/ports.ts";
-import { EventLog } from "./event-log.ts";
+import { EventLog, timeTaken } from "./event-log.ts";
 
 let files: FileFaults;
 let folder: string;
@@ -77,4 +77,38 @@ it("keeps every line of a continued run on a nearly full disk", () => {
   expect(readFileSync(path, "utf8").startsWith(before)).toBe(true);
   const added = readFileSync(path, "utf8").slice(before.length).trimEnd().split("\n");
   expect(added.map((line) => (JSON.parse(line) as TrainEvent).type)).toEqual(["start", "done"]);
+});
+
+it("adds up the time of all attempts, also of one that was killed and of steps that are taken again", () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  try {
+    const path = join(folder, "events.jsonl");
+    const log = () => new EventLog(path, join(folder, "metrics.jsonl"));
+    const at = (seconds: number) => vi.setSystemTime(1_000_000_000 + 1000 * seconds);
+    const [step, checkpoint] = [
+      { stage: 0, epoch: 0, batch: 0, units: [], repeatedTasks: 0, batches: 1 },
+      { stage: 0, epoch: 0, batch: 0 },
+    ];
+    expect(timeTaken(path)).toEqual({ spent: 0, steps: [] });
+    const first = log();
+    at(7);
+    first.write({ ...start, resumedFrom: null, spent: 7 });
+    at(20);
+    first.write({ type: "checkpoint", step: 1, ...checkpoint });
+    at(30);
+    first.write({ type: "step", step: 2, ...step });
+    first.close();
+    expect(timeTaken(path).spent).toBe(30);
+    // A day later it goes on after step 1: the lines of step 2 go, and its time stays.
+    const second = log();
+    at(86_400);
+    second.write({ ...start, resumedFrom: 1, spent: 35 });
+    expect(timeTaken(path).spent).toBe(35);
+    at(86_410);
+    second.write({ type: "step", step: 2, ...step });
+    second.close();
+    expect(timeTaken(path).spent).toBe(45);
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -1,7 +1,8 @@
 /** What decides a run's numbers, as short names and SHA-256 digests: a checkpoint of another run is refused by name. */
 import { createHash } from "node:crypto";
+import type { TrainConfig } from "../../core/loop/index.ts";
 import type { FolderReader } from "../../core/ports.ts";
-import { digestOfDigests } from "../../core/seeded.ts";
+import { digestOfDigests, sha256Hex } from "../../core/seeded.ts";
 import { openBytes } from "../io.ts";
 
 /** Files up to this size are digested whole. */
@@ -9,6 +10,13 @@ const WHOLE = 64 * 2 ** 20;
 /** Of larger ones: the size, the first piece (the header of a safetensors file) and pieces spread evenly. */
 const PIECES = 64;
 const PIECE = 2 ** 16;
+
+/** Of what decides the numbers of a student on a server, its weights apart. */
+export const tinkerDigest = ({
+  lora_rank: rank,
+  optimizer,
+}: Pick<NonNullable<TrainConfig["tinker"]>, "lora_rank" | "optimizer">): string =>
+  sha256Hex(JSON.stringify({ rank, optimizer }));
 
 /** Digest of a file's bytes. */
 async function fileDigest(path: string): Promise<string> {

@@ -2,11 +2,18 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { InputError } from "../../core/errors.ts";
-import { configuredMethod, type TextCodec, type TrainConfig } from "../../core/loop/index.ts";
+import { configuredMethod, isServed, type TextCodec, type TrainConfig } from "../../core/loop/index.ts";
 import { type Method, stagesTaken } from "../../core/method/method.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";
 import { openFolder } from "../../engine/webgpu/node-folder.ts";
-import { checkTokenizerFits, openTokenizer, textCodec, unsharedIds, unsharedNote } from "../../text/index.ts";
+import {
+  checkTokenizerFits,
+  openTokenizer,
+  type Tokenizer,
+  textCodec,
+  unsharedIds,
+  unsharedNote,
+} from "../../text/index.ts";
 import { type LiveGames, openGames } from "../live/open-games.ts";
 import { openParent, type Parent } from "./parent.ts";
 import { openSources, readEpisodes } from "./records.ts";
@@ -52,8 +59,7 @@ export async function readInputs({
     evaluation = await evaluationGames(config);
     const episodes = games === null ? await readEpisodes(config, configFile) : [];
     const tokenizer = await runTokenizer(config, configFile, onNote);
-    const parent =
-      config.parent === undefined ? null : await openParent(config.parent, config.student, method);
+    const parent = config.parent === undefined ? null : await openParent(config.parent, config, method);
     const retrieves = stagesTaken(method).some(({ evidence }) => evidence.kind !== "none");
     const trainedOn = games?.tasks ?? episodes;
     const { read, close } = await openSources(config, trainedOn, retrieves ? onNote : () => undefined);
@@ -88,6 +94,8 @@ async function evaluationGames({ evaluate, environment }: TrainConfig): Promise<
 
 export interface RunTokenizer {
   codec: TextCodec;
+  /** That writes every id. */
+  writer: Tokenizer;
   /** Refuses a model whose vocabulary is smaller than its tokenizer's. */
   fits(role: "teacher" | "student", model: { name: string; vocabulary: number }): void;
 }
@@ -97,7 +105,7 @@ export interface RunTokenizer {
  * another one must read the same ids.
  */
 async function runTokenizer(
-  { tokenizer: named, student, teacher, end_of_turn: endOfTurn = true }: TrainConfig,
+  { tokenizer: named, student, teacher, calibrate_with: own, end_of_turn: endOfTurn = true }: TrainConfig,
   configFile: string,
   onNote: (note: string) => void,
 ): Promise<RunTokenizer> {
@@ -111,7 +119,9 @@ async function runTokenizer(
         : `no tokenizer.json in ${folder}`,
     );
   }
-  if (named === undefined && !has(teacher)) {
+  // What a server reads is compared once it is asked.
+  const teacherFolder = isServed(teacher) ? own : teacher;
+  if (named === undefined && teacherFolder === teacher && !has(teacher)) {
     throw missing(
       `the teacher's folder has no tokenizer.json: put its own there, or name here the folder of the tokenizer that both models read (${teacher})`,
     );
@@ -119,8 +129,11 @@ async function runTokenizer(
   const writer = await openTokenizer(openFolder(folder));
   const open = (model: string) =>
     model !== folder && has(model) ? openTokenizer(openFolder(model)) : Promise.resolve(writer);
-  const own = { teacher: await open(teacher), student: await open(student) };
-  const readers = [...new Set([own.student, own.teacher])].filter((tokenizer) => tokenizer !== writer);
+  const readBy = {
+    teacher: teacherFolder === undefined ? writer : await open(teacherFolder),
+    student: await open(student),
+  };
+  const readers = [...new Set([readBy.student, readBy.teacher])].filter((tokenizer) => tokenizer !== writer);
   const unshared = readers.map((reader) => unsharedIds(reader, writer));
   for (const each of unshared) {
     const note = unsharedNote(each);
@@ -128,6 +141,7 @@ async function runTokenizer(
   }
   return {
     codec: textCodec(writer, { unshared, endOfTurn }),
-    fits: (role, model) => checkTokenizerFits(own[role], model),
+    writer,
+    fits: (role, model) => checkTokenizerFits(readBy[role], model),
   };
 }

@@ -1,6 +1,6 @@
 /** The device and the models of a training job, opened again after a fault. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { TrainOptions } from "../../core/loop/index.ts";
+import { isServed, type TrainOptions } from "../../core/loop/index.ts";
 import type { Scorer } from "../../core/ports.ts";
 import { sha256Hex } from "../../core/seeded.ts";
 import type { PassOptions } from "../../engine/webgpu/index.ts";
@@ -11,6 +11,8 @@ import { limitBytes } from "../engine/memory-options.ts";
 import { modelDigest } from "./fingerprint.ts";
 import type { TrainingInputs } from "./inputs.ts";
 import { plannedRun } from "./plan.ts";
+import { servedStudent } from "./served-student.ts";
+import { openTeacher } from "./teacher.ts";
 import type { TrainingRun } from "./training-run.ts";
 
 /** Milliseconds more before each further attempt to open a device again. */
@@ -20,6 +22,8 @@ export interface Models {
   teacher: Scorer;
   reopen: TrainOptions["reopen"];
   openStudent: TrainOptions["openStudent"];
+  /** Lets a server delete its checkpoint of a path. */
+  forget: (served: string) => Promise<void>;
   fingerprint: Record<string, string>;
 }
 
@@ -32,16 +36,11 @@ export async function withModels<R>(
   const { config, onNote, signal } = run;
   const { tokenizer, parent } = inputs;
   const start = parent?.name ?? config.student;
-  const [teacherFolder, studentFolder] = [openFolder(config.teacher), openFolder(config.student)];
   const { device, compute, cards, teacher_dtype: weights } = config;
   let opened = await openCompute({ device, compute, cards, onNote });
   const { kind } = opened;
+  let teacher: Scorer;
   let passes: { teacher?: PassOptions; student?: PassOptions } = {};
-  const openTeacher = async () => {
-    const teacher = await opened.openScorer(config.teacher, { weights, ...passes.teacher, signal });
-    tokenizer.fits("teacher", { name: config.teacher, vocabulary: teacher.info.vocabulary });
-    return teacher;
-  };
   try {
     const limit = limitBytes(config.memory_limit_gib);
     if (opened.kind === "webgpu" || limit !== undefined) {
@@ -51,32 +50,44 @@ export async function withModels<R>(
       // What is told when memory runs out is what both need.
       passes = { teacher: { ...teacher, plan }, student: { ...student, plan } };
     }
+    const served = isServed(config.teacher);
+    const student = await servedStudent(run, inputs, opened);
+    teacher = await openTeacher(run, inputs, opened, passes.teacher);
     return await work({
-      teacher: await openTeacher(),
-      async reopen(_fault, attempt) {
-        opened.close();
-        // A driver that has just been reset may need a moment.
+      teacher,
+      async reopen({ fault }, attempt) {
+        if (fault !== "server") opened.close();
+        // A driver that has just been reset, or a server that was started again, may need a moment.
         await sleep(DEVICE_PAUSE * (attempt - 1), undefined, { signal });
+        if (fault === "server") return teacher;
         // Numbers must stay those of the device that the run began on.
         opened = await openCompute({ device: kind, compute, cards, onNote });
-        return openTeacher();
+        if (!served) teacher = await openTeacher(run, inputs, opened, passes.teacher);
+        return teacher;
       },
       async openStudent(checkpoint) {
-        const student = await opened.openTrainer(checkpoint?.name ?? start, {
+        if (student !== null)
+          return student.open(checkpoint ?? (parent === null ? null : openFolder(parent.name)));
+        const trainer = await opened.openTrainer(checkpoint?.name ?? start, {
           optimizer: checkpoint === null && parent === null ? "ignore" : "require",
           ...passes.student,
           signal,
         });
-        tokenizer.fits("student", { name: start, vocabulary: student.info.vocabulary });
-        return student;
+        tokenizer.fits("student", { name: start, vocabulary: trainer.info.vocabulary });
+        return trainer;
       },
+      forget: async (path) => student?.forget(path),
       fingerprint: {
-        teacher: await modelDigest(teacherFolder),
-        student: await modelDigest(studentFolder),
+        // A server may move, and its program may be another: what it answers is compared instead.
+        teacher: served
+          ? sha256Hex(`served: ${teacher.info.model}`)
+          : await modelDigest(openFolder(config.teacher)),
+        student: await modelDigest(openFolder(config.student)),
         ...(parent === null ? {} : { parent: parent.digest }),
+        ...(student === null ? {} : { tinker: student.digest }),
         device: sha256Hex(compute === "f32" ? kind : `${kind} ${compute}`),
         // Left out where it is f32, as in the checkpoints of runs that had no choice.
-        ...(weights === "f32" ? {} : { teacher_dtype: sha256Hex(weights) }),
+        ...(weights === "f32" || served ? {} : { teacher_dtype: sha256Hex(weights) }),
       },
     });
   } finally {

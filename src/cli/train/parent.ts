@@ -3,20 +3,21 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
-import { isFreshRun, type ParentRun, type Position } from "../../core/loop/index.ts";
+import { isFreshRun, type ParentRun, type Position, type TrainConfig } from "../../core/loop/index.ts";
 import type { Method } from "../../core/method/method.ts";
 import { sha256Hex } from "../../core/seeded.ts";
+import { servedCheckpoint } from "../../engine/tinker/index.ts";
 import { openFolder } from "../../engine/webgpu/node-folder.ts";
 import { optimizerSteps } from "../../tensor/index.ts";
 import { checkpointState, newestCheckpoint } from "./checkpoints.ts";
-import { modelDigest } from "./fingerprint.ts";
+import { modelDigest, tinkerDigest } from "./fingerprint.ts";
 
 export interface Parent extends ParentRun {
   /** Of its weights and optimizer state. */
   digest: string;
   /**
    * Whether its run knew the end-of-turn token: it read responses recorded as text with it, or sampled its own. Null where
-   * the parent is no checkpoint.
+   * the parent is not a checkpoint.
    */
   endOfTurn: boolean | null;
 }
@@ -24,14 +25,19 @@ export interface Parent extends ParentRun {
 /**
  * Finds the checkpoint that `parent` names: the folder itself, or the newest checkpoint of the run that it is.
  *
- * @param student the model that the parent's run must have begun from, where its checkpoint says so
+ * @param config of the child: its `student` is the model that the parent's run must have begun from, where its checkpoint says so, and trained where the parent's was
  * @param method of the child: where its first stage goes on with the parent's, the parent ends at that epoch
  * @throws InputError when there is none with an optimizer state, it began from another student, or ends elsewhere
  */
-export async function openParent(path: string, student: string, method: Method): Promise<Parent> {
+export async function openParent(
+  path: string,
+  { student, tinker }: Pick<TrainConfig, "student" | "tinker">,
+  method: Method,
+): Promise<Parent> {
   const name = (await newestCheckpoint(join(path, "checkpoints"))) ?? path;
   const folder = openFolder(name);
-  if (!(await folder.list()).includes("optimizer.safetensors")) {
+  const served = await servedCheckpoint(folder);
+  if (served === null && !(await folder.list()).includes("optimizer.safetensors")) {
     throw new InputError(
       "expected a run's folder, one of its checkpoints, or a model with optimizer.safetensors beside it",
       { file: path, key: "parent" },
@@ -43,12 +49,24 @@ export async function openParent(path: string, student: string, method: Method):
   if (began !== undefined && began !== (await modelDigest(openFolder(student)))) {
     throw new InputError(`its run began from another student than ${student}`, { file: name, key: "parent" });
   }
+  const refused = (why: string) => new InputError(why, { file: name, key: "parent" });
+  if (served === null && tinker !== undefined)
+    throw refused("its student was trained here: a server cannot take over its optimizer");
+  if (served !== null && tinker === undefined)
+    throw refused(`its student is on ${served.server}: it goes on with \`tinker\` alone`);
+  if (
+    tinker !== undefined &&
+    fingerprint?.tinker !== undefined &&
+    fingerprint.tinker !== tinkerDigest(tinker)
+  )
+    throw refused("its run had another lora_rank or optimizer");
   checkEnd(state?.position, method, name);
-  const step = await optimizerSteps(folder);
+  const step = served === null ? await optimizerSteps(folder) : served.steps;
+  const weights = served === null ? await modelDigest(folder, { optimizer: true }) : sha256Hex(served.path);
   return {
     name,
     step,
-    digest: sha256Hex(`${step} ${await modelDigest(folder, { optimizer: true })}`),
+    digest: sha256Hex(`${step} ${weights}`),
     endOfTurn: fingerprint === undefined ? null : "end_of_turn" in fingerprint || (await sampled(name)),
   };
 }

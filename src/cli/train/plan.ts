@@ -2,18 +2,20 @@
 import { problemOf } from "../../core/errors.ts";
 import {
   configuredSettings,
+  isServed,
   libraryContexts,
   probeRun,
   type RunProbe,
   runLengths,
   sampledLengths,
 } from "../../core/loop/index.ts";
-import { type PassOptions, planTraining } from "../../engine/webgpu/index.ts";
+import { type PassOptions, planJob, planTraining } from "../../engine/webgpu/index.ts";
 import { openFolder } from "../../engine/webgpu/node-folder.ts";
-import { checkPlan } from "../../tensor/index.ts";
+import { checkPlan, combinePlans } from "../../tensor/index.ts";
 import { type Compute, openCompute } from "../engine/compute.ts";
 import { limitBytes } from "../engine/memory-options.ts";
 import type { TrainingInputs } from "./inputs.ts";
+import { openTeacher } from "./teacher.ts";
 import type { TrainingRun } from "./training-run.ts";
 
 /** Tells what the run would need, and with `probe` its time: nothing is written. */
@@ -21,7 +23,7 @@ export async function tellPlan(
   run: TrainingRun,
   inputs: TrainingInputs,
   tell: NonNullable<TrainingRun["planOnly"]>,
-): Promise<boolean> {
+): Promise<void> {
   const { config, onNote } = run;
   const { device, compute, cards } = config;
   const opened = await openCompute({ device, compute, cards, onNote });
@@ -32,16 +34,20 @@ export async function tellPlan(
       checkPlan(plan, limitBytes(config.memory_limit_gib), opened.device.largestBuffer),
     );
     const passes = { teacher: { ...teacher, plan }, student: { ...student, plan } };
-    const probed = run.probe === true && problem === null && sampledLengths(config) === undefined;
+    // A server's time is its own.
+    const probed =
+      run.probe === true &&
+      problem === null &&
+      config.tinker === undefined &&
+      sampledLengths(config) === undefined;
     tell({
       plan,
-      passes: { teacher: teacher?.packTokens, student: student.packTokens },
+      passes: { teacher: teacher?.packTokens, student: student?.packTokens },
       work: { ...work, steps: work.epochs * batches },
       device: { kind: opened.kind, adapter: opened.adapter },
       problem,
       probe: probed ? await probeOn(opened, run, inputs, passes) : null,
     });
-    return true;
   } finally {
     opened.close();
   }
@@ -50,14 +56,14 @@ export async function tellPlan(
 /** Does a small part of the run with models of its own: nothing is written. */
 async function probeOn(
   opened: Compute,
-  { config, onNote, signal }: TrainingRun,
-  { method, parent, episodes, tokenizer, sources }: TrainingInputs,
+  run: TrainingRun,
+  inputs: TrainingInputs,
   passes: { teacher: PassOptions; student: PassOptions },
 ): Promise<RunProbe> {
-  const weights = config.teacher_dtype;
-  const teacher = await opened.openScorer(config.teacher, { weights, ...passes.teacher, signal });
+  const { config, onNote, signal } = run;
+  const { method, parent, episodes, tokenizer, sources } = inputs;
+  const teacher = await openTeacher(run, inputs, opened, passes.teacher);
   try {
-    tokenizer.fits("teacher", { name: config.teacher, vocabulary: teacher.info.vocabulary });
     const student = await opened.openTrainer(parent?.name ?? config.student, {
       optimizer: "ignore",
       ...passes.student,
@@ -101,10 +107,23 @@ export async function plannedRun(
     sampled: sampledLengths(config),
     signal,
   });
+  const limit = limitBytes(config.memory_limit_gib);
+  if (config.tinker !== undefined) {
+    const teacher = isServed(config.teacher)
+      ? null
+      : await planJob(device, openFolder(config.teacher), {
+          ...{ kind: "score", weights: config.teacher_dtype, limit },
+          ...lengths.teacher,
+        });
+    const plan = combinePlans(teacher === null ? {} : { teacher: teacher.plan });
+    return { plan, teacher, student: null, work };
+  }
   const planned = await planTraining(device, {
-    teacher: { folder: openFolder(config.teacher), weights: config.teacher_dtype, ...lengths.teacher },
+    teacher: isServed(config.teacher)
+      ? null
+      : { folder: openFolder(config.teacher), weights: config.teacher_dtype, ...lengths.teacher },
     student: { folder: openFolder(parent?.name ?? config.student), ...lengths.student },
-    limit: limitBytes(config.memory_limit_gib),
+    limit,
   });
   return { ...planned, work };
 }

@@ -1,11 +1,17 @@
-import { checkTrainConfig, type TrainConfig, trainConfigSchema } from "../../core/loop/train-config.ts";
-import { absoluteFrom, absoluteModel, checkOf, readConfigFile } from "../config-file.ts";
+import { checkOf } from "../../core/errors.ts";
+import {
+  checkTrainConfig,
+  isServed,
+  type TrainConfig,
+  trainConfigSchema,
+} from "../../core/loop/train-config.ts";
+import { absoluteFrom, absoluteModel, readConfigFile } from "../config-file.ts";
 import { resolvedEnvironment, withPlace } from "../live/read-play-config.ts";
 
 const FILES = ["library", "episodes"] as const;
 const FOLDERS = ["parent", "tokenizer"] as const;
 /** They may be named as on the hub. */
-const MODELS = ["teacher", "student"] as const;
+const MODELS = ["teacher", "student", "calibrate_with"] as const;
 
 /**
  * Reads a training config. Its paths are taken from the folder of the file.
@@ -27,6 +33,10 @@ export async function readTrainConfig(file: string): Promise<TrainConfig> {
     const path = config[key];
     if (path !== undefined) config[key] = absolute(path);
   }
-  for (const key of MODELS) config[key] = absoluteModel(file, key)(config[key]);
+  for (const key of MODELS) {
+    const named = config[key];
+    if (named === undefined || (key === "teacher" && isServed(named))) continue;
+    config[key] = absoluteModel(file, key)(named);
+  }
   return config;
 }

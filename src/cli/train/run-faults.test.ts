@@ -143,7 +143,7 @@ async function faulty(fault: Fault, begun: string | null): Promise<void> {
     expect(first.error).toBeInstanceOf(InputError);
     expect((first.error as Error).message).toMatch(/^[^\n]+: [^\n]+$/);
   }
-  // Short reads and writes are no faults: what is left is read or written.
+  // Short reads and writes are not faults: what is left is read or written.
   if (fault === "short") expect(first.error).toBeNull();
 
   const again = await run();

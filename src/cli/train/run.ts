@@ -1,8 +1,9 @@
 /** One training job of the command line: files, devices and checkpoints around the loop of `src/core/loop`. */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { InputError } from "../../core/errors.ts";
+import { checkOf, InputError } from "../../core/errors.ts";
 import {
+  budgetSeconds,
   configuredData,
   configuredEvaluation,
   configuredSettings,
@@ -23,25 +24,33 @@ import { saveCompanions, saveModel } from "../engine/save-model.ts";
 import { writeOut } from "../io.ts";
 import { writeBatch } from "./batch-file.ts";
 import { DiskCheckpoints, keptFingerprint } from "./checkpoints.ts";
-import { EventLog } from "./event-log.ts";
+import { withEngines } from "./engines.ts";
+import { EventLog, timeTaken } from "./event-log.ts";
 import { filesDigest } from "./fingerprint.ts";
 import { readInputs, type TrainingInputs } from "./inputs.ts";
 import { withModels } from "./models.ts";
 import { tellPlan } from "./plan.ts";
-import type { TrainingRun } from "./training-run.ts";
+import type { RunEnd, TrainingRun } from "./training-run.ts";
 
 /**
  * Runs or continues a training job.
  *
- * @returns false when it was stopped before its end
+ * @returns how it ended: `done`, or `stopped` before its end, on request or by its `budget`
  * @throws InputError for bad input, for an output folder that is in use, and for checkpoints of another run
  */
-export async function runTraining(given: TrainingRun): Promise<boolean> {
-  const run = { ...given, config: await withEndOfTurn(given, await withLocalModels(given)) };
+export async function runTraining(given: TrainingRun): Promise<RunEnd> {
+  const { budget } = given.config;
+  const began = performance.now();
+  if (budget !== undefined) checkOf(given.configFile, () => budgetSeconds(budget));
+  const { clock = () => (performance.now() - began) / 1000 } = given;
+  const run = { ...given, clock, config: await withEndOfTurn(given, await withLocalModels(given)) };
   const inputs = await readInputs(run);
   try {
     if (given.config.end_of_turn === undefined) tellParentsEndOfTurn(run, inputs);
-    if (run.planOnly !== undefined) return await tellPlan(run, inputs, run.planOnly);
+    if (run.planOnly !== undefined) {
+      await tellPlan(run, inputs, run.planOnly);
+      return "done";
+    }
     return await trainInFolder(run, inputs);
   } finally {
     await inputs.close();
@@ -59,7 +68,13 @@ async function withLocalModels({
     parseHubName(path) === null
       ? path
       : (await openModelFolder(path, { signal, onProgress: onDownload, onNote })).name;
-  return { ...config, teacher: await local(config.teacher), student: await local(config.student) };
+  const { teacher, student, calibrate_with: own } = config;
+  return {
+    ...config,
+    teacher: await local(teacher),
+    student: await local(student),
+    ...(own === undefined ? {} : { calibrate_with: await local(own) }),
+  };
 }
 
 /**
@@ -84,7 +99,10 @@ function tellParentsEndOfTurn({ config, onNote }: TrainingRun, { parent }: Train
 }
 
 /** The run itself, once everything that it reads is open. */
-async function trainInFolder(run: TrainingRun, inputs: TrainingInputs): Promise<boolean> {
+async function trainInFolder(
+  run: TrainingRun & { clock: () => number },
+  inputs: TrainingInputs,
+): Promise<RunEnd> {
   const { method, parent, episodes, games, evaluation, tokenizer, sources } = inputs;
   const { config, out } = run;
   const { evaluate } = config;
@@ -95,50 +113,65 @@ async function trainInFolder(run: TrainingRun, inputs: TrainingInputs): Promise<
     join(out, "lock.sqlite"),
     new InputError("another run works in this folder: wait for it or choose another --out", { file: out }),
   );
-  const log = new EventLog(join(out, "events.jsonl"), join(out, "metrics.jsonl"));
+  const events = join(out, "events.jsonl");
+  const log = new EventLog(events, join(out, "metrics.jsonl"));
   try {
+    const before = timeTaken(events);
     await removeTemporaries(out);
     await writeOut(join(out, "config.json"), [`${JSON.stringify(config, null, 2)}\n`]);
     // Once, beside the checkpoints, which have none: any of them can then be opened as a model.
     await saveCompanions(join(out, "tokenizer"), companionsOf(config));
-    return await withModels(run, inputs, async ({ teacher, reopen, openStudent, fingerprint }) => {
-      const result = await train({
-        method,
-        settings: configuredSettings(config),
-        batchSize: config.batch_size,
-        seed: config.seed,
-        data:
-          games === null
-            ? configuredData(config, episodes)
-            : liveData(games.tasks, { ...games, seed: config.seed }),
-        codec: tokenizer.codec,
-        teacher,
-        reopen,
-        ...(parent === null ? {} : { parent: { name: parent.name, step: parent.step } }),
-        openStudent,
-        contexts: libraryContexts({ sources, codec: tokenizer.codec, limit: config.evidence_tokens }),
-        ...(evaluate === undefined || evaluation === null
-          ? {}
-          : { evaluation: configuredEvaluation(evaluate, evaluation) }),
-        checkpoints: new DiskCheckpoints(join(out, "checkpoints"), config.keep_checkpoints),
-        checkpointEvery: config.checkpoint_every,
-        fingerprint: {
-          ...fingerprint,
-          ...(config.library === undefined ? {} : { library: await filesDigest(namedFiles(config.library)) }),
-          evidence_tokens: sha256Hex(String(config.evidence_tokens ?? "")),
+    return await withEngines(config.engines ?? {}, run, (signal) =>
+      withModels(
+        { ...run, signal },
+        inputs,
+        async ({ teacher, reopen, openStudent, forget, fingerprint }) => {
+          const result = await train({
+            method,
+            settings: configuredSettings(config),
+            batchSize: config.batch_size,
+            seed: config.seed,
+            data:
+              games === null
+                ? configuredData(config, episodes)
+                : liveData(games.tasks, { ...games, seed: config.seed }),
+            codec: tokenizer.codec,
+            teacher,
+            reopen,
+            ...(parent === null ? {} : { parent: { name: parent.name, step: parent.step } }),
+            openStudent,
+            contexts: libraryContexts({ sources, codec: tokenizer.codec, limit: config.evidence_tokens }),
+            ...(evaluate === undefined || evaluation === null
+              ? {}
+              : { evaluation: configuredEvaluation(evaluate, evaluation) }),
+            checkpoints: new DiskCheckpoints(join(out, "checkpoints"), config.keep_checkpoints, forget),
+            checkpointEvery: config.checkpoint_every,
+            budget: {
+              seconds: config.budget === undefined ? Number.POSITIVE_INFINITY : budgetSeconds(config.budget),
+              spent: () => before.spent + run.clock(),
+              steps: before.steps,
+            },
+            fingerprint: {
+              ...fingerprint,
+              ...(config.library === undefined
+                ? {}
+                : { library: await filesDigest(namedFiles(config.library)) }),
+              evidence_tokens: sha256Hex(String(config.evidence_tokens ?? "")),
+            },
+            onEvent: (event) => {
+              started = true;
+              log.write(event);
+              run.onEvent(event);
+            },
+            onBatch: (batch) => writeBatch(join(out, "batch.jsonl"), batch, tokenizer.codec),
+            onWork: run.onWork,
+            signal,
+            stop: run.stop,
+          });
+          return finish(run, result);
         },
-        onEvent: (event) => {
-          started = true;
-          log.write(event);
-          run.onEvent(event);
-        },
-        onBatch: (batch) => writeBatch(join(out, "batch.jsonl"), batch, tokenizer.codec),
-        onWork: run.onWork,
-        signal: run.signal,
-        stop: run.stop,
-      });
-      return finish(run, result);
-    });
+      ),
+    );
   } finally {
     try {
       log.close();
@@ -156,7 +189,10 @@ const companionsOf = ({ student, tokenizer }: TrainingRun["config"]): string[] =
 ];
 
 /** Writes the finished student. */
-async function finish({ config, out }: TrainingRun, { student, finished }: TrainResult): Promise<boolean> {
+async function finish(
+  { config, out }: TrainingRun,
+  { student, finished, overBudget }: TrainResult,
+): Promise<RunEnd> {
   try {
     if (finished) {
       await saveModel(student, join(out, "student"), {
@@ -165,7 +201,7 @@ async function finish({ config, out }: TrainingRun, { student, finished }: Train
         replace: true,
       });
     }
-    return finished;
+    return finished ? "done" : overBudget ? "budget" : "stopped";
   } finally {
     student.dispose();
   }

@@ -321,6 +321,6 @@ describe("refusals in one line", () => {
   it("an output that is a file", async () => {
     mkdirSync(inFolder("x"));
     writeFileSync(inFolder("x", "out"), "");
-    await refused(writeConfig(), /x\/out: is there already, as a file; expected a folder/, "x/out");
+    await refused(writeConfig(), /x\/out: already exists as a file; expected a folder/, "x/out");
   });
 });

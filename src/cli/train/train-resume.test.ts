@@ -25,6 +25,35 @@ beforeAll(async () => {
 afterAll(() => rmSync(join(script, ".."), { recursive: true, force: true }));
 eachInItsFolder();
 
+describe("a budget", () => {
+  it("ends a run without a step where none fits, and a larger one lets it go on to the same numbers", async () => {
+    const config = writeConfig({ budget: { hours: 1000 } });
+    // A third of a millisecond: it is spent before the models are open.
+    const none = await train(config, "run", "--hours", "1e-7");
+    expect(none).toMatchObject({
+      code: 3,
+      err: expect.stringMatching(
+        /ended by its budget after step 0 of 4: \S+ of 1e-7 hours are spent; with a larger budget it goes on/,
+      ),
+    });
+    const [first] = lines("run", "events.jsonl").filter(({ type }) => type === "start");
+    expect(await train(config, "run", "--progress", "json")).toMatchObject({ code: 0 });
+    const start = lines("run", "events.jsonl").findLast(({ type }) => type === "start");
+    expect(Number(start?.spent)).toBeGreaterThan(Number(first?.spent));
+    expect(await train(writeConfig(), "whole")).toMatchObject({ code: 0 });
+    expect(figures("run")).toEqual(figures("whole"));
+    expect(weights("run")).toBe(weights("whole"));
+  });
+
+  it("in GPU-hours needs the number of GPUs", async () => {
+    const config = writeConfig({ budget: { gpu_hours: 3 } });
+    expect(await train(config, "run")).toMatchObject({
+      code: 1,
+      err: `gcopd: ${config}, budget.gpus: missing: gpu_hours counts only with it\n`,
+    });
+  });
+});
+
 describe("interrupted runs go on to the same numbers", () => {
   /** What an uninterrupted run gave; the runs below differ from it in nothing but when they were interrupted. */
   let whole: { weights: string; optimizer: string; figures: object[] };
@@ -197,7 +226,7 @@ describe("a run that begins from another run's checkpoint", () => {
     );
   });
 
-  it("plans with the parent's model, and refuses what is no parent of this student", async () => {
+  it("plans with the parent's model, and refuses what is not a parent of this student", async () => {
     const vanilla = { epochs: [1, 0], limit: 1, end_of_turn: false };
     expect(await train(writeConfig(vanilla), "vanilla")).toMatchObject({ code: 0 });
     const refused = async (changes: object, message: RegExp) => {

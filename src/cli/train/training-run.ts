@@ -5,8 +5,8 @@ import type { MemoryPlan } from "../../tensor/index.ts";
 /** What `--plan` tells. */
 export interface ToldPlan {
   plan: MemoryPlan;
-  /** Tokens of the longest pass. */
-  passes: { teacher?: number; student: number };
+  /** Tokens of the longest pass of a model that is computed here. */
+  passes: { teacher?: number; student?: number };
   work: RunWork & { steps: number };
   device: { kind: "webgpu" | "cpu"; adapter: string | null };
   /** Why the run would be refused; null when it fits, as far as the limits are known. */
@@ -14,6 +14,9 @@ export interface ToldPlan {
   /** What was measured of its time; null where that was not asked for, or cannot be known. */
   probe: RunProbe | null;
 }
+
+/** How a training job ended that did not fail. */
+export type RunEnd = "done" | "stopped" | "budget";
 
 export interface TrainingRun {
   /** Checked, with absolute paths: see `readTrainConfig`. */
@@ -31,6 +34,8 @@ export interface TrainingRun {
   planOnly?: (told: ToldPlan) => void;
   /** The plan with the run's time, measured on a small part of it. */
   probe?: boolean;
+  /** Seconds since this attempt began; by this machine's clock when absent. */
+  clock?: () => number;
   /** Aborts inside a step. */
   signal?: AbortSignal;
   /** Ends after the current step. */
