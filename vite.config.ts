@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { defineConfig, type Plugin } from "vite";
 import { guidePlugin } from "./scripts/guide-plugin.mjs";
 import { GUIDE_PAGES } from "./src/app/shell/guide-pages.ts";
@@ -10,6 +11,32 @@ const token = process.env.GCOPD_TOKEN;
 const quiet = (): Plugin => ({
   name: "gcopd-quiet",
   onLog: (_, log) => (log.code === "INVALID_ANNOTATION" ? false : undefined),
+});
+
+/**
+ * Preloads the Latin typefaces, so that text is drawn in them from the first frame, and puts their licences beside the
+ * page, as the Open Font License asks.
+ */
+const fonts = (): Plugin => ({
+  name: "gcopd-fonts",
+  apply: "build",
+  generateBundle() {
+    for (const name of ["inter", "jetbrains-mono"]) {
+      const source = readFileSync(`node_modules/@fontsource-variable/${name}/LICENSE`);
+      this.emitFile({ type: "asset", fileName: `licenses/${name}.txt`, source });
+    }
+  },
+  transformIndexHtml: {
+    order: "post",
+    handler: (_, { bundle = {} }) =>
+      Object.keys(bundle)
+        .filter((name) => /-latin-wght-normal-.*\.woff2$/.test(name))
+        .map((name) => ({
+          tag: "link",
+          attrs: { rel: "preload", href: `./${name}`, as: "font", type: "font/woff2", crossorigin: true },
+          injectTo: "head",
+        })),
+  },
 });
 
 /** The page: built to dist/page, served by the Node worker (`npm start`) or any static host. */
@@ -28,6 +55,7 @@ export default defineConfig({
   plugins: [
     quiet(),
     guidePlugin(GUIDE_PAGES),
+    fonts(),
     {
       // The worker does this when it serves the built page.
       name: "gcopd-token",

@@ -1,11 +1,13 @@
 /** The shell around the view that the URL names. */
-import { type ComponentType, useEffect } from "react";
+import { type ComponentType, useEffect, useLayoutEffect, useRef } from "react";
 import { followUrl } from "./place/navigate.ts";
 import type { View } from "./place/place.ts";
 import { followWorker } from "./runs/follow-worker.ts";
+import { followTags } from "./runs/run-tags.ts";
 import { describeFault } from "./session/faults.ts";
 import { followPlace } from "./session/follow-place.ts";
 import { followStudent } from "./session/kept-student.ts";
+import { followLaunches } from "./session/launches.ts";
 import { computeWorker } from "./session/models.ts";
 import { cancelRun, stopRun } from "./session/run-actions.ts";
 import { endSimulatorSessions } from "./session/simulator.ts";
@@ -18,6 +20,7 @@ import { Header } from "./shell/header.tsx";
 import { HelpDialog } from "./shell/help-dialog.tsx";
 import { HintLine } from "./shell/hint-line.tsx";
 import { Palette } from "./shell/palette/palette.tsx";
+import { StatusBar } from "./shell/status-bar.tsx";
 import { useTheme } from "./shell/theme.ts";
 import { Title } from "./shell/title.ts";
 import { Tour } from "./shell/tour/tour-card.tsx";
@@ -51,18 +54,22 @@ export function App() {
     const leaveUrl = followUrl();
     const leavePlace = followPlace();
     const leaveWorker = followWorker();
+    const leaveLaunches = followLaunches();
     const leaveStudent = followStudent();
     const leaveTabs = followTabs((id, what) => void (what === "stop" ? stopRun(id) : cancelRun(id)));
     const leaveLiveTabs = followLiveTabs();
+    const leaveTags = followTags();
     addEventListener("pagehide", endSimulatorSessions);
     return () => {
       removeEventListener("pagehide", endSimulatorSessions);
       leaveUrl();
       leavePlace();
       leaveWorker();
+      leaveLaunches();
       leaveStudent();
       leaveTabs();
       leaveLiveTabs();
+      leaveTags();
     };
   }, []);
   useEffect(() => {
@@ -71,6 +78,12 @@ export function App() {
     return () => clearTimeout(timer);
   }, []);
   const library = useUi((ui) => ui.library?.id ?? null);
+  const main = useRef<HTMLElement>(null);
+  const scrolled = useRef(new Map<View, number>());
+  // Every view comes back as far down as it was left; none takes over the place of another.
+  useLayoutEffect(() => {
+    main.current!.scrollTop = scrolled.current.get(view) ?? 0;
+  }, [view]);
   const Shown = VIEWS[view];
   // What these keep by themselves is of one task: another library resets it.
   const of = view === "task" || view === "tokens" ? library : null;
@@ -79,9 +92,18 @@ export function App() {
       <div className="app">
         <Header />
         <Banners />
-        <main id="view" tabIndex={-1} className={`main main-${view}`}>
+        <main
+          id="view"
+          ref={main}
+          tabIndex={-1}
+          className={`main main-${view}`}
+          onScroll={({ currentTarget, target }) => {
+            if (target === currentTarget) scrolled.current.set(view, currentTarget.scrollTop);
+          }}
+        >
           <Shown key={of} />
         </main>
+        <StatusBar />
       </div>
       <Title />
       <HintLine />

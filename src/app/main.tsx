@@ -4,6 +4,7 @@ import { createRoot } from "react-dom/client";
 import { App } from "./app.tsx";
 import { rememberedTheme } from "./shell/theme.ts";
 import { setUi } from "./state/store.ts";
+import "./styles/fonts.css";
 import "./styles/theme.css";
 import "./styles/base.css";
 import "./styles/shell.css";

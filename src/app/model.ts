@@ -4,11 +4,10 @@
  * (distinct sources).
  */
 import type { StateDifference } from "../core/environment/state-difference.ts";
-import type { EvidencePart } from "../core/evidence/leave-out.ts";
-import type { Evidence } from "../core/evidence/types.ts";
+import type { Evidence, EvidencePart } from "../core/evidence/types.ts";
 import type { WhatIf } from "../core/evidence/what-if.ts";
 import type { ImportReport } from "../core/record/import/index.ts";
-import type { Status } from "../core/record/schema.ts";
+import type { Relation, Status } from "../core/record/schema.ts";
 import type { SourceSelection } from "../core/retrieval/selection.ts";
 import type { Retrieval } from "../core/retrieval/types.ts";
 import type { EvidenceDiff } from "./library/evidence-diff.ts";
@@ -61,6 +60,8 @@ export interface TaskColumns {
   matched: Int32Array;
   /** Student decisions whose successful reference is a fallback: a whole record, not found through a shared state. */
   fallback: Int32Array;
+  /** Student decisions that were recorded with their prompt: a teacher can read only these. */
+  prompted: Int32Array;
   /** The first record that could not be read. */
   problem: string | null;
 }
@@ -68,7 +69,7 @@ export interface TaskColumns {
 /** Newly counted tasks. */
 export interface ColumnBatch {
   places: Uint32Array;
-  /** [places × 4] states, shared states, matched decisions, decisions with a fallback of each. */
+  /** [places × 5] states, shared states, matched decisions, decisions with a fallback, decisions with a prompt of each. */
   counts: Int32Array;
   problem: string | null;
 }
@@ -205,6 +206,8 @@ export interface DecisionModel extends TaskRef {
   feedback: string;
   /** h_t: the student's public context, as text; null where the record carries token ids only. */
   prompt: string | null;
+  /** Whether a prompt was recorded, as text or as token ids: without one nothing can be scored. */
+  prompted: boolean;
   response: string | null;
   evidence: Evidence;
   /** Counts in tokens, when a tokenizer is loaded. */
@@ -218,6 +221,9 @@ export interface DecisionModel extends TaskRef {
   /** The same decision under the full method, where something is changed; null where nothing is. */
   full: FullMethod | null;
 }
+
+/** How the references of one decision are found; null where none is retained. */
+export type RetainedRelations = Record<"success" | "failure", Relation | null>;
 
 /** What a what-if is compared with: the full method over the whole library. */
 export interface FullMethod extends Pick<DecisionModel, "retrieval" | "evidence" | "counts"> {

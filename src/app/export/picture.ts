@@ -153,7 +153,7 @@ function inLight(
   document.body.append(stage);
   try {
     const copy = svg.cloneNode(true) as SVGSVGElement;
-    // What the pointer did is no part of the picture.
+    // What the pointer did is not part of the picture.
     for (const transient of copy.querySelectorAll(".hovering")) transient.remove();
     figure.append(copy);
     const samples = legend.map(({ className, shape }) => {

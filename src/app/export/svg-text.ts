@@ -24,7 +24,7 @@ export function canvasMeasure(): Measure {
 export function xmlText(text: string): string {
   return (
     text
-      // Half of a pair is no character.
+      // Half of a pair is not a character.
       .replace(/\p{Cs}/gu, "\ufffd")
       // biome-ignore lint/suspicious/noControlCharactersInRegex: XML 1.0 forbids these, escaped or not
       .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\ufffd")

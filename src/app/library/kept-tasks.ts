@@ -21,7 +21,7 @@ export class KeptTasks {
   /** In the order of their last use. */
   readonly #kept = new Map<string, Promise<KeptTask>>();
 
-  /** A task of the library of that id with the sources of a selection. Throws `InputError` when it has none of that name. */
+  /** A task of the library with that id, with the sources of a selection. Throws `InputError` when it has none with that name. */
   get(id: string, library: RecordLibrary, ref: TaskName, selection: SourceSelection): Promise<KeptTask> {
     const key = JSON.stringify([id, taskKey(ref.environment, ref.task), sourcesKey(selection)]);
     const task = this.#kept.get(key) ?? read(library, ref, selection);

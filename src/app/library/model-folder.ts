@@ -10,7 +10,7 @@ const CONFIGURATIONS = ["config.json", "genai_config.json"];
 
 /**
  * The folders among some files: each directory that holds a configuration, with the files directly in it and, as
- * `onnx/…`, those of its subfolder of that name. `unpack` opens archives first. The order is that of the files.
+ * `onnx/…`, those of its subfolder with that name. `unpack` opens archives first. The order is that of the files.
  */
 export async function modelFolders(
   files: readonly NamedFile[],

@@ -29,7 +29,7 @@ export function readAnswer<T>(schema: z.core.$ZodType<T>, route: string, text: s
 }
 
 /**
- * The worker's own line for a refusal, as an `EnvironmentError` where another try may do; where the answer is none of its
+ * The worker's own line for a refusal, as an `EnvironmentError` where another try may do; where the answer is not one of its
  * refusals, its status.
  */
 export function readRefusal(route: string, status: number, text: string): InputError {

@@ -57,7 +57,7 @@ const REMOTE_CHUNK = 8 << 20;
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB`;
 
-/** Opens one file. `InputError` for one that cannot be read or whose lines are no records; AbortError when stopped. */
+/** Opens one file. `InputError` for one that cannot be read or whose lines are not records; AbortError when stopped. */
 export async function openRecordFile(input: RecordInput, options: OpenOptions = {}): Promise<RecordFile> {
   return input.kind === "blob" ? openBlob(input, options) : openRemote(input.address, options);
 }

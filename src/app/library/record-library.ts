@@ -92,7 +92,7 @@ export class RecordLibrary {
     );
   }
 
-  /** Decisions of an episode, or undefined where there is none of that name. */
+  /** Decisions of an episode, or undefined where there is none with that name. */
   episodeDecisions(): Map<string, number> {
     const found = new Map<string, number>();
     for (const { library } of this.files) {
@@ -102,7 +102,7 @@ export class RecordLibrary {
     return found;
   }
 
-  /** File and line of an episode; undefined where there is none of that name. */
+  /** File and line of an episode; undefined where there is none with that name. */
   placeOfEpisode(id: string): string | undefined {
     for (const { name, library } of this.files) {
       for (const { episodes } of library.tasks) {
@@ -113,7 +113,7 @@ export class RecordLibrary {
     return undefined;
   }
 
-  /** Place of a task in `tasks`. `InputError` where there is none of that name. */
+  /** Place of a task in `tasks`. `InputError` where there is none with that name. */
   find(ref: TaskName): number {
     const place = this.#places.get(taskKey(ref.environment, ref.task));
     if (place === undefined) throw new InputError(`the library has no task ${ref.task}`);

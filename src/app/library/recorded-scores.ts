@@ -19,7 +19,7 @@ export class RecordedScores {
     return this.#places.size;
   }
 
-  /** `InputError` for a list that is there already. */
+  /** `InputError` for a list that already exists. */
   add({ id, logprobs }: ScoreOutput, source: string): void {
     const before = this.#places.get(id);
     if (before !== undefined) {

@@ -13,7 +13,7 @@ export interface TaskDelta {
 }
 
 /**
- * By `taskKey`, of the library of that id. Only decisions that were scored under `selection`, and whose text
+ * By `taskKey`, of the library with that id. Only decisions that were scored under `selection`, and whose text
  * responses were read with or without the end-of-turn token as asked, count: others had other evidence or other tokens. `scores` are by `scoreKey`.
  */
 export function scoredTasks(

@@ -1,6 +1,7 @@
 /** The columns of the library table that need the records themselves: states, shared states, matched decisions, fallbacks. */
 import { environmentRules } from "../../core/environment/environment.ts";
 import { nodeAt, taskGraph } from "../../core/graph/index.ts";
+import type { Episode } from "../../core/record/schema.ts";
 import { prepareTask, retrieveEpisode } from "../../core/retrieval/index.ts";
 import { selectSources } from "../../core/retrieval/selection.ts";
 import type { ColumnBatch, TaskColumns } from "../model.ts";
@@ -24,27 +25,39 @@ export interface TaskCounts {
    * found at this or an earlier state, and a whole record is retained instead.
    */
   fallback: number;
+  /** Student decisions that were recorded with their prompt. */
+  prompted: number;
 }
 
 /** Figures of a task in a batch of columns. */
-export const COUNTS = 4;
+export const COUNTS = 5;
 
 /** A task's figures in the order of a batch. */
-export const countsRow = ({ states, sharedStates, matched, fallback }: TaskCounts): number[] => [
+export const countsRow = ({ states, sharedStates, matched, fallback, prompted }: TaskCounts): number[] => [
   states,
   sharedStates,
   matched,
   fallback,
+  prompted,
 ];
+
+/** Whether the decision was recorded with its prompt, as text or as token ids. */
+export function hasPrompt({ prompt, prompt_ids }: Episode["decisions"][number]): boolean {
+  return prompt !== undefined || prompt_ids !== undefined;
+}
 
 export function countTask({ environment, sources, episodes }: Omit<TaskRecords, "task">): TaskCounts {
   const graph = taskGraph(sources);
   let matched = 0;
   let fallback = 0;
+  let prompted = 0;
   const prepared =
     episodes.length === 0 ? null : prepareTask(selectSources(sources, {}), environmentRules(environment));
   for (const episode of episodes) {
-    for (const { state } of episode.decisions) if (nodeAt(graph, state) !== null) matched++;
+    for (const decision of episode.decisions) {
+      if (nodeAt(graph, decision.state) !== null) matched++;
+      if (hasPrompt(decision)) prompted++;
+    }
     for (const { record } of retrieveEpisode(prepared!, episode)) {
       const relation = record.success?.relation;
       if (relation === "unaligned" || relation === "unverified") fallback++;
@@ -55,6 +68,7 @@ export function countTask({ environment, sources, episodes }: Omit<TaskRecords, 
     sharedStates: graph.nodes.filter((node) => node.sources.length > 1).length,
     matched,
     fallback,
+    prompted,
   };
 }
 
@@ -62,7 +76,7 @@ export function countTask({ environment, sources, episodes }: Omit<TaskRecords, 
 export function emptyColumns(tasks: number): TaskColumns {
   const column = () => new Int32Array(tasks).fill(UNCOUNTED);
   const columns = { states: column(), sharedStates: column(), matched: column(), fallback: column() };
-  return { counted: 0, ...columns, problem: null };
+  return { counted: 0, ...columns, prompted: column(), problem: null };
 }
 
 /** Takes a batch over, in place; the result is another object around the same columns. */
@@ -75,6 +89,7 @@ export function withBatch(columns: TaskColumns, { places, counts, problem }: Col
     columns.sharedStates[place] = counts[at + 1]!;
     columns.matched[place] = counts[at + 2]!;
     columns.fallback[place] = counts[at + 3]!;
+    columns.prompted[place] = counts[at + 4]!;
   });
   return { ...columns, counted, problem: columns.problem ?? problem };
 }

@@ -17,7 +17,7 @@ describe("evidence in an address", () => {
     expect(unpackText(packText("\ufeffé\u0000\n")!)).toBe("\ufeffé\u0000\n");
   });
 
-  it("is refused where it is no text, and left out where it is too long", () => {
+  it("is refused where it is not text, and left out where it is too long", () => {
     fc.assert(
       fc.property(fc.string(), (packed) => {
         // Never throws; what it reads is a text.

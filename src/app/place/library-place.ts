@@ -3,7 +3,7 @@ import type { LibrarySummary, TaskName } from "../model.ts";
 import { HOME, type Place } from "./place.ts";
 import { controlsOf } from "./what-if.ts";
 
-/** The task that a place names; null when the library has none of that name. */
+/** The task that a place names; null when the library has none with that name. */
 export function taskAt<T extends TaskName>(
   { tasks }: { tasks: readonly T[] },
   { task, environment }: Pick<Place, "task" | "environment">,

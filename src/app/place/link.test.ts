@@ -195,7 +195,7 @@ describe("place", () => {
 
   it("names each part that it does not understand, in characters that show", () => {
     for (const key of parameterNames()) {
-      // What is no value of any part: names and filters may be anything but empty.
+      // What is not a value of any part: names and filters may be anything but empty.
       for (const nonsense of ["\u202e\u001b[31m", ""]) {
         const { place, problems } = parsePlace(`#/task/a?${new URLSearchParams([[key, nonsense]])}`);
         if (problems.length === 0) {

@@ -1,9 +1,11 @@
 /**
- * A place as the hash of the URL. `parsePlace` checks the form on entry (whether a task or an episode of that name
+ * A place as the hash of the URL. `parsePlace` checks the form on entry (whether a task or an episode with that name
  * exists is checked later, against the library); nonsense gives a sentence, not a crash. `formatPlace` writes the
  * shortest hash that `parsePlace` reads back as the same place.
  */
-import { EVIDENCE_RECORDS, type EvidencePart } from "../../core/evidence/leave-out.ts";
+
+import type { EvidencePart } from "../../core/evidence/types.ts";
+import { EVIDENCE_RECORDS } from "../../core/evidence/types.ts";
 import { isOneOf } from "../../core/one-of.ts";
 import { formatPin, parsePin } from "../../core/retrieval/pin.ts";
 import { CONTROLS, SOURCE_BUDGETS } from "../../core/retrieval/selection.ts";

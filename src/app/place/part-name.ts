@@ -1,5 +1,5 @@
-import type { EvidencePart } from "../../core/evidence/leave-out.ts";
 import { eventNumber } from "../../core/evidence/phrases.ts";
+import type { EvidencePart } from "../../core/evidence/types.ts";
 
 const RECORDS: Record<EvidencePart["record"], string> = {
   note: "the note on the decision",

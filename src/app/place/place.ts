@@ -1,9 +1,8 @@
 /**
  * Where the user is: everything worth sharing. `link.ts` writes it as the hash of the URL and reads it back.
  */
-import type { EvidencePart } from "../../core/evidence/leave-out.ts";
-import type { Control, Pin } from "../../core/retrieval/types.ts";
-import { type Budget, NO_WHAT_IF } from "./what-if.ts";
+import type { EvidencePart } from "../../core/evidence/types.ts";
+import { NO_WHAT_IF, type WhatIf } from "./what-if.ts";
 
 export const VIEWS = ["library", "task", "tokens", "training", "statistics", "runs", "play"] as const;
 export type View = (typeof VIEWS)[number];
@@ -38,8 +37,8 @@ export type Signal = (typeof SIGNALS)[number];
 export const CHANGE_SORTS = ["change", "signed", "decision", "token", "vanilla", "graph"] as const;
 export type ChangeSort = (typeof CHANGE_SORTS)[number];
 
-/** Most runs on one chart: as many as there are dash patterns. */
-export const MOST_RUNS = 6;
+/** Most runs on one chart; seeds of one config may share a curve. */
+export const MOST_RUNS = 32;
 
 /** Most further sides that an address may ask for. */
 export const MOST_SIDES = 8;
@@ -68,7 +67,8 @@ export interface ComparedVisit {
   position: number;
 }
 
-export interface Place {
+/** What the address names: all that is looked at, and what differs there from the full method. */
+export interface Place extends WhatIf {
   view: View;
   /**
    * Which library the names below belong to: `sample`, `own`, or `own-` with twelve hexadecimal digits for files that
@@ -104,28 +104,11 @@ export interface Place {
   changesDescending: boolean;
   /** The training run that is looked at. */
   run: string | null;
-  /** The runs on one chart, in the order of their letters. */
+  /** The runs on one chart, in the order of their numbers. */
   charted: readonly string[];
   axis: Axis;
-  /** The paper's ablations: `graph` is the full method. */
-  control: Control;
-  /** Source budget K; null takes every recorded execution. */
-  budget: Budget;
-  /** Planner and oracle records take part. */
-  augmentation: boolean;
-  /** The last decision of an episode that failed by itself says so. */
-  terminalNote: boolean;
   /** A response that was recorded as text is read with the end-of-turn token after it, as a rollout samples it. */
   endOfTurn: boolean;
-  /** Sources that are switched off, each once. */
-  without: readonly string[];
-  /** The references chosen by hand. */
-  pin: Pin | null;
-  pinFailure: Pin | null;
-  /** Parts of the evidence that the teacher is not shown, each once. */
-  leaveOut: readonly EvidencePart[];
-  /** Evidence that was edited by hand. */
-  text: string | null;
   filter: string;
   show: Subset;
   sort: SortKey;

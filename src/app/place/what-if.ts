@@ -1,20 +1,38 @@
 /** What differs from the full method, as the place keeps it, as the core's options, and in words. */
-import type { EvidencePart } from "../../core/evidence/leave-out.ts";
+import type { EvidencePart } from "../../core/evidence/types.ts";
 import type { WhatIf as CoreWhatIf } from "../../core/evidence/what-if.ts";
 import { pinName } from "../../core/retrieval/pin.ts";
 import { type Selection, SOURCE_BUDGETS } from "../../core/retrieval/selection.ts";
 import type { Control, Pin } from "../../core/retrieval/types.ts";
 import { shownName } from "../text/shown-text.ts";
 import { partName } from "./part-name.ts";
-import type { Place } from "./place.ts";
 
 /** The source budgets on offer; null takes every recorded execution. */
 export type Budget = 1 | 4 | 8 | 16 | null;
 
 /** The paper's ablations: everything follows them, training and statistics too. */
-export type Controls = Pick<Place, "control" | "budget" | "augmentation" | "terminalNote">;
+export interface Controls {
+  /** `graph` is the full method. */
+  control: Control;
+  /** Source budget K; null takes every recorded execution. */
+  budget: Budget;
+  /** Planner and oracle records take part. */
+  augmentation: boolean;
+  /** The last decision of an episode that failed by itself says so. */
+  terminalNote: boolean;
+}
 
-export type WhatIf = Controls & Pick<Place, "without" | "pin" | "pinFailure" | "leaveOut" | "text">;
+export interface WhatIf extends Controls {
+  /** Sources that are switched off, each once. */
+  without: readonly string[];
+  /** The references chosen by hand. */
+  pin: Pin | null;
+  pinFailure: Pin | null;
+  /** Parts of the evidence that the teacher is not shown, each once. */
+  leaveOut: readonly EvidencePart[];
+  /** Evidence that was edited by hand. */
+  text: string | null;
+}
 
 export const CONTROL_TITLES: Record<Control, string> = {
   graph: "graph (full method)",

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
 import type { DecisionTokens } from "../../core/loop/index.ts";
-import { describeIssue } from "../../core/record/describe-issue.ts";
+import { checkedBy } from "../../core/record/describe-issue.ts";
 
 export interface BatchDecision
   extends Omit<DecisionTokens, "logprobs" | "teacherLogprobs" | "ratio" | "advantage" | "clipped"> {
@@ -83,8 +83,5 @@ function readLine<T>(schema: z.ZodType<T>, text: string, line: number): T {
   } catch {
     throw new InputError("expected JSON", { file: FILE, line });
   }
-  const checked = schema.safeParse(value);
-  if (checked.success) return checked.data;
-  const { key, message } = describeIssue(checked.error.issues[0]!, value);
-  throw new InputError(message, { file: FILE, line, key });
+  return checkedBy(schema, value, { file: FILE, line });
 }

@@ -112,7 +112,7 @@ const SWITCHES: ReadonlySet<string> = new Set(
 );
 
 /** Whether all that a key is inside of is switched on. */
-const isReached = (key: string, texts: Readonly<Record<string, string>>): boolean =>
+export const isReached = (key: string, texts: Readonly<Record<string, string>>): boolean =>
   outside(key).every((around) => !SWITCHES.has(around) || texts[around] === "true");
 
 /** Texts by key into a config: empty texts are left out. */

@@ -1,9 +1,10 @@
 /** Events into figures: one pure function for runs of the page and of the worker. */
+import { spentWords } from "../../core/loop/budget.ts";
 import type { LoopEvent } from "./loop-event.ts";
 import type { Figures, Mark, RunPoint } from "./run.ts";
 
 /** An event and when it came, in ISO 8601, where that is known. */
-export type TimedEvent = LoopEvent & { time?: string };
+export type TimedEvent = LoopEvent & { time?: string | null };
 
 /** The figures after one more event. Steps that a run takes again, after a checkpoint, replace what they were before. */
 export function foldEvent(figures: Figures, event: TimedEvent): Figures {
@@ -79,6 +80,10 @@ function foldInto(figures: Figures, event: TimedEvent): Figures {
         evaluations: [...upTo(figures.evaluations, event.step - 1), evaluation],
       };
     }
+    case "held-out": {
+      const { step, decisions } = event;
+      return { ...figures, heldOut: [...upTo(figures.heldOut, step - 1), { step, decisions }] };
+    }
     case "fault": {
       const kept = backTo(figures, event.step);
       return {
@@ -91,8 +96,19 @@ function foldInto(figures: Figures, event: TimedEvent): Figures {
       const text = `${event.checkpoint} is damaged (${event.reason}): went on from the one before`;
       return { ...figures, marks: [...figures.marks, { step: event.step, kind: "fault", text, at }] };
     }
-    case "stopped":
-      return { ...figures, done: event.step, work: null };
+    case "stopped": {
+      const { step, budget } = event;
+      const kept = { ...figures, done: step, work: null };
+      return budget === undefined
+        ? kept
+        : {
+            ...kept,
+            marks: [
+              ...kept.marks,
+              { step, kind: "budget", text: `ended by its budget: ${spentWords(budget)}`, at },
+            ],
+          };
+    }
     case "done":
       return { ...figures, done: event.step, work: null };
     case "work": {
@@ -135,6 +151,7 @@ function backTo(figures: Figures, step: number): Figures {
     points: upTo(figures.points, step),
     // That of the step itself is told again.
     evaluations: upTo(figures.evaluations, step - 1),
+    heldOut: upTo(figures.heldOut, step),
     excluded: upTo(figures.excluded, step),
   };
 }

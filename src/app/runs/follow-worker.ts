@@ -48,10 +48,14 @@ export async function refreshRuns(): Promise<void> {
       const there = { status: "there", problem: null, files, simulator, device: device.message } as const;
       useRuns.setState(({ worker: before }) => ({ worker: { ...before, ...there } }));
     }
+    const before = getRuns().runs;
     const all = await worker.jobs();
     const jobs = all.filter(({ request }) => request.kind === "train");
     noteScoreJobs(all);
-    for (const job of jobs) takeJob(job);
+    for (const job of jobs) {
+      // A run that ended while the list was on its way is not as the list says any more.
+      if (getRuns().runs[job.id]?.state === before[job.id]?.state) takeJob(job);
+    }
     const there = new Set(jobs.map(({ id }) => id));
     for (const { id, where } of Object.values(getRuns().runs))
       if (where === "worker" && !there.has(id) && jobs.length < 200) forget(id);

@@ -12,9 +12,25 @@ const at = { step: count, stage: count };
 
 const model = z.object({
   model: z.string(),
-  device: z.enum(["webgpu", "cpu"]),
+  device: z.enum(["webgpu", "cpu", "server"]),
   adapter: z.string(),
   dtype: z.string(),
+  // Of a model that another program serves, and how far its log-probabilities, in nats, are from those of our own engine.
+  served: z
+    .object({
+      by: z.string(),
+      sameTokenizer: z.boolean(),
+      calibration: z
+        .object({
+          against: z.string(),
+          decisions: count,
+          tokens: count,
+          largest: z.number(),
+          mean: z.number(),
+        })
+        .nullable(),
+    })
+    .optional(),
 });
 
 const loopEvent = z.discriminatedUnion("type", [
@@ -59,6 +75,21 @@ const loopEvent = z.discriminatedUnion("type", [
     tokensPerSecond: figure,
   }),
   z.object({ type: z.literal("evaluated"), step: count, seconds: figure, ...evaluationResultsShape }),
+  // Of runs of the page: what the student makes of decisions that the user watches.
+  z.object({
+    type: z.literal("held-out"),
+    step: count,
+    decisions: z.array(
+      z.object({
+        label: z.string(),
+        action: z.string().nullable(),
+        /** Whether the run trains on its episode. */
+        trained: z.boolean(),
+        /** Of the action's tokens together, natural log. */
+        logprob: figure,
+      }),
+    ),
+  }),
   z.object({ type: z.literal("checkpoint"), step: count }),
   z.object({
     type: z.literal("fault"),
@@ -69,7 +100,12 @@ const loopEvent = z.discriminatedUnion("type", [
     attempts: count.optional(),
   }),
   z.object({ type: z.literal("damaged"), step: count, checkpoint: z.string(), reason: z.string() }),
-  z.object({ type: z.literal("stopped"), step: count }),
+  z.object({
+    type: z.literal("stopped"),
+    step: count,
+    // Where a budget ended it: seconds that it may take, and has taken.
+    budget: z.object({ seconds: z.number(), spent: z.number() }).optional(),
+  }),
   z.object({ type: z.literal("done"), step: count }),
   z.object({
     type: z.literal("work"),

@@ -1,5 +1,6 @@
 /** How long a run takes, as a range: what is left of one under way, and what one will take that is still to start. */
 import type { Range } from "../state/store.ts";
+import type { Launched } from "./launched-answers.ts";
 import type { Figures, Run } from "./run.ts";
 
 /**
@@ -35,10 +36,15 @@ export interface TokensToRead {
 }
 
 /** What makes two runs alike in speed: where, on what, and with which models. */
-export function speedKey({ where, config }: Pick<Run, "where" | "config">): string {
+export function speedKey({
+  where,
+  config,
+  launched,
+}: Pick<Run, "where" | "config"> & { launched?: Pick<Launched, "target"> }): string {
   const { teacher, student, teacher_dtype, device, compute, cards } = config;
   return JSON.stringify([
     where,
+    launched?.target,
     teacher,
     student,
     teacher_dtype ?? "f32",

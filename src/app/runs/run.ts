@@ -1,4 +1,5 @@
 /** A training run as the page shows it, wherever it runs: what was asked for, its state, and its figures by step. */
+import type { Launched } from "./launched-answers.ts";
 import type { LoopEvent } from "./loop-event.ts";
 
 export const RUN_STATES = [
@@ -18,8 +19,8 @@ export const ENDED: readonly RunState[] = ["cancelled", "failed", "lost", "done"
 /** States from which a run can go on. */
 export const RESUMABLE: readonly RunState[] = ["cancelled", "failed", "lost"];
 
-/** Where a run computes. */
-export type Where = "page" | "worker";
+/** Where a run computes; `target` is one of the worker's. */
+export type Where = "page" | "worker" | "target";
 
 /** One optimizer step. Figures are of the student before the update; docs/training.md says what each one is. */
 export interface RunPoint {
@@ -41,7 +42,7 @@ export interface RunPoint {
   teacherSeconds: number;
   /** Of the whole step. */
   seconds: number;
-  /** Response tokens a second. */
+  /** Response tokens per second. */
   tokensPerSecond: number;
   /** Share of the episodes played again that were successful; null where recorded responses are read. */
   success: number | null;
@@ -51,7 +52,7 @@ export interface RunPoint {
 export interface Mark {
   /** After this step. */
   step: number;
-  kind: "gap" | "resumed" | "fault" | "unread";
+  kind: "gap" | "resumed" | "fault" | "unread" | "budget";
   text: string;
   /** ISO 8601; null where it is not known, or the text says it. */
   at: string | null;
@@ -74,6 +75,8 @@ export interface Figures {
   points: RunPoint[];
   /** By rising step. */
   evaluations: RunEvaluation[];
+  /** Watched decisions by rising step. */
+  heldOut: Omit<Extract<LoopEvent, { type: "held-out" }>, "type">[];
   marks: Mark[];
   /** Episodes that were left out of updates, since they ended for technical reasons. */
   excluded: Excluded[];
@@ -96,6 +99,7 @@ export interface Figures {
 export const NO_FIGURES: Figures = {
   points: [],
   evaluations: [],
+  heldOut: [],
   marks: [],
   excluded: [],
   epoch: null,
@@ -113,16 +117,18 @@ export interface Run {
   title: string;
   /** The training config, as docs/train-config.schema.json has it. */
   config: Record<string, unknown>;
-  /** What the worker runs, word by word; null in the page. */
+  /** What the worker runs, word by word; null in the page and on targets. */
   command: string[] | null;
+  /** What the worker tells of it, where it was launched on a target. */
+  launched?: Launched;
   state: RunState;
   /** Why it is in this state, where that needs saying. */
   message: string | null;
   /** ISO 8601. */
   created: string;
   ended: string | null;
-  /** Its events as they came, for export; `time` is ISO 8601. */
-  events: ({ time: string } & Exclude<LoopEvent, { type: "work" }>)[];
+  /** Its events as they came, for export; `time` is ISO 8601, and null where it is not known. */
+  events: ({ time: string | null } & Exclude<LoopEvent, { type: "work" }>)[];
   figures: Figures;
   /**
    * The connection to its events: `live`, `lost` while it is tried again, `closed` when no more come; `other-tab` where

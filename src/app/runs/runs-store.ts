@@ -16,7 +16,7 @@ export interface WorkerState {
   files: WorkerFiles | null;
   /** ScienceWorld, where the worker plays it. */
   simulator: ScienceWorldInfo | null;
-  /** Its scoring jobs that have not ended: they are no runs. */
+  /** Its scoring jobs that have not ended: they are not runs. */
   scoreJobs: readonly Pick<Run, "id" | "title" | "state">[];
 }
 
@@ -77,7 +77,7 @@ export function takeEvent(id: string, event: LoopEvent, time: string): void {
 }
 
 /** Takes events in their order, and tells of them once. */
-export function takeEvents(id: string, taken: readonly { event: LoopEvent; time: string }[]): void {
+export function takeEvents(id: string, taken: readonly { event: LoopEvent; time: string | null }[]): void {
   patchRun(id, (run) => {
     const events = [...run.events];
     for (const { event, time } of taken) if (event.type !== "work") events.push({ time, ...event });

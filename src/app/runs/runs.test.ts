@@ -167,7 +167,22 @@ describe("events into figures", () => {
     expect(rates(fold([start(null), evaluated(0, 11)], figures))).toEqual([[0, 11]]);
   });
 
-  it("counts episodes that are no part of an update, and one step less for a batch of no other", () => {
+  it("has the watched decisions by step, again from the step that a run went on from", () => {
+    const watched = (step: number, logprob: number) => ({
+      ...{ type: "held-out" as const, step },
+      decisions: [{ label: "e, decision 0", action: "wait", trained: false, logprob }],
+    });
+    const figures = foldEvents(NO_FIGURES, [
+      ...[start(null), watched(0, -3), updated(1), updated(2), watched(2, -2)],
+      ...[updated(3), watched(3, -1), start(2), watched(2, -2.5)],
+    ]);
+    expect(figures.heldOut.map(({ step, decisions }) => [step, decisions[0]!.logprob])).toEqual([
+      [0, -3],
+      [2, -2.5],
+    ]);
+  });
+
+  it("counts episodes that are not part of an update, and one step less for a batch of no other", () => {
     const excluded = (step: number, of: number, steps: number): TrainEvent => ({
       ...{ type: "excluded", ...at(step), of, steps },
       episodes: [{ episode: "e", reason: null }],

@@ -80,6 +80,12 @@ export const planAnswer = z.object({
 });
 export type WorkerPlan = z.infer<typeof planAnswer>;
 
+/** A plan that a target made itself, and when; null where it made none. */
+export const plannedAnswer = z.object({
+  measured: z.object({ at: z.iso.datetime(), plan: planAnswer }).nullable(),
+});
+export type PlannedThere = z.infer<typeof plannedAnswer>["measured"];
+
 /** Of a file that was sent: where it lies, absolute. */
 export const inputAnswer = z.object({ path: z.string() });
 

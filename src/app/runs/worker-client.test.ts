@@ -112,7 +112,7 @@ const QUESTIONS: readonly [string, () => Promise<unknown>, unknown, unknown, str
   ],
   [
     `GET /api/jobs/${id}/results`,
-    () => worker.results(id),
+    () => worker.results({ id, where: "worker" }),
     { folder: "/d/out", files: [{ path: "a", bytes: 2 }] },
     { folder: "/d/out", files: [{ path: "a", bytes: -1 }] },
     "files[0].bytes: expected at least 0, received -1",
@@ -166,11 +166,13 @@ describe("answers of the worker", () => {
 describe("a refusal", () => {
   it("is the worker's own line", async () => {
     answer({ error: "job x: there is no such job" }, 404);
-    await expect(worker.results("x")).rejects.toMatchObject(inputError("job x: there is no such job"));
+    await expect(worker.results({ id: "x", where: "worker" })).rejects.toMatchObject(
+      inputError("job x: there is no such job"),
+    );
   });
 
   it.each(["", "<html>", "[]", "null", '{"error":3}'])(
-    "that is none of its own (%s) is its status",
+    "that is not its own (%s) is its status",
     async (body) => {
       answer(body, 502);
       await expect(worker.jobs()).rejects.toMatchObject(inputError("GET /api/jobs: the worker answered 502"));
@@ -178,13 +180,13 @@ describe("a refusal", () => {
   );
 });
 
-it("resumes a job as it was, or within other memory", async () => {
+it("resumes a job as it was, or within other memory and hours", async () => {
   answer(JOB, 202);
   await worker.resume(id);
-  await worker.resume(id, 2.5);
+  await worker.resume(id, { memory_limit_gib: 2.5, hours: 12 });
   expect(sent.map(({ address }) => address)).toEqual(Array(2).fill(`./api/jobs/${id}/resume`));
   expect(sent.map(({ init: { method, body } }) => [method, body])).toEqual([
     ["POST", undefined],
-    ["POST", '{"memory_limit_gib":2.5}'],
+    ["POST", '{"memory_limit_gib":2.5,"hours":12}'],
   ]);
 });

@@ -12,20 +12,31 @@ import {
 } from "../../simulator/session-contract.ts";
 import { readAnswer, readRefusal } from "../library/read-answer.ts";
 import {
+  checkAnswer,
+  launchAnswer,
+  launchesAnswer,
+  printedAnswer,
+  scriptAnswer,
+  targetsAnswer,
+} from "./launched-answers.ts";
+import type { Run } from "./run.ts";
+import {
   deviceAnswer,
   filesAnswer,
   inputAnswer,
   jobAnswer,
   jobsAnswer,
   planAnswer,
+  plannedAnswer,
   resultsAnswer,
 } from "./worker-answers.ts";
+import { workerToken } from "./worker-token.ts";
 
 let token: string | null = null;
 
 /** True where the page came from a worker that lets it ask. */
 export function hasWorker(): boolean {
-  token ??= document.querySelector<HTMLMetaElement>('meta[name="gcopd-token"]')?.content ?? null;
+  token ??= workerToken();
   return token !== null;
 }
 
@@ -76,6 +87,11 @@ function sent(method: "POST" | "PATCH", body: object, signal?: AbortSignal): Req
   };
 }
 
+/** A run that has files on the worker's disk: a job, or one that it launched on a target. */
+type OnDisk = Pick<Run, "id" | "where">;
+
+const at = ({ id, where }: OnDisk): string => `/${where === "target" ? "launches" : "jobs"}/${id}`;
+
 const session = (id: string): string => `/simulator/sessions/${id}`;
 
 export const worker = {
@@ -95,12 +111,12 @@ export const worker = {
     asked(planAnswer, "/plan", sent("POST", { config, probe }, signal)),
   submit: (request: object) => asked(jobAnswer, "/jobs", sent("POST", request)),
   act: (id: string, what: "stop" | "cancel") => asked(jobAnswer, `/jobs/${id}/${what}`, { method: "POST" }),
-  /** @param limitGib memory that it may take from now on; as before when absent */
-  resume: (id: string, limitGib?: number) =>
+  /** @param changes what it may take from now on; as before where a key is absent */
+  resume: (id: string, changes?: { memory_limit_gib?: number; hours?: number }) =>
     asked(
       jobAnswer,
       `/jobs/${id}/resume`,
-      limitGib === undefined ? { method: "POST" } : sent("POST", { memory_limit_gib: limitGib }),
+      changes === undefined ? { method: "POST" } : sent("POST", changes),
     ),
   rename: (id: string, title: string) => asked(jobAnswer, `/jobs/${id}`, sent("PATCH", { title })),
   remove: async (id: string) => void (await ask(`/jobs/${id}`, { method: "DELETE" })),
@@ -110,10 +126,44 @@ export const worker = {
       body,
       signal,
     }),
-  results: async (id: string) => (await asked(resultsAnswer, `/jobs/${id}/results`)).files,
-  file: (id: string, path: string, signal?: AbortSignal) =>
-    ask(`/jobs/${id}/results/file?path=${encodeURIComponent(path)}`, signal === undefined ? {} : { signal }),
-  log: (id: string, tail?: number) => ask(`/jobs/${id}/log${tail === undefined ? "" : `?tail=${tail}`}`),
+  results: async (run: OnDisk) => (await asked(resultsAnswer, `${at(run)}/results`)).files,
+  file: (run: OnDisk, path: string, signal?: AbortSignal) =>
+    ask(`${at(run)}/results/file?path=${encodeURIComponent(path)}`, signal === undefined ? {} : { signal }),
+  log: (run: OnDisk, tail?: number) => ask(`${at(run)}/log${tail === undefined ? "" : `?tail=${tail}`}`),
   events: (id: string, after: string | null, signal: AbortSignal) =>
     ask(`/jobs/${id}/events`, { signal, ...(after === null ? {} : { headers: { "Last-Event-ID": after } }) }),
+  targets: () => asked(targetsAnswer, "/targets"),
+  addTarget: (name: string, target: object, replace: boolean) =>
+    asked(targetsAnswer, "/targets", sent("POST", { name, target, replace })),
+  checkTarget: async (name: string) =>
+    (await asked(checkAnswer, `/targets/${encodeURIComponent(name)}/check`, { method: "POST" })).steps,
+  launches: async () => (await asked(launchesAnswer, "/launches")).launches,
+  /** @param title its name, where it has one */
+  launch: (target: string, config: object, title?: string) =>
+    asked(launchAnswer, "/launches", sent("POST", { target, config, title })),
+  renameLaunched: (id: string, title: string) =>
+    asked(launchAnswer, `/launches/${id}`, sent("PATCH", { title })),
+  /** Measured on the target itself; with `kept` only what was measured before. */
+  planThere: async (
+    target: string,
+    config: object,
+    how: { kept: boolean; probe: boolean },
+    signal: AbortSignal,
+  ) =>
+    (await asked(plannedAnswer, "/launches/plan", sent("POST", { target, config, ...how }, signal))).measured,
+  script: (target: string, config: object) =>
+    asked(scriptAnswer, "/launches/script", sent("POST", { target, config })),
+  importLaunched: (target: string, folder: string) =>
+    asked(launchAnswer, "/launches/import", sent("POST", { target, folder })),
+  actOnLaunched: (id: string, what: "stop" | "cancel") =>
+    asked(launchAnswer, `/launches/${id}/${what}`, { method: "POST" }),
+  /** @param changes another target, and options from now on; as before where a key is absent */
+  resumeLaunched: (id: string, changes: { target?: string; cards?: number; hours?: number } = {}) =>
+    asked(launchAnswer, `/launches/${id}/resume`, sent("POST", changes)),
+  fetchLaunched: (id: string, checkpoints: boolean) =>
+    asked(launchAnswer, `/launches/${id}/fetch`, sent("POST", { checkpoints })),
+  removeLaunched: async (id: string) => void (await ask(`/launches/${id}`, { method: "DELETE" })),
+  /** What an attempt printed, from a byte of it on. */
+  printed: (id: string, attempt: number, from: number) =>
+    asked(printedAnswer, `/launches/${id}/events?attempt=${attempt}&from=${from}`),
 };

@@ -112,7 +112,7 @@ describe("events of the worker", () => {
     expect(EVENTS.every((event) => isLoopEvent({ ...event }))).toBe(true);
   });
 
-  it("passes over an object that a command printed and that is no event", () => {
+  it("passes over an object that a command printed and that is not an event", () => {
     expect(readWorkerEvent("progress", sent({ step: 3 }))).toEqual({ type: "progress", event: null, at: AT });
   });
 
@@ -178,7 +178,7 @@ describe("events of the worker", () => {
     ]);
   });
 
-  it("takes a figure that is no number for one that cannot be drawn", () => {
+  it("takes a figure that is not a number for one that cannot be drawn", () => {
     take(ID, {
       event: "progress",
       data: sent({ ...EVENTS[6]!, metrics: { ...metrics, gradNorm: Number.NaN } }),

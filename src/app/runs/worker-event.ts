@@ -15,7 +15,7 @@ const object = z.record(z.string(), z.unknown());
 
 export type WorkerEvent =
   | { type: "state"; state: RunState; message: string | null; at: string }
-  /** `event` is null where the command printed an object that is no event. */
+  /** `event` is null where the command printed an object that is not an event. */
   | { type: "progress"; event: LoopEvent | null; at: string };
 
 function problemOf(kind: string, error: z.ZodError): { problem: string } {

@@ -3,7 +3,8 @@ import { ENDED, type Run } from "../runs/run.ts";
 import type { WorkerState } from "../runs/runs-store.ts";
 import { worker } from "../runs/worker-client.ts";
 import { countOf } from "../shell/plural.ts";
-import { type Progress, ROLES, setUi, type UiState } from "../state/store.ts";
+import type { Progress } from "../state/notice.ts";
+import { ROLES, setUi, type UiState } from "../state/store.ts";
 import { shownName } from "../text/shown-text.ts";
 import { faultNotice } from "./faults.ts";
 import { stopDownload, type useHub } from "./hub.ts";
@@ -95,15 +96,17 @@ function ofPage({ scoring, training, playing }: Work["ui"]): Task[] {
   return tasks;
 }
 
-/** Runs of the worker and of other tabs; this tab's own is its training. */
+const PLACES = { worker: "on the worker", target: "on a target", page: "in another tab" } as const;
+
+/** Runs of the worker, of targets and of other tabs; this tab's own is its training. */
 function ofRuns(runs: Work["runs"]): Task[] {
   return Object.values(runs)
     .filter(
-      ({ where, state, stream }) => !ENDED.includes(state) && (where === "worker" || stream === "other-tab"),
+      ({ where, state, stream }) => !ENDED.includes(state) && (where !== "page" || stream === "other-tab"),
     )
     .map(({ id, title, where, state, figures: { done, total } }) => ({
       key: id,
-      name: `${shownName(title, 80)}, ${where === "worker" ? "on the worker" : "in another tab"}`,
+      name: `${shownName(title, 80)}, ${PLACES[where]}`,
       detail: `${state}${total === 0 ? "" : `, step ${done} of ${total}`}`,
       done,
       total,

@@ -1,15 +1,12 @@
-/** What else is known of each token: its rank, the most probable tokens in its place, the entropy; on request. */
-
+/** The distributions of sides that were scored without them, on request. */
 import { tokenizerTexts } from "../library/model-folder.ts";
-import type { Distribution, Side, SideModel } from "../state/side.ts";
+import type { Side } from "../state/side.ts";
 import { getUi } from "../state/store.ts";
 import { libraryWorker } from "../workers/clients.ts";
+import { distributionOf, wantedOf } from "./known-distribution.ts";
 import { otherFolder } from "./other-model.ts";
 import { type PassResult, runScoring, scoreKey } from "./scoring-run.ts";
 import { keepSide } from "./sides.ts";
-
-/** How many of the most probable tokens are kept in each place: ranks are known up to here. */
-export const TOP = 64;
 
 /** A side whose model can be asked again. */
 export function canTell(side: Side): boolean {
@@ -31,6 +28,7 @@ export async function scoreDistributions(sides: readonly Side[]): Promise<void> 
         if (texts !== null) await run.wait(libraryWorker().setOtherTokenizer(texts));
         await run.openOther(folder);
       } else await run.open(model!);
+      const engine = model === "other" ? side.provenance.engine : getUi().models[model!]?.info;
       let result: PassResult | null = null;
       await run.score(
         [
@@ -39,7 +37,7 @@ export async function scoreDistributions(sides: readonly Side[]): Promise<void> 
             label: `Most probable tokens: ${label}`,
             promptIds: side.promptIds!,
             responseIds: side.ids!,
-            wanted: { topK: TOP, entropy: true },
+            wanted: wantedOf(engine ?? undefined),
           },
         ],
         (_, each) => {
@@ -47,24 +45,8 @@ export async function scoreDistributions(sides: readonly Side[]): Promise<void> 
         },
       );
       const distribution = await run.wait(distributionOf(result!, model!));
+      if (distribution === null) throw new Error("the model told no distribution");
       keepSide(run.key, { ...side, distribution });
     }
   });
-}
-
-async function distributionOf(
-  { entropy, topIds, topLogprobs }: PassResult,
-  model: SideModel,
-): Promise<Distribution> {
-  if (entropy === undefined || topIds === undefined || topLogprobs === undefined)
-    throw new Error("the model told no distribution");
-  const ids = [...new Set(topIds)];
-  const texts = await libraryWorker().tokenTexts(ids, model);
-  return {
-    entropy,
-    top: TOP,
-    topIds,
-    topLogprobs,
-    texts: new Map(ids.map((id, i) => [id, texts[i]!])),
-  };
 }

@@ -1,6 +1,6 @@
 /** Errors as the user reads them: one line. */
 import { DeviceError, InputError } from "../../core/errors.ts";
-import type { Notice } from "../state/store.ts";
+import type { Notice } from "../state/notice.ts";
 import { beginning, shownName, shownText } from "../text/shown-text.ts";
 
 /** Messages quote names of records, which may be of any length. */

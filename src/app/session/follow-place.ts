@@ -1,4 +1,4 @@
-/** Loads what the place names, and says so where the library has nothing of that name. */
+/** Loads what the place names, and says so where the library has nothing with that name. */
 import { InputError } from "../../core/errors.ts";
 import type { LibrarySummary, TaskModel } from "../model.ts";
 import { linkKey, opensByItself } from "../place/library-link.ts";

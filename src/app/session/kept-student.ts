@@ -23,7 +23,7 @@ import { RUNS_FILE } from "./run-log.ts";
 import { sharedModel } from "./shared-model.ts";
 import { offerUndo } from "./undo.ts";
 
-/** Why the present student is not kept, as the end of a sentence; null where it is, or is none of a run. */
+/** Why the present student is not kept, as the end of a sentence; null where it is, or belongs to no run. */
 export const useKept = create<{ problem: string | null }>(() => ({ problem: null }));
 
 /** Names the run whose student this tab has. */

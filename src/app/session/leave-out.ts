@@ -5,18 +5,23 @@
 
 import { InputError } from "../../core/errors.ts";
 import type { EvidencePart } from "../../core/evidence/index.ts";
-import type { LeftOutContext } from "../model.ts";
+import type { DecisionModel, LeftOutContext } from "../model.ts";
 import { partName } from "../place/part-name.ts";
 import { getUi, type LeftOutScores, setUi, type TokenScores } from "../state/store.ts";
 import { libraryWorker } from "../workers/clients.ts";
 import { runScoring, scoreKey } from "./scoring-run.ts";
 
+/** The records whose events the evidence prints, in its order. */
+export function recordsWithEvents({ evidence }: Pick<DecisionModel, "evidence">): EvidencePart["record"][] {
+  return [...new Set(evidence.spans.filter(({ part }) => part === "event").map(({ kind }) => kind))];
+}
+
 /**
- * Leaves out each record in turn; with `record`, each event of that one; of these, with `only`, one part. Parts that are
- * scored are not scored again.
+ * Leaves out each record in turn, each event of one record, or each event of all; of these, with `only`, one part. Parts
+ * that are scored are not scored again.
  */
 export async function scoreLeftOut(
-  record: EvidencePart["record"] | null,
+  of: EvidencePart["record"] | "all events" | null,
   only: EvidencePart | null = null,
 ): Promise<void> {
   const { decision } = getUi();
@@ -27,9 +32,12 @@ export async function scoreLeftOut(
     await open("teacher");
     checkSameTeacher(scores);
     const { episode, decision: at, selection, endOfTurn } = decision;
-    const contexts = await wait(
-      libraryWorker().leftOut(decision, episode, at, selection, record, { endOfTurn }),
-    );
+    const records = of === "all events" ? recordsWithEvents(decision) : [of];
+    const contexts: LeftOutContext[] = [];
+    for (const record of records)
+      contexts.push(
+        ...(await wait(libraryWorker().leftOut(decision, episode, at, selection, record, { endOfTurn }))),
+      );
     const wanted = contexts.filter(
       ({ part }) =>
         (only === null || samePart(part, only)) &&
@@ -73,7 +81,7 @@ function keep(key: string, { graph }: TokenScores, result: LeftOutScores): void 
 }
 
 /** A change is of the evidence only when everything else is as it was. */
-function checkSameTeacher({ teacher }: TokenScores): void {
+export function checkSameTeacher({ teacher }: TokenScores): void {
   const info = getUi().models.teacher?.info;
   if (
     info?.model === teacher.model &&

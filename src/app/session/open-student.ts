@@ -1,5 +1,8 @@
 /** Students of runs, opened as the student of the page: what this browser kept, or what the worker has on its disk. */
+import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
+import { parseJsonText } from "../../core/json.ts";
+import { checkedBy } from "../../core/record/describe-issue.ts";
 import type { FolderFiles } from "../library/blob-folder.ts";
 import { withTokenizer } from "../library/model-folder.ts";
 import type { Run } from "../runs/run.ts";
@@ -22,40 +25,61 @@ export interface RunStudent {
   step: number | null;
   /** Of its files. */
   bytes: number;
+  /** Why it cannot be opened here, and where its weights are; null where it can. */
+  elsewhere: string | null;
 }
 
 const WEIGHTS = /\.safetensors$/;
+/** In place of weights that a server with Tinker's API keeps, and what it says of them. */
+const SERVED = "tinker.json";
+const servedSchema = z.object({ server: z.string(), path: z.string() });
+/** The weights of a PEFT adapter, which are no model. */
+const ADAPTER = "adapter_model.safetensors";
 /** Holds the tokenizer of a job's students, beside them. */
 const TOKENIZER = "tokenizer";
 
 /** The students that a run has now, the newest first. */
-export async function studentsOf({ id, where, state, figures }: Run): Promise<RunStudent[]> {
+export async function studentsOf(run: Run): Promise<RunStudent[]> {
+  const { id, where, state, figures } = run;
   if (where === "page") {
     return (await keptStudentsOf(id)).map(({ folder: { files }, step }) => ({
       folder: "",
       label: step === null ? "as it was kept" : `after step ${step}`,
       step,
       bytes: [...files.values()].reduce((sum, { size }) => sum + size, 0),
+      elsewhere: null,
     }));
   }
   const folders = new Map<string, { names: string[]; bytes: number }>();
-  for (const { path, bytes } of await worker.results(id)) {
+  for (const { path, bytes } of await worker.results(run)) {
     const slash = path.lastIndexOf("/");
     const folder = folders.get(path.slice(0, Math.max(0, slash))) ?? { names: [], bytes: 0 };
     folder.names.push(path.slice(slash + 1));
     folder.bytes += bytes;
     folders.set(path.slice(0, Math.max(0, slash)), folder);
   }
-  return [...folders]
-    .filter(([, { names }]) => names.includes("config.json") && names.some((name) => WEIGHTS.test(name)))
-    .map(([folder, { bytes }]) => {
-      const digits = /^checkpoints\/step-0*(\d+)$/.exec(folder)?.[1];
-      if (digits !== undefined) return { folder, label: `after step ${digits}`, step: Number(digits), bytes };
-      const isEnd = folder === "student";
-      const step = isEnd && state === "done" ? figures.done : null;
-      return { folder, label: isEnd ? "at its end" : folder, step, bytes };
-    })
-    .sort((a, b) => (a.folder < b.folder ? 1 : -1));
+  const students: RunStudent[] = [];
+  for (const [folder, { names, bytes }] of folders) {
+    const isModel = names.includes("config.json") && names.some((name) => WEIGHTS.test(name));
+    const elsewhere = isModel ? null : await weightsElsewhere(run, folder, names);
+    if (!isModel && elsewhere === null) continue;
+    const digits = /^checkpoints\/step-0*(\d+)$/.exec(folder)?.[1];
+    const isEnd = folder === "student";
+    const label = digits !== undefined ? `after step ${digits}` : isEnd ? "at its end" : folder;
+    const step = digits !== undefined ? Number(digits) : isEnd && state === "done" ? figures.done : null;
+    students.push({ folder, label, step, bytes, elsewhere });
+  }
+  return students.sort((a, b) => (a.folder < b.folder ? 1 : -1));
+}
+
+/** Where the weights of a student are whose folder has no whole model; null for a folder of no student. */
+async function weightsElsewhere(run: Run, folder: string, names: readonly string[]): Promise<string | null> {
+  if (names.includes(ADAPTER))
+    return `an adapter for the model that the run began from: save ${ADAPTER} and adapter_config.json from the files below. With \`merge\` the run writes a whole model`;
+  if (!names.includes(SERVED)) return null;
+  const text = await (await worker.file(run, `${folder}/${SERVED}`)).text();
+  const { server, path } = checkedBy(servedSchema, parseJsonText(text, { file: SERVED }), { file: SERVED });
+  return `its weights are on the server ${server}, as ${path}`;
 }
 
 /** Makes it the student of the page. A fault is shown, and the student before stays. */
@@ -81,8 +105,9 @@ async function keptFolder({ id }: Run, step: number | null): Promise<FolderFiles
 }
 
 /** The files of a folder of the job's results, and of its tokenizer where the folder has none. */
-async function fetchedFolder({ id }: Run, folder: string): Promise<FolderFiles> {
-  const results = await worker.results(id);
+async function fetchedFolder(run: Run, folder: string): Promise<FolderFiles> {
+  const { id } = run;
+  const results = await worker.results(run);
   const below = (parent: string) =>
     results.flatMap(({ path, bytes }) => {
       const name = path.slice(parent.length + 1);
@@ -107,7 +132,7 @@ async function fetchedFolder({ id }: Run, folder: string): Promise<FolderFiles> 
   try {
     for (const { path, name, bytes } of wanted) {
       show();
-      const blob = await (await worker.file(id, path, controller.signal)).blob();
+      const blob = await (await worker.file(run, path, controller.signal)).blob();
       if (blob.size !== bytes)
         throw new InputError("has changed on the worker's disk while it was read: open it again", {
           file: path,

@@ -6,14 +6,15 @@ import { type FolderFile, type FolderFiles, wholeFile } from "../library/blob-fo
 import { checkAddress } from "../library/http-reader.ts";
 import { modelFolders } from "../library/model-folder.ts";
 import type { OpenProgress } from "../library/opening.ts";
-import { firstLine, isForeign, isRecordFile } from "../library/path-files.ts";
+import { commonFolder, firstLine, isForeign, isRecordFile } from "../library/path-files.ts";
 import type { LibrarySummary } from "../model.ts";
 import { type LibraryLink, SAMPLE_LINK } from "../place/library-link.ts";
 import { navigate } from "../place/navigate.ts";
 import { HOME } from "../place/place.ts";
 import type { PathFile } from "../shell/dropped-files.ts";
 import { libraryOf, type OpenLibrary } from "../state/libraries.ts";
-import { getUi, type Progress, ROLES, setUi } from "../state/store.ts";
+import type { Progress } from "../state/notice.ts";
+import { getUi, ROLES, setUi } from "../state/store.ts";
 import { libraryWorker, unpackArchive } from "../workers/clients.ts";
 import type { OwnFiles } from "../workers/library.worker.ts";
 import { describeFault, faultNotice, isAbort } from "./faults.ts";
@@ -134,7 +135,7 @@ const names = (files: readonly PathFile[]): string => {
 
 /**
  * Records make a library; folders with a config.json and weights (or a .zip of one) make models; both may come at once.
- * A what-if record is opened in the library that is open, or that comes with it. All that is none of these is imported, as `gcopd import` does, when no records came with it.
+ * A what-if record is opened in the library that is open, or that comes with it. Everything else is imported, as `gcopd import` does, when no records came with it.
  */
 export async function openDropped(files: PathFile[]): Promise<void> {
   try {
@@ -148,7 +149,7 @@ export async function openDropped(files: PathFile[]): Promise<void> {
       if (await isModel(folder)) models.push(folder);
     const ofModels = new Set<FolderFile>(models.flatMap((folder) => [...folder.files.values()]));
     const rest = others.filter(({ path, file }) => !ofModels.has(file) && !/\.zip$/i.test(path));
-    const { own, scores, left, whatIfs } = await ownFiles(records);
+    const { own, folder, scores, left, whatIfs } = await ownFiles(records);
     if (own.length === 0 && (scores.length > 0 || left.length > 0)) {
       throw new InputError(
         scores.length > 0
@@ -160,7 +161,7 @@ export async function openDropped(files: PathFile[]): Promise<void> {
     rest.push(...left);
     if (own.length > 0) {
       await open("Opening your files…", (onProgress) =>
-        libraryWorker().openFiles({ records: own, scores }, onProgress),
+        libraryWorker().openFiles({ records: own, folder, scores }, onProgress),
       );
       const { notice } = getUi();
       if (rest.length > 0 && notice?.kind !== "error") {
@@ -191,12 +192,17 @@ export async function openDropped(files: PathFile[]): Promise<void> {
 }
 
 /** Records with the index that lies beside each, and lists of scores; what belongs to none of them is left. */
-async function ownFiles(
-  files: readonly PathFile[],
-): Promise<{ own: OwnFiles["records"]; scores: File[]; left: PathFile[]; whatIfs: PathFile[] }> {
+async function ownFiles(files: readonly PathFile[]): Promise<{
+  own: OwnFiles["records"];
+  folder: OwnFiles["folder"];
+  scores: File[];
+  left: PathFile[];
+  whatIfs: PathFile[];
+}> {
   const byPath = new Map(files.map((each) => [each.path, each]));
   const sidecars = new Set<PathFile>();
   const own: OwnFiles["records"] = [];
+  const used: PathFile[] = [];
   const scores: File[] = [];
   const left: PathFile[] = [];
   const whatIfs: PathFile[] = [];
@@ -211,11 +217,13 @@ async function ownFiles(
     else if (what === "what-if") whatIfs.push(each);
     else if (what === "scores") scores.push(each.file);
     else {
+      used.push(each);
       const sidecar = byPath.get(indexFileName(each.path))?.file;
       own.push(sidecar === undefined ? { file: each.file } : { file: each.file, sidecar });
     }
   }
-  return { own, scores, left, whatIfs };
+  const folder = commonFolder(used).join("/");
+  return { own, folder: folder === "" ? null : folder, scores, left, whatIfs };
 }
 
 /** Imports other programs' recordings. */

@@ -1,4 +1,5 @@
 /** Whom the page may contact, by its own Content-Security-Policy: asked before a request, to say what would allow it. */
+import { workerToken } from "../runs/worker-token.ts";
 
 /** The sources of `connect-src` in a policy's text; null where it has no such directive. */
 export function connectSources(policy: string): string[] | null {
@@ -23,7 +24,7 @@ export function mayContact(origin: string): boolean {
 
 /** What lets the page contact an origin, in one sentence: by the worker that serves it, or on a server of one's own. */
 export function howToAllow(origin: string): string {
-  return document.querySelector('meta[name="gcopd-token"]') === null
+  return workerToken() === null
     ? `this page may not contact ${origin}: add it to connect-src in the Content-Security-Policy of its index.html, or serve it with \`gcopd worker --connect ${origin}\``
     : `this page may not contact ${origin}: start it with \`gcopd worker --connect ${origin}\` (or \`npm start -- --connect ${origin}\`)`;
 }

@@ -107,7 +107,7 @@ export function playedHere({ before, episode }: Pick<Play, "before" | "episode">
 export function showEpisode(change: Partial<Play> = {}): void {
   if (live !== null) {
     const { task, opened, start, turn, decisions, ended } = live;
-    // Others may need the simulator. Where the episode is taken up again, its environment begins anew.
+    // Others may need the simulator. Where the episode is taken up again, its environment starts again.
     if (ended !== null) void opened.environment.close();
     set({ episode: { task, start, turn, decisions: [...decisions], ended }, ...change });
   } else set({ episode: null, graph: null, ...change });

@@ -3,11 +3,13 @@ import { create } from "zustand";
 import { navigate } from "../place/navigate.ts";
 import { takeJob } from "../runs/follow-worker.ts";
 import type { Run } from "../runs/run.ts";
+import { dropTags } from "../runs/run-tags.ts";
 import { dropRun, getRuns } from "../runs/runs-store.ts";
 import { tellTabs } from "../runs/tab-channel.ts";
 import { worker } from "../runs/worker-client.ts";
 import { getUi, setUi } from "../state/store.ts";
 import { faultNotice } from "./faults.ts";
+import { forgetLaunched, takeLaunched } from "./launches.ts";
 import { removePageRun, renamePageRun } from "./page-runs.ts";
 import { resumeHere, stopTraining } from "./training.ts";
 import { offerUndo } from "./undo.ts";
@@ -15,12 +17,14 @@ import { offerUndo } from "./undo.ts";
 async function act(
   id: string,
   there: (id: string) => Promise<unknown>,
+  onTarget: (id: string) => Promise<unknown>,
   here: (run: Run) => unknown,
 ): Promise<void> {
   const run = getRuns().runs[id];
   if (run === undefined) return;
   try {
     if (run.where === "worker") await there(id);
+    else if (run.where === "target") await onTarget(id);
     else await here(run);
   } catch (error) {
     setUi({ notice: faultNotice(error) });
@@ -32,6 +36,7 @@ export const stopRun = (id: string): Promise<void> =>
   act(
     id,
     async () => takeJob(await worker.act(id, "stop")),
+    async () => takeLaunched(await worker.actOnLaunched(id, "stop")),
     ({ stream }) => {
       if (stream === "other-tab") return tellTabs({ type: "ask", id, what: "stop" });
       return getUi().training.status === "running" ? stopTraining() : undefined;
@@ -43,6 +48,7 @@ export const cancelRun = (id: string): Promise<void> =>
   act(
     id,
     async () => takeJob(await worker.act(id, "cancel")),
+    async () => takeLaunched(await worker.actOnLaunched(id, "cancel")),
     async ({ stream }) => {
       if (stream === "other-tab") return tellTabs({ type: "ask", id, what: "cancel" });
       if (getUi().training.status === "running") await stopTraining();
@@ -50,13 +56,35 @@ export const cancelRun = (id: string): Promise<void> =>
     },
   );
 
-/** Lets a run go on from its last checkpoint; one of the worker within other GiB of memory, where they are given. */
-export const resumeRun = (id: string, limitGib?: number): Promise<void> =>
+/** Lets a run go on from its last checkpoint; one of the worker within other GiB of memory or hours, where they are given. */
+export const resumeRun = (id: string, changes?: Parameters<typeof worker.resume>[1]): Promise<void> =>
   act(
     id,
-    async () => takeJob(await worker.resume(id, limitGib)),
+    async () => takeJob(await worker.resume(id, changes)),
+    async () => takeLaunched(await worker.resumeLaunched(id)),
     () => resumeHere(id),
   );
+
+/** Lets a run on a target go on there with other options, or on another one. */
+export async function resumeLaunched(
+  id: string,
+  changes: Parameters<typeof worker.resumeLaunched>[1],
+): Promise<void> {
+  try {
+    takeLaunched(await worker.resumeLaunched(id, changes));
+  } catch (error) {
+    setUi({ notice: faultNotice(error) });
+  }
+}
+
+/** Brings the results of a run on a target to the worker's disk. */
+export async function fetchLaunched(id: string, checkpoints: boolean): Promise<void> {
+  try {
+    takeLaunched(await worker.fetchLaunched(id, checkpoints));
+  } catch (error) {
+    setUi({ notice: faultNotice(error) });
+  }
+}
 
 /** Takes an ended run away, with all that was kept of it. */
 export const removeRun = (id: string): Promise<void> =>
@@ -65,6 +93,11 @@ export const removeRun = (id: string): Promise<void> =>
     async () => {
       await worker.remove(id);
       dropRun(id);
+      leave(id);
+    },
+    async () => {
+      await worker.removeLaunched(id);
+      forgetLaunched(id);
       leave(id);
     },
     async () => {
@@ -84,6 +117,7 @@ export async function renameRun(id: string, title: string): Promise<void> {
   await act(
     id,
     async () => takeJob(await worker.rename(id, name)),
+    async () => takeLaunched(await worker.renameLaunched(id, name)),
     async () => {
       await renamePageRun(id, name);
       tellTabs({ type: "title", id, title: name });
@@ -94,6 +128,7 @@ export async function renameRun(id: string, title: string): Promise<void> {
 }
 
 function leave(id: string): void {
+  dropTags(id);
   const { run, charted } = getUi().place;
   navigate({ run: run === id ? null : run, charted: charted.filter((each) => each !== id) });
 }

@@ -1,12 +1,12 @@
 /** One run of scoring at a time: passes of the models, with progress, an ETA as a range, a cancel and one fault line. */
 import * as Comlink from "comlink";
-import type { EngineInfo, ScoreResult } from "../../core/ports.ts";
+import type { EngineInfo } from "../../core/ports.ts";
 import type { FolderFiles } from "../library/blob-folder.ts";
 import { isComputing } from "../state/computing.ts";
 import type { SideModel } from "../state/side.ts";
 import { getUi, type Range, type Role, type ScoringJob, setUi } from "../state/store.ts";
 import type { ComputeClient } from "../workers/clients.ts";
-import type { Wanted } from "../workers/compute-service.ts";
+import type { Scored, Wanted } from "../workers/compute-service.ts";
 import { remaining } from "./eta.ts";
 import { describeFault, isAbort, isDeviceFault } from "./faults.ts";
 import { memory } from "./memory.ts";
@@ -29,7 +29,7 @@ export interface Pass {
 }
 
 /** What a pass gave. */
-export type PassResult = Omit<ScoreResult, "id">;
+export type PassResult = Omit<Scored, "id">;
 
 /** What a run does, one after the other. Each throws once the run is over or another one took its place. */
 export interface ScoringRun {

@@ -1,14 +1,10 @@
 /** The folder of the worker's disk that it shares with the page: `gcopd worker --files FOLDER`. */
 import { InputError } from "../../core/errors.ts";
 import { listSharedFolder, type SharedList, type SharedSource } from "../library/shared-files.ts";
+import { workerToken } from "../runs/worker-token.ts";
 
 /** Whether a worker serves this page, and so might share a folder. */
 export const hasWorker = (): boolean => workerToken() !== null;
-
-function workerToken(): string | null {
-  if (typeof document === "undefined") return null;
-  return document.querySelector<HTMLMetaElement>('meta[name="gcopd-token"]')?.content ?? null;
-}
 
 /** Where the files are, and the token for them. `InputError` for a page that no worker serves. */
 export function sharedFolder(): SharedSource {

@@ -11,6 +11,7 @@ import { selectionOf, type WhatIf } from "../place/what-if.ts";
 import type { Side, SideModel } from "../state/side.ts";
 import { getUi, setUi } from "../state/store.ts";
 import { libraryWorker } from "../workers/clients.ts";
+import { distributionOf, wantedOf } from "./known-distribution.ts";
 import { type PassResult, runScoring, type ScoringRun, scoreKey } from "./scoring-run.ts";
 
 /** A side that can be scored. */
@@ -84,16 +85,17 @@ async function scoreInRun(run: ScoringRun, specs: readonly SideSpec[]): Promise<
     else if (other?.folder !== folder) other = { folder, engine: await run.openOther(folder) };
     const { promptIds, responseIds, hashes = opened } = await run.wait(context());
     const of = { key, label, model, promptIds, responseIds, hashes };
-    await run.score([{ model, label, promptIds, responseIds }], (_, result, seconds) =>
-      keepSide(
-        run.key,
-        computedSide(
-          model === "other" && other !== null ? { ...of, engine: other.engine } : of,
-          result,
-          seconds,
-        ),
-      ),
+    const engine = model === "other" ? other?.engine : getUi().models[model]?.info;
+    let scored: { result: PassResult; seconds: number } | null = null;
+    await run.score(
+      [{ model, label, promptIds, responseIds, wanted: wantedOf(engine) }],
+      (_, result, seconds) => {
+        scored = { result, seconds };
+      },
     );
+    const { result, seconds } = scored!;
+    const side = computedSide(engine === undefined ? of : { ...of, engine }, result, seconds);
+    keepSide(run.key, { ...side, distribution: await run.wait(distributionOf(result, model)) });
   }
 }
 

@@ -6,7 +6,14 @@ import { taskPlace } from "../../core/loop/task-place.ts";
 import type { TrainConfig } from "../../core/loop/train-config.ts";
 import { isOneOf } from "../../core/one-of.ts";
 import type { FileSummary, TaskName } from "../model.ts";
-import { type CheckedConfig, checkConfig, configField, configOf, readField } from "../runs/config-fields.ts";
+import {
+  type CheckedConfig,
+  CONFIG_FIELDS,
+  checkConfig,
+  configField,
+  configOf,
+  readField,
+} from "../runs/config-fields.ts";
 import { getRuns, type WorkerState } from "../runs/runs-store.ts";
 import { getUi, type UiState } from "../state/store.ts";
 import { useGames } from "./games.ts";
@@ -28,7 +35,8 @@ import {
 /** Keys that only the worker knows: they are left out of runs in the page. */
 export const WORKER_KEYS: readonly string[] = [
   ...["device", "cards", "compute", "keep_checkpoints", "first_epochs"],
-  ...["environment.prompt", "evaluate.environment.prompt"],
+  ...["environment.prompt", "evaluate.environment.prompt", "teacher_model", "calibrate_with"],
+  ...CONFIG_FIELDS.map(({ key }) => key).filter((key) => /^(tinker|budget)\b/.test(key)),
 ];
 /** Keys of recorded episodes: a live run has none. */
 const EPISODE_KEYS = ["limit", "sample"] as const;
@@ -73,7 +81,7 @@ export function composeConfig(
   worker: WorkerState = getRuns().worker,
   openGames: readonly TaskName[] = useGames.getState().tasks,
 ): ComposedConfig {
-  const onWorker = form.where === "worker";
+  const onWorker = form.where !== "page";
   const live = responsesOf(form) === "live";
   const texts = Object.fromEntries(
     Object.entries(form.texts).filter(

@@ -33,6 +33,10 @@ export type GamesChoice = (typeof GAMES_CHOICES)[number];
 
 export interface TrainingForm {
   where: Where;
+  /** Name of the worker's target where `where` says one. */
+  target: string;
+  /** Of the next run on a target; empty where it gets none. */
+  name: string;
   data: DataChoice;
   games: GamesChoice;
   /** Epochs of each stage of the method, as they were typed. */
@@ -45,6 +49,8 @@ export interface TrainingForm {
 
 export const useTrainingForm = create<TrainingForm>(() => ({
   where: "page",
+  target: "",
+  name: "",
   data: "episode",
   games: "open",
   passes: ["1", "1"],
@@ -76,7 +82,7 @@ export function chooseResponses(responses: Responses): void {
 
 /** The environments that a key of the config can name: of ScienceWorld, a page has no tasks but those that are open. */
 export const environmentsAt = (where: Where, at: string): readonly EnvironmentName[] =>
-  ENVIRONMENT_NAMES.filter((name) => where === "worker" || at === "environment" || name !== "scienceworld");
+  ENVIRONMENT_NAMES.filter((name) => where !== "page" || at === "environment" || name !== "scienceworld");
 
 /** Where a live run's tasks can come from; the first is what holds where the form's own choice is none of them. */
 export function gamesChoices({ where, texts }: Pick<TrainingForm, "where" | "texts">): GamesChoice[] {
@@ -98,7 +104,7 @@ export const measuresElsewhere = ({ texts }: Pick<TrainingForm, "texts">): boole
 
 /** Whether the games that it is measured on are on the worker's disk; else they are made. */
 export const evaluationFiles = ({ where, texts }: Pick<TrainingForm, "where" | "texts">): boolean =>
-  where === "worker" &&
+  where !== "page" &&
   (texts["evaluate.environment.name"] === "scienceworld" || texts["evaluate.environment.made"] === "false");
 
 /** What the fields of an evaluation begin with: made games that no made game of a training is. */

@@ -11,6 +11,7 @@ import { computeWorker, ensureTokenizers, modelsJob } from "./models.ts";
 import { composeConfig } from "./training-config.ts";
 import { chosenEpisodes, shownLibrary } from "./training-data.ts";
 import { methodWords, trainingForm } from "./training-form.ts";
+import { heldOutPlan } from "./training-held-out.ts";
 import { useSending } from "./worker-training.ts";
 
 /** A plan with what it was made from. */
@@ -108,6 +109,7 @@ export async function formPlan(): Promise<Omit<PagePlan, "id">> {
     endOfTurn,
     ...("checkpoint_every" in written ? { checkpointEvery: config.checkpoint_every } : {}),
     fingerprint: await fingerprint(library),
+    ...(await heldOutPlan(episodes, endOfTurn)),
     watch: pair && { id: "watch", promptIds: pair.vanillaIds, responseIds: pair.responseIds },
   };
 }
@@ -143,7 +145,7 @@ export function showTrainingPlan(): Promise<void> {
   return showPlan("train", async () => {
     const { config } = composeConfig();
     const live = config?.environment !== undefined;
-    if ((decision === null && !live) || trainingForm().where === "worker" || config === null) return null;
+    if ((decision === null && !live) || trainingForm().where !== "page" || config === null) return null;
     return planTraining(await formPlan());
   });
 }

@@ -34,7 +34,7 @@ let present: string | null = null;
 
 /** Starts what the form describes, in the page or on the worker. */
 export async function startTraining(): Promise<void> {
-  if (trainingForm().where === "worker") return startThere();
+  if (trainingForm().where !== "page") return startThere();
   if (isComputing()) return;
   await runHere(async () => {
     const plan = { id: newRunId("page"), ...(await formPlan()) };

@@ -37,7 +37,7 @@ export function offerUndo(
   slot: string | null = null,
   gone: () => void = () => {},
 ): void {
-  // The way back is no change of its own.
+  // The way back is not a change of its own.
   if (undoing) return;
   made += 1;
   const before = useUndo.getState().changes;

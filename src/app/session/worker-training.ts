@@ -7,10 +7,11 @@ import { takeJob } from "../runs/follow-worker.ts";
 import { namesHubModel } from "../runs/hub-models.ts";
 import type { Run } from "../runs/run.ts";
 import { getRuns, newRunId, useRuns } from "../runs/runs-store.ts";
-import type { WorkerPlan } from "../runs/worker-answers.ts";
+import type { PlannedThere, WorkerPlan } from "../runs/worker-answers.ts";
 import { worker } from "../runs/worker-client.ts";
 import { libraryWorker } from "../workers/clients.ts";
 import { gigabytes } from "./hub.ts";
+import { takeLaunched, useTargets } from "./launches.ts";
 import { modelFolder } from "./models.ts";
 import { type ComposedConfig, composeConfig } from "./training-config.ts";
 import { recordsToSend, runTitle } from "./training-data.ts";
@@ -91,7 +92,26 @@ export async function planOnWorker(tell: Tell, probe: boolean, signal: AbortSign
       ? `${what}; models of the hub that the worker does not have yet are downloaded first`
       : what,
   );
-  return worker.plan(composed.written, probe, signal);
+  // What is asked of the target's device is not asked of the worker's.
+  const { cards: _cards, device: _device, ...anywhere } = composed.written;
+  return worker.plan(trainingForm().where === "target" ? anywhere : composed.written, probe, signal);
+}
+
+/** What the form's run will cost as its target measures it, or did before with `kept`. */
+export async function planOnTarget(
+  tell: Tell,
+  how: { kept: boolean },
+  signal: AbortSignal,
+): Promise<PlannedThere> {
+  const composed = valid(composeConfig());
+  await sendInputs(composed, tell, signal);
+  signal.throwIfAborted();
+  const { target } = trainingForm();
+  // A probe is waited for by sbatch.
+  const { slurmrestd, scheduler } = useTargets.getState().targets[target] ?? {};
+  const probe = slurmrestd === undefined && scheduler !== "kubernetes";
+  if (!how.kept) tell(`Measuring on the target${probe ? ", with a probe" : ""}; it may wait in a queue`);
+  return worker.planThere(target, composed.written, { ...how, probe }, signal);
 }
 
 /**
@@ -131,20 +151,38 @@ export async function startOnWorker(
   signal: AbortSignal,
 ): Promise<string | null> {
   const composed = valid(composeConfig());
-  const { nextId: id } = trainingForm();
+  const { nextId: id, where, target, name } = trainingForm();
   await sendInputs(composed, tell, signal);
   const before = runWithSameConfig(composed.written, id, getRuns().runs);
-  if (before !== null && !again(before)) return null;
+  if (where === "worker" && before !== null && !again(before)) return null;
   signal.throwIfAborted();
   tell("Submitting: the worker checks the config");
-  const job = await worker.submit({
-    kind: "train",
-    id,
-    title: runTitle(composed.config!),
-    config: composed.written,
-  });
-  setTrainingForm({ nextId: newRunId("train") });
-  takeJob(job);
-  useRuns.setState({ latest: id });
+  const started =
+    where === "target"
+      ? await launchOn(target, composed.written, name.trim())
+      : await submitJob(id, runTitle(composed.config!), composed.written);
+  setTrainingForm({ nextId: newRunId("train"), name: "" });
+  useRuns.setState({ latest: started });
+  return started;
+}
+
+async function submitJob(id: string, title: string, config: Record<string, unknown>): Promise<string> {
+  takeJob(await worker.submit({ kind: "train", id, title, config }));
   return id;
+}
+
+async function launchOn(target: string, config: Record<string, unknown>, name: string): Promise<string> {
+  const launched = await worker.launch(target, config, name === "" ? undefined : name);
+  takeLaunched(launched);
+  return launched.id;
+}
+
+/** The launch of the form's run as a script, and the bytes that go with it; what the page has itself is sent first. */
+export async function scriptOfLaunch(
+  tell: Tell,
+  signal: AbortSignal,
+): Promise<{ script: string; bytes: number }> {
+  const composed = valid(composeConfig());
+  await sendInputs(composed, tell, signal);
+  return worker.script(trainingForm().target, composed.written);
 }

@@ -1,18 +1,14 @@
-/** What the user must know before reading on: faults of the link, faults of the input, the missing GPU. */
+/** What the user must know before reading on: faults of the link, a what-if, a question about a model, the missing GPU. */
 import { useRef } from "react";
 import { goHome } from "../place/navigate.ts";
 import { modelOrigins, openModel } from "../session/models.ts";
-import { stopOpening } from "../session/open.ts";
 import { openWithTokenizerFiles, openWithTokenizerOf } from "../session/pending-tokenizer.ts";
-import { undoLast, useUndo } from "../session/undo.ts";
-import { type Progress, ROLES, type Role, setUi, useUi } from "../state/store.ts";
+import { ROLES, type Role, setUi, useUi } from "../state/store.ts";
 import { shownName, shownText } from "../text/shown-text.ts";
 import { WhatIfBadge } from "./what-if-badge.tsx";
 
 export function Banners() {
   const problems = useUi((ui) => ui.placeProblems);
-  const notice = useUi((ui) => ui.notice);
-  const opening = useUi((ui) => ui.opening);
   return (
     <div className="banners">
       {problems.length > 0 && (
@@ -23,58 +19,12 @@ export function Banners() {
           </button>
         </div>
       )}
-      {notice && (
-        <div
-          className={`banner ${notice.kind}`}
-          role={notice.kind === "error" ? "alert" : "status"}
-          data-testid="notice"
-        >
-          <p>{shownText(notice.text)}</p>
-          <UndoButton id={notice.undo} />
-          <button type="button" onClick={() => setUi({ notice: null })}>
-            Dismiss
-          </button>
-        </div>
-      )}
       <WhatIfBadge />
       <PendingFolder />
       <PendingTokenizer />
       <WithoutGpu />
-      {opening && (
-        <div className="banner info" role="status">
-          <p>
-            {shownText(opening.label)}
-            {opening.done > 0 && `: ${amount(opening)}`}
-          </p>
-          {opening.total > 0 && (
-            <progress max={opening.total} value={opening.done} aria-label={shownText(opening.label)} />
-          )}
-          <button type="button" onClick={stopOpening}>
-            Stop
-          </button>
-        </div>
-      )}
     </div>
   );
-}
-
-/** Takes back the change that a notice tells of, as long as it is the last one. */
-function UndoButton({ id }: { id: number | undefined }) {
-  const last = useUndo(({ changes }) => changes.at(-1)?.id);
-  if (id === undefined || id !== last) return null;
-  return (
-    <button type="button" onClick={() => void undoLast()}>
-      Undo <span className="key">z</span>
-    </button>
-  );
-}
-
-/** `230 of 560 MB`, `1,024 records`. */
-function amount({ done, total, unit }: Progress): string {
-  const number = (value: number): string =>
-    unit === "bytes" ? String(Math.round(value / 1e6)) : value.toLocaleString("en");
-  const word = unit === "bytes" ? "MB" : unit;
-  return total > 0 ? `${number(done)} of ${number(total)} ${word}` : `${number(done)} ${word}`;
 }
 
 function PendingFolder() {
@@ -148,9 +98,10 @@ function WithoutGpu() {
     <div className="banner warn" role="status" data-testid="no-webgpu">
       <details>
         <summary>
-          <strong>No WebGPU here:</strong> {device.reason} Scoring and training run on the plain TypeScript
-          reference, which gives the same numbers many times slower. How to turn WebGPU on
+          <strong>No WebGPU here:</strong> models run on the CPU reference, many times slower. How to turn it
+          on
         </summary>
+        <p>{device.reason} The numbers are the same on the CPU.</p>
         <ul>
           <li>
             <strong>Chrome, Edge, Brave:</strong> turn on “Use graphics acceleration when available” in the

@@ -9,7 +9,7 @@ export function DeviceMenu() {
   if (device.kind === "unknown") return null;
   return (
     <label className="device" title={`Computed on ${device.adapter}`}>
-      <span className="hidden-visually">Device</span>
+      <span className="hidden-visually">The page computes on</span>
       <select
         value={device.kind}
         disabled={busy}
@@ -19,7 +19,6 @@ export function DeviceMenu() {
         <option value="webgpu">◆ WebGPU</option>
         <option value="cpu">◇ CPU reference</option>
       </select>
-      <span className="muted adapter">{device.adapter}</span>
     </label>
   );
 }

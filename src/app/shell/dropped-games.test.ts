@@ -29,6 +29,6 @@ test.each([
   expect(await split(onPlayView, ...paths.map((path) => file(path)))).toEqual([games, rest]);
 });
 
-test("a what-if record is no catalogue", async () => {
+test("a what-if record is not a catalogue", async () => {
   expect(await split(true, file("what-if.json", WHAT_IF))).toEqual([[], ["what-if.json"]]);
 });

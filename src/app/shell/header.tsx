@@ -24,8 +24,8 @@ export function Header() {
       </button>
       <h1 className="brand">
         <svg width="18" height="16" viewBox="0 0 18 16" aria-hidden="true">
-          <path d="M2 13 6.5 5l4.5 5L15.5 3" fill="none" stroke="var(--success)" strokeWidth="2.2" />
-          <circle cx="15.5" cy="3" r="2.3" fill="var(--failure)" />
+          <path d="M2 13 6.5 5l4.5 5L15.5 3" fill="none" stroke="var(--accent)" strokeWidth="2.2" />
+          <circle cx="15.5" cy="3" r="2.3" fill="var(--with-evidence)" />
         </svg>
         GC-OPD Workbench
       </h1>
@@ -47,7 +47,7 @@ export function Header() {
       </nav>
       <div className="top-end">
         <AtWork />
-        <LibraryName />
+        <LibrarySwitch />
         <DeviceMenu />
         <label>
           <span className="hidden-visually">Theme</span>
@@ -84,38 +84,28 @@ export function Header() {
   );
 }
 
-/** Which library is shown; where there is another one, the menu of them. */
-function LibraryName() {
+/** The menu of the open libraries, where there is another one. */
+function LibrarySwitch() {
   const library = useUi((ui) => ui.library);
   const libraries = useUi((ui) => ui.libraries);
-  if (libraries.some(({ summary }) => summary !== library)) {
-    const names = libraryNames(libraries);
-    return (
-      <label>
-        <span className="hidden-visually">Library</span>
-        <select
-          className="library-switch"
-          title={`Library (l): ${library?.title ?? "none is shown"}`}
-          value={library?.id ?? ""}
-          onChange={(event) => showLibrary(event.target.value)}
-        >
-          {library === null && <option value="">not open</option>}
-          {libraries.map(({ summary: { id } }) => (
-            <option key={id} value={id}>
-              {shownName(names.get(id)!, 80)}
-            </option>
-          ))}
-        </select>
-      </label>
-    );
-  }
-  if (library === null) return null;
+  if (!libraries.some(({ summary }) => summary !== library)) return null;
+  const names = libraryNames(libraries);
   return (
-    <span
-      className="library-name"
-      title={[library.title, ...library.files.map((file) => file.name)].join("\n")}
-    >
-      {library.title}
-    </span>
+    <label>
+      <span className="hidden-visually">Library</span>
+      <select
+        className="library-switch"
+        title={`Library (l): ${library === null ? "none is shown" : names.get(library.id)}`}
+        value={library?.id ?? ""}
+        onChange={(event) => showLibrary(event.target.value)}
+      >
+        {library === null && <option value="">not open</option>}
+        {libraries.map(({ summary: { id } }) => (
+          <option key={id} value={id}>
+            {shownName(names.get(id)!, 80)}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }

@@ -67,6 +67,12 @@ export function HelpDialog() {
               <dd>unreliable capture: matches nothing</dd>
             </div>
             <div>
+              <dt>
+                <s>A</s>
+              </dt>
+              <dd>a state where the action was rejected, malformed or rolled back</dd>
+            </div>
+            <div>
               <dt>★</dt>
               <dd>the winner of the ranking</dd>
             </div>

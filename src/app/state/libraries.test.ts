@@ -104,7 +104,7 @@ describe("where one comes to on another library", () => {
     );
   });
 
-  it("is where it was left, in that task or where it has none of that name", () => {
+  it("is where it was left, in that task or where it has none with that name", () => {
     const left = at({ ...SECOND.summary.link, view: "tokens", task: "boil", decision: 1, filter: "b" });
     expect(placeOn(SECOND.summary, from, left)).toEqual({
       ...left,
@@ -135,12 +135,19 @@ it("steps around the end, in the order of opening", () => {
   expect(libraryFurther({ libraries: [], library: null }, 1)).toBeNull();
 });
 
-it("tells libraries of one title apart", () => {
-  expect([...libraryNames(ALL).values()]).toEqual([
-    "sources.jsonl",
-    "sources.jsonl (2)",
-    "sources.jsonl (3)",
-    "sources.jsonl (4)",
+it("tells libraries of one title apart by what they hold, and the same ones by a number", () => {
+  const [first, second, third, fourth] = [
+    library("a", own("0"), "boil"),
+    library("b", own("1"), "boil", "melt"),
+    library("c", own("2"), "boil"),
+    library("d", own("3"), "boil"),
+  ];
+  fourth!.summary = { ...fourth!.summary, title: "held-out.jsonl" };
+  expect([...libraryNames([first!, second!, third!, fourth!]).values()]).toEqual([
+    "sources.jsonl · scienceworld, 1 task",
+    "sources.jsonl · scienceworld, 2 tasks",
+    "sources.jsonl · scienceworld, 1 task (2)",
+    "held-out.jsonl",
   ]);
 });
 

@@ -8,8 +8,8 @@ import type { ColumnBatch, LibrarySummary, TaskColumns } from "../model.ts";
 import { linkKey, opensByItself } from "../place/library-link.ts";
 import type { Place } from "../place/place.ts";
 import type { PathFile } from "../shell/dropped-files.ts";
+import { countOf } from "../shell/plural.ts";
 import { shownName } from "../text/shown-text.ts";
-import type { UiState } from "./store.ts";
 
 export interface OpenLibrary {
   summary: LibrarySummary;
@@ -24,9 +24,12 @@ export interface OpenLibrary {
   left: Place | null;
 }
 
-type Libraries = Pick<UiState, "libraries" | "library">;
+interface Libraries {
+  libraries: readonly OpenLibrary[];
+  library: LibrarySummary | null;
+}
 
-/** The open library of that id. */
+/** The open library with that id. */
 export function libraryOf(libraries: readonly OpenLibrary[], id: string): OpenLibrary | null {
   return libraries.find(({ summary }) => summary.id === id) ?? null;
 }
@@ -56,7 +59,7 @@ export function libraryAt({ libraries, library }: Libraries, place: Place): Libr
 }
 
 /** A place with the library that it names. Of the one that was shown before, nothing stays but where it was left. */
-export function showing(ui: UiState, place: Place): Partial<UiState> {
+export function showing(ui: Libraries & { place: Place }, place: Place) {
   const library = libraryAt(ui, place);
   if (library === ui.library) return { place };
   const { id } = ui.library ?? { id: null };
@@ -86,14 +89,27 @@ export function libraryFurther({ libraries, library }: Libraries, by: 1 | -1): O
   return libraries[(from + by + libraries.length) % libraries.length]!;
 }
 
-/** What each is called: its title, with a number after it where an earlier one has the same. */
+/**
+ * What each is called: its title; where several have the same, with its environments and number of tasks; and where these
+ * are the same too, with a number.
+ */
 export function libraryNames(libraries: readonly OpenLibrary[]): Map<string, string> {
+  const titles = libraries.map(({ summary }) => summary.title);
   const seen = new Map<string, number>();
   return new Map(
-    libraries.map(({ summary: { id, title } }) => {
-      const n = (seen.get(title) ?? 0) + 1;
-      seen.set(title, n);
-      return [id, n === 1 ? shownName(title) : `${shownName(title)} (${n})`];
+    libraries.map(({ summary }) => {
+      const { id, title, tasks } = summary;
+      const alone = titles.indexOf(title) === titles.lastIndexOf(title);
+      const name = alone ? shownName(title) : `${shownName(title)} · ${contents(tasks)}`;
+      const n = (seen.get(name) ?? 0) + 1;
+      seen.set(name, n);
+      return [id, n === 1 ? name : `${name} (${n})`];
     }),
   );
+}
+
+/** `alfworld and webshop, 12 tasks`. */
+function contents(tasks: LibrarySummary["tasks"]): string {
+  const environments = [...new Set(tasks.map(({ environment }) => shownName(environment, 40)))];
+  return `${environments.join(" and ")}, ${countOf(tasks.length, "task")}`;
 }

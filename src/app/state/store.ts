@@ -1,4 +1,5 @@
 /** The state of the user interface. Records and weights stay in the workers; here is only what is on the screen. */
+
 import { create } from "zustand";
 import type { EvidencePart } from "../../core/evidence/index.ts";
 import type { EngineInfo } from "../../core/ports.ts";
@@ -8,28 +9,11 @@ import type { DecisionModel, LibrarySummary, TaskModel } from "../model.ts";
 import { HOME, type Place } from "../place/place.ts";
 import type { GuidePage } from "../shell/guide-pages.ts";
 import type { OpenLibrary } from "./libraries.ts";
+import type { Notice, Progress } from "./notice.ts";
 import type { Side } from "./side.ts";
 
 export const THEMES = ["system", "light", "dark"] as const;
 export type Theme = (typeof THEMES)[number];
-
-/** A line for the user; an error stays until it is dismissed or the next opening succeeds. */
-export interface Notice {
-  kind: "error" | "info";
-  text: string;
-  /** The change that it tells of, to take back: see session/undo.ts. */
-  undo?: number;
-}
-
-/** Something that is under way and how far it is. */
-export interface Progress {
-  label: string;
-  done: number;
-  total: number;
-  unit: string;
-  /** Ends it, where that can be asked for. */
-  cancel?: () => void;
-}
 
 /** Where models are computed. */
 export interface DeviceState {
@@ -70,6 +54,32 @@ export interface TokenScores {
   seconds: number;
   /** By part, as far as they were asked for. */
   leftOut: LeftOutScores[];
+  /** What the teacher wrote itself, as far as it was asked. */
+  teacherActions?: TeacherAction[];
+  /** The response under other references, as far as they were asked for. */
+  references?: ReferenceScores[];
+}
+
+/** A response of the teacher's own to the decision that was scored. */
+export interface TeacherAction {
+  context: "vanilla" | "graph";
+  /** Of the draw at temperature 1; null: the most probable token each time. */
+  seed: number | null;
+  response: string;
+  /** Null for a malformed response. */
+  action: string | null;
+}
+
+/** The response with another execution as the successful record of the evidence. */
+export interface ReferenceScores {
+  source: string;
+  position: number;
+  /** Among the eligible visits, from 1. */
+  rank: number;
+  /** Decisions from there to the recorded end. */
+  cost: number;
+  /** [response tokens], natural log. */
+  logprobs: Float32Array;
 }
 
 /** The response under the graph-conditioned context without one part of the evidence. */
@@ -102,10 +112,17 @@ export type ScoringState =
   | { status: "failed"; job: ScoringJob; key: string; message: string };
 
 /**
- * The contexts and the student, the evidence with parts left out, a further side, what else is known of tokens, or both
- * contexts of many decisions.
+ * The contexts and the student, the evidence with parts left out, a further side, what else is known of tokens, both
+ * contexts of many decisions, the teacher's own actions, or other references.
  */
-export type ScoringJob = "contexts" | "left-out" | "side" | "distribution" | "changes";
+export type ScoringJob =
+  | "contexts"
+  | "left-out"
+  | "side"
+  | "distribution"
+  | "changes"
+  | "actions"
+  | "references";
 
 /** Seconds, from … to. */
 export interface Range {
@@ -186,6 +203,8 @@ export interface UiState {
   /** Why the task or the decision of the place cannot be shown. */
   viewProblem: string | null;
   hoveredState: number | null;
+  /** Which states the graph draws; null: all of a small one, the relevant ones of a large one. */
+  graphStates: "relevant" | "all" | null;
   device: DeviceState;
   models: Record<Role, ModelState | null>;
   modelLoading: Partial<Record<Role, Progress>>;
@@ -238,6 +257,7 @@ export const useUi = create<UiState>(() => ({
   decision: null,
   viewProblem: null,
   hoveredState: null,
+  graphStates: null,
   device: { kind: "unknown", adapter: "", reason: null },
   models: { teacher: null, student: null },
   modelLoading: {},

@@ -2,7 +2,7 @@
 import { goHome, navigate } from "../place/navigate.ts";
 import { useUi } from "../state/store.ts";
 import { shownName, shownText } from "../text/shown-text.ts";
-import { OpenButtons } from "./library/open-panel.tsx";
+import { OpenMenu } from "./library/open-panel.tsx";
 import { NothingOpen, PURPOSES } from "./nothing-open.tsx";
 
 export function NeedsTask() {
@@ -48,8 +48,8 @@ export function NeedsEpisode() {
         Open a file of student episodes together with the library, or pick a task that has some: the library
         says how many each one has.
       </p>
-      <OpenButtons />
       <div className="open-buttons">
+        <OpenMenu />
         <button
           type="button"
           onClick={() => navigate({ view: "library", sort: "episodes", descending: true }, "push")}

@@ -41,7 +41,7 @@ export const PURPOSES: Record<View, { title: string; shows: string }> = {
   statistics: {
     title: "The figures that the paper prints",
     shows:
-      "Coverage, references, outcomes, evidence length and graph size of a whole library, to copy as Markdown.",
+      "Coverage, references, outcomes, evidence length and graph size of a whole library, and every ablation by source budget, to copy and save.",
   },
 };
 

@@ -39,7 +39,7 @@ export function useSharedFolder(): SharedFolderState {
   return { path, go, list, problem };
 }
 
-/** `file` shows what is no folder. */
+/** `file` shows what is not a folder. */
 export function SharedFolder({
   folder: { path, go, list, problem },
   testId,

@@ -43,8 +43,11 @@ import { onnxRuntime } from "./onnx-runtime.ts";
 /** How far some work is: tokens or parameters. */
 export type OnWork = (progress: { done: number; total: number; unit: string }) => void;
 
-/** What to tell of each token beside its log-probability. */
-export type Wanted = Pick<ScoreOptions, "topK" | "entropy">;
+/** What to tell of each token beside its log-probability; `hidden`: what `headLogprobs` reads, where the engine can. */
+export type Wanted = Pick<ScoreOptions, "topK" | "entropy"> & { hidden?: boolean };
+
+/** [response tokens · hidden size] what the model's head reads before each token. */
+export type Scored = ScoreResult & { hidden?: Float32Array };
 
 /** What two models are to do, for a plan of its memory. */
 export interface ModelsJob {
@@ -259,10 +262,17 @@ export class ComputeService {
     requests: readonly ScoreRequest[],
     wanted: Wanted,
     onWork: OnWork,
-  ): Promise<ScoreResult[]> {
+  ): Promise<Scored[]> {
     const model = role === "other" ? this.#other : this.model(role);
     if (model === null) throw new Error("no further model is open");
     return this.#work((signal) => model.score(requests, { ...wanted, signal, onProgress: onWork }));
+  }
+
+  /** Log-probabilities of single tokens from what `score` told as `hidden`; see `ModelScorer.headLogprobs`. */
+  headLogprobs(role: Role, hidden: Float32Array, ids: readonly number[]): Promise<Float32Array> {
+    const model = this.model(role);
+    if (!(model instanceof ModelScorer)) throw new Error("this engine tells no hidden rows");
+    return this.#work((signal) => model.headLogprobs(hidden, ids, { signal }));
   }
 
   /** The model of a role as one that writes. @throws InputError for a teacher that cannot */

@@ -132,6 +132,8 @@ const api = {
   score: (role: Role | "other", requests: ScoreRequest[], wanted: Wanted, onWork: OnWork) =>
     service.score(role, requests, wanted, onWork),
 
+  headLogprobs: (...asked: Parameters<ComputeService["headLogprobs"]>) => service.headLogprobs(...asked),
+
   /** Plays what is missing of a collection or an evaluation. */
   playLive(run: LiveRunAsk, emit: LiveRunWork["emit"]): Promise<void> {
     const { role } = run.plan;

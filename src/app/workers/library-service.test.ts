@@ -59,7 +59,7 @@ it("counts every record that it can read, and lists the others with file, line a
     JSON.stringify(episode),
     JSON.stringify({ ...episode, episode: "own#1" }).replace('"executed"', '"perhaps"'),
   ];
-  // Larger libraries are shown before their records are checked in full; a white line at the end is no record.
+  // Larger libraries are shown before their records are checked in full; a white line at the end is not a record.
   const blob = new Blob([`${lines.join("\n")}\n`, " ".repeat(24 << 20)]);
   const { id } = await service.open([{ kind: "blob", name: "large.jsonl", blob }], [], ABOUT, () => {});
   const alone = await service.open(

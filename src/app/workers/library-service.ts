@@ -6,8 +6,16 @@
 import { customEnvironmentNote, isCustomEnvironment } from "../../core/environment/environment.ts";
 import { InputError } from "../../core/errors.ts";
 import type { UnreadableRecord } from "../../core/record/indexed/index.ts";
-import type { Selection, SourceSelection } from "../../core/retrieval/selection.ts";
-import { CHARACTERS, type LibraryStatistics, StatisticsCollector } from "../../core/statistics/index.ts";
+import { CONTROLS, type Selection, type SourceSelection } from "../../core/retrieval/selection.ts";
+import {
+  ABLATION_BUDGETS,
+  type AblationBase,
+  AblationCollector,
+  type AblationMatrix,
+  CHARACTERS,
+  type LibraryStatistics,
+  StatisticsCollector,
+} from "../../core/statistics/index.ts";
 import { tokenMeter } from "../../text/token-meter.ts";
 import {
   type About,
@@ -54,6 +62,7 @@ export class LibraryService extends TaskQuestions {
   readonly #tasks = new KeptTasks();
   /** Number of the counting of statistics that is under way. */
   #counting = 0;
+  #ablating: AbortController | null = null;
   #opening: AbortController | null = null;
 
   /** Who is told of newly counted columns. */
@@ -219,6 +228,57 @@ export class LibraryService extends TaskQuestions {
 
   stopStatistics(): void {
     this.#counting += 1;
+  }
+
+  /**
+   * The ablation matrix of a library, or of one of its tasks; evidence in tokens when a tokenizer is open. `onProgress` gets
+   * the share that is done. Another call, closing the library and `stopAblation` end it with an AbortError.
+   */
+  async ablation(
+    id: string,
+    task: TaskRef | null,
+    base: AblationBase,
+    onProgress: (share: number) => void,
+  ): Promise<AblationMatrix> {
+    const { records: library } = this.#of(id);
+    this.#ablating?.abort();
+    const controller = new AbortController();
+    this.#ablating = controller;
+    const { signal } = controller;
+    const { tokenizer } = this.tokenizers;
+    const meter =
+      tokenizer === null
+        ? CHARACTERS
+        : tokenMeter(tokenizer, ({ episode }) => library.placeOfEpisode(episode));
+    const collector = new AblationCollector(task === null ? "task" : "episode", { ...base, meter });
+    const places = library.tasks.flatMap((each, place) =>
+      task === null || (each.task === task.task && each.environment === task.environment) ? [place] : [],
+    );
+    let slice = performance.now();
+    const rest = async (share: number): Promise<void> => {
+      if (performance.now() - slice < 12) return;
+      onProgress(share);
+      // Other questions to this worker are answered in between.
+      await new Promise((resolve) => setTimeout(resolve));
+      signal.throwIfAborted();
+      if (!this.#open.has(id)) throw new DOMException("the library was closed", "AbortError");
+      slice = performance.now();
+    };
+    for (const [done, place] of places.entries()) {
+      const records = await library.read(place, () => {});
+      const cells = ABLATION_BUDGETS.length * CONTROLS.length * Math.max(1, records.episodes.length);
+      let counted = 0;
+      for (const _ of collector.add(records)) await rest((done + ++counted / cells) / places.length);
+    }
+    const result = collector.result();
+    for (let next = result.next(); ; next = result.next()) {
+      if (next.done) return next.value;
+      await rest(1);
+    }
+  }
+
+  stopAblation(): void {
+    this.#ablating?.abort();
   }
 
   protected async kept(ref: TaskRef, selection: SourceSelection = {}): Promise<KeptTask> {

@@ -19,6 +19,8 @@ type OnProgress = (progress: OpenProgress) => void;
 /** Records that were dropped or picked, each with its index where one lay beside it. */
 export interface OwnFiles {
   records: { file: File; sidecar?: File }[];
+  /** The folder that holds all of them; null where they were picked one by one. */
+  folder: string | null;
   /** Lines of `{ id, logprobs }`, as `gcopd import --scores-out` writes them. */
   scores: File[];
 }
@@ -36,8 +38,9 @@ const api = {
     );
   },
 
-  openFiles({ records, scores }: OwnFiles, onProgress: OnProgress): Promise<LibrarySummary> {
-    const title = records.map(({ file }) => file.name).join(", ");
+  openFiles({ records, folder, scores }: OwnFiles, onProgress: OnProgress): Promise<LibrarySummary> {
+    // Many libraries have files of the same names: their folders tell them apart.
+    const title = folder === null ? records.map(({ file }) => file.name).join(", ") : `${folder}/`;
     return service.open(
       records.map(({ file, sidecar }) => ({
         kind: "blob",
@@ -113,6 +116,7 @@ const api = {
 
   task: service.task.bind(service),
   decision: service.decision.bind(service),
+  retained: service.retained.bind(service),
   presentContext: service.presentContext.bind(service),
   playedTask: service.playedTask.bind(service),
   visit: service.visit.bind(service),
@@ -127,6 +131,8 @@ const api = {
   sourceIds: service.sourceIds.bind(service),
   recordLines: service.recordLines.bind(service),
   statistics: service.statistics.bind(service),
+  ablation: service.ablation.bind(service),
+  stopAblation: service.stopAblation.bind(service),
   stopStatistics: service.stopStatistics.bind(service),
 
   /** Lets another worker call this one directly. */

@@ -11,7 +11,7 @@ import {
   whatIfInput,
 } from "../../core/evidence/index.ts";
 import type { Episode, Source, SourceDecision } from "../../core/record/schema.ts";
-import { type Pin, type PinKind, retrieve } from "../../core/retrieval/index.ts";
+import { type Pin, type PinKind, retrieve, retrieveEpisode } from "../../core/retrieval/index.ts";
 import type { Selection, SourceSelection } from "../../core/retrieval/selection.ts";
 import type { ResponseOptions, Tokenizer, TokenizerHashes, TokenizerTexts } from "../../text/index.ts";
 import { compareVisits } from "../library/compare-visits.ts";
@@ -23,6 +23,7 @@ import type { TaskRecords } from "../library/record-library.ts";
 import type { RecordedScores } from "../library/recorded-scores.ts";
 import { endsTurn, foreignIds, recordedTokens } from "../library/recorded-tokens.ts";
 import type { RoleTexts, TokenizerFit } from "../library/role-tokenizers.ts";
+import { hasPrompt } from "../library/task-columns.ts";
 import { taskModel } from "../library/task-model.ts";
 import { TeacherContext } from "../library/teacher-context.ts";
 import type {
@@ -30,6 +31,7 @@ import type {
   FullMethod,
   LeftOutContext,
   PresentContext,
+  RetainedRelations,
   ScorePair,
   TaskModel,
   TaskName,
@@ -102,7 +104,7 @@ export abstract class TaskQuestions {
     }
   }
 
-  /** Retrieval and evidence for one decision. Throws `InputError` when there is none of that name. */
+  /** Retrieval and evidence for one decision. Throws `InputError` when there is none with that name. */
   async decision(
     ref: TaskRef,
     episodeId: string,
@@ -127,6 +129,7 @@ export abstract class TaskQuestions {
       status,
       feedback,
       prompt: prompt ?? null,
+      prompted: hasPrompt(episode.decisions[decision]!),
       response: response ?? null,
       evidence: input === null ? NO_EVIDENCE : renderEvidence(input),
       counts: null,
@@ -151,6 +154,15 @@ export abstract class TaskQuestions {
       const full = await this.#full(model, model.evidence);
       return { ...model, countsProblem: describeFault(error), full };
     }
+  }
+
+  /** How the references of each decision of an episode are found, in order. */
+  async retained(ref: TaskRef, episodeId: string, selection: Selection): Promise<RetainedRelations[]> {
+    const { records, prepared } = await this.kept(ref, selection);
+    return retrieveEpisode(prepared, findEpisode(records, episodeId), selection).map(({ record }) => ({
+      success: record.success?.relation ?? null,
+      failure: record.failure?.relation ?? null,
+    }));
   }
 
   /** The same decision without what was changed, and what the change does to its evidence. */
@@ -251,7 +263,7 @@ export abstract class TaskQuestions {
 
   /**
    * What the teacher reads before the last decision of an episode, which nobody has made yet: its prompt with the evidence
-   * that the library has for it. The episode itself has no end, so that its own execution is no part of the evidence.
+   * that the library has for it. The episode itself has no end, so that its own execution is not part of the evidence.
    */
   async presentContext(ref: TaskRef, episode: Episode): Promise<PresentContext> {
     const { prepared } = await this.kept(ref);

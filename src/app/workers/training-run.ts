@@ -23,6 +23,7 @@ import { taskKey } from "../../core/record/library.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";
 import { BlobFolderWriter, blobFolder } from "../library/blob-folder.ts";
 import type { TaskName, TaskRef } from "../model.ts";
+import type { LoopEvent } from "../runs/loop-event.ts";
 import { openTasks, playedAtOnce } from "./connected-games.ts";
 import { checkpointEvery, KeptCheckpoints } from "./kept-checkpoints.ts";
 
@@ -32,6 +33,23 @@ export interface LiveTraining {
   tasks: readonly string[];
   /** What tells the games from others of the same names; absent until they are open. */
   games?: string;
+}
+
+/** A decision that is looked at and never trained on by itself. */
+export interface HeldOutDecision {
+  label: string;
+  action: string | null;
+  /** Whether the run trains on its episode: its change then says nothing of others. */
+  trained: boolean;
+  request: ScoreRequest;
+  /** The response's tokens that are the action: from, and up to. */
+  span: [from: number, to: number];
+}
+
+export interface HeldOut {
+  /** Steps between two looks. */
+  every: number;
+  decisions: HeldOutDecision[];
 }
 
 /** What is asked for, as plain data. */
@@ -65,12 +83,15 @@ export interface TrainingPlan {
   fingerprint: Record<string, string>;
   /** A decision whose probabilities are looked at after each step; null looks at none. */
   watch: ScoreRequest | null;
+  /** Decisions that are looked at before, every few steps, and after. */
+  heldOut?: HeldOut;
 }
 
 export type RunEvent =
   | { type: "loop"; event: TrainEvent }
   | { type: "work"; work: StepWork }
   | { type: "watch"; step: number; logprobs: Float32Array }
+  | Extract<LoopEvent, { type: "held-out" }>
   /** The browser keeps no checkpoint: the run cannot go on after the page. */
   | { type: "unkept"; reason: string }
   /** The best evaluated checkpoint had to make room for the newest. */
@@ -207,6 +228,23 @@ export async function runTraining(run: TrainingRun): Promise<{ student: Trainer;
     const [result] = await student.score([plan.watch], { signal: run.signal });
     emit({ type: "watch", step, logprobs: result!.logprobs });
   };
+  let lookedAt = -1;
+  const lookAtHeldOut = async (step: number): Promise<void> => {
+    const decisions = plan.heldOut?.decisions;
+    if (decisions === undefined || step === lookedAt) return;
+    lookedAt = step;
+    const results = await student.score(
+      decisions.map(({ request }) => request),
+      { signal: run.signal },
+    );
+    emit({
+      ...{ type: "held-out", step },
+      decisions: decisions.map(({ label, action, trained, span }, n) => {
+        const logprobs = results[n]!.logprobs.subarray(...span);
+        return { label, action, trained, logprob: logprobs.reduce((sum, each) => sum + each, 0) };
+      }),
+    });
+  };
   await look(0);
   const result = await train({
     method: plan.method,
@@ -240,6 +278,11 @@ export async function runTraining(run: TrainingRun): Promise<{ student: Trainer;
     onEvent: async (event) => {
       emit({ type: "loop", event });
       if (event.type === "updated") await look(event.step);
+      // A run that goes on begins from its checkpoint's student.
+      if (event.type === "start") await lookAtHeldOut(event.resumedFrom ?? 0);
+      if (event.type === "updated" && event.step % (plan.heldOut?.every ?? 1) === 0)
+        await lookAtHeldOut(event.step);
+      if (event.type === "done" || event.type === "stopped") await lookAtHeldOut(event.step);
     },
     onWork: (work) => emit({ type: "work", work }),
     signal: run.signal,

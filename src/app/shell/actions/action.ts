@@ -60,6 +60,10 @@ export const aTask: Blocked = ({ task }) => (task === null ? "pick a task first"
 export const aDecision: Blocked = ({ decision }) =>
   decision === null ? "open a student decision first" : null;
 
+/** The decision's prompt was recorded, so that a teacher can read it. */
+export const aPrompt: Blocked = ({ decision }) =>
+  decision?.prompted === false ? "this decision was recorded without its prompt" : null;
+
 export const scores: Blocked = ({ decision, scores: all }) =>
   decision === null || all[scoreKey(decision)] === undefined ? "score this decision first" : null;
 

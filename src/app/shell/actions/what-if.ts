@@ -2,10 +2,11 @@
 import { CONTROLS } from "../../../core/retrieval/selection.ts";
 import { navigate } from "../../place/navigate.ts";
 import { CONTROL_TITLES, whatIfWords } from "../../place/what-if.ts";
+import { openEvidenceEditor } from "../../session/evidence-editing.ts";
 import { resetWhatIf } from "../../session/reset-what-if.ts";
 import { changeRetrieval, switchSource } from "../../session/what-if.ts";
 import { saveWhatIf } from "../../session/what-if-record.ts";
-import { getUi, setUi } from "../../state/store.ts";
+import { getUi } from "../../state/store.ts";
 import { type Action, aDecision, needs } from "./action.ts";
 
 export const WHAT_IF: readonly Action[] = [
@@ -50,7 +51,7 @@ export const WHAT_IF: readonly Action[] = [
     blocked: aDecision,
     run: () => {
       if (getUi().place.view !== "task") navigate({ view: "task" }, "push");
-      setUi({ evidenceMode: "edit" });
+      openEvidenceEditor();
     },
   },
   {

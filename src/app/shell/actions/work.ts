@@ -9,8 +9,10 @@ import { openHub } from "../../session/hub.ts";
 import { scoreLeftOut, scorePointed } from "../../session/leave-out.ts";
 import { revertStudent } from "../../session/models.ts";
 import { chooseSharedModel } from "../../session/other-model.ts";
+import { scoreReferences } from "../../session/other-references.ts";
 import { resumeRun, stopRun, useNaming } from "../../session/run-actions.ts";
 import { cancelScoring, scoreDecision, scoreKey } from "../../session/score.ts";
+import { askTeacher } from "../../session/teacher-actions.ts";
 import { startTraining, stopTraining } from "../../session/training.ts";
 import { responsesOf, trainingForm } from "../../session/training-form.ts";
 import { probeTraining } from "../../session/training-probe.ts";
@@ -19,7 +21,16 @@ import { useSending } from "../../session/worker-training.ts";
 import { getUi, ROLES, setUi } from "../../state/store.ts";
 import { compareSides, standardOf } from "../../views/tokens/comparison.ts";
 import { largestChanges } from "../../views/tokens/largest-changes.ts";
-import { type Action, aDecision, aLibrary, type Blocked, needs, noModelAtWork, scores } from "./action.ts";
+import {
+  type Action,
+  aDecision,
+  aLibrary,
+  aPrompt,
+  type Blocked,
+  needs,
+  noModelAtWork,
+  scores,
+} from "./action.ts";
 
 function show(view: "tokens" | "training"): void {
   if (getUi().place.view !== view) navigate({ view }, "push");
@@ -32,13 +43,13 @@ function compared() {
   return known === undefined ? null : compareSides(known, decision!.recorded, place.compare);
 }
 
-/** Pins the token whose change is the next larger or smaller one; the largest where none is pinned. */
+/** Selects the token whose change is the next larger or smaller one; where none was chosen, the largest is selected. */
 function stepChange(by: 1 | -1): boolean {
   const deltas = compared()?.deltas ?? null;
   if (deltas === null) return false;
   const order = largestChanges(deltas);
   const { token } = getUi().place;
-  const at = token === null ? -1 : order.indexOf(token);
+  const at = token === null ? 0 : order.indexOf(token);
   const next = order[at < 0 ? 0 : at + by];
   if (next === undefined) return false;
   show("tokens");
@@ -74,7 +85,7 @@ export const WORK: readonly Action[] = [
     group: "Tokens",
     keys: ["s"],
     words: "teacher log-probabilities",
-    blocked: needs(aDecision, noModelAtWork),
+    blocked: needs(aDecision, aPrompt, noModelAtWork),
     run: () => {
       show("tokens");
       void scoreDecision();
@@ -147,6 +158,17 @@ export const WORK: readonly Action[] = [
     },
   },
   {
+    id: "leave-out-events",
+    title: "Leave out each event of the evidence",
+    group: "Tokens",
+    words: "which part moved this token attribution explain",
+    blocked: needs(aDecision, scores, noModelAtWork),
+    run: () => {
+      show("tokens");
+      void scoreLeftOut("all events");
+    },
+  },
+  {
     id: "leave-out-marked",
     title: "Leave out the marked part of the evidence",
     group: "Tokens",
@@ -158,6 +180,28 @@ export const WORK: readonly Action[] = [
     run: () => {
       show("tokens");
       void scorePointed();
+    },
+  },
+  {
+    id: "ask-teacher",
+    title: "Ask the teacher what it would do instead",
+    group: "Tokens",
+    words: "generate decode sample greedy action",
+    blocked: needs(aDecision, scores, noModelAtWork),
+    run: () => {
+      show("tokens");
+      void askTeacher();
+    },
+  },
+  {
+    id: "score-references",
+    title: "Score the response under other references",
+    group: "Tokens",
+    words: "eligible evidence same robust",
+    blocked: needs(aDecision, scores, noModelAtWork),
+    run: () => {
+      show("tokens");
+      void scoreReferences();
     },
   },
   {
@@ -238,7 +282,7 @@ export const WORK: readonly Action[] = [
     words: "train step run",
     blocked: ({ place, ...ui }) => {
       if (place.view !== "training") return null;
-      return trainingForm().where === "worker"
+      return trainingForm().where !== "page"
         ? sending({ place, ...ui })
         : needs(whatToTrainOn, noModelAtWork)({ place, ...ui });
     },
@@ -255,18 +299,22 @@ export const WORK: readonly Action[] = [
     words: "measure cost plan how long",
     blocked: ({ place, ...ui }) => {
       if (place.view !== "training") return "open the training view first";
-      return trainingForm().where === "worker"
+      return trainingForm().where !== "page"
         ? sending({ place, ...ui })
         : needs(aDecision, recordedResponses, noModelAtWork)({ place, ...ui });
     },
-    run: () => void (trainingForm().where === "worker" ? measureOnWorker(true) : probeTraining()),
+    run: () => void (trainingForm().where !== "page" ? measureOnWorker(true) : probeTraining()),
   },
   {
     id: "rename-run",
     title: "Rename the shown run",
     group: "Train",
     words: "name title call",
-    blocked: () => (shownRun() === null ? "there is no run" : null),
+    blocked: () => {
+      const run = shownRun();
+      if (run === null) return "there is no run";
+      return run.where === "target" ? "a run on a target is known by its id" : null;
+    },
     run: () => useNaming.setState({ id: shownRun()!.id }),
   },
   {

@@ -54,7 +54,7 @@ function libraryText({ library }: UiState): string | null {
   if (library === null) return null;
   const sum = (pick: "sources" | "episodes"): number =>
     library.tasks.reduce((total, task) => total + task[pick], 0);
-  return `${countOf(library.tasks.length, "task")} with ${countOf(sum("sources"), "recorded execution")} and ${countOf(sum("episodes"), "student episode")}. The last column counts the student’s decisions in a state that some execution also visited.`;
+  return `${countOf(library.tasks.length, "task")} with ${countOf(sum("sources"), "recorded execution")} and ${countOf(sum("episodes"), "student episode")}. “Decisions matched” is the share of the student’s decisions in a state that some execution also visited.`;
 }
 
 const matrixText = ofDecision(({ decision }, { task }) => {
@@ -126,8 +126,8 @@ export const STEPS: readonly TourStep[] = [
     place: { view: "task", ...HERE },
     target: "[data-testid=sentence]",
     text: ofDecision(
-      ({ retrieval }) =>
-        `${retrieval.explanation.sentence} Below: every matching visit, with its rank or why it was rejected.`,
+      ({ retrieval: { explanation } }) =>
+        `This sentence names the record that is retained and says why. Below it stand all ${countOf(explanation.matched.length, "matching visit")}, each with its rank or the reason for its rejection.`,
     ),
   },
   {
@@ -160,7 +160,7 @@ export const STEPS: readonly TourStep[] = [
     id: "training",
     title: "The student learns from it",
     place: { view: "training", ...HERE },
-    target: ".training-form",
+    target: ".training-form, .form-fold",
     text: trainingText,
   },
 ];

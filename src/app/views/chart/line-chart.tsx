@@ -11,7 +11,7 @@ export interface Series {
   shape: "circle" | "square" | "triangle";
 }
 
-const MARGIN = { left: 46, right: 12, top: 10, bottom: 24 };
+const MARGIN = { left: 46, right: 12, top: 10, bottom: 30 };
 
 const SHAPES: Record<Series["shape"], string> = {
   circle: "M-2.6,0a2.6,2.6 0 1 0 5.2,0a2.6,2.6 0 1 0 -5.2,0",
@@ -91,11 +91,11 @@ export function LineChart({
           ))}
           {points.length > 0 &&
             ticks.map((tick) => (
-              <text key={tick} className="tick-x" x={x(tick)} y={height - 10} textAnchor="middle">
+              <text key={tick} className="tick-x" x={x(tick)} y={height - 16} textAnchor="middle">
                 {tick}
               </text>
             ))}
-          <text className="tick-x" x={width - MARGIN.right} y={height - 0.5} textAnchor="end">
+          <text className="tick-x" x={width - MARGIN.right} y={height - 4} textAnchor="end">
             {xLabel}
           </text>
           {marked !== null && (

@@ -3,12 +3,13 @@ import { memo } from "react";
 import type { LibrarySummary, TaskSummary } from "../../model.ts";
 import { saveIndex } from "../../session/save-index.ts";
 import { countOf } from "../../shell/plural.ts";
+import { shownColumns } from "../../state/libraries.ts";
 import { useUi } from "../../state/store.ts";
 import { shownName, shownText } from "../../text/shown-text.ts";
 import { NothingOpen } from "../nothing-open.tsx";
 import { ImportReport } from "./import-report.tsx";
 import { LibrariesTable } from "./libraries-table.tsx";
-import { OpenButtons } from "./open-panel.tsx";
+import { OpenMenu } from "./open-panel.tsx";
 import { TaskTable } from "./task-table.tsx";
 
 export function LibraryView() {
@@ -46,9 +47,10 @@ const OpenLibrary = memo(function OpenLibrary({ library }: { library: LibrarySum
             )}
             {library.recordedScores > 0 &&
               ` · recorded teacher scores of ${countOf(library.recordedScores, "decision")}`}
+            <WithoutPrompts decisions={count((task) => task.decisions)} />
           </p>
         </div>
-        <OpenButtons />
+        <OpenMenu />
       </div>
       {library.imported && (
         <ImportReport key={`report ${library.id}`} library={library.id} report={library.imported} />
@@ -69,7 +71,7 @@ const OpenLibrary = memo(function OpenLibrary({ library }: { library: LibrarySum
         ones were visited by two or more executions. <strong>Matched</strong> is the share of student
         decisions whose state some execution visited; <strong>fallbacks</strong> is that of decisions whose
         successful reference is a whole record, since no successful execution shares a state so far.{" "}
-        <strong>Mean Δ</strong> is of the decisions scored here, in nats a token. Files:{" "}
+        <strong>Mean Δ</strong> is of the decisions scored here, in nats per token. Files:{" "}
         {library.files
           .map((file) => `${shownName(file.name)} (${file.records.toLocaleString("en")} ${file.kind})`)
           .join(", ")}
@@ -78,6 +80,22 @@ const OpenLibrary = memo(function OpenLibrary({ library }: { library: LibrarySum
     </section>
   );
 });
+
+/** Says of a library whose decisions were recorded without prompts that it can be looked at but not scored. */
+function WithoutPrompts({ decisions }: { decisions: number }) {
+  const columns = useUi(shownColumns);
+  if (columns === null || decisions === 0 || columns.prompted.some((count) => count < 0)) return null;
+  const without = decisions - columns.prompted.reduce((sum, count) => sum + count, 0);
+  if (without === 0) return null;
+  return (
+    <span data-testid="no-prompts">
+      {" · "}
+      {without === decisions
+        ? "no prompts were recorded: retrieval and evidence can be read, but nothing can be scored"
+        : `${countOf(without, "decision")} without a recorded prompt, which cannot be scored`}
+    </span>
+  );
+}
 
 /** Which files have their index from beside them, and those that can have it there next time. */
 function Indices({ library, indices }: Pick<LibrarySummary, "indices"> & { library: string }) {

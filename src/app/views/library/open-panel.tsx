@@ -2,8 +2,18 @@
 import { useState } from "react";
 import { openAddresses, openDropped, openSample } from "../../session/open.ts";
 import { hasWorker } from "../../session/shared-folder.ts";
+import { Menu } from "../../shell/menu.tsx";
 import { setUi, useUi } from "../../state/store.ts";
 import { PickButton } from "../pick-button.tsx";
+
+/** One menu of them, beside what is open. */
+export function OpenMenu() {
+  return (
+    <Menu label="Open…">
+      <OpenButtons />
+    </Menu>
+  );
+}
 
 export function OpenButtons({ primary = false }: { primary?: boolean }) {
   const busy = useUi((ui) => ui.opening !== null);

@@ -22,6 +22,7 @@ export const TaskRow = memo(function TaskRow({
   shared,
   matched,
   fallback,
+  prompted,
   delta,
 }: {
   task: TaskSummary;
@@ -30,6 +31,7 @@ export const TaskRow = memo(function TaskRow({
   shared: number;
   matched: number;
   fallback: number;
+  prompted: number;
   delta: TaskDelta | null;
 }) {
   const open = (): void => goToTask(task.task, task.environment);
@@ -78,19 +80,27 @@ export const TaskRow = memo(function TaskRow({
       </td>
       <ShareCell count={matched} of={task.decisions} what="decisions matched" bar />
       <ShareCell count={fallback} of={task.decisions} what="decisions with a fallback" />
-      <td
-        className="number"
-        title={
-          delta === null
-            ? "no decision of it was scored here"
-            : `${countOf(delta.tokens, "token")} of ${countOf(delta.decisions, "scored decision")}`
-        }
-      >
-        {delta === null ? "–" : nats(delta.mean, true)}
+      <td className="number" title={deltaTitle(delta, task, prompted)}>
+        {delta !== null ? (
+          nats(delta.mean, true)
+        ) : prompted === 0 && task.decisions > 0 ? (
+          <span className="note">no prompts</span>
+        ) : (
+          "–"
+        )}
       </td>
     </tr>
   );
 });
+
+/** What the last column says. */
+function deltaTitle(delta: TaskDelta | null, { decisions }: TaskSummary, prompted: number): string {
+  if (delta !== null)
+    return `${countOf(delta.tokens, "token")} of ${countOf(delta.decisions, "scored decision")}`;
+  if (decisions === 0) return "no student episode";
+  if (prompted === 0) return "its decisions were recorded without prompts, so no teacher can score them";
+  return "none of its decisions has been scored here";
+}
 
 /** A share of a task's decisions; or why it is not known. */
 function ShareCell(props: { count: number; of: number; what: string; bar?: boolean }) {

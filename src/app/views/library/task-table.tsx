@@ -136,6 +136,7 @@ export function TaskTable({ tasks }: { tasks: readonly TaskSummary[] }) {
                 shared={columns?.sharedStates[task.place] ?? UNCOUNTED}
                 matched={columns?.matched[task.place] ?? UNCOUNTED}
                 fallback={columns?.fallback[task.place] ?? UNCOUNTED}
+                prompted={columns?.prompted[task.place] ?? UNCOUNTED}
                 delta={scored.get(taskKey(task.environment, task.task)) ?? null}
               />
             ))}

@@ -56,7 +56,7 @@ function ComparisonText({ comparison }: { comparison: Comparison }) {
       . Of {countOf(tasks * seeds.length, "pair")} of episodes both won {pairs.both}, only this one{" "}
       {pairs.only_a}, only the other {pairs.only_b}, neither {pairs.neither}.
       {left_out.length > 0 &&
-        ` ${countOf(left_out.length, "task")} left out, since an episode of either is no result.`}
+        ` ${countOf(left_out.length, "task")} left out, since an episode of either is not a result.`}
     </p>
   );
 }

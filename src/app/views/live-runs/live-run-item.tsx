@@ -16,7 +16,7 @@ import { EvaluationFigures } from "./evaluation-figures.tsx";
 
 const STATES: Record<LiveRun["state"], string> = {
   running: "playing",
-  cancelling: "cancel requested",
+  cancelling: "ending",
   cancelled: "cancelled",
   failed: "failed",
   lost: "interrupted",
@@ -89,7 +89,7 @@ function Playing({ run }: { run: LiveRun }) {
       {!elsewhere && (
         <span>
           <button type="button" disabled={state === "cancelling"} onClick={() => void cancelLiveRun()}>
-            {state === "cancelling" ? "Cancel requested…" : "Cancel"}
+            {state === "cancelling" ? "Ending…" : "Cancel"}
           </button>
         </span>
       )}

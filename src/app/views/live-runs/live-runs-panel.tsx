@@ -1,14 +1,9 @@
 /** Collections and evaluations in the open games: what to play, how far it is, and what came of it. */
-import { useEffect } from "react";
-import { useLiveRuns } from "../../session/live-runs-store.ts";
-import { restoreLiveRuns } from "../../session/tab-live-runs.ts";
 import { LiveRunForm } from "./live-run-form.tsx";
-import { LiveRunItem } from "./live-run-item.tsx";
+import { LiveRunList, useLiveRunCount } from "./live-run-list.tsx";
 
 export function LiveRunsPanel() {
-  const runs = useLiveRuns((state) => state.runs);
-  useEffect(() => void restoreLiveRuns(), []);
-  const newest = Object.values(runs).sort((a, b) => (a.created < b.created ? 1 : -1));
+  const count = useLiveRunCount();
   return (
     <section className="panel live-runs" aria-labelledby="live-runs-title">
       <div className="panel-head">
@@ -16,12 +11,8 @@ export function LiveRunsPanel() {
       </div>
       <div className="play-body">
         <LiveRunForm />
-        <ul className="live-run-list">
-          {newest.map((run) => (
-            <LiveRunItem key={run.id} run={run} all={newest} />
-          ))}
-        </ul>
-        {newest.length === 0 && (
+        <LiveRunList />
+        {count === 0 && (
           <p className="note hint">
             An evaluation plays each task once for each seed and shows the success rate, score and rounds. A
             collection plays each task K times, replays every execution, and makes a library of them. What has

@@ -77,8 +77,8 @@ export function ActionBox({ turn, disabled }: { turn: EnvironmentTurn; disabled:
           spellCheck={false}
           disabled={disabled}
           value={draft}
-          placeholder="words to filter, or a whole action"
-          title="Down and up choose, Enter plays"
+          placeholder="filter by words, or type a whole action"
+          title="Up and Down select, Enter plays"
           data-testid="action"
           onChange={({ target }) => setPlay({ draft: target.value })}
           onKeyDown={press}

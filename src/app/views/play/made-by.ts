@@ -4,7 +4,7 @@ import { type MadeConfig, ROOM_SIZES, SEED_LIMIT } from "../../../core/environme
 import { isOneOf } from "../../../core/one-of.ts";
 import type { TaskName } from "../../model.ts";
 
-/** Null for a task that is none of ours, and for shops, whose names do not say how much they sell. */
+/** Null for a task that we did not make, and for shops, whose names do not say how much they sell. */
 export function madeBy({ environment, task }: TaskName): MadeConfig | null {
   const [, size = "", type = "", seed = ""] = /^made\/(\w+)\/(\w+)-(\d{1,9})$/.exec(task) ?? [];
   if (environment !== "alfworld" || !isOneOf(ROOM_SIZES, size) || !isOneOf(TASK_TYPES, type)) return null;

@@ -9,7 +9,7 @@ export const SEARCH = "search[";
 const OBJECT = /\bOBJ\b/;
 
 /**
- * Whole actions, in the environment's order; a search is none, since it needs words. ScienceWorld's templates are listed
+ * Whole actions, in the environment's order; a search is not listed, since it needs words. ScienceWorld's templates are listed
  * as they are until words are typed, and then with each object in each of their places; the entries of its open menu
  * with their numbers.
  *

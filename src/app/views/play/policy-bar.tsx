@@ -67,7 +67,7 @@ export function PolicyBar({
   return (
     <div className="policy-bar">
       <label className="form-field">
-        <span className="caption">Or a model decides</span>
+        <span className="caption">Or let a model decide</span>
         <select
           value={policy}
           disabled={playing !== null}
@@ -87,7 +87,7 @@ export function PolicyBar({
         max={999_999}
         value={repetition}
         disabled={playing !== null}
-        title="Part of the seeds of its responses, from the next episode on"
+        title="Part of the seed of its responses, from the next episode on"
         onValue={(value) => setPlay({ repetition: value })}
       />
       <NumberField

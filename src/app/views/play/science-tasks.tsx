@@ -45,7 +45,7 @@ export function ScienceTasks() {
       </label>
       <div className="make-row">
         <Count name="first" label="First variation" value={0} least={0} most={most - 1} />
-        <Count name="count" label="Variations of each" value={1} most={most} />
+        <Count name="count" label="Variations per task" value={1} most={most} />
       </div>
       <label className="form-field">
         <span className="caption">Simplifications</span>
@@ -54,7 +54,7 @@ export function ScienceTasks() {
           name="simplification"
           defaultValue="easy"
           pattern="[a-zA-Z,]*"
-          title="As the simulator calls them, with commas between; none where it is empty"
+          title="Names as the simulator uses them, separated by commas; empty for none"
         />
       </label>
       <div className="open-buttons">

@@ -18,14 +18,15 @@ const same = (a: RowWindow, b: RowWindow): boolean =>
   a.first === b.first && a.end === b.end && a.before === b.before && a.after === b.after;
 
 /**
- * Rows of any known heights; goes back to the top when `top` is another value. `most`: the element is never higher, in
- * CSS pixels, so that its height need not be asked for before the first frame.
+ * Rows of any known heights; goes back to the top when `top` is another value. `most`: what scrolls is hardly ever
+ * higher, in CSS pixels, so that its height need not be asked for before the first frame. `within`: a selector of what
+ * scrolls, where that is not the element itself but something around it, with more than these rows in it.
  */
 export function useRowHeights(
   scroller: RefObject<HTMLElement | null>,
   heights: RowHeights,
   top: unknown,
-  { overscan, most }: { overscan?: number; most?: number } = {},
+  { overscan, most, within }: { overscan?: number; most?: number; within?: string } = {},
 ): RowWindow {
   const [scrolled, setScrolled] = useState<Scrolled>({ top: 0, height: most ?? 1000 });
   const drawn = useRef(heights);
@@ -36,26 +37,29 @@ export function useRowHeights(
   }, [heights]);
   useLayoutEffect(() => {
     const element = scroller.current;
-    if (element === null) return;
+    const around = within === undefined ? element : (element?.closest(within) ?? null);
+    if (element === null || around === null) return;
+    const above = (): number => around.getBoundingClientRect().top - element.getBoundingClientRect().top;
     const look = (): void => {
-      const next = { top: element.scrollTop, height: element.clientHeight };
+      const next = { top: around === element ? element.scrollTop : above(), height: around.clientHeight };
       at.current = next.top;
       const shows = (each: Scrolled): RowWindow => rowWindow(drawn.current, each, overscan);
       // Within a row nothing is redrawn.
       setScrolled((before) => (same(shows(before), shows(next)) ? before : next));
     };
     if (most === undefined) look();
-    element.addEventListener("scroll", look, { passive: true });
+    around.addEventListener("scroll", look, { passive: true });
     const observer = new ResizeObserver(look);
     observer.observe(element);
+    observer.observe(around);
     return () => {
-      element.removeEventListener("scroll", look);
+      around.removeEventListener("scroll", look);
       observer.disconnect();
     };
-  }, [scroller, overscan, most]);
+  }, [scroller, overscan, most, within]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another list starts at its top
   useLayoutEffect(() => {
-    if (at.current > 0) scroller.current?.scrollTo({ top: 0 });
-  }, [scroller, top]);
+    if (within === undefined && at.current > 0) scroller.current?.scrollTo({ top: 0 });
+  }, [scroller, top, within]);
   return rowWindow(heights, scrolled, overscan);
 }

@@ -8,9 +8,9 @@ import { computeWorker } from "../../session/models.ts";
 import { shownName } from "../../text/shown-text.ts";
 import { nats, probability, shortToken } from "../tokens/format.ts";
 
-async function readBatch({ id, where }: Run): Promise<BatchView | null> {
-  if (where === "page") return (await computeWorker()).api.latestBatch(id);
-  return parseBatch(await (await worker.file(id, "batch.jsonl")).text());
+async function readBatch(run: Run): Promise<BatchView | null> {
+  if (run.where === "page") return (await computeWorker()).api.latestBatch(run.id);
+  return parseBatch(await (await worker.file(run, "batch.jsonl")).text());
 }
 
 export function BatchPanel({ run }: { run: Run }) {

@@ -1,9 +1,9 @@
 /** The curves on the screen as one drawing to save: see src/app/export. */
 import type { Drawn } from "../../export/picture.ts";
-import { shownName } from "../../text/shown-text.ts";
-import { LETTERS, POINT_SHAPE, readAt, type ShownFigure } from "./figures.ts";
+import { POINT_SHAPE, type ShownFigure } from "./figures.ts";
 import type { Charted } from "./run-chart.tsx";
 import { stepsText } from "./run-state.tsx";
+import { numberOf, readSeries, seriesName } from "./series.ts";
 
 /** The charts of `grid`, with what is read of each run at `step` (null: at its last) as headings. */
 export function drawnCurves(
@@ -16,33 +16,34 @@ export function drawnCurves(
   const svg = figures.flatMap(({ key, title, unit, bars }) => {
     const drawn = grid.querySelector<SVGSVGElement>(`svg[data-figure="${key}"]`);
     if (drawn === null) return [];
-    const read = charted.map(({ run, letter }) => {
-      const value = readAt(run, key, step);
-      return alone ? value : `${LETTERS[letter]} ${value}`;
+    const read = charted.map(({ series, place }) => {
+      const value = readSeries(series, key, step);
+      return alone ? value : `${numberOf(place)} ${value}`;
     });
     const measured = [unit, bars].filter((part) => part !== undefined && part !== "").join("; ");
     return [
       { svg: drawn, heading: `${title}${measured === "" ? "" : ` (${measured})`}: ${read.join(", ")}` },
     ];
   });
-  const facts = charted.map(({ run, letter }) => {
+  const facts = charted.map(({ series, place }) => {
+    const [run] = series;
     const { start } = run.figures;
     return [
-      `${alone ? "" : `${LETTERS[letter]}: `}${shownName(run.title)}, ${run.id}`,
-      run.where === "page" ? "in the page" : "on the worker",
+      `${alone ? "" : `${numberOf(place)}: `}${seriesName(series)}, ${series.map(({ id }) => id).join(", ")}`,
+      { page: "in the page", worker: "on the worker", target: `on ${run.launched?.target}` }[run.where],
       `step ${stepsText(run)}`,
       ...(start === null ? [] : [`student ${start.student.model}`, `teacher ${start.teacher.model}`]),
     ].join(", ");
   });
   return {
     svg,
-    title: alone ? shownName(charted[0]!.run.title) : "Training runs",
+    title: alone ? seriesName(charted[0]!.series) : "Training runs",
     caption: `${facts.join(". ")}. Figures in the headings are of ${step === null ? "the last step" : `step ${step}`}.`,
     legend: alone
       ? []
-      : charted.map(({ run, letter }) => ({
-          name: `${LETTERS[letter]} ${shownName(run.title)}`,
-          className: `run-series run-${letter}`,
+      : charted.map(({ series, place }) => ({
+          name: `${numberOf(place)} ${seriesName(series)}`,
+          className: `run-series run-${place}`,
           shape: POINT_SHAPE,
         })),
   };

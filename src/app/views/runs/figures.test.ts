@@ -31,7 +31,7 @@ it("reads the last evaluation up to a step, with its spread, and draws its inter
   expect(readAt(run, "loss", 3)).toBe("–");
 });
 
-it("puts the letters of curves apart, in the order of their ends", () => {
+it("puts the numbers of curves apart, in the order of their ends", () => {
   expect(spread([40, 40, 10], 10, 126)).toEqual([40, 50, 10]);
   expect(spread([126, 126, 120], 10, 126)).toEqual([116, 126, 106]);
   fc.assert(

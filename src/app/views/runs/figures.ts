@@ -32,25 +32,22 @@ export const SHOWN_FIGURES: readonly ShownFigure[] = [
   { key: "loss", title: "Loss, Eq. (9)", unit: "" },
   { key: "meanAdvantage", title: "Mean advantage", unit: "nats" },
   { key: "clipFraction", title: "Share of clipped tokens", unit: "", least: 0 },
-  { key: "rolloutKl", title: "KL to the rollout policy", unit: "nats a token", least: 0 },
+  { key: "rolloutKl", title: "KL to the rollout policy", unit: "nats per token", least: 0 },
   { key: "gradNorm", title: "Gradient norm before clipping", unit: "", least: 0 },
   { key: "alignment", title: "Σ w A log p", unit: "" },
-  { key: "tokensPerSecond", title: "Response tokens a second", unit: "", least: 0 },
-  { key: "success", title: "Success of episodes played again", unit: "share", least: 0 },
+  { key: "tokensPerSecond", title: "Response tokens per second", unit: "", least: 0 },
+  { key: "success", title: "Success rate of rollouts", unit: "share", least: 0 },
   {
     ...{ key: "evaluatedSr", title: "Success rate on the evaluation’s tasks", unit: "%", least: 0 },
     bars: "bars: 95 % interval over tasks; ± SD over seeds",
   },
 ];
 
-/** The letter, dash and point of the n-th run on a chart: six that differ without colour. */
-export const LETTERS = ["A", "B", "C", "D", "E", "F"] as const;
-
 /** The outline of a curve's points, 4.8 pixels across. */
 export const POINT_SHAPE = "M2.4,0A2.4,2.4,0,1,1,-2.4,0A2.4,2.4,0,1,1,2.4,0Z";
 
 /**
- * Where the letters at the ends of curves stand, in pixels from the top: in the curves' order, so far apart that none
+ * Where the numbers at the ends of curves stand, in pixels from the top: in the curves' order, so far apart that none
  * covers another, and none below `lowest` while there is room above it.
  */
 export function spread(ends: readonly number[], apart: number, lowest: number): number[] {
@@ -68,9 +65,10 @@ export function spread(ends: readonly number[], apart: number, lowest: number): 
   return placed;
 }
 
-/** A point of a curve, with the ends of its bar where it has one. */
+/** A point of a curve, with the ends of its bar, or of the spread of its runs, where it has them. */
 export interface CurvePoint extends XY {
   bar?: readonly [low: number, high: number];
+  band?: readonly [low: number, high: number];
 }
 
 /** The curve of a figure, by rising step; steps without a number have no point. */
@@ -106,13 +104,17 @@ export function spreadText({ mean, sd }: Spread): string {
   return sd === null ? mean.toFixed(1) : `${mean.toFixed(1)} ± ${sd.toFixed(1)}`;
 }
 
-/** A figure as it is read: four digits. */
+/** A figure as it is read. */
 export function figureText(
   point: RunPoint | undefined,
   key: Exclude<ShownFigure["key"], "evaluatedSr">,
 ): string {
   const value = point?.[key] ?? null;
-  if (value === null) return "–";
+  return value === null ? "–" : numberText(value);
+}
+
+/** A number with four digits. */
+export function numberText(value: number): string {
   if (value === 0) return "0";
   const text =
     Math.abs(value) >= 1e-3 && Math.abs(value) < 1e5 ? value.toPrecision(4) : value.toExponential(2);

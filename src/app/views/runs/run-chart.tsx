@@ -1,20 +1,22 @@
-/** One figure of several runs by step: letters, dashes and points tell them apart, one crosshair goes through all. */
-import { line, scaleLinear } from "d3";
+/** One figure of several runs by step: numbers, dashes and points tell them apart, one crosshair goes through all. */
+import { area, line, scaleLinear } from "d3";
 import { memo, useDeferredValue, useMemo, useRef } from "react";
-import type { Run } from "../../runs/run.ts";
 import { shownName } from "../../text/shown-text.ts";
 import { decimate, type XY } from "../chart/decimate.ts";
+import { smooth } from "../chart/smooth.ts";
 import { tickText } from "../chart/tick-text.ts";
 import { useSize } from "../task/use-size.ts";
-import { curveOf, LETTERS, POINT_SHAPE, readAt, type ShownFigure, spread } from "./figures.ts";
+import { type CurvePoint, POINT_SHAPE, type ShownFigure, spread } from "./figures.ts";
+import { numberOf, readSeries, type Series, seriesCurve } from "./series.ts";
+import { type StageSpan, stageSpans } from "./stages.ts";
 
-const MARGIN = { left: 52, right: 14, top: 10, bottom: 24 };
-const HEIGHT = 150;
+const MARGIN = { left: 52, right: 20, top: 14, bottom: 24 };
+const HEIGHT = 154;
 
-/** The runs on a chart, by their letters. */
+/** A curve's runs, and its place among the curves of the chart. */
 export interface Charted {
-  run: Run;
-  letter: number;
+  series: Series;
+  place: number;
 }
 
 /** The span of an axis: of one value, some room about it, but none below what the figure can be. */
@@ -32,38 +34,56 @@ function drawn(
   steps: [number, number],
   width: number,
   takenBack: number | null,
+  smoothing: number,
 ) {
   const x = scaleLinear(padded(...steps), [MARGIN.left, Math.max(MARGIN.left + 1, width - MARGIN.right)]);
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  const all = runs.map(({ run, letter }) => {
-    const points = curveOf(run, key);
-    for (const { y, bar = [y, y] } of points) {
-      low = Math.min(low, bar[0]);
-      high = Math.max(high, bar[1]);
+  const all = runs.map((charted) => {
+    const points = seriesCurve(charted.series, key);
+    for (const { y, bar, band = bar ?? [y, y] } of points) {
+      low = Math.min(low, band[0]);
+      high = Math.max(high, band[1]);
     }
-    return { run, letter, points };
+    return { ...charted, points };
   });
   const y = scaleLinear(padded(low, high, least), [HEIGHT - MARGIN.bottom, MARGIN.top]).nice(4);
   const lines = line<XY>(
     (point) => x(point.x),
     (point) => y(point.y),
   );
+  const bands = area<CurvePoint>(
+    (point) => x(point.x),
+    (point) => y(point.band![0]),
+    (point) => y(point.band![1]),
+  ).defined(({ band }) => band !== undefined);
   const path = (points: readonly XY[]): string => lines(decimate(points, width, x)) ?? "";
   const series = all.map((each) => {
     const { points } = each;
-    const kept = takenBack === null ? points : points.filter((point) => point.x <= takenBack);
+    // Evaluations are few and have bars of their own: they are not smoothed.
+    const isSmooth = smoothing > 1 && points.some(({ bar }) => bar === undefined);
+    const drawnPoints = isSmooth ? smooth(points, smoothing) : points;
+    const kept = takenBack === null ? drawnPoints : drawnPoints.filter((point) => point.x <= takenBack);
     // From the last step that is left on, so that the curve has no gap.
-    const gone = points.slice(Math.max(0, kept.length - 1));
-    const gonePath = kept.length < points.length ? path(gone) : null;
-    return { ...each, kept, path: path(kept), gonePath };
+    const gone = drawnPoints.slice(Math.max(0, kept.length - 1));
+    const gonePath = kept.length < drawnPoints.length ? path(gone) : null;
+    return {
+      ...each,
+      points: drawnPoints,
+      kept,
+      path: path(kept),
+      gonePath,
+      rawPath: isSmooth ? path(points) : null,
+      bandPath: bands(points),
+    };
   });
-  return { series, x, y };
+  const stages = stageSpans(runs);
+  return { series, stages, x, y };
 }
 
 /** What a step of the crosshair leaves alone: axes, marks and curves. */
 const Curves = memo(function Curves({
   runs,
-  drawing: { series, x, y },
+  drawing: { series, stages, x, y },
   width,
 }: {
   runs: readonly Charted[];
@@ -72,10 +92,10 @@ const Curves = memo(function Curves({
 }) {
   const ticks = x.ticks(Math.max(2, Math.floor(width / 70))).filter(Number.isInteger);
   // Marks are only ever added, so that their number in a run is what they are known by.
-  const marks = runs.flatMap(({ run, letter }) =>
-    run.figures.marks.map((mark, n) => ({ id: `${run.id} ${n}`, letter, mark })),
+  const marks = runs.flatMap(({ series: own, place }) =>
+    own.flatMap(({ id, figures }) => figures.marks.map((mark, n) => ({ id: `${id} ${n}`, place, mark }))),
   );
-  const letters = spread(
+  const ends = spread(
     series.map(({ points }) => y(points.at(-1)?.y ?? 0)),
     10,
     HEIGHT - MARGIN.bottom,
@@ -98,7 +118,16 @@ const Curves = memo(function Curves({
           {tick}
         </text>
       ))}
-      {marks.map(({ id, letter, mark }) => (
+      {stages.map((span, n) => (
+        <StageMark
+          key={`${span.from} ${span.name}`}
+          span={span}
+          at={Math.max(MARGIN.left, x(span.from - 0.5))}
+          room={stages[n + 1] === undefined ? width - MARGIN.right : x(stages[n + 1]!.from - 0.5)}
+          isFirst={n === 0}
+        />
+      ))}
+      {marks.map(({ id, place, mark }) => (
         <line
           key={id}
           className={`run-mark ${mark.kind}`}
@@ -107,17 +136,19 @@ const Curves = memo(function Curves({
           y1={MARGIN.top}
           y2={HEIGHT - MARGIN.bottom}
         >
-          <title>{`${LETTERS[letter]}, after step ${mark.step}: ${shownName(mark.text, 500)}`}</title>
+          <title>{`${numberOf(place)}, after step ${mark.step}: ${shownName(mark.text, 500)}`}</title>
         </line>
       ))}
-      {series.map(({ run, letter, points, kept, path, gonePath }, i) => {
+      {series.map(({ series: [first], place, points, kept, path, gonePath, rawPath, bandPath }, i) => {
         const last = points.at(-1);
         return (
-          <g key={run.id} className={`run-series run-${letter}`}>
+          <g key={first.id} className={`run-series run-${place}`}>
+            {bandPath !== null && <path className="band" d={bandPath} />}
+            {rawPath !== null && <path className="curve raw" d={rawPath} />}
             <path className="curve" d={path} />
             {gonePath !== null && (
               <path className="curve taken-back" d={gonePath}>
-                <title>Taken back: the student has no longer these steps</title>
+                <title>Taken back: the student no longer has these steps</title>
               </path>
             )}
             {points.map(
@@ -127,6 +158,7 @@ const Curves = memo(function Curves({
                 ),
             )}
             {points.length <= 40 &&
+              rawPath === null &&
               points.map((point, n) => (
                 <path
                   key={point.x}
@@ -136,8 +168,8 @@ const Curves = memo(function Curves({
                 />
               ))}
             {last !== undefined && runs.length > 1 && (
-              <text className="run-letter" x={x(last.x) + 4} y={letters[i]} dy="0.32em">
-                {LETTERS[letter]}
+              <text className="run-number" x={x(last.x) + 3} y={ends[i]} dy="0.32em">
+                {numberOf(place)}
               </text>
             )}
           </g>
@@ -147,6 +179,37 @@ const Curves = memo(function Curves({
   );
 });
 
+/** Where a stage begins, with its name where there is room for it; the first one begins with the chart. */
+function StageMark({
+  span: { name, from, who },
+  at,
+  room,
+  isFirst,
+}: {
+  span: StageSpan;
+  /** Pixels from the left, of its first step and of what comes after it. */
+  at: number;
+  room: number;
+  isFirst: boolean;
+}) {
+  const text = who === null ? name : `${who} ${name}`;
+  const fits = room - at > 8 + 6.5 * text.length;
+  return (
+    <g className="stage" data-stage={name}>
+      {!isFirst && (
+        <line x1={at} x2={at} y1={MARGIN.top} y2={HEIGHT - MARGIN.bottom}>
+          <title>{`${text} from step ${from} on`}</title>
+        </line>
+      )}
+      {fits && (
+        <text x={at + 4} y={MARGIN.top - 2}>
+          {text}
+        </text>
+      )}
+    </g>
+  );
+}
+
 export function RunChart({
   figure,
   runs,
@@ -154,6 +217,7 @@ export function RunChart({
   to,
   step,
   takenBack = null,
+  smoothing,
   onStep,
 }: {
   figure: ShownFigure;
@@ -165,6 +229,8 @@ export function RunChart({
   step: number | null;
   /** Steps after this one were taken back: they are drawn paler. */
   takenBack?: number | null;
+  /** Steps that a point of the curve is the mean of; figures are read from the curve as it was measured. */
+  smoothing: number;
   onStep: (step: number | null) => void;
 }) {
   const box = useRef<HTMLElement>(null);
@@ -173,15 +239,12 @@ export function RunChart({
   const { key, title, unit, least, bars } = figure;
   // A hover reads another step of the same curves.
   const drawing = useMemo(
-    () => (width === 0 ? null : drawn(runs, { key, least }, [from, to], width, takenBack)),
-    [runs, key, least, from, to, width, takenBack],
+    () => (width === 0 ? null : drawn(runs, { key, least }, [from, to], width, takenBack, smoothing)),
+    [runs, key, least, from, to, width, takenBack, smoothing],
   );
-  const read = runs.map(({ run, letter }) => ({
-    id: run.id,
-    letter,
-    text: readAt(run, key, step),
-  }));
-  const said = read.map(({ letter, text }) => `${LETTERS[letter]} ${text}`).join(", ");
+  const read = runs.map(({ series, place }) => ({ place, text: readSeries(series, key, step) }));
+  const isAlone = runs.length === 1;
+  const said = read.map(({ place, text }) => (isAlone ? text : `${numberOf(place)} ${text}`)).join(", ");
   return (
     <figure className="panel run-chart" ref={box}>
       <figcaption>
@@ -189,9 +252,9 @@ export function RunChart({
         {unit !== "" && <span className="note">{unit}</span>}
         {bars !== undefined && <span className="note">{bars}</span>}
         <span className="run-readout">
-          {read.map(({ id, letter, text }) => (
-            <span key={id} className={`run-series run-${letter}`}>
-              <b>{LETTERS[letter]}</b> {text}
+          {read.map(({ place, text }) => (
+            <span key={place} className={`run-series run-${place}`}>
+              {!isAlone && <b>{numberOf(place)}</b>} {text}
             </span>
           ))}
         </span>

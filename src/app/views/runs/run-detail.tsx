@@ -1,6 +1,7 @@
 /** One run: its state, what it was asked, its command, its log and files, and its export. */
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { policyWords } from "../../../core/loop/train-config.ts";
+import { servedWords, TOLD_ABOVE } from "../../../engine/remote/calibration.ts";
 import { eventLines } from "../../runs/export-run.ts";
 import { namesHubModel, TOKEN_SENTENCE } from "../../runs/hub-models.ts";
 import { ENDED, type Figures, type Run } from "../../runs/run.ts";
@@ -16,8 +17,11 @@ import { LongText } from "../../text/long-text.tsx";
 import { shownName } from "../../text/shown-text.ts";
 import { BatchPanel } from "./batch-panel.tsx";
 import { CopyText } from "./copy-text.tsx";
+import { LaunchedPart } from "./launched-part.tsx";
 import { ResumeWithin } from "./resume-within.tsx";
 import { RunEvaluations } from "./run-evaluations.tsx";
+import { RunFacts } from "./run-facts.tsx";
+import { RunHeldOut } from "./run-held-out.tsx";
 import { RunButtons } from "./run-list.tsx";
 import { RunName } from "./run-name.tsx";
 import { leftText, RunStateLine, stepsText } from "./run-state.tsx";
@@ -35,8 +39,17 @@ async function saved(name: string, content: () => Promise<Blob>): Promise<void> 
   }
 }
 
-export function RunDetail({ run }: { run: Run }) {
-  const { id, figures, work } = { ...run, work: run.figures.work };
+/** `progress` says how far a run of this page is, in place of what its events say; `children` stand above its parts. */
+export function RunDetail({
+  run,
+  progress = null,
+  children,
+}: {
+  run: Run;
+  progress?: ReactNode;
+  children?: ReactNode;
+}) {
+  const { id, figures, work, launched } = { ...run, work: run.figures.work };
   const json = JSON.stringify(run.config, null, 2);
   const files = useRuns((state) => state.worker.files);
   const going = !ENDED.includes(run.state);
@@ -51,15 +64,21 @@ export function RunDetail({ run }: { run: Run }) {
         <p className="run-line" role="status">
           <span>
             <RunStateLine run={run} /> · step {stepsText(run)}
-            {going && ` · ${leftText(run)}`}
-            {going && work !== null && ` · ${work.what}: ${work.done} of ${work.total} ${work.unit}`}
-            {run.message !== null && ` · ${shownName(run.message, 1000)}`}
+            {going && progress === null && ` · ${leftText(run)}`}
+            {going &&
+              progress === null &&
+              work !== null &&
+              ` · ${work.what}: ${work.done} of ${work.total} ${work.unit}`}
+            {run.message !== null && launched === undefined && ` · ${shownName(run.message, 1000)}`}
             {takenBack !== undefined && !going && ` · ${takenBackText(takenBack)}`}
           </span>
-          {going && figures.total > 0 && (
+          {going && progress === null && figures.total > 0 && (
             <progress max={figures.total} value={figures.done} aria-label="Steps done" />
           )}
         </p>
+        {progress}
+        <RunFacts run={run} />
+        {launched !== undefined && <LaunchedPart run={run} launched={launched} />}
         {figures.marks.length > 0 && (
           <ul className="note run-marks">
             {figures.marks.map((mark, n) => (
@@ -78,11 +97,18 @@ export function RunDetail({ run }: { run: Run }) {
             ))}
           </ul>
         )}
+        {served(figures).map(({ text, isFar }) => (
+          <p key={text} className={isFar ? "fault" : "note"} data-testid="served">
+            {text}
+          </p>
+        ))}
         {notes(figures).map((note) => (
           <p key={note} className="note">
             {note}
           </p>
         ))}
+        {children}
+        <RunHeldOut run={run} />
         <div className="run-parts">
           <ResumeWithin run={run} />
           <details>
@@ -108,9 +134,9 @@ export function RunDetail({ run }: { run: Run }) {
             </details>
           )}
           <RunEvaluations run={run} />
-          {figures.done > 0 && <RunStudents run={run} />}
-          {run.where === "worker" && <Log id={id} />}
-          {run.where === "worker" && <Files id={id} />}
+          {figures.done > 0 && hasFiles(run) && <RunStudents run={run} />}
+          {run.where !== "page" && <Log run={run} />}
+          {run.where !== "page" && hasFiles(run) && <Files run={run} />}
           <span className="run-export">
             <button type="button" onClick={() => saveFile(`${id}-events.jsonl`, new Blob([eventLines(run)]))}>
               Events (JSONL)
@@ -131,6 +157,18 @@ const POLICY_NOTES = {
   task: `Its student plays each batch before the step: ${policyWords(true)}.`,
 } as const;
 
+/** Whether what it wrote can be read: of a run on a target, what was fetched. */
+const hasFiles = ({ where, launched }: Run): boolean => where !== "target" || launched?.fetched_at != null;
+
+/** What serves the models of a run, and how far it was seen to be from our own engine. */
+const served = ({ start }: Figures): { text: string; isFar: boolean }[] =>
+  (["teacher", "student"] as const).flatMap((role) => {
+    const model = start?.[role];
+    if (model?.served === undefined) return [];
+    const isFar = (model.served.calibration?.largest ?? 0) > TOLD_ABOVE;
+    return [{ text: `The ${role}: ${shownName(servedWords(model), 1000)}.`, isFar }];
+  });
+
 /** What a run trains on, and how its data differ from the paper's: one sentence each. */
 function notes({ excluded, epoch, start }: Figures): string[] {
   const episodes = excluded.reduce((sum, each) => sum + each.episodes, 0);
@@ -139,7 +177,7 @@ function notes({ excluded, epoch, start }: Figures): string[] {
   return [
     start?.unit === undefined ? [] : POLICY_NOTES[start.unit],
     episodes > 0
-      ? `${countOf(episodes, "episode")} ended for technical reasons and ${episodes === 1 ? "is" : "are"} no part of the updates.` +
+      ? `${countOf(episodes, "episode")} ended for technical reasons and ${episodes === 1 ? "is" : "are"} not part of the updates.` +
         (batches > 0 ? ` ${countOf(batches, "batch")} had no other and took no step.` : "")
       : [],
     repeating > 0
@@ -148,11 +186,11 @@ function notes({ excluded, epoch, start }: Figures): string[] {
   ].flat();
 }
 
-function Log({ id }: { id: string }) {
+function Log({ run }: { run: Run }) {
   const [text, setText] = useState<string | null>(null);
   const read = async (): Promise<void> => {
     try {
-      setText((await (await worker.log(id, LOG_LINES)).text()) || "It is empty.");
+      setText((await (await worker.log(run, LOG_LINES)).text()) || "It is empty.");
     } catch (error) {
       setText(faultNotice(error).text);
     }
@@ -167,7 +205,7 @@ function Log({ id }: { id: string }) {
         </button>{" "}
         <button
           type="button"
-          onClick={() => void saved(`${id}.log`, async () => (await worker.log(id)).blob())}
+          onClick={() => void saved(`${run.id}.log`, async () => (await worker.log(run)).blob())}
         >
           Save the whole log
         </button>
@@ -180,10 +218,10 @@ function Log({ id }: { id: string }) {
   );
 }
 
-function Files({ id }: { id: string }) {
+function Files({ run }: { run: Run }) {
   const [files, setFiles] = useState<{ path: string; bytes: number }[] | null>(null);
   const read = (): void => {
-    worker.results(id).then(setFiles, (error) => setUi({ notice: faultNotice(error) }));
+    worker.results(run).then(setFiles, (error) => setUi({ notice: faultNotice(error) }));
   };
   return (
     <details onToggle={(event) => event.currentTarget.open && read()}>
@@ -194,7 +232,7 @@ function Files({ id }: { id: string }) {
             <button
               type="button"
               onClick={() =>
-                void saved(path.split("/").at(-1)!, async () => (await worker.file(id, path)).blob())
+                void saved(path.split("/").at(-1)!, async () => (await worker.file(run, path)).blob())
               }
             >
               <bdi>{shownName(path)}</bdi>

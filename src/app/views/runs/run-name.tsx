@@ -4,8 +4,8 @@ import type { Run } from "../../runs/run.ts";
 import { renameRun, useNaming } from "../../session/run-actions.ts";
 import { shownName } from "../../text/shown-text.ts";
 
-/** As long as the worker takes it. */
-const LONGEST = 200;
+/** Characters of a name, as many as the worker takes. */
+export const LONGEST_NAME = 200;
 
 export function RunName({ run }: { run: Run }) {
   const naming = useNaming((state) => state.id === run.id);
@@ -47,7 +47,7 @@ function NameField({ run }: { run: Run }) {
         <input
           ref={field}
           value={text}
-          maxLength={LONGEST}
+          maxLength={LONGEST_NAME}
           onChange={(event) => setText(event.target.value)}
           onKeyDown={(event) => event.key === "Escape" && close()}
         />

@@ -7,6 +7,7 @@ import { gigabytes } from "../../session/hub.ts";
 import { openStudentOf, type RunStudent, studentsOf } from "../../session/open-student.ts";
 import { isModelAtWork } from "../../state/computing.ts";
 import { setUi, useUi } from "../../state/store.ts";
+import { shownName } from "../../text/shown-text.ts";
 import { spreadText } from "./figures.ts";
 
 export function RunStudents({ run }: { run: Run }) {
@@ -31,19 +32,23 @@ export function RunStudents({ run }: { run: Run }) {
       <ul className="run-files">
         {students?.map((student) => (
           <li key={`${student.folder} ${student.step}`}>
-            <button
-              type="button"
-              disabled={busy}
-              onClick={() => void openStudentOf(run, student)}
-              aria-label={`Open this student, ${student.label}`}
-            >
-              Open this student
-            </button>{" "}
+            {student.elsewhere === null && (
+              <button
+                type="button"
+                disabled={busy}
+                onClick={() => void openStudentOf(run, student)}
+                aria-label={`Open this student, ${student.label}`}
+              >
+                Open this student
+              </button>
+            )}{" "}
             {student.label}
             {best !== null && student.step === best.step && <strong> best</strong>}{" "}
             <span className="note">
               {achieved(student)}
-              {gigabytes(student.bytes)} with its optimizer state, where it has one
+              {student.elsewhere === null
+                ? `${gigabytes(student.bytes)} with its optimizer state, where it has one`
+                : shownName(student.elsewhere, 1000)}
             </span>
           </li>
         ))}

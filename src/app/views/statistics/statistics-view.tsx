@@ -7,7 +7,9 @@ import { Scroller } from "../../shell/scroller.tsx";
 import { useUi } from "../../state/store.ts";
 import { LibrariesTable } from "../library/libraries-table.tsx";
 import { NothingOpen } from "../nothing-open.tsx";
+import { AblationPanel } from "./ablation-panel.tsx";
 import { BarChart } from "./bar-chart.tsx";
+import { CopyButton } from "./copy-button.tsx";
 import { type StatisticsTable, statisticsMarkdown, statisticsTables } from "./tables.ts";
 import { useStatistics } from "./use-statistics.ts";
 
@@ -47,7 +49,7 @@ function Counted({ library }: { library: LibrarySummary }) {
     <section className="statistics" aria-labelledby="statistics-title">
       <div className="library-head">
         <h2 id="statistics-title">Statistics</h2>
-        {state.status === "done" && <Copy text={() => markdown(heading, state.statistics)} />}
+        {state.status === "done" && <CopyButton text={() => markdown(heading, state.statistics)} />}
       </div>
       {state.status === "running" && (
         <div role="status">
@@ -58,7 +60,7 @@ function Counted({ library }: { library: LibrarySummary }) {
         </div>
       )}
       {state.status === "failed" && <p role="alert">{state.message}</p>}
-      {state.status === "done" && <Shown statistics={state.statistics} />}
+      {state.status === "done" && <Shown statistics={state.statistics} library={library} />}
     </section>
   );
 }
@@ -66,21 +68,7 @@ function Counted({ library }: { library: LibrarySummary }) {
 const markdown = (heading: string, statistics: LibraryStatistics): string =>
   statisticsMarkdown(heading, statisticsTables(statistics));
 
-function Copy({ text }: { text: () => string }) {
-  const [copied, setCopied] = useState(false);
-  const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(text());
-    setCopied(true);
-    setTimeout(() => setCopied(false), 1500);
-  };
-  return (
-    <button type="button" onClick={() => void copy()}>
-      {copied ? "Copied" : "Copy as Markdown"}
-    </button>
-  );
-}
-
-function Shown({ statistics }: { statistics: LibraryStatistics }) {
+function Shown({ statistics, library }: { statistics: LibraryStatistics; library: LibrarySummary }) {
   const { tasks, tasksWithoutSources, recorded, graph, coverage, decisions } = statistics;
   const of = (total: number) => (count: number) => (total === 0 ? 0 : count / total);
   return (
@@ -142,6 +130,7 @@ function Shown({ statistics }: { statistics: LibraryStatistics }) {
           </>
         )}
       </div>
+      {decisions !== null && <AblationPanel library={library} />}
       <div className="statistics-tables">
         {statisticsTables(statistics).map((table) => (
           <Table key={table.title} table={table} />

@@ -17,7 +17,10 @@ const known = new WeakMap<LibrarySummary, Map<string, LibraryStatistics>>();
 
 export function useStatistics(library: LibrarySummary, selection: Selection): StatisticsState {
   const key = JSON.stringify(selection);
-  const [state, setState] = useState<StatisticsState>({ status: "running", done: 0 });
+  const [state, setState] = useState<StatisticsState>(() => {
+    const statistics = known.get(library)?.get(key);
+    return statistics === undefined ? { status: "running", done: 0 } : { status: "done", statistics };
+  });
   useEffect(() => {
     const counted = known.get(library) ?? new Map<string, LibraryStatistics>();
     known.set(library, counted);

@@ -8,7 +8,7 @@ export interface Point {
 }
 
 /** Room around the drawing, in pixels. */
-const MARGIN = { left: 26, right: 26, top: 26, bottom: 18 };
+const MARGIN = { left: 26, right: 26, top: 30, bottom: 18 };
 /** Below the recorded states: the student's states that no execution visited. */
 const LANE = 34;
 
@@ -19,7 +19,8 @@ export interface Geometry {
   lane: number;
   /** x of a column. */
   x(column: number): number;
-  nodes: Point[];
+  /** By state; null for one that is not drawn. */
+  nodes: (Point | null)[];
   radius(executions: number): number;
 }
 
@@ -30,6 +31,8 @@ export function geometry(
   task: TaskModel,
   layout: GraphLayout,
   room: { width: number; height: number },
+  /** The states that are drawn; all of them when absent. */
+  drawn?: ReadonlySet<number>,
 ): Geometry {
   const columns = Math.max(2, layout.columns);
   const radius = (executions: number): number => UNIT_RADIUS * Math.sqrt(executions);
@@ -47,10 +50,14 @@ export function geometry(
     height,
     lane,
     x: (column) => x(column),
-    nodes: task.states.map((_, i) => ({
-      x: x(layout.column[i]!),
-      y: layout.rows === 1 ? (MARGIN.top + lane - LANE) / 2 : y(layout.row[i]!),
-    })),
+    nodes: task.states.map((_, i) =>
+      drawn?.has(i) === false
+        ? null
+        : {
+            x: x(layout.column[i]!),
+            y: layout.rows === 1 ? (MARGIN.top + lane - LANE) / 2 : y(layout.row[i]!),
+          },
+    ),
     radius,
   };
 }
@@ -103,7 +110,8 @@ export interface PathPoint extends Point {
 
 /**
  * The visits of an execution in order. A state that no source visited lies in the lane below: by step at its own step,
- * by cost under the last recorded state before it. ⊥ has no place at all and is passed over.
+ * by cost under the last recorded state before it. ⊥ has no place at all and is passed over, as is a state that is not
+ * drawn.
  */
 export function executionPath(
   execution: Execution,
@@ -116,7 +124,8 @@ export function executionPath(
   execution.cells.forEach((cell, position) => {
     if (!cell.located) return;
     if (cell.state !== null) {
-      const node = place.nodes[cell.state]!;
+      const node = place.nodes[cell.state];
+      if (node == null) return;
       lastX = node.x;
       points.push({ ...node, position, recorded: true });
       return;

@@ -2,7 +2,7 @@
  * Executions as rows, visits as columns, the student on top: an ARIA grid with arrow keys. A cell carries the letter of
  * its state; all visits to the state under the pointer light up together.
  */
-import { type KeyboardEvent, memo, useEffect, useMemo, useRef, useState } from "react";
+import { type CSSProperties, type KeyboardEvent, memo, useEffect, useMemo, useRef, useState } from "react";
 import type { Execution, TaskModel } from "../../model.ts";
 import { goToDecision, navigate } from "../../place/navigate.ts";
 import { Mark } from "../../shell/mark.tsx";
@@ -49,7 +49,8 @@ export const Matrix = memo(function Matrix({
     const scroller = grid.current;
     const cell = scroller?.querySelector<HTMLElement>(`[data-cell="0:${decision}"]`);
     if (scroller && cell) {
-      const left = cell.offsetLeft - 190;
+      const left =
+        cell.offsetLeft - (scroller.querySelector<HTMLElement>(".row-head")?.offsetWidth ?? 0) - 60;
       if (left < scroller.scrollLeft || cell.offsetLeft + 60 > scroller.scrollLeft + scroller.clientWidth) {
         scroller.scrollLeft = left;
       }
@@ -128,6 +129,7 @@ export const Matrix = memo(function Matrix({
         role="grid"
         tabIndex={-1}
         aria-label="Executions by visit"
+        style={{ "--columns": columns } as CSSProperties}
         aria-rowcount={rows.length + 1}
         aria-colcount={columns + 1}
         onKeyDown={move}

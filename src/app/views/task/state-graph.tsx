@@ -8,7 +8,7 @@ import type { Execution, TaskModel } from "../../model.ts";
 import { navigate } from "../../place/navigate.ts";
 import { AXES, type Axis, type VisitRef } from "../../place/place.ts";
 import { countOf } from "../../shell/plural.ts";
-import { useUi } from "../../state/store.ts";
+import { setUi, useUi } from "../../state/store.ts";
 import { axisLabels } from "./graph/axis-labels.ts";
 import { describeNode, visitsOf } from "./graph/describe-node.ts";
 import { edgeTotals } from "./graph/edge-kinds.ts";
@@ -25,6 +25,7 @@ import {
 import { ZOOM_STEP } from "./graph/graph-view.ts";
 import { GraphViewport } from "./graph/graph-viewport.tsx";
 import { HighlightChips } from "./graph/highlight-chips.tsx";
+import { partOfTask, RELEVANT_FROM, relevantStates } from "./graph/relevant.ts";
 import { shownGraph } from "./graph/shown-graph.ts";
 import { executionPath, geometry } from "./graph-geometry.ts";
 import { useSize } from "./use-size.ts";
@@ -54,18 +55,35 @@ export const StateGraph = memo(function StateGraph({
   const room = useSize(viewport);
   const [at, setAt] = useState<{ task: TaskModel; state: number } | null>(null);
   const cursor = at !== null && at.task === task ? at.state : null;
-  const layout = task.layouts[axis];
-  const place = useMemo(() => geometry(task, layout, room), [task, layout, room]);
+  const chosen = useUi((ui) => ui.graphStates);
+  const mode =
+    onOpen === null ? "all" : (chosen ?? (task.states.length > RELEVANT_FROM ? "relevant" : "all"));
+  // By its text: the next decision mostly has the same states, and the drawing stays then.
+  const names =
+    mode === "all"
+      ? null
+      : [...relevantStates(task, episode, retrieval, highlights)].sort((a, b) => a - b).join();
+  const part = useMemo(
+    () => (names === null ? undefined : new Set(names === "" ? [] : names.split(",").map(Number))),
+    [names],
+  );
+  const drawn = useMemo(() => (part === undefined ? task : partOfTask(task, axis, part)), [task, axis, part]);
+  const layout = drawn.layouts[axis];
+  const place = useMemo(() => geometry(task, layout, room, part), [task, layout, room, part]);
   const labels = useMemo(() => axisLabels(axis, layout), [axis, layout]);
   const columns = useMemo(() => labels.map(({ column }) => column), [labels]);
-  const large = task.states.length > CANVAS_FROM;
-  const scene = useMemo(() => (large ? graphScene(task, layout, place) : null), [large, task, layout, place]);
+  const large = (part?.size ?? task.states.length) > CANVAS_FROM;
+  const scene = useMemo(
+    () => (large ? graphScene(drawn, layout, place) : null),
+    [large, drawn, layout, place],
+  );
   const path = useMemo(
     () => (episode === null ? [] : executionPath(episode, layout, axis, place)),
     [episode, layout, axis, place],
   );
   const target = path.find(({ position }) => position === decision) ?? null;
-  const states = countOf(task.states.length, "state");
+  const all = countOf(task.states.length, "state");
+  const states = part === undefined ? all : `${part.size} of ${all}`;
   const totals = useMemo(() => edgeTotals(task, axis), [task, axis]);
   const shared = useMemo(() => task.states.filter((state) => state.executions > 1).length, [task]);
   const open = (state: number): void => {
@@ -88,6 +106,21 @@ export const StateGraph = memo(function StateGraph({
             </button>
           ))}
         </fieldset>
+        {onOpen !== null && (
+          <fieldset className="segmented" aria-label="States">
+            <button
+              type="button"
+              aria-pressed={mode === "relevant"}
+              title="The student, the references and one step around them"
+              onClick={() => setUi({ graphStates: "relevant" })}
+            >
+              relevant
+            </button>
+            <button type="button" aria-pressed={mode === "all"} onClick={() => setUi({ graphStates: "all" })}>
+              all states
+            </button>
+          </fieldset>
+        )}
         <fieldset className="segmented zoom" aria-label="Zoom">
           <button type="button" title="Smaller (−)" onClick={() => shownGraph()?.zoom(1 / ZOOM_STEP)}>
             <span aria-hidden="true">−</span>
@@ -103,7 +136,7 @@ export const StateGraph = memo(function StateGraph({
         </fieldset>
         <span
           className="note"
-          title="Area of a circle ∝ distinct executions; width of an edge grows with them"
+          title={`${states}, ${shared} shared · ${totals}. Area of a circle ∝ distinct executions; width of an edge grows with them.`}
         >
           {states}, {shared} shared · {totals}
         </span>
@@ -125,21 +158,17 @@ export const StateGraph = memo(function StateGraph({
       >
         {room.width > 0 && (
           <svg width={place.width} height={place.height} aria-hidden="true">
-            <Lines
-              columns={columns}
-              place={place}
-              lane={onOpen !== null || path.some((each) => !each.recorded)}
-            />
-            {!large && <Edges task={task} axis={axis} place={place} />}
-            <References task={task} retrieval={retrieval} axis={axis} place={place} />
+            <Lines columns={columns} place={place} lane={path.some((each) => !each.recorded)} />
+            {!large && <Edges task={drawn} axis={axis} place={place} />}
+            <References task={drawn} retrieval={retrieval} axis={axis} place={place} />
             {highlights.length > 0 && (
-              <HighlightPaths highlights={highlights} task={task} axis={axis} place={place} />
+              <HighlightPaths highlights={highlights} task={drawn} axis={axis} place={place} />
             )}
-            {episode && <StudentPath episode={episode} task={task} axis={axis} place={place} />}
+            {episode && <StudentPath episode={episode} task={drawn} axis={axis} place={place} />}
             {!large && <Nodes task={task} place={place} />}
             {episode && (
               <StudentMarks
-                task={task}
+                task={drawn}
                 episode={episode}
                 decision={decision}
                 retrieval={retrieval}
@@ -147,7 +176,7 @@ export const StateGraph = memo(function StateGraph({
                 place={place}
               />
             )}
-            {cursor !== null && place.nodes[cursor] !== undefined && (
+            {cursor !== null && place.nodes[cursor] != null && (
               <circle
                 className="graph-cursor"
                 data-cursor={cursor}

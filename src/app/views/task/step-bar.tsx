@@ -8,8 +8,16 @@ import { shownColumns } from "../../state/libraries.ts";
 import { useUi } from "../../state/store.ts";
 import { shownName } from "../../text/shown-text.ts";
 import { visibleTasks, wholeColumns } from "../library/sort-tasks.ts";
+import { Timeline } from "./timeline.tsx";
 
-export function StepBar({ task }: { task: TaskModel }) {
+export function StepBar({
+  task,
+  timeline = false,
+}: {
+  task: TaskModel;
+  /** Shows the whole episode above the slider. */
+  timeline?: boolean;
+}) {
   const place = useUi((ui) => ui.place);
   const library = useUi((ui) => ui.library);
   const episode = episodeAt(task, place);
@@ -17,6 +25,9 @@ export function StepBar({ task }: { task: TaskModel }) {
   const current = episode?.cells[place.decision];
   return (
     <div className="step-bar panel">
+      {timeline && episode && last >= 0 && (
+        <Timeline task={task} episode={episode} decision={Math.min(place.decision, last)} />
+      )}
       <TaskMenu task={task} tasks={library?.tasks ?? NONE} />
       <label>
         <span className="caption">Student episode</span>
@@ -97,10 +108,10 @@ export function StepBar({ task }: { task: TaskModel }) {
 
 const NONE: readonly TaskSummary[] = [];
 
-/** A menu of more lines than this would take longer to open than the library's table. */
+/** A longer menu would take longer to open than the library's table. */
 const MOST_LINES = 300;
 
-/** The tasks in the library's order; of very many, those around the present one. */
+/** The tasks in the library's order; in a large library, those around the current one. */
 const TaskMenu = memo(function TaskMenu({
   task,
   tasks: all,

@@ -33,7 +33,7 @@ export function TaskView() {
   if (task === null || opened === null) return <NeedsTask />;
   return (
     <div className="task-view">
-      <StepBar task={task} />
+      <StepBar task={task} timeline />
       <WhatIfControls leftOut={task.leftOut} />
       <div className="task-panes">
         <div className="task-left">

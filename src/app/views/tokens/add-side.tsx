@@ -80,7 +80,7 @@ export function AddSide({ taken, busy }: { taken: readonly string[]; busy: boole
         </button>
         <span className="note">
           {known
-            ? "This side is there already."
+            ? "This side already exists."
             : full
               ? `No more than ${MOST_SIDES} further sides: take one away first.`
               : "One more pass of the teacher over the same response."}

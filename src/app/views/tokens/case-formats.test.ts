@@ -71,7 +71,7 @@ describe("caseMarkdown", () => {
   it("prints the paper's figures", () => {
     expect(caseMarkdown(table(1))).toBe(
       [
-        // A pipe is no mark of Markdown outside tables, but some readers look for tables first.
+        // A pipe is not a mark of Markdown outside tables, but some readers look for tables first.
         "Task <code>melt&#124;12&#124;easy</code> (`scienceworld`), episode `e_1`, decision 4. Teacher `qwen3_a` (f32, WebGPU), student `student`; evidence: full method. The 1 of 3 response tokens that change most; over the whole response Δ log p is −1.295 nats.",
         "",
         "| # | Token | Vanilla teacher | Graph-conditioned teacher | Student | Δ log p |",

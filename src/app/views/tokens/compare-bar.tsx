@@ -18,7 +18,7 @@ import { ScoringProgress } from "./scoring-panel.tsx";
 const ALWAYS = ["vanilla", "full", "graph", "student", "recorded-teacher", "recorded-student"];
 
 export function CompareBar({ compared }: { compared: Compared }) {
-  const { sides, columns, base, side, refused } = compared;
+  const { sides, columns, base, side } = compared;
   const wanted = useUi((ui) => ui.place.sides);
   const scoring = useUi((ui) => ui.scoring);
   const key = useUi((ui) => (ui.decision === null ? "" : scoreKey(ui.decision)));
@@ -94,11 +94,6 @@ export function CompareBar({ compared }: { compared: Compared }) {
       {failed && (
         <p className="fault" role="alert">
           {scoring.message}
-        </p>
-      )}
-      {refused !== null && (
-        <p className="fault" role="alert" data-testid="no-delta">
-          No Δ: {refused}.
         </p>
       )}
     </div>

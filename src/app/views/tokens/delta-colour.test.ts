@@ -1,6 +1,6 @@
 import { rgb } from "d3";
 import { describe, expect, it } from "vitest";
-import { deltaColour, deltaLimit } from "./delta-colour.ts";
+import { darkAmount, darkDelta, deltaColour, deltaLimit, themedDelta } from "./delta-colour.ts";
 
 /** Relative luminance of WCAG 2. */
 function luminance(colour: string): number {
@@ -30,6 +30,19 @@ describe("deltaColour", () => {
     expect(colour(-2)).toBe(colour(-50));
     expect(colour(-2)).not.toBe(colour(2));
   });
+});
+
+it("keeps white text readable in the dark theme, where what changed is lighter than what did not", () => {
+  for (let share = 0; share <= 1; share += 0.02) {
+    expect(contrast(darkDelta(share), "#ffffff"), `Δ ${share}`).toBeGreaterThanOrEqual(4.8);
+    expect(contrast(darkAmount(share), "#ffffff"), `amount ${share}`).toBeGreaterThanOrEqual(4.8);
+  }
+  const still = luminance(darkDelta(0.5));
+  for (const end of [0, 1]) expect(luminance(darkDelta(end))).toBeGreaterThan(4 * still);
+});
+
+it("has a colour for each theme", () => {
+  expect(themedDelta(1)(0)).toBe("light-dark(#eff0ef, #24282f)");
 });
 
 it("takes the largest change as the limit, but never less than half a nat", () => {

@@ -1,13 +1,33 @@
-/** The colour of a token: Δ on a zero-centred purple–orange ramp, kept light enough for black text. */
-import { interpolateBlues, interpolatePuOr, scaleLinear } from "d3";
+/**
+ * The colours of a token. Light theme: a purple–green ramp, light enough for black text. Dark theme: an unchanged token
+ * is as dark as its surroundings and a changed one glows, dark enough for white text.
+ */
+import { interpolateBlues, interpolateLab, interpolatePRGn, piecewise, rgb, scaleLinear } from "d3";
 
 /** Part of the ramp that is used: black text keeps a contrast of at least 4.8 : 1 on it. */
-export const RAMP = [0.2, 0.85] as const;
+const RAMP = [0.2, 0.85] as const;
 
-/** A function from Δ (nats) to a colour; |Δ| ≥ `limit` has the end colours. */
+/** The same three points for the dark theme: white text keeps at least 4.8 : 1 on all between them. */
+export const darkDelta = piecewise(interpolateLab, ["#9457b3", "#24282f", "#107d60"]);
+
+/** From nothing to much, in the dark theme. */
+export const darkAmount = interpolateLab("#24282f", "#1f6fb2");
+
+/** A CSS colour that follows the theme. */
+const themed = (light: string, dark: string): string =>
+  `light-dark(${rgb(light).formatHex()}, ${rgb(dark).formatHex()})`;
+
+/** A function from Δ (nats) to a colour; |Δ| ≥ `limit` has the end colours. For pictures, which are light. */
 export function deltaColour(limit: number): (delta: number) => string {
   const scale = scaleLinear([-limit, 0, limit], [RAMP[0], 0.5, RAMP[1]]).clamp(true);
-  return (delta) => interpolatePuOr(scale(delta));
+  return (delta) => interpolatePRGn(scale(delta));
+}
+
+/** As `deltaColour`, in both themes. */
+export function themedDelta(limit: number): (delta: number) => string {
+  const light = deltaColour(limit);
+  const dark = scaleLinear([-limit, limit], [0, 1]).clamp(true);
+  return (delta) => themed(light(delta), darkDelta(dark(delta)));
 }
 
 /** Where the ramp saturates: the largest |Δ| of the response, at least half a nat so that noise stays pale. */
@@ -18,10 +38,17 @@ export function deltaLimit(deltas: ArrayLike<number>): number {
 }
 
 /** Part of the blue ramp that is used for what has no sign: black text keeps 4.8 : 1 on it too. */
-export const BLUES = [0.02, 0.6] as const;
+const BLUES = [0.02, 0.6] as const;
 
-/** A function from `low` … `high` to a colour, the darker the higher; values beyond have the end colours. */
+/** A function from `low` … `high` to a colour, the stronger the higher; values beyond have the end colours. */
 export function amountColour(low: number, high: number): (value: number) => string {
   const scale = scaleLinear([low, high], [BLUES[0], BLUES[1]]).clamp(true);
   return (value) => interpolateBlues(scale(value));
+}
+
+/** As `amountColour`, in both themes. */
+export function themedAmount(low: number, high: number): (value: number) => string {
+  const light = amountColour(low, high);
+  const dark = scaleLinear([low, high], [0, 1]).clamp(true);
+  return (value) => themed(light(value), darkAmount(dark(value)));
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { nats, probability, visibleToken } from "./format.ts";
+import { nats, probability, timesAsLikely, visibleToken } from "./format.ts";
 
 it("prints probabilities with three figures", () => {
   expect([0, Math.log(0.25), Math.log(0.00004)].map(probability)).toEqual(["1.000", "0.250", "4.0e-5"]);
@@ -10,4 +10,15 @@ it("prints nats with a true minus sign", () => {
 it("shows white space", () => {
   expect(visibleToken(" a\n\t")).toBe("␣a↵⇥");
   expect(visibleToken("")).toBe("∅");
+});
+it("says how much more or less likely in words, never as a factor below one", () => {
+  expect([-14.457, 1.2238, 3.35, -7, 0.01, -30, 60].map(timesAsLikely)).toEqual([
+    "1.9 million times less likely",
+    "3.4 times more likely",
+    "29 times more likely",
+    "1,097 times less likely",
+    "about as likely",
+    "11 trillion times less likely",
+    "more than 1,000 trillion times more likely",
+  ]);
 });

@@ -19,4 +19,26 @@ export function percent(logprob: number): string {
   return `${value >= 0.01 || value === 0 ? value.toFixed(2) : value.toExponential(1)}%`;
 }
 
+const SCALES = [
+  [1e12, "trillion"],
+  [1e9, "billion"],
+  [1e6, "million"],
+] as const;
+
+/** e^|Δ| in words that follow "it is": `1.9 million times less likely`, `3.4 times more likely`. */
+export function timesAsLikely(delta: number): string {
+  const factor = Math.exp(Math.abs(delta));
+  // What rounds to 1.0 says nothing.
+  if (factor < 1.05) return "about as likely";
+  const than = delta < 0 ? "less likely" : "more likely";
+  if (factor >= 1e15) return `more than 1,000 trillion times ${than}`;
+  for (const [scale, name] of SCALES)
+    if (factor >= 0.9995 * scale) return `${figures(factor / scale)} ${name} times ${than}`;
+  return `${figures(factor)} times ${than}`;
+}
+
+/** Two figures, and all of a whole number. */
+const figures = (value: number): string =>
+  value >= 9.95 ? Math.round(value).toLocaleString("en") : value.toFixed(1);
+
 export { shortToken, visibleToken } from "./token-symbols.ts";

@@ -1,4 +1,4 @@
-/** Parts that were left out, the largest change first, each linked to its place in the evidence. */
+/** Parts that were left out, the largest effect first, each linked to its place in the evidence. */
 import type { EvidencePart } from "../../../core/evidence/index.ts";
 import type { DecisionModel, TaskModel } from "../../model.ts";
 import { navigate } from "../../place/navigate.ts";
@@ -8,7 +8,8 @@ import { Scroller } from "../../shell/scroller.tsx";
 import type { TokenScores } from "../../state/store.ts";
 import { shownName } from "../../text/shown-text.ts";
 import { nats } from "./format.ts";
-import type { LeftOutRow } from "./left-out-rows.ts";
+import { effectOn, type LeftOutRow } from "./left-out-rows.ts";
+import { rangeName, sumOf, type TokenRange } from "./units.ts";
 
 /** "the successful record teacher:0", "event 2 of …: go to kitchen". */
 function describePart(part: EvidencePart, task: TaskModel, { retrieval, episode }: DecisionModel): string {
@@ -28,7 +29,7 @@ export function LeftOutTable({
   task,
   decision,
   scores,
-  token,
+  range,
   chosen,
   onChoose,
 }: {
@@ -37,7 +38,8 @@ export function LeftOutTable({
   task: TaskModel;
   decision: DecisionModel;
   scores: TokenScores;
-  token: number | null;
+  /** The selected tokens; null: the whole response only. */
+  range: TokenRange | null;
   chosen: EvidencePart | null;
   onChoose: (part: EvidencePart | null) => void;
 }) {
@@ -50,28 +52,28 @@ export function LeftOutTable({
             <th scope="col" className="number">
               evidence left, tokens
             </th>
-            {token !== null && (
+            {range !== null && (
               <>
                 <th scope="col" className="number">
-                  log p of token {token} with all
+                  log p of {rangeName(range)} with all
                 </th>
                 <th scope="col" className="number">
                   without it
                 </th>
                 <th scope="col" className="number">
-                  change
+                  with − without
                 </th>
               </>
             )}
             <th scope="col" className="number">
-              change of the whole response
+              whole response, with − without
             </th>
             <th scope="col">each token</th>
           </tr>
         </thead>
         <tbody>
-          {rows.map(({ result, changes, sum }) => {
-            const { part, logprobs, evidenceTokens } = result;
+          {rows.map((row) => {
+            const { part, logprobs, evidenceTokens } = row.result;
             const pressed = chosen !== null && samePart(part, chosen);
             return (
               <tr key={`${part.record}@${part.event}`} className={pressed ? "pinned" : ""}>
@@ -86,22 +88,22 @@ export function LeftOutTable({
                   </button>
                 </th>
                 <td className="number">{evidenceTokens.toLocaleString("en")}</td>
-                {token !== null && (
+                {range !== null && (
                   <>
-                    <td className="number">{nats(scores.graph[token]!)}</td>
-                    <td className="number">{nats(logprobs[token]!)}</td>
-                    <td className="number">{nats(changes[token]!, true)}</td>
+                    <td className="number">{nats(sumOf(scores.graph, range))}</td>
+                    <td className="number">{nats(sumOf(logprobs, range))}</td>
+                    <td className="number">{nats(effectOn(row, range), true)}</td>
                   </>
                 )}
-                <td className="number">{nats(sum, true)}</td>
+                <td className="number">{nats(row.sum, true)}</td>
                 <td>
                   <button
                     type="button"
                     aria-pressed={pressed}
-                    aria-label={`Changes of each token without ${partName(part)}`}
+                    aria-label={`Effect of ${partName(part)} on each token`}
                     onClick={() => onChoose(pressed ? null : part)}
                   >
-                    changes
+                    effects
                   </button>
                 </td>
               </tr>

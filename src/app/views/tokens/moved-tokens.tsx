@@ -1,15 +1,15 @@
-/** Every response token by how much leaving out one part of the evidence moved it. */
+/** Every response token by how much one part of the evidence moves it. */
 import { partName } from "../../place/part-name.ts";
 import { Scroller } from "../../shell/scroller.tsx";
 import type { TokenScores } from "../../state/store.ts";
-import { deltaColour, deltaLimit } from "./delta-colour.ts";
+import { deltaLimit, themedDelta } from "./delta-colour.ts";
 import { nats, shortToken } from "./format.ts";
-import { byChange, type LeftOutRow } from "./left-out-rows.ts";
+import { byEffect, type LeftOutRow } from "./left-out-rows.ts";
 import { TokenCells } from "./token-cells.tsx";
 
 export function MovedTokens({
   scores,
-  row: { result, changes },
+  row: { result, effects },
   token,
 }: {
   scores: TokenScores;
@@ -17,10 +17,10 @@ export function MovedTokens({
   token: number | null;
 }) {
   const name = partName(result.part);
-  const colour = deltaColour(deltaLimit(changes));
+  const colour = themedDelta(deltaLimit(effects));
   return (
     <>
-      <h3 className="left-out-heading">Tokens without {name}, largest change first</h3>
+      <h3 className="left-out-heading">Tokens that {name} moves, largest first</h3>
       <Scroller className="token-table left-out-table" label={`Tokens without ${name}`}>
         <table>
           <thead>
@@ -36,19 +36,19 @@ export function MovedTokens({
                 without it
               </th>
               <th scope="col" className="number">
-                change
+                with − without
               </th>
             </tr>
           </thead>
           <tbody>
-            {byChange(changes).map((i) => (
+            {byEffect(effects).map((i) => (
               <tr key={i} className={token === i ? "pinned" : ""}>
                 <TokenCells at={i} text={shortToken(scores.pieces[i]!)} />
                 <td className="number">{nats(scores.graph[i]!)}</td>
                 <td className="number">{nats(result.logprobs[i]!)}</td>
                 <td className="number">
-                  <span className="swatch" style={{ backgroundColor: colour(changes[i]!) }}>
-                    {nats(changes[i]!, true)}
+                  <span className="swatch" style={{ backgroundColor: colour(effects[i]!) }}>
+                    {nats(effects[i]!, true)}
                   </span>
                 </td>
               </tr>

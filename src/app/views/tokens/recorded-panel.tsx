@@ -2,7 +2,7 @@
 import type { RecordedTokens } from "../../model.ts";
 import { Scroller } from "../../shell/scroller.tsx";
 import { shownName } from "../../text/shown-text.ts";
-import { deltaColour, deltaLimit } from "./delta-colour.ts";
+import { deltaLimit, themedDelta } from "./delta-colour.ts";
 import { nats, shortToken } from "./format.ts";
 import { TokenCells } from "./token-cells.tsx";
 
@@ -14,7 +14,7 @@ export function RecordedPanel({ recorded, pinned }: { recorded: RecordedTokens; 
     teacher === null || student === null
       ? null
       : Float32Array.from(teacher, (value, i) => value - student[i]!);
-  const colour = advantages === null ? null : deltaColour(deltaLimit(advantages));
+  const colour = advantages === null ? null : themedDelta(deltaLimit(advantages));
   const sum = (values: ArrayLike<number>): number =>
     Array.from(values).reduce((total, value) => total + value, 0);
   return (

@@ -2,9 +2,7 @@
 import { formatRange } from "../../session/eta.ts";
 import { cancelScoring, scoreDecision, scoreKey } from "../../session/score.ts";
 import { isModelAtWork } from "../../state/computing.ts";
-import { type ScoringJob, setUi, useUi } from "../../state/store.ts";
-import { EndOfTurnSwitch } from "../end-of-turn-switch.tsx";
-import { MemoryNote } from "../memory-note.tsx";
+import { type ScoringJob, useUi } from "../../state/store.ts";
 
 const TEST_IDS: Record<ScoringJob, string> = {
   contexts: "scoring",
@@ -12,6 +10,8 @@ const TEST_IDS: Record<ScoringJob, string> = {
   side: "scoring-side",
   distribution: "scoring-distribution",
   changes: "scoring-changes",
+  actions: "asking-teacher",
+  references: "scoring-references",
 };
 
 /** How far a running job is, with the button that ends it; null while none of that kind runs. */
@@ -65,28 +65,27 @@ export function ScoringPanel({ scored }: { scored: boolean }) {
     scoring.job === "contexts" &&
     decision !== null &&
     scoring.key === scoreKey(decision);
+  if (scored && !failed) return null;
   return (
     <div className="scoring">
-      <button
-        type="button"
-        className="primary"
-        disabled={decision === null || computing}
-        onClick={() => void scoreDecision()}
-      >
-        {scored ? "Score again" : "Score"} <span className="key">s</span>
-      </button>
-      {scored && (
-        <button type="button" onClick={() => setUi({ caseOpen: true })}>
-          Case study <span className="key">c</span>
+      {!scored && (
+        <button
+          type="button"
+          className="primary score-first"
+          disabled={decision === null || !decision.prompted || computing}
+          onClick={() => void scoreDecision()}
+        >
+          Score <span className="key">s</span>
         </button>
+      )}
+      {decision?.prompted === false && (
+        <p className="note">This decision was recorded without its prompt: no teacher can score it.</p>
       )}
       {failed && (
         <p className="fault" role="alert">
           {scoring.message}
         </p>
       )}
-      <EndOfTurnSwitch />
-      <MemoryNote job="score" />
       {training !== "idle" && <p className="note">The device is busy with training.</p>}
     </div>
   );

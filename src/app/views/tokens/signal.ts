@@ -1,8 +1,8 @@
-/** What the strip shows of each token: a figure, a colour that leaves black text readable, and what the colours mean. */
+/** What the strip shows of each token: a figure, a colour, and what the colours mean. */
 import type { Signal } from "../../place/place.ts";
 import { argmaxFlips, rankOf } from "../../state/side.ts";
 import type { Compared } from "./comparison.ts";
-import { amountColour, BLUES, deltaColour, deltaLimit, RAMP } from "./delta-colour.ts";
+import { deltaLimit, themedAmount, themedDelta } from "./delta-colour.ts";
 import { nats, probability } from "./format.ts";
 
 export const SIGNAL_TITLES: Record<Signal, string> = {
@@ -32,14 +32,21 @@ const STOPS = [0, 0.25, 0.5, 0.75, 1];
 /** Where a log-probability has the palest colour: below it, all are alike. */
 const LOWEST_LOGP = -10;
 
-/** The signal of each token: of the compared side, or of what it differs by from the base. */
-export function tokenSignal(signal: Signal, compared: Compared, tokens: number): TokenSignal {
-  const { side, columns } = compared;
+/**
+ * The signal of each token: of the compared side, or of what it differs by from the base.
+ *
+ * @param whole each token stands for several: they have sums, and no rank or entropy
+ */
+export function tokenSignal(signal: Signal, compared: Compared, tokens: number, whole = false): TokenSignal {
+  const { base, side, columns } = compared;
   // Tokens of its own cannot be shown on these.
   const own = columns.includes(side) ? null : `${side.label} has tokens of its own`;
   switch (signal) {
     case "delta":
-      return signed(compared.deltas, "Δ", compared.refused, tokens, "Δ");
+      return signed(compared.deltas, "Δ", compared.refused, tokens, {
+        more: `more likely under “${side.label}” than under “${base.label}”`,
+        less: "less likely",
+      });
     case "gap": {
       const student = columns.find(({ key }) => key === "student");
       const missing = own ?? (student === undefined ? "the student is not scored" : null);
@@ -47,7 +54,10 @@ export function tokenSignal(signal: Signal, compared: Compared, tokens: number):
         missing === null
           ? Float32Array.from(side.logprobs, (value, i) => student!.logprobs[i]! - value)
           : null;
-      return signed(gaps, "gap", missing, tokens, `log p student − log p ${side.label}`);
+      return signed(gaps, "gap", missing, tokens, {
+        more: `the student finds it more likely than “${side.label}” does`,
+        less: "less likely",
+      });
     }
     case "p":
       return amounts(tokens, own, {
@@ -55,7 +65,7 @@ export function tokenSignal(signal: Signal, compared: Compared, tokens: number):
         words: (i) => `p ${probability(side.logprobs[i]!)}`,
         ends: [0, 1],
         labels: ["0", "1"],
-        legend: `p of ${side.label}, darker: more probable`,
+        legend: `stronger: more probable under “${side.label}”`,
       });
     case "logp":
       return amounts(tokens, own, {
@@ -63,35 +73,36 @@ export function tokenSignal(signal: Signal, compared: Compared, tokens: number):
         words: (i) => `log p ${nats(side.logprobs[i]!)}`,
         ends: [LOWEST_LOGP, 0],
         labels: [`−${-LOWEST_LOGP}`, "0"],
-        legend: `log p of ${side.label}, clamped at −${-LOWEST_LOGP} nats`,
+        legend: `stronger: more probable under “${side.label}” (log p, palest from −${-LOWEST_LOGP} nats down)`,
       });
     case "rank": {
       const { distribution, ids } = side;
       const beyond = (distribution?.top ?? 0) + 1;
       const rank = (i: number): number | null => rankOf(distribution!, i, ids![i]!);
-      return amounts(tokens, own ?? unknown(compared), {
+      return amounts(tokens, own ?? unknown(compared, whole), {
         of: (i) => Math.log(rank(i) ?? beyond),
         words: (i) => (rank(i) === null ? `rank outside the top ${beyond - 1}` : `rank ${rank(i)}`),
         ends: [0, Math.log(beyond)],
         labels: ["1", `> ${beyond - 1}`],
-        legend: `rank under ${side.label} (log scale), darker: further down; beyond ${beyond - 1} it is not known`,
+        legend: `stronger: further down the ranking of “${side.label}” (log scale); unknown beyond ${beyond - 1}`,
       });
     }
     case "entropy": {
       const entropy = side.distribution?.entropy;
       const high = (entropy ?? new Float32Array()).reduce((most, value) => Math.max(most, value), 1);
-      return amounts(tokens, own ?? unknown(compared), {
+      return amounts(tokens, own ?? unknown(compared, whole), {
         of: (i) => entropy![i]!,
         words: (i) => `entropy ${nats(entropy![i]!)}`,
         ends: [0, high],
         labels: ["0", high.toFixed(1)],
-        legend: `entropy under ${side.label} in nats, darker: less certain`,
+        legend: `stronger: “${side.label}” is less certain (entropy in nats)`,
       });
     }
   }
 }
 
-function unknown({ side: { distribution, label } }: Compared): string | null {
+function unknown({ side: { distribution, label } }: Compared, whole: boolean): string | null {
+  if (whole) return "only a single piece has one: show pieces in place of whole words";
   return distribution === null ? `ranks and entropy of ${label} are not computed yet` : null;
 }
 
@@ -110,11 +121,11 @@ function signed(
   name: string,
   missing: string | null,
   tokens: number,
-  meaning: string,
+  { more, less }: { more: string; less: string },
 ): TokenSignal {
   if (values === null) return none(tokens, missing ?? "there is no value");
   const limit = deltaLimit(values);
-  const colour = deltaColour(limit);
+  const colour = themedDelta(limit);
   return {
     words: Array.from(values, (value) => `${name} ${nats(value, true)}`),
     colours: Array.from(values, colour),
@@ -123,7 +134,7 @@ function signed(
       high: `+${limit.toFixed(1)}`,
       colours: STOPS.map((stop) => colour((2 * stop - 1) * limit)),
     },
-    legend: `${meaning} on a PuOr ramp kept within [${RAMP[0]}, ${RAMP[1]}], clamped at ±${limit.toFixed(2)} nats`,
+    legend: `green: ${more}; purple: ${less}; full colour from ±${limit.toFixed(2)} nats on`,
     missing: null,
   };
 }
@@ -146,7 +157,7 @@ function amounts(
   },
 ): TokenSignal {
   if (missing !== null) return none(tokens, missing);
-  const colour = amountColour(low, high);
+  const colour = themedAmount(low, high);
   const all = Array.from({ length: tokens }, (_, i) => i);
   return {
     words: all.map(words),
@@ -156,7 +167,7 @@ function amounts(
       high: labels[1],
       colours: STOPS.map((stop) => colour(low + stop * (high - low))),
     },
-    legend: `${legend}; ramp kept within [${BLUES[0]}, ${BLUES[1]}]`,
+    legend,
     missing: null,
   };
 }

@@ -1,88 +1,108 @@
-/** One token under both contexts. */
+/** The selected token, or what it is a piece of, under both contexts, and what could have stood in its place. */
 import type { TokenScores } from "../../state/store.ts";
 import { LongText } from "../../text/long-text.tsx";
 import type { Compared } from "./comparison.ts";
-import { nats, probability, visibleToken } from "./format.ts";
-import { TopTables } from "./top-tables.tsx";
+import { nats, probability, shortToken, timesAsLikely, visibleToken } from "./format.ts";
+import { largestChanges } from "./largest-changes.ts";
+import { TopTable } from "./top-tables.tsx";
+import { type InUnits, sumOf, unitOf } from "./units.ts";
 
 /** Characters of a token that stand there before its rest is asked for. */
 const FIRST = 400;
 
-/** e^Δ, three figures. */
-function factor(delta: number): string {
-  const value = Math.exp(delta);
-  return value >= 1e4 || value < 1e-3 ? value.toExponential(1) : value.toPrecision(3);
-}
-
 export function TokenCard({
   scores,
   compared,
+  units,
   token,
 }: {
   scores: TokenScores;
+  /** Of single tokens. */
   compared: Compared;
+  units: InUnits;
   token: number;
 }) {
-  const { columns, base, side, deltas } = compared;
-  const rows = columns.map(({ label, logprobs }): [string, number] => [label, logprobs[token]!]);
-  const delta = deltas === null ? null : deltas[token]!;
+  const at = unitOf(units, token);
+  const range = units.ranges[at]!;
+  const several = range.to - range.from > 1;
+  const { columns, base, side, deltas } = units.compared;
+  const delta = deltas === null ? null : deltas[at]!;
+  const place = deltas === null ? null : largestChanges(deltas).indexOf(at) + 1;
   const { vanilla, graph, student } = scores;
+  const advantage = (teacher: Float32Array): string =>
+    nats(sumOf(teacher, range) - sumOf(student!, range), true);
   return (
-    <section className="token-card" aria-label="Pinned token" data-testid="token-card">
-      <h3>
-        <span className="note">token {token}</span>{" "}
-        <bdi>
-          <code>
-            <LongText text={visibleToken(scores.pieces[token]!)} first={FIRST} />
-          </code>
-        </bdi>{" "}
-        <span className="note">id {scores.ids[token]}</span>
-      </h3>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">context</th>
-            <th scope="col" className="number">
-              p
-            </th>
-            <th scope="col" className="number">
-              log p
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(([name, logprob]) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              <td className="number">
-                <span className="bar" aria-hidden="true">
-                  <span style={{ width: `${Math.exp(logprob) * 100}%` }} />
-                </span>
-                {probability(logprob)}
-              </td>
-              <td className="number">{nats(logprob)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      <p>
+    <section className="token-card" aria-label="Selected token" data-testid="token-card">
+      <div className="token-facts">
+        <h3>
+          <bdi>
+            <code>
+              <LongText text={visibleToken(units.texts[at]!)} first={FIRST} />
+            </code>
+          </bdi>{" "}
+          <span className="note">
+            {several
+              ? `tokens ${range.from} to ${range.to - 1}, added up`
+              : `token ${range.from} · id ${scores.ids[range.from]}`}
+            {place !== null && ` · ${place === 1 ? "moved most" : `no. ${place} by |Δ|`}`}
+          </span>
+        </h3>
         {delta === null ? (
-          "No Δ between these two sides."
+          <p>No Δ between these two sides.</p>
         ) : (
           <>
-            Δ = <strong>{nats(delta, true)}</strong> nats: {side.label} gives it {factor(delta)} times the
-            probability of {base.label}.
+            <p className="token-change" data-testid="token-change">
+              <span>{probability(base.logprobs[at]!)}</span> → <span>{probability(side.logprobs[at]!)}</span>
+            </p>
+            <p>
+              {sentence(timesAsLikely(delta))} under “{side.label}” than under “{base.label}”: Δ ={" "}
+              <strong>{nats(delta, true)}</strong> nats.
+            </p>
           </>
         )}
+        <table aria-label="Contexts">
+          <thead>
+            <tr>
+              <th scope="col">context</th>
+              <th scope="col" className="number">
+                p
+              </th>
+              <th scope="col" className="number">
+                log p
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {columns.map(({ key, label, logprobs }) => (
+              <tr key={key}>
+                <th scope="row">{label}</th>
+                <td className="number">
+                  <span className="bar" aria-hidden="true">
+                    <span style={{ width: `${Math.exp(logprobs[at]!) * 100}%` }} />
+                  </span>
+                  {probability(logprobs[at]!)}
+                </td>
+                <td className="number">{nats(logprobs[at]!)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
         {student !== null && (
-          <>
-            {" "}
-            Advantage with evidence A = {nats(graph[token]! - student[token]!, true)}, without{" "}
-            {nats(vanilla[token]! - student[token]!, true)}.
-          </>
+          <p className="note">
+            Advantage with evidence A = {advantage(graph)}, without {advantage(vanilla)}.
+          </p>
         )}
-      </p>
-      <TopTables compared={compared} token={token} id={scores.ids[token]!} />
+      </div>
+      <div className="token-alternatives">
+        {several && (
+          <p className="note">
+            In the place of its piece <code>{shortToken(scores.pieces[token]!)}</code> (token {token}):
+          </p>
+        )}
+        <TopTable compared={compared} token={token} text={scores.pieces[token]!} />
+      </div>
     </section>
   );
 }
+
+const sentence = (words: string): string => `${words[0]!.toUpperCase()}${words.slice(1)}`;

@@ -1,12 +1,12 @@
 import { navigate } from "../../place/navigate.ts";
 
-/** The first cells of a token's row: its place in the response, and its text, which leads to it. */
-export function TokenCells({ at, text }: { at: number; text: string }) {
+/** The first cells of a token's row: its place in the response, and its text, which selects it. */
+export function TokenCells({ at, text, token = at }: { at: number; text: string; token?: number }) {
   return (
     <>
       <td className="number">{at}</td>
       <th scope="row">
-        <button type="button" className="plain" onClick={() => navigate({ token: at })}>
+        <button type="button" className="plain" onClick={() => navigate({ token })}>
           <bdi>
             <code>{text}</code>
           </bdi>

@@ -7,6 +7,7 @@ import { navigate } from "../../place/navigate.ts";
 import { shortToken } from "./format.ts";
 import { hover, useHover } from "./hover.ts";
 import type { TokenSignal } from "./signal.ts";
+import { type InUnits, unitOf } from "./units.ts";
 
 /** Thickest underline, in pixels. */
 const UNDERLINE = 5;
@@ -18,37 +19,38 @@ function usesArrows(target: EventTarget | null): boolean {
   );
 }
 
-/** The position of the token that an event is of. */
-function tokenAt(target: EventTarget): number | null {
+/** The place in the strip that an event is of. */
+function placeAt(target: EventTarget): number | null {
   const token = target instanceof Element ? target.closest<HTMLElement>("[data-token]") : null;
   return token === null ? null : Number(token.dataset.token);
 }
 
 export function TokenStrip({
-  pieces,
+  units,
   signal,
-  deltas,
   limit,
   flipped,
-  pinned,
+  token,
 }: {
-  pieces: readonly string[];
+  units: InUnits;
   signal: TokenSignal;
-  /** [response tokens] in nats; null where there is no Δ. */
-  deltas: Float32Array | null;
   /** |Δ| of the thickest underline. */
   limit: number;
-  /** [response tokens] where the most probable token flips; null where that is not known. */
+  /** [units] where the most probable token flips; null where that is not known. */
   flipped: readonly boolean[] | null;
-  pinned: number | null;
+  /** The selected one. */
+  token: number | null;
 }) {
   const strip = useRef<HTMLDivElement>(null);
-  const texts = useMemo(() => pieces.map(shortToken), [pieces]);
-  const last = pieces.length - 1;
+  const { leads } = units;
+  const { deltas } = units.compared;
+  const texts = useMemo(() => units.texts.map(shortToken), [units.texts]);
+  const last = texts.length - 1;
+  const pinned = token === null ? null : unitOf(units, token);
   useEffect(() => {
-    const go = (token: number): void => {
-      navigate({ token });
-      strip.current?.querySelector<HTMLElement>(`[data-token="${token}"]`)?.focus();
+    const go = (place: number): void => {
+      navigate({ token: leads[place]! });
+      strip.current?.querySelector<HTMLElement>(`[data-token="${place}"]`)?.focus();
     };
     // Arrows work at once, wherever the focus is, but where something else wants them.
     const press = (event: globalThis.KeyboardEvent): void => {
@@ -61,26 +63,32 @@ export function TokenStrip({
       else if (inside && event.key === "Home") go(0);
       else if (inside && event.key === "End") go(last);
       else if (inside && (event.key === "Enter" || event.key === " ")) {
-        const token = tokenAt(event.target as Node);
-        navigate({ token: token === pinned ? null : token });
+        const place = placeAt(event.target as Node);
+        if (place !== null) navigate({ token: leads[place]! });
       } else return;
       event.preventDefault();
     };
     window.addEventListener("keydown", press);
     return () => window.removeEventListener("keydown", press);
-  }, [last, pinned]);
+  }, [last, pinned, leads]);
   useEffect(() => {
     // Marked without drawing the tokens again: the pointer moves often.
-    const mark = (token: number | null): void => {
+    const mark = (hovered: number | null): void => {
       strip.current?.querySelector(".token.hovered")?.classList.remove("hovered");
-      if (token !== null) strip.current?.querySelector(`[data-token="${token}"]`)?.classList.add("hovered");
+      if (hovered === null) return;
+      const place = unitOf(units, hovered);
+      strip.current?.querySelector(`[data-token="${place}"]`)?.classList.add("hovered");
     };
     const leave = useHover.subscribe(({ token }) => mark(token));
     return () => {
       leave();
       hover(null);
     };
-  }, []);
+  }, [units]);
+  const leadAt = (target: EventTarget): number | null => {
+    const place = placeAt(target);
+    return place === null ? null : leads[place]!;
+  };
   return (
     // biome-ignore lint/a11y/useKeyWithMouseEvents: what the pointer marks, the arrow keys pin
     // biome-ignore lint/a11y/useKeyWithClickEvents: keys are heard on the window
@@ -92,11 +100,11 @@ export function TokenStrip({
       aria-orientation="horizontal"
       tabIndex={-1}
       data-testid="strip"
-      onMouseOver={(event: MouseEvent) => hover(tokenAt(event.target))}
+      onMouseOver={(event: MouseEvent) => hover(leadAt(event.target))}
       onMouseLeave={() => hover(null)}
       onClick={(event: MouseEvent) => {
-        const token = tokenAt(event.target);
-        if (token !== null) navigate({ token: token === pinned ? null : token });
+        const chosen = leadAt(event.target);
+        if (chosen !== null) navigate({ token: chosen });
       }}
     >
       {texts.map((text, i) => (
@@ -137,7 +145,7 @@ const Token = memo(function Token({
   /** By the Tab key. */
   reached: boolean;
 }) {
-  const line = `inset 0 -${thickness.toFixed(1)}px ${colour === null ? "currentcolor" : "#1b1d21"}`;
+  const line = `inset 0 -${thickness.toFixed(1)}px currentcolor`;
   return (
     <span
       role="option"

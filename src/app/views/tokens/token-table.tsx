@@ -1,23 +1,17 @@
-/** All tokens in figures: a column for each side, and Δ of the two that are compared. */
-import { memo, useMemo } from "react";
+/** All tokens in figures: a column for each side, and Δ of the two that are compared. It follows the selection. */
+import { memo, useEffect, useMemo, useRef } from "react";
 import { Scroller } from "../../shell/scroller.tsx";
 import type { Side } from "../../state/side.ts";
-import type { TokenScores } from "../../state/store.ts";
-import type { Compared } from "./comparison.ts";
+import { deltaLimit, themedAmount, themedDelta } from "./delta-colour.ts";
 import { nats, probability, shortToken } from "./format.ts";
 import { hover } from "./hover.ts";
 import { TokenCells } from "./token-cells.tsx";
+import { type InUnits, unitOf } from "./units.ts";
 
-export function TokenTable({
-  scores,
-  compared,
-  pinned,
-}: {
-  scores: TokenScores;
-  compared: Compared;
-  pinned: number | null;
-}) {
-  const { columns, base, side, deltas } = compared;
+const probabilityColour = themedAmount(0, 1);
+
+export function TokenTable({ units, token }: { units: InUnits; token: number | null }) {
+  const { columns, base, side } = units.compared;
   // The two that are compared stand beside their difference.
   // Under a what-if in the order in which evidence is added: none, the full method's, the changed one.
   const [pair, rest] = useMemo(() => {
@@ -49,35 +43,62 @@ export function TokenTable({
             ))}
           </tr>
         </thead>
-        <Rows scores={scores} pair={pair} rest={rest} deltas={deltas} pinned={pinned} />
+        <Rows units={units} pair={pair} rest={rest} token={token} />
       </table>
     </Scroller>
   );
 }
 
 function Rows({
-  scores: { pieces },
+  units,
   pair,
   rest,
-  deltas,
-  pinned,
+  token,
 }: {
-  scores: TokenScores;
+  units: InUnits;
   pair: readonly Side[];
   rest: readonly Side[];
-  deltas: Float32Array | null;
-  pinned: number | null;
+  token: number | null;
 }) {
-  const texts = useMemo(() => pieces.map(shortToken), [pieces]);
+  const { leads } = units;
+  const { deltas } = units.compared;
+  const texts = useMemo(() => units.texts.map(shortToken), [units.texts]);
+  const colour = useMemo(() => (deltas === null ? null : themedDelta(deltaLimit(deltas))), [deltas]);
+  const pinned = token === null ? -1 : unitOf(units, token);
+  const body = useRef<HTMLTableSectionElement>(null);
+  useEffect(() => {
+    const row = body.current?.rows[pinned];
+    const room = row?.closest<HTMLElement>(".token-table");
+    if (row === undefined || room === null || room === undefined) return;
+    // The table alone is scrolled, never the page.
+    const top = row.offsetTop - room.scrollTop;
+    if (top < 2 * row.offsetHeight || top > room.clientHeight - 2 * row.offsetHeight)
+      room.scrollTop = row.offsetTop - room.clientHeight / 2;
+  }, [pinned]);
+  const leadAt = (target: EventTarget): number | null => {
+    const at = rowAt(target);
+    return at === null ? null : (leads[at] ?? null);
+  };
   return (
     <tbody
-      onMouseOver={(event) => hover(rowAt(event.target))}
-      onFocus={(event) => hover(rowAt(event.target))}
+      ref={body}
+      onMouseOver={(event) => hover(leadAt(event.target))}
+      onFocus={(event) => hover(leadAt(event.target))}
       onMouseLeave={() => hover(null)}
     >
       {texts.map((text, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the index is what the token is
-        <Row key={i} at={i} text={text} pair={pair} rest={rest} deltas={deltas} pinned={pinned === i} />
+        <Row
+          // biome-ignore lint/suspicious/noArrayIndexKey: the index is what the token is
+          key={i}
+          at={i}
+          token={leads[i]!}
+          text={text}
+          pair={pair}
+          rest={rest}
+          delta={deltas?.[i] ?? null}
+          colour={colour}
+          pinned={pinned === i}
+        />
       ))}
     </tbody>
   );
@@ -91,29 +112,44 @@ function rowAt(target: EventTarget): number | null {
 /** Drawn again only when its own figures, or its being pinned, change. */
 const Row = memo(function Row({
   at,
+  token,
   text,
   pair,
   rest,
-  deltas,
+  delta,
+  colour,
   pinned,
 }: {
   at: number;
+  /** The one that the row selects. */
+  token: number;
   text: string;
   pair: readonly Side[];
   rest: readonly Side[];
-  deltas: Float32Array | null;
+  delta: number | null;
+  colour: ((delta: number) => string) | null;
   pinned: boolean;
 }) {
   const cell = ({ key, logprobs }: Side) => (
     <td key={key} className="number">
-      {probability(logprobs[at]!)}
+      <span className="swatch" style={{ backgroundColor: probabilityColour(Math.exp(logprobs[at]!)) }}>
+        {probability(logprobs[at]!)}
+      </span>
     </td>
   );
   return (
     <tr className={pinned ? "pinned" : ""}>
-      <TokenCells at={at} text={text} />
+      <TokenCells at={at} text={text} token={token} />
       {pair.map(cell)}
-      <td className="number">{deltas === null ? "–" : nats(deltas[at]!, true)}</td>
+      <td className="number">
+        {delta === null || colour === null ? (
+          "–"
+        ) : (
+          <span className="swatch" style={{ backgroundColor: colour(delta) }}>
+            {nats(delta, true)}
+          </span>
+        )}
+      </td>
       {rest.map(cell)}
     </tr>
   );

@@ -2,10 +2,12 @@
 import { useMemo } from "react";
 import type { DecisionModel } from "../../model.ts";
 import { evidenceWords } from "../../place/what-if.ts";
-import { scoreKey } from "../../session/score.ts";
-import { type TokenScores, useUi } from "../../state/store.ts";
+import { scoreDecision, scoreKey } from "../../session/score.ts";
+import { isModelAtWork } from "../../state/computing.ts";
+import { setUi, type TokenScores, useUi } from "../../state/store.ts";
 import { LongText } from "../../text/long-text.tsx";
-import { useMemoryFacts } from "../memory-note.tsx";
+import { EndOfTurnSwitch } from "../end-of-turn-switch.tsx";
+import { MemoryNote, useMemoryFacts } from "../memory-note.tsx";
 import { ModelPickers } from "../model-pickers.tsx";
 import { NeedsEpisode, NeedsTask, ViewProblem } from "../needs-task.tsx";
 import { StepBar } from "../task/step-bar.tsx";
@@ -19,15 +21,20 @@ import { LeftOutPanel } from "./left-out-panel.tsx";
 import { Largest } from "./plots/largest.tsx";
 import { CumulativePlot, LogProbabilityPlot } from "./plots/position-plots.tsx";
 import { ScatterPlot } from "./plots/scatter-plot.tsx";
+import { unfoldRail, usePreferences } from "./preferences.ts";
 import { Provenance, sideFacts } from "./provenance.tsx";
 import { RecordedPanel } from "./recorded-panel.tsx";
+import { ReferencesPanel } from "./references-panel.tsx";
 import { ScoringPanel } from "./scoring-panel.tsx";
 import { flips, SIGNAL_TITLES, tokenSignal } from "./signal.ts";
 import { SignalBar } from "./signal-bar.tsx";
+import { TeacherPanel } from "./teacher-panel.tsx";
 import { TokenCard } from "./token-card.tsx";
 import { TokenStrip } from "./token-strip.tsx";
 import { TokenTable } from "./token-table.tsx";
 import { AskDistribution } from "./top-tables.tsx";
+import { UnitBar } from "./unit-bar.tsx";
+import { type InUnits, inUnits, mostMoved } from "./units.ts";
 
 export function TokensView() {
   const task = useUi((ui) => ui.task);
@@ -35,111 +42,217 @@ export function TokensView() {
   const problem = useUi((ui) => ui.viewProblem);
   const place = useUi((ui) => ui.place);
   const scores = useUi((ui) => (decision === null ? undefined : ui.scores[scoreKey(decision)]));
+  const unit = usePreferences((state) => state.unit);
   const recorded = decision?.recorded ?? null;
   const compared = useMemo(
     () => (scores === undefined ? null : compareSides(scores, recorded, place.compare)),
     [scores, recorded, place.compare],
   );
-  const fit = useUi((ui) => ui.tokenizerFit.scoring);
-  const leftOut = scores?.studentProblem ?? fit;
+  const units = useMemo(
+    () => (scores === undefined || compared === null ? null : inUnits(scores.pieces, compared, unit)),
+    [scores, compared, unit],
+  );
   if (task === null) return <NeedsTask />;
   if (task.episodes.length === 0) return <NeedsEpisode />;
-  const counts = decision?.counts;
+  // What was chosen stays; else the token that moved most is the one to look at.
+  const token = units === null ? null : (place.token ?? mostMoved(units));
+  const there = scores !== undefined && token !== null && token < scores.ids.length ? token : null;
   return (
     <div className="tokens-view">
       <StepBar task={task} />
       {problem !== null ? (
         <ViewProblem text={problem} />
       ) : (
-        <>
-          <section className="panel" aria-labelledby="tokens-title">
-            <div className="panel-head">
-              <h2 id="tokens-title">The same response under two contexts</h2>
-            </div>
-            <ModelPickers problem={leftOut === null ? null : `The student is left out: ${leftOut}.`} />
-            {decision !== null && decision.countsNote !== null && (
-              <p className="note" data-testid="counts-note">
-                {decision.countsNote}
+        <div className="tokens-layout">
+          <div className="tokens-main">
+            <section className="panel" aria-labelledby="tokens-title">
+              <div className="panel-head">
+                <h2 id="tokens-title">The same response under two contexts</h2>
+                {scores !== undefined && <ScoredTools />}
+              </div>
+              <Notes />
+              <ScoringPanel scored={scores !== undefined} />
+              {scores === undefined || compared === null || units === null ? (
+                <Unscored />
+              ) : (
+                <Scored scores={scores} compared={compared} units={units} token={there} />
+              )}
+            </section>
+            {scores !== undefined && token !== null && there === null && (
+              <p className="panel nothing" role="alert">
+                The response has no token {token}: they go from 0 to {scores.pieces.length - 1}.
               </p>
             )}
-            <ScoringPanel scored={scores !== undefined} />
-            {compared !== null && <CompareBar compared={compared} />}
-            {scores === undefined || compared === null ? (
-              <div className="unscored">
-                {decision?.response !== null && decision?.response !== undefined && (
-                  <pre className="text" data-testid="response">
-                    <LongText text={decision.response} />
-                  </pre>
-                )}
-                <p className="note">
-                  {counts
-                    ? `Scoring runs the teacher over ${(counts.vanilla + counts.response).toLocaleString("en")} tokens without evidence and ${(counts.graph + counts.response).toLocaleString("en")} with it${leftOut === null ? ", and the student over the first" : ""}.`
-                    : (decision?.countsProblem ?? "")}
-                </p>
-              </div>
-            ) : (
-              <Scored scores={scores} compared={compared} token={place.token} />
+            {decision !== null && scores !== undefined && units !== null && (
+              <>
+                <LeftOutPanel task={task} decision={decision} scores={scores} units={units} token={there} />
+                <TeacherPanel decision={decision} scores={scores} />
+                <ReferencesPanel
+                  task={task}
+                  decision={decision}
+                  scores={scores}
+                  units={units}
+                  token={there}
+                />
+              </>
             )}
-          </section>
-          {scores !== undefined && compared !== null && (
-            <Details scores={scores} compared={compared} token={place.token} decision={decision!} />
-          )}
-          {decision !== null && scores !== undefined && (
-            <LeftOutPanel
-              // Another decision's choices are of no use here.
-              key={scoreKey(decision)}
-              task={task}
-              decision={decision}
-              scores={scores}
-              token={place.token !== null && place.token < scores.ids.length ? place.token : null}
-            />
-          )}
-          {decision !== null && scores !== undefined && compared !== null && (
-            <CaseDialog
-              decision={decision}
-              scores={scores}
-              compared={compared}
-              evidence={evidenceWords(place)}
-            />
-          )}
-          {task.episodes.length > 0 && <ChangesPanel task={task} />}
-          {decision !== null && decision.recorded !== null && (
-            <RecordedPanel recorded={decision.recorded} pinned={place.token} />
-          )}
-        </>
+            {scores !== undefined && compared !== null && units !== null && (
+              <Details scores={scores} compared={compared} units={units} token={there} decision={decision!} />
+            )}
+            {decision !== null && scores !== undefined && compared !== null && (
+              <CaseDialog
+                decision={decision}
+                scores={scores}
+                compared={compared}
+                evidence={evidenceWords(place)}
+              />
+            )}
+            <ChangesPanel task={task} />
+            {decision !== null && decision.recorded !== null && (
+              <RecordedPanel recorded={decision.recorded} pinned={there} />
+            )}
+          </div>
+          <Rail compared={compared} />
+        </div>
       )}
     </div>
+  );
+}
+
+/** What to know before the figures are read. */
+function Notes() {
+  const note = useUi((ui) => ui.decision?.countsNote ?? null);
+  const leftOut = useStudentProblem();
+  return (
+    <>
+      {leftOut !== null && (
+        <p className="note panel-note" role="status" data-testid="model-problem">
+          The student is left out: {leftOut}.
+        </p>
+      )}
+      {note !== null && (
+        <p className="note panel-note" data-testid="counts-note">
+          {note}
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Why the student is not scored, in one line; null where it is. */
+function useStudentProblem(): string | null {
+  const fit = useUi((ui) => ui.tokenizerFit.scoring);
+  const scored = useUi(({ decision, scores }) =>
+    decision === null ? undefined : scores[scoreKey(decision)]?.studentProblem,
+  );
+  return scored ?? fit;
+}
+
+function ScoredTools() {
+  const computing = useUi(isModelAtWork);
+  return (
+    <div className="scored-tools">
+      <button type="button" disabled={computing} onClick={() => void scoreDecision()}>
+        Score again <span className="key">s</span>
+      </button>
+      <button type="button" onClick={() => setUi({ caseOpen: true })}>
+        Case study <span className="key">c</span>
+      </button>
+    </div>
+  );
+}
+
+function Unscored() {
+  const decision = useUi((ui) => ui.decision);
+  const leftOut = useStudentProblem();
+  const counts = decision?.counts;
+  return (
+    <div className="unscored">
+      <p className="note">
+        {counts
+          ? `The teacher reads ${(counts.vanilla + counts.response).toLocaleString("en")} tokens without evidence and ${(counts.graph + counts.response).toLocaleString("en")} with it${leftOut === null ? "; the student reads the first" : ""}.`
+          : (decision?.countsProblem ?? "")}
+      </p>
+      {decision?.response != null && (
+        <pre className="text" data-testid="response">
+          <LongText text={decision.response} />
+        </pre>
+      )}
+    </div>
+  );
+}
+
+/** Everything that can be set, beside the result; at narrow widths one line above it. */
+function Rail({ compared }: { compared: Compared | null }) {
+  const open = usePreferences((state) => state.rail);
+  const signal = useUi((ui) => ui.place.signal);
+  return (
+    <details
+      className="tokens-rail panel"
+      open={open}
+      onToggle={(event) => unfoldRail(event.currentTarget.open)}
+      data-testid="tokens-rail"
+    >
+      <summary>Controls</summary>
+      <div className="tokens-controls">
+        <h3>Models</h3>
+        <ModelPickers problem={null} />
+        {compared !== null && (
+          <>
+            <h3>Contexts</h3>
+            <CompareBar compared={compared} />
+            <h3>Colour</h3>
+            <SignalBar signal={signal} />
+            <h3>Tokens as</h3>
+            <UnitBar />
+          </>
+        )}
+        <h3>Scoring</h3>
+        <EndOfTurnSwitch />
+        <MemoryNote job="score" />
+      </div>
+    </details>
   );
 }
 
 function Scored({
   scores,
   compared,
+  units,
   token,
 }: {
   scores: TokenScores;
   compared: Compared;
+  units: InUnits;
   token: number | null;
 }) {
   const chosen = useUi((ui) => ui.place.signal);
-  const { base, side, deltas, columns } = compared;
+  const { base, side, deltas, columns, refused } = compared;
   const tokens = scores.ids.length;
-  const signal = useMemo(() => tokenSignal(chosen, compared, tokens), [chosen, compared, tokens]);
-  const flipped = useMemo(() => flips(compared, tokens), [compared, tokens]);
+  const shown = units.compared;
+  const { length } = units.ranges;
+  const signal = useMemo(
+    () => tokenSignal(chosen, shown, length, units.unit !== "pieces"),
+    [chosen, shown, length, units.unit],
+  );
+  const flipped = useMemo(() => flips(shown, length), [shown, length]);
   const sum = (values: ArrayLike<number>): string =>
     nats(Array.from(values).reduce((total, value) => total + value, 0));
   return (
     <div className="scored">
-      <SignalBar signal={chosen} />
+      {refused !== null && (
+        <p className="fault" role="alert" data-testid="no-delta">
+          No Δ: {refused}.
+        </p>
+      )}
       <TokenStrip
-        pieces={scores.pieces}
+        units={units}
         signal={signal}
-        deltas={deltas}
-        limit={deltas === null ? 1 : deltaLimit(deltas)}
+        limit={shown.deltas === null ? 1 : deltaLimit(shown.deltas)}
         flipped={flipped}
-        pinned={token}
+        token={token}
       />
-      {signal.missing !== null && (
+      {signal.missing !== null && !(chosen === "delta" && refused !== null) && (
         <p className="note" data-testid="no-signal">
           No {SIGNAL_TITLES[chosen]}: {signal.missing}.
         </p>
@@ -162,9 +275,9 @@ function Scored({
         <span data-testid="signal-legend">
           {signal.legend !== "" && `${signal.legend} · `}
           {deltas !== null && "underline ∝ |Δ| · "}
-          {flipped === null
-            ? "␣ space ↵ line end"
-            : `▾ most probable token flips (${flipped.filter(Boolean).length} of ${tokens}) · ␣ space ↵ line end`}
+          {flipped !== null &&
+            `▾ most probable token flips (${flipped.filter(Boolean).length} of ${tokens}) · `}
+          ␣ space ↵ line end
         </span>
         <span data-testid="sums">
           whole response ({tokens} tokens):{" "}
@@ -185,6 +298,11 @@ function Scored({
           )}
         </span>
       </div>
+      {token === null ? (
+        <p className="note hint">Select a token to see it under every context.</p>
+      ) : (
+        <TokenCard scores={scores} compared={compared} units={units} token={token} />
+      )}
     </div>
   );
 }
@@ -192,24 +310,19 @@ function Scored({
 function Details({
   scores,
   compared,
+  units,
   token,
   decision,
 }: {
   scores: TokenScores;
   compared: Compared;
+  units: InUnits;
   token: number | null;
   decision: DecisionModel;
 }) {
   const memoryFacts = useMemoryFacts("score");
   const place = useUi((ui) => ui.place);
   const library = useUi((ui) => ui.library);
-  if (token !== null && token >= scores.pieces.length) {
-    return (
-      <p className="panel nothing" role="alert">
-        The response has no token {token}: they go from 0 to {scores.pieces.length - 1}.
-      </p>
-    );
-  }
   const student = scores.studentInfo;
   const { base, side } = compared;
   const shown = {
@@ -224,29 +337,18 @@ function Details({
   };
   return (
     <>
-      <div className="token-panes">
-        <div className="panel token-plots">
-          <LogProbabilityPlot compared={compared} {...shown} />
-          {compared.deltas !== null && (
-            <>
-              <ScatterPlot compared={compared} {...shown} />
-              <CumulativePlot deltas={compared.deltas} {...shown} />
-              <Largest pieces={scores.pieces} deltas={compared.deltas} pinned={token} />
-            </>
-          )}
-        </div>
-        <div className="panel token-left">
-          {token === null ? (
-            <p className="note hint">
-              Pick a token (← →, or . for the largest change) to see it on all sides.
-            </p>
-          ) : (
-            <TokenCard scores={scores} compared={compared} token={token} />
-          )}
-        </div>
-      </div>
       <div className="panel">
-        <TokenTable scores={scores} compared={compared} pinned={token} />
+        <TokenTable units={units} token={token} />
+      </div>
+      <div className="panel token-plots">
+        <LogProbabilityPlot compared={compared} {...shown} />
+        {compared.deltas !== null && (
+          <>
+            <ScatterPlot compared={compared} {...shown} />
+            <CumulativePlot deltas={compared.deltas} {...shown} />
+            <Largest pieces={scores.pieces} deltas={compared.deltas} pinned={token} />
+          </>
+        )}
       </div>
       <Provenance
         facts={[

@@ -1,115 +1,96 @@
-/** The most probable tokens in one place under both compared sides, side by side; nothing beyond them is guessed. */
-import { canTell, scoreDistributions, TOP } from "../../session/distribution.ts";
+/** The most probable tokens in one place under both compared sides, in one list; nothing beyond them is guessed. */
+import { canTell, scoreDistributions } from "../../session/distribution.ts";
+import { LISTED, TOP } from "../../session/known-distribution.ts";
 import { scoreKey } from "../../session/score.ts";
 import { isModelAtWork } from "../../state/computing.ts";
-import { argmaxFlips, type Distribution, rankOf, type Side } from "../../state/side.ts";
+import { argmaxFlips } from "../../state/side.ts";
 import { useUi } from "../../state/store.ts";
+import { alternatives, type Known } from "./alternatives.ts";
 import type { Compared } from "./comparison.ts";
+import { deltaLimit, themedDelta } from "./delta-colour.ts";
 import { nats, probability, shortToken } from "./format.ts";
 import { ScoringProgress } from "./scoring-panel.tsx";
 
-/** Rows of each table; ranks are known further. */
-const ROWS = 8;
-
-const outside = (top: number): string => `outside the top ${top}`;
-
-export function TopTables({ compared, token, id }: { compared: Compared; token: number; id: number }) {
+export function TopTable({ compared, token, text }: { compared: Compared; token: number; text: string }) {
   const { base, side, columns } = compared;
   if (!columns.includes(base) || !columns.includes(side))
     return <p className="note">Most probable tokens are compared in the same tokenization only.</p>;
   if (base.distribution === null || side.distribution === null)
     return <AskDistribution compared={compared} />;
   const flips = argmaxFlips(base.distribution, side.distribution, token);
+  const rows = alternatives(base, side, token, text);
+  const limit = deltaLimit(rows.map((row) => row.side.logprob - row.base.logprob));
+  const colour = themedDelta(limit);
   return (
-    <div className="top-tables" data-testid="top-tables">
-      {[
-        { of: base, other: side },
-        { of: side, other: base },
-      ].map(({ of, other }) => (
-        <TopTable
-          key={of.key}
-          side={of}
-          known={of.distribution!}
-          other={other.distribution!}
-          token={token}
-          id={id}
-        />
-      ))}
+    <div className="top-table" data-testid="top-tables">
+      <table aria-label="Most probable tokens in this place">
+        <caption>
+          <strong>
+            {flips ? "Another token becomes the most probable" : "The most probable token stays"}
+          </strong>{" "}
+          <span className="note">
+            entropy {nats(base.distribution.entropy[token]!)} → {nats(side.distribution.entropy[token]!)} nats
+          </span>
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">token</th>
+            <th scope="col" className="number">
+              {base.label}
+            </th>
+            <th scope="col" className="number">
+              {side.label}
+            </th>
+            <th scope="col" className="number">
+              Δ log p
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ id, text, own, ...known }) => {
+            const exact = !known.base.atMost && !known.side.atMost;
+            const delta = known.side.logprob - known.base.logprob;
+            return (
+              <tr key={id} className={own ? "pinned" : ""}>
+                <th scope="row">
+                  <bdi>
+                    <code>{shortToken(text)}</code>
+                  </bdi>
+                </th>
+                <Probability of={known.base} />
+                <Probability of={known.side} />
+                <td className="number">
+                  {exact ? (
+                    <span className="swatch" style={{ backgroundColor: colour(delta) }}>
+                      {nats(delta, true)}
+                    </span>
+                  ) : (
+                    "–"
+                  )}
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
       <p className="note">
-        {flips ? "The most probable token flips" : "The same token is the most probable on both sides"}. The
-        token itself is marked. <em>outside</em>: not among the {TOP} most probable tokens that are known in
-        each place, so without a figure.
+        The {LISTED} most probable tokens of each side; the response’s own is marked.
+        {rows.some(({ base, side }) => base.atMost || side.atMost) &&
+          ` <: not among the ${TOP} most probable there, so below the last of them.`}
       </p>
     </div>
   );
 }
 
-function TopTable({
-  side,
-  known,
-  other,
-  token,
-  id,
-}: {
-  side: Side;
-  known: Distribution;
-  other: Distribution;
-  token: number;
-  id: number;
-}) {
-  const { top, topIds, topLogprobs, texts, entropy } = known;
-  const rank = rankOf(known, token, id);
-  const places = Array.from({ length: Math.min(ROWS, top) }, (_, i) => i);
-  // The token itself, where it is known but further down.
-  if (rank !== null && rank > ROWS) places.push(rank - 1);
+function Probability({ of: { logprob, atMost, rank } }: { of: Known }) {
   return (
-    <table aria-label={`Most probable tokens: ${side.label}`}>
-      <caption>
-        <strong>{side.label}</strong>{" "}
-        <span className="note">
-          rank {rank ?? outside(top)} · entropy {nats(entropy[token]!)}
-        </span>
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col" className="number">
-            rank
-          </th>
-          <th scope="col">token</th>
-          <th scope="col" className="number">
-            p
-          </th>
-          <th scope="col" className="number">
-            p other side
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {places.map((place) => {
-          const each = topIds[token * top + place]!;
-          const there = rankOf(other, token, each);
-          return (
-            <tr key={place} className={each === id ? "pinned" : ""}>
-              <td className="number">{place + 1}</td>
-              <th scope="row">
-                <bdi>
-                  <code>{shortToken(texts.get(each) ?? `id ${each}`)}</code>
-                </bdi>
-              </th>
-              <td className="number">{probability(topLogprobs[token * top + place]!)}</td>
-              <td className="number" title={there === null ? outside(other.top) : undefined}>
-                {there === null ? "outside" : probability(other.topLogprobs[token * other.top + there - 1]!)}
-              </td>
-            </tr>
-          );
-        })}
-        {rank === null && (
-          <tr className="pinned">
-            <td colSpan={4}>this token: {outside(top)}</td>
-          </tr>
-        )}
-      </tbody>
-    </table>
+    <td className="number" title={rank === null ? `not among the ${TOP} most probable` : `rank ${rank}`}>
+      <span className="bar" aria-hidden="true">
+        <span style={{ width: `${atMost ? 0 : Math.exp(logprob) * 100}%` }} />
+      </span>
+      {atMost && "< "}
+      {probability(logprob)}
+    </td>
   );
 }
 

@@ -114,7 +114,7 @@ export function ConfigField({
       onChange={(value) => set(ofMethod && kind === "choice" && value === absent ? "" : value)}
     />
   );
-  const folder = where === "worker" ? PATH_FIELDS[key] : undefined;
+  const folder = where !== "page" ? PATH_FIELDS[key] : undefined;
   const choosesPath = shared !== null && folder !== undefined;
   const isTasks = isOneOf(TASK_KEYS, key);
   if (!choosesPath && !isTasks) return control;

@@ -9,7 +9,7 @@ import { CopyText } from "../runs/copy-text.tsx";
 export function ConfigView({ composed }: { composed: ComposedConfig }) {
   const form = useTrainingForm();
   const worker = useRuns((state) => state.worker);
-  const there = form.where === "worker";
+  const onWorker = form.where === "worker";
   const { records, teacher, student } = composed.send;
   const sent = [
     records && "the episodes and their sources",
@@ -24,9 +24,9 @@ export function ConfigView({ composed }: { composed: ComposedConfig }) {
   const hub = namesHubModel(composed.written);
   return (
     <details className="config-view" data-testid="config">
-      <summary>{there ? "Config and command" : "Config"}</summary>
+      <summary>{onWorker ? "Config and command" : "Config"}</summary>
       <CopyText text={config} label="the config" />
-      {there ? (
+      {onWorker && (
         <>
           <CopyText
             text={shellLine(command)}
@@ -56,13 +56,14 @@ export function ConfigView({ composed }: { composed: ComposedConfig }) {
             run in a shell of its machine: it writes the config and trains into a folder of its own.
             {hub && ` ${TOKEN_SENTENCE}`}
           </p>
-          {sent !== "" && (
-            <p className="note">
-              Sent to the worker, into this run’s folder, when the run is measured or started: {sent}.
-            </p>
-          )}
         </>
-      ) : (
+      )}
+      {form.where !== "page" && sent !== "" && (
+        <p className="note">
+          Sent to the worker, into this run’s folder, when the run is measured or started: {sent}.
+        </p>
+      )}
+      {form.where === "page" && (
         <p className="note">
           In a terminal, saved beside the files that it names:{" "}
           <code>npx gcopd train --config FILE --out FOLDER</code>

@@ -5,16 +5,24 @@ import { speedKey, timeExpected } from "../../runs/run-time.ts";
 import { useRuns } from "../../runs/runs-store.ts";
 import type { ProbedCall, WorkerTime } from "../../runs/worker-answers.ts";
 import { formatRange } from "../../session/eta.ts";
+import { useTargets } from "../../session/launches.ts";
 import type { ComposedConfig } from "../../session/training-config.ts";
 import { responsesOf, useTrainingForm } from "../../session/training-form.ts";
 import { probeKey, probeTraining, usePageProbe } from "../../session/training-probe.ts";
-import { cancelMeasuring, measureOnWorker, useWorkerCost } from "../../session/worker-cost.ts";
+import {
+  cancelMeasuring,
+  costKey,
+  measureOnTarget,
+  measureOnWorker,
+  useWorkerCost,
+} from "../../session/worker-cost.ts";
 import { useSending } from "../../session/worker-training.ts";
 import { countOf } from "../../shell/plural.ts";
 import { isModelAtWork } from "../../state/computing.ts";
 import { useUi } from "../../state/store.ts";
 import { shownName } from "../../text/shown-text.ts";
 import { MemoryNote } from "../memory-note.tsx";
+import { LaunchPlan } from "./launch-plan.tsx";
 
 export function Cost({ composed }: { composed: ComposedConfig }) {
   const where = useTrainingForm((form) => form.where);
@@ -101,9 +109,9 @@ function Counts({
           {countOf(time.steps, "earlier step")} of these models
         </>
       ) : work.teacherTokens === null ? (
-        "not known, since the responses are still to be drawn"
+        "not known: the responses have not been drawn yet"
       ) : (
-        "not known yet, until a step of these models was taken here, or a probe"
+        "not known until these models have taken a step or a probe here"
       )}
       .
     </p>
@@ -122,9 +130,19 @@ function probeWords({ teacher, student }: WorkerTime): string {
 const secondsText = (seconds: number): string =>
   seconds < 1 ? `${Math.max(1, Math.round(1000 * seconds))} ms` : `${seconds.toFixed(1)} s`;
 
+/** Models and data of which only the target has the files. */
+const onTarget = (written: Record<string, unknown>): boolean => /"target:/.test(JSON.stringify(written));
+
 function WorkerCost({ composed }: { composed: ComposedConfig }) {
-  const key = probeKey(composed.written);
-  const { of, plan, problem, doing } = useWorkerCost();
+  const where = useTrainingForm((form) => form.where);
+  const name = useTrainingForm((form) => form.target);
+  const target = useTargets(({ targets }) => targets[name]);
+  const canMeasure = composed.config !== null && (where === "worker" || !onTarget(composed.written));
+  // Only on this machine is the worker's time the target's.
+  const canProbe = where === "worker" || (target?.host === undefined && target?.scheduler === "none");
+  const key = costKey(composed.written);
+  const { of, plan: here, there, problem, doing } = useWorkerCost();
+  const plan = there?.plan ?? here;
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is measured is of one config
   useEffect(() => cancelMeasuring, [key]);
   const own = of === key;
@@ -132,20 +150,24 @@ function WorkerCost({ composed }: { composed: ComposedConfig }) {
     <div className="worker-cost" data-testid="worker-cost">
       {doing === null ? (
         <span className="cost-actions">
-          <button
-            type="button"
-            disabled={composed.config === null}
-            onClick={() => void measureOnWorker(false)}
-          >
-            Measure what it will cost
+          <button type="button" disabled={!canMeasure} onClick={() => void measureOnWorker(false)}>
+            Estimate the cost
           </button>
-          <button
-            type="button"
-            disabled={composed.config === null}
-            onClick={() => void measureOnWorker(true)}
-          >
-            Probe the time too
-          </button>
+          {canProbe && (
+            <button type="button" disabled={!canMeasure} onClick={() => void measureOnWorker(true)}>
+              Probe the time too
+            </button>
+          )}
+          {where === "target" && (
+            <button type="button" disabled={composed.config === null} onClick={() => void measureOnTarget()}>
+              Measure on the target
+            </button>
+          )}
+          {where === "target" && onTarget(composed.written) && (
+            <span className="note">
+              Files on the target cannot be read here: only the target can measure tokens, memory and time.
+            </span>
+          )}
         </span>
       ) : (
         <span role="status">
@@ -155,7 +177,14 @@ function WorkerCost({ composed }: { composed: ComposedConfig }) {
           </button>
         </span>
       )}
-      {own && plan !== null && (
+      {where === "target" && (
+        <LaunchPlan
+          composed={composed}
+          plan={own ? plan : null}
+          measuredThere={own && there !== null ? there.at : null}
+        />
+      )}
+      {own && plan !== null && where === "worker" && (
         <>
           <Counts
             where="worker"
@@ -172,12 +201,12 @@ function WorkerCost({ composed }: { composed: ComposedConfig }) {
             {shownName(plan.device.adapter ?? plan.device.kind)}:{" "}
             {plan.items.map(({ name, bytes }) => `${name} ${gibibytes(bytes)}`).join(", ")}.
           </p>
-          {plan.problem !== null && (
-            <p className="fault" role="alert">
-              {shownName(plan.problem, 1000)}
-            </p>
-          )}
         </>
+      )}
+      {own && plan !== null && plan.problem !== null && (
+        <p className="fault" role="alert">
+          {shownName(plan.problem, 1000)}
+        </p>
       )}
       {own && problem !== null && (
         <p className="fault" role="alert">

@@ -29,7 +29,7 @@ export function EvaluationFields({
   return (
     <fieldset className="form-row">
       <legend>Evaluation</legend>
-      <Labelled label="Measure the student">
+      <Labelled label="Evaluate the student">
         <input
           type="checkbox"
           checked={isOn}
@@ -41,9 +41,9 @@ export function EvaluationFields({
       {isOn && responsesOf(form) === "live" && field(AT)}
       {isOn && measuresElsewhere(form) && (
         <>
-          <EnvironmentSelect at={AT} label="Measured in" disabled={disabled} />
-          {where === "worker" && name !== "scienceworld" && (
-            <Labelled label="Measured on">
+          <EnvironmentSelect at={AT} label="Evaluate in" disabled={disabled} />
+          {where !== "page" && name !== "scienceworld" && (
+            <Labelled label="Evaluate on">
               <select
                 value={files ? "files" : "made"}
                 disabled={disabled}
@@ -58,13 +58,13 @@ export function EvaluationFields({
             ? field(`${AT}.${name === "scienceworld" ? "simulator" : "games"}`)
             : (MADE_KEYS[name] ?? []).map((key) => field(`${AT}.made.${key}`))}
           {["max_decisions", "max_tokens"].map((key) => field(`${AT}.${key}`))}
-          {where === "worker" && field(`${AT}.prompt`)}
+          {where !== "page" && field(`${AT}.prompt`)}
         </>
       )}
       {isOn && (
         <p className="note">
-          Every task is played once for each seed: before the first step, after every so many steps and after
-          the last. The training’s numbers stay the same.
+          Each task is played once per seed: before the first step, at the interval above, and after the last
+          step. The training’s numbers do not change.
         </p>
       )}
     </fieldset>

@@ -43,7 +43,7 @@ interface FieldsProps {
 export function ResponsesFields({ field, disabled, openGames }: FieldsProps) {
   const form = useTrainingForm();
   const responses = responsesOf(form);
-  const there = form.where === "worker";
+  const there = form.where !== "page";
   return (
     <>
       <Labelled label="Responses">
@@ -93,7 +93,7 @@ function DataField({
         }
       >
         {choices
-          .filter((choice) => where === "worker" || choice !== "files")
+          .filter((choice) => where !== "page" || choice !== "files")
           .map((choice) => (
             <option key={choice} value={choice}>
               {titles[choice]}
@@ -120,7 +120,7 @@ const SERVER_KEYS = ["server", "server_settings", "goals.first", "goals.count"];
 function LiveFields({ field, disabled, openGames }: FieldsProps) {
   const form = useTrainingForm();
   const { where, texts } = form;
-  const there = where === "worker";
+  const there = where !== "page";
   const name = texts["environment.name"] ?? "";
   const open = openGames.filter(({ environment }) => environment === name).length;
   const games: Record<GamesChoice, string> = {

@@ -3,11 +3,13 @@
 import type { ReactNode } from "react";
 import { isFreshRun, policyWords } from "../../../core/loop/train-config.ts";
 import { isOneOf } from "../../../core/one-of.ts";
-import { CONFIG_FIELDS } from "../../runs/config-fields.ts";
+import { CONFIG_FIELDS, isReached } from "../../runs/config-fields.ts";
+import { startedAt, type Target } from "../../runs/launched-answers.ts";
 import { useRuns } from "../../runs/runs-store.ts";
 import { useGames } from "../../session/games.ts";
+import { useTargets } from "../../session/launches.ts";
 import { useMemory } from "../../session/memory.ts";
-import { startTraining, stopTraining } from "../../session/training.ts";
+import { startTraining } from "../../session/training.ts";
 import { type ComposedConfig, composeConfig, liveUnits, WORKER_KEYS } from "../../session/training-config.ts";
 import {
   choosePreset,
@@ -29,11 +31,14 @@ import { useSending } from "../../session/worker-training.ts";
 import { countOf } from "../../shell/plural.ts";
 import { isModelAtWork } from "../../state/computing.ts";
 import { useUi } from "../../state/store.ts";
+import { shownName } from "../../text/shown-text.ts";
 import { EndOfTurnSwitch } from "../end-of-turn-switch.tsx";
+import { LONGEST_NAME } from "../runs/run-name.tsx";
 import { ConfigField, fieldOf } from "./config-field.tsx";
 import { ConfigView } from "./config-view.tsx";
 import { Cost } from "./cost.tsx";
 import { EvaluationFields } from "./evaluation-fields.tsx";
+import { HeldOutFields } from "./held-out-fields.tsx";
 import { Labelled } from "./labelled.tsx";
 import { ResponsesFields } from "./responses-fields.tsx";
 
@@ -50,8 +55,26 @@ const ELSEWHERE: readonly string[] = [
   ...["batch_size", "settings.learning_rate", "device", "cards", "teacher_dtype", "memory_limit_gib"],
   ...SELECTION_KEYS,
   "end_of_turn",
-  ...CONFIG_FIELDS.map(({ key }) => key).filter((key) => /^(environment|evaluate|sample)\b/.test(key)),
+  ...["teacher_model", "calibrate_with"],
+  ...CONFIG_FIELDS.map(({ key }) => key).filter((key) => /^(environment|evaluate|sample|tinker)\b/.test(key)),
 ];
+
+/** Models of a run that is not the page's; what counts only with a server is there only beside one. */
+function modelKeys(texts: Readonly<Record<string, string>>): string[] {
+  const isServed = /^https?:/.test(texts.teacher?.trim() ?? "");
+  const served = ["teacher_model", "calibrate_with"].filter((key) => isServed || (texts[key] ?? "") !== "");
+  const tinker = CONFIG_FIELDS.map(({ key }) => key).filter((key) => /^tinker\b/.test(key));
+  return [
+    ...["teacher", ...served, "student", "parent", "tokenizer"],
+    ...tinker.filter((key) => isReached(key, texts)),
+  ];
+}
+
+/** "target:NAME", or the names that it has. */
+function targetModels(target: Target | undefined): string {
+  const names = Object.keys(target?.models ?? {}).map((name) => `target:${shownName(name)}`);
+  return names.length === 0 ? "target:NAME of a model" : names.join(", ");
+}
 
 function useEpisodes(data: DataChoice): number | null {
   const library = useUi((ui) => ui.library);
@@ -70,7 +93,8 @@ export function TrainingFormPanel() {
   const sending = useSending((state) => state.label);
   const { status } = ui.training;
   const busy = form.where === "page" ? status !== "idle" : sending !== null;
-  const there = form.where === "worker";
+  const there = form.where !== "page";
+  const targets = useTargets((state) => state.targets);
   const openGames = useGames(({ tasks }) => tasks);
   const composed = composeConfig(form, ui, worker, openGames);
   const { problems } = composed;
@@ -86,7 +110,10 @@ export function TrainingFormPanel() {
   const start =
     problems[""] ??
     Object.entries(problems).map(([key, problem]) => `${key}: ${problem}`)[0] ??
-    (there && worker.status === "none" ? "no worker serves this page: `npm start` does" : undefined);
+    (there && worker.status === "none" ? "no worker serves this page: `npm start` does" : undefined) ??
+    (form.where === "target" && targets[form.target] === undefined
+      ? "this target is gone: choose another place"
+      : undefined);
   return (
     <form
       className="training-form"
@@ -96,46 +123,15 @@ export function TrainingFormPanel() {
       }}
     >
       <fieldset className="form-row">
-        <legend>Where</legend>
-        <label className="choice">
-          <input
-            type="radio"
-            name="where"
-            checked={!there}
-            onChange={() =>
-              setTrainingForm({ where: "page", data: form.data === "files" ? "episode" : form.data })
-            }
-          />{" "}
-          this page:{" "}
-          {ui.device.kind === "unknown" ? "device not known yet" : ui.device.adapter || ui.device.kind}
-        </label>
-        <label className="choice">
-          <input
-            type="radio"
-            name="where"
-            checked={there}
-            disabled={worker.status === "none"}
-            onChange={() => setTrainingForm({ where: "worker" })}
-          />{" "}
-          the worker
-          {worker.status === "none" && ": none serves this page"}
-          {worker.status !== "none" && worker.device && (
-            <>
-              : <span data-measured>{worker.device}</span>
-            </>
-          )}
-        </label>
-        {there && field("device")}
-        {there && field("cards")}
-      </fieldset>
-      <fieldset className="form-row">
         <legend>Data and models</legend>
         <ResponsesFields field={field} disabled={busy} openGames={openGames} />
-        {there && ["teacher", "student", "parent", "tokenizer"].map(field)}
+        {there && modelKeys(form.texts).map(field)}
         {there && (
           <p className="note">
-            An empty model is the one that is open here; what the worker does not have is sent to it. A name
-            of the hub is downloaded by the worker.
+            A model that is left empty is the one open here; what the worker lacks is sent to it.{" "}
+            {form.where === "worker"
+              ? "Models of the hub are downloaded by the worker."
+              : `Files of this machine are sent to the target; target:/PATH and ${targetModels(targets[form.target])} are there already. Models of the hub are downloaded there.`}
             {worker.files?.shared === null &&
               " A worker that is started with --files FOLDER lets paths be chosen from that folder."}
           </p>
@@ -172,7 +168,7 @@ export function TrainingFormPanel() {
             disabled={busy}
             onChange={({ target }) => isOneOf(PRESET_NAMES, target.value) && choosePreset(target.value)}
           >
-            {preset === null && <option value="">own values</option>}
+            {preset === null && <option value="">custom</option>}
             {PRESET_NAMES.map((name) => (
               <option key={name} value={name}>
                 {PRESET_TITLES[name]}
@@ -185,29 +181,64 @@ export function TrainingFormPanel() {
         {standardSelection(form, ui.place) !== null && SELECTION_KEYS.map(field)}
         {responsesOf(form) === "recorded" && <EndOfTurnSwitch />}
       </fieldset>
-      <EvaluationFields field={field} disabled={busy} />
-      <details className="all-settings">
-        <summary>All settings</summary>
-        <div className="form-row">
-          {CONFIG_FIELDS.filter(
-            ({ key }) => !ELSEWHERE.includes(key) && (there || !WORKER_KEYS.includes(key)),
-          ).map(({ key }) => field(key))}
-        </div>
-      </details>
-      <ConfigView composed={composed} />
-      <Cost composed={composed} />
+      <fieldset className="form-row">
+        <legend>Where</legend>
+        <label className="choice">
+          <input
+            type="radio"
+            name="where"
+            checked={!there}
+            onChange={() =>
+              setTrainingForm({ where: "page", data: form.data === "files" ? "episode" : form.data })
+            }
+          />{" "}
+          this page:{" "}
+          {ui.device.kind === "unknown" ? "device not known yet" : ui.device.adapter || ui.device.kind}
+        </label>
+        <label className="choice">
+          <input
+            type="radio"
+            name="where"
+            checked={form.where === "worker"}
+            disabled={worker.status === "none"}
+            onChange={() => setTrainingForm({ where: "worker" })}
+          />{" "}
+          the worker
+          {worker.status === "none" && ": none serves this page"}
+          {worker.status !== "none" && worker.device && (
+            <>
+              : <span data-measured>{worker.device}</span>
+            </>
+          )}
+        </label>
+        {Object.entries(targets).map(([name, target]) => (
+          <label className="choice" key={name}>
+            <input
+              type="radio"
+              name="where"
+              checked={form.where === "target" && form.target === name}
+              onChange={() => setTrainingForm({ where: "target", target: name })}
+            />{" "}
+            target {shownName(name)}: {shownName(startedAt(target))}
+          </label>
+        ))}
+        {form.where === "target" && (
+          <Labelled label="Name of the run">
+            <input
+              value={form.name}
+              maxLength={LONGEST_NAME}
+              placeholder="optional"
+              onChange={({ target }) => setTrainingForm({ name: target.value })}
+            />
+          </Labelled>
+        )}
+        {there && field("device")}
+        {there && field("cards")}
+      </fieldset>
       <div className="training-actions">
         {busy && !there && status === "probing" ? (
           <button type="button" onClick={() => void cancelProbe()}>
             Cancel the probe
-          </button>
-        ) : busy && !there ? (
-          <button type="button" disabled={status === "cancelling"} onClick={() => void stopTraining()}>
-            {status === "running"
-              ? "Stop after this step"
-              : status === "stopping"
-                ? "Stop at once, lose this step"
-                : "Cancel requested…"}
           </button>
         ) : (
           <button
@@ -215,7 +246,13 @@ export function TrainingFormPanel() {
             className="primary"
             disabled={busy || !ready || start !== undefined || (!there && isModelAtWork(ui))}
           >
-            {!there ? "Update" : sending === null ? "Start on the worker" : "Starting…"}{" "}
+            {!there
+              ? "Update"
+              : sending !== null
+                ? "Starting…"
+                : form.where === "worker"
+                  ? "Start on the worker"
+                  : `Launch on ${shownName(form.target)}`}{" "}
             <span className="key">u</span>
           </button>
         )}
@@ -230,8 +267,31 @@ export function TrainingFormPanel() {
         )}
         {ready && start !== undefined && <span className="fault">{start}</span>}
       </div>
+      <Cost composed={composed} />
+      {!there && <HeldOutFields disabled={busy} />}
+      <EvaluationFields field={field} disabled={busy} />
+      <details className="all-settings">
+        <summary>All settings</summary>
+        <div className="form-row">
+          {CONFIG_FIELDS.filter(
+            ({ key }) =>
+              !ELSEWHERE.includes(key) && (there || !WORKER_KEYS.includes(key)) && isReached(key, form.texts),
+          ).map(({ key }) => field(key))}
+        </div>
+      </details>
+      <ConfigView composed={composed} />
     </form>
   );
+}
+
+/** What the form comes to, where the form itself is not to be seen. */
+export function FormLine() {
+  const form = useTrainingForm();
+  const ui = useUi();
+  const worker = useRuns((state) => state.worker);
+  const openGames = useGames(({ tasks }) => tasks);
+  const composed = composeConfig(form, ui, worker, openGames);
+  return <PlanLine method={composed.config && methodWords(composed.config)} composed={composed} />;
 }
 
 /** What the form comes to, in a sentence. */

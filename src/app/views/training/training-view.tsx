@@ -1,9 +1,11 @@
-/** Steps on the student: vanilla first, then with evidence, and what they do to it. */
+/** Steps on the student: the run as it goes, and the form that starts one. */
 
+import { type RefObject, useEffect, useRef } from "react";
 import { runPolicy } from "../../runs/run-policy.ts";
 import { useRuns } from "../../runs/runs-store.ts";
 import { formatRange, trainingRemaining } from "../../session/eta.ts";
 import { takenBackText, useTakenBack } from "../../session/taken-back.ts";
+import { stopTraining } from "../../session/training.ts";
 import { responsesOf, useTrainingForm } from "../../session/training-form.ts";
 import { libraryNames } from "../../state/libraries.ts";
 import { type TrainingState, useUi } from "../../state/store.ts";
@@ -14,8 +16,9 @@ import { RunCharts } from "../runs/run-charts.tsx";
 import { RunDetail } from "../runs/run-detail.tsx";
 import { StepBar } from "../task/step-bar.tsx";
 import { engineFacts, Provenance } from "../tokens/provenance.tsx";
+import { setFormOpen, useFormFold } from "./form-fold.ts";
 import { StudentPanel } from "./student-panel.tsx";
-import { TrainingFormPanel } from "./training-form.tsx";
+import { FormLine, TrainingFormPanel } from "./training-form.tsx";
 import { WatchedTokens } from "./watched-tokens.tsx";
 
 export function TrainingView() {
@@ -28,44 +31,56 @@ export function TrainingView() {
   const takenBack = useTakenBack();
   const live = useTrainingForm((form) => responsesOf(form) === "live");
   const gone = training.status === "idle" ? (takenBack[training.run ?? ""] ?? null) : null;
+  const isOpen = useFormFold((fold) => fold.open) || latest === null;
+  const toggle = useRef<HTMLButtonElement>(null);
+  const wasOpen = useRef(isOpen);
+  useEffect(() => {
+    // The button that started the run is gone with its form.
+    if (wasOpen.current && !isOpen && document.activeElement === document.body)
+      toggle.current?.focus({ preventScroll: true });
+    wasOpen.current = isOpen;
+  }, [isOpen]);
+  // What the page says of its own run stands in the run's card; before the run has one, at the form.
+  const hasCard = latest !== null && training.run === latest.id;
+  const running =
+    gone === null ? (
+      <Running training={training} />
+    ) : (
+      <p className="run-line" role="status" data-testid="taken-back">
+        The run’s steps were {takenBackText(gone)}. Its curves stay among the runs.
+      </p>
+    );
   return (
     <div className="training-view">
       {task !== null ? <StepBar task={task} /> : !live && <NeedsTask />}
       {task?.episodes.length === 0 && !live && <NeedsEpisode />}
+      {latest !== null && (
+        <RunDetail key={latest.id} run={latest} progress={hasCard ? running : null}>
+          <RunCharts runs={[latest]} takenBack={takenBack[latest.id] ?? null} />
+          {hasCard && training.watch && (
+            <section className="watched-panel" aria-labelledby="watched-title">
+              <h3 id="watched-title">The student’s tokens</h3>
+              <WatchedTokens watch={training.watch} takenBack={gone} />
+            </section>
+          )}
+        </RunDetail>
+      )}
       <section className="panel" aria-labelledby="training-title">
         <div className="panel-head">
           <h2 id="training-title">Update the student</h2>
           <StudentPanel />
         </div>
-        <TrainingFormPanel />
-        {gone === null ? (
-          <Running training={training} />
-        ) : (
-          <p className="run-line" role="status" data-testid="taken-back">
-            The run’s steps were {takenBackText(gone)}. Its curves stay among the runs.
-          </p>
-        )}
+        {latest !== null && <FormToggle isOpen={isOpen} button={toggle} />}
+        {isOpen && <TrainingFormPanel />}
+        {!hasCard && running}
       </section>
-      {training.watch && (
-        <section className="panel watched-panel" aria-labelledby="watched-title">
-          <h2 id="watched-title">The student’s tokens</h2>
-          <WatchedTokens watch={training.watch} takenBack={gone} />
-        </section>
-      )}
-      {latest !== null ? (
-        <>
-          <RunCharts runs={[latest]} takenBack={takenBack[latest.id] ?? null} />
-          <RunDetail key={latest.id} run={latest} />
-        </>
-      ) : (
-        training.status === "idle" && (
-          <p className="note hint">
-            Each step: the frozen teacher scores the student’s {live ? "fresh" : "recorded"} responses,
-            without evidence in the vanilla stage and with Rₜ in the second; the student moves towards it by
-            the clipped surrogate. In the page nothing is written to your disk until you save; runs and their
-            last checkpoint are kept in this browser, so that they can go on and a reload loses no student.
-          </p>
-        )
+      {latest === null && training.status === "idle" && (
+        <p className="note hint">
+          Each step: the frozen teacher scores the student’s {live ? "fresh" : "recorded"} responses, without
+          evidence in the vanilla stage and with Rₜ in the second; the student moves towards it by the clipped
+          surrogate. In the page nothing is written to your disk until you save; runs and their last
+          checkpoint are kept in this browser, so that they can go on and a reload loses no student.
+        </p>
       )}
       {student && teacher && (
         <Provenance
@@ -81,6 +96,24 @@ export function TrainingView() {
         />
       )}
     </div>
+  );
+}
+
+/** The form in one line: what it would start, and the way back to it. */
+function FormToggle({ isOpen, button }: { isOpen: boolean; button: RefObject<HTMLButtonElement | null> }) {
+  return (
+    <p className="form-fold">
+      <button
+        ref={button}
+        type="button"
+        aria-expanded={isOpen}
+        onClick={() => setFormOpen(!isOpen)}
+        data-testid="form-fold"
+      >
+        {isOpen ? "Fold the form" : "Set up another run"}
+      </button>
+      {!isOpen && <FormLine />}
+    </p>
   );
 }
 
@@ -127,6 +160,13 @@ function Running({ training }: { training: TrainingState }) {
         }
         aria-label="Training"
       />
+      {training.run === null && status !== "probing" && (
+        <span>
+          <button type="button" disabled={status === "cancelling"} onClick={() => void stopTraining()}>
+            {status === "running" ? "Stop" : status === "stopping" ? "Stop at once" : "Ending…"}
+          </button>
+        </span>
+      )}
     </div>
   );
 }

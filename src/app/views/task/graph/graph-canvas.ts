@@ -37,12 +37,14 @@ export function graphScene(task: TaskModel, layout: GraphLayout, place: Geometry
   const nodes = { success: new Path2D(), none: new Path2D() };
   const labels: GraphScene["labels"] = [];
   task.states.forEach((state, i) => {
-    const { x, y } = place.nodes[i]!;
+    const node = place.nodes[i];
+    if (node == null) return;
+    const { x, y } = node;
     const radius = place.radius(state.executions);
     const path = state.cost === null ? nodes.none : nodes.success;
     path.moveTo(x + radius, y);
     path.arc(x, y, radius, 0, 2 * Math.PI);
-    if (state.letter !== "" && radius >= 6) labels.push({ text: state.letter, x, y, radius });
+    if (state.letter !== "" && radius >= 7) labels.push({ text: state.letter, x, y, radius });
   });
   return {
     edges: [...groups.values()].map(({ text, width, back }) => ({
@@ -108,8 +110,9 @@ export function drawScene(
     context.fill(scene.nodes[kind]);
     context.stroke(scene.nodes[kind]);
   }
-  if (marked !== null && scene.place.nodes[marked] !== undefined) {
-    const { x, y } = scene.place.nodes[marked]!;
+  const at = marked === null ? null : scene.place.nodes[marked];
+  if (marked !== null && at != null) {
+    const { x, y } = at;
     context.beginPath();
     context.arc(x, y, scene.place.radius(scene.task.states[marked]!.executions) + 1, 0, 2 * Math.PI);
     context.fillStyle = "#f0e442";
@@ -118,7 +121,7 @@ export function drawScene(
     context.stroke();
   }
   context.fillStyle = ink;
-  context.font = "10px system-ui, sans-serif";
+  context.font = "12px system-ui, sans-serif";
   context.textAlign = "center";
   context.textBaseline = "middle";
   for (const { text, x, y, radius } of scene.labels) {

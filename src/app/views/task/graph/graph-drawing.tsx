@@ -84,17 +84,29 @@ export const Edges = memo(function Edges({
   );
 });
 
+/** With more states than this a letter that does not fit into its circle would lie on others. */
+const MOST_OUTSIDE = 150;
+
 export const Nodes = memo(function Nodes({ task, place }: { task: TaskModel; place: Geometry }) {
+  const outside = place.nodes.filter((node) => node !== null).length <= MOST_OUTSIDE;
   return (
     <g className="nodes">
       {task.states.map((state, i) => {
-        const { x, y } = place.nodes[i]!;
+        const node = place.nodes[i];
+        if (node == null) return null;
+        const { x, y } = node;
         const radius = place.radius(state.executions);
+        const fits = radius >= (state.letter.length > 1 ? 9.5 : 7);
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: the index is the state's identity
           <g key={i} className="node" data-state={i} transform={`translate(${x},${y})`}>
             <circle r={radius} className={state.cost === null ? "no-success" : ""} />
-            {state.letter !== "" && radius >= 6 && <text dy="0.35em">{state.letter}</text>}
+            {state.letter !== "" && fits && <text dy="0.35em">{state.letter}</text>}
+            {state.letter !== "" && !fits && outside && (
+              <text className="outside" x={radius + 1} y={radius + 8}>
+                {state.letter}
+              </text>
+            )}
             <title>{describeNode(task, i)}</title>
           </g>
         );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fitted, panned, SCALES, showing, zoomed } from "./graph-view.ts";
+import { fitted, panned, readable, SCALES, showing, zoomed } from "./graph-view.ts";
 
 const room = { width: 600, height: 300 };
 const drawing = { width: 1000, height: 400 };
@@ -9,6 +9,11 @@ describe("the view of the graph", () => {
     expect(fitted(drawing, room)).toEqual({ k: 0.6, x: 0, y: 30 });
     expect(fitted({ width: 300, height: 200 }, room)).toEqual({ k: 1, x: 150, y: 50 });
     expect(fitted({ width: 6000, height: 300 }, room)).toMatchObject({ k: 0.45, x: 0 });
+  });
+
+  it("begins at the size in which letters can be read, however large the drawing is", () => {
+    expect(readable(drawing, room)).toEqual({ k: 1, x: 0, y: 0 });
+    expect(readable({ width: 300, height: 200 }, room)).toEqual({ k: 1, x: 150, y: 50 });
   });
 
   it("zooms around a point, within bounds", () => {

@@ -40,10 +40,18 @@ function held(view: GraphView, drawing: Size, room: Size): GraphView {
   };
 }
 
-/** All of the drawing in the middle, or its left end at a scale that can be read. */
+/** All of the drawing in the middle, or its left end where it would be too small for finding anything. */
 export function fitted(drawing: Size, room: Size): GraphView {
   const whole = Math.min(1, room.width / drawing.width, room.height / drawing.height);
-  const k = Math.max(whole, LEAST_FIT);
+  return atScale(Math.max(whole, LEAST_FIT), drawing, room);
+}
+
+/** The drawing at its own size, at which its letters are made to be read; of a larger one the upper left. */
+export function readable(drawing: Size, room: Size): GraphView {
+  return atScale(1, drawing, room);
+}
+
+function atScale(k: number, drawing: Size, room: Size): GraphView {
   const centre = (length: number, space: number): number => Math.max(0, (space - length * k) / 2);
   return { k, x: centre(drawing.width, room.width), y: centre(drawing.height, room.height) };
 }

@@ -136,7 +136,7 @@ export function GraphViewport({
   const tree = useMemo(
     () =>
       quadtree<number>(
-        place.nodes.map((_, i) => i),
+        place.nodes.flatMap((node, i) => (node === null ? [] : [i])),
         (i) => place.nodes[i]!.x,
         (i) => place.nodes[i]!.y,
       ),
@@ -161,10 +161,11 @@ export function GraphViewport({
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const { key } = event;
     if (isOneOf(ARROWS, key)) {
-      const next = cursor === null ? start(task) : neighbour(cursor, key, place.nodes, task.edges);
-      if (next !== null) {
+      const next = cursor === null ? start(task, place) : neighbour(cursor, key, place.nodes, task.edges);
+      const node = next === null ? null : place.nodes[next];
+      if (next !== null && node != null) {
         onCursor(next);
-        pan.current?.show(place.nodes[next]!);
+        pan.current?.show(node);
       }
     } else if ((key === "Enter" || key === " ") && cursor !== null) onOpen(cursor);
     else if (key === "v" && cursor !== null && comparable) {
@@ -213,13 +214,17 @@ export function GraphViewport({
   );
 }
 
-/** Where the first arrow key goes: the state that executions begin in. */
-function start(task: TaskModel): number | null {
-  if (task.states.length === 0) return null;
-  return task.states.reduce((best, state, i) => {
-    const known = task.states[best]!;
-    return state.step < known.step || (state.step === known.step && state.executions > known.executions)
-      ? i
-      : best;
-  }, 0);
+/** Where the first arrow key goes: of what is drawn, the state that executions begin in. */
+function start(task: TaskModel, place: Geometry): number | null {
+  let best: number | null = null;
+  task.states.forEach((state, i) => {
+    if (place.nodes[i] === null) return;
+    const known = best === null ? null : task.states[best]!;
+    const first =
+      known === null ||
+      state.step < known.step ||
+      (state.step === known.step && state.executions > known.executions);
+    if (first) best = i;
+  });
+  return best;
 }

@@ -12,7 +12,7 @@ export type Arrow = (typeof ARROWS)[number];
 export function neighbour(
   from: number,
   arrow: Arrow,
-  nodes: readonly Point[],
+  nodes: readonly (Point | null)[],
   edges: readonly EdgeModel[],
 ): number {
   if (arrow === "ArrowRight" || arrow === "ArrowLeft") {
@@ -27,11 +27,13 @@ export function neighbour(
     }
     if (best !== null) return right ? best.to : best.from;
   }
-  const at = nodes[from]!;
+  const at = nodes[from];
+  if (at == null) return from;
   let nearest = from;
   let least = Number.POSITIVE_INFINITY;
-  nodes.forEach(({ x, y }, state) => {
-    const [dx, dy] = [x - at.x, y - at.y];
+  nodes.forEach((node, state) => {
+    if (node === null) return;
+    const [dx, dy] = [node.x - at.x, node.y - at.y];
     const ahead = { ArrowRight: dx, ArrowLeft: -dx, ArrowDown: dy, ArrowUp: -dy }[arrow];
     if (ahead <= 0.5) return;
     const aside = arrow === "ArrowRight" || arrow === "ArrowLeft" ? dy : dx;

@@ -3,7 +3,7 @@
  * to `draw`, at most once, however many events came in between.
  */
 import type { Point } from "../graph-geometry.ts";
-import { fitted, type GraphView, panned, type Size, showing, zoomed } from "./graph-view.ts";
+import { fitted, type GraphView, panned, readable, type Size, showing, zoomed } from "./graph-view.ts";
 
 /** A press that moves less than this is a click, in CSS pixels. */
 const CLICK = 4;
@@ -16,6 +16,10 @@ export class PanZoom {
   #room: Size = { width: 1, height: 1 };
   /** The user has chosen a part or a scale: it stays. */
   #chosen = false;
+  /** Somebody asked for all of the drawing. */
+  #whole = false;
+  /** What was last brought into sight. */
+  #target: Point | null = null;
   #frame = 0;
   #rest: ReturnType<typeof setTimeout> | undefined;
   readonly #pointers = new Map<number, Point>();
@@ -43,7 +47,7 @@ export class PanZoom {
     on("pointerdown", (event) => this.#press(event));
     on("pointermove", (event) => this.#move(event));
     for (const name of ["pointerup", "pointercancel"] as const) on(name, (event) => this.#lift(event));
-    // What ends a drag is no click on what lies under the pointer.
+    // What ends a drag is not a click on what lies under the pointer.
     on(
       "click",
       (event) => {
@@ -63,13 +67,18 @@ export class PanZoom {
   resize(drawing: Size, room: Size): void {
     this.#drawing = drawing;
     this.#room = room;
-    this.view = this.#chosen ? panned(this.view, { x: 0, y: 0 }, drawing, room) : fitted(drawing, room);
+    if (this.#chosen) this.view = panned(this.view, { x: 0, y: 0 }, drawing, room);
+    else {
+      const view = (this.#whole ? fitted : readable)(drawing, room);
+      this.view = this.#target === null ? view : showing(view, this.#target, room);
+    }
     this.#draw(this.view, false);
   }
 
   /** All of the drawing, or as much as can be read; from here on it follows the room again. */
   fit(): void {
     this.#chosen = false;
+    this.#whole = true;
     this.#set(fitted(this.#drawing, this.#room));
   }
 
@@ -81,6 +90,7 @@ export class PanZoom {
 
   /** Brings a point of the drawing into sight. */
   show(point: Point): void {
+    this.#target = point;
     this.#set(showing(this.view, point, this.#room));
   }
 

@@ -1,6 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { MatchedVisit, Retrieval } from "../../../../core/retrieval/types.ts";
-import { type CandidateRow, candidateRows, foundRows, outcome, reasonLines } from "./candidate-rows.ts";
+import {
+  alikeRows,
+  alikeText,
+  type CandidateRow,
+  candidateRows,
+  foundRows,
+  outcome,
+  reasonLines,
+} from "./candidate-rows.ts";
 
 const visit = (source: string, position: number, rest: Partial<MatchedVisit>): MatchedVisit => ({
   ...{ source, position, repetition: 0, cost: 3, terminal: false },
@@ -51,6 +59,29 @@ describe("rows of matched visits", () => {
 
   it("gives each reason a line, and all others none", () => {
     expect(rows.map((row) => reasonLines(row).length)).toEqual([0, 0, 2, 0]);
+  });
+
+  it("takes ties, rejections for the same reasons and what is switched off together", () => {
+    const other = visit("teacher:9", 0, { eligible: true, rank: 3, cost: 8 });
+    const again = visit("teacher:5", 1, { reasons: rejected.reasons });
+    const more = candidateRows({
+      retrieval: retrieval([rejected, second, other, again, first]),
+      full: { retrieval: retrieval([rejected, second, other, again, first, off]) },
+      selection: { without: ["planner:0"] },
+    });
+    const groups = alikeRows(more);
+    expect(groups.map((group) => group.map(({ visit: { source } }) => source))).toEqual([
+      ["teacher:2", "teacher:1"],
+      ["teacher:9"],
+      ["teacher:3", "teacher:5"],
+      ["planner:0"],
+    ]);
+    expect(groups.map((group) => alikeText(group, "repetition"))).toEqual([
+      "2 tied, broken by repetition",
+      "1 tied",
+      "2 rejected for this",
+      "1 switched off",
+    ]);
   });
 
   it("finds rows by all words of a name, a visit or a reason", () => {

@@ -1,6 +1,6 @@
 /** The rows of the table of matched visits, in its order, and the words that find them. */
 import { REASON_TEXT } from "../../../../core/retrieval/index.ts";
-import type { MatchedVisit, Retrieval } from "../../../../core/retrieval/types.ts";
+import type { Explanation, MatchedVisit, Retrieval } from "../../../../core/retrieval/types.ts";
 import type { DecisionModel } from "../../../model.ts";
 
 export interface CandidateRow {
@@ -47,6 +47,30 @@ export function outcome(row: CandidateRow): string {
   if (!row.takesPart) return "switched off";
   if (row.won) return "★ winner";
   return row.visit.eligible ? "eligible" : reasonLines(row).join("");
+}
+
+/**
+ * Rows that are alike, in the order of their first ones: eligible visits that tie at one cost, visits that are rejected
+ * for the same reasons, and those of executions that are switched off.
+ */
+export function alikeRows(rows: readonly CandidateRow[]): CandidateRow[][] {
+  const groups = new Map<string, CandidateRow[]>();
+  for (const row of rows) {
+    const { eligible, cost, reasons } = row.visit;
+    const key = !row.takesPart ? "off" : eligible ? `cost ${cost}` : reasons.join();
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [row]);
+    else group.push(row);
+  }
+  return [...groups.values()];
+}
+
+/** What rows that are alike have in common, with their number. */
+export function alikeText([first, ...rest]: readonly CandidateRow[], tie: Explanation["tie"]): string {
+  const count = rest.length + 1;
+  if (first === undefined || !first.takesPart) return `${count} switched off`;
+  if (!first.visit.eligible) return `${count} rejected for this`;
+  return first.won && tie !== null ? `${count} tied, broken by ${tie}` : `${count} tied`;
 }
 
 /** The rows that have all of these words: of the execution's name, “visit 5”, or what became of it. */

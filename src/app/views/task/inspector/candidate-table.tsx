@@ -1,4 +1,7 @@
-/** Every matched visit, the eligible ones by rank, the others with every reason why not. */
+/**
+ * Every matched visit, the eligible ones by rank, the others with every reason why not. Visits that are alike are one
+ * row, that of the first of them, until it is opened.
+ */
 import { useMemo, useState } from "react";
 import type { DecisionModel, TaskModel } from "../../../model.ts";
 import { navigate } from "../../../place/navigate.ts";
@@ -7,12 +10,22 @@ import { countOf } from "../../../shell/plural.ts";
 import { useUi } from "../../../state/store.ts";
 import { shownName } from "../../../text/shown-text.ts";
 import { visitName } from "../compare/choose.ts";
-import { type CandidateRow, candidateRows, foundRows, outcome, reasonLines } from "./candidate-rows.ts";
+import {
+  alikeRows,
+  alikeText,
+  type CandidateRow,
+  candidateRows,
+  foundRows,
+  outcome,
+  reasonLines,
+} from "./candidate-rows.ts";
 import { type VisitColumn, type VisitRow, VisitTable } from "./visit-table.tsx";
 import { ReferenceButton, SourceButton } from "./what-if-buttons.tsx";
 
 /** So many visits are found by looking. */
 const FILTER_FROM = 30;
+
+const NONE: ReadonlySet<string> = new Set();
 
 const COLUMNS: readonly VisitColumn[] = [
   { title: "rank", numeric: true },
@@ -23,22 +36,49 @@ const COLUMNS: readonly VisitColumn[] = [
   { title: "what if" },
 ];
 
-const linesOf = (row: CandidateRow): number => reasonLines(row).length;
+interface Line {
+  row: CandidateRow;
+  /** What it is one of, itself included; null where it stands for itself. */
+  alike: readonly CandidateRow[] | null;
+}
+
+const leads = ({ row, alike }: Line): boolean => alike?.[0] === row;
+
+const linesOf = (line: Line): number => reasonLines(line.row).length + (leads(line) ? 1 : 0);
+
+/** Names a set of rows for as long as the same decision is shown. */
+const nameOf = ({ visit }: CandidateRow): string => `${visit.source}@${visit.position}`;
 
 export function CandidateTable({ task, decision }: { task: TaskModel; decision: DecisionModel }) {
   const pinned = useUi((ui) => ui.place.visit);
   const [filter, setFilter] = useState("");
   const rows = useMemo(() => candidateRows(decision), [decision]);
-  const found = useMemo(() => foundRows(rows, filter), [rows, filter]);
+  const [opened, setOpened] = useState<{ of: DecisionModel; names: ReadonlySet<string> }>();
+  const open = opened?.of === decision ? opened.names : NONE;
+  const lines = useMemo((): Line[] => {
+    if (filter.trim() !== "") return foundRows(rows, filter).map((row) => ({ row, alike: null }));
+    return alikeRows(rows).flatMap((alike): Line[] => {
+      if (alike.length === 1) return [{ row: alike[0]!, alike: null }];
+      const shown = open.has(nameOf(alike[0]!)) ? alike : alike.slice(0, 1);
+      return shown.map((row) => ({ row, alike }));
+    });
+  }, [rows, filter, open]);
   if (rows.length === 0) return null;
-  const rowOf = (row: CandidateRow): VisitRow => {
+  const toggle = (name: string): void => {
+    const names = new Set(open);
+    if (!names.delete(name)) names.add(name);
+    setOpened({ of: decision, names });
+  };
+  const rowOf = (line: Line): VisitRow => {
+    const { row, alike } = line;
     const { visit, takesPart } = row;
+    const name = nameOf(row);
     const { source: id, position } = visit;
     const source = task.sources.find((each) => each.id === id);
     const isPinned = pinned?.source === id && pinned.position === position;
     const reasons = reasonLines(row);
     return {
-      className: `${takesPart && visit.eligible ? "eligible" : "rejected"}${isPinned ? " pinned" : ""}`,
+      className: `${takesPart && visit.eligible ? "eligible" : "rejected"}${isPinned ? " pinned" : ""}${alike !== null && !leads(line) ? " one-of" : ""}`,
       cells: (
         <>
           <td className="number">{(takesPart ? visit.rank : null) ?? "–"}</td>
@@ -65,6 +105,19 @@ export function CandidateTable({ task, decision }: { task: TaskModel; decision: 
               ))}
             </td>
           )}
+          {alike !== null && leads(line) && (
+            <td className="alike">
+              <button
+                type="button"
+                className="plain link"
+                aria-expanded={open.has(name)}
+                onClick={() => toggle(name)}
+              >
+                {alikeText(alike, decision.retrieval.explanation.tie)}{" "}
+                <span aria-hidden="true">{open.has(name) ? "▾" : "▸"}</span>
+              </button>
+            </td>
+          )}
           <td className="what-if-buttons">
             {takesPart && visit.eligible && (
               <ReferenceButton decision={decision} kind="success" visit={visit} short />
@@ -87,9 +140,9 @@ export function CandidateTable({ task, decision }: { task: TaskModel; decision: 
             onChange={(event) => setFilter(event.target.value)}
           />
           <span className="note" role="status">
-            {found.length === rows.length
+            {filter.trim() === ""
               ? countOf(rows.length, "visit")
-              : `${countOf(found.length, "visit")} of ${countOf(rows.length, "matched visit")}`}
+              : `${countOf(lines.length, "visit")} of ${countOf(rows.length, "matched visit")}`}
           </span>
         </p>
       )}
@@ -97,7 +150,7 @@ export function CandidateTable({ task, decision }: { task: TaskModel; decision: 
         label="Matched visits"
         className="candidates"
         columns={COLUMNS}
-        visits={found}
+        visits={lines}
         linesOf={linesOf}
         rowOf={rowOf}
       />

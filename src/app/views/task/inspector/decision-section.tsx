@@ -9,9 +9,9 @@ export function DecisionSection({ decision }: { decision: DecisionModel }) {
   const { action, status, library, environment, task } = decision;
   const ref = { library, environment, task };
   return (
-    <section className="part" aria-labelledby="decision-title">
+    <section className="part" aria-labelledby="student-title">
       <div className="part-head">
-        <h2 id="decision-title">Decision {decision.decision}</h2>
+        <h2 id="student-title">What the student saw and did</h2>
         <CompareButton visit={{ kind: "episode", id: decision.episode, position: decision.decision }} />
         <PlayOnButton
           record={{ ...ref, kind: "episode", id: decision.episode }}

@@ -2,7 +2,6 @@
 import { useMemo, useState } from "react";
 import { type DiffLine, diffBlocks, type EvidenceDiff } from "../../../library/evidence-diff.ts";
 import { countOf } from "../../../shell/plural.ts";
-import { Scroller } from "../../../shell/scroller.tsx";
 import { LongText } from "../../../text/long-text.tsx";
 
 export function EvidenceDiffView({ diff }: { diff: EvidenceDiff }) {
@@ -16,11 +15,11 @@ export function EvidenceDiffView({ diff }: { diff: EvidenceDiff }) {
           : `${countOf(removed, "line")} of the full method’s evidence gone (−), ${countOf(added, "line")} in their place (+)`}
         {whole && "; the texts differ too much to be matched line by line"}
       </p>
-      <Scroller className="evidence diff" label="Changes of the evidence" testId="evidence-diff">
+      <section className="evidence diff" aria-label="Changes of the evidence" data-testid="evidence-diff">
         {blocks.map(({ kind, lines, start }) =>
           kind === "folded" ? <Folded key={start} lines={lines} /> : <Lines key={start} lines={lines} />,
         )}
-      </Scroller>
+      </section>
     </>
   );
 }

@@ -1,11 +1,12 @@
 /** Evidence changed by hand: parts left out one by one, or the text itself. */
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { EvidencePart } from "../../../../core/evidence/index.ts";
 import { eventNumber } from "../../../../core/evidence/phrases.ts";
 import type { Evidence } from "../../../../core/evidence/types.ts";
 import type { DecisionModel } from "../../../model.ts";
 import { MOST_LINK_TEXT, packText } from "../../../place/evidence-text.ts";
 import { partName } from "../../../place/part-name.ts";
+import { evidenceEditorShown } from "../../../session/evidence-editing.ts";
 import { samePart } from "../../../session/leave-out.ts";
 import { editEvidence, showPart } from "../../../session/what-if.ts";
 import { saveWhatIf } from "../../../session/what-if-record.ts";
@@ -14,7 +15,7 @@ import { setUi } from "../../../state/store.ts";
 import { shownName } from "../../../text/shown-text.ts";
 import { evidencePieces } from "./evidence-pieces.ts";
 
-/** Every record and event that the evidence has or had before parts were left out, in its order. */
+/** Every record and event of the evidence in order, those that are left out included. */
 function partsOf(
   evidence: Evidence,
   leftOut: readonly EvidencePart[],
@@ -36,13 +37,13 @@ function partsOf(
   return [...found.values()].sort((a, b) => place(a) - place(b));
 }
 
-/** Longest text that can be edited here, in UTF-16 units: with more, browsers take seconds for each letter. */
+/** Longest text that can be edited here, in UTF-16 units: beyond it, browsers take seconds per keystroke. */
 const MOST_EDITED = 1_000_000;
 
-/** Milliseconds after the last letter: packing a text of megabytes takes longer than the time between two. */
+/** Milliseconds after the last keystroke: packing megabytes of text takes longer than the time between two. */
 const REST = 400;
 
-/** Whether links will leave the text out, once nobody types any more. */
+/** Whether the text is too long for a link; decided once typing pauses. */
 function useTooLong(draft: string): boolean {
   const [tooLong, setTooLong] = useState(false);
   useEffect(() => {
@@ -54,22 +55,33 @@ function useTooLong(draft: string): boolean {
 
 export function EvidenceEditor({ decision }: { decision: DecisionModel }) {
   const { evidence, selection, full } = decision;
-  /** Null as long as nothing was typed: the text then follows the parts. */
+  /** Null until something is typed: until then the text follows the parts. */
   const [typed, setTyped] = useState<string | null>(null);
   const draft = typed ?? evidence.text;
   const leftOut = selection.leaveOut ?? [];
   const parts = partsOf(evidence, leftOut);
   const edited = selection.text !== undefined;
   const apply = (): void => {
-    // What was rendered anyhow is no edit.
+    // What was rendered anyhow is not an edit.
     const same = draft === evidence.text && !edited;
     if (!same) editEvidence(full !== null && draft === full.evidence.text ? null : draft);
     setUi({ evidenceMode: null });
   };
   const tooLarge = typed === null && draft.length > MOST_EDITED;
   const tooLong = useTooLong(tooLarge ? "" : draft);
+  const editor = useRef<HTMLDivElement>(null);
+  useEffect(
+    () =>
+      evidenceEditorShown(() => {
+        const { current: shown } = editor;
+        shown?.scrollIntoView({ block: "nearest" });
+        // A text that is too long for editing still has its list of parts.
+        (shown?.querySelector("textarea") ?? shown?.querySelector("summary"))?.focus();
+      }),
+    [],
+  );
   return (
-    <div className="evidence-editor" data-testid="evidence-editor">
+    <div ref={editor} className="evidence-editor" data-testid="evidence-editor">
       <details>
         <summary>
           Leave parts out
@@ -77,7 +89,7 @@ export function EvidenceEditor({ decision }: { decision: DecisionModel }) {
         </summary>
         {edited ? (
           <p className="note">
-            The text was edited by hand: go back to the rendered text to leave parts out.
+            The text was edited by hand. Go back to the rendered text to leave parts out.
           </p>
         ) : (
           <ul className="evidence-parts">
@@ -129,10 +141,10 @@ export function EvidenceEditor({ decision }: { decision: DecisionModel }) {
       {!tooLarge && (
         <p className="note" role={tooLong ? "status" : undefined}>
           {draft.trim() === ""
-            ? "Without any text the teacher reads the context without evidence."
+            ? "With no text the teacher reads the context without evidence."
             : tooLong
-              ? `Packed, this text takes more than the ${MOST_LINK_TEXT.toLocaleString("en")} characters that a link can hold: links will leave it out. Save the record instead.`
-              : "The text stands as it is, whatever is retrieved; the response that is scored stays the same."}
+              ? `Packed, this text exceeds the ${MOST_LINK_TEXT.toLocaleString("en")} characters that a link can hold, so links leave it out. Save the record instead.`
+              : "The teacher reads this text whatever is retrieved. The scored response does not change."}
         </p>
       )}
       <div className="evidence-tools">

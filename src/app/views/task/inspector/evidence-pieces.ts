@@ -1,6 +1,5 @@
 /** R_t cut into what each part comes from. */
-import type { EvidencePart } from "../../../../core/evidence/leave-out.ts";
-import type { Evidence } from "../../../../core/evidence/types.ts";
+import type { Evidence, EvidencePart } from "../../../../core/evidence/types.ts";
 
 export const KINDS = {
   student: "student’s execution",

@@ -1,10 +1,10 @@
 /** R_t exactly as the teacher reads it, coloured by where each part comes from. */
 import { memo, useEffect, useMemo, useRef, useState } from "react";
-import type { EvidencePart } from "../../../../core/evidence/leave-out.ts";
+import type { EvidencePart } from "../../../../core/evidence/types.ts";
 import type { DecisionModel } from "../../../model.ts";
 import { navigate } from "../../../place/navigate.ts";
 import { partName } from "../../../place/part-name.ts";
-import { Scroller } from "../../../shell/scroller.tsx";
+import { openEvidenceEditor } from "../../../session/evidence-editing.ts";
 import { EVIDENCE_MODES, type EvidenceMode, setUi, useUi } from "../../../state/store.ts";
 import { LongText } from "../../../text/long-text.tsx";
 import { useAtRest } from "../../use-at-rest.ts";
@@ -22,7 +22,7 @@ function pieceClass(piece: EvidencePiece, part: EvidencePart | null): string {
 
 const MODE_TITLES: Record<EvidenceMode, string> = { text: "Text", changes: "Changes", edit: "Edit" };
 
-/** The evidence of the shown decision. Out of sight, as it mostly is, it follows when steps rest. */
+/** The evidence of the shown decision. While it is out of sight it is drawn only once stepping pauses. */
 export function EvidenceSection({ decision }: { decision: DecisionModel }) {
   const section = useRef<HTMLElement>(null);
   const inSight = useInSight(section);
@@ -32,8 +32,10 @@ export function EvidenceSection({ decision }: { decision: DecisionModel }) {
   return (
     <section
       ref={section}
-      className="part"
+      className="part evidence-part"
       aria-labelledby="evidence-title"
+      data-part="evidence"
+      tabIndex={-1}
       aria-busy={shown === decision ? undefined : true}
     >
       <h2 id="evidence-title">Evidence Rₜ</h2>
@@ -55,18 +57,15 @@ const EvidenceParts = memo(function EvidenceParts({ decision }: { decision: Deci
     pieces.some((piece) => piece.kind === kind),
   );
   const jump = (kind: string): void => {
-    const target = box.current?.querySelector<HTMLElement>(`[data-start="${kind}"]`);
-    if (target && box.current) box.current.scrollTop = target.offsetTop - box.current.offsetTop;
+    box.current?.querySelector(`[data-start="${kind}"]`)?.scrollIntoView({ block: "start" });
   };
   const part = useUi((ui) => ui.place.part);
   const pointed = part !== null && pieces.some((piece) => isOf(piece, part));
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the mark is elsewhere when another part is pointed at
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another part moves the mark
   useEffect(() => {
     if (!pointed || box.current === null) return;
-    const target = box.current.querySelector<HTMLElement>("[data-pointed]");
-    if (target !== null) box.current.scrollTop = target.offsetTop - box.current.offsetTop;
-    box.current.scrollIntoView({ block: "nearest" });
-    // Who goes on to the next part stays on its button.
+    box.current.querySelector("[data-pointed]")?.scrollIntoView({ block: "start" });
+    // Stepping from part to part keeps the focus on the button.
     if (document.activeElement?.closest(".evidence-tools") == null)
       box.current.focus({ preventScroll: true });
   }, [pointed, part]);
@@ -105,7 +104,7 @@ const EvidenceParts = memo(function EvidenceParts({ decision }: { decision: Deci
               aria-pressed={mode === each}
               disabled={each === "changes" && full === null}
               title={each === "changes" && full === null ? "Nothing is changed yet" : undefined}
-              onClick={() => setUi({ evidenceMode: each })}
+              onClick={() => (each === "edit" ? openEvidenceEditor() : setUi({ evidenceMode: each }))}
             >
               {MODE_TITLES[each]}
             </button>
@@ -131,14 +130,20 @@ const EvidenceParts = memo(function EvidenceParts({ decision }: { decision: Deci
         />
       )}
       {mode === "text" && (
-        <Scroller className="evidence" ref={box} label="Evidence as the teacher reads it" testId="evidence">
+        <section
+          className="evidence"
+          ref={box}
+          aria-label="Evidence as the teacher reads it"
+          tabIndex={-1}
+          data-testid="evidence"
+        >
           <pre>
             {pieces.map((piece, i) => {
               const first = piece.kind !== null && !seen.has(piece.kind);
               if (piece.kind !== null) seen.add(piece.kind);
               return (
                 <span
-                  // A step moves nearly all pieces: their texts go into the elements that are there.
+                  // A step changes nearly every piece, so their elements are reused.
                   // biome-ignore lint/suspicious/noArrayIndexKey: the pieces have no name that stays
                   key={i}
                   className={pieceClass(piece, part)}
@@ -150,7 +155,7 @@ const EvidenceParts = memo(function EvidenceParts({ decision }: { decision: Deci
               );
             })}
           </pre>
-        </Scroller>
+        </section>
       )}
     </>
   );

@@ -1,22 +1,16 @@
-/** Matched → eligible → least cost → tie → winner, with what each number counts. */
-
+/** Matched → eligible → least cost → tie → retained, with what each number counts. */
 import type { Retrieval } from "../../../../core/retrieval/types.ts";
 import { countOf, plural } from "../../../shell/plural.ts";
-import { shownName } from "../../../text/shown-text.ts";
+import { type ReferenceKind, referenceName, referenceSign } from "./retained.ts";
 
-export function Funnel({ retrieval: { record, explanation } }: { retrieval: Retrieval }) {
+export function Funnel({ retrieval }: { retrieval: Retrieval }) {
+  const { record, explanation } = retrieval;
   const { matched, studentCost, studentRank, tie } = explanation;
   const eligible = matched.filter((visit) => visit.eligible);
   const executions = (visits: typeof matched): number => new Set(visits.map((visit) => visit.source)).size;
   const costs = [...eligible.map((visit) => visit.cost), ...(studentCost === null ? [] : [studentCost])];
   const least = costs.length === 0 ? null : Math.min(...costs);
   const atLeast = costs.filter((cost) => cost === least).length;
-  const winner =
-    record.winner === null
-      ? "none"
-      : record.winner.kind === "student"
-        ? "the student’s own continuation"
-        : `${shownName(record.winner.source, 80)}, visit ${record.winner.position}`;
   return (
     <ol className="funnel">
       <li>
@@ -43,15 +37,35 @@ export function Funnel({ retrieval: { record, explanation } }: { retrieval: Retr
       <li>
         <span className="caption">tie</span>
         <strong>{least === null ? "–" : atLeast}</strong> {least === null ? "" : "at it"}
-        <span className="muted">{tie === null ? "no tie to break" : `broken by ${tie}`}</span>
+        <span className="muted">
+          {tie === null ? "no tie to break" : `broken by ${tie}`}
+          {tie !== null && studentCost === least && "; one is the student’s own"}
+        </span>
       </li>
-      <li className={record.winner === null ? "" : "won"}>
-        <span className="caption">winner</span>
-        <strong data-testid="winner">
-          {record.winner !== null && "★ "}
-          {winner}
-        </strong>
+      <li>
+        <span className="caption">retained</span>
+        <span data-testid="retained">
+          <RetainedName retrieval={retrieval} kind="success" />
+          <RetainedName retrieval={retrieval} kind="failure" />
+          {record.success === null && record.failure === null && (
+            <strong>
+              {record.winner?.kind === "student" ? "the student’s own continuation" : "no record"}
+            </strong>
+          )}
+        </span>
       </li>
     </ol>
+  );
+}
+
+function RetainedName({ retrieval, kind }: { retrieval: Retrieval; kind: ReferenceKind }) {
+  const reference = retrieval.record[kind];
+  if (reference === null) return null;
+  const sign = kind === "failure" ? "✕" : referenceSign(retrieval, reference);
+  return (
+    <strong className={`flag-${kind}`}>
+      {sign === "" ? "" : `${sign} `}
+      {referenceName(reference)}
+    </strong>
   );
 }

@@ -1,17 +1,13 @@
-/** One decision in the algorithm's order: what matched, what was eligible, what won, what the teacher reads. */
-import { memo } from "react";
+/** One decision: what was retained and why, what the student saw and did, what the teacher reads. */
+import { memo, useRef } from "react";
 import type { DecisionModel, TaskModel } from "../../../model.ts";
 import { navigate } from "../../../place/navigate.ts";
 import { Scroller } from "../../../shell/scroller.tsx";
 import { useUi } from "../../../state/store.ts";
-import { LongText } from "../../../text/long-text.tsx";
 import { CompareBar } from "../compare/compare-bar.tsx";
-import { AnchorSection } from "./anchor-section.tsx";
-import { CandidateTable } from "./candidate-table.tsx";
+import { AnswerSection } from "./answer-section.tsx";
 import { DecisionSection } from "./decision-section.tsx";
 import { EvidenceSection } from "./evidence-section.tsx";
-import { FailedSection } from "./failed-section.tsx";
-import { Funnel } from "./funnel.tsx";
 import { PinnedVisit } from "./pinned-visit.tsx";
 import { VerifySection } from "./verify-section.tsx";
 import { WhatIfSection } from "./what-if-section.tsx";
@@ -58,30 +54,39 @@ export const Inspector = memo(function Inspector({
       </Scroller>
     );
   }
-  const { explanation, record } = decision.retrieval;
-  const { selection } = decision;
-  // The minimum-prefix control and a choice by hand retain what they do for other reasons.
-  const byRules = selection.control !== "minimum-prefix";
+  return <DecisionInspector task={task} decision={decision} />;
+});
+
+function DecisionInspector({ task, decision }: { task: TaskModel; decision: DecisionModel }) {
+  const pinned = useUi((ui) => ui.place.visit);
+  const inspector = useRef<HTMLElement>(null);
+  const kind = decision.retrieval.record.case;
+  const goTo = (part: string): void => {
+    const target = inspector.current?.querySelector<HTMLElement>(`[data-part="${part}"]`);
+    target?.scrollIntoView({ block: "start" });
+    target?.focus({ preventScroll: true });
+  };
   return (
-    <Scroller className="panel inspector" label="Decision">
+    <Scroller className="panel inspector" label="Decision" ref={inspector}>
+      <div className="inspector-head">
+        <h2 id="decision-title">Decision {decision.decision}</h2>
+        <span className={`case ${kind}`} title={CASES[kind]}>
+          {CASES[kind]}
+        </span>
+        <button type="button" onClick={() => goTo("answer")}>
+          Why
+        </button>
+        <button type="button" onClick={() => goTo("evidence")}>
+          Evidence
+        </button>
+      </div>
       <CompareBar />
       {pinned && <PinnedVisit task={task} visit={pinned} decision={decision} />}
       <WhatIfSection decision={decision} />
+      <AnswerSection task={task} decision={decision} />
       <DecisionSection decision={decision} />
-      <section className="part" aria-labelledby="retrieval-title">
-        <h2 id="retrieval-title">
-          Retrieval <span className={`case ${record.case}`}>{CASES[record.case]}</span>
-        </h2>
-        <p className="sentence" data-testid="sentence">
-          <LongText text={explanation.sentence} first={3000} />
-        </p>
-        <Funnel retrieval={decision.retrieval} />
-        <CandidateTable task={task} decision={decision} />
-      </section>
-      <AnchorSection retrieval={decision.retrieval} byRules={byRules && selection.pin === undefined} />
-      <FailedSection decision={decision} byRules={byRules && selection.pinFailure === undefined} />
       <EvidenceSection decision={decision} />
       <VerifySection task={task} />
     </Scroller>
   );
-});
+}

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { EvidencePart } from "../../../../core/evidence/leave-out.ts";
+import type { EvidencePart } from "../../../../core/evidence/types.ts";
 import type { EvidencePiece } from "./evidence-pieces.ts";
 import { partsOf } from "./part-steps.tsx";
 

@@ -1,7 +1,7 @@
 /** Goes through the parts of the evidence, and from the marked one to the tokens that it moved. */
 
 import { useMemo } from "react";
-import type { EvidencePart } from "../../../../core/evidence/leave-out.ts";
+import type { EvidencePart } from "../../../../core/evidence/types.ts";
 import { navigate } from "../../../place/navigate.ts";
 import { samePart } from "../../../session/leave-out.ts";
 import type { EvidencePiece } from "./evidence-pieces.ts";

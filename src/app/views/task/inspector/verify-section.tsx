@@ -18,7 +18,7 @@ import { countOf } from "../../../shell/plural.ts";
 import { shownName } from "../../../text/shown-text.ts";
 import { OpenGames } from "../../play/make-games.tsx";
 
-/** More lines than this would take long to draw; all records are verified all the same. */
+/** Drawing more lines than this takes long; every record is verified all the same. */
 const MOST_LINES = 200;
 
 export function VerifySection({ task }: { task: TaskModel }) {
@@ -37,7 +37,7 @@ const isOf = (task: TaskModel, other: TaskRef): boolean =>
   task.library === other.library && task.environment === other.environment && task.task === other.task;
 
 function Records({ task }: { task: TaskModel }) {
-  // Whether the worker plays ScienceWorld may be known later.
+  // The worker may report later whether it plays ScienceWorld.
   useSimulatorProblem();
   const never = unplayable(task);
   useGames(({ tasks }) => tasks);
@@ -63,9 +63,8 @@ function Records({ task }: { task: TaskModel }) {
   return (
     <>
       <p className="note">
-        Each record is played once more
-        {task.environment === "scienceworld" ? " on the worker" : " in the page"}. Every text, score, state
-        and end must repeat.
+        Each record is replayed{task.environment === "scienceworld" ? " on the worker" : " in the page"}.
+        Every text, score, state and ending must come out the same.
       </p>
       {missing !== null && (
         <div className="what-if-row" data-testid="missing-game">

@@ -1,14 +1,15 @@
-/** A table of visits, maybe thousands: only the rows in sight are in the document, all are counted. */
+/** A table of visits, maybe thousands: only the rows in sight of the inspector are in the document, all are counted. */
 import { type ReactNode, useMemo, useRef } from "react";
-import { Scroller } from "../../../shell/scroller.tsx";
 import { unevenRows } from "../../rows/row-window.ts";
 import { useRowHeights } from "../../rows/use-row-window.ts";
 
-/** Height of a row, and of each further line in it, in CSS pixels; task.css says the same. */
+/** Height of a row, and of each further line in it, in CSS pixels; visits.css says the same. */
 const ROW_HEIGHT = 25;
 const LINE_HEIGHT = 17;
-/** The table is never higher, in CSS pixels; task.css says the same. */
-const MOST_HEIGHT = 230;
+/** What scrolls the table. */
+const INSPECTOR = ".inspector";
+/** The inspector is hardly ever higher, in CSS pixels. */
+const MOST_HEIGHT = 1200;
 /** Rows beyond those in sight, so that Tab always finds a next one. */
 const OVERSCAN = 4;
 
@@ -33,23 +34,23 @@ export function VisitTable<T>({
   label: string;
   className: string;
   columns: readonly VisitColumn[];
-  /** Another list begins again at its top. */
   visits: readonly T[];
   /** Lines of a row below its first one; the same function as long as the answers are the same. */
   linesOf: (visit: T) => number;
   rowOf: (visit: T) => VisitRow;
 }) {
-  const scroller = useRef<HTMLElement>(null);
+  const body = useRef<HTMLTableSectionElement>(null);
   const heights = useMemo(
     () => unevenRows(visits.map((visit) => ROW_HEIGHT + LINE_HEIGHT * linesOf(visit))),
     [visits, linesOf],
   );
-  const { first, end, before, after } = useRowHeights(scroller, heights, visits, {
+  const { first, end, before, after } = useRowHeights(body, heights, null, {
     overscan: OVERSCAN,
     most: MOST_HEIGHT,
+    within: INSPECTOR,
   });
   return (
-    <Scroller className={`visits ${className}`} label={label} ref={scroller}>
+    <section className={`visits ${className}`} aria-label={label}>
       <table aria-rowcount={visits.length + 1}>
         <thead>
           <tr aria-rowindex={1}>
@@ -60,7 +61,7 @@ export function VisitTable<T>({
             ))}
           </tr>
         </thead>
-        <tbody style={{ paddingTop: before, paddingBottom: after }}>
+        <tbody ref={body} style={{ paddingTop: before, paddingBottom: after }}>
           {visits.slice(first, end).map((visit, i) => {
             const row = first + i;
             const { className, cells } = rowOf(visit);
@@ -73,6 +74,6 @@ export function VisitTable<T>({
           })}
         </tbody>
       </table>
-    </Scroller>
+    </section>
   );
 }

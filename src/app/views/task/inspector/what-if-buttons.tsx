@@ -32,7 +32,7 @@ export function SourceButton({ source, short = false }: { source: string; short?
 const samePin = (pin: Pin | null, visit: VisitRef): boolean =>
   pin !== null && pin.source === visit.source && pin.position === visit.position;
 
-/** Makes a visit the reference, or leaves it to the rules again. The visit must be one that can be. */
+/** Makes a visit the reference, or returns the choice to the rules. The visit must qualify. */
 export function ReferenceButton({
   decision,
   kind,
@@ -47,7 +47,7 @@ export function ReferenceButton({
   const chosen = useUi((ui) => samePin(kind === "success" ? ui.place.pin : ui.place.pinFailure, visit));
   const { source, position } = visit;
   const retained = decision.retrieval.record[kind];
-  // What the rules take anyhow needs no choice; a control that retains no such record leaves none.
+  // The record that the rules take anyway needs no choice; some controls retain none.
   const already = !chosen && retained?.source === source && retained.position === position;
   const { control } = decision.selection;
   const none =
@@ -74,7 +74,7 @@ export function ReferenceButton({
   );
 }
 
-/** The same for a visit that may not be able to be the reference: says why not. */
+/** The same for a visit that may not qualify as the reference; says why not. */
 export function TakeVisit({
   decision,
   kind,
@@ -94,7 +94,7 @@ export function TakeVisit({
       .pinProblem({ library, environment, task }, episode, at, selection, kind, { source, position })
       .then(
         (found) => current && setProblem(found),
-        // What is wrong with the decision itself is said elsewhere.
+        // The inspector reports faults of the decision itself.
         () => current && setProblem(undefined),
       );
     return () => {

@@ -1,11 +1,11 @@
-/** What a what-if changes in the retrieval: what each step gave under the full method, and what it gives now. */
+/** What a what-if changes in retrieval: each step under the full method, and now. */
 import type { Reference } from "../../../../core/record/schema.ts";
 import type { Retrieval } from "../../../../core/retrieval/types.ts";
 import type { DecisionModel, TokenCounts } from "../../../model.ts";
 import { shownName } from "../../../text/shown-text.ts";
 
 function winnerText({ record: { winner } }: Retrieval): string {
-  if (winner === null) return "none";
+  if (winner === null) return "nothing to rank";
   return winner.kind === "student"
     ? `the student’s own, ${winner.cost} left`
     : `${shownName(winner.source, 80)}, visit ${winner.position}, ${winner.cost} left`;
@@ -22,7 +22,7 @@ function rowsOf(retrieval: Retrieval, counts: TokenCounts | null, text: string):
   return [
     ["matched visits", String(record.matched_visits)],
     ["eligible visits", String(record.candidates.length)],
-    ["winner", winnerText(retrieval)],
+    ["least cost", winnerText(retrieval)],
     ["successful reference", referenceText(record.success)],
     ["failed reference", referenceText(record.failure)],
     [
@@ -47,9 +47,7 @@ export function WhatIfSection({ decision }: { decision: DecisionModel }) {
       <h2 id="what-if-title">
         What if{" "}
         <span className="note">
-          {changed === 0
-            ? "the retrieval is as it was"
-            : `${changed} of ${now.length} ${changed === 1 ? "is" : "are"} changed`}
+          {changed === 0 ? "retrieval is unchanged" : `${changed} of ${now.length} changed`}
         </span>
       </h2>
       <table className="small">
@@ -71,7 +69,7 @@ export function WhatIfSection({ decision }: { decision: DecisionModel }) {
                 <td>{before[i]![1]}</td>
                 <td>
                   {same ? (
-                    <span className="muted">the same</span>
+                    <span className="muted">unchanged</span>
                   ) : (
                     <>
                       <span aria-hidden="true">→ </span>

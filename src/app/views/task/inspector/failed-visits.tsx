@@ -1,40 +1,11 @@
-/** The failed reference and how it was found. */
+/** The visits of failed records that were compared, best first; drawn once somebody opens them. */
 import { useState } from "react";
 import type { FailedReferenceExplanation } from "../../../../core/retrieval/types.ts";
 import type { DecisionModel } from "../../../model.ts";
 import { countOf } from "../../../shell/plural.ts";
 import { shownName } from "../../../text/shown-text.ts";
-import { Fallback } from "./fallback.tsx";
-import { ReferenceLine } from "./reference-line.tsx";
 import { type VisitColumn, VisitTable } from "./visit-table.tsx";
 import { ReferenceButton, SourceButton } from "./what-if-buttons.tsx";
-
-export function FailedSection({
-  decision,
-  byRules,
-}: {
-  decision: DecisionModel;
-  /** The rules of retrieval chose the record. */
-  byRules: boolean;
-}) {
-  const { record, explanation } = decision.retrieval;
-  const { failed } = explanation;
-  if (record.failure === null && failed === null) return null;
-  return (
-    <section className="part" aria-labelledby="failed-title">
-      <h2 id="failed-title">Failed reference</h2>
-      {record.failure === null ? (
-        <p className="muted">None retained.</p>
-      ) : (
-        <ReferenceLine reference={record.failure} />
-      )}
-      {byRules && record.failure !== null && (
-        <Fallback reference={record.failure} found={explanation.found.failure} />
-      )}
-      {failed && failed.candidates.length > 0 && <FailedVisits decision={decision} failed={failed} />}
-    </section>
-  );
-}
 
 const COLUMNS: readonly VisitColumn[] = [
   { title: "execution" },
@@ -46,8 +17,13 @@ const COLUMNS: readonly VisitColumn[] = [
 
 const oneLine = (): number => 0;
 
-/** The visits that were compared, best first; drawn when somebody opens them. */
-function FailedVisits({ decision, failed }: { decision: DecisionModel; failed: FailedReferenceExplanation }) {
+export function FailedVisits({
+  decision,
+  failed,
+}: {
+  decision: DecisionModel;
+  failed: FailedReferenceExplanation;
+}) {
   const [open, setOpen] = useState(false);
   return (
     <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
