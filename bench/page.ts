@@ -247,7 +247,7 @@ async function step(page: Page): Promise<number[]> {
       if (next > last()) {
         press("]");
         while (shown() !== "0" || !heading().endsWith(" 0")) await new Promise(requestAnimationFrame);
-        // A new task's matrix and graph are drawn after its decision; that is no step.
+        // A new task's matrix and graph are drawn after its decision; that is not a step.
         await new Promise((resolve) => setTimeout(resolve, 500));
         continue;
       }

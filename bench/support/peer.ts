@@ -11,7 +11,7 @@ export interface BenchRow {
   operations?: number;
   /** Peak memory of the device, MiB. */
   memory?: number | null;
-  /** Which rows are compared: the first of ours with the first of the peer's of that name. */
+  /** Which rows are compared: the first of ours with the first of the peer's with that name. */
   pair?: string;
 }
 

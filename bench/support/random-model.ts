@@ -19,7 +19,7 @@ export async function randomModel(
   const parameters = new Map<string, Tensor>();
   let place = 1;
   for (const [name, shape] of parameterShapes(config)) {
-    // Norms; and the convolutions and decays of Qwen3.5, which are no matrices of products.
+    // Norms; and the convolutions and decays of Qwen3.5, which are not matrices of products.
     if (shape.length !== 2 || elements(shape) < 2 ** 12) {
       parameters.set(name, backend.fromArray(new Float32Array(elements(shape)).fill(1), shape));
       continue;

@@ -4,7 +4,7 @@ const REASONS: Readonly<Record<string, { read: string; write: string } | string>
   ENOENT: { read: "no such file", write: "the folder to write into does not exist" },
   EISDIR: "is a folder; expected a file",
   ENOTDIR: "a part of the path is not a folder",
-  EEXIST: "is there already, as a file; expected a folder",
+  EEXIST: "already exists as a file; expected a folder",
   EACCES: { read: "may not be read (permission denied)", write: "may not be written (permission denied)" },
   EPERM: { read: "may not be read (permission denied)", write: "may not be written (permission denied)" },
   ENOSPC: "no space left on the device",
