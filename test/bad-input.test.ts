@@ -88,7 +88,7 @@ describe("records", () => {
     }
   });
 
-  it("episodes: an id twice, no such episode, no such decision, an environment that is no name", async () => {
+  it("episodes: an id twice, no such episode, no such decision, an environment that is not a name", async () => {
     const evidence = (episode: string, decision: string) => [
       ...["evidence", "--library", at("sources.jsonl"), "--episodes", at("episodes.jsonl")],
       ...["--episode", episode, "--decision", decision],
@@ -162,7 +162,7 @@ describe("tokenizers", () => {
       "model.merges[0]",
     ],
     ["no vocabulary", "tokenizer.json", () => '{"added_tokens": []}', "tokenizer.json"],
-    ["a config that is no object", "tokenizer_config.json", () => "[]", "tokenizer_config.json"],
+    ["a config that is not an object", "tokenizer_config.json", () => "[]", "tokenizer_config.json"],
   ])("%s", async (_, file, edit, message) => {
     change(file, edit);
     expect(await refused(tokenize())).toContain(message);
@@ -236,7 +236,7 @@ describe("models", () => {
       /model\.safetensors, model\.layers\.2\.[\w.]+: this tensor is missing/,
     ],
     ["an unknown architecture", config("model_type", "mamba"), /config\.json, model_type: .*mamba/],
-    ["a size that is none", config("hidden_size", -1), /config\.json, hidden_size/],
+    ["a size that is not one", config("hidden_size", -1), /config\.json, hidden_size/],
     [
       "config.json that is not JSON",
       () => writeFileSync(join(at("model"), "config.json"), "{"),
@@ -327,7 +327,7 @@ describe("training", () => {
     expect(await refused([...args, at("locked")])).toContain("lock.sqlite: cannot be used");
   });
 
-  it("an event log that cannot be written, and a checkpoint that is none", async () => {
+  it("an event log that cannot be written, and a checkpoint that is not one", async () => {
     const [command, ...rest] = config({});
     const args = [command!, ...rest];
     mkdirSync(join(at("run"), "events.jsonl"), { recursive: true });

@@ -1,5 +1,6 @@
 import { expect } from "vitest";
-import type { Backend, Tensor } from "../src/tensor/backend.ts";
+import type { Backend } from "../src/tensor/backend.ts";
+import type { Tensor } from "../src/tensor/tensor.ts";
 
 /**
  * Compares a gradient with central differences of Σ slope · outputs(t) over every element of `t`. The sum is taken in

@@ -1,11 +1,12 @@
-import type { Backend, Tensor } from "../src/tensor/backend.ts";
+import type { Backend } from "../src/tensor/backend.ts";
 import { normOffset, rotarySize } from "../src/tensor/config.ts";
 import type { LanguageModel, Sequence } from "../src/tensor/index.ts";
 import type { LayerActivations } from "../src/tensor/layer.ts";
 import { layerForward } from "../src/tensor/layer.ts";
-import type { Reach } from "../src/tensor/mixer.ts";
+import type { Reach } from "../src/tensor/packed-rows.ts";
 import { arrangeTensors, reachInPack } from "../src/tensor/passes.ts";
 import { RopeTable } from "../src/tensor/rope-table.ts";
+import type { Tensor } from "../src/tensor/tensor.ts";
 import { GoldenFile } from "./golden-file.ts";
 import { type Deviations, type Goldens, LOGIT, LOGPROB, Meter, withModel } from "./golden-meter.ts";
 

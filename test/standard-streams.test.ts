@@ -35,7 +35,7 @@ describe("standard streams", () => {
     ["score", "--model", MODEL, "--in", at("in.jsonl"), "--out", at("o"), "--progress", "json", ...CPU],
   ];
 
-  it("a reader that goes away is no error", () => {
+  it("a reader that goes away is not an error", () => {
     for (const args of commands()) {
       const { stdout, stderr } = shell('("$0" "$@"; echo "code $?" >&2) | true', ...args);
       expect(stdout).toBe("");

@@ -1,7 +1,7 @@
 /** One source and one episode that meet in two states, small enough to be read beside the evidence made from them. */
 import { environmentRules } from "../../src/core/environment/environment.ts";
 import { evidenceInput } from "../../src/core/evidence/evidence-input.ts";
-import type { EvidenceInput } from "../../src/core/evidence/render.ts";
+import type { EvidenceInput } from "../../src/core/evidence/types.ts";
 import type { Episode, Source } from "../../src/core/record/schema.ts";
 import { prepareTask } from "../../src/core/retrieval/prepare.ts";
 import { retrieve } from "../../src/core/retrieval/retrieve.ts";

@@ -7,9 +7,13 @@ const MODELS = resolve(import.meta.dirname, "../fixtures/models");
 /** Path of a file or folder under test/fixtures/models. */
 export const modelFixture = (name: string): string => resolve(MODELS, name);
 
-/** Every tensor of goldens/<file> as plain numbers (I32, F32 and F64), row-major. */
-export function readGolden(file: string): Map<string, number[]> {
-  const bytes = readFileSync(resolve(MODELS, "goldens", file));
+/**
+ * Every tensor of goldens/<file> as plain numbers (I32, F32 and F64), row-major.
+ *
+ * @param models the fixtures' folder, for programs that are bundled elsewhere
+ */
+export function readGolden(file: string, models = MODELS): Map<string, number[]> {
+  const bytes = readFileSync(resolve(models, "goldens", file));
   const headerLength = Number(bytes.readBigUInt64LE(0));
   const header = JSON.parse(bytes.toString("utf8", 8, 8 + headerLength)) as Record<
     string,

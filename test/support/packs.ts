@@ -1,5 +1,6 @@
 import { uniforms } from "../../src/core/seeded.ts";
-import type { Backend, KeyRange, Tensor } from "../../src/tensor/backend.ts";
+import type { Backend } from "../../src/tensor/backend.ts";
+import type { KeyRange, Tensor } from "../../src/tensor/tensor.ts";
 
 /** A context, and what is packed behind it: each continuation sees the context and itself. None: a plain sequence. */
 export interface Shared {

@@ -14,6 +14,8 @@ export interface Slurm {
   /** Kills the controller with SIGKILL. */
   killController(): Promise<void>;
   startController(): Promise<void>;
+  /** Starts slurmrestd on a loopback port. Needs root, since it runs as another user than the controller. */
+  startRest(): Promise<{ url: string; token: string }>;
   close(): Promise<void>;
 }
 
@@ -35,6 +37,8 @@ SlurmUser=${user}
 SlurmdUser=${user}
 AuthType=auth/munge
 AuthInfo=socket=${at("munge.sock")}
+AuthAltTypes=auth/jwt
+AuthAltParameters=jwt_key=${at("jwt.key")}
 StateSaveLocation=${at("state")}
 SlurmdSpoolDir=${at("spool")}
 SlurmctldPidFile=${at("slurmctld.pid")}
@@ -63,15 +67,17 @@ PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
   );
   writeFileSync(at("cgroup.conf"), "CgroupPlugin=cgroup/v1\nCgroupAutomount=no\n");
   writeFileSync(at("munge.key"), randomBytes(1024), { mode: 0o600 });
+  writeFileSync(at("jwt.key"), randomBytes(32), { mode: 0o600 });
   const environment = { SLURM_CONF: at("slurm.conf") };
   const env = { ...process.env, ...environment };
-  const start = (program: string, ...args: string[]): ChildProcess => {
-    const child = spawn(program, args, { stdio: ["ignore", "ignore", "ignore"], env });
+  const startWith = (more: object, program: string, ...args: string[]): ChildProcess => {
+    const child = spawn(program, args, { stdio: "ignore", env: { ...env, ...more } });
     child.once("error", ({ message }) => {
       throw new InputError(`${program} cannot be started (${message}): install slurm-wlm and munge`);
     });
     return child;
   };
+  const start = (program: string, ...args: string[]) => startWith({}, program, ...args);
   const gone = (child: ChildProcess) =>
     child.exitCode !== null || child.signalCode !== null
       ? Promise.resolve()
@@ -111,15 +117,35 @@ PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
     if (slurmd.exitCode !== null) throw new InputError(`slurmd ended: see ${at("log", "slurmd.log")}`);
     await sleep(50);
   }
+  const others: ChildProcess[] = [];
   return {
     environment,
     startController,
+    async startRest() {
+      const address = `127.0.0.1:${await freePort()}`;
+      // Without accounting, the part of the API that asks it must not be loaded.
+      const api = / 22\./.test(answers("slurmctld", "-V")) ? "openapi/v0.0.38" : "openapi/slurmctld";
+      const who = ["-a", "rest_auth/jwt", "-u", "nobody", "-g", "nogroup"];
+      // As its unit file sets it: it then authenticates with the tokens of those who ask.
+      const rest = startWith({ SLURM_JWT: "daemon" }, "slurmrestd", ...who, "-s", api, address);
+      others.push(rest);
+      const token = answers("scontrol", "token", "lifespan=7200").trim().replace("SLURM_JWT=", "");
+      for (;;) {
+        if (rest.exitCode !== null)
+          throw new InputError(
+            `slurmrestd ended with ${rest.exitCode}: install slurmrestd and its JWT plugin`,
+          );
+        const answer = await fetch(`http://${address}/openapi/v3`).catch(() => null);
+        if (answer !== null) return { url: `http://${address}`, token };
+        await sleep(50);
+      }
+    },
     async killController() {
       ctld.kill("SIGKILL");
       await gone(ctld);
     },
     async close() {
-      for (const child of [slurmd, ctld, munged]) {
+      for (const child of [...others, slurmd, ctld, munged]) {
         child.kill("SIGTERM");
         await gone(child);
       }

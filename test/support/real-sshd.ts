@@ -27,9 +27,14 @@ export async function freePort(): Promise<number> {
 
 /**
  * @param environment set for the commands that run over it
+ * @param more lines for its configuration
  * @throws InputError where there is no sshd
  */
-export async function startSshd(folder: string, environment: Record<string, string> = {}): Promise<Sshd> {
+export async function startSshd(
+  folder: string,
+  environment: Record<string, string> = {},
+  more = "",
+): Promise<Sshd> {
   const at = (name: string) => join(folder, name);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   // sshd of Debian asks for it when root starts it.
@@ -50,6 +55,7 @@ KbdInteractiveAuthentication no
 PermitRootLogin prohibit-password
 UsePAM no
 StrictModes no
+${more}
 ${Object.entries(environment)
   .map(([name, value]) => `SetEnv ${name}=${value}\n`)
   .join("")}`,

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
-import type { Backend, Tensor } from "../../src/tensor/backend.ts";
+import type { Backend } from "../../src/tensor/backend.ts";
 import { createReferenceBackend } from "../../src/tensor/reference/index.ts";
+import type { Tensor } from "../../src/tensor/tensor.ts";
 import { relativeError } from "./relative-error.ts";
 
 /**
