@@ -3,7 +3,7 @@ import AxeBuilder from "@axe-core/playwright";
 import { madeGame, walkthroughRecord } from "./made-game.ts";
 import { dropFiles, jsonLines, OWN_FILES, TASK, upload } from "./own-files.ts";
 import { keyboardFaults } from "./reachable.ts";
-import { decisionShown, expect, type Page, test, visit } from "./site.ts";
+import { decisionShown, expect, limitEpisodes, openTrainingForm, type Page, test, visit } from "./site.ts";
 import { MODEL_TIME } from "./throttle.ts";
 
 const WIDE = { width: 1280, height: 800 };
@@ -129,11 +129,10 @@ test("tokens, training and runs", async ({ page }) => {
   await page.keyboard.press("4");
   await expect(page.getByTestId("plan")).toBeVisible();
   await check(page, "training, before");
-  await page.getByLabel("Measure the student").check();
+  await page.getByLabel("Evaluate the student").check();
   await page.getByLabel("Seeds").fill("0");
-  await page.getByLabel("How many").fill("1");
-  await page.getByLabel("Maximum decisions").fill("1");
-  await page.getByLabel("Maximum tokens per response").fill("4");
+  await page.getByLabel("Number to make").fill("1");
+  await limitEpisodes(page, { decisions: 1, tokens: 4 });
   await check(page, "training, with an evaluation");
   await page.getByLabel("Graph-conditioned passes").fill("0");
   await page.getByLabel("Vanilla passes").fill("1");
@@ -147,14 +146,15 @@ test("tokens, training and runs", async ({ page }) => {
   await page.getByTestId("run-evaluations").locator("summary").click();
   await check(page, "runs, with a chart");
   await page.keyboard.press("4");
-  await page.getByLabel("Measure the student").uncheck();
+  await openTrainingForm(page);
+  await page.getByLabel("Evaluate the student").uncheck();
   await page.getByLabel("Vanilla passes").fill("900");
   await page.keyboard.press("Tab");
   await page.getByRole("button", { name: "Update" }).click();
   await page.getByTestId("at-work").locator("summary").click();
   await check(page, "what is running");
   await page.getByTestId("at-work").getByRole("button", { name: "Stop after this step" }).click();
-  await expect(page.getByTestId("at-work")).toHaveCount(0);
+  await expect(page.getByTestId("at-work")).toHaveCount(0, { timeout: MODEL_TIME });
 });
 
 test("games: one that is played, a record that waits for its game, records to verify", async ({ page }) => {
@@ -191,8 +191,7 @@ test("collections and evaluations, and a run that plays live", async ({ page }) 
   await check(page, "collect and evaluate, no game");
   await page.getByRole("spinbutton", { name: "Games" }).fill("2");
   await page.getByRole("button", { name: "Make games" }).click();
-  await page.getByLabel("Maximum decisions").fill("1");
-  await page.getByLabel("Maximum tokens per response").fill("2");
+  await limitEpisodes(page, { decisions: 1, tokens: 2 });
   await page.getByLabel("Seeds").fill("0");
   for (const done of [1, 2]) {
     await page.getByRole("button", { name: "Evaluate" }).click();

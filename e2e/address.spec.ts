@@ -53,7 +53,11 @@ async function serve(ranges: boolean): Promise<{ server: Server; url: string; as
 }
 
 async function openAddress(page: Page, text: string): Promise<void> {
-  await page.getByRole("button", { name: "Open an address…" }).first().click();
+  // Beside an open library the ways to open another are in a menu.
+  const menu = page.getByText("Open…", { exact: true });
+  if ((await menu.count()) > 0 && !(await page.getByTestId("address").isVisible())) await menu.click();
+  if (!(await page.getByTestId("address").isVisible()))
+    await page.getByRole("button", { name: "Open an address…" }).click();
   await page.getByTestId("address").fill(text);
   await page.getByRole("button", { name: "Open", exact: true }).click();
 }
@@ -69,8 +73,7 @@ async function withPage(
   try {
     await use(worker.url, data);
   } finally {
-    worker.process.kill("SIGTERM");
-    if (worker.process.exitCode === null) await once(worker.process, "exit");
+    await worker.stop();
     data.server.closeAllConnections();
     data.server.close();
     await rm(folder, { recursive: true, force: true });

@@ -1,5 +1,5 @@
 /** Playwright's `test` for every spec in Chromium: each page of each context is slowed down as GCOPD_CPU_THROTTLE says. */
-import { expect, type Page, test as playwright } from "@playwright/test";
+import { expect, type Locator, type Page, test as playwright } from "@playwright/test";
 import { CPU_THROTTLE } from "./throttle.ts";
 
 async function slowDown(page: Page): Promise<void> {
@@ -21,4 +21,4 @@ export const test = playwright.extend<object, { slowed: undefined }>({
   ],
 });
 
-export { expect, type Page };
+export { expect, type Locator, type Page };

@@ -1,5 +1,4 @@
 /** The page in a stock Firefox, over WebDriver BiDi: the sample scored on the CPU reference, and a silent console. */
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -90,8 +89,7 @@ test("the sample is scored as the command line scores it, and the console stays 
     expect(problems).toEqual([]);
   } finally {
     await browser.close();
-    worker.process.kill("SIGTERM");
-    if (worker.process.exitCode === null) await once(worker.process, "exit");
+    await worker.stop();
     await rm(folder, { recursive: true });
   }
 });

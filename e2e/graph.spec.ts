@@ -2,7 +2,7 @@
 import { largeTask } from "./large-task.ts";
 import { dropFiles } from "./own-files.ts";
 import { expectSeen, noteTexts } from "./seen.ts";
-import { decisionShown, expect, type Page, sampleHash, test, visit } from "./site.ts";
+import { decisionShown, expect, type Page, pressEnabled, sampleHash, test, visit } from "./site.ts";
 
 test.use({ viewport: { width: 1280, height: 800 } });
 
@@ -60,7 +60,9 @@ test("the graph’s keys work from anywhere on its view, are in the palette, and
   await page.keyboard.press("p");
   await expect(page.getByRole("list", { name: "Highlighted executions" })).toContainText("teacher:1");
   await page.keyboard.press("?");
-  await expect(page.getByRole("dialog", { name: "Keys and marks" })).toContainText("Fit the state graph");
+  const marks = page.getByRole("dialog", { name: "Keys and marks" });
+  await expect(marks).toContainText("Fit the state graph");
+  await expect(marks).toContainText("a state where the action was rejected, malformed or rolled back");
   await page.keyboard.press("?");
   await page.keyboard.press("3");
   await expect(page.getByRole("button", { name: "Score" })).toBeVisible();
@@ -105,6 +107,53 @@ test("up to six executions are highlighted, from the keyboard, and are in the li
   await expect(page.locator(".highlights > g")).toHaveCount(5);
 });
 
+test("a large graph begins with what is relevant to the decision, at reading size; all states are one press away", async ({
+  page,
+}) => {
+  await visit(page, sampleHash("task", "melt|12|easy", { decision: 12 }));
+  await decisionShown(page, 12);
+  const nodes = page.locator(".graph-view .node");
+  const note = page.locator(".graph-panel .note").first();
+  const [relevant, all] = [
+    page.getByRole("button", { name: "relevant" }),
+    page.getByRole("button", { name: "all states" }),
+  ];
+  await expect(relevant).toHaveAttribute("aria-pressed", "true");
+  await expect(note).toContainText(/^\d+ of 190 states/);
+  const shown = await nodes.count();
+  expect(shown).toBeLessThan(120);
+  // The student's whole path, and where the retained record goes.
+  const student = await page
+    .locator(".matrix-row.student .cell[data-state]:not([data-state=''])")
+    .evaluateAll((cells) => [...new Set(cells.map((cell) => cell.getAttribute("data-state")))]);
+  for (const state of student) await expect(page.locator(`.node[data-state="${state}"]`)).toHaveCount(1);
+  await expect(page.locator(".references .success path").last()).toHaveAttribute("d", /^M/);
+  // Letters are as large as they are made, and the drawing takes the whole width.
+  const reading = async (): Promise<void> => {
+    await expect.poll(() => transform(page)).toMatch(/scale\(1\)/);
+    const { letters, drawing, room } = await page.locator(".graph-view").evaluate((view) => ({
+      letters: [...view.querySelectorAll(".node text")].map((text) => getComputedStyle(text).fontSize),
+      drawing: view.querySelector("svg")!.getBoundingClientRect().width,
+      room: view.clientWidth,
+    }));
+    expect(new Set(letters)).toEqual(new Set(["12px"]));
+    expect(drawing).toBeGreaterThanOrEqual(room);
+  };
+  await reading();
+  await pressEnabled(all);
+  await expect(nodes).toHaveCount(190);
+  await expect(note).toContainText(/^190 states/);
+  await reading();
+  await page.keyboard.press("0");
+  await expect.poll(() => transform(page)).not.toMatch(/scale\(1\)/);
+  await pressEnabled(relevant);
+  await expect(nodes).toHaveCount(shown);
+  // A small graph is shown whole.
+  await visit(page, sampleHash("task", "find-non-living-thing|36|easy"));
+  await decisionShown(page, 0);
+  await expect(all).toHaveAttribute("aria-pressed", "true");
+});
+
 test.describe("at full size", () => {
   for (const [what, shape, canvas] of [
     ["500 states and 1,000 edges", { executions: 64, decisions: 100, lanes: 5 }, false],
@@ -115,6 +164,7 @@ test.describe("at full size", () => {
       await dropFiles(page, largeTask({ task: "large|1|easy", ...shape }));
       await page.getByRole("button", { name: "large|1|easy" }).click();
       await decisionShown(page, 0);
+      await page.getByRole("button", { name: "all states" }).click();
       const note = (await page.locator(".graph-panel .note").first().textContent())!;
       const states = Number(/([\d,]+) states/.exec(note)?.[1]?.replace(",", ""));
       expect(note).toMatch(/[\d,]+ self-loops, [\d,]+ back edges, [\d,]+ on cycles/);

@@ -1,5 +1,5 @@
 import AxeBuilder from "@axe-core/playwright";
-import { expect, openSample, test, visit } from "./site.ts";
+import { expect, openSample, pressEnabled, test, visit } from "./site.ts";
 
 const PAGES = [
   ["Inspect retrieval", "Inspect retrieval, decision by decision"],
@@ -16,7 +16,7 @@ for (const theme of ["light", "dark"] as const) {
     await page.keyboard.press("g");
     const guide = page.getByRole("dialog", { name: "Guide" });
     for (const [button, heading] of PAGES) {
-      await guide.getByRole("button", { name: button }).press("Enter");
+      await pressEnabled(guide.getByRole("button", { name: button }));
       await expect(guide.getByRole("heading", { level: 1, name: heading })).toBeVisible();
       const pictures = guide.locator("img:visible");
       expect(await pictures.count()).toBeGreaterThan(0);

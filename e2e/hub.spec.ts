@@ -1,5 +1,4 @@
 /** Models by name: what is said before anything is asked, the download over breaks and reloads, what is kept. */
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -33,8 +32,7 @@ async function withHub(
   try {
     await use(worker.url, hub);
   } finally {
-    worker.process.kill("SIGTERM");
-    if (worker.process.exitCode === null) await once(worker.process, "exit");
+    await worker.stop();
     hub.close();
     await rm(folder, { recursive: true, force: true });
   }

@@ -22,6 +22,7 @@ test("from nothing to a scored decision and a what-if, by keyboard alone", async
   await decisionShown(page, 1);
 
   // A menu keeps the letters until it is left.
+  await page.getByRole("button", { name: "What if", exact: true }).press("Enter");
   const evidence = page.getByRole("combobox", { name: "Evidence" });
   await evidence.focus();
   await page.keyboard.press("End");

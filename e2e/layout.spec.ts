@@ -79,6 +79,9 @@ const tooTight = (page: Page): Promise<string[]> =>
   });
 
 for (const [width, height] of [
+  // 1,280 × 800 at 200 % zoom.
+  [640, 400],
+  [800, 700],
   [900, 800],
   [1024, 768],
 ] as const) {

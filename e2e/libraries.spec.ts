@@ -12,7 +12,7 @@ const HELD_OUT = [
 
 const libraries = (page: Page) => page.getByTestId("libraries").locator("tbody tr");
 const header = (page: Page) => page.getByRole("combobox", { name: "Library" });
-const winner = (page: Page) => page.getByTestId("winner");
+const retained = (page: Page) => page.getByTestId("retained");
 
 /** Opens both, and waits on the second one's list of tasks. */
 async function openBoth(page: Page): Promise<void> {
@@ -34,12 +34,12 @@ test("the same task in two libraries has its own executions and retrieval in eac
   );
   await page.getByRole("button", { name: TASK }).click();
   await decisionShown(page, 0);
-  await expect(winner(page)).toHaveText("★ teacher:2, visit 0");
+  await expect(retained(page)).toHaveText("★ teacher:2, visit 0");
   const heldOut = /library=own-[0-9a-f]{12}/.exec(page.url())![0];
 
   // The other one: the same task, with its own executions.
   await page.keyboard.press("l");
-  await expect(winner(page)).toHaveText("★ teacher:0, visit 0");
+  await expect(retained(page)).toHaveText("★ teacher:0, visit 0");
   await decisionShown(page, 0);
   await expect(page.getByRole("gridcell", { name: /^teacher:0, visit 0/ })).toBeVisible();
   expect(page.url()).not.toContain(heldOut);
@@ -48,7 +48,7 @@ test("the same task in two libraries has its own executions and retrieval in eac
 
   // Each is where it was left; Back and Forward lead from one to the other.
   await page.keyboard.press("L");
-  await expect(winner(page)).toHaveText("★ teacher:2, visit 0");
+  await expect(retained(page)).toHaveText("★ teacher:2, visit 0");
   await decisionShown(page, 0);
   await expect(page.getByRole("gridcell", { name: /^teacher:0, / })).toHaveCount(0);
   await expect(page).toHaveURL(new RegExp(heldOut));
@@ -57,7 +57,7 @@ test("the same task in two libraries has its own executions and retrieval in eac
   await expect(page.getByRole("gridcell", { name: /^teacher:0, visit 0/ })).toBeVisible();
   await page.goForward();
   await decisionShown(page, 0);
-  await expect(winner(page)).toHaveText("★ teacher:2, visit 0");
+  await expect(retained(page)).toHaveText("★ teacher:2, visit 0");
   await header(page).selectOption({ label: "sources.jsonl.gz, episodes.jsonl" });
   await decisionShown(page, 1);
 
@@ -65,7 +65,7 @@ test("the same task in two libraries has its own executions and retrieval in eac
   await page.keyboard.press("Control+k");
   await page.keyboard.type("held-out");
   await page.keyboard.press("Enter");
-  await expect(winner(page)).toHaveText("★ teacher:2, visit 0");
+  await expect(retained(page)).toHaveText("★ teacher:2, visit 0");
 });
 
 test("each keeps its table, and the statistics are the shown one's, with the others beside", async ({

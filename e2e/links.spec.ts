@@ -71,6 +71,8 @@ test("each view opens the same in a fresh tab, and only the page's own origin is
   // A model's work too: nothing is fetched but what lies beside the page.
   await visit(page, sampleHash("tokens", "find-non-living-thing|36|easy", { decision: 1 }));
   await decisionNumber(page, 1);
+  // Before the decision is read, the key says so and does nothing.
+  await expect(page.getByRole("button", { name: "Score" })).toBeEnabled();
   await page.keyboard.press("s");
   await expect(page.getByTestId("strip")).toBeVisible({ timeout: MODEL_TIME });
   expect([...asked]).toEqual([new URL(site.url).origin]);

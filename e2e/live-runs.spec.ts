@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { holdAt, loseDeviceAt } from "./compute-worker.ts";
 import { madeGame } from "./made-game.ts";
 import { upload } from "./own-files.ts";
-import { expect, openSample, type Page, test, visit } from "./site.ts";
+import { expect, limitEpisodes, openSample, type Page, test, visit } from "./site.ts";
 import { MODEL_TIME } from "./throttle.ts";
 
 const REFUSED = "the open games of alfworld are not those that the run began with";
@@ -19,7 +19,8 @@ async function makeGames(page: Page, { count, seed }: { count: number; seed: num
 /** Opens another game of the name that the made game of seed 0 has, and no further one. */
 async function openAltered(page: Page): Promise<void> {
   const { file } = madeGame(0);
-  const altered = { ...JSON.parse(file.buffer.toString()), walkthrough: [] };
+  const game: object = JSON.parse(file.buffer.toString());
+  const altered = { ...game, walkthrough: [] };
   await page
     .getByTestId("pick-games")
     .last()
@@ -33,10 +34,9 @@ async function fillForm(page: Page, { games, vanilla }: { games: number; vanilla
   await page.getByLabel("Responses").selectOption("live");
   await expect(page.getByText("no game of alfworld is open").first()).toBeVisible();
   await page.getByLabel("Games").selectOption("made");
-  await page.getByLabel("How many").fill(String(games));
+  await page.getByLabel("Number to make").fill(String(games));
   await page.getByLabel("First seed").fill("0");
-  await page.getByLabel("Maximum decisions").fill("2");
-  await page.getByLabel("Maximum tokens per response").fill("4");
+  await limitEpisodes(page, { decisions: 2, tokens: 4 });
   await page.getByLabel("Vanilla passes").fill(String(vanilla));
   await page.getByLabel("Graph-conditioned passes").fill("0");
   await page.keyboard.press("Tab");
@@ -101,8 +101,7 @@ async function fillPanel(page: Page, count: number): Promise<void> {
   await page.keyboard.press("7");
   await makeGames(page, { count, seed: 0 });
   await page.getByLabel("What to do with the games").selectOption("runs");
-  await page.getByLabel("Maximum decisions").fill("2");
-  await page.getByLabel("Maximum tokens per response").fill("4");
+  await limitEpisodes(page, { decisions: 2, tokens: 4 });
 }
 
 /** A file of one task per line. */
@@ -136,9 +135,9 @@ test("a list of tasks says what is played, which of them are not open, and what 
   await page.getByRole("link", { name: "Training" }).click();
   await page.getByLabel("Responses").selectOption("live");
   await choose([task]);
-  await expect(page.getByLabel("Tasks, a JSON list")).toHaveValue(JSON.stringify([task]));
+  await expect(page.getByLabel("Tasks (JSON list)")).toHaveValue(JSON.stringify([task]));
   await choose(["made/none"]);
-  await expect(page.getByLabel("Tasks, a JSON list")).toHaveAccessibleDescription(
+  await expect(page.getByLabel("Tasks (JSON list)")).toHaveAccessibleDescription(
     /no game is named "made\/none"; the first of 3 is/,
   );
 });
@@ -167,6 +166,10 @@ test("a student is evaluated twice, and the two are compared; what was played ou
   await expect(page.getByRole("button", { name: "Close all games" })).toBeDisabled();
   // It goes on in another view.
   await page.getByRole("link", { name: "Runs" }).click();
+  // The same list as beside its games.
+  await expect(page.getByRole("region", { name: "Collections and evaluations" })).toContainText(
+    "0 of 4 episodes",
+  );
   await page.getByRole("link", { name: "Training" }).click();
   await expect(page.getByRole("button", { name: "Update" })).toBeDisabled();
   await page.getByTestId("at-work").locator("summary").click();
@@ -242,7 +245,7 @@ test("a run says how it samples and with which prompt, and keeps both", async ({
 async function evaluateTwoGroups(page: Page): Promise<void> {
   await openPanel(page);
   await page.getByLabel("Seeds").fill("0, 1");
-  await page.getByLabel("Episodes at once").fill("2");
+  await page.getByLabel("Concurrent episodes").fill("2");
   await page.getByRole("button", { name: "Evaluate" }).click();
 }
 
@@ -396,7 +399,7 @@ test("the laboratory: games are collected, a student is trained on policy with t
 
   await form.getByLabel("Task to run").selectOption("collect");
   await expect(form.getByLabel("Model")).toHaveValue("teacher");
-  await page.getByLabel("Executions of each task (K)").fill("2");
+  await page.getByLabel("Executions per task (K)").fill("2");
   await expect(page.getByTestId("live-run-plan")).toHaveText("1 of 1 open task: 3 episodes");
   await form.getByRole("button", { name: "Collect" }).click();
   const collection = run(page, "Collection by the teacher");
@@ -408,8 +411,7 @@ test("the laboratory: games are collected, a student is trained on policy with t
 
   await page.keyboard.press("4");
   await page.getByLabel("Responses").selectOption("live");
-  await page.getByLabel("Maximum decisions").fill("2");
-  await page.getByLabel("Maximum tokens per response").fill("4");
+  await limitEpisodes(page, { decisions: 2, tokens: 4 });
   await page.getByLabel("Vanilla passes").fill("1");
   await page.getByLabel("Graph-conditioned passes").fill("1");
   await expect(page.getByTestId("plan")).toContainText("over 1 task, on policy");

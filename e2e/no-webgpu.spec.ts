@@ -6,6 +6,9 @@ test("without WebGPU the page says so, says how to turn it on, and computes on t
   await visit(page);
   const banner = page.getByTestId("no-webgpu");
   await expect(banner).toContainText("No WebGPU here:");
+  const line = await banner.locator("summary strong").boundingBox();
+  const summary = await banner.locator("summary").boundingBox();
+  expect(summary!.height, "on one line").toBeLessThan(2 * line!.height);
   await banner.locator("summary").click();
   for (const browser of ["Chrome", "Safari", "Firefox"]) await expect(banner).toContainText(browser);
   await expect(page.getByTestId("device")).toHaveValue("cpu");

@@ -21,7 +21,7 @@ test("opens dropped files", async ({ page }) => {
   ]);
   await page.getByRole("button", { name: TASK }).click();
   await decisionShown(page, 0);
-  await expect(page.getByTestId("winner")).toHaveText("★ teacher:0, visit 0");
+  await expect(page.getByTestId("retained")).toHaveText("★ teacher:0, visit 0");
 });
 
 test("opens picked files", async ({ page }) => {
@@ -44,7 +44,7 @@ test("says how an environment without rules of its own is treated", async ({ pag
   await expect(note).toContainText('environment "my-game" is custom: its state keys are taken as recorded');
   await page.getByRole("button", { name: TASK }).click();
   await decisionShown(page, 0);
-  await expect(page.getByTestId("winner")).toHaveText("★ teacher:0, visit 0");
+  await expect(page.getByTestId("retained")).toHaveText("★ teacher:0, visit 0");
 });
 
 test("takes the index that lies beside a file, and rebuilds a stale one with a note", async ({

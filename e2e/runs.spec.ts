@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { holdAt } from "./compute-worker.ts";
 import { dropFiles, OWN_FILES, TASK } from "./own-files.ts";
-import { decisionShown, expect, type Page, test, visit } from "./site.ts";
+import { decisionShown, expect, limitEpisodes, openTrainingForm, type Page, test, visit } from "./site.ts";
 import { MODEL_TIME } from "./throttle.ts";
 
 async function openForm(page: Page): Promise<void> {
@@ -40,19 +40,20 @@ test("the same job here and on the worker: watched, compared, exported, and ther
   // The same student again, as it was before the run.
   await page.getByRole("button", { name: "Revert to the loaded student" }).click();
   await expect(page.getByTestId("model-student")).toContainText("the sample’s");
+  await openTrainingForm(page);
   // Errors stand at their field, and nothing starts.
   await page.getByRole("radio", { name: /the worker/ }).check();
-  await page.getByLabel("Teacher, a folder or hub").fill("hub:");
-  await page.getByLabel("Episodes a step").fill("0");
+  await page.getByLabel("Teacher (folder").fill("hub:");
+  await page.getByLabel("Episodes per step").fill("0");
   await expect(page.getByText(/^expected .*1/).first()).toBeVisible();
   await expect(page.getByRole("button", { name: "Start on the worker" })).toBeDisabled();
-  await page.getByLabel("Episodes a step").fill("4");
-  await page.getByLabel("Teacher, a folder or hub").fill("");
+  await page.getByLabel("Episodes per step").fill("4");
+  await page.getByLabel("Teacher (folder").fill("");
   await page.getByRole("combobox", { name: "Device", exact: true }).selectOption("cpu");
   await page.getByTestId("config").locator("summary").click();
   const command = await page.getByTestId("config").locator("pre").last().textContent();
   expect(command).toMatch(/^gcopd train --config \S+\/config\.json --out \S+\/out --progress json$/);
-  await page.getByRole("button", { name: "Measure what it will cost" }).click();
+  await page.getByRole("button", { name: "Estimate the cost" }).click();
   await expect(page.getByTestId("worker-cost")).toContainText("2 steps; memory about", {
     timeout: MODEL_TIME,
   });
@@ -70,19 +71,19 @@ test("the same job here and on the worker: watched, compared, exported, and ther
   const losses = page.getByRole("img", { name: /^Loss/ });
   // Both places compute the same steps; the last ones of the worker's may come in a little later than its end.
   await expect(async () => {
-    const [, a, b] = /A (−?\d\S*), B (−?\d\S*)/.exec((await losses.getAttribute("aria-label"))!) ?? [];
+    const [, a, b] = /#1 (−?\d\S*), #2 (−?\d\S*)/.exec((await losses.getAttribute("aria-label"))!) ?? [];
     expect(Number(a?.replace("−", "-"))).toBeCloseTo(Number(b?.replace("−", "-")), 3);
   }).toPass();
   await page.getByRole("slider", { name: /Read at step/ }).fill("1");
-  await expect(losses).toHaveAttribute("aria-label", /at step 1: A/);
+  await expect(losses).toHaveAttribute("aria-label", /at step 1: #1/);
   // The pointer reads a step in all charts; where it leaves them, the last one is read.
   const crosshairs = page.locator(".run-crosshair");
   const { width } = (await losses.boundingBox())!;
   await losses.hover({ position: { x: width - 20, y: 60 } });
-  await expect(losses).toHaveAttribute("aria-label", /at step 2: A/);
+  await expect(losses).toHaveAttribute("aria-label", /at step 2: #1/);
   await expect(crosshairs).toHaveCount(await page.locator("svg[data-figure]").count());
   await page.getByRole("heading", { name: "Runs", exact: true }).hover();
-  await expect(losses).toHaveAttribute("aria-label", /at the last step: A/);
+  await expect(losses).toHaveAttribute("aria-label", /at the last step: #1/);
   await expect(crosshairs).toHaveCount(0);
 
   // Each has a name of the user's, kept where the run is.
@@ -104,7 +105,7 @@ test("the same job here and on the worker: watched, compared, exported, and ther
   await page.reload();
   await expect(list.getByRole("link", { name: "here", exact: true })).toBeVisible();
   await expect(list.getByRole("link", { name: "there, again" })).toBeVisible();
-  await expect(losses).toHaveAttribute("aria-label", /A −?\d.*, B −?\d/);
+  await expect(losses).toHaveAttribute("aria-label", /#1 −?\d.*, #2 −?\d/);
   await expect(list.getByRole("row")).toHaveCount(3);
   const saved = async (name: string) => {
     const download = page.waitForEvent("download");
@@ -118,7 +119,7 @@ test("the same job here and on the worker: watched, compared, exported, and ther
   ).toHaveLength(4);
   await page.getByLabel("Save “Curves”", { exact: true }).click();
   const picture = await saved("Save “Curves” as SVG");
-  expect(picture).toMatch(/^<svg [\s\S]*>Training runs<[\s\S]*>Loss, Eq\. \(9\): A −?[\d.]+, B −?[\d.]+</);
+  expect(picture).toMatch(/^<svg [\s\S]*>Training runs<[\s\S]*>Loss, Eq\. \(9\): #1 −?[\d.]+, #2 −?[\d.]+</);
   // Styles are in the file: it stands alone, on white, with a curve a run in each chart and in the legend.
   expect(picture).not.toContain("class=");
   expect(picture.match(/stroke-dasharray="6px, 3px"/g)?.length ?? 0).toBeGreaterThan(1);
@@ -136,7 +137,7 @@ test("a run on the worker is stopped after its step, goes on, and is cancelled",
     timeout: MODEL_TIME,
   });
   await detail(page).getByRole("button", { name: "Stop after this step" }).click();
-  await expect(detail(page)).toContainText("▢ cancelled");
+  await expect(detail(page)).toContainText("▢ cancelled", { timeout: MODEL_TIME });
   await page.reload();
   await page.keyboard.press("6");
   const row = page
@@ -145,11 +146,14 @@ test("a run on the worker is stopped after its step, goes on, and is cancelled",
     .first();
   await row.getByRole("link").click();
   await detail(page).getByLabel("Memory limit, GiB").fill("4");
-  await detail(page).getByRole("button", { name: "Resume within it" }).click();
+  await detail(page).getByLabel("Hours in all attempts").fill("1000");
+  await detail(page).getByRole("button", { name: "Resume with these limits" }).click();
   await expect(detail(page)).toContainText(/went on after step \d+/, { timeout: MODEL_TIME });
+  await detail(page).getByText("Command", { exact: true }).click();
+  await expect(detail(page)).toContainText("--memory-limit 4 --hours 1000");
   await detail(page).getByText("Log", { exact: true }).click();
   await detail(page).getByRole("button", { name: "Cancel at once" }).click();
-  await expect(detail(page)).toContainText("▢ cancelled");
+  await expect(detail(page)).toContainText("▢ cancelled", { timeout: MODEL_TIME });
 
   // Its checkpoints are models: one becomes the page's student, tokenizer and all.
   await page.getByTestId("run-students").locator("summary").click();
@@ -168,17 +172,16 @@ test("a run that measures its student: the curve, each evaluation, and the best 
   await openForm(page);
   await page.getByLabel("Vanilla passes").fill("2");
   await page.getByLabel("Graph-conditioned passes").fill("0");
-  await page.getByLabel("Measure the student").check();
+  await page.getByLabel("Evaluate the student").check();
   await page.getByLabel("Steps between evaluations").fill("1");
   await page.getByLabel("Seeds").fill("0, 1");
-  await page.getByLabel("How many").fill("2");
-  await page.getByLabel("Maximum decisions").fill("2");
-  await page.getByLabel("Maximum tokens per response").fill("8");
+  await page.getByLabel("Number to make").fill("2");
+  await limitEpisodes(page, { decisions: 2, tokens: 8 });
   await page.getByRole("button", { name: "Update" }).click();
   await expect(detail(page)).toContainText("✓ done · step 2 of 2", { timeout: MODEL_TIME });
 
   const chart = page.getByRole("img", { name: /^Success rate on the evaluation’s tasks/ });
-  await expect(chart).toHaveAccessibleName(/ at the last step: A 0\.0 ± 0\.0$/);
+  await expect(chart).toHaveAccessibleName(/ at the last step: 0\.0 ± 0\.0$/);
   await expect(chart.locator(".point")).toHaveCount(3);
   await expect(chart.locator(".bar")).toHaveCount(3);
   await detail(page).getByText("Evaluations", { exact: true }).click();
@@ -225,6 +228,7 @@ test("a press of Start answers at once and counts once; the same config again is
   await expect(detail(page)).toContainText("✓ done · step 1 of 1", { timeout: MODEL_TIME });
   expect(submitted).toBe(1);
 
+  await openTrainingForm(page);
   const asked = page.waitForEvent("dialog");
   const press = page.getByRole("button", { name: "Start on the worker" }).click();
   const dialog = await asked;
@@ -294,6 +298,7 @@ test("the header of every view shows what is running, and can end it", async ({ 
   await page.getByLabel("Vanilla passes").fill("900");
   await page.keyboard.press("Tab");
   await page.getByRole("button", { name: "Update" }).click();
+  await openTrainingForm(page);
   await page.getByRole("radio", { name: /the worker/ }).check();
   await page.getByRole("combobox", { name: "Device", exact: true }).selectOption("cpu");
   await startThere(page);
@@ -309,7 +314,7 @@ test("the header of every view shows what is running, and can end it", async ({ 
   await expect(there).toHaveCount(0);
   await expect(here.getByRole("progressbar")).toHaveAttribute("max", "901");
   await here.getByRole("button", { name: "Stop after this step" }).click();
-  await expect(atWork).toHaveCount(0);
+  await expect(atWork).toHaveCount(0, { timeout: MODEL_TIME });
   await page.keyboard.press("6");
   await expect(page.getByTestId("run-list").getByRole("row", { name: /this page/ })).toContainText(
     "▢ cancelled",
@@ -338,19 +343,21 @@ test("a run has one tab: the others follow it, end it, and go on with it only wh
   // Its steps come as they are taken.
   const step = async () => Number(/(\d+) of 901/.exec((await run.textContent())!)?.[1]);
   const then = await step();
-  await expect.poll(step).toBeGreaterThan(then);
+  await expect.poll(step, { timeout: MODEL_TIME }).toBeGreaterThan(then);
 
   await run.getByRole("button", { name: "Stop after this step" }).click();
-  await expect(page.getByTestId("run-message")).toContainText(/Stopped after \d+ of 901 steps/);
+  await expect(page.getByTestId("run-message")).toContainText(/Stopped after \d+ of 901 steps/, {
+    timeout: MODEL_TIME,
+  });
   await expect(run).toContainText("▢ cancelled");
   // It is free, and goes on here; now the first tab follows.
   await run.getByRole("button", { name: "Resume" }).click();
   await expect(detail(page)).toContainText("▶ running · in another tab", { timeout: MODEL_TIME });
-  await expect(detail(page)).toContainText(/went on after step \d+/);
+  await expect(detail(page)).toContainText(/went on after step \d+/, { timeout: MODEL_TIME });
   await expect(detail(page).getByRole("button", { name: "Resume" })).toHaveCount(0);
   const taken = async () => Number(/step (\d+) of 901/.exec((await detail(page).textContent())!)?.[1]);
   const before = await taken();
-  await expect.poll(taken).toBeGreaterThan(before);
+  await expect.poll(taken, { timeout: MODEL_TIME }).toBeGreaterThan(before);
 
   await other.close();
   await expect(detail(page)).toContainText("? lost");
@@ -358,7 +365,7 @@ test("a run has one tab: the others follow it, end it, and go on with it only wh
   await detail(page).getByRole("button", { name: "Resume" }).click();
   await expect(page.getByTestId("running")).toContainText(/Step \d+ of 901/, { timeout: MODEL_TIME });
   await detail(page).getByRole("button", { name: "Cancel at once" }).click();
-  await expect(detail(page)).toContainText("▢ cancelled");
+  await expect(detail(page)).toContainText("▢ cancelled", { timeout: MODEL_TIME });
 });
 
 test("an address of a run that is not there says so", async ({ page }) => {

@@ -1,33 +1,38 @@
 /** ScienceWorld on the worker, played from the page: the simulator is a stub that speaks py4j, so that no Java is needed. */
-import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { sourceSchema } from "../src/core/record/schema.ts";
 import { fakeJavaVariables, makeFakeJava } from "../src/simulator/scienceworld/testing/fake-java.ts";
 import { stubGateway } from "../src/simulator/scienceworld/testing/stub-gateway.ts";
-import { test as base, expect, openSample, type Page, startWorker, visit } from "./site.ts";
+import {
+  test as base,
+  expect,
+  limitEpisodes,
+  openSample,
+  type Page,
+  siteFixture,
+  startWorker,
+  visit,
+} from "./site.ts";
 import { MODEL_TIME } from "./throttle.ts";
 
 const test = base.extend<object, { site: { url: string } }>({
-  site: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture needs from here
-    async ({}, use) => {
-      const folder = await mkdtemp(join(tmpdir(), "gcopd-e2e-"));
-      const gateway = await stubGateway();
-      const variables = fakeJavaVariables(folder, gateway);
-      Object.assign(process.env, variables);
-      const starting = startWorker(join(folder, "data"), "--simulator", makeFakeJava(folder));
-      // Only the worker has them.
-      for (const name of Object.keys(variables)) delete process.env[name];
-      const worker = await starting;
-      await use({ url: worker.url });
-      worker.process.kill("SIGTERM");
-      if (worker.process.exitCode === null) await once(worker.process, "exit");
-      await gateway.close();
-      await rm(folder, { recursive: true, force: true });
-    },
-    { scope: "worker" },
-  ],
+  site: siteFixture(async (folder) => {
+    const gateway = await stubGateway();
+    const variables = fakeJavaVariables(folder, gateway);
+    Object.assign(process.env, variables);
+    const starting = startWorker(join(folder, "data"), "--simulator", makeFakeJava(folder));
+    // Only the worker has them.
+    for (const name of Object.keys(variables)) delete process.env[name];
+    const worker = await starting;
+    return {
+      url: worker.url,
+      async stop() {
+        await worker.stop();
+        await gateway.close();
+      },
+    };
+  }),
 });
 
 const action = (page: Page) => page.getByTestId("action");
@@ -36,7 +41,7 @@ const tasks = (page: Page) => page.getByRole("list", { name: "Tasks of the open 
 async function openTasks(page: Page, count: number): Promise<void> {
   await page.keyboard.press("7");
   await page.getByLabel("World").selectOption("scienceworld");
-  await page.getByLabel("Variations of each").fill(String(count));
+  await page.getByLabel("Variations per task").fill(String(count));
   await page.getByRole("button", { name: "Open tasks" }).click();
   await expect(tasks(page)).toHaveCount(count);
 }
@@ -80,7 +85,7 @@ test("a task is played by hand; its record is verified, and played on from", asy
 
   const download = page.waitForEvent("download");
   await page.getByRole("button", { name: "Save as records" }).click();
-  const saved = JSON.parse(await readFile(await (await download).path(), "utf8"));
+  const saved: unknown = JSON.parse(await readFile(await (await download).path(), "utf8"));
   expect(saved).toMatchObject({
     ...{ environment: "scienceworld", task: "tiny|6|easy", origin: { kind: "human" } },
     decisions: [
@@ -126,9 +131,8 @@ test("a student collects there, with the simulator's own solution beside it", as
   await page.getByLabel("What to do with the games").selectOption("runs");
   await page.getByLabel("Task to run").selectOption("collect");
   await page.getByRole("combobox", { name: "Environment" }).selectOption("scienceworld");
-  await page.getByLabel("Executions of each task").fill("1");
-  await page.getByLabel("Maximum decisions").fill("1");
-  await page.getByLabel("Maximum tokens per response").fill("2");
+  await page.getByLabel("Executions per task (K)").fill("1");
+  await limitEpisodes(page, { decisions: 1, tokens: 2 });
   await expect(page.getByTestId("live-run-plan")).toHaveText("3 of 3 open tasks: 6 episodes");
   await page.getByRole("button", { name: "Collect", exact: true }).click();
   const run = page.getByTestId("live-run");
@@ -136,7 +140,7 @@ test("a student collects there, with the simulator's own solution beside it", as
   const download = page.waitForEvent("download");
   await run.getByRole("button", { name: "Save sources.jsonl" }).click();
   const lines = (await readFile(await (await download).path(), "utf8")).trimEnd().split("\n");
-  const records = lines.map((line) => JSON.parse(line));
+  const records = lines.map((line) => sourceSchema.parse(JSON.parse(line)));
   expect(records.filter(({ source }) => source === "teacher:0")).toHaveLength(3);
   const plans = records.filter(({ source }) => source === "planner:1000000");
   expect(plans.map(({ task }) => task)).toEqual(["tiny|0|easy", "tiny|1|easy", "tiny|2|easy"]);
@@ -149,8 +153,7 @@ test("a run on policy plays there before its step", async ({ page }) => {
   await page.keyboard.press("4");
   await page.getByLabel("Responses").selectOption("live");
   await page.getByRole("combobox", { name: "Environment" }).selectOption("scienceworld");
-  await page.getByLabel("Maximum decisions").fill("1");
-  await page.getByLabel("Maximum tokens per response").fill("4");
+  await limitEpisodes(page, { decisions: 1, tokens: 4 });
   await page.getByLabel("Graph-conditioned passes").fill("0");
   await expect(page.getByTestId("plan")).toContainText("over 3 tasks, on policy");
   await page.getByRole("button", { name: "Update" }).click();

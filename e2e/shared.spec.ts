@@ -1,5 +1,4 @@
 /** The folder that the worker shares: listed, opened by ranges with the token, and opened again by its link. */
-import { once } from "node:events";
 import { cp, mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +6,7 @@ import AxeBuilder from "@axe-core/playwright";
 import { test as plain } from "./base.ts";
 import { dropFiles, EPISODES, jsonLines, SOURCES, TASK, upload } from "./own-files.ts";
 import { modelFolder } from "./own-model.ts";
-import { decisionShown, expect, startWorker, test, visit } from "./site.ts";
+import { decisionShown, expect, pressEnabled, startWorker, test, visit } from "./site.ts";
 import { MODEL_TIME } from "./throttle.ts";
 
 plain(
@@ -49,13 +48,12 @@ plain(
       await page.goto("about:blank");
       await page.goto(url);
       await decisionShown(page, 0);
-      await expect(page.getByTestId("winner")).toHaveText("★ teacher:0, visit 0");
+      await expect(page.getByTestId("retained")).toHaveText("★ teacher:0, visit 0");
       await page.goto("about:blank");
       await page.goto(url.replace("sources.jsonl", "gone.jsonl"));
       await expect(page.getByTestId("notice")).toContainText("gone.jsonl: the server answered 404");
     } finally {
-      worker.process.kill("SIGTERM");
-      if (worker.process.exitCode === null) await once(worker.process, "exit");
+      await worker.stop();
       await rm(folder, { recursive: true, force: true });
     }
   },
@@ -78,6 +76,7 @@ plain(
       });
       await page.goto(`${worker.url}#/library?library=sample`);
       await expect(page.getByRole("row", { name: /melt\|12\|easy/ })).toBeVisible();
+      await page.getByText("Open…", { exact: true }).click();
       await page.getByRole("button", { name: "Open from the worker…" }).click();
       await page.getByRole("button", { name: "collection/" }).click();
       await expect(page.getByTestId("shared-list").getByRole("listitem")).toHaveText([/^catalog\/$/]);
@@ -109,8 +108,7 @@ plain(
       expect(parts.length).toBeGreaterThan(1);
       for (const range of parts) expect(range).toMatch(/^bytes=\d+-\d+$/);
     } finally {
-      worker.process.kill("SIGTERM");
-      if (worker.process.exitCode === null) await once(worker.process, "exit");
+      await worker.stop();
       await rm(folder, { recursive: true, force: true });
     }
   },
@@ -155,9 +153,9 @@ plain(
 
       const compare = page.getByTestId("compare");
       const dialog = page.getByRole("dialog", { name: "Choose the further model on the worker’s disk" });
-      await compare.getByText("Add a side").press("Enter");
+      await pressEnabled(compare.getByText("Add a side"));
       const open = compare.getByRole("button", { name: "Worker…" });
-      await open.press("Enter");
+      await pressEnabled(open);
       const choose = dialog.getByRole("button", { name: "Choose this folder" });
       await dialog.getByRole("button", { name: "models/" }).click();
       await expect(dialog.getByTestId("path-list").getByRole("listitem")).toHaveText([/^qwen3-b\/$/]);
@@ -177,7 +175,7 @@ plain(
       await page.keyboard.press("Enter");
       await dialog.getByRole("button", { name: "models/" }).click();
       await dialog.getByRole("button", { name: "qwen3-b/" }).click();
-      await choose.press("Enter");
+      await pressEnabled(choose);
       const picked = page.getByTestId("picked-model");
       await expect(picked).toContainText(
         /^models\/qwen3-b: two passes over at most \d+ tokens\. .* about [\d.]+ [MG]iB \(weights /,
@@ -185,7 +183,7 @@ plain(
       // So far only what describes the weights.
       expect(asked()).toBeGreaterThan(0);
       expect(asked()).toBeLessThan(weights.size);
-      await picked.getByRole("button", { name: "Score with it" }).press("Enter");
+      await pressEnabled(picked.getByRole("button", { name: "Score with it" }));
       const chip = compare.getByRole("button", { name: "Take away models/qwen3-b, with evidence" });
       await expect(chip).toBeVisible({ timeout: MODEL_TIME });
       expect(asked()).toBeGreaterThan(weights.size);
@@ -194,8 +192,7 @@ plain(
       await expect(base).toHaveValue("model:models_qwen3-b:vanilla");
       await expect(page.getByTestId("no-delta")).toBeHidden();
     } finally {
-      worker.process.kill("SIGTERM");
-      if (worker.process.exitCode === null) await once(worker.process, "exit");
+      await worker.stop();
       await rm(folder, { recursive: true, force: true });
     }
   },

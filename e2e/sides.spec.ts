@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { modelFolder } from "./own-model.ts";
 import { scoreOwn } from "./own-tokens.ts";
-import { expect, test } from "./site.ts";
+import { expect, pressEnabled, test } from "./site.ts";
 import { MODEL_TIME } from "./throttle.ts";
 
 const number = (cell: string): number => Number(cell.replace("−", "-").replace("+", ""));
@@ -13,7 +13,7 @@ test("adds sides by keyboard, compares any two, and takes them from an address",
   const compare = page.getByTestId("compare");
   await compare.getByText("Add a side").focus();
   await page.keyboard.press("Enter");
-  await compare.getByRole("button", { name: "Score this side" }).press("Enter");
+  await pressEnabled(compare.getByRole("button", { name: "Score this side" }));
   await expect(compare.getByRole("button", { name: "Take away teacher, hindsight only" })).toBeVisible({
     timeout: MODEL_TIME,
   });
@@ -43,7 +43,7 @@ test("adds sides by keyboard, compares any two, and takes them from an address",
   await expect(picked).toContainText(
     /^qwen3-b: two passes over at most \d+ tokens\. .* about [\d.]+ [MG]iB \(weights [\d.]+ [MG]iB, activations /,
   );
-  await picked.getByRole("button", { name: "Score with it" }).press("Enter");
+  await pressEnabled(picked.getByRole("button", { name: "Score with it" }));
   await expect(compare.getByRole("button", { name: "Take away qwen3-b, with evidence" })).toBeVisible({
     timeout: MODEL_TIME,
   });
@@ -62,7 +62,7 @@ test("adds sides by keyboard, compares any two, and takes them from an address",
   [vocab.G, vocab.H] = [vocab.H, vocab.G];
   await writeFile(join(folder, "tokenizer.json"), JSON.stringify(tokenizer));
   await page.getByTestId("pick-other-folder").setInputFiles(folder);
-  await picked.getByRole("button", { name: "Score with it" }).press("Enter");
+  await pressEnabled(picked.getByRole("button", { name: "Score with it" }));
   const stranger = compare
     .locator(".side-chip")
     .filter({ hasText: /, with evidence: \d+ tokens of its own, log p −/ });

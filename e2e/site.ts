@@ -9,17 +9,23 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { test as base, expect, type Page } from "./base.ts";
+import type { WorkerFixture } from "@playwright/test";
+import { test as base, expect, type Locator, type Page } from "./base.ts";
 
 interface Site {
   /** Ends with a slash. */
   url: string;
 }
 
+interface StartedSite extends Site {
+  /** Resolves when its process has ended. */
+  stop(): Promise<void>;
+}
+
 export async function startWorker(
   data: string,
   ...options: string[]
-): Promise<{ url: string; process: ChildProcess }> {
+): Promise<StartedSite & { process: ChildProcess }> {
   for (const built of ["dist/cli.js", "dist/page/index.html"]) {
     if (!existsSync(built)) throw new Error(`${built} is not there: run \`npm run build\` first`);
   }
@@ -35,7 +41,29 @@ export async function startWorker(
     once(lines, "line"),
     once(worker, "exit").then(() => Promise.reject(new Error("the worker ended before it listened"))),
   ])) as [string];
-  return { url: line.endsWith("/") ? line : `${line}/`, process: worker };
+  const stop = async () => {
+    if (worker.exitCode !== null || worker.signalCode !== null) return;
+    worker.kill("SIGTERM");
+    await once(worker, "exit");
+  };
+  return { url: line.endsWith("/") ? line : `${line}/`, process: worker, stop };
+}
+
+/** The site of a test file, started once per Playwright worker in a new folder. */
+export function siteFixture(
+  start: (folder: string) => Promise<StartedSite>,
+): [WorkerFixture<Site, object>, { scope: "worker" }] {
+  return [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture needs from here
+    async ({}, use) => {
+      const folder = await mkdtemp(join(tmpdir(), "gcopd-e2e-"));
+      const { url, stop } = await start(folder);
+      await use({ url });
+      await stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+    { scope: "worker" },
+  ];
 }
 
 /** What may be in the console of a test that expects it, as parts of the text. */
@@ -44,18 +72,7 @@ interface Options {
 }
 
 export const test = base.extend<Options & { watched: undefined }, { site: Site }>({
-  site: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture needs from here
-    async ({}, use) => {
-      const data = await mkdtemp(join(tmpdir(), "gcopd-e2e-"));
-      const worker = await startWorker(data);
-      await use({ url: worker.url });
-      worker.process.kill("SIGTERM");
-      if (worker.process.exitCode === null) await once(worker.process, "exit");
-      await rm(data, { recursive: true, force: true });
-    },
-    { scope: "worker" },
-  ],
+  site: siteFixture((folder) => startWorker(folder)),
   baseURL: async ({ site }, use) => use(site.url),
   expectedErrors: [[], { option: true }],
   watched: [
@@ -88,8 +105,17 @@ export const test = base.extend<Options & { watched: undefined }, { site: Site }
 export { expect, type Page };
 
 /** Opens the page at a hash, in the library by default. */
+/**
+ * Presses a key on a control once it is enabled. Playwright's own `press` does not wait for that, unlike its `click`, and
+ * a key on a disabled button is lost.
+ */
+export async function pressEnabled(control: Locator, key = "Enter"): Promise<void> {
+  await expect(control).toBeEnabled();
+  await control.press(key);
+}
+
 export async function visit(page: Page, hash = ""): Promise<void> {
-  // A new hash on the same page is no navigation: start from nothing.
+  // A new hash on the same page is not a navigation: start from nothing.
   await page.goto("about:blank");
   await page.goto(hash === "" ? "./" : `./${hash}`);
 }
@@ -98,6 +124,22 @@ export async function openSample(page: Page): Promise<void> {
   await visit(page);
   await page.getByRole("button", { name: "Open the sample" }).click();
   await expect(page.getByRole("row", { name: /melt\|12\|easy/ })).toBeVisible();
+}
+
+/** Opens the training form where it has made room for a run. */
+export async function openTrainingForm(page: Page): Promise<void> {
+  const fold = page.getByTestId("form-fold");
+  await expect(fold.or(page.getByTestId("plan"))).not.toHaveCount(0);
+  if ((await fold.count()) > 0 && (await fold.getAttribute("aria-expanded")) === "false") await fold.click();
+}
+
+/** Fills the limits of an episode that the student plays. */
+export async function limitEpisodes(
+  page: Page,
+  { decisions, tokens }: { decisions: number; tokens: number },
+): Promise<void> {
+  await page.getByLabel("Maximum decisions").fill(String(decisions));
+  await page.getByLabel("Maximum tokens per response").fill(String(tokens));
 }
 
 /** A task of the sample at one of its decisions. */

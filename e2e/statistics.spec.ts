@@ -1,4 +1,6 @@
-import { expect, openSample, test } from "./site.ts";
+import { readFile } from "node:fs/promises";
+import AxeBuilder from "@axe-core/playwright";
+import { decisionShown, expect, openSample, sampleHash, test, visit } from "./site.ts";
 import { MODEL_TIME } from "./throttle.ts";
 
 test.use({ permissions: ["clipboard-read", "clipboard-write"] });
@@ -23,4 +25,84 @@ test("the paper's figures of the sample, under the controls, and as Markdown", a
   await page.goto(`${page.url()}&sources=1&augmentation=off`);
   await expect(page.getByTestId("what-if")).toBeVisible();
   await expect(scope).toContainText(`10 of ${recorded} recorded`, { timeout: MODEL_TIME });
+});
+
+test("the ablation matrix: computed in the background, cancelled, by figure, over one task, and saved", async ({
+  page,
+}) => {
+  await visit(page, sampleHash("task", "melt|12|easy", { decision: 3 }));
+  await decisionShown(page, 3);
+  await page.keyboard.press("5");
+  const panel = page.getByRole("region", { name: "Ablation matrix" });
+  const compute = panel.getByRole("button", { name: "Compute the matrix" });
+  await compute.click({ timeout: MODEL_TIME });
+  await panel.getByRole("button", { name: "Cancel" }).click();
+  await expect(compute).toBeVisible();
+  await expect(panel.getByRole("progressbar")).toHaveCount(0);
+
+  await compute.click();
+  const table = panel.getByTestId("ablation-table");
+  await expect(table).toBeVisible({ timeout: MODEL_TIME });
+  const cells = (name: string) => table.getByRole("row", { name }).getByRole("cell").allTextContents();
+  await panel.getByRole("button", { name: "Decisions matched" }).click();
+  const matched = await cells("graph (full method)");
+  expect(matched).toHaveLength(5);
+  for (const text of matched) expect(text).toMatch(/^[\d.]+ % \[[\d.]+ %, [\d.]+ %\]$/);
+  const shares = matched.map((text) => Number.parseFloat(text));
+  expect(
+    shares.toSorted((a, b) => a - b),
+    "more sources match more",
+  ).toEqual(shares);
+  await panel.getByRole("button", { name: "With a reference" }).click();
+  expect(new Set(await cells("hindsight only"))).toEqual(new Set(["0.0 % [0.0 %, 0.0 %]"]));
+  await panel.getByRole("button", { name: "Evidence (mean tokens)" }).click();
+  const [, counted] = await page
+    .getByRole("table", { name: "Evidence in tokens" })
+    .getByRole("row", { name: "mean" })
+    .locator("th, td")
+    .allTextContents();
+  const mean = Math.round(Number(counted!.replace(",", ""))).toLocaleString("en");
+  expect((await cells("graph (full method)"))[4]).toMatch(new RegExp(`^${mean} `));
+  await expect(panel.getByRole("button", { name: "Mean Δ" })).toBeDisabled();
+  expect(await cells("coverage by K")).toHaveLength(5);
+  for (const colorScheme of ["dark", "light"] as const) {
+    await page.emulateMedia({ colorScheme });
+    const { violations } = await new AxeBuilder({ page }).include(".ablation").analyze();
+    expect(violations, colorScheme).toEqual([]);
+  }
+
+  await panel.getByRole("button", { name: "Copy as Markdown" }).click();
+  const markdown = await page.evaluate(() => navigator.clipboard.readText());
+  expect(markdown).toContain("### Fallbacks");
+  expect(markdown).toContain("| minimum prefix |");
+  const saved = async (press: () => Promise<void>): Promise<string> => {
+    const [download] = await Promise.all([page.waitForEvent("download"), press()]);
+    return readFile(await download.path(), "utf8");
+  };
+  const csv = await saved(() => panel.getByRole("button", { name: "Save as CSV" }).click());
+  expect(csv.split("\n")[0]).toBe("control,sources_per_task,figure,value,low,high");
+  expect(csv).toMatch(/^graph,all,matched,0\.\d+,0\.\d+,0\.\d+$/m);
+  await panel.getByLabel("Save “Evidence (mean tokens)”", { exact: true }).click();
+  const svg = await saved(() => panel.getByRole("button", { name: /as SVG$/ }).click());
+  expect(svg).toContain("by source budget");
+  expect(svg).toContain("hindsight only");
+
+  await panel.getByLabel("Over").selectOption("task");
+  await compute.click();
+  await expect(table).toBeVisible({ timeout: MODEL_TIME });
+  await expect(panel).toContainText("bootstrap over 8 episodes");
+});
+
+test("the ablation matrix has mean Δ where decisions were scored", async ({ page }) => {
+  await visit(page, sampleHash("tokens", "find-non-living-thing|36|easy", { decision: 4 }));
+  await expect(page.getByRole("button", { name: "Score" })).toBeEnabled();
+  await page.keyboard.press("s");
+  await expect(page.getByRole("listbox", { name: "Response tokens" })).toBeVisible({ timeout: MODEL_TIME });
+  await page.keyboard.press("5");
+  const panel = page.getByRole("region", { name: "Ablation matrix" });
+  await panel.getByRole("button", { name: "Compute the matrix" }).click({ timeout: MODEL_TIME });
+  await panel.getByRole("button", { name: "Mean Δ" }).click({ timeout: MODEL_TIME });
+  const row = (name: string) => panel.getByRole("row", { name }).getByRole("cell");
+  await expect(row("graph (full method)").last()).toHaveText(/^[+−]\d\.\d{3}$/);
+  await expect(row("success only").last()).toHaveText("–");
 });

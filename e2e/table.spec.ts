@@ -60,21 +60,20 @@ test("more tasks than an element can be high are reached from the first to the l
 test("scrolling, searching and sorting draw no more rows than are in sight", async ({ page }) => {
   await open(page, TASKS);
   // How many elements the table gets does not depend on how fast the machine is; drawing all rows would be a million.
-  await page.evaluate(() => {
+  const counter = await page.evaluateHandle(() => {
     const drawn = { count: 0 };
     new MutationObserver((records) => {
       for (const { addedNodes } of records)
         for (const node of addedNodes)
           if (node instanceof Element) drawn.count += 1 + node.querySelectorAll("*").length;
     }).observe(document.querySelector("table.tasks")!, { subtree: true, childList: true });
-    Object.assign(window, { drawn });
+    return drawn;
   });
   /** How many elements were drawn since the last call. */
   const drawn = () =>
-    page.evaluate(() => {
-      const { drawn } = window as Window & { drawn?: { count: number } };
-      const count = drawn?.count ?? Number.NaN;
-      if (drawn !== undefined) drawn.count = 0;
+    counter.evaluate((drawn) => {
+      const { count } = drawn;
+      drawn.count = 0;
       return count;
     });
   const inSight = await page.locator("table.tasks *").count();

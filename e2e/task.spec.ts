@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import type { RetrievalRecord } from "../src/core/record/schema.ts";
+import { largeTask } from "./large-task.ts";
+import { dropFiles, OWN_FILES, TASK } from "./own-files.ts";
 import { decisionShown, expect, openSample, sampleHash, test, visit } from "./site.ts";
+import { MODEL_TIME } from "./throttle.ts";
 
 const EXPECTED: RetrievalRecord[] = gunzipSync(
   readFileSync("test/fixtures/scienceworld/retrieval-expected.jsonl.gz"),
@@ -25,13 +28,15 @@ test("steps through a task's decisions with the keyboard, and shows what retriev
     await expect(page.getByTestId("matched")).toHaveText(String(expected.matched_visits));
     await expect(page.getByTestId("eligible")).toHaveText(String(expected.candidates.length));
     const { winner } = expected;
-    await expect(page.getByTestId("winner")).toHaveText(
-      winner === null
-        ? "none"
-        : winner.kind === "student"
-          ? /student’s own/
-          : `★ ${winner.source}, visit ${winner.position}`,
+    const names = [expected.success, expected.failure].flatMap((each) =>
+      each === null ? [] : [each.source],
     );
+    const retained = page.getByTestId("retained");
+    for (const name of names) await expect(retained).toContainText(name);
+    if (winner?.kind === "source")
+      await expect(retained).toHaveText(`★ ${winner.source}, visit ${winner.position}`);
+    else if (names.length === 0)
+      await expect(retained).toHaveText(winner === null ? "no record" : "the student’s own continuation");
     await expect(page.getByTestId("evidence")).toContainText(
       "STUDENT'S COMPLETE ACTUAL ACTION/OBSERVATION EXECUTION",
     );
@@ -98,6 +103,60 @@ test("says why a matched visit is not eligible", async ({ page }) => {
   await expect(matched.getByRole("row", { name: /planner:0/ })).toContainText("★ winner");
 });
 
+test("the timeline has a cell for each decision, says what was found and how far it moved, and goes there", async ({
+  page,
+}) => {
+  await visit(page);
+  await dropFiles(page, OWN_FILES);
+  await page.getByRole("button", { name: TASK }).click();
+  await decisionShown(page, 0);
+  const timeline = page.getByRole("listbox", { name: "Timeline of the episode" });
+  const cells = timeline.getByRole("option");
+  await expect(cells.first()).toHaveAttribute("aria-selected", "true");
+  await expect(cells.first()).toHaveAccessibleName(
+    /^Decision 0: .*; successful record at the current state; not scored$/,
+  );
+  await expect(page.locator(".timeline-legend")).toContainText("fallback, no shared state");
+  await cells.nth(1).click();
+  await decisionShown(page, 1);
+  await expect(cells.nth(1)).toHaveAttribute("aria-selected", "true");
+  await cells.nth(1).press("Home");
+  await decisionShown(page, 0);
+  await expect(cells.first()).toBeFocused();
+  await cells.first().press("End");
+  const last = (await cells.count()) - 1;
+  await decisionShown(page, last);
+  await expect(cells.nth(last)).toBeFocused();
+  // Under a control that retains nothing there is nothing to find.
+  await page.getByRole("button", { name: "What if", exact: true }).click();
+  await page.getByRole("combobox", { name: "Evidence" }).selectOption("hindsight-only");
+  await expect(cells.first()).toHaveAccessibleName(/; no record; not scored$/);
+  await page.getByRole("button", { name: "Reset to the full method" }).click();
+  // Scored, it is as high as its tokens moved.
+  await page.keyboard.press("s");
+  await expect(page.getByRole("listbox", { name: "Response tokens" })).toBeVisible({ timeout: MODEL_TIME });
+  await page.keyboard.press("2");
+  await expect(cells.nth(last)).toHaveAccessibleName(/; mean \|Δ\| \d+\.\d{3} nats$/);
+  await expect(page.locator(".timeline-legend")).toContainText(/height: mean \|Δ\|, up to \d+\.\d\d nats/);
+  const heights = await cells.evaluateAll((all) =>
+    all.map((cell) => cell.firstElementChild!.getBoundingClientRect().height),
+  );
+  expect(Math.max(...heights)).toBe(heights[last]);
+});
+
+test("a hundred decisions fit into the timeline of a narrow window", async ({ page }) => {
+  await page.setViewportSize({ width: 800, height: 800 });
+  await visit(page);
+  await dropFiles(page, largeTask({ task: "long|1|easy", executions: 3, decisions: 100, lanes: 2 }));
+  await page.getByRole("button", { name: "long|1|easy" }).click();
+  await decisionShown(page, 0);
+  const cells = page.getByRole("listbox", { name: "Timeline of the episode" }).getByRole("option");
+  await expect(cells).toHaveCount(100);
+  await expect(cells.last()).toBeInViewport({ ratio: 1 });
+  await cells.last().click();
+  await decisionShown(page, 99);
+});
+
 test("the matrix is a grid for the keyboard, and marks the same state everywhere", async ({ page }) => {
   await visit(page, sampleHash("task", "use-thermometer|3|easy"));
   await decisionShown(page, 0);
@@ -119,6 +178,18 @@ test("the matrix is a grid for the keyboard, and marks the same state everywhere
   await expect(page).toHaveURL(/visit=teacher%3A0%402/);
   await page.keyboard.press("Escape");
   await expect(page.getByRole("heading", { name: "teacher:0, visit 2" })).toHaveCount(0);
+});
+
+test("in a wide window the matrix takes the room of its panel", async ({ page }) => {
+  await page.setViewportSize({ width: 1920, height: 1080 });
+  await visit(page, sampleHash("task", "melt|12|easy"));
+  await decisionShown(page, 0);
+  const columns = page.locator(".matrix .column-head");
+  const panel = (await page.locator(".matrix").boundingBox())!;
+  const last = (await columns.last().boundingBox())!;
+  expect(last.width).toBeGreaterThan(24);
+  expect(last.x + last.width).toBeGreaterThan(panel.x + 0.95 * panel.width);
+  expect(last.x + last.width).toBeLessThanOrEqual(panel.x + panel.width);
 });
 
 test("the graph has a node for each state and turns to the remaining cost", async ({ page }) => {

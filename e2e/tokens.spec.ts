@@ -3,7 +3,7 @@ import { dropFiles, OWN_FILES, TASK } from "./own-files.ts";
 import { modelFolder } from "./own-model.ts";
 import { checkBothThemes, scoreOwn } from "./own-tokens.ts";
 import { expectSeen, noteTexts } from "./seen.ts";
-import { decisionShown, expect, sampleHash, test, visit } from "./site.ts";
+import { decisionShown, expect, pressEnabled, sampleHash, test, visit } from "./site.ts";
 import { MODEL_TIME } from "./throttle.ts";
 
 test("scores a decision of the sample under both contexts, and goes through its tokens", async ({ page }) => {
@@ -19,16 +19,24 @@ test("scores a decision of the sample under both contexts, and goes through its 
   const response = "<thought>Let me see what is around first.</thought><action>go to kitchen</action>";
   expect(await text()).toBe(`${response}<|im_end|>`);
 
+  // The token that moved most is there by itself, with what could have stood in its place, and not in the address.
+  const card = page.getByTestId("token-card");
+  await expect(card).toContainText("moved most");
+  await expect(card.getByLabel("Most probable tokens in this place")).toBeVisible();
+  await expect(page).not.toHaveURL(/token=/);
+  const moved = await tokens.and(strip.locator("[aria-selected=true]")).getAttribute("data-token");
   await page.keyboard.press("ArrowRight");
+  await expect(page).toHaveURL(new RegExp(`token=${Number(moved) + 1}(&|$)`));
+  // One that is chosen by hand stays.
+  await tokens.first().click();
   await page.keyboard.press("ArrowRight");
   await expect(tokens.nth(1)).toBeFocused();
-  const card = page.getByTestId("token-card");
-  await expect(card.getByRole("row")).toHaveCount(4);
-  await expect(page).toHaveURL(/token=1/);
+  await expect(card.getByLabel("Contexts").getByRole("row")).toHaveCount(4);
+  await expect(page).toHaveURL(/token=1(&|$)/);
 
   // The figures agree with each other: Δ is the difference, and the sum is that of the table.
   const number = (cell: string): number => Number(cell.replace("−", "-").replace("+", ""));
-  const logs = await card.getByRole("row").locator("td:last-child").allTextContents();
+  const logs = await card.getByLabel("Contexts").locator("td:last-child").allTextContents();
   const delta = number(logs[1]!) - number(logs[0]!);
   expect(number((await card.locator("p strong").textContent())!)).toBeCloseTo(delta, 2);
   const column = await page
@@ -45,7 +53,39 @@ test("scores a decision of the sample under both contexts, and goes through its 
   await page.keyboard.press("End");
   await expect(tokens.last()).toBeFocused();
   await page.keyboard.press("Escape");
-  await expect(card).toHaveCount(0);
+  await expect(page).not.toHaveURL(/token=/);
+  await expect(card).toContainText("moved most");
+
+  // Whole words and actions: log-probabilities are added up, and the whole response stays what it is.
+  const whole = await page.getByTestId("sums").textContent();
+  await page.getByRole("radio", { name: "words" }).check();
+  expect(await text()).toBe(`${response}<|im_end|>`);
+  await expect(strip.getByRole("option", { name: "␣kitchen" })).toHaveCount(1);
+  await page.getByRole("radio", { name: "actions" }).check();
+  await strip.getByRole("option", { name: /^>?go␣to␣kitchen,/ }).click();
+  await expect(card).toContainText(/tokens \d+ to \d+, added up/);
+  const action = page.getByLabel("All tokens in figures").locator("tr.pinned");
+  await expect(action).toContainText("go␣to␣kitchen");
+  const parts = (
+    await page.getByLabel("All tokens in figures").locator("tbody td:nth-child(5)").allTextContents()
+  )
+    .map(number)
+    .reduce((total, value) => total + value, 0);
+  expect(parts).toBeCloseTo(sum, 1);
+  expect(await page.getByTestId("sums").textContent()).toBe(whole);
+  await page.getByRole("radio", { name: "pieces" }).check();
+  await page.keyboard.press("Escape");
+
+  // The controls fold away, and stay so.
+  const rail = page.getByTestId("tokens-rail");
+  await rail.getByText("Controls").click();
+  await expect(page.getByLabel("End-of-turn token")).toBeHidden();
+  await page.reload();
+  await expect(page.getByRole("button", { name: "Score" })).toBeEnabled();
+  await expect(page.getByLabel("End-of-turn token")).toBeHidden();
+  await rail.getByText("Controls").click();
+  await page.keyboard.press("s");
+  await expect(strip).toBeVisible({ timeout: MODEL_TIME });
 
   // Without the end of the turn: the tokens and the sums of earlier versions, until the way back is taken.
   const sums = page.getByTestId("sums");
@@ -180,14 +220,12 @@ test("makes the case study's table of a scored decision with one key, to copy an
   await expectSeen(page, "hint", /score this decision first/);
 });
 
-test("leaves out each record of the evidence, and each event of one, and links to its place", async ({
-  page,
-}) => {
+test("leaves out each record of the evidence, and each event, and links to its place", async ({ page }) => {
   await scoreOwn(page, 1);
-  await page.keyboard.press("ArrowRight");
   await expect(page.getByTestId("token-card")).toBeVisible();
   const panel = page.getByTestId("left-out");
-  await panel.getByRole("button", { name: "Leave out each record" }).press("Enter");
+  await expect(page.getByTestId("left-out-headline")).toContainText("Leave out each event");
+  await pressEnabled(panel.getByRole("button", { name: "Leave out each record" }));
   await expect(page.getByTestId("left-out-facts")).toContainText(/^2 passes computed with qwen3-a \(f32, /, {
     timeout: MODEL_TIME,
   });
@@ -204,30 +242,57 @@ test("leaves out each record of the evidence, and each event of one, and links t
   const changes = cells.map((row) => row[3]!);
   expect(changes.map(Math.abs)).toEqual(changes.map(Math.abs).sort((a, b) => b - a));
   expect(changes.some((change) => change !== 0)).toBe(true);
-  for (const row of cells) expect(row[3]!).toBeCloseTo(row[2]! - row[1]!, 2);
+  // With the part − without it.
+  for (const row of cells) expect(row[3]!).toBeCloseTo(row[1]! - row[2]!, 2);
+  await panel.getByText("In figures").click();
 
   // Each token of one record's pass: the changes add up to the one of the response.
   const first = records.first();
-  await first.getByRole("button", { name: /^Changes of each token/ }).click();
+  await first.getByRole("button", { name: /^Effect of .* on each token/ }).click();
   const tokens = panel.getByLabel(/^Tokens without /).locator("tbody tr");
   const each = (await tokens.locator("td:last-child").allTextContents()).map(number);
   expect(each.length).toBe(await page.getByRole("option", { name: /, Δ / }).count());
   expect(each.map(Math.abs)).toEqual(each.map(Math.abs).sort((a, b) => b - a));
   expect(each.reduce((sum, value) => sum + value, 0)).toBeCloseTo(cells[0]![4]!, 1);
 
-  await panel.getByRole("combobox", { name: "One event at a time of" }).selectOption("success");
-  await panel.getByRole("button", { name: "Leave out each of its events" }).click();
+  await panel.getByRole("button", { name: "Leave out each event" }).click();
   const events = panel.getByLabel("Events left out", { exact: true }).locator("tbody tr");
-  await expect(events).toHaveCount(3, { timeout: MODEL_TIME });
-  await expect(page.getByTestId("left-out-facts")).toContainText("5 passes computed with qwen3-a");
-  await expect(panel.getByRole("button", { name: "Leave out each of its events" })).toBeDisabled();
+  await expect(panel.getByRole("button", { name: "Leave out each event" })).toBeDisabled();
+  await expect(page.getByTestId("leaving-out")).toHaveCount(0, { timeout: MODEL_TIME });
+  expect(await events.count()).toBeGreaterThan(3);
+
+  // The headline names the event that explains most of the selected token's change: the figures' first in its direction.
+  // Chance decides in a model of random weights: some token has one.
+  const headline = page.getByTestId("left-out-headline");
+  const options = page.getByRole("listbox", { name: "Response tokens" }).getByRole("option");
+  for (let i = 0; i < (await options.count()); i++) {
+    await options.nth(i).click();
+    await expect(headline).toContainText(`(token ${i})`);
+    if ((await headline.textContent())!.includes(" explains ")) break;
+  }
+  const delta = number((await page.getByTestId("token-card").locator("p strong").textContent())!);
+  const effects = await Promise.all(
+    (await events.all()).map(async (row) => number((await row.locator("td").nth(3).textContent())!)),
+  );
+  const best = effects.find((effect) => effect * delta > 0)!;
+  await expect(headline).toHaveText(/^(Event|The) .* explains [\d,]+ % of it: /);
+  const share = number(/explains ([\d,]+) %/.exec((await headline.textContent())!)![1]!);
+  expect(Math.abs(share - (100 * best) / delta)).toBeLessThan(2 + 0.1 / Math.abs(delta));
+  // The same on the text itself, and in the map.
+  const bars = page.getByTestId("evidence-bars");
+  await expect(
+    bars.getByRole("button", { name: /^event 2 of the successful record: [+−]?[\d.]+ nats/ }),
+  ).toContainText("Recorded action: activate stove");
+  await expect(page.getByTestId("effect-map").getByRole("img")).toHaveAccessibleName(
+    new RegExp(`each of ${effects.length} parts`),
+  );
 
   await checkBothThemes(page, ".left-out");
 
   // To the place in the evidence, by a link that anybody can open.
-  await events
-    .getByRole("button", { name: /^event 2 of the successful record teacher:0: activate stove/ })
-    .press("Enter");
+  await pressEnabled(
+    events.getByRole("button", { name: /^event 2 of the successful record teacher:0: activate stove/ }),
+  );
   await expect(page).toHaveURL(/evidence=success%401/);
   await expect(page.getByTestId("pointed")).toContainText("Marked: event 2 of the successful record.");
   const marked = page.getByTestId("evidence").locator(".pointed");
@@ -253,13 +318,36 @@ test("cancels leaving out, and goes on from what was scored", async ({ page }) =
   );
   await page.keyboard.press("Escape");
   await expect(button).toBeEnabled();
-  await expect(page.getByText("Each record was left out.")).toBeHidden();
+  await expect(page.getByText("2 of 2 records left out")).toBeHidden();
   await expect(page.getByRole("listbox", { name: "Response tokens" })).toBeVisible();
   // Its worker may have stopped by itself, and then goes on with the next.
   await goOn();
   await button.click();
-  await expect(page.getByText("Each record was left out.")).toBeVisible({ timeout: MODEL_TIME });
+  await expect(page.getByText("2 of 2 records left out")).toBeVisible({ timeout: MODEL_TIME });
   await expect(page.getByTestId("left-out-facts")).toContainText(/^2 passes computed/);
+});
+
+test("asks the teacher what it would do, and scores other references", async ({ page }) => {
+  await scoreOwn(page, 1);
+  const asked = page.getByTestId("teacher-actions");
+  await asked.getByRole("button", { name: "Ask the teacher" }).click();
+  await expect(asked.getByRole("button", { name: "Ask the teacher again" })).toBeEnabled({
+    timeout: MODEL_TIME,
+  });
+  const table = asked.getByRole("table", { name: "Actions of the teacher" });
+  await expect(table.locator("tbody tr")).toHaveCount(5);
+  // One greedy and three drawn responses under each context.
+  await expect(table.locator("details")).toHaveCount(8);
+  await expect(table.getByRole("row", { name: /^the student/ })).toContainText(/\w/);
+
+  const references = page.getByTestId("references");
+  await references.getByRole("button", { name: /^Score the best \d reference/ }).click();
+  const rows = references.getByRole("table").locator("tbody tr");
+  await expect(references.getByText(/\d of \d references? moves? /)).toBeVisible({ timeout: MODEL_TIME });
+  // The best one is what retrieval had retained: the same Δ as the evidence's own.
+  const deltas = await rows.locator("td:nth-child(4)").allTextContents();
+  expect(deltas[1]).toBe(deltas[0]);
+  await checkBothThemes(page, ".tokens-main");
 });
 
 test("refuses a token beyond the response", async ({ page }) => {

@@ -3,7 +3,16 @@ import { unzipSync } from "fflate";
 import { holdAt } from "./compute-worker.ts";
 import { dropFiles, EPISODES, jsonLines, OWN_FILES, TASK, upload } from "./own-files.ts";
 import { expectSeen, noteTexts } from "./seen.ts";
-import { decisionShown, expect, type Page, sampleHash, test, visit } from "./site.ts";
+import {
+  decisionShown,
+  expect,
+  limitEpisodes,
+  openTrainingForm,
+  type Page,
+  sampleHash,
+  test,
+  visit,
+} from "./site.ts";
 import { MODEL_TIME } from "./throttle.ts";
 
 async function openOwn(page: Page, files = OWN_FILES): Promise<void> {
@@ -43,7 +52,7 @@ test("updates the student, saves it, opens it again and goes back", async ({ pag
   await expect(plan).toContainText(/; method: gc-opd\+ga$/);
   await augmentation.uncheck();
   await expect(plan).toContainText("method: gc-opd+ga, changed: without planner and oracle records");
-  await expect(preset.locator("option:checked")).toHaveText("own values");
+  await expect(preset.locator("option:checked")).toHaveText("custom");
   await preset.selectOption("gc-opd");
   await page.getByLabel("Learning rate").fill("1e-3");
   // In the field the key u is a letter.
@@ -52,9 +61,10 @@ test("updates the student, saves it, opens it again and goes back", async ({ pag
   await expect(page.getByTestId("run-message")).toContainText("Done: 2 steps.");
   const { before, after } = await watched(page);
   expect(after).not.toBe(before);
+  for (const folded of await page.getByTestId("folded-chart").all()) await folded.locator("summary").click();
   for (const title of ["Loss", "Gradient norm", "Σ w A log p", "clipped", "KL to the rollout", "advantage"]) {
     await expect(
-      page.getByRole("img", { name: new RegExp(`${title}.* at the last step: A [−\\d]`) }),
+      page.getByRole("img", { name: new RegExp(`${title}.* at the last step: [−\\d]`) }),
     ).toBeVisible();
   }
   const student = page.getByTestId("model-student");
@@ -72,6 +82,7 @@ test("updates the student, saves it, opens it again and goes back", async ({ pag
 
   await page.getByRole("button", { name: "Revert to the loaded student" }).click();
   await expect(student).toContainText("the sample’s");
+  await openTrainingForm(page);
   await page.getByLabel("Learning rate").fill("0");
   await page.getByLabel("Learning rate").blur();
   await update(page);
@@ -91,7 +102,7 @@ test("a probe tells the time before the start, and the student stays as it is", 
   await page.getByLabel("Learning rate").fill("1e-2");
   await page.getByLabel("Learning rate").blur();
   const cost = page.getByTestId("cost");
-  await expect(cost).toContainText("Time: not known yet");
+  await expect(cost).toContainText("Time: not known until these models have taken a step or a probe here");
   await page.getByRole("button", { name: "Probe the time" }).click();
   await expect(cost).toContainText(
     /Time: .* by a probe: the teacher read \d.* tokens in .*; the student took a step on \d/,
@@ -120,8 +131,7 @@ test("a probe tells the time before the start, and the student stays as it is", 
 async function playAnew(page: Page): Promise<void> {
   await page.getByLabel("Graph-conditioned passes").fill("0");
   await page.getByLabel("Responses").selectOption("sample");
-  await page.getByLabel("Maximum tokens per response").fill("4");
-  await page.getByLabel("Maximum decisions").fill("1");
+  await limitEpisodes(page, { decisions: 1, tokens: 4 });
   await page.keyboard.press("Tab");
 }
 
@@ -135,7 +145,7 @@ test("a run whose episodes all break off says so, and its student stays as it wa
   );
   await page.keyboard.press("6");
   await expect(page.getByTestId("run-detail")).toContainText(
-    "1 episode ended for technical reasons and is no part of the updates. 1 batch had no other and took no step.",
+    "1 episode ended for technical reasons and is not part of the updates. 1 batch had no other and took no step.",
   );
 });
 
@@ -151,15 +161,73 @@ test("episodes that are played again have a success, drawn beside the other figu
   await expect(page.getByRole("button", { name: "Probe the time" })).toHaveCount(0);
   await page.getByRole("button", { name: "Update" }).click();
   await expect(page.getByTestId("run-message")).toContainText("Done: 1 step.", { timeout: MODEL_TIME });
-  // Four tokens are no whole response: nothing can have succeeded.
+  // Four tokens are never a whole response: nothing can have succeeded.
   await expect(
-    page.getByRole("img", { name: "Success of episodes played again at the last step: A 0", exact: true }),
+    page.getByRole("img", { name: "Success rate of rollouts at the last step: 0", exact: true }),
   ).toBeVisible();
+});
+
+test("a run comes first: the form becomes its card, with a line that leads back; watched actions are told before and after", async ({
+  page,
+}) => {
+  await openOwn(page);
+  await expect(page.getByTestId("form-fold")).toHaveCount(0);
+  // The few fields that matter come first.
+  const labels = page.locator(".training-form").getByRole("combobox");
+  await expect(labels.first()).toHaveAccessibleName("Responses");
+  await page.getByLabel("Learning rate").fill("1e-3");
+  await page.getByLabel("Vanilla passes").fill("3");
+  await page.getByRole("button", { name: "Watch the open decision" }).click();
+  await expect(page.getByRole("button", { name: "Watch the open decision" })).toBeDisabled();
+  const chosen = page.getByRole("list", { name: "Watched decisions" });
+  await expect(chosen).toContainText("own#0, decision 0");
+  await page.getByLabel("Steps between looks").fill("0");
+  await expect(page.getByText("expected a whole number from 1").first()).toBeVisible();
+  await page.getByLabel("Steps between looks").fill("2");
+  await page.getByRole("button", { name: "Update" }).press("Enter");
+
+  const card = page.getByTestId("run-detail");
+  await expect(card).toBeVisible();
+  await expect(page.locator(".training-form")).toHaveCount(0);
+  await expect(page.getByTestId("form-fold")).toBeFocused();
+  const facts = card.getByTestId("run-facts");
+  await expect(facts).toContainText("own#0");
+  await expect(facts).toContainText("vanilla, 3 passes; then graph-conditioned, 1 pass");
+  await expect(facts).toContainText("0.001");
+  await expect(card).toContainText("✓ done · step 4 of 4", { timeout: MODEL_TIME });
+  await expect(card.getByRole("img", { name: /^Loss/ })).toBeVisible();
+
+  // Before the first step, each second one, which the last one is too.
+  const watched = card.getByTestId("held-out");
+  await expect(
+    watched.getByRole("img", { name: /^log p of the recorded action/ }).locator(".point"),
+  ).toHaveCount(3);
+  const row = watched.getByRole("row").last();
+  await expect(row).toContainText("the run trains on its episode");
+  const [before, after] = await row
+    .getByRole("cell")
+    .evaluateAll((cells) =>
+      cells.slice(-3, -1).map((cell) => Number(cell.textContent!.replace("−", "-").replace(/[^-.\d]/g, ""))),
+    );
+  expect(before).toBeLessThan(0);
+  expect(after).not.toBe(before);
+
+  await page.getByTestId("form-fold").click();
+  await expect(page.getByLabel("Vanilla passes")).toHaveValue("3");
+  await page.getByRole("button", { name: /^Stop watching own#0/ }).click();
+  await expect(chosen).toHaveCount(0);
+  await page.getByRole("button", { name: "Fold the form" }).click();
+  await expect(page.getByLabel("Vanilla passes")).toHaveCount(0);
+
+  // It is kept with the run.
+  await page.reload();
+  await page.keyboard.press("6");
+  await expect(page.getByTestId("held-out").getByRole("row")).toHaveCount(2);
 });
 
 test("updates the sample's student on one of its episodes", async ({ page }) => {
   await visit(page, sampleHash("training", "lifespan-shortest-lived|51|easy", { decision: 3 }));
-  const batch = page.getByLabel("Episodes a step");
+  const batch = page.getByLabel("Episodes per step");
   // The sample has 66 episodes: more than the paper's batch.
   await expect(batch).toHaveAttribute("placeholder", "32");
   await page.getByLabel("Preset").selectOption("sample");
@@ -276,7 +344,7 @@ test("stops after a step, and keeps what was learnt", async ({ page }) => {
   await page.keyboard.press("Tab");
   await page.getByRole("button", { name: "Update" }).click();
   await expect(page.getByTestId("running")).toContainText("Step 2 of 51", { timeout: MODEL_TIME });
-  await page.getByRole("button", { name: "Stop after this step", exact: true }).click();
+  await page.getByRole("button", { name: "Stop after this step" }).click();
   await expect(page.getByTestId("running")).toContainText("stopping after this step");
   await goOn();
   await expect(page.getByTestId("run-message")).toContainText("Stopped after 1 of 51 steps", {

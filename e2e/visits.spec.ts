@@ -3,7 +3,7 @@ import AxeBuilder from "@axe-core/playwright";
 import type { Locator } from "@playwright/test";
 import { largeTask } from "./large-task.ts";
 import { dropFiles } from "./own-files.ts";
-import { decisionShown, expect, test, visit } from "./site.ts";
+import { decisionShown, expect, pressEnabled, test, visit } from "./site.ts";
 
 /** Every execution visits the one state of each step, so that each decision has hundreds of matched visits. */
 const TASK = { task: "crowded", executions: 240, decisions: 8, lanes: 1 };
@@ -17,24 +17,43 @@ test.beforeEach(async ({ page }) => {
   await decisionShown(page, 0);
 });
 
-test("matched visits: the last one is reached by keyboard, with the reason why it was rejected", async ({
+test("matched visits: what is alike is one row; opened, the last one is reached by keyboard", async ({
   page,
 }) => {
   const table = page.getByRole("region", { name: "Matched visits" });
   const matched = Number(await page.getByTestId("matched").textContent());
   expect(matched).toBeGreaterThanOrEqual(TASK.executions);
-  await expect(table.getByRole("table")).toHaveAttribute("aria-rowcount", String(matched + 1));
-  expect(await rows(table).count()).toBeLessThan(40);
+  // Those that tie, and those that were rejected, are a row each.
+  const lines = Number(await table.getByRole("table").getAttribute("aria-rowcount")) - 1;
+  expect(lines).toBeLessThan(40);
+  await expect(rows(table)).toHaveCount(lines);
   await expect(rows(table).first()).toContainText("★ winner");
-  await table.focus();
-  await page.keyboard.press("End");
-  await expect(rows(table).last()).toHaveAttribute("aria-rowindex", String(matched + 1));
+  const tied = rows(table)
+    .first()
+    .getByRole("button", { name: /^\d+ tied, broken by/ });
+  await expect(tied).toHaveAttribute("aria-expanded", "false");
+  const rejected = table.getByRole("button", { name: /^\d+ rejected for this/ }).last();
+  const hidden = Number((await rejected.textContent())!.split(" ")[0]);
+  expect(hidden).toBeGreaterThan(30);
+  await pressEnabled(rejected);
+  await expect(rejected).toHaveAttribute("aria-expanded", "true");
+  await expect(rejected).toBeFocused();
+  const all = lines + hidden - 1;
+  await expect(table.getByRole("table")).toHaveAttribute("aria-rowcount", String(all + 1));
+  expect(await rows(table).count()).toBeLessThan(all);
+  // The inspector is what scrolls: from below the table, Shift+Tab comes to its last row.
+  const below = page.getByRole("button", { name: /^Compare/ });
+  await below.focus();
+  await expect(rows(table).last()).toHaveAttribute("aria-rowindex", String(all + 1));
+  await page.keyboard.press("Shift+Tab");
+  await expect(rows(table).last().locator(":focus")).toHaveCount(1);
   await expect(rows(table).last()).toBeInViewport();
   await expect(rows(table).last()).toContainText("not eligible: its outcome is not a success");
   // Tab goes on where the drawn rows end.
-  await page.keyboard.press("Home");
-  await expect(rows(table).first()).toHaveAttribute("aria-rowindex", "2");
+  await page.getByRole("button", { name: "Why", exact: true }).click();
+  await rejected.focus();
   const end = Number(await rows(table).last().getAttribute("aria-rowindex"));
+  expect(end).toBeLessThan(all + 1);
   const row = (index: number): Locator => table.locator(`tr[aria-rowindex="${index}"]`);
   await row(end).getByRole("button").last().focus();
   await expect(row(end + 1)).toHaveCount(1);
@@ -48,7 +67,31 @@ test("matched visits: the last one is reached by keyboard, with the reason why i
   expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
 });
 
-test("matched visits are found by execution, visit or reason, and begin again at the top with a step", async ({
+test("the decision has one scroller, and buttons of a visit show for pointer and focus", async ({ page }) => {
+  const scrollers = await page
+    .locator(".inspector, .inspector *")
+    .evaluateAll((elements) =>
+      elements
+        .filter((element) => /auto|scroll/.test(getComputedStyle(element).overflowY))
+        .map(({ className }) => className),
+    );
+  expect(scrollers).toEqual(["panel inspector"]);
+  const row = rows(page.getByRole("region", { name: "Matched visits" })).first();
+  const off = row.getByRole("button", { name: /^Switch off/ });
+  await expect(off).toHaveCSS("opacity", "0");
+  await row.hover();
+  await expect(off).toHaveCSS("opacity", "1");
+  await page.mouse.move(0, 0);
+  await expect(off).toHaveCSS("opacity", "0");
+  await off.focus();
+  await expect(off).toHaveCSS("opacity", "1");
+  // The evidence is one press away, and has the focus then.
+  await page.getByRole("button", { name: "Evidence", exact: true }).click();
+  await expect(page.getByRole("heading", { name: "Evidence Rₜ" })).toBeInViewport();
+  await expect(page.getByTestId("evidence")).toBeInViewport();
+});
+
+test("matched visits are found by execution, visit or reason, and are folded again with a step", async ({
   page,
 }) => {
   const table = page.getByRole("region", { name: "Matched visits" });
@@ -62,14 +105,11 @@ test("matched visits are found by execution, visit or reason, and begin again at
   await search.fill("no such words");
   await expect(rows(table)).toHaveCount(0);
   await search.fill("");
-  await table.focus();
-  await page.keyboard.press("End");
-  await expect(rows(table).first()).not.toHaveAttribute("aria-rowindex", "2");
-  // The browser scrolls there over some frames, and would go on while the step begins.
-  const matched = await page.getByTestId("matched").textContent();
-  await expect(rows(table).last()).toHaveAttribute("aria-rowindex", String(Number(matched) + 1));
+  const tied = rows(table).first().getByRole("button", { name: /tied/ });
+  await tied.click();
+  await expect(tied).toHaveAttribute("aria-expanded", "true");
   await page.keyboard.press("j");
   await decisionShown(page, 1);
   await expect(rows(table).first()).toHaveAttribute("aria-rowindex", "2");
-  await expect(rows(table).first()).toBeInViewport();
+  await expect(tied).toHaveAttribute("aria-expanded", "false");
 });

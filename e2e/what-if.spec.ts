@@ -5,7 +5,7 @@ import AxeBuilder from "@axe-core/playwright";
 import type { ScoreOutput } from "../src/core/record/schema.ts";
 import { dropFiles, OWN_FILES, TASK, upload } from "./own-files.ts";
 import { modelFolder } from "./own-model.ts";
-import { decisionShown, expect, type Page, sampleHash, test, visit } from "./site.ts";
+import { decisionShown, expect, type Page, pressEnabled, sampleHash, test, visit } from "./site.ts";
 import { scoreInTerminal } from "./terminal.ts";
 import { MODEL_TIME } from "./throttle.ts";
 
@@ -18,6 +18,7 @@ test("a control changes the evidence, is in the link, and is said until it is re
   const full = await evidence.textContent();
   await expect(page.getByTestId("what-if")).toHaveCount(0);
 
+  await page.getByRole("button", { name: "What if", exact: true }).click();
   await page.getByRole("combobox", { name: "Evidence" }).selectOption("hindsight-only");
   await expect(page.getByTestId("what-if")).toContainText("hindsight only");
   await page.getByRole("button", { name: "Text", exact: true }).click();
@@ -67,6 +68,7 @@ test("scores belong to the evidence that was asked for", async ({ page }) => {
   await page.keyboard.press("s");
   await expect(page.getByRole("listbox")).toBeVisible({ timeout: MODEL_TIME });
   await page.keyboard.press("2");
+  await page.getByRole("button", { name: "What if", exact: true }).click();
   await page.getByRole("combobox", { name: "Evidence" }).selectOption("success-only");
   await expect(page.getByTestId("what-if")).toBeVisible();
   await page.keyboard.press("3");
@@ -116,8 +118,10 @@ test("a doubted reference: off, another by hand, the text edited; each step in t
   // A part left out, then the text itself, all by keyboard.
   await page.keyboard.press("m");
   const editor = page.getByTestId("evidence-editor");
-  await editor.getByText("Leave parts out").press("Enter");
-  await editor.getByRole("checkbox", { name: /^event 1 of the successful record/ }).press("Space");
+  await expect(editor.getByRole("textbox")).toBeFocused();
+  await expect(editor.getByRole("textbox")).toBeInViewport({ ratio: 0.9 });
+  await pressEnabled(editor.getByText("Leave parts out"));
+  await pressEnabled(editor.getByRole("checkbox", { name: /^event 1 of the successful record/ }), "Space");
   await expect(page.getByTestId("what-if")).toContainText("without event 1 of the successful record");
   // The list stays as it is, with the focus in it.
   await expect(editor.getByRole("checkbox", { name: /^event 1 of the successful record/ })).toBeFocused();

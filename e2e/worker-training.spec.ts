@@ -9,7 +9,16 @@ import { promisify } from "node:util";
 import { test as plain } from "./base.ts";
 import { LocalHub } from "./hub.ts";
 import { dropFiles, EPISODES, jsonLines, OWN_FILES, SOURCES, TASK } from "./own-files.ts";
-import { decisionShown, expect, type Page, sampleHash, startWorker, test, visit } from "./site.ts";
+import {
+  decisionShown,
+  expect,
+  limitEpisodes,
+  type Page,
+  sampleHash,
+  startWorker,
+  test,
+  visit,
+} from "./site.ts";
 import { MODEL_TIME } from "./throttle.ts";
 
 const detail = (page: Page) => page.getByTestId("run-detail");
@@ -86,15 +95,15 @@ plain(
       await choose(page, "episodes", "runs/episodes.jsonl");
       await choose(page, "student", "models/student/");
       await choose(page, "tokenizer", "models/tokenizer/");
-      await page.getByLabel("Teacher, a folder or hub").fill("owner/model");
+      await page.getByLabel("Teacher (folder").fill("owner/model");
       await page.getByRole("textbox", { name: "Cards" }).fill("2");
       await page.getByLabel("Vanilla passes").fill("1");
-      await page.getByRole("button", { name: "Measure what it will cost" }).click();
+      await page.getByRole("button", { name: "Estimate the cost" }).click();
       const cost = page.getByTestId("worker-cost");
       await expect(cost).toContainText(
         'expected an absolute path, or a model of the hub by its name, as "hub:owner/model"',
       );
-      await page.getByLabel("Teacher, a folder or hub").fill("hub:owner/model");
+      await page.getByLabel("Teacher (folder").fill("hub:owner/model");
       await page.getByRole("button", { name: "Probe the time too" }).click();
       await expect(cost).toContainText(/Time: .* by a probe: the teacher read \d/, { timeout: MODEL_TIME });
       await expect(cost).toContainText("2 steps; memory about");
@@ -136,8 +145,7 @@ plain(
         expect(losses(join(shell, out, "metrics.jsonl"))).toEqual(ran);
       }
     } finally {
-      worker.process.kill("SIGTERM");
-      if (worker.process.exitCode === null) await once(worker.process, "exit");
+      await worker.stop();
       hub.close();
       await rm(folder, { recursive: true, force: true });
     }
@@ -176,8 +184,7 @@ plain(
       await page.getByRole("button", { name: "Start on the worker" }).click();
       await expect(detail(page)).toContainText("✓ done · step 1 of 1", { timeout: MODEL_TIME });
     } finally {
-      worker.process.kill("SIGTERM");
-      if (worker.process.exitCode === null) await once(worker.process, "exit");
+      await worker.stop();
       await rm(folder, { recursive: true, force: true });
     }
   },
@@ -201,13 +208,12 @@ test("a run on policy on the worker plays made games and measures its student th
   await chooseWorker(page);
   await page.getByLabel("Responses").selectOption("live");
   await page.getByLabel("Games").selectOption("made");
-  await page.getByLabel("How many").fill("2");
+  await page.getByLabel("Number to make").fill("2");
   await page.getByLabel("First seed").fill("0");
-  await page.getByLabel("Maximum decisions").fill("2");
-  await page.getByLabel("Maximum tokens per response").fill("4");
+  await limitEpisodes(page, { decisions: 2, tokens: 4 });
   await page.getByLabel("Vanilla passes").fill("1");
   await page.getByLabel("Graph-conditioned passes").fill("0");
-  await page.getByLabel("Measure the student").check();
+  await page.getByLabel("Evaluate the student").check();
   await page.getByLabel("Seeds").fill("0");
   await page.keyboard.press("Tab");
   await expect(page.getByTestId("plan")).toContainText("over 2 tasks, on policy");
@@ -262,8 +268,7 @@ plain(
       process.kill(run, "SIGCONT");
 
       // Closed, the worker ends the run after its step, and lets it go on when it is there again.
-      worker.process.kill("SIGTERM");
-      await once(worker.process, "exit");
+      await worker.stop();
       worker = await startWorker(data, "--port", port);
       await expect(detail(page)).toContainText(/went on after step \d+/, { timeout: MODEL_TIME });
       await detail(page).getByRole("button", { name: "Stop after this step" }).click();

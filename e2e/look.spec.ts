@@ -1,0 +1,146 @@
+/** How the page looks whatever it shows: its typefaces, controls of one height, and nothing that moves by itself. */
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { dropFiles, EPISODES, jsonLines, SOURCES, TASK, upload } from "./own-files.ts";
+import { decisionShown, expect, openSample, type Page, sampleHash, test, visit } from "./site.ts";
+
+const VIEWS = ["Library", "Task", "Tokens", "Training", "Statistics", "Runs", "Play"];
+
+const tabs = (page: Page) => page.getByRole("navigation", { name: "Views" });
+
+test("the typefaces come from the page’s own origin, and text is drawn in them", async ({ page }) => {
+  const fonts: { url: string; type: string | undefined }[] = [];
+  page.on("response", (response) => {
+    if (response.url().endsWith(".woff2"))
+      fonts.push({ url: response.url(), type: response.headers()["content-type"] });
+  });
+  await openSample(page);
+  await page.evaluate(() => document.fonts.ready);
+  expect(fonts.length).toBeGreaterThanOrEqual(2);
+  for (const { url, type } of fonts) expect(type, url).toBe("font/woff2");
+  const loaded = await page.evaluate(() =>
+    [...document.fonts].filter(({ status }) => status === "loaded").map(({ family }) => family),
+  );
+  expect(loaded.join()).toContain("Inter Variable");
+  expect(loaded.join()).toContain("JetBrains Mono Variable");
+  const family = await page.evaluate(() => getComputedStyle(document.body).fontFamily);
+  expect(family).toMatch(/^"?Inter Variable/);
+  expect((await page.request.get("licenses/inter.txt")).ok()).toBe(true);
+});
+
+test("tabs stay where they are in every view, with a notice and with two libraries", async ({ page }) => {
+  await visit(page, sampleHash("library", ""));
+  await expect(page.getByRole("row", { name: /melt/ })).toBeVisible();
+  const places = (): Promise<number[]> =>
+    tabs(page)
+      .getByRole("link")
+      .evaluateAll((links) => links.map((link) => link.getBoundingClientRect().left));
+  const before = await places();
+  for (const view of VIEWS) {
+    await tabs(page).getByRole("link", { name: view }).click();
+    await expect(tabs(page).getByRole("link", { name: view })).toHaveAttribute("aria-current", "page");
+    expect(await places(), view).toEqual(before);
+  }
+});
+
+test("a notice moves nothing in the view, and goes without moving anything", async ({ page }) => {
+  await visit(page, sampleHash("library", ""));
+  const row = page.getByRole("row", { name: /melt/ });
+  await expect(row).toBeVisible();
+  const place = await row.boundingBox();
+  await dropFiles(page, [{ name: "chat.jsonl", mimeType: "application/json", buffer: Buffer.from("{}\n") }]);
+  const notice = page.getByTestId("notice");
+  await expect(notice).toBeVisible();
+  expect(await row.boundingBox()).toEqual(place);
+  await notice.getByRole("button", { name: "Dismiss" }).click();
+  await expect(notice).toHaveCount(0);
+  expect(await row.boundingBox()).toEqual(place);
+});
+
+test("a view comes back as far down as it was left, and lends its place to no other", async ({ page }) => {
+  await page.setViewportSize({ width: 1280, height: 400 });
+  await visit(page, "#/statistics?library=sample");
+  await expect(page.getByTestId("statistics-scope")).toBeVisible();
+  const main = page.locator("main");
+  const top = (): Promise<number> => main.evaluate((element) => element.scrollTop);
+  await main.evaluate((element) => element.scrollTo(0, 300));
+  await expect.poll(top).toBe(300);
+  await page.keyboard.press("4");
+  await expect(page.getByRole("heading", { name: "Update the student" })).toBeVisible();
+  expect(await top()).toBe(0);
+  await page.keyboard.press("5");
+  await expect.poll(top).toBe(300);
+});
+
+test("controls of a bar have one height", async ({ page }) => {
+  await visit(page, sampleHash("task", "melt|12|easy", { decision: 3 }));
+  await decisionShown(page, 3);
+  const heights = await page
+    .locator(".top :is(select, button:not(.skip)), .step-bar :is(select, button)")
+    .evaluateAll((controls) => controls.map((control) => Math.round(control.getBoundingClientRect().height)));
+  expect(heights.length).toBeGreaterThan(5);
+  expect([...new Set(heights)]).toEqual([28]);
+});
+
+test("beside an open library there is one menu to open another", async ({ page }) => {
+  await openSample(page);
+  const menu = page.locator("summary", { hasText: "Open…" });
+  await expect(menu).toHaveCount(1);
+  const files = page.getByRole("button", { name: "Open files…" });
+  await expect(files).toBeHidden();
+  await menu.focus();
+  await page.keyboard.press("Enter");
+  await expect(files).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(files).toBeHidden();
+  await expect(menu).toBeFocused();
+  await menu.click();
+  await page.getByLabel("Filter").click();
+  await expect(files).toBeHidden();
+});
+
+test("a library without prompts says that nothing in it can be scored", async ({ page }) => {
+  const bare = EPISODES.map((episode) => ({
+    ...episode,
+    decisions: episode.decisions.map(({ prompt: _, ...decision }) => decision),
+  }));
+  await visit(page);
+  await dropFiles(page, [
+    upload("sources.jsonl", jsonLines(SOURCES)),
+    upload("episodes.jsonl", jsonLines(bare)),
+  ]);
+  await expect(page.getByTestId("no-prompts")).toContainText("nothing can be scored");
+  await expect(page.getByRole("row", { name: TASK })).toContainText("no prompts");
+  await page.getByRole("button", { name: TASK }).click();
+  await decisionShown(page, 0);
+  await page.keyboard.press("3");
+  await expect(page.getByRole("button", { name: "Score" })).toBeDisabled();
+  await expect(page.getByText("no teacher can score it")).toBeVisible();
+});
+
+test("libraries of files with the same names are told apart by their folders and by what they hold", async ({
+  page,
+}) => {
+  const folder = await mkdtemp(join(tmpdir(), "gcopd-names-"));
+  await mkdir(join(folder, "first-try"));
+  for (const [name, records] of [
+    ["sources.jsonl", SOURCES],
+    ["episodes.jsonl", EPISODES],
+  ] as const)
+    await writeFile(join(folder, "first-try", name), jsonLines([...records]));
+  await visit(page);
+  await page.getByTestId("pick-folder").setInputFiles(join(folder, "first-try"));
+  await expect(page.getByRole("heading", { name: "first-try/" })).toBeVisible();
+  await rm(folder, { recursive: true });
+  await dropFiles(page, [upload("sources.jsonl", jsonLines(SOURCES.slice(0, 1)))]);
+  await dropFiles(page, [
+    upload("sources.jsonl", jsonLines([{ ...SOURCES[0], task: "melt|1|easy" }, SOURCES[1]])),
+  ]);
+  const names = page.getByRole("combobox", { name: "Library" }).locator("option");
+  await expect(names).toHaveText([
+    "first-try/",
+    "sources.jsonl · scienceworld, 1 task",
+    "sources.jsonl · scienceworld, 2 tasks",
+  ]);
+});
