@@ -11,7 +11,7 @@ const tasks = [
 ];
 const columns = withBatch(emptyColumns(3), {
   places: Uint32Array.of(0, 1, 2),
-  counts: Int32Array.of(40, 4, 1, 0, 20, 6, 1, 1, 30, 5, 0, 0),
+  counts: Int32Array.of(40, 4, 1, 0, 10, 20, 6, 1, 1, 2, 30, 5, 0, 0, 0),
   problem: null,
 });
 const names = (
@@ -34,7 +34,7 @@ describe("visibleTasks", () => {
   it("keeps to the names while a column is not counted whole", () => {
     const some = withBatch(emptyColumns(3), {
       places: Uint32Array.of(1),
-      counts: Int32Array.of(1, 1, 1, 0),
+      counts: Int32Array.of(1, 1, 1, 0, 1),
       problem: null,
     });
     expect(wholeColumns(some)).toBeNull();
