@@ -29,12 +29,28 @@ import { useUi } from "./state/store.ts";
 import { HubDialog } from "./views/hub-dialog.tsx";
 import { LibraryView } from "./views/library/library-view.tsx";
 import { SharedDialog } from "./views/library/shared-dialog.tsx";
+import { LiveRuns } from "./views/live-runs/live-runs.tsx";
+import { LiveRunsPanel } from "./views/live-runs/live-runs-panel.tsx";
 import { PlayView } from "./views/play/play-view.tsx";
 import { RunsView } from "./views/runs/runs-view.tsx";
+import { TargetsPanel } from "./views/runs/targets-panel.tsx";
 import { StatisticsView } from "./views/statistics/statistics-view.tsx";
 import { TaskView } from "./views/task/task-view.tsx";
 import { TokensView } from "./views/tokens/tokens-view.tsx";
 import { TrainingView } from "./views/training/training-view.tsx";
+
+const Runs = () => (
+  <RunsView
+    beside={
+      <>
+        <LiveRuns />
+        <TargetsPanel />
+      </>
+    }
+  />
+);
+
+const Play = () => <PlayView collecting={<LiveRunsPanel />} />;
 
 const VIEWS: Record<View, ComponentType> = {
   library: LibraryView,
@@ -42,8 +58,8 @@ const VIEWS: Record<View, ComponentType> = {
   tokens: TokensView,
   training: TrainingView,
   statistics: StatisticsView,
-  runs: RunsView,
-  play: PlayView,
+  runs: Runs,
+  play: Play,
 };
 
 export function App() {

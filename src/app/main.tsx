@@ -2,8 +2,8 @@ import "./without-eval.ts";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./app.tsx";
+import { setShell } from "./shell/shell-state.ts";
 import { rememberedTheme } from "./shell/theme.ts";
-import { setUi } from "./state/store.ts";
 import "./styles/fonts.css";
 import "./styles/theme.css";
 import "./styles/base.css";
@@ -22,7 +22,7 @@ import "./styles/hub.css";
 import "./styles/guide.css";
 import "./styles/tour.css";
 
-setUi({ theme: rememberedTheme() });
+setShell({ theme: rememberedTheme() });
 createRoot(document.getElementById("root")!).render(
   <StrictMode>
     <App />

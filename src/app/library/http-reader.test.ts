@@ -3,7 +3,8 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { synthSources } from "../../core/record/synth/index.ts";
 import { recordLine } from "../../core/record/write.ts";
-import { checkAddress, openAddress } from "./http-reader.ts";
+import { checkAddress } from "./address.ts";
+import { openAddress } from "./http-reader.ts";
 import { indexBlob, openRecordFile } from "./record-file.ts";
 
 const text = [...synthSources({ tasks: 3, sources: 2, episodes: 0, seed: 5 })].map(recordLine).join("");

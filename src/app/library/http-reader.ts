@@ -2,6 +2,7 @@
 import { InputError } from "../../core/errors.ts";
 import { byteChunks } from "../../core/record/bytes.ts";
 import type { RangedReader } from "../../core/record/ranged-reader.ts";
+import { sameOrigin } from "./address.ts";
 
 /** What stands behind an address. */
 export type HttpFile =
@@ -35,28 +36,6 @@ export function addressWith(address: string, suffix: string): string {
   const url = new URL(address);
   url.pathname += suffix;
   return url.href;
-}
-
-/** `InputError` unless this is an address that a page may fetch. */
-export function checkAddress(text: string): string {
-  let url: URL;
-  try {
-    url = new URL(text.trim());
-  } catch {
-    throw new InputError("not a web address; expected https://…", { file: text.trim() || "address" });
-  }
-  const local = url.hostname === "localhost" || url.hostname === "127.0.0.1";
-  if (url.protocol !== "https:" && !(url.protocol === "http:" && (local || sameOrigin(url)))) {
-    throw new InputError("expected an https:// address, or http:// on this machine", { file: url.href });
-  }
-  if (url.username !== "" || url.password !== "") {
-    throw new InputError("an address with a password in it cannot be fetched by a page", { file: url.host });
-  }
-  return url.href;
-}
-
-function sameOrigin(url: URL): boolean {
-  return typeof location !== "undefined" && url.origin === location.origin;
 }
 
 async function request(address: string, range: string | null, options: HttpOptions): Promise<Response> {

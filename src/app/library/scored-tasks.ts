@@ -3,14 +3,7 @@ import { taskKey } from "../../core/record/library.ts";
 import type { Selection } from "../../core/retrieval/selection.ts";
 import { ofScoreKey } from "../state/score-key.ts";
 import type { TokenScores } from "../state/store.ts";
-
-/** Of the scored decisions of one task. */
-export interface TaskDelta {
-  decisions: number;
-  tokens: number;
-  /** Mean over all their tokens of log p under the graph-conditioned context − log p under the vanilla one, in nats. */
-  mean: number;
-}
+import type { TaskDelta } from "../views/library/sort-tasks.ts";
 
 /**
  * By `taskKey`, of the library with that id. Only decisions that were scored under `selection`, and whose text

@@ -9,7 +9,7 @@ import { EVIDENCE_RECORDS } from "../../core/evidence/types.ts";
 import { isOneOf } from "../../core/one-of.ts";
 import { formatPin, parsePin } from "../../core/retrieval/pin.ts";
 import { CONTROLS, SOURCE_BUDGETS } from "../../core/retrieval/selection.ts";
-import { checkAddress } from "../library/http-reader.ts";
+import { checkAddress } from "../library/address.ts";
 import { shownName } from "../text/shown-text.ts";
 import { MOST_LINK_TEXT, packText, TEXT_LEFT_OUT, unpackText } from "./evidence-text.ts";
 import { withHalves, withoutHalves } from "./halves.ts";

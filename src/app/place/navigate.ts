@@ -4,12 +4,12 @@
  */
 
 import { hint } from "../shell/hint.ts";
+import { getData, setData } from "../state/data-store.ts";
 import { showing } from "../state/libraries.ts";
-import { getUi, setUi } from "../state/store.ts";
 import { packText } from "./evidence-text.ts";
 import { linkOf } from "./library-link.ts";
 import { formatPlace, parsePlace } from "./link.ts";
-import { HOME, type Place } from "./place.ts";
+import { HOME, type Place, type View } from "./place.ts";
 import { isOfDecision, NO_DECISION_WHAT_IF, NO_TASK_WHAT_IF } from "./what-if.ts";
 
 /** Milliseconds without another step after which the URL is written. */
@@ -41,7 +41,7 @@ function keptText(state: unknown): string | null {
 
 /** Writes the URL now if it is not yet that of the place. */
 export function settleUrl(): void {
-  if (resting !== undefined) write(getUi().place, "replace");
+  if (resting !== undefined) write(getData().place, "replace");
 }
 
 /** Reads the URL on entry and whenever the user edits it or goes back. Returns the undo. */
@@ -50,7 +50,7 @@ export function followUrl(): () => void {
     clearTimeout(resting);
     resting = undefined;
     const { place, problems } = parsePlace(window.location.hash, keptText(window.history.state));
-    setUi((ui) => ({ ...showing(ui, place), placeProblems: problems }));
+    setData((ui) => ({ ...showing(ui, place), placeProblems: problems }));
   };
   read();
   window.addEventListener("hashchange", read);
@@ -80,7 +80,7 @@ function leftBehind(before: Place, change: Partial<Place>): Partial<Place> {
  * gone, and Back brings them back.
  */
 export function navigate(change: Partial<Place>, asked: "push" | "replace" | "rest" = "replace"): void {
-  const before = getUi().place;
+  const before = getData().place;
   const behind = leftBehind(before, change);
   const how = "pin" in behind && isOfDecision(before) ? "push" : asked;
   // The step of the history that is left behind names the decision that was shown there.
@@ -93,7 +93,7 @@ export function navigate(change: Partial<Place>, asked: "push" | "replace" | "re
     // Before the store: who follows the place may navigate again.
     write(place, how);
   }
-  setUi((ui) => ({ ...showing(ui, place), placeProblems: [] }));
+  setData((ui) => ({ ...showing(ui, place), placeProblems: [] }));
 }
 
 /** Opens another decision; what was pinned belonged to the one before. */
@@ -103,7 +103,7 @@ export function goToDecision(decision: number): void {
 
 /** Opens a task at its first decision of the given (or first) episode. */
 export function goToTask(task: string, environment: string | null, episode: string | null = null): void {
-  const { view } = getUi().place;
+  const { view } = getData().place;
   navigate(
     {
       view: view === "library" ? "task" : view,
@@ -121,6 +121,11 @@ export function goToTask(task: string, environment: string | null, episode: stri
   );
 }
 
+/** Shows another view of the same place. */
+export function showView(view: View): void {
+  if (getData().place.view !== view) navigate({ view }, "push");
+}
+
 export function goHome(): void {
-  navigate({ ...HOME, ...linkOf(getUi().place) }, "push");
+  navigate({ ...HOME, ...linkOf(getData().place) }, "push");
 }

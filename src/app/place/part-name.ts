@@ -12,3 +12,7 @@ const RECORDS: Record<EvidencePart["record"], string> = {
 export function partName({ record, event }: EvidencePart): string {
   return event === null ? RECORDS[record] : `event ${eventNumber(event)} of ${RECORDS[record]}`;
 }
+
+export function samePart(a: EvidencePart, b: EvidencePart): boolean {
+  return a.record === b.record && a.event === b.event;
+}

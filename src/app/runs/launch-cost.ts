@@ -1,5 +1,5 @@
 /** What a run on a target will cost, as far as it is known: nothing is guessed. */
-import type { Range } from "../state/store.ts";
+import type { Range } from "../session/eta.ts";
 import type { Target } from "./launched-answers.ts";
 import type { Run } from "./run.ts";
 import { timeLeft } from "./run-time.ts";

@@ -1,5 +1,5 @@
 /** How long a run takes, as a range: what is left of one under way, and what one will take that is still to start. */
-import type { Range } from "../state/store.ts";
+import type { Range } from "../session/eta.ts";
 import type { Launched } from "./launched-answers.ts";
 import type { Figures, Run } from "./run.ts";
 

@@ -8,7 +8,7 @@ import type { TaskModel } from "../model.ts";
 import { evidenceWords, ofTask, selectionOf } from "../place/what-if.ts";
 import { getUi, setUi } from "../state/store.ts";
 import { shownName } from "../text/shown-text.ts";
-import { libraryWorker } from "../workers/clients.ts";
+import { libraryWorker } from "../workers/library-client.ts";
 import { ChangeCollector, type ChangeFigures, type ChangeRow } from "./change-collector.ts";
 import { describeFault, isAbort, isDeviceFault } from "./faults.ts";
 import { requirePlan } from "./memory.ts";

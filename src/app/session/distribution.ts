@@ -2,7 +2,7 @@
 import { tokenizerTexts } from "../library/model-folder.ts";
 import type { Side } from "../state/side.ts";
 import { getUi } from "../state/store.ts";
-import { libraryWorker } from "../workers/clients.ts";
+import { libraryWorker } from "../workers/library-client.ts";
 import { distributionOf, wantedOf } from "./known-distribution.ts";
 import { otherFolder } from "./other-model.ts";
 import { type PassResult, runScoring, scoreKey } from "./scoring-run.ts";

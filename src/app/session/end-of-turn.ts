@@ -1,7 +1,7 @@
 /** The end-of-turn token after responses that were recorded as text, on and off: a step of the browser's history. */
 import { navigate } from "../place/navigate.ts";
-import { getUi } from "../state/store.ts";
+import { getData } from "../state/data-store.ts";
 
 export function switchEndOfTurn(): void {
-  navigate({ endOfTurn: !getUi().place.endOfTurn }, "push");
+  navigate({ endOfTurn: !getData().place.endOfTurn }, "push");
 }

@@ -1,5 +1,10 @@
 /** How long is left, as a range: a pass costs between linear and quadratic in its length. */
-import type { Range, Stage } from "../state/store.ts";
+
+/** Seconds, from … to. */
+export interface Range {
+  low: number;
+  high: number;
+}
 
 /**
  * @param lengths tokens of each sequence, in the order in which they are worked on
@@ -19,19 +24,19 @@ export function remaining(lengths: readonly number[], done: number, seconds: num
 }
 
 /**
- * The same for training: the two stages are timed apart, since evidence makes a step several times longer. While a
+ * The same for training: its stages are timed apart, since evidence makes a step several times longer. While a
  * stage that is still to come has no step, only a lower bound is known.
  */
-export function trainingRemaining(
-  steps: Record<Stage, number>,
-  points: readonly { stage: Stage; seconds: number }[],
+export function trainingRemaining<S extends string>(
+  steps: Readonly<Record<S, number>>,
+  points: readonly { stage: S; seconds: number }[],
 ): Range | null {
   if (points.length === 0) return null;
   const mean = (part: readonly { seconds: number }[]): number =>
     part.reduce((sum, point) => sum + point.seconds, 0) / part.length;
   let low = 0;
   let high = 0;
-  for (const stage of ["vanilla", "graph"] as const) {
+  for (const stage of Object.keys(steps) as S[]) {
     const own = points.filter((point) => point.stage === stage);
     const left = steps[stage] - own.length;
     if (left <= 0) continue;

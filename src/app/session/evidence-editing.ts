@@ -1,5 +1,13 @@
-/** Opening the evidence editor, from a key or a button: who asks for it is taken to it. */
-import { setUi } from "../state/store.ts";
+/** How the evidence is shown, and opening its editor, from a key or a button: who asks for it is taken to it. */
+import { create } from "zustand";
+
+export const EVIDENCE_MODES = ["text", "changes", "edit"] as const;
+export type EvidenceMode = (typeof EVIDENCE_MODES)[number];
+
+/** How the evidence of the task view is shown; null: what a what-if changes in it, else the text. */
+export const useEvidenceMode = create<{ mode: EvidenceMode | null }>(() => ({ mode: null }));
+
+export const showEvidence = (mode: EvidenceMode | null): void => useEvidenceMode.setState({ mode });
 
 /** An editor was asked for and is not drawn yet. */
 let waiting = false;
@@ -9,7 +17,7 @@ let shown: (() => void) | null = null;
 export function openEvidenceEditor(): void {
   waiting = shown === null;
   shown?.();
-  setUi({ evidenceMode: "edit" });
+  showEvidence("edit");
 }
 
 /** The editor is drawn: `focus` takes the user to it. Returns the undo. */

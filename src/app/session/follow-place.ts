@@ -7,7 +7,7 @@ import { navigate } from "../place/navigate.ts";
 import type { Place } from "../place/place.ts";
 import { ofTask, selectionOf, sourcesKey } from "../place/what-if.ts";
 import { getUi, setUi, useUi } from "../state/store.ts";
-import { libraryWorker } from "../workers/clients.ts";
+import { libraryWorker } from "../workers/library-client.ts";
 import type { DecisionRequest } from "./decisions.ts";
 import { describeFault } from "./faults.ts";
 import { keptDecisions } from "./kept-decisions.ts";

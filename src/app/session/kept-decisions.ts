@@ -1,5 +1,5 @@
 /** The decisions of the open libraries that the page keeps. */
-import { libraryWorker } from "../workers/clients.ts";
+import { libraryWorker } from "../workers/library-client.ts";
 import { Decisions } from "./decisions.ts";
 
 export const keptDecisions = new Decisions(

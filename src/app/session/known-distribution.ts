@@ -2,8 +2,8 @@
 
 import type { EngineInfo } from "../../core/ports.ts";
 import { type Distribution, rankOf, type SideModel, tokenPlace } from "../state/side.ts";
-import { libraryWorker } from "../workers/clients.ts";
 import type { Wanted } from "../workers/compute-service.ts";
+import { libraryWorker } from "../workers/library-client.ts";
 import type { PassResult } from "./scoring-run.ts";
 
 /** How many of the most probable tokens are kept in each place: ranks are known up to here. */

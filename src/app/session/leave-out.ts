@@ -6,9 +6,9 @@
 import { InputError } from "../../core/errors.ts";
 import type { EvidencePart } from "../../core/evidence/index.ts";
 import type { DecisionModel, LeftOutContext } from "../model.ts";
-import { partName } from "../place/part-name.ts";
+import { partName, samePart } from "../place/part-name.ts";
 import { getUi, type LeftOutScores, setUi, type TokenScores } from "../state/store.ts";
-import { libraryWorker } from "../workers/clients.ts";
+import { libraryWorker } from "../workers/library-client.ts";
 import { runScoring, scoreKey } from "./scoring-run.ts";
 
 /** The records whose events the evidence prints, in its order. */
@@ -95,10 +95,6 @@ export function checkSameTeacher({ teacher }: TokenScores): void {
     `these scores are of ${teacher.model} (${teacher.dtype}, ${teacher.adapter}), and now ` +
       `${info?.model} (${info?.dtype}, ${info?.adapter}) is open: score the decision again first`,
   );
-}
-
-export function samePart(a: EvidencePart, b: EvidencePart): boolean {
-  return a.record === b.record && a.event === b.event;
 }
 
 /** Leaves out the part that the address points at, alone. */

@@ -8,7 +8,7 @@ import { HOME } from "../place/place.ts";
 import { counted, libraryFurther, libraryOf, type OpenLibrary, showing } from "../state/libraries.ts";
 import { ofScoreKey } from "../state/score-key.ts";
 import { getUi, setUi, type UiState } from "../state/store.ts";
-import { libraryWorker } from "../workers/clients.ts";
+import { libraryWorker } from "../workers/library-client.ts";
 import { offerUndo } from "./undo.ts";
 
 /** Closed libraries whose closing can be undone: the worker still has them, paused. */

@@ -2,7 +2,7 @@
 import { InputError } from "../../core/errors.ts";
 import type { DecisionModel } from "../model.ts";
 import { getUi, type ReferenceScores, setUi } from "../state/store.ts";
-import { libraryWorker } from "../workers/clients.ts";
+import { libraryWorker } from "../workers/library-client.ts";
 import { checkSameTeacher } from "./leave-out.ts";
 import { runScoring, scoreKey } from "./scoring-run.ts";
 

@@ -6,7 +6,7 @@ import { seedOf } from "../../core/seeded.ts";
 import type { PresentContext, TaskName } from "../model.ts";
 import { isComputing } from "../state/computing.ts";
 import { getUi, type Role, setUi } from "../state/store.ts";
-import { libraryWorker } from "../workers/clients.ts";
+import { libraryWorker } from "../workers/library-client.ts";
 import { describeFault, isAbort, isDeviceFault } from "./faults.ts";
 import { endComputeWorker, ensureModel } from "./models.ts";
 import { libraryWith, type Policy, presentEpisode, showEpisode, usePlay } from "./play.ts";

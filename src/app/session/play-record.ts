@@ -4,7 +4,7 @@ import { InputError } from "../../core/errors.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";
 import type { TaskName, TaskRef } from "../model.ts";
 import type { ComparedVisit } from "../place/place.ts";
-import { libraryWorker } from "../workers/clients.ts";
+import { libraryWorker } from "../workers/library-client.ts";
 import { gameOf } from "./games.ts";
 import { simulatorProblem } from "./simulator.ts";
 

@@ -14,7 +14,8 @@ import type { Episode, EpisodeDecision, Source } from "../../core/record/schema.
 import type { PresentContext, TaskModel, TaskName, TaskRef } from "../model.ts";
 import { navigate } from "../place/navigate.ts";
 import { getUi } from "../state/store.ts";
-import { gamesWorker, libraryWorker } from "../workers/clients.ts";
+import { gamesWorker } from "../workers/clients.ts";
+import { libraryWorker } from "../workers/library-client.ts";
 import { RemoteEnvironment } from "../workers/remote-environment.ts";
 import { describeFault } from "./faults.ts";
 import { gameOf, opensByItself } from "./games.ts";

@@ -1,11 +1,11 @@
 /** Back to the full method, and the way back from there. */
 import { navigate } from "../place/navigate.ts";
 import { NO_WHAT_IF, type WhatIf, whatIfWords } from "../place/what-if.ts";
-import { getUi } from "../state/store.ts";
+import { getData } from "../state/data-store.ts";
 import { offerUndo } from "./undo.ts";
 
 export function resetWhatIf(): void {
-  const { place } = getUi();
+  const { place } = getData();
   const words = whatIfWords(place);
   if (words.length === 0) return;
   const names = Object.keys(NO_WHAT_IF) as (keyof WhatIf)[];

@@ -5,7 +5,7 @@ import type { EngineInfo } from "../../core/ports.ts";
 import type { DecisionModel, FullMethod, ScorePair, TokenCounts } from "../model.ts";
 import type { Side } from "../state/side.ts";
 import { getUi, setUi, type TokenScores } from "../state/store.ts";
-import { libraryWorker } from "../workers/clients.ts";
+import { libraryWorker } from "../workers/library-client.ts";
 import { describeFault, isAbort, isDeviceFault } from "./faults.ts";
 import { distributionOf, furtherLogprobs, wantedOf } from "./known-distribution.ts";
 import { requirePlan, showPlan } from "./memory.ts";

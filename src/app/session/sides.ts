@@ -10,7 +10,7 @@ import { evidenceSideKey, evidenceSideLabel, parseEvidenceSide } from "../place/
 import { selectionOf, type WhatIf } from "../place/what-if.ts";
 import type { Side, SideModel } from "../state/side.ts";
 import { getUi, setUi } from "../state/store.ts";
-import { libraryWorker } from "../workers/clients.ts";
+import { libraryWorker } from "../workers/library-client.ts";
 import { distributionOf, wantedOf } from "./known-distribution.ts";
 import { type PassResult, runScoring, type ScoringRun, scoreKey } from "./scoring-run.ts";
 

@@ -5,7 +5,7 @@ import type { LibrarySummary, TaskName } from "../model.ts";
 import { countOf } from "../shell/plural.ts";
 import { getUi } from "../state/store.ts";
 import { shownName } from "../text/shown-text.ts";
-import { libraryWorker } from "../workers/clients.ts";
+import { libraryWorker } from "../workers/library-client.ts";
 import { type DataChoice, responsesOf, type TrainingForm } from "./training-form.ts";
 
 export type EpisodeRef = TaskName & { episode: string };

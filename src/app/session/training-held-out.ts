@@ -2,7 +2,7 @@
 import { create } from "zustand";
 import type { DecisionModel } from "../model.ts";
 import { getUi } from "../state/store.ts";
-import { libraryWorker } from "../workers/clients.ts";
+import { libraryWorker } from "../workers/library-client.ts";
 import type { HeldOut, HeldOutDecision } from "../workers/training-run.ts";
 
 export type HeldOutChoice = Pick<

@@ -3,7 +3,7 @@ import { InputError } from "../../core/errors.ts";
 import { configuredMethod, configuredSettings, type TrainConfig } from "../../core/loop/train-config.ts";
 import type { LibrarySummary } from "../model.ts";
 import { getUi } from "../state/store.ts";
-import { libraryWorker } from "../workers/clients.ts";
+import { libraryWorker } from "../workers/library-client.ts";
 import type { PlanToMeasure, TrainingPlan } from "../workers/training-run.ts";
 import { liveEvaluation, liveTraining } from "./live-games.ts";
 import { showPlan } from "./memory.ts";

@@ -10,7 +10,7 @@ import { isComputing } from "../state/computing.ts";
 import { libraryNames, libraryOf } from "../state/libraries.ts";
 import { getUi, IDLE_TRAINING, setUi } from "../state/store.ts";
 import { shownName } from "../text/shown-text.ts";
-import { libraryWorker } from "../workers/clients.ts";
+import { libraryWorker } from "../workers/library-client.ts";
 import { describeFault, isAbort, isDeviceFault } from "./faults.ts";
 import { computeWithGames } from "./games.ts";
 import { keepTrained, noteStudentOf } from "./kept-student.ts";

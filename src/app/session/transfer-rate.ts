@@ -1,5 +1,5 @@
 /** How long a download will go on, as a range between its rate since the beginning and its rate just now. */
-import type { Range } from "../state/store.ts";
+import type { Range } from "./eta.ts";
 
 /** Seconds that count as just now. */
 const WINDOW = 8;

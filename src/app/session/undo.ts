@@ -4,7 +4,7 @@
  */
 import { create } from "zustand";
 import { hint } from "../shell/hint.ts";
-import { getUi, setUi } from "../state/store.ts";
+import { getData, setData } from "../state/data-store.ts";
 import { faultNotice } from "./faults.ts";
 
 export interface Undoable {
@@ -44,7 +44,7 @@ export function offerUndo(
   const others = before.filter((each) => slot === null || each.slot !== slot);
   const changes = [...others, { id: made, label, undo, slot, gone }].slice(-MOST);
   useUndo.setState({ changes });
-  setUi({ notice: { kind: "info", text: `${label}.`, undo: made } });
+  setData({ notice: { kind: "info", text: `${label}.`, undo: made } });
   for (const each of before) if (!changes.includes(each)) each.gone();
 }
 
@@ -57,11 +57,11 @@ export async function undoLast(): Promise<void> {
   useUndo.setState({ changes: changes.slice(0, -1) });
   try {
     await last.undo();
-    if (getUi().notice?.undo === last.id) setUi({ notice: null });
+    if (getData().notice?.undo === last.id) setData({ notice: null });
     hint(`Undone: ${last.label}.`);
   } catch (error) {
     useUndo.setState(({ changes: now }) => ({ changes: [...now, last] }));
-    setUi({ notice: faultNotice(error) });
+    setData({ notice: faultNotice(error) });
   } finally {
     undoing = false;
   }

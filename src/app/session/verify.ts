@@ -2,7 +2,8 @@
 import { create } from "zustand";
 import type { TaskModel, TaskRef } from "../model.ts";
 import { countOf } from "../shell/plural.ts";
-import { gamesWorker, libraryWorker } from "../workers/clients.ts";
+import { gamesWorker } from "../workers/clients.ts";
+import { libraryWorker } from "../workers/library-client.ts";
 import { formatSeconds } from "./eta.ts";
 import { describeFault } from "./faults.ts";
 import { opensByItself } from "./games.ts";

@@ -15,11 +15,11 @@ import type { DecisionModel } from "../model.ts";
 import { navigate } from "../place/navigate.ts";
 import { whatIfOfSelection } from "../place/what-if.ts";
 import type { PathFile } from "../shell/dropped-files.ts";
+import { scoreKey } from "../state/score-key.ts";
 import { getUi, setUi } from "../state/store.ts";
 import { shownName } from "../text/shown-text.ts";
-import { libraryWorker } from "../workers/clients.ts";
+import { libraryWorker } from "../workers/library-client.ts";
 import { saveFile } from "./save-file.ts";
-import { scoreKey } from "./scoring-run.ts";
 
 /** What was scored of the shown decision under all three contexts; null where that was not done. */
 function scoresOf(decision: DecisionModel): WhatIfScores | null {

@@ -3,22 +3,22 @@ import type { EvidencePart } from "../../core/evidence/index.ts";
 import type { PinKind } from "../../core/retrieval/pin.ts";
 import type { Pin } from "../../core/retrieval/types.ts";
 import { navigate } from "../place/navigate.ts";
+import { samePart } from "../place/part-name.ts";
 import type { WhatIf } from "../place/what-if.ts";
-import { getUi } from "../state/store.ts";
-import { samePart } from "./leave-out.ts";
+import { getData } from "../state/data-store.ts";
 
 /**
  * Changes what is retrieved. Parts of a retained record that are left out are shown again: they were of the record that
  * was retained before.
  */
 export function changeRetrieval(change: Partial<WhatIf>): void {
-  const leaveOut = getUi().place.leaveOut.filter(({ record }) => record === "student");
+  const leaveOut = getData().place.leaveOut.filter(({ record }) => record === "student");
   navigate({ ...change, leaveOut, part: null }, "push");
 }
 
 /** Takes a source out of the library, or lets it take part again. What was chosen by hand of it is chosen no more. */
 export function switchSource(source: string, on: boolean): void {
-  const { without, pin, pinFailure } = getUi().place;
+  const { without, pin, pinFailure } = getData().place;
   const others = without.filter((each) => each !== source);
   changeRetrieval({
     without: on ? others : [...others, source],
@@ -34,7 +34,7 @@ export function chooseReference(kind: PinKind, pin: Pin | null): void {
 
 /** Shows a part of the evidence to the teacher, or leaves it out. */
 export function showPart(part: EvidencePart, shown: boolean): void {
-  const others = getUi().place.leaveOut.filter((each) => !samePart(each, part));
+  const others = getData().place.leaveOut.filter((each) => !samePart(each, part));
   navigate({ leaveOut: shown ? others : [...others, part], part: null }, "push");
 }
 

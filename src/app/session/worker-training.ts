@@ -9,7 +9,7 @@ import type { Run } from "../runs/run.ts";
 import { getRuns, newRunId, useRuns } from "../runs/runs-store.ts";
 import type { PlannedThere, WorkerPlan } from "../runs/worker-answers.ts";
 import { worker } from "../runs/worker-client.ts";
-import { libraryWorker } from "../workers/clients.ts";
+import { libraryWorker } from "../workers/library-client.ts";
 import { gigabytes } from "./hub.ts";
 import { takeLaunched, useTargets } from "./launches.ts";
 import { modelFolder } from "./models.ts";

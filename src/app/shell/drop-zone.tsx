@@ -4,9 +4,10 @@ import { navigate } from "../place/navigate.ts";
 import { openGames } from "../session/games.ts";
 import { openDropped } from "../session/open.ts";
 import { playWaiting } from "../session/play.ts";
-import { getUi, setUi, useUi } from "../state/store.ts";
+import { getUi } from "../state/store.ts";
 import { droppedFiles, type PathFile } from "./dropped-files.ts";
 import { gamesAmong } from "./dropped-games.ts";
+import { setShell, useShell } from "./shell-state.ts";
 
 /** Games go where they are played; everything else is opened as what it is. */
 async function openAny(files: PathFile[]): Promise<void> {
@@ -19,26 +20,26 @@ async function openAny(files: PathFile[]): Promise<void> {
 }
 
 export function DropZone({ children }: { children: ReactNode }) {
-  const dragging = useUi((ui) => ui.dragging);
+  const dragging = useShell((shell) => shell.dragging);
   useEffect(() => {
     let depth = 0;
     const carriesFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includes("Files") ?? false;
     const enter = (event: DragEvent): void => {
       if (!carriesFiles(event)) return;
       depth += 1;
-      setUi({ dragging: true });
+      setShell({ dragging: true });
     };
     const leave = (event: DragEvent): void => {
       if (!carriesFiles(event)) return;
       depth -= 1;
-      if (depth <= 0) setUi({ dragging: false });
+      if (depth <= 0) setShell({ dragging: false });
     };
     const over = (event: DragEvent): void => {
       if (carriesFiles(event)) event.preventDefault();
     };
     const drop = (event: DragEvent): void => {
       depth = 0;
-      setUi({ dragging: false });
+      setShell({ dragging: false });
       if (event.dataTransfer === null || !carriesFiles(event)) return;
       event.preventDefault();
       void droppedFiles(event.dataTransfer).then(openAny);

@@ -1,12 +1,12 @@
 /** The guide over whatever is shown: it stays open beside nothing, and closing it leaves the place as it was. */
 import { createElement, type ReactNode, useEffect, useRef, useState } from "react";
 import type { HtmlNode } from "../../../scripts/html-nodes.mjs";
-import { setUi, useUi } from "../state/store.ts";
 import { GUIDE_PAGES, GUIDE_TITLES, type GuidePage } from "./guide-pages.ts";
 import { GUIDE_TEXTS } from "./guide-texts.ts";
 import { Scroller } from "./scroller.tsx";
+import { setShell, useShell } from "./shell-state.ts";
 
-const close = (): void => setUi({ guide: null });
+const close = (): void => setShell({ guide: null });
 
 const UNREAD: readonly HtmlNode[] = [
   ["p", {}, ["This page of the guide could not be read from the server. Is it running?"]],
@@ -41,11 +41,11 @@ function follow(event: Event): void {
   const page = GUIDE_PAGES.find((each) => each === link?.dataset.guide);
   if (page === undefined) return;
   event.preventDefault();
-  setUi({ guide: page });
+  setShell({ guide: page });
 }
 
 export function GuideDialog() {
-  const page = useUi((ui) => ui.guide);
+  const page = useShell((shell) => shell.guide);
   const nodes = useText(page);
   const dialog = useRef<HTMLDialogElement>(null);
   const body = useRef<HTMLElement>(null);
@@ -69,7 +69,7 @@ export function GuideDialog() {
               key={each}
               type="button"
               aria-current={each === page ? "page" : undefined}
-              onClick={() => setUi({ guide: each })}
+              onClick={() => setShell({ guide: each })}
             >
               {GUIDE_TITLES[each]}
             </button>

@@ -5,17 +5,18 @@ import { navigate } from "../place/navigate.ts";
 import { VIEWS } from "../place/place.ts";
 import { showLibrary } from "../session/libraries.ts";
 import { libraryNames } from "../state/libraries.ts";
-import { setUi, THEMES, useUi } from "../state/store.ts";
+import { useUi } from "../state/store.ts";
 import { shownName } from "../text/shown-text.ts";
 import { VIEW_TITLES } from "./actions/index.ts";
 import { AtWork } from "./at-work.tsx";
 import { DeviceMenu } from "./device-menu.tsx";
 import { isMac, keyCaps } from "./keys.ts";
+import { setShell, THEMES, useShell } from "./shell-state.ts";
 import { chooseTheme } from "./theme.ts";
 
 export function Header() {
   const place = useUi((ui) => ui.place);
-  const theme = useUi((ui) => ui.theme);
+  const theme = useShell((shell) => shell.theme);
   return (
     <header className="top">
       {/* A link would be read as a place: the hash is where the user is. */}
@@ -67,7 +68,7 @@ export function Header() {
           className="find"
           aria-label="Find an action or a place"
           title="Find an action, a task, an episode, an execution"
-          onClick={() => setUi({ paletteOpen: true })}
+          onClick={() => setShell({ paletteOpen: true })}
         >
           Find <kbd>{keyCaps("Mod+k", isMac())}</kbd>
         </button>
@@ -75,7 +76,7 @@ export function Header() {
           type="button"
           aria-label="Keyboard help"
           title="Keyboard help (?)"
-          onClick={() => setUi({ helpOpen: true })}
+          onClick={() => setShell({ helpOpen: true })}
         >
           ?
         </button>

@@ -1,12 +1,12 @@
 /** The keyboard sheet and the legend of marks: a native dialog, so that focus and Escape behave. */
 import { useEffect, useRef } from "react";
-import { setUi, useUi } from "../state/store.ts";
 import { ACTIONS, GROUPS } from "./actions/index.ts";
 import { isMac, keyCaps, LOCAL_KEYS } from "./keys.ts";
 import { Mark } from "./mark.tsx";
+import { setShell, useShell } from "./shell-state.ts";
 
 export function HelpDialog() {
-  const open = useUi((ui) => ui.helpOpen);
+  const open = useShell((shell) => shell.helpOpen);
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     if (open && !dialog.current?.open) dialog.current?.showModal();
@@ -18,11 +18,11 @@ export function HelpDialog() {
       className="help keys"
       data-dialog="help"
       aria-labelledby="help-title"
-      onClose={() => setUi({ helpOpen: false })}
+      onClose={() => setShell({ helpOpen: false })}
     >
       <header>
         <h2 id="help-title">Keys and marks</h2>
-        <button type="button" onClick={() => setUi({ helpOpen: false })}>
+        <button type="button" onClick={() => setShell({ helpOpen: false })}>
           Close <kbd>Esc</kbd>
         </button>
       </header>

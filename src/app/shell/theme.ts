@@ -1,6 +1,6 @@
 /** Light, dark or as the system wishes; remembered where the browser lets a page remember. */
 import { useEffect } from "react";
-import { setUi, THEMES, type Theme, useUi } from "../state/store.ts";
+import { setShell, THEMES, type Theme, useShell } from "./shell-state.ts";
 
 const KEY = "gcopd-theme";
 
@@ -14,7 +14,7 @@ export function rememberedTheme(): Theme {
 }
 
 export function chooseTheme(theme: Theme): void {
-  setUi({ theme });
+  setShell({ theme });
   try {
     localStorage.setItem(KEY, theme);
   } catch {
@@ -24,7 +24,7 @@ export function chooseTheme(theme: Theme): void {
 
 /** Writes `data-theme` on the root element, and follows the system while it is asked to. */
 export function useTheme(): void {
-  const theme = useUi((ui) => ui.theme);
+  const theme = useShell((shell) => shell.theme);
   useEffect(() => {
     const dark = window.matchMedia("(prefers-color-scheme: dark)");
     const apply = (): void => {

@@ -1,19 +1,13 @@
-/** The state of the user interface. Records and weights stay in the workers; here is only what is on the screen. */
-
-import { create } from "zustand";
+/** What models, scores and runs show. Weights stay in the workers; here is only what is on the screen. */
+import type { StoreApi, UseBoundStore } from "zustand";
 import type { EvidencePart } from "../../core/evidence/index.ts";
 import type { EngineInfo } from "../../core/ports.ts";
 import type { FolderFiles } from "../library/blob-folder.ts";
 import type { TokenizerFit } from "../library/role-tokenizers.ts";
-import type { DecisionModel, LibrarySummary, TaskModel } from "../model.ts";
-import { HOME, type Place } from "../place/place.ts";
-import type { GuidePage } from "../shell/guide-pages.ts";
-import type { OpenLibrary } from "./libraries.ts";
+import type { Range } from "../session/eta.ts";
+import { type DataState, useData } from "./data-store.ts";
 import type { Notice, Progress } from "./notice.ts";
 import type { Side } from "./side.ts";
-
-export const THEMES = ["system", "light", "dark"] as const;
-export type Theme = (typeof THEMES)[number];
 
 /** Where models are computed. */
 export interface DeviceState {
@@ -124,12 +118,6 @@ export type ScoringJob =
   | "actions"
   | "references";
 
-/** Seconds, from … to. */
-export interface Range {
-  low: number;
-  high: number;
-}
-
 export type Stage = "vanilla" | "graph";
 
 /** One optimizer step as the curves show it; all figures are of the student before the update. */
@@ -174,37 +162,10 @@ export interface TrainingState {
   faults: number;
 }
 
-export const EVIDENCE_MODES = ["text", "changes", "edit"] as const;
-export type EvidenceMode = (typeof EVIDENCE_MODES)[number];
-
-export interface UiState {
-  theme: Theme;
-  helpOpen: boolean;
-  paletteOpen: boolean;
-  /** The open page of the guide. */
-  guide: GuidePage | null;
-  /** The case-study table of the shown decision. */
-  caseOpen: boolean;
-  /** How the evidence of the task view is shown; null: what a what-if changes in it, else the text. */
-  evidenceMode: EvidenceMode | null;
-  /** The files that the worker shares. */
+/** All that views and actions read: the fields of the data layer and those of models, scores and runs. */
+export interface UiState extends DataState {
+  /** The dialog with the files that the worker shares. */
   sharedOpen: boolean;
-  dragging: boolean;
-  place: Place;
-  placeProblems: string[];
-  /** The open libraries, in the order in which they were opened. */
-  libraries: readonly OpenLibrary[];
-  /** The one that the place names, of those that are open; all that is shown is of it. */
-  library: LibrarySummary | null;
-  opening: Progress | null;
-  notice: Notice | null;
-  task: TaskModel | null;
-  decision: DecisionModel | null;
-  /** Why the task or the decision of the place cannot be shown. */
-  viewProblem: string | null;
-  hoveredState: number | null;
-  /** Which states the graph draws; null: all of a small one, the relevant ones of a large one. */
-  graphStates: "relevant" | "all" | null;
   device: DeviceState;
   models: Record<Role, ModelState | null>;
   modelLoading: Partial<Record<Role, Progress>>;
@@ -238,26 +199,17 @@ export const IDLE_TRAINING: TrainingState = {
   faults: 0,
 };
 
-export const useUi = create<UiState>(() => ({
-  theme: "system",
-  helpOpen: false,
-  paletteOpen: false,
-  guide: null,
-  caseOpen: false,
-  evidenceMode: null,
+/**
+ * The store of the data layer, with the fields of this one. One store and not two, so that a change of both, such as
+ * another model with its scores gone, is drawn once.
+ */
+export const useUi = useData as unknown as UseBoundStore<StoreApi<UiState>>;
+
+export const setUi = useUi.setState;
+export const getUi = useUi.getState;
+
+setUi({
   sharedOpen: false,
-  dragging: false,
-  place: HOME,
-  placeProblems: [],
-  libraries: [],
-  library: null,
-  opening: null,
-  notice: null,
-  task: null,
-  decision: null,
-  viewProblem: null,
-  hoveredState: null,
-  graphStates: null,
   device: { kind: "unknown", adapter: "", reason: null },
   models: { teacher: null, student: null },
   modelLoading: {},
@@ -269,7 +221,4 @@ export const useUi = create<UiState>(() => ({
   training: IDLE_TRAINING,
   playing: null,
   liveRun: null,
-}));
-
-export const setUi = useUi.setState;
-export const getUi = useUi.getState;
+});

@@ -1,7 +1,7 @@
 /** In place of a view while no library is open: what it would show, and the ways to open one. */
 import { opensByItself } from "../place/library-link.ts";
 import type { View } from "../place/place.ts";
-import { startTour, tourWasDone } from "../shell/tour/tour.ts";
+import { askForTour, tourWasDone } from "../shell/tour-state.ts";
 import { useUi } from "../state/store.ts";
 import { LibrariesTable } from "./library/libraries-table.tsx";
 import { OpenButtons } from "./library/open-panel.tsx";
@@ -63,7 +63,7 @@ export function NothingOpen() {
       <OpenButtons primary />
       <p>
         New here?{" "}
-        <button type="button" disabled={busy} onClick={() => void startTour()}>
+        <button type="button" disabled={busy} onClick={askForTour}>
           {tourWasDone() ? "Take the tour again" : "Take the tour"}
         </button>{" "}
         <span className="note">of the sample: two minutes, by keyboard or mouse.</span>

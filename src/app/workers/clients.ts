@@ -9,19 +9,10 @@ import type { GamesApi } from "./games.worker.ts";
 import gamesScript from "./games.worker.ts?worker&url";
 import type { HubApi } from "./hub.worker.ts";
 import hubScript from "./hub.worker.ts?worker&url";
-import type { LibraryApi } from "./library.worker.ts";
-import libraryScript from "./library.worker.ts?worker&url";
 import { startWorker } from "./start-worker.ts";
 import { installErrorTransfer } from "./transfer.ts";
 
 installErrorTransfer();
-
-let library: Comlink.Remote<LibraryApi> | null = null;
-
-export function libraryWorker(): Comlink.Remote<LibraryApi> {
-  library ??= Comlink.wrap<LibraryApi>(startWorker(libraryScript, "library"));
-  return library;
-}
 
 let games: Comlink.Remote<GamesApi> | null = null;
 

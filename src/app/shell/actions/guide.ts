@@ -1,7 +1,8 @@
 /** Actions that open a page of the guide. */
 import type { View } from "../../place/place.ts";
-import { getUi, setUi } from "../../state/store.ts";
+import { getUi } from "../../state/store.ts";
 import { GUIDE_PAGES, GUIDE_TITLES, type GuidePage } from "../guide-pages.ts";
+import { setShell } from "../shell-state.ts";
 import type { Action } from "./action.ts";
 
 /** The page that speaks of a view. */
@@ -18,7 +19,7 @@ export const GUIDE: readonly Action[] = [
     keys: ["g"],
     words: "help documentation manual",
     inDialog: "guide",
-    run: () => setUi(({ guide }) => ({ guide: guide === null ? pageOf(getUi().place.view) : null })),
+    run: () => setShell(({ guide }) => ({ guide: guide === null ? pageOf(getUi().place.view) : null })),
   },
   ...GUIDE_PAGES.map(
     (page): Action => ({
@@ -26,7 +27,7 @@ export const GUIDE: readonly Action[] = [
       title: `Guide: ${GUIDE_TITLES[page].toLowerCase()}`,
       group: "Page",
       words: "help documentation manual",
-      run: () => setUi({ guide: page }),
+      run: () => setShell({ guide: page }),
     }),
   ),
 ];

@@ -11,8 +11,10 @@ import { GUIDE } from "./guide.ts";
 import { LIBRARIES } from "./libraries.ts";
 import { PAGE } from "./page.ts";
 import { PLAY } from "./play.ts";
+import { RUNS } from "./runs.ts";
+import { TOKENS } from "./tokens.ts";
+import { TRAINING } from "./training.ts";
 import { WHAT_IF } from "./what-if.ts";
-import { WORK } from "./work.ts";
 
 export { type Action, type ActionGroup, GROUPS } from "./action.ts";
 export { VIEW_TITLES } from "./go.ts";
@@ -20,7 +22,9 @@ export { VIEW_TITLES } from "./go.ts";
 export const ACTIONS: readonly Action[] = [
   ...GO,
   ...GRAPH,
-  ...WORK,
+  ...TOKENS,
+  ...TRAINING,
+  ...RUNS,
   ...WHAT_IF,
   ...PLAY,
   ...GUIDE,

@@ -1,12 +1,56 @@
 /** Actions on the open libraries. */
+
+import { navigate } from "../../place/navigate.ts";
 import { closeLibrary, closeProblem, stepLibrary } from "../../session/libraries.ts";
-import { getUi, type UiState } from "../../state/store.ts";
-import type { Action } from "./action.ts";
+import { openSample, stopOpening } from "../../session/open.ts";
+import { hasWorker } from "../../session/shared-folder.ts";
+import { getUi, setUi, type UiState } from "../../state/store.ts";
+import { type Action, aLibrary } from "./action.ts";
 
 const another = ({ libraries, library }: UiState): string | null =>
   libraries.some(({ summary }) => summary !== library) ? null : "no other library is open";
 
 export const LIBRARIES: readonly Action[] = [
+  {
+    id: "filter",
+    title: "Filter the tasks",
+    group: "Library",
+    keys: ["/"],
+    words: "search find",
+    blocked: aLibrary,
+    run: () => {
+      const { view } = getUi().place;
+      navigate({ view: "library" }, view === "library" ? "replace" : "push");
+      requestAnimationFrame(() => document.getElementById("task-filter")?.focus());
+    },
+  },
+  {
+    id: "open-sample",
+    title: "Open the sample",
+    group: "Library",
+    words: "library demo scienceworld",
+    blocked: ({ opening }) => (opening === null ? null : "something is being opened"),
+    run: () => void openSample(),
+  },
+  {
+    id: "open-shared",
+    title: "Open files of the worker’s disk",
+    group: "Library",
+    words: "library server folder records",
+    blocked: ({ opening }) => {
+      if (!hasWorker()) return "no worker serves this page";
+      return opening === null ? null : "something is being opened";
+    },
+    run: () => setUi({ sharedOpen: true }),
+  },
+  {
+    id: "stop-opening",
+    title: "Stop opening",
+    group: "Library",
+    words: "cancel",
+    blocked: ({ opening }) => (opening === null ? "nothing is being opened" : null),
+    run: stopOpening,
+  },
   {
     id: "next-library",
     title: "Next open library",

@@ -1,15 +1,15 @@
-/** Actions on the library and on the page itself. */
+/** Actions on the page itself. */
 import { navigate } from "../../place/navigate.ts";
-import { openSample, stopOpening } from "../../session/open.ts";
 import { cancelScoring } from "../../session/score.ts";
-import { hasWorker } from "../../session/shared-folder.ts";
 import { undoLast, useUndo } from "../../session/undo.ts";
-import { getUi, setUi, THEMES, type Theme } from "../../state/store.ts";
+import { getUi, setUi } from "../../state/store.ts";
 import { copyLink } from "../copy-link.ts";
 import { isTyping } from "../is-typing.ts";
+import { setShell, THEMES, type Theme, useShell } from "../shell-state.ts";
 import { chooseTheme } from "../theme.ts";
-import { endTour, startTour, useTour } from "../tour/tour.ts";
-import { type Action, aLibrary } from "./action.ts";
+import { startTour } from "../tour/tour.ts";
+import { endTour, useTour } from "../tour-state.ts";
+import { type Action, } from "./action.ts";
 
 const THEME_TITLES: Record<Theme, string> = { system: "as the system", light: "light", dark: "dark" };
 
@@ -36,27 +36,6 @@ function leave(): boolean {
 
 export const PAGE: readonly Action[] = [
   {
-    id: "filter",
-    title: "Filter the tasks",
-    group: "Library",
-    keys: ["/"],
-    words: "search find",
-    blocked: aLibrary,
-    run: () => {
-      const { view } = getUi().place;
-      navigate({ view: "library" }, view === "library" ? "replace" : "push");
-      requestAnimationFrame(() => document.getElementById("task-filter")?.focus());
-    },
-  },
-  {
-    id: "open-sample",
-    title: "Open the sample",
-    group: "Library",
-    words: "library demo scienceworld",
-    blocked: ({ opening }) => (opening === null ? null : "something is being opened"),
-    run: () => void openSample(),
-  },
-  {
     id: "tour",
     title: "Tour of the sample, in two minutes",
     group: "Library",
@@ -65,32 +44,13 @@ export const PAGE: readonly Action[] = [
     run: () => void startTour(),
   },
   {
-    id: "open-shared",
-    title: "Open files of the worker’s disk",
-    group: "Library",
-    words: "library server folder records",
-    blocked: ({ opening }) => {
-      if (!hasWorker()) return "no worker serves this page";
-      return opening === null ? null : "something is being opened";
-    },
-    run: () => setUi({ sharedOpen: true }),
-  },
-  {
-    id: "stop-opening",
-    title: "Stop opening",
-    group: "Library",
-    words: "cancel",
-    blocked: ({ opening }) => (opening === null ? "nothing is being opened" : null),
-    run: stopOpening,
-  },
-  {
     id: "palette",
     title: "Find an action, a task, an episode, an execution",
     group: "Page",
     keys: ["Mod+k"],
     keyOnly: true,
     inDialog: "palette",
-    run: () => setUi(({ paletteOpen }) => ({ paletteOpen: !paletteOpen })),
+    run: () => setShell(({ paletteOpen }) => ({ paletteOpen: !paletteOpen })),
   },
   {
     id: "undo",
@@ -115,7 +75,7 @@ export const PAGE: readonly Action[] = [
       title: `Theme: ${THEME_TITLES[theme]}`,
       group: "Page",
       words: "colours appearance mode",
-      blocked: (ui) => (ui.theme === theme ? "this is the present one" : null),
+      blocked: () => (useShell.getState().theme === theme ? "this is the present one" : null),
       run: () => chooseTheme(theme),
     }),
   ),
@@ -126,7 +86,7 @@ export const PAGE: readonly Action[] = [
     keys: ["?"],
     words: "help shortcuts keyboard legend",
     inDialog: "help",
-    run: () => setUi(({ helpOpen }) => ({ helpOpen: !helpOpen })),
+    run: () => setShell(({ helpOpen }) => ({ helpOpen: !helpOpen })),
   },
   {
     id: "escape",

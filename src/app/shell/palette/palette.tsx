@@ -1,13 +1,14 @@
 /** Ctrl-K: a combobox over everything that can be done and gone to. A native dialog, so that focus behaves. */
 import { type KeyboardEvent, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
-import { setUi, useUi } from "../../state/store.ts";
+import { useUi } from "../../state/store.ts";
 import { isMac, keyCaps } from "../keys.ts";
+import { setShell, useShell } from "../shell-state.ts";
 import type { Entry } from "./entries.ts";
 import { find } from "./find.ts";
 import { chosen } from "./recent.ts";
 
 export function Palette() {
-  const open = useUi((ui) => ui.paletteOpen);
+  const open = useShell((shell) => shell.paletteOpen);
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     if (open && !dialog.current?.open) dialog.current?.showModal();
@@ -25,7 +26,7 @@ export function Palette() {
       className="palette"
       data-dialog="palette"
       aria-label="Command palette"
-      onClose={() => setUi({ paletteOpen: false })}
+      onClose={() => setShell({ paletteOpen: false })}
       onClick={(event) => {
         // Beside the dialog: the backdrop belongs to the element.
         if (event.target === dialog.current) dialog.current.close();

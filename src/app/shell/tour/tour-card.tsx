@@ -1,13 +1,18 @@
 /** The card of the tour beside what it points at. Not modal: the page can be used meanwhile. */
 import { type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { useUi } from "../../state/store.ts";
+import { endTour, useTour } from "../tour-state.ts";
 import { STEPS, type TourStep } from "./steps.ts";
-import { endTour, goToStep, useTour } from "./tour.ts";
+import { goToStep, startTour } from "./tour.ts";
 import { placeBeside, useTarget } from "./use-target.ts";
 
 export function Tour() {
   const at = useTour((tour) => tour.at);
   const on = at !== null;
+  const asked = useTour((tour) => tour.asked);
+  useEffect(() => {
+    if (asked) void startTour();
+  }, [asked]);
   const before = useRef<Element | null>(null);
   useEffect(() => {
     if (!on) return;

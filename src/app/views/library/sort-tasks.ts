@@ -1,6 +1,5 @@
 /** Filtering and sorting of the task table, and the order in which `[` and `]` go through it. */
 import { taskKey } from "../../../core/record/library.ts";
-import type { TaskDelta } from "../../library/scored-tasks.ts";
 import type { TaskColumns, TaskSummary } from "../../model.ts";
 import type { Place, SortKey, Subset } from "../../place/place.ts";
 
@@ -108,6 +107,14 @@ const known = new WeakMap<readonly TaskSummary[], TaskOrders>();
 /** The columns when every task is counted, else null: nothing can be sorted by a part of them. */
 export function wholeColumns(columns: TaskColumns | null): TaskColumns | null {
   return columns !== null && columns.counted >= columns.states.length ? columns : null;
+}
+
+/** Of the scored decisions of one task. */
+export interface TaskDelta {
+  decisions: number;
+  tokens: number;
+  /** Mean over all their tokens of log p under the graph-conditioned context − log p under the vanilla one, in nats. */
+  mean: number;
 }
 
 /** What tasks have a mean Δ, by `taskKey`. */

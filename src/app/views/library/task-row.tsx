@@ -1,6 +1,5 @@
 /** One task as a row of the library's table. */
 import { memo } from "react";
-import type { TaskDelta } from "../../library/scored-tasks.ts";
 import { UNREADABLE } from "../../library/task-columns.ts";
 import type { TaskSummary } from "../../model.ts";
 import { goToTask } from "../../place/navigate.ts";
@@ -8,6 +7,7 @@ import { Mark } from "../../shell/mark.tsx";
 import { countOf } from "../../shell/plural.ts";
 import { shownName } from "../../text/shown-text.ts";
 import { nats } from "../tokens/format.ts";
+import type { TaskDelta } from "./sort-tasks.ts";
 
 /** A counted figure, or why there is none. */
 function counted(value: number): string {

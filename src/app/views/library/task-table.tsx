@@ -12,7 +12,7 @@ import { selectionOf } from "../../place/what-if.ts";
 import { Scroller } from "../../shell/scroller.tsx";
 import { shownColumns } from "../../state/libraries.ts";
 import { getUi, useUi } from "../../state/store.ts";
-import { libraryWorker } from "../../workers/clients.ts";
+import { libraryWorker } from "../../workers/library-client.ts";
 import { useRowWindow } from "../rows/use-row-window.ts";
 import { isCounted, type ScoredTasks, visibleTasks, wholeColumns } from "./sort-tasks.ts";
 import { TaskRow } from "./task-row.tsx";

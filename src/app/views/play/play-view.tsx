@@ -1,5 +1,5 @@
 /** Episodes in the page's own games: the games on the left, the episode in the middle, its graph on the right. */
-
+import type { ReactNode } from "react";
 import { isOneOf } from "../../../core/one-of.ts";
 import { navigate } from "../../place/navigate.ts";
 import { makeGames, useGames } from "../../session/games.ts";
@@ -15,7 +15,6 @@ import { PLAY_MODES, type PlayMode, setPlayMode, usePlayMode } from "../../sessi
 import { useUi } from "../../state/store.ts";
 import { LongText } from "../../text/long-text.tsx";
 import { shownName } from "../../text/shown-text.ts";
-import { LiveRunsPanel } from "../live-runs/live-runs-panel.tsx";
 import { PURPOSES } from "../nothing-open.tsx";
 import { StateGraph } from "../task/state-graph.tsx";
 import { ActionBox } from "./action-box.tsx";
@@ -27,7 +26,8 @@ import { PlayedPanel } from "./played-panel.tsx";
 import { PolicyBar } from "./policy-bar.tsx";
 import { Transcript } from "./transcript.tsx";
 
-export function PlayView() {
+/** `collecting` takes the place of the episode in the other mode. */
+export function PlayView({ collecting }: { collecting: ReactNode }) {
   const graph = usePlay((play) => play.graph);
   const axis = useUi((ui) => ui.place.axis);
   const mode = usePlayMode((state) => state.mode);
@@ -44,7 +44,7 @@ export function PlayView() {
           <GameList />
         </div>
       </section>
-      {mode === "runs" ? <LiveRunsPanel /> : <EpisodePanel />}
+      {mode === "runs" ? collecting : <EpisodePanel />}
       <div className="play-right" hidden={mode === "runs"}>
         {graph !== null && (
           <StateGraph

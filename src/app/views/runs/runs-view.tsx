@@ -1,18 +1,16 @@
 /** Every run, the one that is looked at, and those that are compared on one chart. */
-import { useDeferredValue } from "react";
+import { type ReactNode, useDeferredValue } from "react";
 import { navigate } from "../../place/navigate.ts";
 import type { Run } from "../../runs/run.ts";
 import { sortedRuns, useRuns, type WorkerState } from "../../runs/runs-store.ts";
-import { setPlayMode } from "../../session/play-mode.ts";
 import { useUi } from "../../state/store.ts";
 import { shownName } from "../../text/shown-text.ts";
-import { LiveRunList, useLiveRunCount } from "../live-runs/live-run-list.tsx";
 import { RunCharts } from "./run-charts.tsx";
 import { RunDetail } from "./run-detail.tsx";
 import { RunList } from "./run-list.tsx";
-import { TargetsPanel } from "./targets-panel.tsx";
 
-export function RunsView() {
+/** `beside` comes below the runs: what other features have to show there. */
+export function RunsView({ beside }: { beside: ReactNode }) {
   const { runs, worker, latest, restored } = useRuns();
   const { run: id, charted } = useUi((ui) => ui.place);
   const list = sortedRuns(runs);
@@ -50,38 +48,12 @@ export function RunsView() {
       </section>
       {onChart.length > 0 && <RunCharts runs={onChart} />}
       {shown !== null && <RunDetail key={shown.id} run={shown} />}
-      <LiveRuns />
-      <TargetsPanel />
+      {beside}
     </div>
   );
 }
 
-/** What the page played in its own games: collections and evaluations; nothing while there are none. */
-function LiveRuns() {
-  const count = useLiveRunCount();
-  if (count === 0) return null;
-  return (
-    <section className="panel" aria-labelledby="live-runs-title">
-      <div className="panel-head">
-        <h2 id="live-runs-title">Collections and evaluations</h2>
-        <button
-          type="button"
-          onClick={() => {
-            setPlayMode("runs");
-            navigate({ view: "play" }, "push");
-          }}
-        >
-          Play another
-        </button>
-      </div>
-      <div className="play-body">
-        <LiveRunList />
-      </div>
-    </section>
-  );
-}
-
-export function WorkerLine({ worker }: { worker: WorkerState }) {
+function WorkerLine({ worker }: { worker: WorkerState }) {
   const texts: Record<WorkerState["status"], string> = {
     none: "No worker serves this page: `npm start` does",
     asking: "Asking the worker…",

@@ -4,7 +4,7 @@ import { useEffect, useState } from "react";
 import type { AblationBase, AblationMatrix } from "../../../core/statistics/index.ts";
 import type { LibrarySummary, TaskRef } from "../../model.ts";
 import { describeFault, isAbort } from "../../session/faults.ts";
-import { libraryWorker } from "../../workers/clients.ts";
+import { libraryWorker } from "../../workers/library-client.ts";
 
 export type AblationState =
   | { status: "idle" }

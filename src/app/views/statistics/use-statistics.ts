@@ -5,7 +5,7 @@ import type { Selection } from "../../../core/retrieval/selection.ts";
 import type { LibraryStatistics } from "../../../core/statistics/index.ts";
 import type { LibrarySummary } from "../../model.ts";
 import { describeFault, isAbort } from "../../session/faults.ts";
-import { libraryWorker } from "../../workers/clients.ts";
+import { libraryWorker } from "../../workers/library-client.ts";
 
 export type StatisticsState =
   | { status: "running"; done: number }

@@ -3,12 +3,13 @@
  * beside it holds the same visits, one by one.
  */
 import { memo, useMemo, useRef, useState } from "react";
+import { create } from "zustand";
 import type { Retrieval } from "../../../core/retrieval/types.ts";
 import type { Execution, TaskModel } from "../../model.ts";
 import { navigate } from "../../place/navigate.ts";
 import { AXES, type Axis, type VisitRef } from "../../place/place.ts";
 import { countOf } from "../../shell/plural.ts";
-import { setUi, useUi } from "../../state/store.ts";
+import { useData } from "../../state/data-store.ts";
 import { axisLabels } from "./graph/axis-labels.ts";
 import { describeNode, visitsOf } from "./graph/describe-node.ts";
 import { edgeTotals } from "./graph/edge-kinds.ts";
@@ -29,6 +30,9 @@ import { partOfTask, RELEVANT_FROM, relevantStates } from "./graph/relevant.ts";
 import { shownGraph } from "./graph/shown-graph.ts";
 import { executionPath, geometry } from "./graph-geometry.ts";
 import { useSize } from "./use-size.ts";
+
+/** Which states are drawn; null: all of a small graph, the relevant ones of a large one. */
+const useDrawnStates = create<{ states: "relevant" | "all" | null }>(() => ({ states: null }));
 
 const AXIS_TITLES: Record<Axis, string> = { step: "first visit", cost: "remaining cost" };
 
@@ -55,7 +59,7 @@ export const StateGraph = memo(function StateGraph({
   const room = useSize(viewport);
   const [at, setAt] = useState<{ task: TaskModel; state: number } | null>(null);
   const cursor = at !== null && at.task === task ? at.state : null;
-  const chosen = useUi((ui) => ui.graphStates);
+  const chosen = useDrawnStates(({ states }) => states);
   const mode =
     onOpen === null ? "all" : (chosen ?? (task.states.length > RELEVANT_FROM ? "relevant" : "all"));
   // By its text: the next decision mostly has the same states, and the drawing stays then.
@@ -112,11 +116,15 @@ export const StateGraph = memo(function StateGraph({
               type="button"
               aria-pressed={mode === "relevant"}
               title="The student, the references and one step around them"
-              onClick={() => setUi({ graphStates: "relevant" })}
+              onClick={() => useDrawnStates.setState({ states: "relevant" })}
             >
               relevant
             </button>
-            <button type="button" aria-pressed={mode === "all"} onClick={() => setUi({ graphStates: "all" })}>
+            <button
+              type="button"
+              aria-pressed={mode === "all"}
+              onClick={() => useDrawnStates.setState({ states: "all" })}
+            >
               all states
             </button>
           </fieldset>
@@ -195,7 +203,7 @@ export const StateGraph = memo(function StateGraph({
 
 /** The state under the pointer, here or in the matrix, or else under the keyboard's cursor, in words. */
 function GraphStatus({ task, cursor, opens }: { task: TaskModel; cursor: number | null; opens: boolean }) {
-  const hovered = useUi((ui) => ui.hoveredState);
+  const hovered = useData((ui) => ui.hoveredState);
   const state = hovered ?? cursor;
   const known = state !== null && task.states[state] !== undefined;
   return (

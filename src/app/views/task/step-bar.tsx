@@ -1,5 +1,5 @@
 /** Which task, which episode, which decision: shared by the task, tokens and training views. */
-import { memo, useMemo } from "react";
+import { memo, type ReactNode, useMemo } from "react";
 import type { TaskModel, TaskSummary } from "../../model.ts";
 import { goToDecision, goToTask, navigate } from "../../place/navigate.ts";
 import { episodeAt } from "../../session/follow-place.ts";
@@ -8,15 +8,14 @@ import { shownColumns } from "../../state/libraries.ts";
 import { useUi } from "../../state/store.ts";
 import { shownName } from "../../text/shown-text.ts";
 import { visibleTasks, wholeColumns } from "../library/sort-tasks.ts";
-import { Timeline } from "./timeline.tsx";
 
 export function StepBar({
   task,
-  timeline = false,
+  children,
 }: {
   task: TaskModel;
-  /** Shows the whole episode above the slider. */
-  timeline?: boolean;
+  /** Above the slider. */
+  children?: ReactNode;
 }) {
   const place = useUi((ui) => ui.place);
   const library = useUi((ui) => ui.library);
@@ -25,9 +24,7 @@ export function StepBar({
   const current = episode?.cells[place.decision];
   return (
     <div className="step-bar panel">
-      {timeline && episode && last >= 0 && (
-        <Timeline task={task} episode={episode} decision={Math.min(place.decision, last)} />
-      )}
+      {children}
       <TaskMenu task={task} tasks={library?.tasks ?? NONE} />
       <label>
         <span className="caption">Student episode</span>

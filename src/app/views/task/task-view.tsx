@@ -11,6 +11,7 @@ import { visitMarks } from "./marks.ts";
 import { Matrix } from "./matrix.tsx";
 import { StateGraph } from "./state-graph.tsx";
 import { StepBar } from "./step-bar.tsx";
+import { Timeline } from "./timeline.tsx";
 import { WhatIfControls } from "./what-if-controls.tsx";
 
 const openVisit = (visit: VisitRef): void => navigate({ visit });
@@ -33,7 +34,15 @@ export function TaskView() {
   if (task === null || opened === null) return <NeedsTask />;
   return (
     <div className="task-view">
-      <StepBar task={task} timeline />
+      <StepBar task={task}>
+        {episode !== null && episode.decisions > 0 && (
+          <Timeline
+            task={task}
+            episode={episode}
+            decision={Math.min(place.decision, episode.decisions - 1)}
+          />
+        )}
+      </StepBar>
       <WhatIfControls leftOut={task.leftOut} />
       <div className="task-panes">
         <div className="task-left">

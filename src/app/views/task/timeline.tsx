@@ -8,7 +8,7 @@ import { goToDecision } from "../../place/navigate.ts";
 import { ofTask, selectionOf } from "../../place/what-if.ts";
 import { scoreKey } from "../../state/score-key.ts";
 import { useUi } from "../../state/store.ts";
-import { libraryWorker } from "../../workers/clients.ts";
+import { libraryWorker } from "../../workers/library-client.ts";
 import { KIND_TITLES, MATCH_KINDS, type TimelineCell, timelineCells } from "./timeline.ts";
 
 /** So many cells fit into any window; asking whether more do would lay the page out with each step. */

@@ -3,7 +3,7 @@
  * hover must not make hundreds of cells render again.
  */
 import { type RefObject, useEffect } from "react";
-import { setUi, useUi } from "../../state/store.ts";
+import { setData, useData } from "../../state/data-store.ts";
 
 export function useSameState(container: RefObject<Element | null>): void {
   useEffect(() => {
@@ -14,7 +14,7 @@ export function useSameState(container: RefObject<Element | null>): void {
       if (state === null) return;
       for (const same of root.querySelectorAll(`[data-state="${state}"]`)) same.classList.add("same-state");
     };
-    return useUi.subscribe((now, before) => {
+    return useData.subscribe((now, before) => {
       if (now.hoveredState !== before.hoveredState) mark(now.hoveredState);
     });
   }, [container]);
@@ -24,5 +24,5 @@ export function useSameState(container: RefObject<Element | null>): void {
 export function hoverState(target: EventTarget | null): void {
   const element = target instanceof Element ? target.closest("[data-state]") : null;
   const text = element?.getAttribute("data-state") ?? "";
-  setUi({ hoveredState: text === "" ? null : Number(text) });
+  setData({ hoveredState: text === "" ? null : Number(text) });
 }

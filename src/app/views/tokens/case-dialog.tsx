@@ -12,9 +12,10 @@ import { canvasMeasure } from "../../export/svg-text.ts";
 import type { DecisionModel } from "../../model.ts";
 import { saveFile } from "../../session/save-file.ts";
 import { Scroller } from "../../shell/scroller.tsx";
-import { setUi, type TokenScores, useUi } from "../../state/store.ts";
+import { type TokenScores, useUi } from "../../state/store.ts";
 import { shownName } from "../../text/shown-text.ts";
 import { caseCsv, caseLatex, caseMarkdown } from "./case-formats.ts";
+import { setCaseOpen, useCaseOpen } from "./case-open.ts";
 import { casePicture } from "./case-picture.ts";
 import {
   CASE_SIZES,
@@ -42,7 +43,7 @@ export function CaseDialog({
   /** The full method, or what differs from it, in words. */
   evidence: string;
 }) {
-  const open = useUi((ui) => ui.caseOpen);
+  const open = useCaseOpen((state) => state.open);
   const dialog = useRef<HTMLDialogElement>(null);
   const [size, setSize] = useState<CaseSize>(10);
   const [said, setSaid] = useState("");
@@ -54,7 +55,7 @@ export function CaseDialog({
     if (!open && dialog.current?.open) dialog.current.close();
   }, [open]);
   // Another decision, or none that is scored, has another table.
-  useEffect(() => () => setUi({ caseOpen: false }), []);
+  useEffect(() => () => setCaseOpen(false), []);
   const table = useMemo(
     () => caseTable(decision, evidence, scores, size, chosenSides(compared)),
     [decision, evidence, scores, size, compared],
@@ -87,11 +88,11 @@ export function CaseDialog({
       className="help case-study"
       data-dialog="case"
       aria-labelledby="case-title"
-      onClose={() => setUi({ caseOpen: false })}
+      onClose={() => setCaseOpen(false)}
     >
       <header>
         <h2 id="case-title">Case study</h2>
-        <button type="button" onClick={() => setUi({ caseOpen: false })}>
+        <button type="button" onClick={() => setCaseOpen(false)}>
           Close <kbd>Esc</kbd>
         </button>
       </header>

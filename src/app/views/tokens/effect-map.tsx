@@ -2,8 +2,7 @@
 import type { EvidencePart } from "../../../core/evidence/index.ts";
 import { eventNumber } from "../../../core/evidence/phrases.ts";
 import { navigate } from "../../place/navigate.ts";
-import { partName } from "../../place/part-name.ts";
-import { samePart } from "../../session/leave-out.ts";
+import { partName, samePart } from "../../place/part-name.ts";
 import { Scroller } from "../../shell/scroller.tsx";
 import { themedDelta } from "./delta-colour.ts";
 import { nats, shortToken } from "./format.ts";

@@ -1,8 +1,8 @@
 /** Leave-one-out: which part of the evidence moved the selected token, and each of the others. */
 import type { DecisionModel, TaskModel } from "../../model.ts";
 import { navigate } from "../../place/navigate.ts";
-import { partName } from "../../place/part-name.ts";
-import { recordsWithEvents, samePart, scoreLeftOut, scorePointed } from "../../session/leave-out.ts";
+import { partName, samePart } from "../../place/part-name.ts";
+import { recordsWithEvents, scoreLeftOut, scorePointed } from "../../session/leave-out.ts";
 import { scoreKey } from "../../session/score.ts";
 import { countOf } from "../../shell/plural.ts";
 import { isModelAtWork } from "../../state/computing.ts";

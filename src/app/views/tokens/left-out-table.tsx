@@ -2,8 +2,7 @@
 import type { EvidencePart } from "../../../core/evidence/index.ts";
 import type { DecisionModel, TaskModel } from "../../model.ts";
 import { navigate } from "../../place/navigate.ts";
-import { partName } from "../../place/part-name.ts";
-import { samePart } from "../../session/leave-out.ts";
+import { partName, samePart } from "../../place/part-name.ts";
 import { Scroller } from "../../shell/scroller.tsx";
 import type { TokenScores } from "../../state/store.ts";
 import { shownName } from "../../text/shown-text.ts";

@@ -4,7 +4,7 @@ import type { DecisionModel } from "../../model.ts";
 import { evidenceWords } from "../../place/what-if.ts";
 import { scoreDecision, scoreKey } from "../../session/score.ts";
 import { isModelAtWork } from "../../state/computing.ts";
-import { setUi, type TokenScores, useUi } from "../../state/store.ts";
+import { type TokenScores, useUi } from "../../state/store.ts";
 import { LongText } from "../../text/long-text.tsx";
 import { EndOfTurnSwitch } from "../end-of-turn-switch.tsx";
 import { MemoryNote, useMemoryFacts } from "../memory-note.tsx";
@@ -12,6 +12,7 @@ import { ModelPickers } from "../model-pickers.tsx";
 import { NeedsEpisode, NeedsTask, ViewProblem } from "../needs-task.tsx";
 import { StepBar } from "../task/step-bar.tsx";
 import { CaseDialog, decisionFileName } from "./case-dialog.tsx";
+import { setCaseOpen } from "./case-open.ts";
 import { ChangesPanel } from "./changes-panel.tsx";
 import { CompareBar } from "./compare-bar.tsx";
 import { type Compared, compareSides, pictureCaption } from "./comparison.ts";
@@ -155,7 +156,7 @@ function ScoredTools() {
       <button type="button" disabled={computing} onClick={() => void scoreDecision()}>
         Score again <span className="key">s</span>
       </button>
-      <button type="button" onClick={() => setUi({ caseOpen: true })}>
+      <button type="button" onClick={() => setCaseOpen(true)}>
         Case study <span className="key">c</span>
       </button>
     </div>

@@ -6,13 +6,12 @@ import type { Target } from "../../runs/launched-answers.ts";
 import { speedKey, timeExpected } from "../../runs/run-time.ts";
 import { useRuns } from "../../runs/runs-store.ts";
 import type { WorkerPlan } from "../../runs/worker-answers.ts";
-import { formatRange } from "../../session/eta.ts";
+import { formatRange, type Range } from "../../session/eta.ts";
 import { describeFault, isAbort } from "../../session/faults.ts";
 import { useTargets } from "../../session/launches.ts";
 import type { ComposedConfig } from "../../session/training-config.ts";
 import { useTrainingForm } from "../../session/training-form.ts";
 import { scriptOfLaunch } from "../../session/worker-training.ts";
-import type { Range } from "../../state/store.ts";
 import { shownName } from "../../text/shown-text.ts";
 import { CopyText } from "../runs/copy-text.tsx";
 

@@ -1,14 +1,14 @@
 /** Choosing two visits to set beside each other: the first press takes one, the next press on another compares. */
 import { navigate } from "../../../place/navigate.ts";
 import type { ComparedVisit } from "../../../place/place.ts";
-import { getUi, type UiState } from "../../../state/store.ts";
+import { type DataState, getData } from "../../../state/data-store.ts";
 
 export const sameVisit = (a: ComparedVisit, b: ComparedVisit): boolean =>
   a.kind === b.kind && a.id === b.id && a.position === b.position;
 
 /** Takes a visit, compares it with the one that was taken before, or puts the same one back. */
 export function chooseVisit(visit: ComparedVisit): void {
-  const { compared } = getUi().place;
+  const { compared } = getData().place;
   const [first] = compared;
   if (first === undefined || compared.length === 2) navigate({ compared: [visit] });
   else if (sameVisit(first, visit)) navigate({ compared: [] });
@@ -24,7 +24,7 @@ export function visitOfElement(element: Element | null): ComparedVisit | null {
 }
 
 /** What is meant without a mouse: the visit under the focus, else the pinned one, else the student's decision. */
-export function visitMeant({ place, task }: Pick<UiState, "place" | "task">): ComparedVisit | null {
+export function visitMeant({ place, task }: Pick<DataState, "place" | "task">): ComparedVisit | null {
   if (place.view !== "task") return null;
   const focused = visitOfElement(typeof document === "undefined" ? null : document.activeElement);
   if (focused !== null) return focused;

@@ -10,7 +10,7 @@ import { Scroller } from "../../../shell/scroller.tsx";
 import { useUi } from "../../../state/store.ts";
 import { LongText } from "../../../text/long-text.tsx";
 import { beginning, shownName, shownText } from "../../../text/shown-text.ts";
-import { libraryWorker } from "../../../workers/clients.ts";
+import { libraryWorker } from "../../../workers/library-client.ts";
 
 type Shown = { comparison: VisitComparison } | { problem: string };
 

@@ -15,7 +15,7 @@ import {
 } from "react";
 import { isOneOf } from "../../../../core/one-of.ts";
 import type { TaskModel } from "../../../model.ts";
-import { setUi, useUi } from "../../../state/store.ts";
+import { setData, useData } from "../../../state/data-store.ts";
 import { chooseVisit } from "../compare/choose.ts";
 import type { Geometry, Point } from "../graph-geometry.ts";
 import { useSameState } from "../use-same-state.ts";
@@ -81,7 +81,7 @@ export function GraphViewport({
     if (canvas.current !== null && scene !== null) {
       const { current: drawnFor } = canvasView;
       if (!moving || drawnFor === null || isOutOfMargin(drawnFor, view, room)) {
-        drawScene(canvas.current, scene, view, room, useUi.getState().hoveredState);
+        drawScene(canvas.current, scene, view, room, useData.getState().hoveredState);
         canvasView.current = view;
       }
       canvas.current.style.willChange = moving ? "transform" : "";
@@ -125,7 +125,7 @@ export function GraphViewport({
 
   useEffect(
     () =>
-      useUi.subscribe((now, before) => {
+      useData.subscribe((now, before) => {
         if (now.hoveredState !== before.hoveredState && canvas.current !== null && pan.current !== null) {
           draw.current(pan.current.view, false);
         }
@@ -154,7 +154,7 @@ export function GraphViewport({
     return Math.hypot(node.x - at.x, node.y - at.y) <= reach ? found : null;
   };
   const hover = (state: number | null): void => {
-    if (useUi.getState().hoveredState !== state) setUi({ hoveredState: state });
+    if (useData.getState().hoveredState !== state) setData({ hoveredState: state });
   };
 
   const press = (event: KeyboardEvent): void => {

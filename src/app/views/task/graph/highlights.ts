@@ -1,7 +1,7 @@
 /** The executions whose paths are drawn in colours of their own: at most six, each with a hue and a dash pattern. */
 import { navigate } from "../../../place/navigate.ts";
 import { MOST_HIGHLIGHTS } from "../../../place/place.ts";
-import { getUi, type UiState } from "../../../state/store.ts";
+import { type DataState, getData } from "../../../state/data-store.ts";
 import { visitOfElement } from "../compare/choose.ts";
 
 /** By place in the list: a custom property with the hue, and the dashes of a line 3 pixels wide. */
@@ -15,7 +15,7 @@ export const HIGHLIGHTS = [
 ] as const;
 
 /** The execution of the row or the visit under the focus, else of the pinned visit. The student has no path of its own. */
-export function sourceMeant({ place }: Pick<UiState, "place">): string | null {
+export function sourceMeant({ place }: Pick<DataState, "place">): string | null {
   const focus = typeof document === "undefined" ? null : document.activeElement;
   const row = focus?.closest<HTMLElement>("[data-source]")?.dataset.source;
   if (row !== undefined) return row;
@@ -26,7 +26,7 @@ export function sourceMeant({ place }: Pick<UiState, "place">): string | null {
 
 /** Adds an execution to those that are drawn, or takes it away; a seventh is not added. */
 export function toggleHighlight(source: string): void {
-  const { highlights } = getUi().place;
+  const { highlights } = getData().place;
   if (highlights.includes(source)) {
     navigate({ highlights: highlights.filter((each) => each !== source) });
   } else if (highlights.length < MOST_HIGHLIGHTS) {

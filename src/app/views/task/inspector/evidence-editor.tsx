@@ -5,13 +5,11 @@ import { eventNumber } from "../../../../core/evidence/phrases.ts";
 import type { Evidence } from "../../../../core/evidence/types.ts";
 import type { DecisionModel } from "../../../model.ts";
 import { MOST_LINK_TEXT, packText } from "../../../place/evidence-text.ts";
-import { partName } from "../../../place/part-name.ts";
-import { evidenceEditorShown } from "../../../session/evidence-editing.ts";
-import { samePart } from "../../../session/leave-out.ts";
+import { partName, samePart } from "../../../place/part-name.ts";
+import { evidenceEditorShown, showEvidence } from "../../../session/evidence-editing.ts";
 import { editEvidence, showPart } from "../../../session/what-if.ts";
 import { saveWhatIf } from "../../../session/what-if-record.ts";
 import { countOf } from "../../../shell/plural.ts";
-import { setUi } from "../../../state/store.ts";
 import { shownName } from "../../../text/shown-text.ts";
 import { evidencePieces } from "./evidence-pieces.ts";
 
@@ -65,7 +63,7 @@ export function EvidenceEditor({ decision }: { decision: DecisionModel }) {
     // What was rendered anyhow is not an edit.
     const same = draft === evidence.text && !edited;
     if (!same) editEvidence(full !== null && draft === full.evidence.text ? null : draft);
-    setUi({ evidenceMode: null });
+    showEvidence(null);
   };
   const tooLarge = typed === null && draft.length > MOST_EDITED;
   const tooLong = useTooLong(tooLarge ? "" : draft);
@@ -153,7 +151,7 @@ export function EvidenceEditor({ decision }: { decision: DecisionModel }) {
             Apply <span className="key">Ctrl Enter</span>
           </button>
         )}
-        <button type="button" onClick={() => setUi({ evidenceMode: null })}>
+        <button type="button" onClick={() => showEvidence(null)}>
           Cancel
         </button>
         {edited && (
@@ -161,7 +159,7 @@ export function EvidenceEditor({ decision }: { decision: DecisionModel }) {
             type="button"
             onClick={() => {
               editEvidence(null);
-              setUi({ evidenceMode: null });
+              showEvidence(null);
             }}
           >
             Back to the rendered text

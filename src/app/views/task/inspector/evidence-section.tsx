@@ -4,8 +4,14 @@ import type { EvidencePart } from "../../../../core/evidence/types.ts";
 import type { DecisionModel } from "../../../model.ts";
 import { navigate } from "../../../place/navigate.ts";
 import { partName } from "../../../place/part-name.ts";
-import { openEvidenceEditor } from "../../../session/evidence-editing.ts";
-import { EVIDENCE_MODES, type EvidenceMode, setUi, useUi } from "../../../state/store.ts";
+import {
+  EVIDENCE_MODES,
+  type EvidenceMode,
+  openEvidenceEditor,
+  showEvidence,
+  useEvidenceMode,
+} from "../../../session/evidence-editing.ts";
+import { useUi } from "../../../state/store.ts";
 import { LongText } from "../../../text/long-text.tsx";
 import { useAtRest } from "../../use-at-rest.ts";
 import { useInSight } from "../../use-in-sight.ts";
@@ -27,7 +33,7 @@ export function EvidenceSection({ decision }: { decision: DecisionModel }) {
   const section = useRef<HTMLElement>(null);
   const inSight = useInSight(section);
   const pointed = useUi((ui) => ui.place.part !== null);
-  const mode = useUi((ui) => ui.evidenceMode);
+  const mode = useEvidenceMode(({ mode }) => mode);
   const shown = useAtRest(decision, inSight || pointed || mode === "edit");
   return (
     <section
@@ -46,7 +52,7 @@ export function EvidenceSection({ decision }: { decision: DecisionModel }) {
 
 const EvidenceParts = memo(function EvidenceParts({ decision }: { decision: DecisionModel }) {
   const { evidence, counts, countsProblem, full } = decision;
-  const chosen = useUi((ui) => ui.evidenceMode);
+  const chosen = useEvidenceMode(({ mode }) => mode);
   const pointsAt = useUi((ui) => ui.place.part);
   const present = full === null || pointsAt !== null ? "text" : "changes";
   const mode = chosen === null || (chosen === "changes" && full === null) ? present : chosen;
@@ -104,7 +110,7 @@ const EvidenceParts = memo(function EvidenceParts({ decision }: { decision: Deci
               aria-pressed={mode === each}
               disabled={each === "changes" && full === null}
               title={each === "changes" && full === null ? "Nothing is changed yet" : undefined}
-              onClick={() => (each === "edit" ? openEvidenceEditor() : setUi({ evidenceMode: each }))}
+              onClick={() => (each === "edit" ? openEvidenceEditor() : showEvidence(each))}
             >
               {MODE_TITLES[each]}
             </button>

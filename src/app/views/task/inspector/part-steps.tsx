@@ -3,7 +3,7 @@
 import { useMemo } from "react";
 import type { EvidencePart } from "../../../../core/evidence/types.ts";
 import { navigate } from "../../../place/navigate.ts";
-import { samePart } from "../../../session/leave-out.ts";
+import { samePart } from "../../../place/part-name.ts";
 import type { EvidencePiece } from "./evidence-pieces.ts";
 
 /** Each part once: a record where its heading is, then its events. */

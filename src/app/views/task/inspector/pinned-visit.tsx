@@ -10,7 +10,7 @@ import { countOf } from "../../../shell/plural.ts";
 import { useUi } from "../../../state/store.ts";
 import { LongText } from "../../../text/long-text.tsx";
 import { shownName } from "../../../text/shown-text.ts";
-import { libraryWorker } from "../../../workers/clients.ts";
+import { libraryWorker } from "../../../workers/library-client.ts";
 import { visitName } from "../compare/choose.ts";
 import { CompareButton } from "../compare/compare-button.tsx";
 import { describeState } from "../describe-cell.ts";

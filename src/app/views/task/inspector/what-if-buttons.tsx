@@ -8,7 +8,7 @@ import { CONTROL_TITLES } from "../../../place/what-if.ts";
 import { chooseReference, switchSource } from "../../../session/what-if.ts";
 import { useUi } from "../../../state/store.ts";
 import { shownName, shownText } from "../../../text/shown-text.ts";
-import { libraryWorker } from "../../../workers/clients.ts";
+import { libraryWorker } from "../../../workers/library-client.ts";
 
 const KIND_WORDS: Record<PinKind, string> = { success: "successful", failure: "failed" };
 

@@ -1,40 +1,22 @@
-/** Actions that set a model to work, and what is made of its figures. */
-import { navigate } from "../../place/navigate.ts";
-import { RESUMABLE } from "../../runs/run.ts";
+/** Actions on the tokens of a scored decision, and what sets the teacher to work on them. */
+
+import { navigate, showView } from "../../place/navigate.ts";
 import { getRuns } from "../../runs/runs-store.ts";
 import { scoreChanges } from "../../session/changes.ts";
 import { scoreDistributions } from "../../session/distribution.ts";
 import { switchEndOfTurn } from "../../session/end-of-turn.ts";
 import { openHub } from "../../session/hub.ts";
 import { scoreLeftOut, scorePointed } from "../../session/leave-out.ts";
-import { revertStudent } from "../../session/models.ts";
 import { chooseSharedModel } from "../../session/other-model.ts";
 import { scoreReferences } from "../../session/other-references.ts";
-import { resumeRun, stopRun, useNaming } from "../../session/run-actions.ts";
-import { cancelScoring, scoreDecision, scoreKey } from "../../session/score.ts";
+import { cancelScoring, scoreDecision } from "../../session/score.ts";
 import { askTeacher } from "../../session/teacher-actions.ts";
-import { startTraining, stopTraining } from "../../session/training.ts";
-import { responsesOf, trainingForm } from "../../session/training-form.ts";
-import { probeTraining } from "../../session/training-probe.ts";
-import { measureOnWorker } from "../../session/worker-cost.ts";
-import { useSending } from "../../session/worker-training.ts";
-import { getUi, ROLES, setUi } from "../../state/store.ts";
+import { scoreKey } from "../../state/score-key.ts";
+import { getUi } from "../../state/store.ts";
+import { setCaseOpen, useCaseOpen } from "../../views/tokens/case-open.ts";
 import { compareSides, standardOf } from "../../views/tokens/comparison.ts";
 import { largestChanges } from "../../views/tokens/largest-changes.ts";
-import {
-  type Action,
-  aDecision,
-  aLibrary,
-  aPrompt,
-  type Blocked,
-  needs,
-  noModelAtWork,
-  scores,
-} from "./action.ts";
-
-function show(view: "tokens" | "training"): void {
-  if (getUi().place.view !== view) navigate({ view }, "push");
-}
+import { type Action, aDecision, aPrompt, needs, noModelAtWork, scores } from "./action.ts";
 
 /** The two sides that the tokens view compares; null where the decision is not scored. */
 function compared() {
@@ -52,33 +34,18 @@ function stepChange(by: 1 | -1): boolean {
   const at = token === null ? 0 : order.indexOf(token);
   const next = order[at < 0 ? 0 : at + by];
   if (next === undefined) return false;
-  show("tokens");
+  showView("tokens");
   navigate({ token: next });
   return true;
 }
 
 /** Where the job over many decisions says how far it is: further down in the tokens view. */
 function showChanges(): void {
-  show("tokens");
+  showView("tokens");
   requestAnimationFrame(() => document.getElementById("changes-title")?.scrollIntoView({ block: "start" }));
 }
 
-const sending: Blocked = () => (useSending.getState().label === null ? null : "a run is being sent");
-
-/** A live run trains on games: only its evidence is of the library. */
-const whatToTrainOn: Blocked = (ui) => (responsesOf(trainingForm()) === "live" ? aLibrary : aDecision)(ui);
-
-const recordedResponses: Blocked = () =>
-  responsesOf(trainingForm()) === "recorded" ? null : "the responses are still to be drawn";
-
-/** The run that is looked at, or the one started last. */
-function shownRun() {
-  const { runs, latest } = getRuns();
-  const id = getUi().place.view === "runs" ? (getUi().place.run ?? latest) : latest;
-  return id === null ? null : (runs[id] ?? null);
-}
-
-export const WORK: readonly Action[] = [
+export const TOKENS: readonly Action[] = [
   {
     id: "score",
     title: "Score this decision",
@@ -87,7 +54,7 @@ export const WORK: readonly Action[] = [
     words: "teacher log-probabilities",
     blocked: needs(aDecision, aPrompt, noModelAtWork),
     run: () => {
-      show("tokens");
+      showView("tokens");
       void scoreDecision();
     },
   },
@@ -107,10 +74,10 @@ export const WORK: readonly Action[] = [
     blocked: needs(aDecision, scores),
     inDialog: "case",
     run: () => {
-      if (getUi().caseOpen) return setUi({ caseOpen: false });
-      show("tokens");
+      if (useCaseOpen.getState().open) return setCaseOpen(false);
+      showView("tokens");
       // The view that has the dialog may be drawn first.
-      requestAnimationFrame(() => setUi({ caseOpen: true }));
+      requestAnimationFrame(() => setCaseOpen(true));
     },
   },
   {
@@ -141,7 +108,7 @@ export const WORK: readonly Action[] = [
     run: () => {
       const sides = compared();
       if (sides === null) return false;
-      show("tokens");
+      showView("tokens");
       void scoreDistributions([sides.base, sides.side]);
       return true;
     },
@@ -153,7 +120,7 @@ export const WORK: readonly Action[] = [
     words: "which part moved this token",
     blocked: needs(aDecision, scores, noModelAtWork),
     run: () => {
-      show("tokens");
+      showView("tokens");
       void scoreLeftOut(null);
     },
   },
@@ -164,7 +131,7 @@ export const WORK: readonly Action[] = [
     words: "which part moved this token attribution explain",
     blocked: needs(aDecision, scores, noModelAtWork),
     run: () => {
-      show("tokens");
+      showView("tokens");
       void scoreLeftOut("all events");
     },
   },
@@ -178,7 +145,7 @@ export const WORK: readonly Action[] = [
       place.part === null ? "mark a part of the evidence first" : null,
     ),
     run: () => {
-      show("tokens");
+      showView("tokens");
       void scorePointed();
     },
   },
@@ -189,7 +156,7 @@ export const WORK: readonly Action[] = [
     words: "generate decode sample greedy action",
     blocked: needs(aDecision, scores, noModelAtWork),
     run: () => {
-      show("tokens");
+      showView("tokens");
       void askTeacher();
     },
   },
@@ -200,7 +167,7 @@ export const WORK: readonly Action[] = [
     words: "eligible evidence same robust",
     blocked: needs(aDecision, scores, noModelAtWork),
     run: () => {
-      show("tokens");
+      showView("tokens");
       void scoreReferences();
     },
   },
@@ -262,7 +229,7 @@ export const WORK: readonly Action[] = [
       getRuns().worker.files?.shared == null ? "no worker shares a folder with this page" : null,
     ),
     run: () => {
-      show("tokens");
+      showView("tokens");
       chooseSharedModel(true);
     },
   },
@@ -275,98 +242,10 @@ export const WORK: readonly Action[] = [
     run: () => void cancelScoring(),
   },
   {
-    id: "update",
-    title: "Update the student",
-    group: "Train",
-    keys: ["u"],
-    words: "train step run",
-    blocked: ({ place, ...ui }) => {
-      if (place.view !== "training") return null;
-      return trainingForm().where !== "page"
-        ? sending({ place, ...ui })
-        : needs(whatToTrainOn, noModelAtWork)({ place, ...ui });
-    },
-    run: () => {
-      // The first press only shows what would be done.
-      if (getUi().place.view !== "training") show("training");
-      else void startTraining();
-    },
+    id: "teacher-by-name",
+    title: "Another teacher by its name, or one kept in this browser",
+    group: "Tokens",
+    words: "hub download model huggingface open",
+    run: () => openHub("teacher"),
   },
-  {
-    id: "probe-time",
-    title: "Probe the time of the run before it starts",
-    group: "Train",
-    words: "measure cost plan how long",
-    blocked: ({ place, ...ui }) => {
-      if (place.view !== "training") return "open the training view first";
-      return trainingForm().where !== "page"
-        ? sending({ place, ...ui })
-        : needs(aDecision, recordedResponses, noModelAtWork)({ place, ...ui });
-    },
-    run: () => void (trainingForm().where !== "page" ? measureOnWorker(true) : probeTraining()),
-  },
-  {
-    id: "rename-run",
-    title: "Rename the shown run",
-    group: "Train",
-    words: "name title call",
-    blocked: () => {
-      const run = shownRun();
-      if (run === null) return "there is no run";
-      return run.where === "target" ? "a run on a target is known by its id" : null;
-    },
-    run: () => useNaming.setState({ id: shownRun()!.id }),
-  },
-  {
-    id: "stop-training",
-    title: "Stop the run after this step",
-    group: "Train",
-    words: "cancel end update",
-    blocked: ({ training }) => (training.status === "running" ? null : "no run is under way"),
-    run: () => void stopTraining(),
-  },
-  {
-    id: "stop-run",
-    title: "Stop the shown run after its step",
-    group: "Train",
-    words: "cancel end job worker",
-    blocked: () => {
-      const run = shownRun();
-      if (run === null) return "there is no run";
-      return run.state === "running" || run.state === "queued" ? null : "the run is not going on";
-    },
-    run: () => void stopRun(shownRun()!.id),
-  },
-  {
-    id: "resume-run",
-    title: "Resume the shown run",
-    group: "Train",
-    words: "continue go on job worker checkpoint",
-    blocked: () => {
-      const run = shownRun();
-      if (run === null) return "there is no run";
-      if (run.stream === "other-tab") return "another tab has the run";
-      return RESUMABLE.includes(run.state) ? null : "only a cancelled, failed or lost run can go on";
-    },
-    run: () => void resumeRun(shownRun()!.id),
-  },
-  {
-    id: "revert-student",
-    title: "Revert to the loaded student",
-    group: "Train",
-    words: "reset undo",
-    blocked: needs(noModelAtWork, ({ models }) =>
-      models.student?.origin === "updated" ? null : "the student was not updated here",
-    ),
-    run: () => void revertStudent(),
-  },
-  ...ROLES.map(
-    (role): Action => ({
-      id: `${role}-by-name`,
-      title: `Another ${role} by its name, or one kept in this browser`,
-      group: role === "teacher" ? "Tokens" : "Train",
-      words: "hub download model huggingface open",
-      run: () => openHub(role),
-    }),
-  ),
 ];

@@ -1,0 +1,26 @@
+/** What of the frame around the views is open. */
+import { create } from "zustand";
+import type { GuidePage } from "./guide-pages.ts";
+
+export const THEMES = ["system", "light", "dark"] as const;
+export type Theme = (typeof THEMES)[number];
+
+interface ShellState {
+  theme: Theme;
+  helpOpen: boolean;
+  paletteOpen: boolean;
+  /** The open page of the guide. */
+  guide: GuidePage | null;
+  /** Files are dragged over the page. */
+  dragging: boolean;
+}
+
+export const useShell = create<ShellState>(() => ({
+  theme: "system",
+  helpOpen: false,
+  paletteOpen: false,
+  guide: null,
+  dragging: false,
+}));
+
+export const setShell = useShell.setState;
