@@ -44,7 +44,7 @@ export default defineConfig({
   base: "./",
   build: { outDir: "dist/page", emptyOutDir: true, target: "es2022", chunkSizeWarningLimit: 1200 },
   // The workers' packages too, so that the first visit to the development server is not interrupted by a reload.
-  optimizeDeps: { entries: ["index.html", "src/app/workers/*.worker.ts"] },
+  optimizeDeps: { entries: ["index.html", "src/app/**/*.worker.ts"] },
   worker: { format: "es", plugins: () => [quiet()] },
   server: {
     host: "127.0.0.1",

@@ -1,5 +1,5 @@
 /** Our engine and ONNX Runtime on the same model and tokens, in one page. Not a part of the product. */
-import { onnxRuntime } from "../../src/app/workers/onnx-runtime.ts";
+import { onnxRuntime } from "../../src/app/compute/worker/onnx-runtime.ts";
 import type { FolderReader, ScoreRequest, Scorer } from "../../src/core/ports.ts";
 import { uniforms } from "../../src/core/seeded.ts";
 import { OnnxScorer } from "../../src/engine/onnx/index.ts";

@@ -1,16 +1,16 @@
 /** The library view over a library that is made up here: as many tasks as the address asks for. */
 import { createRoot } from "react-dom/client";
-import { emptyColumns } from "../../src/app/library/task-columns.ts";
-import type { TaskColumns, TaskSummary } from "../../src/app/model.ts";
-import { followUrl } from "../../src/app/place/navigate.ts";
-import { setUi } from "../../src/app/state/store.ts";
-import { LibraryView } from "../../src/app/views/library/library-view.tsx";
+import { setUi } from "../../src/app/compute/store.ts";
+import { emptyColumns } from "../../src/app/data/library/task-columns.ts";
+import type { TaskColumns, TaskSummary } from "../../src/app/data/model.ts";
+import { followUrl } from "../../src/app/data/navigate.ts";
+import { LibraryView } from "../../src/app/features/library/library-view.tsx";
 import { uniforms } from "../../src/core/seeded.ts";
 import { librarySummary } from "../../test/support/summaries.ts";
-import "../../src/app/styles/theme.css";
-import "../../src/app/styles/base.css";
-import "../../src/app/styles/shell.css";
-import "../../src/app/styles/library.css";
+import "../../src/app/base/styles/theme.css";
+import "../../src/app/base/styles/base.css";
+import "../../src/app/shell/shell.css";
+import "../../src/app/features/library/library.css";
 
 const THINGS = ["water", "gallium", "lead", "chocolate", "a red light bulb", "an electric circuit"];
 const PLACES = ["kitchen", "foundry", "workshop", "greenhouse", "hallway"];

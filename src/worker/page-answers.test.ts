@@ -2,8 +2,12 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, expectTypeOf, it, vi } from "vitest";
 import { z } from "zod";
-import { readAnswer } from "../app/library/read-answer.ts";
-import { checkAnswer, launchAnswer, printedAnswer, targetsAnswer } from "../app/runs/launched-answers.ts";
+import {
+  checkAnswer,
+  launchAnswer,
+  printedAnswer,
+  targetsAnswer,
+} from "../app/compute/runs/launched-answers.ts";
 import {
   deviceAnswer,
   filesAnswer,
@@ -12,8 +16,9 @@ import {
   jobsAnswer,
   planAnswer,
   resultsAnswer,
-} from "../app/runs/worker-answers.ts";
-import { worker } from "../app/runs/worker-client.ts";
+} from "../app/compute/runs/worker-answers.ts";
+import { worker } from "../app/compute/runs/worker-client.ts";
+import { readAnswer } from "../app/data/files/read-answer.ts";
 import { LaunchedRun, Printed } from "./api/launches.ts";
 import { Plan } from "./api/plan.ts";
 import { ResultFile } from "./api/results.ts";

@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { zipSync } from "fflate";
-import { modelFolders, tokenizerTexts } from "../../src/app/library/model-folder.ts";
-import { unpackZip } from "../../src/app/library/zip-archive.ts";
+import { modelFolders, tokenizerTexts } from "../../src/app/data/files/model-folder.ts";
+import { unpackZip } from "../../src/app/data/files/zip-archive.ts";
 import { listHubFiles, parseHubName } from "../../src/engine/hub/hub-client.ts";
 import { parseModelConfig } from "../../src/tensor/config.ts";
 import { readModelHeader } from "../../src/tensor/model-header.ts";

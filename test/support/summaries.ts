@@ -1,6 +1,6 @@
 /** Summaries of libraries and tasks as the page keeps them, of as little as a test has to say. */
-import { emptyColumns } from "../../src/app/library/task-columns.ts";
-import type { LibrarySummary, TaskSummary } from "../../src/app/model.ts";
+import { emptyColumns } from "../../src/app/data/library/task-columns.ts";
+import type { LibrarySummary, TaskSummary } from "../../src/app/data/model.ts";
 
 /** A task without records. */
 export const taskSummary = (task: string, place: number, more: Partial<TaskSummary> = {}): TaskSummary => ({

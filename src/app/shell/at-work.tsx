@@ -1,13 +1,13 @@
 /** One place in the header for everything that is running, wherever it was started: its progress, and a button that ends it. */
 import { useRef } from "react";
-import { useRuns } from "../runs/runs-store.ts";
-import { type Task, tasksAtWork } from "../session/at-work.ts";
-import { useHub } from "../session/hub.ts";
-import { useLiveRuns } from "../session/live-runs-store.ts";
-import { useWorkerCost } from "../session/worker-cost.ts";
-import { useSending } from "../session/worker-training.ts";
-import { useUi } from "../state/store.ts";
-import { shownText } from "../text/shown-text.ts";
+import { shownText } from "../base/text/shown-text.ts";
+import { useHub } from "../compute/hub/hub.ts";
+import { useRuns } from "../compute/runs/runs-store.ts";
+import { useUi } from "../compute/store.ts";
+import { useWorkerCost } from "../compute/training/worker-cost.ts";
+import { useSending } from "../compute/training/worker-training.ts";
+import { useLiveRuns } from "../features/evaluation/live-runs-store.ts";
+import { type Task, tasksAtWork } from "./at-work.ts";
 
 function useAtWork(): Task[] {
   const opening = useUi((ui) => ui.opening);

@@ -1,10 +1,10 @@
 /** What the user must know before reading on: faults of the link, a what-if, a question about a model, the missing GPU. */
 import { useRef } from "react";
-import { goHome } from "../place/navigate.ts";
-import { modelOrigins, openModel } from "../session/models.ts";
-import { openWithTokenizerFiles, openWithTokenizerOf } from "../session/pending-tokenizer.ts";
-import { ROLES, type Role, setUi, useUi } from "../state/store.ts";
-import { shownName, shownText } from "../text/shown-text.ts";
+import { shownName, shownText } from "../base/text/shown-text.ts";
+import { modelOrigins, openModel } from "../compute/models/models.ts";
+import { openWithTokenizerFiles, openWithTokenizerOf } from "../compute/models/pending-tokenizer.ts";
+import { ROLES, type Role, setUi, useUi } from "../compute/store.ts";
+import { goHome } from "../data/navigate.ts";
 import { WhatIfBadge } from "./what-if-badge.tsx";
 
 export function Banners() {

@@ -1,8 +1,9 @@
 /** The link to what is on the screen, for another tab or another person. */
-import { opensByItself } from "../place/library-link.ts";
-import { settleUrl } from "../place/navigate.ts";
-import { getUi } from "../state/store.ts";
-import { hint } from "./hint.ts";
+
+import { hint } from "../base/hint.ts";
+import { getUi } from "../compute/store.ts";
+import { settleUrl } from "../data/navigate.ts";
+import { opensByItself } from "../url/library-link.ts";
 
 export async function copyLink(): Promise<void> {
   const { library } = getUi();

@@ -1,7 +1,8 @@
 /** What models are computed on, and the other choice. */
-import { chooseDevice } from "../session/models.ts";
-import { isModelAtWork } from "../state/computing.ts";
-import { useUi } from "../state/store.ts";
+
+import { isModelAtWork } from "../compute/computing.ts";
+import { chooseDevice } from "../compute/models/models.ts";
+import { useUi } from "../compute/store.ts";
 
 export function DeviceMenu() {
   const device = useUi((ui) => ui.device);

@@ -1,11 +1,11 @@
 /** Files and folders dropped anywhere on the page. */
 import { type ReactNode, useEffect } from "react";
-import { navigate } from "../place/navigate.ts";
-import { openGames } from "../session/games.ts";
-import { openDropped } from "../session/open.ts";
-import { playWaiting } from "../session/play.ts";
-import { getUi } from "../state/store.ts";
-import { droppedFiles, type PathFile } from "./dropped-files.ts";
+import { droppedFiles, type PathFile } from "../base/dropped-files.ts";
+import { openGames } from "../compute/games/games.ts";
+import { playWaiting } from "../compute/games/play.ts";
+import { openDropped } from "../compute/open/open.ts";
+import { getUi } from "../compute/store.ts";
+import { navigate } from "../data/navigate.ts";
 import { gamesAmong } from "./dropped-games.ts";
 import { setShell, useShell } from "./shell-state.ts";
 

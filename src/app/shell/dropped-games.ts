@@ -1,6 +1,7 @@
 /** Which of the dropped files are games. */
-import { firstLine } from "../library/path-files.ts";
-import type { PathFile } from "./dropped-files.ts";
+
+import type { PathFile } from "../base/dropped-files.ts";
+import { firstLine } from "../data/files/path-files.ts";
 
 const isJson = ({ path }: PathFile): boolean => /\.json$/i.test(path);
 

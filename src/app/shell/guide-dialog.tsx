@@ -1,9 +1,9 @@
 /** The guide over whatever is shown: it stays open beside nothing, and closing it leaves the place as it was. */
 import { createElement, type ReactNode, useEffect, useRef, useState } from "react";
 import type { HtmlNode } from "../../../scripts/html-nodes.mjs";
+import { Scroller } from "../base/scroller.tsx";
 import { GUIDE_PAGES, GUIDE_TITLES, type GuidePage } from "./guide-pages.ts";
 import { GUIDE_TEXTS } from "./guide-texts.ts";
-import { Scroller } from "./scroller.tsx";
 import { setShell, useShell } from "./shell-state.ts";
 
 const close = (): void => setShell({ guide: null });

@@ -1,12 +1,12 @@
 /** The bar at the top: where one is, what is open, what it is computed on. */
 
-import { formatPlace } from "../place/link.ts";
-import { navigate } from "../place/navigate.ts";
-import { VIEWS } from "../place/place.ts";
-import { showLibrary } from "../session/libraries.ts";
-import { libraryNames } from "../state/libraries.ts";
-import { useUi } from "../state/store.ts";
-import { shownName } from "../text/shown-text.ts";
+import { shownName } from "../base/text/shown-text.ts";
+import { showLibrary } from "../compute/open/libraries.ts";
+import { useUi } from "../compute/store.ts";
+import { navigate } from "../data/navigate.ts";
+import { libraryNames } from "../data/open-libraries.ts";
+import { formatPlace } from "../url/link.ts";
+import { VIEWS } from "../url/place.ts";
 import { VIEW_TITLES } from "./actions/index.ts";
 import { AtWork } from "./at-work.tsx";
 import { DeviceMenu } from "./device-menu.tsx";

@@ -1,8 +1,8 @@
 /** The keyboard sheet and the legend of marks: a native dialog, so that focus and Escape behave. */
 import { useEffect, useRef } from "react";
+import { Mark } from "../base/mark.tsx";
 import { ACTIONS, GROUPS } from "./actions/index.ts";
 import { isMac, keyCaps, LOCAL_KEYS } from "./keys.ts";
-import { Mark } from "./mark.tsx";
 import { setShell, useShell } from "./shell-state.ts";
 
 export function HelpDialog() {

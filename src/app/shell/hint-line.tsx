@@ -1,6 +1,7 @@
 /** Where hints are shown; always there, so that screen readers hear what is put into it. */
-import { shownText } from "../text/shown-text.ts";
-import { useHint } from "./hint.ts";
+
+import { useHint } from "../base/hint.ts";
+import { shownText } from "../base/text/shown-text.ts";
 
 export function HintLine() {
   const text = useHint((state) => state.text);

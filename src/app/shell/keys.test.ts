@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Action } from "./actions/action.ts";
+import type { Action } from "../compute/action.ts";
 import { actionFor, type KeyPress, keyCaps } from "./keys.ts";
 
 const action = (id: string, keys: string[], more: Partial<Action> = {}): Action => ({

@@ -1,5 +1,5 @@
 /** From a key press to an action, and how keys are written. */
-import type { Action } from "./actions/action.ts";
+import type { Action } from "../compute/action.ts";
 
 /** Keys of what has the focus: they are handled there, and only named here. */
 export const LOCAL_KEYS: readonly { keys: readonly string[]; does: string }[] = [

@@ -2,12 +2,13 @@
  * The line at the bottom: the last notice, or how far an opening is; else what is open and what computes. It is always
  * there, so that nothing in the view moves when a notice comes.
  */
-import { stopOpening } from "../session/open.ts";
-import { undoLast, useUndo } from "../session/undo.ts";
-import type { Notice, Progress } from "../state/notice.ts";
-import { setUi, useUi } from "../state/store.ts";
-import { shownName, shownText } from "../text/shown-text.ts";
-import { countOf } from "./plural.ts";
+
+import type { Notice, Progress } from "../base/notice.ts";
+import { countOf } from "../base/plural.ts";
+import { shownName, shownText } from "../base/text/shown-text.ts";
+import { stopOpening } from "../compute/open/open.ts";
+import { setUi, useUi } from "../compute/store.ts";
+import { undoLast, useUndo } from "../data/undo.ts";
 
 export function StatusBar() {
   const notice = useUi((ui) => ui.notice);

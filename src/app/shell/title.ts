@@ -1,7 +1,7 @@
 /** The tab's title names the place, so that tabs and the history can be told apart. */
 import { useEffect } from "react";
-import { useUi } from "../state/store.ts";
-import { shownName } from "../text/shown-text.ts";
+import { shownName } from "../base/text/shown-text.ts";
+import { useUi } from "../compute/store.ts";
 
 /** Milliseconds after which a place has a title. */
 const REST = 120;

@@ -1,8 +1,9 @@
 /** Says on every view that what is shown is not the full method, and leads back to it. */
-import { isByHand, whatIfWords } from "../place/what-if.ts";
-import { resetWhatIf } from "../session/reset-what-if.ts";
-import { saveWhatIf } from "../session/what-if-record.ts";
-import { useUi } from "../state/store.ts";
+
+import { saveWhatIf } from "../compute/scoring/what-if-record.ts";
+import { useUi } from "../compute/store.ts";
+import { resetWhatIf } from "../data/reset-what-if.ts";
+import { isByHand, whatIfWords } from "../url/what-if.ts";
 
 export function WhatIfBadge() {
   const place = useUi((ui) => ui.place);

@@ -9,8 +9,8 @@ import {
   type SharedSource,
   sharedBlob,
   sharedImportFiles,
-} from "../../app/library/shared-files.ts";
-import { LibraryService } from "../../app/workers/library-service.ts";
+} from "../../app/data/files/shared-files.ts";
+import { LibraryService } from "../../app/data/library/library-service.ts";
 import { Harness } from "../testing/harness.ts";
 
 const FIXTURES = new URL("../../../test/fixtures/", import.meta.url).pathname;

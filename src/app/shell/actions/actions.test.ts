@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { chooseResponses } from "../../session/training-form.ts";
-import { useUi } from "../../state/store.ts";
+import { useUi } from "../../compute/store.ts";
+import { chooseResponses } from "../../compute/training/training-form.ts";
 import { ACTIONS, GROUPS } from "./index.ts";
 
 describe("the table of actions", () => {

@@ -1,14 +1,14 @@
 /** Actions that lead to another view, task or decision. */
 
-import { scoredTasks } from "../../library/scored-tasks.ts";
-import { goHome, goToDecision, goToTask, navigate } from "../../place/navigate.ts";
-import type { Place, View } from "../../place/place.ts";
-import { selectionOf } from "../../place/what-if.ts";
-import { shownColumns } from "../../state/libraries.ts";
-import { getUi, type UiState } from "../../state/store.ts";
-import { visibleTasks, wholeColumns } from "../../views/library/sort-tasks.ts";
-import { chooseVisit, visitMeant } from "../../views/task/compare/choose.ts";
-import { type Action, aDecisionFurther, aLibrary, needs } from "./action.ts";
+import { type Action, aDecisionFurther, aLibrary, needs } from "../../compute/action.ts";
+import { scoredTasks } from "../../compute/scoring/scored-tasks.ts";
+import { getUi, type UiState } from "../../compute/store.ts";
+import { chooseVisit, visitMeant } from "../../data/compared-visits.ts";
+import { visibleTasks, wholeColumns } from "../../data/library/sort-tasks.ts";
+import { goHome, goToDecision, goToTask, navigate } from "../../data/navigate.ts";
+import { shownColumns } from "../../data/open-libraries.ts";
+import type { Place, View } from "../../url/place.ts";
+import { selectionOf } from "../../url/what-if.ts";
 
 export const VIEW_TITLES: Record<View, string> = {
   library: "Library",

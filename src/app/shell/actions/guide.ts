@@ -1,9 +1,10 @@
 /** Actions that open a page of the guide. */
-import type { View } from "../../place/place.ts";
-import { getUi } from "../../state/store.ts";
+
+import type { Action } from "../../compute/action.ts";
+import { getUi } from "../../compute/store.ts";
+import type { View } from "../../url/place.ts";
 import { GUIDE_PAGES, GUIDE_TITLES, type GuidePage } from "../guide-pages.ts";
 import { setShell } from "../shell-state.ts";
-import type { Action } from "./action.ts";
 
 /** The page that speaks of a view. */
 function pageOf(view: View): GuidePage {

@@ -2,21 +2,22 @@
  * The table of actions: the keyboard, the `?` sheet and the palette read nothing else. To add an action, add an entry
  * to the list of its kind (docs/adding.md).
  */
-import { getUi } from "../../state/store.ts";
-import { hint } from "../hint.ts";
-import type { Action } from "./action.ts";
-import { GO } from "./go.ts";
-import { GRAPH } from "./graph.ts";
-import { GUIDE } from "./guide.ts";
-import { LIBRARIES } from "./libraries.ts";
-import { PAGE } from "./page.ts";
-import { PLAY } from "./play.ts";
-import { RUNS } from "./runs.ts";
-import { TOKENS } from "./tokens.ts";
-import { TRAINING } from "./training.ts";
-import { WHAT_IF } from "./what-if.ts";
 
-export { type Action, type ActionGroup, GROUPS } from "./action.ts";
+import { hint } from "../../base/hint.ts";
+import type { Action } from "../../compute/action.ts";
+import { getUi } from "../../compute/store.ts";
+import { LIBRARIES } from "../../features/library/actions.ts";
+import { PLAY } from "../../features/play/actions.ts";
+import { RUNS } from "../../features/runs/actions.ts";
+import { GRAPH } from "../../features/task/graph-actions.ts";
+import { WHAT_IF } from "../../features/task/what-if-actions.ts";
+import { TOKENS } from "../../features/tokens/actions.ts";
+import { TRAINING } from "../../features/training/actions.ts";
+import { GO } from "./go.ts";
+import { GUIDE } from "./guide.ts";
+import { PAGE } from "./page.ts";
+
+export { type Action, type ActionGroup, GROUPS } from "../../compute/action.ts";
 export { VIEW_TITLES } from "./go.ts";
 
 export const ACTIONS: readonly Action[] = [

@@ -1,15 +1,16 @@
 /** Actions on the page itself. */
-import { navigate } from "../../place/navigate.ts";
-import { cancelScoring } from "../../session/score.ts";
-import { undoLast, useUndo } from "../../session/undo.ts";
-import { getUi, setUi } from "../../state/store.ts";
+
+import type { Action } from "../../compute/action.ts";
+import { endTour, useTour } from "../../compute/open/tour-state.ts";
+import { cancelScoring } from "../../compute/scoring/score.ts";
+import { getUi, setUi } from "../../compute/store.ts";
+import { navigate } from "../../data/navigate.ts";
+import { undoLast, useUndo } from "../../data/undo.ts";
 import { copyLink } from "../copy-link.ts";
 import { isTyping } from "../is-typing.ts";
 import { setShell, THEMES, type Theme, useShell } from "../shell-state.ts";
 import { chooseTheme } from "../theme.ts";
 import { startTour } from "../tour/tour.ts";
-import { endTour, useTour } from "../tour-state.ts";
-import { type Action, } from "./action.ts";
 
 const THEME_TITLES: Record<Theme, string> = { system: "as the system", light: "light", dark: "dark" };
 

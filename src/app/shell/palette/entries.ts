@@ -1,13 +1,14 @@
 /** What the palette finds: the table of actions, and the places of the open library. */
-import type { Execution, LibrarySummary, TaskModel } from "../../model.ts";
-import { goToDecision, goToTask, navigate } from "../../place/navigate.ts";
-import { episodeAt } from "../../session/follow-place.ts";
-import { showLibrary } from "../../session/libraries.ts";
-import { libraryNames } from "../../state/libraries.ts";
-import type { UiState } from "../../state/store.ts";
-import { shownName } from "../../text/shown-text.ts";
+
+import { countOf } from "../../base/plural.ts";
+import { shownName } from "../../base/text/shown-text.ts";
+import { episodeAt } from "../../compute/open/follow-place.ts";
+import { showLibrary } from "../../compute/open/libraries.ts";
+import type { UiState } from "../../compute/store.ts";
+import type { Execution, LibrarySummary, TaskModel } from "../../data/model.ts";
+import { goToDecision, goToTask, navigate } from "../../data/navigate.ts";
+import { libraryNames } from "../../data/open-libraries.ts";
 import { ACTIONS, perform } from "../actions/index.ts";
-import { countOf } from "../plural.ts";
 import { type SearchText, searchText } from "./search.ts";
 
 export interface Entry {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { LibrarySummary, TaskSummary } from "../../model.ts";
-import { useUi } from "../../state/store.ts";
+import { useUi } from "../../compute/store.ts";
+import type { LibrarySummary, TaskSummary } from "../../data/model.ts";
 import { find } from "./find.ts";
 import { recentFirst } from "./recent.ts";
 

@@ -1,5 +1,5 @@
 /** From a query to the lines that are shown. */
-import type { UiState } from "../../state/store.ts";
+import type { UiState } from "../../compute/store.ts";
 import { type Entry, paletteEntries } from "./entries.ts";
 import { recentFirst } from "./recent.ts";
 import { search } from "./search.ts";

@@ -1,6 +1,6 @@
 /** Ctrl-K: a combobox over everything that can be done and gone to. A native dialog, so that focus behaves. */
 import { type KeyboardEvent, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
-import { useUi } from "../../state/store.ts";
+import { useUi } from "../../compute/store.ts";
 import { isMac, keyCaps } from "../keys.ts";
 import { setShell, useShell } from "../shell-state.ts";
 import type { Entry } from "./entries.ts";

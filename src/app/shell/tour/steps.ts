@@ -2,14 +2,15 @@
  * The guided tour of the sample: each step points at an element of a real view and says what stands there. Every figure
  * is read from the state of the page.
  */
-import type { DecisionModel } from "../../model.ts";
-import type { Place } from "../../place/place.ts";
-import { scoreDecision, scoreKey } from "../../session/score.ts";
-import { trainingForm } from "../../session/training-form.ts";
-import { isComputing } from "../../state/computing.ts";
-import type { TokenScores, UiState } from "../../state/store.ts";
-import { nats, probability, shortToken } from "../../views/tokens/format.ts";
-import { countOf } from "../plural.ts";
+
+import { nats, probability, shortToken } from "../../base/format.ts";
+import { countOf } from "../../base/plural.ts";
+import { isComputing } from "../../compute/computing.ts";
+import { scoreDecision, scoreKey } from "../../compute/scoring/score.ts";
+import type { TokenScores, UiState } from "../../compute/store.ts";
+import { trainingForm } from "../../compute/training/training-form.ts";
+import type { DecisionModel } from "../../data/model.ts";
+import type { Place } from "../../url/place.ts";
 
 export interface TourStep {
   id: string;

@@ -1,7 +1,7 @@
 /** The card of the tour beside what it points at. Not modal: the page can be used meanwhile. */
 import { type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from "react";
-import { useUi } from "../../state/store.ts";
-import { endTour, useTour } from "../tour-state.ts";
+import { endTour, useTour } from "../../compute/open/tour-state.ts";
+import { useUi } from "../../compute/store.ts";
 import { STEPS, type TourStep } from "./steps.ts";
 import { goToStep, startTour } from "./tour.ts";
 import { placeBeside, useTarget } from "./use-target.ts";

@@ -1,9 +1,10 @@
 /** Going through the tour, step by step. */
-import { navigate } from "../../place/navigate.ts";
-import { HOME } from "../../place/place.ts";
-import { openSample } from "../../session/open.ts";
-import { getUi } from "../../state/store.ts";
-import { endTour, rememberTour, useTour } from "../tour-state.ts";
+
+import { openSample } from "../../compute/open/open.ts";
+import { endTour, rememberTour, useTour } from "../../compute/open/tour-state.ts";
+import { getUi } from "../../compute/store.ts";
+import { navigate } from "../../data/navigate.ts";
+import { HOME } from "../../url/place.ts";
 import { STEPS } from "./steps.ts";
 
 /** Opens the sample if it is not open, and begins. Other libraries stay open beside it. */

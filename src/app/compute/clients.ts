@@ -1,0 +1,56 @@
+/** The workers as the drawing thread sees them; each starts when it is first asked for. */
+import * as Comlink from "comlink";
+import { startWorker } from "../base/worker/start-worker.ts";
+import { installErrorTransfer } from "../base/worker/transfer.ts";
+import type { NamedFile } from "../data/files/zip-archive.ts";
+import type { GamesApi } from "./games/games.worker.ts";
+import gamesScript from "./games/games.worker.ts?worker&url";
+import type { HubApi } from "./hub/hub.worker.ts";
+import hubScript from "./hub/hub.worker.ts?worker&url";
+import type { ArchiveApi } from "./models/archive.worker.ts";
+import archiveScript from "./models/archive.worker.ts?worker&url";
+import type { ComputeApi } from "./worker/compute.worker.ts";
+import computeScript from "./worker/compute.worker.ts?worker&url";
+
+installErrorTransfer();
+
+let games: Comlink.Remote<GamesApi> | null = null;
+
+export function gamesWorker(): Comlink.Remote<GamesApi> {
+  games ??= Comlink.wrap<GamesApi>(startWorker(gamesScript, "games"));
+  return games;
+}
+
+let hub: Comlink.Remote<HubApi> | null = null;
+
+export function hubWorker(): Comlink.Remote<HubApi> {
+  hub ??= Comlink.wrap<HubApi>(startWorker(hubScript, "hub"));
+  return hub;
+}
+
+/** A compute worker of its own; ending it stops whatever it does. */
+export interface ComputeClient {
+  api: Comlink.Remote<ComputeApi>;
+  end(): void;
+}
+
+export function startComputeWorker(): ComputeClient {
+  const worker = startWorker(computeScript, "compute");
+  const api = Comlink.wrap<ComputeApi>(worker);
+  const end = (): void => {
+    worker.terminate();
+    // What it played in may be a process of the worker's host.
+    void games?.closeComputeSessions();
+  };
+  return { api, end };
+}
+
+/** The files in a .zip, from a worker that lives as long as that takes. @throws InputError, as `unpackZip` */
+export async function unpackArchive(archive: NamedFile): Promise<NamedFile[]> {
+  const worker = startWorker(archiveScript, "archive");
+  try {
+    return await Comlink.wrap<ArchiveApi>(worker).unpackZip(archive);
+  } finally {
+    worker.terminate();
+  }
+}

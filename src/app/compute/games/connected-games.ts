@@ -1,0 +1,59 @@
+/** The games worker as another worker sees it. */
+import * as Comlink from "comlink";
+import type { PromptTemplate } from "../../../core/environment/index.ts";
+import type { EnvironmentConfig, LiveTask, TaskPlans } from "../../../core/loop/index.ts";
+import { GAME_PLANS } from "../../../simulator/game-set.ts";
+import type { TaskName } from "../../data/model.ts";
+import type { GamesApi } from "./games.worker.ts";
+import { RemoteEnvironment } from "./remote-environment.ts";
+
+let games: Comlink.Remote<GamesApi> | null = null;
+
+export function connectGames(port: MessagePort): void {
+  games = Comlink.wrap<GamesApi>(port);
+}
+
+export function connectedGames(): Comlink.Remote<GamesApi> {
+  if (games === null) throw new Error("the games worker is not connected");
+  return games;
+}
+
+/** A task of the open games, as the loops play it. */
+export function connectedTask({ environment, task }: TaskName): LiveTask {
+  return { environment, task, open: async () => new RemoteEnvironment(connectedGames(), environment) };
+}
+
+/**
+ * Tasks of the open games, as a config has them played.
+ *
+ * @param template in place of the environment's own
+ */
+export function openTasks(
+  {
+    name,
+    max_decisions: maxDecisions,
+    max_tokens: maxTokens,
+  }: Pick<EnvironmentConfig, "name" | "max_decisions" | "max_tokens">,
+  tasks: readonly string[],
+  template?: PromptTemplate,
+): LiveTask[] {
+  return tasks.map((task) => ({
+    ...connectedTask({ environment: name, task }),
+    ...(template === undefined ? {} : { template }),
+    maxDecisions,
+    maxTokens,
+  }));
+}
+
+/** The plans of the open games of an environment. */
+export function connectedPlans(environment: keyof typeof GAME_PLANS): TaskPlans {
+  return {
+    plan: (task) => connectedGames().plan({ environment, task }),
+    ...GAME_PLANS[environment],
+  };
+}
+
+/** How many episodes can be played in an environment at the same time, of those that were asked for. */
+export async function playedAtOnce(environment: string, asked: number): Promise<number> {
+  return Math.min(asked, await connectedGames().atOnce(environment));
+}

@@ -1,0 +1,155 @@
+/** Games of our own: how many, from which seed, how large, of which type; and games from files. */
+import { type FormEvent, useState } from "react";
+import { TASK_TYPES } from "../../../core/environment/alfworld/task-types.ts";
+import {
+  type MadeConfig,
+  MOST_PRODUCTS,
+  ROOM_SIZES,
+  SEED_LIMIT,
+} from "../../../core/environment/made-config.ts";
+import { ENVIRONMENT_NAMES, type EnvironmentName } from "../../../core/loop/live-config.ts";
+import { isOneOf } from "../../../core/one-of.ts";
+import type { GameEnvironment } from "../../../simulator/game-set.ts";
+import type { PathFile } from "../../base/dropped-files.ts";
+import { PickButton } from "../../base/pick-button.tsx";
+import { Count } from "./count.tsx";
+import { makeGames, openGames, stopOpeningGames, useGames } from "./games.ts";
+import { playWaiting } from "./play.ts";
+import { ScienceTasks } from "./science-tasks.tsx";
+
+const WORLDS = {
+  alfworld: "Household (ALFWorld)",
+  webshop: "Shop (WebShop’s pages)",
+  scienceworld: "ScienceWorld, on the worker",
+} as const satisfies Record<EnvironmentName, string>;
+
+/** Most games that a press makes: their tasks are a list that people look at. */
+const MOST = 1000;
+
+/** The games to play in: made here, opened from files, or the tasks of the worker's simulator. */
+export function ChooseGames() {
+  const [world, setWorld] = useState<EnvironmentName>("alfworld");
+  return (
+    <>
+      <label className="form-field">
+        <span className="caption">World</span>
+        <select
+          value={world}
+          onChange={({ target }) => isOneOf(ENVIRONMENT_NAMES, target.value) && setWorld(target.value)}
+        >
+          {Object.entries(WORLDS).map(([name, title]) => (
+            <option key={name} value={name}>
+              {title}
+            </option>
+          ))}
+        </select>
+      </label>
+      {world === "scienceworld" ? <ScienceTasks /> : <MakeGames environment={world} />}
+      <OpeningLine />
+    </>
+  );
+}
+
+function MakeGames({ environment }: { environment: GameEnvironment }) {
+  const busy = useGames(({ opening }) => opening !== null);
+  const make = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const [size, type] = [String(form.get("size")), String(form.get("type"))];
+    const made: MadeConfig = {
+      count: Number(form.get("count")),
+      seed: Number(form.get("seed")),
+      ...(isOneOf(ROOM_SIZES, size) ? { size } : {}),
+      ...(isOneOf(TASK_TYPES, type) ? { type } : {}),
+      ...(environment === "webshop" ? { products: Number(form.get("products")) } : {}),
+    };
+    if (await makeGames(environment, made)) await playWaiting();
+  };
+  return (
+    <form className="make-games" aria-label="Make games" onSubmit={(event) => void make(event)}>
+      <div className="make-row">
+        <Count
+          key={environment}
+          name="count"
+          label={environment === "webshop" ? "Shops" : "Games"}
+          value={environment === "webshop" ? 1 : 12}
+          most={environment === "webshop" ? 20 : MOST}
+        />
+        <Count name="seed" label="First seed" value={0} least={0} most={SEED_LIMIT - 1} />
+        {environment === "webshop" && (
+          <Count name="products" label="Products" value={200} most={MOST_PRODUCTS} />
+        )}
+      </div>
+      {environment === "alfworld" && (
+        <div className="make-row">
+          <label className="form-field">
+            <span className="caption">Size</span>
+            <select name="size" defaultValue="small">
+              {ROOM_SIZES.map((size) => (
+                <option key={size}>{size}</option>
+              ))}
+            </select>
+          </label>
+          <label className="form-field">
+            <span className="caption">Type</span>
+            <select name="type" defaultValue="">
+              <option value="">all types in turn</option>
+              {TASK_TYPES.map((type) => (
+                <option key={type}>{type}</option>
+              ))}
+            </select>
+          </label>
+        </div>
+      )}
+      <div className="open-buttons">
+        <button type="submit" disabled={busy}>
+          Make games
+        </button>
+        <OpenGames />
+      </div>
+    </form>
+  );
+}
+
+/** Files, or a folder of them. */
+export function OpenGames() {
+  const busy = useGames(({ opening }) => opening !== null);
+  const open = async (picked: PathFile[]): Promise<void> => {
+    if (await openGames(picked)) await playWaiting();
+  };
+  return (
+    <>
+      <PickButton
+        label="Game files and catalogues"
+        testId="pick-games"
+        accept=".tw-pddl,.json"
+        disabled={busy}
+        onPick={open}
+      >
+        Open games…
+      </PickButton>
+      <PickButton folder label="A folder of games" testId="pick-game-folder" disabled={busy} onPick={open}>
+        Open a folder of games…
+      </PickButton>
+    </>
+  );
+}
+
+function OpeningLine() {
+  const { opening, problem } = useGames();
+  if (opening !== null)
+    return (
+      <p className="note" role="status">
+        {opening.label}
+        {opening.total > 0 && `: ${opening.done} of ${opening.total}`}{" "}
+        <button type="button" onClick={stopOpeningGames}>
+          Stop
+        </button>
+      </p>
+    );
+  return problem === null ? null : (
+    <p className="run-line error" role="alert" data-testid="games-problem">
+      {problem}
+    </p>
+  );
+}

@@ -1,0 +1,100 @@
+/** ScienceWorld as the worker plays it for this page: whether it does, which tasks, and the page's sessions there. */
+import { checkTask } from "../../../core/environment/scienceworld/task-name.ts";
+import { EnvironmentError, InputError } from "../../../core/errors.ts";
+import type { ScienceWorldInfo } from "../../../simulator/session-contract.ts";
+import { getRuns, useRuns, type WorkerState } from "../runs/runs-store.ts";
+import { worker } from "../runs/worker-client.ts";
+import type { SimulatorSessions } from "./simulator-environment.ts";
+
+/** Why ScienceWorld cannot be played now, and what to do, in one line; null where it can. */
+export function simulatorProblem({ status, simulator }: WorkerState = getRuns().worker): string | null {
+  if (simulator !== null) return null;
+  if (status === "asking") return "The worker is being asked whether it has ScienceWorld.";
+  if (status === "lost") return "The worker, which plays ScienceWorld, does not answer.";
+  return (
+    "ScienceWorld runs in Java on the worker: start the worker with --simulator PATH, " +
+    "its wheel, JAR or package folder, and this page plays it."
+  );
+}
+
+/** The same, in components: told again when it changes. */
+export const useSimulatorProblem = (): string | null => useRuns((runs) => simulatorProblem(runs.worker));
+
+/** What the worker has. @throws InputError where it has none */
+export function requireSimulator(): ScienceWorldInfo {
+  const { simulator } = getRuns().worker;
+  if (simulator === null) throw new InputError(simulatorProblem() ?? "");
+  return simulator;
+}
+
+/** @throws InputError for the first task that the worker's simulator does not have */
+export function checkSimulatorTasks(tasks: readonly string[]): void {
+  const { tasks: all } = requireSimulator();
+  for (const task of tasks) checkTask(task, all);
+}
+
+/** Tasks of the simulator, by their parts. */
+export interface ChosenVariations {
+  /** All tasks where it is empty. */
+  name: string;
+  first: number;
+  /** At most so many of each task. */
+  count: number;
+  simplification: string;
+}
+
+/** @throws InputError where no task has these variations */
+export function variationTasks({ name, first, count, simplification }: ChosenVariations): string[] {
+  const chosen = requireSimulator().tasks.filter((task) => name === "" || task.name === name);
+  const tasks = chosen.flatMap((task) =>
+    Array.from(
+      { length: Math.max(0, Math.min(count, task.variations - first)) },
+      (_, n) => `${task.name}|${first + n}|${simplification}`,
+    ),
+  );
+  if (tasks.length > 0) return tasks;
+  const most = Math.max(0, ...chosen.map(({ variations }) => variations));
+  throw new InputError(
+    name === ""
+      ? `no task has a variation ${first}: the last one of any is ${most - 1}`
+      : `the variations of ${name} are 0 to ${most - 1}`,
+  );
+}
+
+/** @throws EnvironmentError in place of `fetch`'s own error: another try may do. */
+async function reached<T>(asked: Promise<T>): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof TypeError)
+      throw new EnvironmentError("the worker does not answer: is it still running?");
+    throw error;
+  }
+}
+
+/** Sessions that were begun here and not closed. */
+const begun = new Set<string>();
+
+export const simulatorSessions: SimulatorSessions = {
+  reset(session, task) {
+    begun.add(session);
+    return reached(worker.beginTask(session, task));
+  },
+  step: (session, action) => reached(worker.doAction(session, action)),
+  renew: (session) => reached(worker.renewSession(session)),
+  close(session) {
+    begun.delete(session);
+    return reached(worker.closeSession(session));
+  },
+  plan: async (task) => (await reached(worker.taskPlan(task))).actions,
+  async free() {
+    const simulator = await reached(worker.simulator());
+    return simulator === null ? 0 : simulator.most - simulator.open;
+  },
+};
+
+/** Ends all sessions with the page, so that its next visit finds the simulators free: a lease would keep them for a while. */
+export function endSimulatorSessions(): void {
+  for (const session of begun) void worker.closeSession(session, { keepalive: true }).catch(() => undefined);
+  begun.clear();
+}

@@ -1,0 +1,198 @@
+/**
+ * The trained student over a reload of its tab: the browser keeps it with the run that made it, and gives it back. Where
+ * it cannot be kept the page says so, and asks before it is closed.
+ */
+import { create } from "zustand";
+import { InputError } from "../../../core/errors.ts";
+import { faultNotice } from "../../base/faults.ts";
+import { countOf } from "../../base/plural.ts";
+import type { FolderFiles } from "../../data/files/blob-folder.ts";
+import { offerUndo } from "../../data/undo.ts";
+import { isComputing } from "../computing.ts";
+import { type KeptStudent, keepStudent, keptStudent } from "../runs/page-archive.ts";
+import { newestCheckpoint, type RunCheckpoint, runCheckpoints } from "../runs/run-checkpoints.ts";
+import { setUi } from "../store.ts";
+import {
+  type Opened,
+  restoreStudent,
+  revertStudent,
+  roleTokenizer,
+  studentState,
+  useStudentRun,
+} from "./models.ts";
+import { RUNS_FILE } from "./run-log.ts";
+import { sharedModel } from "./shared-model.ts";
+
+/** Why the present student is not kept, as the end of a sentence; null where it is, or belongs to no run. */
+export const useKept = create<{ problem: string | null }>(() => ({ problem: null }));
+
+/** Names the run whose student this tab has. */
+const KEY = "gcopd-student";
+
+/** Ids of opened students that are kept, since runs began with them. */
+const openedIds = new WeakMap<Opened, string>();
+
+async function keepOpened({ opened }: ReturnType<typeof studentState>): Promise<string | null> {
+  if (opened === null || opened.origin === "sample") return null;
+  const known = openedIds.get(opened);
+  if (known !== undefined) return known;
+  const id = `opened-${crypto.randomUUID()}`;
+  const { folder, tokenizer, origin, steps } = opened;
+  const { name, files, shared } = folder;
+  await keepStudent({
+    ...{ id, name, origin, steps, taken: {}, tokenizer, opened: null, log: null, files },
+    ...(shared === undefined ? {} : { shared }),
+  });
+  openedIds.set(opened, id);
+  return id;
+}
+
+/** How a browser says that there is no room, and anything else. */
+function refusal(error: unknown): string {
+  if (error instanceof Error && error.name === "QuotaExceededError")
+    return "there is no room for it: remove runs that are not needed";
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Notes, with a run that begins, what its checkpoints are read with. A fault is told when the student is to be kept. */
+export async function noteStudentOf(run: string): Promise<void> {
+  try {
+    const state = studentState();
+    const { folder, tokenizer = null, steps = 0, taken = {} } = state.student ?? {};
+    const log = folder?.files.get(RUNS_FILE);
+    const opened = await keepOpened(state);
+    await keepStudent({
+      ...{ id: run, name: "student", origin: "updated", steps, taken, tokenizer, opened },
+      ...{ log: log instanceof Blob ? log : null, files: null },
+    });
+  } catch {
+    // Said at its end.
+  }
+}
+
+/** Keeps the student as a run has just made it: by the run's last checkpoint, or else by its own files. */
+export async function keepTrained(run: string, done: number): Promise<void> {
+  const state = studentState();
+  const { student } = state;
+  if (student === null) return;
+  try {
+    const { folder, tokenizer, steps, taken = {} } = student;
+    const opened = await keepOpened(state);
+    const checkpoint = await newestCheckpoint(run).catch(() => null);
+    const log = folder.files.get(RUNS_FILE);
+    await keepStudent({
+      ...{ id: run, name: folder.name, origin: "updated", steps, taken, tokenizer, opened },
+      log: log instanceof Blob ? log : null,
+      files: checkpoint?.state.step === done ? null : folder.files,
+    });
+    if (useStudentRun.getState().id === run) useKept.setState({ problem: null });
+  } catch (error) {
+    if (useStudentRun.getState().id === run) useKept.setState({ problem: refusal(error) });
+  }
+}
+
+/** The student was saved elsewhere: nothing is lost with the page. */
+export function studentSaved(): void {
+  useKept.setState({ problem: null });
+}
+
+/** A student that is kept of a run of the page. */
+export interface KeptStudentOf {
+  kept: KeptStudent;
+  folder: FolderFiles;
+  /** After which of the run's steps; null where that is not known. */
+  step: number | null;
+}
+
+/**
+ * The student of a run of the page as it is kept; null where it is not.
+ *
+ * @throws InputError where its files are not as they were written
+ */
+export async function keptStudentOf(run: string): Promise<KeptStudentOf | null> {
+  const kept = await keptStudent(run);
+  if (kept === undefined) return null;
+  if (kept.files !== null) return { kept, folder: withLog(kept, kept.files), step: kept.taken[run] ?? null };
+  const checkpoint = await newestCheckpoint(run);
+  return checkpoint && fromCheckpoint(kept, checkpoint);
+}
+
+/** All students that are kept of a run of the page, the newest first; those that are not as they were written are none. */
+export async function keptStudentsOf(run: string): Promise<KeptStudentOf[]> {
+  const kept = await keptStudent(run);
+  if (kept === undefined) return [];
+  const { whole } = await runCheckpoints(run);
+  const students = whole.map((checkpoint) => fromCheckpoint(kept, checkpoint));
+  if (kept.files === null) return students;
+  const own = { kept, folder: withLog(kept, kept.files), step: kept.taken[run] ?? null };
+  return [own, ...students.filter(({ step }) => step !== own.step)];
+}
+
+function fromCheckpoint(kept: KeptStudent, { state, folder }: RunCheckpoint): KeptStudentOf {
+  return { kept, folder: withLog(kept, folder.files), step: state.step };
+}
+
+function withLog({ name, log }: KeptStudent, files: FolderFiles["files"]): FolderFiles {
+  return { name, files: log === null ? files : new Map([...files, [RUNS_FILE, log]]) };
+}
+
+/** The tokenizer that was kept with a student; the sample's where it was the sample's. */
+const tokenizerOf = async ({ tokenizer }: KeptStudent) => tokenizer ?? roleTokenizer("student");
+
+async function openedAgain(id: string | null): Promise<Opened | null> {
+  if (id === null) return null;
+  const kept = await keptStudent(id);
+  if (kept?.files == null) throw new InputError("the student that it was opened as is not kept any more");
+  const { name, files, shared, origin, steps } = kept;
+  const folder = shared === undefined ? { name, files } : await sharedModel(shared);
+  const opened = { folder, tokenizer: await tokenizerOf(kept), origin, steps };
+  openedIds.set(opened, id);
+  return opened;
+}
+
+async function readState(run: string): Promise<ReturnType<typeof studentState> | null> {
+  const found = await keptStudentOf(run);
+  if (found === null) return null;
+  const { kept, folder, step } = found;
+  const taken = { ...kept.taken, ...(step === null ? {} : { [run]: step }) };
+  const tokenizer = await tokenizerOf(kept);
+  const student: Opened = { folder, tokenizer, origin: "updated", steps: kept.steps, taken, run };
+  return { student, opened: await openedAgain(kept.opened) };
+}
+
+async function restore(): Promise<void> {
+  const run = sessionStorage.getItem(KEY);
+  if (run === null) return;
+  try {
+    const student = await restoreStudent(readState(run));
+    if (student === null) return;
+    offerUndo(
+      `The trained student of your last visit (${countOf(student.steps, "optimizer step")}) is here again; Undo goes back to the one that was opened`,
+      () => {
+        if (isComputing()) throw new InputError("a model is at work: stop it, then undo");
+        return revertStudent();
+      },
+      "student",
+    );
+  } catch (error) {
+    setUi({ notice: faultNotice(error) });
+  }
+}
+
+/** Gives the tab its student back, and notes which one it has for as long as the page lives. Returns the undo. */
+export function followStudent(): () => void {
+  void restore();
+  const leave = useStudentRun.subscribe(({ id }) => {
+    if (id === null) sessionStorage.removeItem(KEY);
+    else sessionStorage.setItem(KEY, id);
+    useKept.setState({ problem: null });
+  });
+  const ask = (event: BeforeUnloadEvent): void => {
+    if (useKept.getState().problem !== null) event.preventDefault();
+  };
+  addEventListener("beforeunload", ask);
+  return () => {
+    leave();
+    removeEventListener("beforeunload", ask);
+  };
+}

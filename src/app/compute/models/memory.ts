@@ -1,0 +1,90 @@
+/** What the models may take and will take: how the teacher is kept, the user's limit, and the plan of the next job. */
+import { create } from "zustand";
+import { InputError } from "../../../core/errors.ts";
+import type { MemoryPlan, WeightChoice } from "../../../tensor/index.ts";
+import { describeFault, isAbort } from "../../base/faults.ts";
+import type { ModelsJob, ModelsPlan } from "../worker/compute-service.ts";
+
+/** The plan of a job as it is shown; `problem` says why it would be refused, or why there is none. */
+export interface ShownPlan {
+  counting: boolean;
+  plan: MemoryPlan | null;
+  problem: string | null;
+  /** What the plan does not count, a sentence each. */
+  uncounted: readonly string[];
+}
+
+const NONE: ShownPlan = { counting: false, plan: null, problem: null, uncounted: [] };
+
+export type Job = ModelsJob["kind"];
+
+interface MemoryState {
+  /** How the matrices of the teacher are kept on the device. */
+  weights: WeightChoice;
+  /** GiB that the models may take together; null: no limit. */
+  limitGib: number | null;
+  plans: Record<Job, ShownPlan>;
+}
+
+export const useMemory = create<MemoryState>(() => ({
+  weights: "f32",
+  limitGib: null,
+  plans: { score: NONE, train: NONE },
+}));
+
+export const memory = useMemory.getState;
+
+export function setMemoryLimit(limitGib: number | null): void {
+  useMemory.setState({ limitGib });
+}
+
+export function memoryLimit(): number | null {
+  const { limitGib } = memory();
+  return limitGib === null ? null : limitGib * 2 ** 30;
+}
+
+/** Passes as the last accepted plan cut them; models are opened with these. */
+let passes: ModelsPlan["passes"] = {};
+export const plannedPasses = (): ModelsPlan["passes"] => passes;
+
+const asked: Record<Job, number> = { score: 0, train: 0 };
+
+function show(job: Job, shown: ShownPlan): void {
+  useMemory.setState(({ plans }) => ({ plans: { ...plans, [job]: shown } }));
+}
+
+const shownPlan = ({ plan, problem, uncounted }: ModelsPlan): ShownPlan => ({
+  counting: false,
+  plan,
+  problem,
+  uncounted,
+});
+
+/** Shows what a job will need. Faults are shown in its place; an answer that is overtaken by a later question is not. */
+export async function showPlan(job: Job, plan: () => Promise<ModelsPlan | null>): Promise<void> {
+  asked[job] += 1;
+  const mine = asked[job];
+  show(job, { ...memory().plans[job], counting: true });
+  try {
+    const found = await plan();
+    if (mine !== asked[job]) return;
+    show(job, found === null ? NONE : shownPlan(found));
+  } catch (error) {
+    if (mine !== asked[job] || isAbort(error)) return;
+    show(job, { ...NONE, problem: describeFault(error) });
+  }
+}
+
+/**
+ * Plans a job that is about to start.
+ *
+ * @throws InputError with the plan's numbers, where they are beyond the limit
+ */
+export async function requirePlan(job: Job, plan: () => Promise<ModelsPlan>): Promise<ModelsPlan["passes"]> {
+  asked[job] += 1;
+  const found = await plan();
+  show(job, shownPlan(found));
+  if (found.problem !== null) throw new InputError(found.problem);
+  passes = found.passes;
+  return passes;
+}

@@ -1,0 +1,24 @@
+import { sampleDigest } from "../../../core/record/indexed/index.ts";
+import type { RangedReader } from "../../../core/record/ranged-reader.ts";
+import { sha256Hex } from "../../../core/seeded.ts";
+import { blobFolder, type FolderFiles } from "../../data/files/blob-folder.ts";
+
+/** Files that decide what a model answers; the optimizer's state does not. */
+const DECIDES = /(?<!^optimizer)\.(safetensors|onnx|json)$/;
+
+/** Of a model's weights, config and tokenizer: names, sizes and samples of the bytes. */
+export async function modelDigest(folder: FolderFiles): Promise<string> {
+  const reader = blobFolder(folder);
+  const names = [...folder.files.keys()].filter((name) => DECIDES.test(name)).sort();
+  const parts: string[] = [];
+  for (const name of names) {
+    const file: RangedReader = {
+      name,
+      size: await reader.size(name),
+      modified: null,
+      read: (start, end) => reader.read(name, start, end),
+    };
+    parts.push(`${name} ${file.size} ${await sampleDigest(file)}`);
+  }
+  return sha256Hex(parts.join("\n"));
+}

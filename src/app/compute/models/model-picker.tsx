@@ -1,0 +1,139 @@
+/** Which model has a role, and another one from a folder, a .zip or the hub. */
+import { useRef } from "react";
+import type { WeightChoice } from "../../../tensor/index.ts";
+import { pickedFiles } from "../../base/dropped-files.ts";
+import { faultNotice } from "../../base/faults.ts";
+import { shownName } from "../../base/text/shown-text.ts";
+import { modelFolders } from "../../data/files/model-folder.ts";
+import { unpackArchive } from "../clients.ts";
+import { isModelAtWork } from "../computing.ts";
+import { openHub, useHub } from "../hub/hub.ts";
+import { useRuns } from "../runs/runs-store.ts";
+import { type Role, setUi, useUi } from "../store.ts";
+import { useMemory } from "./memory.ts";
+import { chooseTeacherWeights, openModel, useStudentRun } from "./models.ts";
+
+const ORIGINS = { sample: "the sample’s", own: "your own", updated: "updated here" } as const;
+
+async function open(role: Role, files: FileList | null): Promise<void> {
+  try {
+    const [folder] = await modelFolders(pickedFiles(files ?? []), unpackArchive);
+    if (folder !== undefined) await openModel(role, folder);
+    else if (files !== null && files.length > 0) {
+      setUi({
+        notice: {
+          kind: "error",
+          text: "What you picked has no config.json: expected a Hugging Face model folder, or an export to ONNX with its genai_config.json",
+        },
+      });
+    }
+  } catch (error) {
+    setUi({ notice: faultNotice(error) });
+  }
+}
+
+export function ModelPicker({ of: role }: { of: Role }) {
+  const model = useUi((ui) => ui.models[role]);
+  const shares = useRuns(({ worker }) => worker.files?.shared != null);
+  const trained = useStudentRun((run) => role === "student" && run.id !== null);
+  const folder = useRef<HTMLInputElement>(null);
+  const archive = useRef<HTMLInputElement>(null);
+  return (
+    <span className="model-picker" data-testid={`model-${role}`}>
+      <span>
+        {role}:{" "}
+        <strong>
+          {model === null
+            ? `${trained ? "trained in this browser" : "the sample’s"}, opened when needed`
+            : `${shownName(model.info.model)}, ${ORIGINS[model.origin]}`}
+        </strong>
+        {model !== null && model.steps > 0 && ` (${model.steps} steps)`}
+      </span>
+      <button type="button" onClick={() => folder.current?.click()}>
+        Folder…
+      </button>
+      <button type="button" onClick={() => archive.current?.click()}>
+        .zip…
+      </button>
+      <button type="button" onClick={() => openHub(role)}>
+        <HubState />
+      </button>
+      {shares && (
+        <button
+          type="button"
+          title="A model folder on the worker’s disk"
+          onClick={() => setUi({ sharedOpen: true })}
+        >
+          Worker…
+        </button>
+      )}
+      {role === "teacher" && <WeightsChoice />}
+      <input
+        ref={(input) => {
+          folder.current = input;
+          // React has no property for it, and without it the picker takes single files only.
+          input?.setAttribute("webkitdirectory", "");
+        }}
+        type="file"
+        hidden
+        aria-label={`Folder of the ${role}`}
+        data-testid={`pick-${role}-folder`}
+        onChange={(event) => {
+          void open(role, event.target.files).finally(() => {
+            if (folder.current) folder.current.value = "";
+          });
+        }}
+      />
+      <input
+        ref={archive}
+        type="file"
+        accept=".zip"
+        hidden
+        aria-label={`Archive of the ${role}`}
+        data-testid={`pick-${role}-zip`}
+        onChange={(event) => {
+          void open(role, event.target.files).finally(() => {
+            if (archive.current) archive.current.value = "";
+          });
+        }}
+      />
+    </span>
+  );
+}
+
+/** The button's words: how far a download is that goes on behind the closed dialog. */
+function HubState() {
+  const now = useHub((hub) => hub.download);
+  return now === null ? "By name…" : `Downloading, ${Math.floor((100 * now.done) / (now.total || 1))} %…`;
+}
+
+const WEIGHTS: Record<WeightChoice, string> = {
+  f32: "f32",
+  auto: "as stored",
+  f16: "f16",
+  bf16: "bf16",
+  int8: "int8",
+  int4: "int4",
+};
+
+/** How the teacher's matrices are kept on the device. */
+function WeightsChoice() {
+  const weights = useMemory((state) => state.weights);
+  const busy = useUi(isModelAtWork);
+  return (
+    <label>
+      weights{" "}
+      <select
+        value={weights}
+        disabled={busy}
+        onChange={(event) => chooseTeacherWeights(event.target.value as WeightChoice)}
+      >
+        {Object.entries(WEIGHTS).map(([choice, title]) => (
+          <option key={choice} value={choice}>
+            {title}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

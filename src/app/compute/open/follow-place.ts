@@ -1,0 +1,144 @@
+/** Loads what the place names, and says so where the library has nothing with that name. */
+import { InputError } from "../../../core/errors.ts";
+import { describeFault } from "../../base/faults.ts";
+import type { DecisionRequest } from "../../data/decisions.ts";
+import { keptDecisions } from "../../data/kept-decisions.ts";
+import { libraryWorker } from "../../data/library-client.ts";
+import { taskAt } from "../../data/library-place.ts";
+import type { LibrarySummary, TaskModel } from "../../data/model.ts";
+import { navigate } from "../../data/navigate.ts";
+import { linkKey, opensByItself } from "../../url/library-link.ts";
+import type { Place } from "../../url/place.ts";
+import { ofTask, selectionOf, sourcesKey } from "../../url/what-if.ts";
+import { getUi, setUi, useUi } from "../store.ts";
+import { followColumns } from "./libraries.ts";
+import { openLinked } from "./open.ts";
+
+/** The episode that a place names, or the first one when it names none. */
+export function episodeAt(task: TaskModel, place: Place) {
+  return place.episode === null
+    ? (task.episodes[0] ?? null)
+    : (task.episodes.find(({ id }) => id === place.episode) ?? null);
+}
+
+let sequence = 0;
+
+/** The link that was last opened by itself: one that failed is not tried again and again. */
+let tried: string | null = null;
+
+/** The decision that was shown last: tells which way one steps. */
+let last = 0;
+
+/** Makes the decisions beside the present one ready, when that is painted: two ahead, and one back. */
+function prepareBeside(request: DecisionRequest, count: number): void {
+  const by = request.decision < last ? -1 : 1;
+  last = request.decision;
+  const mine = sequence;
+  const beside = [by, 2 * by, -by]
+    .map((distance) => request.decision + distance)
+    .filter((decision) => decision >= 0 && decision < count)
+    .map((decision) => ({ ...request, decision }));
+  requestAnimationFrame(() =>
+    setTimeout(() => {
+      if (mine === sequence) void keptDecisions.prepare(beside);
+    }),
+  );
+}
+
+/** Follows the place for as long as the page lives. Returns the undo. */
+export function followPlace(): () => void {
+  const follow = (place: Place, library: LibrarySummary | null): void => {
+    sequence += 1;
+    if (library === null) {
+      const link = linkKey(place);
+      if (getUi().opening !== null || !opensByItself(place) || tried === link) return;
+      tried = link;
+      void openLinked(place);
+      return;
+    }
+    tried = null;
+    if (place.task === null) {
+      setUi({ task: null, decision: null, viewProblem: null });
+      return;
+    }
+    void load(place, library, sequence);
+  };
+  const { place, library } = getUi();
+  follow(place, library);
+  return useUi.subscribe((now, before) => {
+    const another = now.library !== before.library;
+    if (another && now.library !== null) void followColumns(now.library);
+    // A link that came while something else was opened waits for its turn.
+    const itsTurn = now.library === null && now.opening === null && before.opening !== null;
+    if (!another && !itsTurn && (now.place === before.place || isHowOnly(now.place, before.place))) return;
+    follow(now.place, now.library);
+  });
+}
+
+/** Parts of a place that say how something is shown that is loaded already. */
+const HOW: ReadonlySet<keyof Place> = new Set(["part", "token", "sides", "compare", "signal", "axis"]);
+
+/** True where two places differ only in how the same thing is shown: stepping through tokens reloads nothing. */
+function isHowOnly(now: Place, before: Place): boolean {
+  const changed = (Object.keys(now) as (keyof Place)[]).filter((key) => now[key] !== before[key]);
+  return changed.length > 0 && changed.every((key) => HOW.has(key));
+}
+
+async function load(place: Place, library: LibrarySummary, mine: number): Promise<void> {
+  const current = (): boolean => mine === sequence;
+  try {
+    const ref = taskAt(library, place);
+    if (ref === null) throw new InputError(`This library has no task “${place.task}”.`);
+    const shown = getUi().task;
+    const selection = selectionOf(place);
+    let task = shown;
+    const sameTask =
+      shown?.library === library.id && shown.task === ref.task && shown.environment === ref.environment;
+    if (shown === null || !sameTask || sourcesKey(shown.selection) !== sourcesKey(selection)) {
+      // What was wished of the task before is read by nobody.
+      void keptDecisions.prepare([]);
+      const { environment, task: name } = ref;
+      task = await libraryWorker().task({ library: library.id, environment, task: name }, selection);
+      if (!current()) return;
+      // Of the same task, what is shown stays until all that changes is here.
+      if (!sameTask) setUi({ task, decision: null });
+    }
+    if (task === null) return;
+    if (task.episodes.length === 0) {
+      setUi({ task, decision: null, viewProblem: null });
+      return;
+    }
+    const episode = episodeAt(task, place);
+    if (episode === null) throw new InputError(`Task ${task.task} has no episode “${place.episode}”.`);
+    if (place.decision >= episode.decisions) {
+      throw new InputError(
+        episode.decisions === 0
+          ? `Episode ${episode.id} has no decision at all.`
+          : `Episode ${episode.id} has no decision ${place.decision}: they go from 0 to ${episode.decisions - 1}.`,
+      );
+    }
+    if (place.episode === null) {
+      // The link names it from here on; the change leads back here.
+      navigate({ episode: episode.id });
+      return;
+    }
+    const request: DecisionRequest = {
+      library: library.id,
+      environment: ref.environment,
+      task: ref.task,
+      episode: episode.id,
+      decision: place.decision,
+      selection,
+      endOfTurn: place.endOfTurn,
+    };
+    // What is here is shown in the same frame as the place.
+    const model = keptDecisions.ready(request) ?? (await keptDecisions.get(request));
+    if (!current()) return;
+    setUi({ task, decision: model, viewProblem: null });
+    // Changes by hand are of this decision: those beside it are without them.
+    const beside = selectionOf(ofTask(place));
+    prepareBeside({ ...request, selection: beside }, episode.decisions);
+  } catch (error) {
+    if (current()) setUi({ decision: null, viewProblem: describeFault(error) });
+  }
+}

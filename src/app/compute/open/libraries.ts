@@ -1,0 +1,148 @@
+/** Showing, closing and taking in libraries. A closed one waits, with all that was scored in it, until its undo is gone. */
+import * as Comlink from "comlink";
+import { libraryWorker } from "../../data/library-client.ts";
+import { placeOn } from "../../data/library-place.ts";
+import type { LibrarySummary } from "../../data/model.ts";
+import { navigate } from "../../data/navigate.ts";
+import { counted, libraryFurther, libraryOf, type OpenLibrary, showing } from "../../data/open-libraries.ts";
+import { ofScoreKey } from "../../data/score-key.ts";
+import { offerUndo } from "../../data/undo.ts";
+import { linkKey } from "../../url/library-link.ts";
+import { HOME } from "../../url/place.ts";
+import { getUi, setUi, type UiState } from "../store.ts";
+
+/** Closed libraries whose closing can be undone: the worker still has them, paused. */
+const waiting = new Map<string, OpenLibrary>();
+
+/** Shows an open library, at the same task where it has it, else where it was left. */
+export function showLibrary(id: string): void {
+  const { libraries, library, place } = getUi();
+  const found = libraryOf(libraries, id);
+  if (found === null || found.summary === library) return;
+  navigate(placeOn(found.summary, place, found.left), "push");
+}
+
+/** Shows the library `by` further on in the order of their opening, around the end. */
+export function stepLibrary(by: 1 | -1): void {
+  const next = libraryFurther(getUi(), by);
+  if (next !== null) showLibrary(next.summary.id);
+}
+
+/** Why a library cannot be closed now; null when it can. */
+export function closeProblem({ training, scoring }: UiState, id: string | null): string | null {
+  if (id === null) return "no library is open";
+  if (training.status !== "idle" && training.library === id) return "a run reads it: stop the run first";
+  if (scoring.status === "running" || scoring.status === "cancelling")
+    return "a model is at work: cancel it first";
+  return null;
+}
+
+/** Closes a library; the one after it is shown in its place. */
+export function closeLibrary(id: string): void {
+  const { libraries, library, place } = getUi();
+  const at = libraries.findIndex(({ summary }) => summary.id === id);
+  const closed = libraries[at];
+  if (closed === undefined || closeProblem(getUi(), id) !== null) return;
+  const shown = library?.id === id;
+  const others = libraries.filter((each) => each !== closed);
+  setUi({ libraries: others });
+  if (shown) {
+    const next = others[at] ?? others.at(-1);
+    navigate(next === undefined ? { ...HOME } : placeOn(next.summary, place, next.left));
+  }
+  setAside(`${closed.summary.title} was closed`, shown ? { ...closed, left: place } : closed, { at, shown });
+}
+
+/** Keeps a library that is not among the open ones any more, for as long as that can be undone. */
+function setAside(label: string, closed: OpenLibrary, was: { at: number; shown: boolean }): void {
+  const { id } = closed.summary;
+  waiting.set(id, closed);
+  offerUndo(
+    label,
+    () => bringBack(id, was),
+    "closed-library",
+    () => {
+      waiting.delete(id);
+      forget(id);
+    },
+  );
+}
+
+function bringBack(id: string, { at, shown }: { at: number; shown: boolean }): void {
+  const back = waiting.get(id);
+  if (back === undefined) return;
+  waiting.delete(id);
+  const { libraries } = getUi();
+  const twin = libraries.find(({ summary }) => linkKey(summary.link) === linkKey(back.summary.link));
+  const others = libraries.filter((each) => each !== twin);
+  setUi({ libraries: [...others.slice(0, at), back, ...others.slice(at)] });
+  if (shown && back.left !== null) navigate(back.left, "push");
+  // What was shown may have been the one that gave way.
+  else setUi((ui) => showing(ui, ui.place));
+  if (twin !== undefined) forget(twin.summary.id);
+}
+
+/** Lets go of all that was kept of a library. */
+function forget(id: string): void {
+  void libraryWorker().close(id);
+  setUi(({ scores }) => ({
+    scores: Object.fromEntries(Object.entries(scores).filter(([key]) => ofScoreKey(key).library !== id)),
+  }));
+}
+
+/**
+ * Takes in a library that was just read. It comes beside those that are open; in the place of `replaces`, or of one that
+ * was opened from the same files. It is shown, unless a link opened it that the page does not stand at any more.
+ */
+export function takeLibrary(
+  summary: LibrarySummary,
+  {
+    byLink,
+    imported,
+    replaces,
+  }: { byLink: boolean; imported: OpenLibrary["imported"]; replaces: string | null },
+): void {
+  const { libraries, library, place } = getUi();
+  const key = linkKey(summary.link);
+  const at = libraries.findIndex(
+    (each) => each.summary.id === replaces || linkKey(each.summary.link) === key,
+  );
+  const before = libraries[at];
+  const taken: OpenLibrary = { summary, columns: summary.columns, imported, left: null };
+  setUi({
+    libraries:
+      before === undefined
+        ? [...libraries, taken]
+        : libraries.map((each) => (each === before ? taken : each)),
+    notice: null,
+    viewProblem: null,
+  });
+  // The link names what to show in it.
+  if (library === null && linkKey(place) === key) setUi((ui) => showing(ui, ui.place));
+  // Back leads to the library before, and to a link into one that is not open.
+  else if (!byLink) navigate({ ...HOME, ...summary.link }, place.library === null ? "replace" : "push");
+  if (before !== undefined) {
+    const shown = before.summary === library;
+    setAside(`${summary.title} was read again`, shown ? { ...before, left: place } : before, { at, shown });
+  }
+}
+
+let following = false;
+
+/** Lets the columns of the shown library be counted, and takes over what is counted. */
+export async function followColumns({ id, remote, columns, tasks }: LibrarySummary): Promise<void> {
+  if (!following) {
+    following = true;
+    await libraryWorker().onColumns(
+      Comlink.proxy((library, batch) => {
+        const aside = waiting.get(library);
+        // The last words of one that was closed meanwhile.
+        if (aside !== undefined) waiting.set(library, counted([aside], library, batch)[0]!);
+        else setUi(({ libraries }) => ({ libraries: counted(libraries, library, batch) }));
+      }),
+    );
+  }
+  await libraryWorker().show(id);
+  // Over the network that would download everything: only when it is asked for.
+  if (!remote && columns.counted < tasks.length) await libraryWorker().countAllColumns(id);
+}

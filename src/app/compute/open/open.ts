@@ -1,0 +1,250 @@
+/** Opening a library: the sample, picked or dropped files, addresses, files of the worker. What is open stays open. */
+import * as Comlink from "comlink";
+import { InputError } from "../../../core/errors.ts";
+import { indexFileName } from "../../../core/record/indexed/index.ts";
+import { checkAddress } from "../../base/address.ts";
+import type { PathFile } from "../../base/dropped-files.ts";
+import { describeFault, faultNotice, isAbort } from "../../base/faults.ts";
+import type { Progress } from "../../base/notice.ts";
+import { type FolderFile, type FolderFiles, wholeFile } from "../../data/files/blob-folder.ts";
+import { modelFolders } from "../../data/files/model-folder.ts";
+import { commonFolder, firstLine, isForeign, isRecordFile } from "../../data/files/path-files.ts";
+import type { OwnFiles } from "../../data/library/library.worker.ts";
+import type { OpenProgress } from "../../data/library/opening.ts";
+import { libraryWorker } from "../../data/library-client.ts";
+import type { LibrarySummary } from "../../data/model.ts";
+import { navigate } from "../../data/navigate.ts";
+import { libraryOf, type OpenLibrary } from "../../data/open-libraries.ts";
+import { sampleBase } from "../../data/sample-base.ts";
+import { sharedFolder } from "../../data/shared-folder.ts";
+import { type LibraryLink, SAMPLE_LINK } from "../../url/library-link.ts";
+import { HOME } from "../../url/place.ts";
+import { unpackArchive } from "../clients.ts";
+import { ensureTokenizers, openModel } from "../models/models.ts";
+import { openWhatIf } from "../scoring/what-if-record.ts";
+import { getUi, ROLES, setUi } from "../store.ts";
+import { takeLibrary } from "./libraries.ts";
+
+type ReadLibrary = (onProgress: (progress: OpenProgress) => void) => Promise<LibrarySummary>;
+
+interface How {
+  /** An address of the page asked for it, and names what to show. */
+  byLink?: boolean;
+  imported?: OpenLibrary["imported"];
+  /** The library that it takes the place of. */
+  replaces?: string | null;
+}
+
+async function open(label: string, read: ReadLibrary, how: How = {}): Promise<void> {
+  if (getUi().opening !== null) return;
+  let underWay = true;
+  const show = (opening: Progress): void => {
+    // The last words of a worker may arrive after its answer.
+    if (underWay) setUi({ opening });
+  };
+  show({ label, done: 0, total: 0, unit: "records" });
+  try {
+    const library = await read(Comlink.proxy(show));
+    // Without a tokenizer there are no token counts; the decision says so.
+    await ensureTokenizers().catch(describeFault);
+    const { byLink = false, imported = null, replaces = null } = how;
+    takeLibrary(library, { byLink, imported, replaces });
+    performance.mark("library-open");
+  } catch (error) {
+    setUi({ notice: isAbort(error) ? { kind: "info", text: "Opening was stopped." } : faultNotice(error) });
+  } finally {
+    underWay = false;
+    setUi({ opening: null });
+  }
+}
+
+/** Ends an opening that is under way; what was open before stays. */
+export function stopOpening(): void {
+  if (getUi().opening !== null) void libraryWorker().stopOpening();
+}
+
+/** Opens the sample; where it is open, shows it from the start. */
+export async function openSample(byLink = false): Promise<void> {
+  const { libraries, place } = getUi();
+  if (libraries.some(({ summary }) => summary.origin === "sample")) {
+    navigate({ ...HOME, ...SAMPLE_LINK }, place.library === null ? "replace" : "push");
+    return;
+  }
+  await open("Opening the sample…", (onProgress) => libraryWorker().openSample(sampleBase(), onProgress), {
+    byLink,
+  });
+}
+
+/** Opens libraries behind addresses, parted by white space. */
+export async function openAddresses(text: string, byLink = false): Promise<void> {
+  try {
+    const addresses = text.split(/\s+/).filter(Boolean).map(checkAddress);
+    if (addresses.length === 0) return;
+    await open("Asking the server…", (onProgress) => libraryWorker().openAddresses(addresses, onProgress), {
+      byLink,
+    });
+  } catch (error) {
+    setUi({ notice: faultNotice(error) });
+  }
+}
+
+/**
+ * Opens files of the folder that the worker shares, or a folder in it, whose path ends with a slash (`/` alone for all
+ * of it): the records in it, or what other programs recorded there, as when it is dropped. `again` says the environment.
+ */
+export async function openShared(
+  paths: readonly string[],
+  byLink = false,
+  again: { environment: string; replaces: string } | null = null,
+): Promise<void> {
+  try {
+    const worker = sharedFolder();
+    const environment = again?.environment ?? null;
+    await open(
+      "Asking the worker…",
+      (onProgress) => libraryWorker().openShared(worker, [...paths], environment, onProgress),
+      {
+        byLink,
+        replaces: again?.replaces ?? null,
+        imported: { from: [...paths], environment },
+      },
+    );
+  } catch (error) {
+    setUi({ notice: faultNotice(error) });
+  }
+}
+
+/** Opens what a link leads into, where a page can do that by itself. */
+export function openLinked({ library, disk, addresses }: LibraryLink): Promise<void> {
+  if (disk.length > 0) return openShared(disk, true);
+  if (addresses.length > 0) return openAddresses(addresses.join(" "), true);
+  return library === "sample" ? openSample(true) : Promise.resolve();
+}
+
+/** Whether a folder is a model: it has weights, or a config.json that speaks of one (others may be anybody's). */
+async function isModel({ files }: FolderFiles): Promise<boolean> {
+  if ([...files.keys()].some((name) => /\.(safetensors|onnx)$/.test(name))) return true;
+  const file = files.get("config.json");
+  const config = file === undefined ? "" : await (await wholeFile(file)).text();
+  return /"(model_type|architectures)"\s*:/.test(config);
+}
+
+const names = (files: readonly PathFile[]): string => {
+  const shown = files.slice(0, 3).map(({ path }) => path);
+  return files.length > 3 ? `${shown.join(", ")} and ${files.length - 3} more` : shown.join(", ");
+};
+
+/**
+ * Records make a library; folders with a config.json and weights (or a .zip of one) make models; both may come at once.
+ * A what-if record is opened in the library that is open, or that comes with it. Everything else is imported, as `gcopd import` does, when no records came with it.
+ */
+export async function openDropped(files: PathFile[]): Promise<void> {
+  try {
+    const records: PathFile[] = [];
+    const others: PathFile[] = [];
+    for (const file of files) {
+      (isRecordFile(file) && !(await isForeign(file)) ? records : others).push(file);
+    }
+    const models: FolderFiles[] = [];
+    for (const folder of await modelFolders(others, unpackArchive))
+      if (await isModel(folder)) models.push(folder);
+    const ofModels = new Set<FolderFile>(models.flatMap((folder) => [...folder.files.values()]));
+    const rest = others.filter(({ path, file }) => !ofModels.has(file) && !/\.zip$/i.test(path));
+    const { own, folder, scores, left, whatIfs } = await ownFiles(records);
+    if (own.length === 0 && (scores.length > 0 || left.length > 0)) {
+      throw new InputError(
+        scores.length > 0
+          ? "lists of teacher scores: open them together with the episodes that they belong to"
+          : "the index of a file: open it together with that file",
+        { file: scores[0]?.name ?? left[0]!.path },
+      );
+    }
+    rest.push(...left);
+    if (own.length > 0) {
+      await open("Opening your files…", (onProgress) =>
+        libraryWorker().openFiles({ records: own, folder, scores }, onProgress),
+      );
+      const { notice } = getUi();
+      if (rest.length > 0 && notice?.kind !== "error") {
+        const text = [notice?.text, `Not used beside the records: ${names(rest)}.`].filter(Boolean).join(" ");
+        setUi({ notice: { kind: "info", ...notice, text } });
+      }
+    } else if (rest.length > 0 && models.length === 0) {
+      await importFiles(rest);
+    } else if (models.length === 0 && whatIfs.length === 0 && files.length > 0) {
+      throw new InputError("expected a model folder with config.json and weights in it", {
+        file: names(files),
+      });
+    }
+    for (const folder of models) {
+      const role = ROLES.find((name) => folder.name.toLowerCase().includes(name));
+      if (role === undefined) setUi({ pendingFolder: folder });
+      else await openModel(role, folder);
+    }
+    if (whatIfs.length > 1) {
+      throw new InputError("several what-if records: open one at a time", {
+        file: names(whatIfs),
+      });
+    }
+    for (const file of whatIfs) await openWhatIf(file);
+  } catch (error) {
+    setUi({ notice: faultNotice(error) });
+  }
+}
+
+/** Records with the index that lies beside each, and lists of scores; what belongs to none of them is left. */
+async function ownFiles(files: readonly PathFile[]): Promise<{
+  own: OwnFiles["records"];
+  folder: OwnFiles["folder"];
+  scores: File[];
+  left: PathFile[];
+  whatIfs: PathFile[];
+}> {
+  const byPath = new Map(files.map((each) => [each.path, each]));
+  const sidecars = new Set<PathFile>();
+  const own: OwnFiles["records"] = [];
+  const used: PathFile[] = [];
+  const scores: File[] = [];
+  const left: PathFile[] = [];
+  const whatIfs: PathFile[] = [];
+  for (const { path } of files) {
+    const sidecar = byPath.get(indexFileName(path));
+    if (sidecar !== undefined) sidecars.add(sidecar);
+  }
+  for (const each of files) {
+    if (sidecars.has(each)) continue;
+    const what = await firstLine(each);
+    if (what === "index") left.push(each);
+    else if (what === "what-if") whatIfs.push(each);
+    else if (what === "scores") scores.push(each.file);
+    else {
+      used.push(each);
+      const sidecar = byPath.get(indexFileName(each.path))?.file;
+      own.push(sidecar === undefined ? { file: each.file } : { file: each.file, sidecar });
+    }
+  }
+  const folder = commonFolder(used).join("/");
+  return { own, folder: folder === "" ? null : folder, scores, left, whatIfs };
+}
+
+/** Imports other programs' recordings. */
+export function importFiles(files: PathFile[]): Promise<void> {
+  return open("Looking at your files…", (onProgress) => libraryWorker().import(files, onProgress, {}), {
+    imported: { from: files, environment: null },
+  });
+}
+
+const isPaths = (from: readonly (PathFile | string)[]): from is string[] =>
+  from.every((each) => typeof each === "string");
+
+/** Imports the recordings of an open library again, as those of an environment that they do not name themselves. */
+export async function importAgain(library: string, environment: string): Promise<void> {
+  const from = libraryOf(getUi().libraries, library)?.imported?.from;
+  if (from === undefined) return;
+  if (isPaths(from)) return openShared(from, false, { environment, replaces: library });
+  await open(
+    "Looking at your files…",
+    (onProgress) => libraryWorker().import(from, onProgress, { environment }),
+    { imported: { from, environment }, replaces: library },
+  );
+}

@@ -1,0 +1,49 @@
+import { shownName } from "../../base/text/shown-text.ts";
+import { canResume } from "../runs/launches.ts";
+import { ENDED, type Run } from "../runs/run.ts";
+import { cancelRun, removeRun, resumeRun, stopRun } from "../runs/run-actions.ts";
+
+/** What a run's state allows. */
+export function RunButtons({ run }: { run: Run }) {
+  const { id, state, title, stream, launched } = run;
+  // Another tab has it until it is written down.
+  const elsewhere = stream === "other-tab";
+  const of = `${shownName(title)}, ${id}`;
+  return (
+    <span className="run-buttons">
+      {(state === "running" || state === "queued") && (
+        <button type="button" onClick={() => void stopRun(id)} aria-label={`Stop after this step: ${of}`}>
+          Stop
+        </button>
+      )}
+      {!ENDED.includes(state) && (
+        <button type="button" onClick={() => void cancelRun(id)} aria-label={`Cancel at once: ${of}`}>
+          Cancel
+        </button>
+      )}
+      {canResume(run) && !elsewhere && (
+        <button type="button" onClick={() => void resumeRun(id)} aria-label={`Resume: ${of}`}>
+          Resume
+        </button>
+      )}
+      {ENDED.includes(state) && !elsewhere && (
+        <button
+          type="button"
+          onClick={() => {
+            if (
+              window.confirm(
+                launched === undefined
+                  ? `Remove “${shownName(title)}” with everything that was kept of it? This cannot be undone.`
+                  : `Remove “${shownName(title)}” from the list, with what was fetched of it? Its folder on the target stays: ${launched.folder}`,
+              )
+            )
+              void removeRun(id);
+          }}
+          aria-label={`Remove: ${of}`}
+        >
+          Remove…
+        </button>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,43 @@
+/** A run's state in a word with its mark, how far it is, and how long is left. */
+
+import { formatRange } from "../../base/eta.ts";
+import type { Launched } from "../runs/launched-answers.ts";
+import { ENDED, type Run } from "../runs/run.ts";
+import { timeLeft } from "../runs/run-time.ts";
+
+const MARKS: Record<Run["state"], string> = {
+  queued: "◌",
+  starting: "◔",
+  running: "▶",
+  cancelling: "◼",
+  cancelled: "▢",
+  failed: "✕",
+  lost: "?",
+  done: "✓",
+};
+
+export function RunStateLine({ run }: { run: Run }) {
+  const { state, stream, launched } = run;
+  return (
+    <span className={`run-state ${state}`}>
+      <span aria-hidden="true">{MARKS[state]}</span> {state === "cancelling" ? "ending" : state}
+      {stream === "lost" && !ENDED.includes(state) && " · not connected, trying again"}
+      {launched?.unreached != null && !ENDED.includes(state) && notReached(launched)}
+      {stream === "other-tab" && " · in another tab"}
+    </span>
+  );
+}
+
+/** Its state is what was heard then. */
+const notReached = ({ as_of: asOf }: Launched): string =>
+  asOf === null ? " · not reached yet" : ` · not reached since ${asOf.slice(11, 19)} UTC`;
+
+export function stepsText({ figures }: Run): string {
+  return figures.total === 0 ? "–" : `${figures.done} of ${figures.total}`;
+}
+
+export function leftText({ figures, state }: Run): string {
+  if (ENDED.includes(state)) return "";
+  const left = timeLeft(figures);
+  return left === null ? "known after the first step" : `${formatRange(left)} left`;
+}

@@ -1,0 +1,164 @@
+/** Keeps the runs of the worker as they are there: its list every few seconds, the events of each as they happen. */
+
+import { InputError } from "../../../core/errors.ts";
+import { serverEvents } from "./event-stream.ts";
+import { withGap } from "./fold.ts";
+import { Inbox } from "./inbox.ts";
+import { ENDED, NO_FIGURES, type Run } from "./run.ts";
+import { dropRun, getRuns, newRun, patchRun, putRun, useRuns } from "./runs-store.ts";
+import type { Job } from "./worker-answers.ts";
+import { hasWorker, worker } from "./worker-client.ts";
+
+/** Milliseconds between two looks at the list, and between two tries to connect again. */
+const LIST_MS = 4000;
+const AGAIN_MS = 1500;
+/** The worker sends something every 15 s. */
+const SILENT_MS = 45_000;
+
+const following = new Map<string, AbortController>();
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Follows the worker for as long as the page lives. */
+export function followWorker(): () => void {
+  if (!hasWorker()) {
+    useRuns.setState(({ worker: state }) => ({ worker: { ...state, status: "none" } }));
+    return () => undefined;
+  }
+  let stopped = false;
+  const look = async (): Promise<void> => {
+    await refreshRuns();
+    if (!stopped) timer = setTimeout(() => void look(), LIST_MS);
+  };
+  void look();
+  return () => {
+    stopped = true;
+    clearTimeout(timer);
+    for (const controller of following.values()) controller.abort();
+    following.clear();
+  };
+}
+
+/** Reads the worker's list now. */
+export async function refreshRuns(): Promise<void> {
+  try {
+    const { worker: known } = getRuns();
+    if (known.status !== "there") {
+      const asked = [worker.files(), worker.device(), worker.simulator()] as const;
+      const [files, device, simulator] = await Promise.all(asked);
+      const there = { status: "there", problem: null, files, simulator, device: device.message } as const;
+      useRuns.setState(({ worker: before }) => ({ worker: { ...before, ...there } }));
+    }
+    const before = getRuns().runs;
+    const all = await worker.jobs();
+    const jobs = all.filter(({ request }) => request.kind === "train");
+    noteScoreJobs(all);
+    for (const job of jobs) {
+      // A run that ended while the list was on its way is not as the list says any more.
+      if (getRuns().runs[job.id]?.state === before[job.id]?.state) takeJob(job);
+    }
+    const there = new Set(jobs.map(({ id }) => id));
+    for (const { id, where } of Object.values(getRuns().runs))
+      if (where === "worker" && !there.has(id) && jobs.length < 200) forget(id);
+  } catch (error) {
+    const problem = error instanceof InputError ? error.message : null;
+    useRuns.setState(({ worker: state }) => ({ worker: { ...state, status: "lost", problem } }));
+  }
+}
+
+function noteScoreJobs(jobs: readonly Job[]): void {
+  const scoreJobs = jobs
+    .filter(({ request, state }) => request.kind === "score" && !ENDED.includes(state))
+    .map(({ id, request, state }) => ({ id, title: request.title ?? id, state }));
+  const { worker: known } = getRuns();
+  if (JSON.stringify(scoreJobs) !== JSON.stringify(known.scoreJobs))
+    useRuns.setState({ worker: { ...known, scoreJobs } });
+}
+
+function forget(id: string): void {
+  following.get(id)?.abort();
+  following.delete(id);
+  dropRun(id);
+}
+
+/** A job as the API gave it, and its events from here on. */
+export function takeJob(job: Job): void {
+  const { id, state, request, message, created_at: created, ended_at: ended, command } = job;
+  const known = getRuns().runs[id];
+  const asked = typeof request.config === "object" ? request.config : { config: request.config };
+  const title = request.title ?? id;
+  const run: Run = {
+    ...(known ?? newRun({ id, where: "worker", title, config: asked, created })),
+    title,
+  };
+  const again = known !== undefined && ENDED.includes(known.state) && !ENDED.includes(state);
+  putRun({ ...run, command, ...(following.has(id) && !again ? {} : { state, message, ended }) });
+  if (known === undefined || again) void follow(id);
+}
+
+async function follow(id: string): Promise<void> {
+  following.get(id)?.abort();
+  const controller = new AbortController();
+  following.set(id, controller);
+  const { signal } = controller;
+  // From its first event: a run that went on has begun its figures before. Where it was not followed stays marked.
+  patchRun(id, ({ figures }) => ({
+    figures: { ...NO_FIGURES, marks: figures.marks.filter(({ kind }) => kind === "gap") },
+    events: [],
+    stream: "live",
+  }));
+  let last: string | null = null;
+  let lostAt: Date | null = null;
+  const inbox = new Inbox(id, signal);
+  while (!signal.aborted) {
+    // A worker that is there says so now and then: one that says nothing is not, whatever the connection looks like.
+    const silence = new Silence(SILENT_MS);
+    try {
+      const answer = await worker.events(id, last, AbortSignal.any([signal, silence.signal]));
+      if (lostAt !== null) {
+        const from = lostAt;
+        patchRun(id, ({ figures }) => ({ stream: "live", figures: withGap(figures, from, new Date()) }));
+        lostAt = null;
+      }
+      if (answer.status === 204 || answer.body === null) break;
+      for await (const event of serverEvents(answer.body, () => silence.broken())) {
+        if (event.id !== null) last = event.id;
+        inbox.put(event);
+      }
+      await inbox.emptied();
+      const state = getRuns().runs[id]?.state;
+      if (state === undefined || ENDED.includes(state)) break;
+    } catch {
+      if (signal.aborted) return;
+    } finally {
+      silence.end();
+      await inbox.emptied();
+    }
+    // The stream broke, or the worker was closed: it is asked for what is missing until it is there again.
+    lostAt ??= new Date();
+    patchRun(id, { stream: "lost" });
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+  }
+  if (following.get(id) === controller) following.delete(id);
+  patchRun(id, { stream: "closed" });
+}
+
+/** Aborts when nothing was heard for so long. */
+class Silence {
+  readonly #controller = new AbortController();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly ms: number) {
+    this.broken();
+  }
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+  /** Something was heard. */
+  broken(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#controller.abort(), this.ms);
+  }
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+}

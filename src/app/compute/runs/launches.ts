@@ -1,0 +1,164 @@
+/** Runs that the worker launched on targets: listed every few seconds, and what they print read from where it ended. */
+import { create } from "zustand";
+import { describeFault } from "../../base/faults.ts";
+import { runTitle } from "../training/training-data.ts";
+import { checkConfig } from "./config-fields.ts";
+import { withUnread } from "./fold.ts";
+import type { CheckStep, Launched, Target } from "./launched-answers.ts";
+import { launchedState } from "./launched-state.ts";
+import { isLoopEvent, type LoopEvent, loopEventProblem } from "./loop-event.ts";
+import { ENDED, RESUMABLE, type Run } from "./run.ts";
+import { dropRun, getRuns, newRun, patchRun, putRun, takeEvents } from "./runs-store.ts";
+import { hasWorker, worker } from "./worker-client.ts";
+
+const LIST_MS = 4000;
+
+interface TargetsState {
+  /** Where they are kept; null until they were read. */
+  file: string | null;
+  targets: Readonly<Record<string, Target>>;
+  /** Why they, or the runs on them, cannot be read. */
+  problem: string | null;
+  /** By target: what its last check found; null while it is being checked. */
+  checks: Readonly<Record<string, readonly CheckStep[] | null>>;
+}
+
+export const useTargets = create<TargetsState>(() => ({
+  file: null,
+  targets: {},
+  problem: null,
+  checks: {},
+}));
+
+/** How far what a run printed was read. */
+interface Read {
+  attempt: number;
+  from: number;
+  over: boolean;
+}
+
+const reading = new Map<string, Read>();
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Follows them for as long as the page lives. */
+export function followLaunches(): () => void {
+  if (!hasWorker()) return () => undefined;
+  let stopped = false;
+  const look = async (): Promise<void> => {
+    await refreshLaunches();
+    if (!stopped) timer = setTimeout(() => void look(), LIST_MS);
+  };
+  void look();
+  return () => {
+    stopped = true;
+    clearTimeout(timer);
+    reading.clear();
+  };
+}
+
+/** Reads targets and runs now. */
+export async function refreshLaunches(): Promise<void> {
+  try {
+    const [{ file, targets }, launches] = await Promise.all([worker.targets(), worker.launches()]);
+    useTargets.setState({ file, targets, problem: null });
+    for (const launched of launches) takeLaunched(launched);
+    const there = new Set(launches.map(({ id }) => id));
+    for (const { id, where } of Object.values(getRuns().runs))
+      if (where === "target" && !there.has(id)) forgetLaunched(id);
+    await Promise.all(launches.map(readPrinted));
+  } catch (error) {
+    // A worker that is gone is told of where its own runs are.
+    useTargets.setState({ problem: error instanceof TypeError ? null : describeFault(error) });
+  }
+}
+
+export function forgetLaunched(id: string): void {
+  reading.delete(id);
+  dropRun(id);
+}
+
+/** A run as the API gave it. */
+export function takeLaunched(launched: Launched): void {
+  const { id, config, created_at: created, words, reason, problem, as_of: asOf } = launched;
+  const known = getRuns().runs[id];
+  const title = launched.title ?? known?.title ?? titleOf(launched);
+  const state = launchedState(launched);
+  putRun({
+    ...(known ?? newRun({ id, where: "target", title, config: config ?? {}, created })),
+    title,
+    state,
+    message: problem ?? [words, reason].filter(Boolean).join("; "),
+    ended: ENDED.includes(state) ? asOf : null,
+    launched,
+    stream: ENDED.includes(state) ? "closed" : "live",
+  });
+}
+
+function titleOf({ id, config }: Launched): string {
+  const checked = config === null ? null : checkConfig(config).config;
+  return checked === null ? id : runTitle(checked);
+}
+
+/** Whether it can go on, or be submitted at last. */
+export const canResume = ({ state, launched }: Run): boolean =>
+  RESUMABLE.includes(state) && (launched === undefined || launched.doing === null);
+
+/** What a run printed since, attempt by attempt. */
+async function readPrinted({ id, attempt: newest, submitted }: Launched): Promise<void> {
+  const read = reading.get(id) ?? { attempt: 1, from: 0, over: false };
+  reading.set(id, read);
+  if (!submitted) return;
+  for (;;) {
+    if (read.over && read.attempt >= newest) return;
+    if (read.over) Object.assign(read, { attempt: read.attempt + 1, from: 0, over: false });
+    const { events, next, more, over } = await worker.printed(id, read.attempt, read.from);
+    if (reading.get(id) !== read) return;
+    takePrinted(
+      id,
+      events.filter(({ type }) => type === "progress").map(({ data }) => data),
+    );
+    Object.assign(read, { from: next, over });
+    if (!more && !over) return;
+  }
+}
+
+function takePrinted(id: string, printed: readonly Record<string, unknown>[]): void {
+  const events: LoopEvent[] = [];
+  for (const data of printed) {
+    if (isLoopEvent(data)) events.push(data);
+    else if (typeof data.type === "string") {
+      const problem = loopEventProblem(data) ?? "not an event of the loop";
+      patchRun(id, ({ figures }) => ({ figures: withUnread(figures, problem) }));
+    }
+  }
+  if (events.length > 0)
+    takeEvents(
+      id,
+      events.map((event) => ({ event, time: null })),
+    );
+}
+
+/** Adds a target, or replaces one. @throws InputError that names the key */
+export async function saveTarget(name: string, target: object, replace: boolean): Promise<void> {
+  const { file, targets } = await worker.addTarget(name, target, replace);
+  useTargets.setState(({ checks: { [name]: _old, ...checks } }) => ({ file, targets, checks }));
+}
+
+/** Tries every step that a run needs on a target. */
+export async function checkTarget(name: string): Promise<void> {
+  const put = (steps: readonly CheckStep[] | null): void =>
+    useTargets.setState(({ checks }) => ({ checks: { ...checks, [name]: steps } }));
+  put(null);
+  try {
+    put(await worker.checkTarget(name));
+  } catch (error) {
+    put([{ step: "check", verdict: "missing", text: describeFault(error) }]);
+  }
+}
+
+/** Takes over a run that another machine launched. */
+export async function importLaunched(target: string, folder: string): Promise<string> {
+  const launched = await worker.importLaunched(target, folder);
+  takeLaunched(launched);
+  return launched.id;
+}

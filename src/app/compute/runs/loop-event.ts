@@ -1,0 +1,133 @@
+/**
+ * What the page reads of an event of the loop. Events of a worker come over the network, from another version perhaps:
+ * they are checked here before anything is made of them. What the page does not read is kept for export as it came.
+ */
+import { z } from "zod";
+import { evaluationResultsShape } from "../../../core/evaluation/index.ts";
+
+const count = z.int().min(0);
+/** JSON has no NaN and no infinity: what is neither a number any more arrives as null. */
+const figure = z.number().nullable();
+const at = { step: count, stage: count };
+
+const model = z.object({
+  model: z.string(),
+  device: z.enum(["webgpu", "cpu", "server"]),
+  adapter: z.string(),
+  dtype: z.string(),
+  // Of a model that another program serves, and how far its log-probabilities, in nats, are from those of our own engine.
+  served: z
+    .object({
+      by: z.string(),
+      sameTokenizer: z.boolean(),
+      calibration: z
+        .object({
+          against: z.string(),
+          decisions: count,
+          tokens: count,
+          largest: z.number(),
+          mean: z.number(),
+        })
+        .nullable(),
+    })
+    .optional(),
+});
+
+const loopEvent = z.discriminatedUnion("type", [
+  z.object({
+    type: z.literal("start"),
+    steps: count,
+    // Runs of an earlier version did not tell it.
+    unit: z.enum(["episode", "task"]).optional(),
+    teacher: model,
+    student: model,
+    resumedFrom: count.nullable(),
+    // Runs of an earlier version had none.
+    parent: z.object({ name: z.string(), step: count }).nullish(),
+  }),
+  z.object({ type: z.literal("stage"), stage: count, name: z.string(), epochs: count }),
+  z.object({
+    type: z.literal("epoch"),
+    stage: count,
+    batches: count,
+    // Runs of an earlier version did not tell it.
+    repeating: count.optional(),
+  }),
+  z.object({ type: z.literal("step"), ...at }),
+  z.object({ type: z.literal("rollout"), ...at, episodes: count, successes: count }),
+  z.object({ type: z.literal("excluded"), ...at, episodes: z.array(z.unknown()), of: count, steps: count }),
+  z.object({ type: z.literal("scored"), ...at, contextTokens: count, seconds: figure }),
+  z.object({
+    type: z.literal("updated"),
+    ...at,
+    metrics: z.object({
+      loss: figure,
+      gradNorm: figure,
+      clipFraction: figure,
+      meanAdvantage: figure,
+      rolloutKl: figure,
+      alignment: figure,
+      tokens: count,
+      // Runs of an earlier version did not tell it.
+      sequenceTokens: count.optional(),
+    }),
+    seconds: figure,
+    tokensPerSecond: figure,
+  }),
+  z.object({ type: z.literal("evaluated"), step: count, seconds: figure, ...evaluationResultsShape }),
+  // Of runs of the page: what the student makes of decisions that the user watches.
+  z.object({
+    type: z.literal("held-out"),
+    step: count,
+    decisions: z.array(
+      z.object({
+        label: z.string(),
+        action: z.string().nullable(),
+        /** Whether the run trains on its episode. */
+        trained: z.boolean(),
+        /** Of the action's tokens together, natural log. */
+        logprob: figure,
+      }),
+    ),
+  }),
+  z.object({ type: z.literal("checkpoint"), step: count }),
+  z.object({
+    type: z.literal("fault"),
+    step: count,
+    message: z.string(),
+    // Workers of an earlier version covered it by the job's.
+    attempt: count.optional(),
+    attempts: count.optional(),
+  }),
+  z.object({ type: z.literal("damaged"), step: count, checkpoint: z.string(), reason: z.string() }),
+  z.object({
+    type: z.literal("stopped"),
+    step: count,
+    // Where a budget ended it: seconds that it may take, and has taken.
+    budget: z.object({ seconds: z.number(), spent: z.number() }).optional(),
+  }),
+  z.object({ type: z.literal("done"), step: count }),
+  z.object({
+    type: z.literal("work"),
+    what: z.string(),
+    done: z.number(),
+    total: z.number(),
+    unit: z.string(),
+  }),
+]);
+
+/** An event of the loop, or how far its present step is. */
+export type LoopEvent = z.infer<typeof loopEvent>;
+
+/** Why an object is no such event: the key and what was expected, as the end of a sentence; null where it is one. */
+export function loopEventProblem(data: Readonly<Record<string, unknown>>): string | null {
+  const { error } = loopEvent.safeParse(data);
+  if (error === undefined) return null;
+  const [issue] = error.issues;
+  const key = issue?.path.join(".") ?? "";
+  const kind = typeof data.type === "string" ? `“${data.type}” event` : "event";
+  return `${kind}${key === "" ? "" : `, key “${key}”`}: ${issue?.message ?? "not the expected form"}`;
+}
+
+export const isLoopEvent = (data: Readonly<Record<string, unknown>>): data is LoopEvent =>
+  loopEventProblem(data) === null;

@@ -1,0 +1,103 @@
+/** All runs that the page knows of, and the worker. */
+import { create } from "zustand";
+import type { ScienceWorldInfo } from "../../../simulator/session-contract.ts";
+import { foldEvents } from "./fold.ts";
+import type { LoopEvent } from "./loop-event.ts";
+import { NO_FIGURES, type Run } from "./run.ts";
+import type { WorkerFiles } from "./worker-answers.ts";
+
+export interface WorkerState {
+  /** `none`: no worker serves this page; `lost`: it does not answer now, or not in a form that the page can read. */
+  status: "none" | "asking" | "there" | "lost";
+  /** What is wrong with its answer, in one line; null while there is none. */
+  problem: string | null;
+  /** What it computes on, in words. */
+  device: string;
+  files: WorkerFiles | null;
+  /** ScienceWorld, where the worker plays it. */
+  simulator: ScienceWorldInfo | null;
+  /** Its scoring jobs that have not ended: they are not runs. */
+  scoreJobs: readonly Pick<Run, "id" | "title" | "state">[];
+}
+
+interface RunsState {
+  runs: Readonly<Record<string, Run>>;
+  worker: WorkerState;
+  /** The run that was started last here. */
+  latest: string | null;
+  /** Runs of earlier visits were read. */
+  restored: boolean;
+}
+
+export const useRuns = create<RunsState>(() => ({
+  runs: {},
+  worker: { status: "asking", problem: null, device: "", files: null, simulator: null, scoreJobs: [] },
+  latest: null,
+  restored: false,
+}));
+
+export const getRuns = useRuns.getState;
+
+export function newRun(run: Pick<Run, "id" | "where" | "title" | "config"> & Partial<Run>): Run {
+  return {
+    command: null,
+    state: "queued",
+    message: null,
+    created: new Date().toISOString(),
+    ended: null,
+    events: [],
+    figures: NO_FIGURES,
+    stream: "closed",
+    ...run,
+  };
+}
+
+export function putRun(run: Run): void {
+  useRuns.setState(({ runs }) => ({ runs: { ...runs, [run.id]: run } }));
+}
+
+export function patchRun(id: string, change: Partial<Run> | ((run: Run) => Partial<Run>)): void {
+  useRuns.setState(({ runs }) => {
+    const run = runs[id];
+    if (run === undefined) return {};
+    return { runs: { ...runs, [id]: { ...run, ...(typeof change === "function" ? change(run) : change) } } };
+  });
+}
+
+export function dropRun(id: string): void {
+  useRuns.setState(({ runs }) => {
+    const { [id]: _gone, ...rest } = runs;
+    return { runs: rest };
+  });
+}
+
+/** Takes one event of the loop into a run; `work` is shown and not kept. */
+export function takeEvent(id: string, event: LoopEvent, time: string): void {
+  takeEvents(id, [{ event, time }]);
+}
+
+/** Takes events in their order, and tells of them once. */
+export function takeEvents(id: string, taken: readonly { event: LoopEvent; time: string | null }[]): void {
+  patchRun(id, (run) => {
+    const events = [...run.events];
+    for (const { event, time } of taken) if (event.type !== "work") events.push({ time, ...event });
+    return {
+      figures: foldEvents(
+        run.figures,
+        taken.map(({ event, time }) => ({ time, ...event })),
+      ),
+      events,
+    };
+  });
+}
+
+/** Newest first. */
+export function sortedRuns(runs: Readonly<Record<string, Run>>): Run[] {
+  return Object.values(runs).sort((a, b) => b.created.localeCompare(a.created) || a.id.localeCompare(b.id));
+}
+
+/** The kind, a dash and 12 hexadecimal digits. */
+export function newRunId(kind: "page" | "train" | "collect" | "evaluate"): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(6));
+  return `${kind}-${[...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}

@@ -1,0 +1,192 @@
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { InputError } from "../../../core/errors.ts";
+import { worker } from "./worker-client.ts";
+
+const JOB = {
+  id: "train-00000000000a",
+  state: "running",
+  request: { kind: "train", config: { method: "gc-opd" }, title: "first", resume: "auto" },
+  command: ["gcopd", "train"],
+  attempt: 1,
+  message: null,
+  created_at: "2026-01-02T03:04:05.678Z",
+  ended_at: null,
+};
+const CALL = { sequences: 1, tokens: 453, seconds: 1.9 };
+const PLAN = {
+  total: 9,
+  items: [{ name: "student", part: "weights", bytes: 9 }],
+  work: {
+    episodes: 1,
+    decisions: 2,
+    epochs: 3,
+    steps: 4,
+    teacher_tokens: 5,
+    student_tokens: 6,
+    response_tokens: null,
+  },
+  device: { kind: "cpu", adapter: null },
+  problem: null,
+  time: { low: 1, high: 2, preparing: 0, teacher: [CALL], student: [CALL] },
+};
+const FILES = { jobs: "/d/jobs", shared: null, program: ["node"], environment: { A: "b" }, sample: null };
+const { id } = JOB;
+const { signal } = new AbortController();
+
+let answered: { status: number; body: string };
+let sent: { address: string; init: RequestInit }[];
+beforeEach(() => {
+  sent = [];
+  vi.stubGlobal("document", { querySelector: () => ({ content: "the token" }) });
+  vi.stubGlobal("fetch", async (address: string, init: RequestInit) => {
+    sent.push({ address, init });
+    return new Response(answered.body, { status: answered.status });
+  });
+});
+afterEach(() => vi.unstubAllGlobals());
+
+const inputError = (message: string) => ({ name: "InputError", message });
+const answer = (value: unknown, status = 200): void => {
+  answered = { status, body: typeof value === "string" ? value : JSON.stringify(value) };
+};
+
+/** Each question whose answer is read: its route, an answer, and one that is wrong at one key. */
+const QUESTIONS: readonly [string, () => Promise<unknown>, unknown, unknown, string][] = [
+  [
+    "GET /api/files",
+    worker.files,
+    FILES,
+    { ...FILES, program: "node" },
+    "program: expected array, received string",
+  ],
+  [
+    "GET /api/device",
+    worker.device,
+    { device: "cpu", message: "slow" },
+    { device: "tpu", message: "" },
+    'device: expected "webgpu" or "cpu", received "tpu"',
+  ],
+  [
+    "GET /api/jobs",
+    worker.jobs,
+    { jobs: [JOB] },
+    { jobs: [JOB, { ...JOB, state: "asleep" }] },
+    'jobs[1].state: expected "queued" or "starting" or "running" or "cancelling" or "cancelled" or "failed" or "lost" ' +
+      'or "done", received "asleep"',
+  ],
+  [
+    "POST /api/plan",
+    () => worker.plan({}, true, signal),
+    PLAN,
+    { ...PLAN, work: { ...PLAN.work, steps: null } },
+    "work.steps: expected number, received null",
+  ],
+  [
+    "POST /api/jobs",
+    () => worker.submit({}),
+    JOB,
+    { ...JOB, command: undefined },
+    "command: missing; expected array",
+  ],
+  [
+    `POST /api/jobs/${id}/stop`,
+    () => worker.act(id, "stop"),
+    JOB,
+    { ...JOB, id: 7 },
+    "id: expected string, received number",
+  ],
+  [
+    `PATCH /api/jobs/${id}`,
+    () => worker.rename(id, "second"),
+    JOB,
+    { ...JOB, request: { ...JOB.request, title: 2 } },
+    "request.title: expected string, received number",
+  ],
+  [
+    `PUT /api/jobs/${id}/inputs`,
+    () => worker.input(id, "a.jsonl", new Blob(["{}"])),
+    { path: "/d/a.jsonl", bytes: 2 },
+    { bytes: 2 },
+    "path: missing; expected string",
+  ],
+  [
+    `GET /api/jobs/${id}/results`,
+    () => worker.results({ id, where: "worker" }),
+    { folder: "/d/out", files: [{ path: "a", bytes: 2 }] },
+    { folder: "/d/out", files: [{ path: "a", bytes: -1 }] },
+    "files[0].bytes: expected at least 0, received -1",
+  ],
+];
+
+describe("answers of the worker", () => {
+  it.each(QUESTIONS)("%s is read, asked with the token", async (route, ask, right) => {
+    answer(right);
+    await expect(ask()).resolves.toBeDefined();
+    expect(sent).toHaveLength(1);
+    const { address, init } = sent[0]!;
+    expect(`${init.method ?? "GET"} ${address.replace(/^\./, "").split("?")[0]}`).toBe(route);
+    expect(new Headers(init.headers).get("Authorization")).toBe("Bearer the token");
+  });
+
+  it.each(QUESTIONS)(
+    "%s in another form is one error that names route and key",
+    async (route, ask, _, wrong, what) => {
+      answer(wrong);
+      await expect(ask()).rejects.toMatchObject(
+        inputError(`${route}, ${what}: is the worker of another version?`),
+      );
+      answer("<!doctype html>");
+      await expect(ask()).rejects.toMatchObject(
+        inputError(`${route}: expected an answer in JSON: is the worker of another version?`),
+      );
+      answer(3);
+      await expect(ask()).rejects.toThrow(`${route}: expected object, received number`);
+    },
+  );
+
+  it("are an InputError or of the form, whatever comes", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...QUESTIONS), fc.json(), async ([route, ask], body) => {
+        answer(body);
+        await ask().catch((error: unknown) => {
+          expect(error).toBeInstanceOf(InputError);
+          expect(String(error)).toContain(route);
+        });
+      }),
+    );
+  });
+
+  it("keep what a newer worker tells beside them to themselves", async () => {
+    answer({ ...FILES, colour: "blue" });
+    expect(await worker.files()).toEqual(FILES);
+  });
+});
+
+describe("a refusal", () => {
+  it("is the worker's own line", async () => {
+    answer({ error: "job x: there is no such job" }, 404);
+    await expect(worker.results({ id: "x", where: "worker" })).rejects.toMatchObject(
+      inputError("job x: there is no such job"),
+    );
+  });
+
+  it.each(["", "<html>", "[]", "null", '{"error":3}'])(
+    "that is not its own (%s) is its status",
+    async (body) => {
+      answer(body, 502);
+      await expect(worker.jobs()).rejects.toMatchObject(inputError("GET /api/jobs: the worker answered 502"));
+    },
+  );
+});
+
+it("resumes a job as it was, or within other memory and hours", async () => {
+  answer(JOB, 202);
+  await worker.resume(id);
+  await worker.resume(id, { memory_limit_gib: 2.5, hours: 12 });
+  expect(sent.map(({ address }) => address)).toEqual(Array(2).fill(`./api/jobs/${id}/resume`));
+  expect(sent.map(({ init: { method, body } }) => [method, body])).toEqual([
+    ["POST", undefined],
+    ["POST", '{"memory_limit_gib":2.5,"hours":12}'],
+  ]);
+});

@@ -1,0 +1,46 @@
+import { expect, it } from "vitest";
+import { type Distribution, tokenPlace } from "../side.ts";
+import { furtherLogprobs, unknownListed } from "./known-distribution.ts";
+
+/** Two places, with two most probable tokens each. */
+const of = (topIds: number[]): Distribution => ({
+  entropy: new Float32Array(2),
+  top: 2,
+  topIds: Uint32Array.from(topIds),
+  topLogprobs: new Float32Array(4),
+  texts: new Map(),
+});
+
+const one = of([1, 2, 3, 4]);
+const other = of([2, 9, 3, 4]);
+
+it("finds what another side lists and this one does not know, place by place", () => {
+  expect(unknownListed(one, [one, other])).toEqual([{ position: 0, id: 9 }]);
+  expect(unknownListed(other, [one, other])).toEqual([{ position: 0, id: 1 }]);
+  expect(unknownListed(one, [one])).toEqual([]);
+});
+
+it("asks for them with the hidden row of their place, as far as its model has them", async () => {
+  const far = of([100, 2, 7, 8]);
+  const asked: [number[], number[]][] = [];
+  const further = await furtherLogprobs(
+    one,
+    [one, far],
+    Float32Array.of(10, 11, 20, 21),
+    async (rows, ids) => {
+      asked.push([[...rows], ids]);
+      return Float32Array.from(ids, (id) => -id);
+    },
+    100,
+  );
+  expect(asked).toEqual([
+    [
+      [20, 21, 20, 21],
+      [7, 8],
+    ],
+  ]);
+  expect([...further]).toEqual([
+    [tokenPlace(1, 7), -7],
+    [tokenPlace(1, 8), -8],
+  ]);
+});

@@ -1,0 +1,174 @@
+/** One run of scoring at a time: passes of the models, with progress, an ETA as a range, a cancel and one fault line. */
+import * as Comlink from "comlink";
+import type { EngineInfo } from "../../../core/ports.ts";
+import { type Range, remaining } from "../../base/eta.ts";
+import { describeFault, isAbort, isDeviceFault } from "../../base/faults.ts";
+import type { FolderFiles } from "../../data/files/blob-folder.ts";
+import type { ComputeClient } from "../clients.ts";
+import { isComputing } from "../computing.ts";
+import { memory } from "../models/memory.ts";
+import { computeWorker, endComputeWorker, ensureModel, ensureTokenizers } from "../models/models.ts";
+import { stopComputing } from "../models/stop-computing.ts";
+import type { SideModel } from "../side.ts";
+import { getUi, type Role, type ScoringJob, setUi } from "../store.ts";
+import type { Scored, Wanted } from "../worker/compute-service.ts";
+
+export { scoreKey } from "../../data/score-key.ts";
+
+/** Cancelled runs end their worker, and what it was asked for never answers: each run knows if it is still the one. */
+let run = 0;
+
+/** A response under one context. */
+export interface Pass {
+  model: SideModel;
+  label: string;
+  promptIds: readonly number[];
+  responseIds: readonly number[];
+  /** What to tell beside the log-probabilities; nothing when absent. */
+  wanted?: Wanted;
+}
+
+/** What a pass gave. */
+export type PassResult = Omit<Scored, "id">;
+
+/** What a run does, one after the other. Each throws once the run is over or another one took its place. */
+export interface ScoringRun {
+  /** The decision's key: see `scoreKey`. */
+  key: string;
+  /** Opens the model of a role. */
+  open(role: Role): Promise<void>;
+  /** Opens a further model, in the place of the one before; it is closed with the run. */
+  openOther(folder: FolderFiles): Promise<EngineInfo>;
+  /** Waits for something else than the device. */
+  wait<T>(work: Promise<T>): Promise<T>;
+  /** Scores in order, with progress and the time that is left; `onResult` is told of each pass as it ends. */
+  score(
+    passes: readonly Pass[],
+    onResult: (index: number, result: PassResult, seconds: number) => void,
+  ): Promise<void>;
+  /** Says what is being done where it is none of the above. */
+  show(label: string, done: number, total: number, eta: Range | null, unit?: string): void;
+  /** Works through jobs of several sequences each, with progress over the tokens of all. */
+  together(
+    jobs: readonly { label: string; tokens: number }[],
+    work: (index: number, call: CallTogether) => Promise<void>,
+  ): Promise<void>;
+}
+
+/** Scores sequences in one call of a model: what they have in common is computed once. */
+export type CallTogether = (
+  model: SideModel,
+  sequences: readonly Pick<Pass, "promptIds" | "responseIds">[],
+  wanted: Wanted,
+) => Promise<PassResult[]>;
+
+/** One run of scoring at a time, with its progress, its fault and its end in the store. */
+export async function runScoring(
+  job: ScoringJob,
+  key: string,
+  work: (run: ScoringRun) => Promise<void>,
+): Promise<void> {
+  if (isComputing()) return;
+  run += 1;
+  const mine = run;
+  const wait = async <T>(waited: Promise<T>): Promise<T> => {
+    const result = await waited;
+    if (mine !== run) throw new DOMException("another run took its place", "AbortError");
+    return result;
+  };
+  const show: ScoringRun["show"] = (label, done, total, eta, unit = "tokens") => {
+    if (mine !== run || getUi().scoring.status === "cancelling") return;
+    setUi({ scoring: { status: "running", job, key, label, done, total, unit, eta } });
+  };
+  let api: ComputeClient["api"] | null = null;
+  const open = async (role: Role): Promise<void> => {
+    show(`Opening the ${role}`, 0, 0, null);
+    ({ api } = await wait(ensureModel(role)));
+  };
+  let others = false;
+  const openOther: ScoringRun["openOther"] = async (folder) => {
+    show(`Opening ${folder.name}`, 0, 0, null);
+    await wait(ensureTokenizers());
+    ({ api } = await wait(computeWorker()));
+    others = true;
+    return wait(
+      api.loadOther(
+        folder,
+        memory().weights,
+        Comlink.proxy(({ done, total }) => show(`Opening ${folder.name}`, done, total, null)),
+      ),
+    );
+  };
+  const score: ScoringRun["score"] = async (passes, onResult) => {
+    if (api === null) throw new Error("no model was opened");
+    const lengths = passes.map(({ promptIds, responseIds }) => promptIds.length + responseIds.length);
+    const total = lengths.reduce((sum, n) => sum + n, 0);
+    const began = performance.now();
+    let before = 0;
+    for (const [i, { model, label, promptIds, responseIds, wanted = {} }] of passes.entries()) {
+      const passBegan = performance.now();
+      const tell = (done: number): void =>
+        show(label, before + done, total, remaining(lengths, i, (performance.now() - began) / 1000));
+      tell(0);
+      const [result] = await wait(
+        api.score(
+          model,
+          [{ id: key, promptIds, responseIds }],
+          wanted,
+          Comlink.proxy((progress) => tell(progress.done)),
+        ),
+      );
+      onResult(i, result!, (performance.now() - passBegan) / 1000);
+      before += lengths[i]!;
+    }
+  };
+  const together: ScoringRun["together"] = async (jobs, work) => {
+    const lengths = jobs.map(({ tokens }) => tokens);
+    const total = lengths.reduce((sum, n) => sum + n, 0);
+    const began = performance.now();
+    let before = 0;
+    for (const [i, { label, tokens }] of jobs.entries()) {
+      const tell = (done: number): void =>
+        show(label, before + done, total, remaining(lengths, i, (performance.now() - began) / 1000));
+      tell(0);
+      await work(i, (model, sequences, wanted) =>
+        wait(
+          api!.score(
+            model,
+            sequences.map(({ promptIds, responseIds }, n) => ({ id: `${key} ${n}`, promptIds, responseIds })),
+            wanted,
+            Comlink.proxy((progress) => tell(progress.done)),
+          ),
+        ),
+      );
+      before += tokens;
+    }
+  };
+  try {
+    show("Getting ready", 0, 0, null);
+    await work({ key, open, openOther, wait, score, show, together });
+    if (mine === run) setUi({ scoring: { status: "idle" } });
+  } catch (error) {
+    if (mine !== run) return;
+    // Another one is started, with another device, when there is something to compute again.
+    if (isDeviceFault(error)) endComputeWorker();
+    setUi({
+      scoring: isAbort(error)
+        ? { status: "idle" }
+        : { status: "failed", job, key, message: describeFault(error) },
+    });
+  } finally {
+    if (others && mine === run) void computeWorker().then((client) => client.api.closeOther());
+  }
+}
+
+/** Asks the scoring to stop; a pass that does not hear is ended with its worker. */
+export async function cancelScoring(): Promise<void> {
+  const { scoring } = getUi();
+  if (scoring.status !== "running") return;
+  const mine = run;
+  setUi({ scoring: { status: "cancelling", job: scoring.job, key: scoring.key } });
+  if (!(await stopComputing(() => mine === run && getUi().scoring.status === "cancelling"))) return;
+  run += 1;
+  setUi({ scoring: { status: "idle" } });
+}

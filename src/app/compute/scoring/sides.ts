@@ -1,0 +1,174 @@
+/** Further sides of a scored decision: other contexts of the teacher on the same response, one pass each. */
+
+import type { EngineInfo } from "../../../core/ports.ts";
+import type { TokenizerHashes } from "../../../text/index.ts";
+import type { FolderFiles } from "../../data/files/blob-folder.ts";
+import { libraryWorker } from "../../data/library-client.ts";
+import type { DecisionModel } from "../../data/model.ts";
+import { navigate } from "../../data/navigate.ts";
+import { MOST_SIDES } from "../../url/place.ts";
+import { evidenceSideKey, evidenceSideLabel, parseEvidenceSide } from "../../url/sides.ts";
+import { selectionOf, type WhatIf } from "../../url/what-if.ts";
+import type { Side, SideModel } from "../side.ts";
+import { getUi, setUi } from "../store.ts";
+import { distributionOf, wantedOf } from "./known-distribution.ts";
+import { type PassResult, runScoring, type ScoringRun, scoreKey } from "./scoring-run.ts";
+
+/** A side that can be scored. */
+export interface SideSpec {
+  key: string;
+  /** "teacher, success only" */
+  label: string;
+  model: SideModel;
+  /** The further model's files, where it is one. */
+  folder?: FolderFiles;
+  /** What the model reads, made when its turn comes. */
+  context(): Promise<SideContext>;
+}
+
+export interface SideContext {
+  promptIds: readonly number[];
+  responseIds: readonly number[];
+  /** Of its tokenizer, where it is not the open one. */
+  hashes?: TokenizerHashes;
+}
+
+/** A side from what its pass gave. */
+export function computedSide(
+  of: {
+    key: string;
+    label: string;
+    model: SideModel;
+    promptIds: readonly number[];
+    responseIds: readonly number[];
+    hashes: TokenizerHashes | null;
+    /** What it was computed on; the open model of that role when absent. */
+    engine?: EngineInfo;
+  },
+  { logprobs }: PassResult,
+  seconds: number,
+): Side {
+  const { key, label, model, promptIds, responseIds, hashes } = of;
+  const engine = of.engine ?? (model === "other" ? null : (getUi().models[model]?.info ?? null));
+  return {
+    key,
+    label,
+    ids: responseIds,
+    logprobs,
+    promptIds,
+    model,
+    provenance: {
+      engine,
+      file: null,
+      tokenizer: hashes?.tokenizer ?? null,
+      template: hashes?.template ?? null,
+      seconds,
+    },
+    distribution: null,
+  };
+}
+
+/** Scores further sides of the shown decision and keeps each as it ends; those of the same keys are replaced. */
+export async function scoreSides(specs: readonly SideSpec[]): Promise<void> {
+  const { decision } = getUi();
+  if (decision === null || getUi().scores[scoreKey(decision)] === undefined) return;
+  await runScoring("side", scoreKey(decision), (run) => scoreInRun(run, specs));
+}
+
+async function scoreInRun(run: ScoringRun, specs: readonly SideSpec[]): Promise<void> {
+  const opened = await run.wait(libraryWorker().tokenizerHashes());
+  let other = null as { folder: FolderFiles; engine: EngineInfo } | null;
+  for (const { key, label, model, folder, context } of specs) {
+    if (model !== "other") await run.open(model);
+    else if (folder === undefined) throw new Error(`${key} has no model`);
+    // Its passes follow each other: it is opened once.
+    else if (other?.folder !== folder) other = { folder, engine: await run.openOther(folder) };
+    const { promptIds, responseIds, hashes = opened } = await run.wait(context());
+    const of = { key, label, model, promptIds, responseIds, hashes };
+    const engine = model === "other" ? other?.engine : getUi().models[model]?.info;
+    let scored: { result: PassResult; seconds: number } | null = null;
+    await run.score(
+      [{ model, label, promptIds, responseIds, wanted: wantedOf(engine) }],
+      (_, result, seconds) => {
+        scored = { result, seconds };
+      },
+    );
+    const { result, seconds } = scored!;
+    const side = computedSide(engine === undefined ? of : { ...of, engine }, result, seconds);
+    keepSide(run.key, { ...side, distribution: await run.wait(distributionOf(result, model)) });
+  }
+}
+
+/** Adds a side to a decision's scores, or puts it in the place of the one with its key. */
+export function keepSide(scoresKey: string, side: Side): void {
+  setUi((ui) => {
+    const scores = ui.scores[scoresKey];
+    if (scores === undefined) return {};
+    const known = scores.sides.some(({ key }) => key === side.key);
+    const sides = known
+      ? scores.sides.map((each) => (each.key === side.key ? side : each))
+      : [...scores.sides, side];
+    return { scores: { ...ui.scores, [scoresKey]: { ...scores, sides } } };
+  });
+}
+
+/** The teacher on this decision under other evidence than the view's own. */
+export function evidenceSide(decision: DecisionModel, asked: WhatIf): SideSpec {
+  return {
+    key: evidenceSideKey(asked),
+    label: evidenceSideLabel(asked),
+    model: "teacher",
+    context: async () => {
+      const selection = selectionOf(asked);
+      const { episode, decision: at, endOfTurn } = decision;
+      const pair = await libraryWorker().pair(decision, episode, at, selection, { endOfTurn });
+      return { promptIds: pair.graphIds, responseIds: pair.responseIds };
+    },
+  };
+}
+
+/** The sides that the address asks for and that are not scored yet. */
+function missingSides(decision: DecisionModel): SideSpec[] {
+  const known = getUi().scores[scoreKey(decision)]?.sides ?? [];
+  return getUi().place.sides.flatMap((key) => {
+    const asked = parseEvidenceSide(key);
+    return asked === null || known.some((side) => side.key === key) ? [] : [evidenceSide(decision, asked)];
+  });
+}
+
+/** Within the run that scores a decision: the sides that the address asks for. */
+export function scoreWantedSides(run: ScoringRun, decision: DecisionModel): Promise<void> {
+  return scoreInRun(run, missingSides(decision));
+}
+
+/** Puts a side into the address, and scores it where the decision is scored already. */
+export async function addEvidenceSide(asked: WhatIf): Promise<void> {
+  const { place, decision } = getUi();
+  const key = evidenceSideKey(asked);
+  if (!place.sides.includes(key)) {
+    if (place.sides.length >= MOST_SIDES) return;
+    navigate({ sides: [...place.sides, key] });
+  }
+  if (decision !== null) await scoreSides(missingSides(decision));
+}
+
+/** Scores what the address asks for and is still missing, as after a cancel. */
+export async function scoreMissingSides(): Promise<void> {
+  const { decision } = getUi();
+  if (decision !== null) await scoreSides(missingSides(decision));
+}
+
+/** Takes a further side away, from the address and from the scores of the shown decision. */
+export function removeSide(key: string): void {
+  const { place, decision } = getUi();
+  const compared = place.compare?.base === key || place.compare?.side === key;
+  navigate({ sides: place.sides.filter((each) => each !== key), ...(compared ? { compare: null } : {}) });
+  if (decision === null) return;
+  const at = scoreKey(decision);
+  setUi((ui) => {
+    const scores = ui.scores[at];
+    if (scores === undefined) return {};
+    const sides = scores.sides.filter((side) => side.key !== key);
+    return { scores: { ...ui.scores, [at]: { ...scores, sides } } };
+  });
+}

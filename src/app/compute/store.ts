@@ -1,0 +1,224 @@
+/** What models, scores and runs show. Weights stay in the workers; here is only what is on the screen. */
+import type { StoreApi, UseBoundStore } from "zustand";
+import type { EvidencePart } from "../../core/evidence/index.ts";
+import type { EngineInfo } from "../../core/ports.ts";
+import type { Range } from "../base/eta.ts";
+import type { Notice, Progress } from "../base/notice.ts";
+import type { FolderFiles } from "../data/files/blob-folder.ts";
+import type { TokenizerFit } from "../data/library/role-tokenizers.ts";
+import { type DataState, useData } from "../data/store.ts";
+import type { Side } from "./side.ts";
+
+/** Where models are computed. */
+export interface DeviceState {
+  kind: "unknown" | "webgpu" | "cpu";
+  adapter: string;
+  /** Why WebGPU is not used, when it was asked for and is not there. */
+  reason: string | null;
+}
+
+export const ROLES = ["teacher", "student"] as const;
+export type Role = (typeof ROLES)[number];
+
+export interface ModelState {
+  info: EngineInfo;
+  /** `sample`, `own` (opened from a folder) or `updated` (trained here). */
+  origin: ModelOrigin;
+  /** Optimizer steps taken. */
+  steps: number;
+}
+
+export type ModelOrigin = "sample" | "own" | "updated";
+
+/** Log-probabilities of one response: arrays are [response tokens], natural log. */
+export interface TokenScores {
+  pieces: string[];
+  ids: number[];
+  /** All that was scored, in the order of the columns: `vanilla` and `graph` first, and what follows as figures too. */
+  sides: readonly Side[];
+  vanilla: Float32Array;
+  graph: Float32Array;
+  student: Float32Array | null;
+  vanillaContext: number;
+  graphContext: number;
+  teacher: EngineInfo;
+  studentInfo: ModelState | null;
+  /** Why the student has no side, in one line; null where it has one, or was not asked for. */
+  studentProblem: string | null;
+  seconds: number;
+  /** By part, as far as they were asked for. */
+  leftOut: LeftOutScores[];
+  /** What the teacher wrote itself, as far as it was asked. */
+  teacherActions?: TeacherAction[];
+  /** The response under other references, as far as they were asked for. */
+  references?: ReferenceScores[];
+}
+
+/** A response of the teacher's own to the decision that was scored. */
+export interface TeacherAction {
+  context: "vanilla" | "graph";
+  /** Of the draw at temperature 1; null: the most probable token each time. */
+  seed: number | null;
+  response: string;
+  /** Null for a malformed response. */
+  action: string | null;
+}
+
+/** The response with another execution as the successful record of the evidence. */
+export interface ReferenceScores {
+  source: string;
+  position: number;
+  /** Among the eligible visits, from 1. */
+  rank: number;
+  /** Decisions from there to the recorded end. */
+  cost: number;
+  /** [response tokens], natural log. */
+  logprobs: Float32Array;
+}
+
+/** The response under the graph-conditioned context without one part of the evidence. */
+export interface LeftOutScores {
+  part: EvidencePart;
+  /** [response tokens], natural log. */
+  logprobs: Float32Array;
+  /** Tokens of that context. */
+  context: number;
+  /** Of them, what is left of the evidence. */
+  evidenceTokens: number;
+  backReferences: boolean;
+  /** Seconds of its pass; null where no evidence is left and the pass without evidence is this one. */
+  seconds: number | null;
+}
+
+export type ScoringState =
+  | { status: "idle" }
+  | {
+      status: "running";
+      job: ScoringJob;
+      key: string;
+      label: string;
+      done: number;
+      total: number;
+      unit: string;
+      eta: Range | null;
+    }
+  | { status: "cancelling"; job: ScoringJob; key: string }
+  | { status: "failed"; job: ScoringJob; key: string; message: string };
+
+/**
+ * The contexts and the student, the evidence with parts left out, a further side, what else is known of tokens, both
+ * contexts of many decisions, the teacher's own actions, or other references.
+ */
+export type ScoringJob =
+  | "contexts"
+  | "left-out"
+  | "side"
+  | "distribution"
+  | "changes"
+  | "actions"
+  | "references";
+
+export type Stage = "vanilla" | "graph";
+
+/** One optimizer step as the curves show it; all figures are of the student before the update. */
+export interface StepPoint {
+  step: number;
+  stage: Stage;
+  loss: number;
+  gradNorm: number;
+  /** Σ w A log p over the batch. */
+  alignment: number;
+  clipFraction: number;
+  tokens: number;
+  seconds: number;
+}
+
+/** Student log-probabilities of the watched decision after a number of steps of this run. */
+export interface WatchPoint {
+  step: number;
+  logprobs: Float32Array;
+}
+
+export interface TrainingState {
+  /** `probing`: no run is under way, its time is being measured. */
+  status: "idle" | "running" | "stopping" | "cancelling" | "probing";
+  /** Its id among the runs; null before it has one. */
+  run: string | null;
+  /** What is being done now, in words, and how far it is. */
+  work: Progress | null;
+  /** Steps of this run, done and in all. */
+  done: number;
+  total: number;
+  /** Steps of each stage in all. */
+  stageSteps: Record<Stage, number>;
+  points: StepPoint[];
+  watch: { pieces: string[]; label: string; history: WatchPoint[] } | null;
+  message: Notice | null;
+  /** The method of this run and what was changed of its evidence, in words; empty until it is known. */
+  method: string;
+  /** The open library whose records the run reads; null before the first. */
+  library: string | null;
+  /** Failures of the device that this run got over. */
+  faults: number;
+}
+
+/** All that views and actions read: the fields of the data layer and those of models, scores and runs. */
+export interface UiState extends DataState {
+  /** The dialog with the files that the worker shares. */
+  sharedOpen: boolean;
+  device: DeviceState;
+  models: Record<Role, ModelState | null>;
+  modelLoading: Partial<Record<Role, Progress>>;
+  /** A dropped model folder that waits for the user to say which role it has. */
+  pendingFolder: FolderFiles | null;
+  /** A model folder without a tokenizer, which waits for the user to say whose it has. */
+  pendingTokenizer: { role: Role | "other"; folder: FolderFiles } | null;
+  /** Whether the open models read each other's token ids. */
+  tokenizerFit: TokenizerFit;
+  scores: Record<string, TokenScores>;
+  scoring: ScoringState;
+  training: TrainingState;
+  /** A model that decides in an episode of the play view; null while none does. */
+  playing: { label: string; stopping: boolean } | null;
+  /** The collection or evaluation that is played now. */
+  liveRun: string | null;
+}
+
+export const IDLE_TRAINING: TrainingState = {
+  status: "idle",
+  run: null,
+  work: null,
+  done: 0,
+  total: 0,
+  stageSteps: { vanilla: 0, graph: 0 },
+  points: [],
+  watch: null,
+  message: null,
+  method: "",
+  library: null,
+  faults: 0,
+};
+
+/**
+ * The store of the data layer, with the fields of this one. One store and not two, so that a change of both, such as
+ * another model with its scores gone, is drawn once.
+ */
+export const useUi = useData as unknown as UseBoundStore<StoreApi<UiState>>;
+
+export const setUi = useUi.setState;
+export const getUi = useUi.getState;
+
+setUi({
+  sharedOpen: false,
+  device: { kind: "unknown", adapter: "", reason: null },
+  models: { teacher: null, student: null },
+  modelLoading: {},
+  pendingFolder: null,
+  pendingTokenizer: null,
+  tokenizerFit: { scoring: null, training: null },
+  scores: {},
+  scoring: { status: "idle" },
+  training: IDLE_TRAINING,
+  playing: null,
+  liveRun: null,
+});

@@ -1,0 +1,151 @@
+/** What a run of the page reads and needs: from the form, or as the browser kept it. */
+import { InputError } from "../../../core/errors.ts";
+import { configuredMethod, configuredSettings, type TrainConfig } from "../../../core/loop/train-config.ts";
+import { libraryWorker } from "../../data/library-client.ts";
+import type { LibrarySummary } from "../../data/model.ts";
+import { liveEvaluation, liveTraining } from "../games/live-games.ts";
+import { showPlan } from "../models/memory.ts";
+import { computeWorker, ensureTokenizers, modelsJob } from "../models/models.ts";
+import { getUi } from "../store.ts";
+import type { PlanToMeasure, TrainingPlan } from "../worker/training-run.ts";
+import { composeConfig } from "./training-config.ts";
+import { chosenEpisodes, shownLibrary } from "./training-data.ts";
+import { methodWords, trainingForm } from "./training-form.ts";
+import { heldOutPlan } from "./training-held-out.ts";
+import { useSending } from "./worker-training.ts";
+
+/** A plan with what it was made from. */
+export type PagePlan = TrainingPlan & {
+  config: TrainConfig;
+  written: Record<string, unknown>;
+  words: string;
+};
+
+/** A plan as the browser kept it. Those of earlier versions, whose runs had no end-of-turn token, do not name it. */
+export type KeptPlan = Omit<PagePlan, "endOfTurn"> & Partial<Pick<PagePlan, "endOfTurn">>;
+
+/**
+ * The open library that a plan was over, the shown one first; null with the names of what differs where the teacher is
+ * another or no open library is the same.
+ */
+export async function sameInputs(
+  made: Record<string, string>,
+): Promise<{ library: string | null; differing: string[] }> {
+  const { libraries, library } = getUi();
+  const shownFirst = [library, ...libraries.map(({ summary }) => summary)].filter((each) => each !== null);
+  let differing = ["library"];
+  for (const [i, each] of shownFirst.entries()) {
+    const now = await fingerprint(each);
+    const other = Object.keys(now).filter((name) => now[name] !== made[name]);
+    if (other.length === 0) return { library: each.id, differing: [] };
+    if (i === 0 || other.length < differing.length) differing = other;
+  }
+  return { library: null, differing };
+}
+
+/** What a checkpoint of this page was made from, in words. */
+async function fingerprint(library: LibrarySummary): Promise<Record<string, string>> {
+  const { teacher } = await modelsJob("train");
+  const files = library.files.map(
+    ({ name, bytes, records }) => `${name}, ${bytes} bytes, ${records} records`,
+  );
+  return {
+    library: `${library.title}: ${files.join("; ")}`,
+    teacher: `${teacher.name}: ${[...teacher.files].map(([name, { size }]) => `${name} ${size}`).join(", ")}`,
+  };
+}
+
+/** A run needs a teacher that reads the student's tokens. Throws `InputError` when the open one does not. */
+function checkSameTokens(): void {
+  const { training } = getUi().tokenizerFit;
+  if (training !== null)
+    throw new InputError(
+      `the teacher reads other tokens than the student, and a run needs the same: ${training}`,
+    );
+}
+
+/**
+ * What the form describes, as the page runs it.
+ *
+ * @throws InputError for the first field that is wrong
+ */
+export async function formPlan(): Promise<Omit<PagePlan, "id">> {
+  const { decision } = getUi();
+  const { config, problems, written } = composeConfig();
+  const [problem] = Object.entries(problems);
+  if (config === null) throw new InputError(problem![1], { key: problem![0] });
+  checkSameTokens();
+  const method = configuredMethod(config);
+  const { end_of_turn: endOfTurn = true } = config;
+  const live = await liveTraining(config);
+  const evaluation = await liveEvaluation(config);
+  const { library, episodes: all } =
+    live === null ? await chosenEpisodes(trainingForm().data) : { library: shownLibrary(), episodes: [] };
+  const episodes = all.slice(0, config.limit ?? all.length);
+  const pair =
+    decision === null
+      ? null
+      : await libraryWorker().pair(
+          decision,
+          decision.episode,
+          decision.decision,
+          {},
+          { by: "student", endOfTurn },
+        );
+  return {
+    config,
+    written,
+    words: methodWords(config),
+    method,
+    settings: configuredSettings(config),
+    batchSize: config.batch_size,
+    seed: config.seed,
+    library: library.id,
+    episodes,
+    ...(live === null ? {} : { live }),
+    ...(evaluation === null ? {} : { evaluation }),
+    ...(config.sample === undefined ? {} : { sample: config.sample }),
+    ...(config.evidence_tokens === undefined ? {} : { evidenceTokens: config.evidence_tokens }),
+    endOfTurn,
+    ...("checkpoint_every" in written ? { checkpointEvery: config.checkpoint_every } : {}),
+    fingerprint: await fingerprint(library),
+    ...(await heldOutPlan(episodes, endOfTurn)),
+    watch: pair && { id: "watch", promptIds: pair.vanillaIds, responseIds: pair.responseIds },
+  };
+}
+
+/** What a plan of the page will read and need. */
+export async function planTraining({
+  method,
+  library,
+  episodes,
+  live,
+  sample,
+  evidenceTokens,
+  endOfTurn,
+}: PlanToMeasure) {
+  await ensureTokenizers();
+  const [{ api }, job] = await Promise.all([computeWorker(), modelsJob("train")]);
+  const planned = await api.planTraining(job, {
+    method,
+    library,
+    episodes,
+    ...(live === undefined ? {} : { live }),
+    ...(sample === undefined ? {} : { sample }),
+    ...(evidenceTokens === undefined ? {} : { evidenceTokens }),
+    endOfTurn,
+  });
+  useSending.setState({ work: planned.work });
+  return planned;
+}
+
+/** Shows what the run that the form describes will need. */
+export function showTrainingPlan(): Promise<void> {
+  const { decision } = getUi();
+  return showPlan("train", async () => {
+    const { config } = composeConfig();
+    const live = config?.environment !== undefined;
+    if ((decision === null && !live) || trainingForm().where !== "page" || config === null) return null;
+    return planTraining(await formPlan());
+  });
+}

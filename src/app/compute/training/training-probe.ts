@@ -1,0 +1,100 @@
+/** The time of a run of the page before it starts: a small part of it is done here, on a student that is thrown away. */
+import * as Comlink from "comlink";
+import { create } from "zustand";
+import { InputError } from "../../../core/errors.ts";
+import { type ModelProbe, probedTime, type RunProbe } from "../../../core/loop/probe.ts";
+import { describeFault, isAbort, isDeviceFault } from "../../base/faults.ts";
+import { isComputing } from "../computing.ts";
+import { requirePlan } from "../models/memory.ts";
+import { computeWorker, endComputeWorker, ensureModel, modelsJob, studentLost } from "../models/models.ts";
+import { stopComputing } from "../models/stop-computing.ts";
+import type { ProbedCall, WorkerTime } from "../runs/worker-answers.ts";
+import { getUi, setUi } from "../store.ts";
+import { formPlan, planTraining } from "./training-plan.ts";
+
+/** What a probe of the page found, and the config that it is of. */
+export const usePageProbe = create<{ of: string; time: WorkerTime | null }>(() => ({ of: "", time: null }));
+
+/** A probe is of one config. */
+export const probeKey = (written: Record<string, unknown>): string => JSON.stringify(written);
+
+const calls = ({ small, large }: ModelProbe): ProbedCall[] =>
+  [small, ...large].map(({ sequences, tokens, seconds }) => ({ sequences, tokens, seconds }));
+
+/** A probe as it is shown, here and on the worker. */
+const shownTime = (probe: RunProbe): WorkerTime => ({
+  ...probedTime(probe),
+  teacher: calls(probe.teacher),
+  student: calls(probe.student),
+});
+
+let present = 0;
+
+function show(status: "idle" | "probing" | "cancelling", label: string | null): void {
+  const work = label === null ? null : { label, done: 0, total: 0, unit: "tokens" };
+  setUi((ui) => ({ training: { ...ui.training, status, work, total: 0, method: "" } }));
+}
+
+function say(kind: "info" | "error", text: string): void {
+  setUi((ui) => ({ training: { ...ui.training, message: { kind, text } } }));
+}
+
+/** Measures the time of the run that the form describes. The student that is open stays as it is. */
+export async function probeTraining(): Promise<void> {
+  if (isComputing()) return;
+  present += 1;
+  const mine = present;
+  const wasOpen = getUi().models.student !== null;
+  show("probing", "Probe: opening the models");
+  setUi((ui) => ({ training: { ...ui.training, message: null } }));
+  try {
+    const plan = await formPlan();
+    if (plan.sample !== undefined || plan.live !== undefined)
+      throw new InputError(
+        "the time of episodes that the student plays is not known: their responses are still to be drawn",
+      );
+    const passes = await requirePlan("train", () => planTraining(plan));
+    await ensureModel("teacher");
+    const [{ api }, job] = await Promise.all([computeWorker(), modelsJob("train")]);
+    if (mine !== present) return;
+    await api.takePasses(passes);
+    // The probe reopens it from its folder, and gives its place back: there is room for one.
+    studentLost();
+    const { method, settings, batchSize, library, episodes, evidenceTokens, endOfTurn } = plan;
+    const probe = await api.probe(
+      job.student,
+      {
+        method,
+        settings,
+        batchSize,
+        library,
+        episodes,
+        ...(evidenceTokens === undefined ? {} : { evidenceTokens }),
+        endOfTurn,
+      },
+      Comlink.proxy((what: string) => {
+        if (mine === present && getUi().training.status === "probing") show("probing", `Probe: ${what}`);
+      }),
+    );
+    if (mine !== present) return;
+    usePageProbe.setState({ of: probeKey(plan.written), time: shownTime(probe) });
+    if (wasOpen) await ensureModel("student");
+  } catch (error) {
+    if (mine !== present) return;
+    if (isDeviceFault(error)) endComputeWorker();
+    if (isAbort(error)) say("info", "The probe was cancelled. The student is as it was.");
+    else say("error", `No time was measured: ${describeFault(error)}`);
+  } finally {
+    if (mine === present) show("idle", null);
+  }
+}
+
+/** Ends the probe: at once where the models let themselves be asked, else with their worker. */
+export async function cancelProbe(): Promise<void> {
+  const mine = present;
+  show("cancelling", "Cancelling the probe");
+  if (!(await stopComputing(() => mine === present && getUi().training.status === "cancelling"))) return;
+  present += 1;
+  say("info", "The probe was cancelled. The student is as it was.");
+  show("idle", null);
+}

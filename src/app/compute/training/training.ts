@@ -1,0 +1,248 @@
+/** Updating the student: the core's loop in the compute worker, drawn as it goes. */
+import * as Comlink from "comlink";
+import { InputError } from "../../../core/errors.ts";
+import { describeFault, isAbort, isDeviceFault } from "../../base/faults.ts";
+import { countOf } from "../../base/plural.ts";
+import { shownName } from "../../base/text/shown-text.ts";
+import { libraryWorker } from "../../data/library-client.ts";
+import type { DecisionModel } from "../../data/model.ts";
+import { libraryNames, libraryOf } from "../../data/open-libraries.ts";
+import { isComputing } from "../computing.ts";
+import { computeWithGames } from "../games/games.ts";
+import { withGames } from "../games/live-games.ts";
+import { keepTrained, noteStudentOf } from "../models/kept-student.ts";
+import { requirePlan } from "../models/memory.ts";
+import {
+  computeWorker,
+  endComputeWorker,
+  ensureModel,
+  studentLost,
+  studentTrained,
+} from "../models/models.ts";
+import { stopComputing } from "../models/stop-computing.ts";
+import { configField } from "../runs/config-fields.ts";
+import { beginPageRun, endPageRun, keepPlan, planOfRun, takePageRun } from "../runs/page-runs.ts";
+import type { Run } from "../runs/run.ts";
+import { getRuns, newRunId, patchRun } from "../runs/runs-store.ts";
+import { getUi, IDLE_TRAINING, setUi } from "../store.ts";
+import { runTitle } from "./training-data.ts";
+import { follow, patchTraining, showProgress } from "./training-events.ts";
+import { trainingForm } from "./training-form.ts";
+import { formPlan, type KeptPlan, type PagePlan, planTraining, sameInputs } from "./training-plan.ts";
+import { startOnWorker, useSending } from "./worker-training.ts";
+
+/** Names a run's method only where it is not the default. */
+const under = (words: string): string => (words === configField("method").standard ? "" : ` under ${words}`);
+
+let run = 0;
+/** Id of the run of this page that goes on, or went on last: the worker may have begun another since. */
+let present: string | null = null;
+
+/** Starts what the form describes, in the page or on the worker. */
+export async function startTraining(): Promise<void> {
+  if (trainingForm().where !== "page") return startThere();
+  if (isComputing()) return;
+  await runHere(async () => {
+    const plan = { id: newRunId("page"), ...(await formPlan()) };
+    return { plan, title: runTitle(plan.config), again: false };
+  });
+}
+
+/** Lets a run of the page that was stopped, cancelled or lost go on from its last checkpoint. */
+export async function resumeHere(id: string): Promise<void> {
+  if (isComputing()) {
+    setUi({ notice: { kind: "error", text: "A model is at work: stop it, then resume the run." } });
+    return;
+  }
+  await runHere(async () => {
+    const plan = (await planOfRun(id)) as KeptPlan | null;
+    if (plan === null) throw new InputError("this browser did not keep what the run would go on with");
+    const { library, differing } = await sameInputs(plan.fingerprint);
+    if (library === null)
+      throw new InputError(
+        `the run was over another ${differing.join(" and ")}: open ${differing.length === 1 ? "it" : "them"} first (${differing.map((name) => plan.fingerprint[name]).join("; ")})`,
+      );
+    const { endOfTurn = false } = plan;
+    return { plan: { ...plan, library, endOfTurn }, title: getRuns().runs[id]?.title ?? id, again: true };
+  }, id);
+}
+
+async function runHere(
+  prepare: () => Promise<{ plan: PagePlan; title: string; again: boolean }>,
+  known?: string,
+): Promise<void> {
+  const { decision } = getUi();
+  run += 1;
+  const mine = run;
+  let words = "";
+  setUi({ training: { ...IDLE_TRAINING, status: "running" } });
+  let id: string | null = null;
+  present = null;
+  try {
+    if (known !== undefined) {
+      await takePageRun(known);
+      id = known;
+      present = id;
+    }
+    const prepared = await prepare();
+    const { title, again } = prepared;
+    let { plan } = prepared;
+    if (mine !== run) return;
+    if (id === null) {
+      await takePageRun(plan.id);
+      id = plan.id;
+      present = id;
+    }
+    words = plan.words;
+    patchTraining({ method: words });
+    const read = libraryOf(getUi().libraries, plan.library)?.summary;
+    patchTraining({ library: plan.library, run: id });
+    beginPageRun({ id, title, config: plan.written }, plan);
+    if (!again) await noteStudentOf(id);
+    showProgress("Measuring what the models will read", 0, 0);
+    const passes = await requirePlan("train", () => planTraining(plan));
+    if (mine !== run) return;
+    const plays = plan.live !== undefined || plan.evaluation !== undefined;
+    if (plays) {
+      showProgress("Opening the games", 0, 0);
+      plan = await withGames(plan);
+      if (mine !== run) return;
+      await keepPlan(id, plan);
+    }
+    showProgress("Opening the models", 0, 0);
+    await ensureModel("teacher");
+    const { api } = await ensureModel("student");
+    if (plays) await computeWithGames();
+    await api.takePasses(passes);
+    if (mine !== run) return;
+    const perPass = Math.ceil((plan.live?.tasks ?? plan.episodes).length / plan.batchSize);
+    const stageSteps = { vanilla: 0, graph: 0 };
+    for (const { epochs, evidence } of plan.method.stages)
+      stageSteps[evidence.kind === "none" ? "vanilla" : "graph"] += epochs * perPass;
+    patchTraining({ stageSteps });
+    const shown = decision === null || plan.watch === null || again ? null : decision;
+    if (shown !== null) {
+      const { episode, decision: at } = shown;
+      const options = { by: "student", endOfTurn: plan.endOfTurn } as const;
+      const pair = await libraryWorker().pair(shown, episode, at, {}, options);
+      if (mine !== run) return;
+      patchTraining({
+        watch: { pieces: pair.pieces, label: watchLabel(shown), history: [] },
+      });
+    }
+    const started = plan.id;
+    const result = await api.train(
+      { ...plan, watch: shown === null ? null : plan.watch },
+      Comlink.proxy((event) => {
+        if (mine === run) follow(event, plan.method, started);
+      }),
+    );
+    if (mine !== run) return;
+    const { done, total, faults } = getUi().training;
+    const { teacher, student } = getUi().models;
+    const record = {
+      ended: new Date().toISOString(),
+      evidence: words,
+      method: plan.method,
+      settings: plan.settings,
+      episodes_per_step: plan.batchSize,
+      seed: plan.seed,
+      library: { title: read?.title ?? "", files: read?.files ?? [] },
+      episodes: plan.episodes.map(({ environment, task, episode }) => ({ environment, task, episode })),
+      ...(plan.live === undefined ? {} : { live: plan.live }),
+      steps: { done, planned: total, of_the_student: result.steps },
+      teacher: teacher?.info ?? null,
+      student: student?.info ?? null,
+    };
+    studentTrained(result.folder, result.steps, record, { id: plan.id, done });
+    await keepTrained(plan.id, done);
+    if (mine !== run) return;
+    const text = [
+      result.finished
+        ? `Done: ${countOf(done, "step")}${under(words)}.`
+        : `Stopped after ${done} of ${total} steps${under(words)}.`,
+      `The student has ${countOf(result.steps, "optimizer step")} now.`,
+      faults > 0 &&
+        `The device failed ${faults === 1 ? "once" : `${faults} times`} on the way; each time the run went on from its last checkpoint.`,
+    ]
+      .filter((sentence) => sentence !== false)
+      .join(" ");
+    endPageRun(
+      plan.id,
+      result.finished ? "done" : "cancelled",
+      result.finished ? null : "stopped after its step",
+    );
+    patchTraining({ status: "idle", work: null, message: { kind: "info", text } });
+    // What was scored with the student before is of the student before.
+    setUi({ scores: {} });
+  } catch (error) {
+    if (mine !== run) return;
+    studentLost();
+    if (isDeviceFault(error)) endComputeWorker();
+    const message = isAbort(error)
+      ? ({ kind: "info", text: "Cancelled. The student is as it was before this run." } as const)
+      : ({
+          kind: "error",
+          text: `${describeFault(error)} The student is as it was before this run.`,
+        } as const);
+    if (id !== null)
+      endPageRun(id, isAbort(error) ? "cancelled" : "failed", isAbort(error) ? null : message.text);
+    patchTraining({ status: "idle", work: null, message });
+  }
+}
+
+/** Which decision is watched; with its library where there are several. */
+function watchLabel({ library, episode, decision }: DecisionModel): string {
+  const { libraries } = getUi();
+  const of = libraries.length > 1 ? ` of ${libraryNames(libraries).get(library) ?? "a closed library"}` : "";
+  return `${shownName(episode, 80)}, decision ${decision}${of}`;
+}
+
+/** Sends the form's run to the worker; its events come by themselves. A second press while it is sent does nothing. */
+async function startThere(): Promise<void> {
+  if (useSending.getState().label !== null) return;
+  const controller = new AbortController();
+  useSending.setState({ label: "Getting ready", cancel: () => controller.abort() });
+  patchTraining({ message: null });
+  try {
+    await startOnWorker((label) => useSending.setState({ label }), startAgain, controller.signal);
+  } catch (error) {
+    patchTraining({
+      message: isAbort(error)
+        ? { kind: "info", text: "Nothing was started. What was sent already stays on the worker." }
+        : { kind: "error", text: describeFault(error) },
+    });
+  } finally {
+    useSending.setState({ label: null, cancel: null });
+  }
+}
+
+function startAgain({ id, title, state }: Run): boolean {
+  return window.confirm(
+    `The worker has a run of exactly this config: “${shownName(title)}”, ${id}, ${state}. Start it once more?`,
+  );
+}
+
+/** Ends the run after the present step; asked again, at once, and the run's steps are lost. */
+export async function stopTraining(): Promise<void> {
+  const { training } = getUi();
+  const mine = run;
+  const id = present;
+  if (training.status === "running") {
+    patchTraining({ status: "stopping" });
+    if (id !== null) patchRun(id, { state: "cancelling", message: "it ends after its present step" });
+    void (await computeWorker()).api.stop();
+    return;
+  }
+  if (training.status !== "stopping") return;
+  patchTraining({ status: "cancelling" });
+  if (id !== null) patchRun(id, { message: "it is ended at once" });
+  if (!(await stopComputing(() => mine === run && getUi().training.status === "cancelling"))) return;
+  run += 1;
+  if (id !== null) endPageRun(id, "cancelled", null);
+  patchTraining({
+    status: "idle",
+    work: null,
+    message: { kind: "info", text: "Cancelled. The student is as it was before this run." },
+  });
+}

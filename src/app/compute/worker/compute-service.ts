@@ -1,0 +1,398 @@
+/**
+ * The models: a frozen teacher and a student, on WebGPU or on the plain TypeScript reference. The page keeps the model
+ * folders, so this worker may be ended at any time (the only sure way to stop a computation) and restarted.
+ */
+import { InputError } from "../../../core/errors.ts";
+import type {
+  EngineInfo,
+  FolderReader,
+  SampleRequest,
+  SampleResult,
+  Sampler,
+  ScoreOptions,
+  ScoreRequest,
+  ScoreResult,
+  Scorer,
+  Trainer,
+  WorkOptions,
+} from "../../../core/ports.ts";
+import { findOnnxExport, hasOnnxExport, OnnxScorer } from "../../../engine/onnx/index.ts";
+import {
+  createBrowserBackend,
+  type DeviceChoice,
+  ModelScorer,
+  ModelTrainer,
+  type PassOptions,
+  planJob,
+  planTraining,
+  type RunLengths,
+} from "../../../engine/webgpu/index.ts";
+import {
+  type Backend,
+  checkPlan,
+  combinePlans,
+  gibibytes,
+  type MemoryPlan,
+  readModelHeader,
+  type WeightChoice,
+} from "../../../tensor/index.ts";
+import { blobFolder, type FolderFiles } from "../../data/files/blob-folder.ts";
+import type { DeviceState, Role } from "../store.ts";
+import { onnxRuntime } from "./onnx-runtime.ts";
+
+/** How far some work is: tokens or parameters. */
+export type OnWork = (progress: { done: number; total: number; unit: string }) => void;
+
+/** What to tell of each token beside its log-probability; `hidden`: what `headLogprobs` reads, where the engine can. */
+export type Wanted = Pick<ScoreOptions, "topK" | "entropy"> & { hidden?: boolean };
+
+/** [response tokens · hidden size] what the model's head reads before each token. */
+export type Scored = ScoreResult & { hidden?: Float32Array };
+
+/** What two models are to do, for a plan of its memory. */
+export interface ModelsJob {
+  kind: "score" | "train";
+  teacher: FolderFiles;
+  /** Null where it takes no part. */
+  student: FolderFiles | null;
+  /** How the teacher's matrices are kept. */
+  weights: WeightChoice;
+  /** Bytes that may be taken; null: as many as there are. */
+  limit: number | null;
+}
+
+/** A plan, why it is refused, and how passes are cut to it. */
+export interface ModelsPlan {
+  plan: MemoryPlan;
+  problem: string | null;
+  /** What the plan does not count, a sentence each. */
+  uncounted: string[];
+  passes: Partial<Record<Role, PassOptions>>;
+}
+
+export type OtherPlan = Pick<ModelsPlan, "plan" | "problem" | "uncounted">;
+
+/** How a model is to be opened. */
+export interface OpenOptions {
+  weights: WeightChoice;
+  passes: PassOptions | undefined;
+}
+
+/** What the teacher is opened from, now and after a fault of the device. */
+interface TeacherSource {
+  folder: FolderFiles;
+  weights: WeightChoice;
+}
+
+/** A frozen teacher of either engine. */
+export type Teacher = Scorer & { readonly maxPositions: number };
+
+/** An export to ONNX and no weights of our own engine's format. */
+function isOnnxOnly({ files }: FolderFiles): boolean {
+  const names = [...files.keys()];
+  return hasOnnxExport(names) && !names.some((name) => name.endsWith(".safetensors"));
+}
+
+/** What is known of the memory of an export, and what is not. */
+function onnxMemory({ files }: FolderFiles, what: string): string {
+  const bytes = [...files.values()].reduce((sum, { size }) => sum + size, 0);
+  return `${what} is an export to ONNX, which this plan and its limit leave out: ONNX Runtime holds its ${gibibytes(bytes)} of files in memory while it opens them, and its weights as long as it is open; what a pass adds, it does not say.`;
+}
+
+/** Why a plan is refused, with its numbers; null where it is not. */
+function planProblem(plan: MemoryPlan, limit: number | undefined, backend: Backend): string | null {
+  try {
+    const largest = "largestBuffer" in backend ? backend.largestBuffer : undefined;
+    checkPlan(plan, limit, typeof largest === "number" ? largest : undefined);
+    return null;
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    return error.message;
+  }
+}
+
+export class ComputeService {
+  #backend: Backend | null = null;
+  #teacher: Teacher | null = null;
+  /** What it was opened from. */
+  #teacherSource: TeacherSource | null = null;
+  #passes: Partial<Record<Role, PassOptions>> = {};
+  #student: ModelTrainer | null = null;
+  /** A further model, open for as long as its passes take. */
+  #other: Teacher | null = null;
+  #abort: AbortController | null = null;
+
+  /** Opens the device: WebGPU where any adapter is, else the reference, with the reason. */
+  async start(choice: Exclude<DeviceChoice, "auto">): Promise<DeviceState> {
+    this.#release();
+    let reason: string | null = null;
+    try {
+      this.#backend = await createBrowserBackend(choice);
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      reason = `${error.message.replace(/;.*$/s, "").replace(/^no WebGPU device: /, "")}.`;
+      this.#backend = await createBrowserBackend("cpu");
+    }
+    const { kind, description } = this.#backend;
+    return { kind, adapter: description, reason };
+  }
+
+  /** Opens a model folder in a role; what had the role before is closed only when the new one is whole. */
+  async load(
+    role: Role,
+    folder: FolderFiles,
+    { weights, passes }: OpenOptions,
+    onWork: OnWork,
+  ): Promise<{ info: EngineInfo; steps: number }> {
+    const backend = this.#opened();
+    return this.#work(async (signal) => {
+      const reader = blobFolder(folder);
+      const options = { signal, onProgress: onWork };
+      this.#passes[role] = passes;
+      if (role === "teacher") {
+        const model = await this.#openTeacher(backend, { folder, weights }, options);
+        this.#teacher?.dispose();
+        this.#teacher = model;
+        this.#teacherSource = { folder, weights };
+        return { info: model.info, steps: 0 };
+      }
+      if (isOnnxOnly(folder))
+        throw new InputError(
+          "an export to ONNX can be a teacher only; a student needs its weights as safetensors",
+          { file: folder.name },
+        );
+      const model = await ModelTrainer.open(backend, reader, {
+        ...options,
+        ...passes,
+        optimizer: "continue",
+      });
+      this.#student?.dispose();
+      this.#student = model;
+      return { info: model.info, steps: model.steps };
+    });
+  }
+
+  /** Throws `InputError` where a folder holds no model that can be opened, as far as its config and headers tell. */
+  async checkModel(folder: FolderFiles): Promise<void> {
+    const reader = blobFolder(folder);
+    await (isOnnxOnly(folder) ? findOnnxExport(reader) : readModelHeader(reader));
+  }
+
+  /** Opens a further model to score with, in the place of the one before. */
+  async loadOther(folder: FolderFiles, weights: WeightChoice, onWork: OnWork): Promise<EngineInfo> {
+    const backend = this.#opened();
+    return this.#work(async (signal) => {
+      this.closeOther();
+      this.#other = await this.#openFrozen(backend, { folder, weights }, { signal, onProgress: onWork });
+      return this.#other.info;
+    });
+  }
+
+  closeOther(): void {
+    this.#other?.dispose();
+    this.#other = null;
+  }
+
+  /** What a job will need of the device; only the headers of the models' files are read. */
+  async plan(job: ModelsJob, lengths: Record<Role, RunLengths>): Promise<ModelsPlan> {
+    const backend = this.#opened();
+    const limit = job.limit ?? undefined;
+    const uncounted = isOnnxOnly(job.teacher) ? [onnxMemory(job.teacher, "The teacher")] : [];
+    const teacherJob = isOnnxOnly(job.teacher)
+      ? null
+      : { folder: blobFolder(job.teacher), weights: job.weights, ...lengths.teacher };
+    if (job.student === null) {
+      const teacher =
+        teacherJob &&
+        (await planJob(backend, teacherJob.folder, { ...teacherJob, kind: "score" as const, limit }));
+      const plan = combinePlans(teacher === null ? {} : { teacher: teacher.plan });
+      const passes = teacher === null ? {} : { teacher: { ...teacher, plan } };
+      return { plan, problem: planProblem(plan, limit, backend), uncounted, passes };
+    }
+    const { plan, teacher, student } = await planTraining(backend, {
+      teacher: teacherJob,
+      student: { folder: blobFolder(job.student), kind: job.kind, ...lengths.student },
+      limit,
+    });
+    const passes = {
+      ...(teacher && { teacher: { ...teacher, plan } }),
+      student: { ...student, plan },
+    };
+    return { plan, problem: planProblem(plan, limit, backend), uncounted, passes };
+  }
+
+  /** What a further model will need while it is open for such passes, beside teacher and student as `plan` has them. */
+  async planOther(
+    job: ModelsJob,
+    lengths: Record<Role, RunLengths>,
+    other: { folder: FolderFiles; lengths: RunLengths },
+  ): Promise<OtherPlan> {
+    const backend = this.#opened();
+    const { plan: present, uncounted } = await this.plan(job, lengths);
+    if (isOnnxOnly(other.folder)) {
+      const said = [...uncounted, onnxMemory(other.folder, other.folder.name)];
+      return {
+        plan: present,
+        problem: planProblem(present, job.limit ?? undefined, backend),
+        uncounted: said,
+      };
+    }
+    const { plan: added } = await planJob(backend, blobFolder(other.folder), {
+      ...other.lengths,
+      kind: "score",
+      weights: job.weights,
+    });
+    const plan = combinePlans({ "teacher and student": present, [other.folder.name]: added });
+    return { plan, problem: planProblem(plan, job.limit ?? undefined, backend), uncounted };
+  }
+
+  /** Passes of a new plan for the models that are open. */
+  takePasses(passes: Partial<Record<Role, PassOptions>>): void {
+    this.#passes = { ...passes };
+    for (const [role, model] of [
+      ["teacher", this.#teacher],
+      ["student", this.#student],
+    ] as const)
+      if (model instanceof ModelScorer) model.takePasses(passes[role] ?? {});
+  }
+
+  /** Scores responses under one model, in the order of the requests. Nothing else is told but what is `wanted`. */
+  score(
+    role: Role | "other",
+    requests: readonly ScoreRequest[],
+    wanted: Wanted,
+    onWork: OnWork,
+  ): Promise<Scored[]> {
+    const model = role === "other" ? this.#other : this.model(role);
+    if (model === null) throw new Error("no further model is open");
+    return this.#work((signal) => model.score(requests, { ...wanted, signal, onProgress: onWork }));
+  }
+
+  /** Log-probabilities of single tokens from what `score` told as `hidden`; see `ModelScorer.headLogprobs`. */
+  headLogprobs(role: Role, hidden: Float32Array, ids: readonly number[]): Promise<Float32Array> {
+    const model = this.model(role);
+    if (!(model instanceof ModelScorer)) throw new Error("this engine tells no hidden rows");
+    return this.#work((signal) => model.headLogprobs(hidden, ids, { signal }));
+  }
+
+  /** The model of a role as one that writes. @throws InputError for a teacher that cannot */
+  writer(role: Role): Sampler {
+    const model = this.model(role);
+    if (!(model instanceof ModelScorer))
+      throw new InputError(
+        "an export to ONNX only scores: to play, the teacher needs its weights as safetensors",
+      );
+    return model;
+  }
+
+  /** Draws one response. @throws InputError for a teacher that cannot write */
+  async sample(role: Role, request: SampleRequest): Promise<SampleResult> {
+    const model = this.writer(role);
+    const [result] = await this.#work((signal) => model.sample([request], { signal }));
+    return result!;
+  }
+
+  /** Asks the present work to stop; it rejects with an AbortError. */
+  abort(): void {
+    this.#abort?.abort();
+  }
+
+  model(role: "teacher"): Teacher;
+  model(role: "student"): ModelTrainer;
+  model(role: Role): Teacher | ModelTrainer;
+  model(role: Role): Teacher | ModelTrainer {
+    const model = role === "teacher" ? this.#teacher : this.#student;
+    if (model === null) throw new InputError(`no ${role} is open`);
+    return model;
+  }
+
+  /** Hands the student over to a training run, which may dispose it; `keepStudent` gives it back. */
+  takeStudent(): ModelTrainer {
+    const student = this.model("student");
+    this.#student = null;
+    return student;
+  }
+
+  /** A student of the caller's own in the place of the one that is open: the device has room for one. */
+  openProbed(folder: FolderFiles, signal: AbortSignal): Promise<ModelTrainer> {
+    const backend = this.#opened();
+    this.#student?.dispose();
+    this.#student = null;
+    return ModelTrainer.open(backend, blobFolder(folder), {
+      ...this.#passes.student,
+      optimizer: "ignore",
+      signal,
+    });
+  }
+
+  keepStudent(student: Trainer): ModelTrainer {
+    if (!(student instanceof ModelTrainer)) throw new Error("the student is not one of this worker's");
+    this.#student = student;
+    return student;
+  }
+
+  /** The device, of the same kind, and the teacher reopened after the device failed. */
+  async reopen(): Promise<Teacher> {
+    const source = this.#teacherSource;
+    const { kind } = this.#opened();
+    if (source === null) throw new Error("no teacher was open");
+    this.#teacher?.dispose();
+    this.#teacher = null;
+    this.#backend?.dispose();
+    this.#backend = await createBrowserBackend(kind);
+    this.#teacher = await this.#openTeacher(this.#backend, source, {});
+    return this.#teacher;
+  }
+
+  /** A kept student with its optimizer state, for the training run that goes on with it. */
+  openStudent(folder: FolderReader): Promise<ModelTrainer> {
+    return ModelTrainer.open(this.#opened(), folder, { ...this.#passes.student, optimizer: "require" });
+  }
+
+  #openTeacher(backend: Backend, source: TeacherSource, options: WorkOptions): Promise<Teacher> {
+    return this.#openFrozen(backend, source, { ...options, ...this.#passes.teacher });
+  }
+
+  /** A model of either engine that is never updated. */
+  async #openFrozen(
+    backend: Backend,
+    { folder, weights }: TeacherSource,
+    options: WorkOptions & PassOptions,
+  ): Promise<Teacher> {
+    const reader = blobFolder(folder);
+    if (!isOnnxOnly(folder)) return ModelScorer.open(backend, reader, { ...options, weights });
+    const { kind: device, description: adapter } = backend;
+    return OnnxScorer.open(await onnxRuntime(), reader, { ...options, device, adapter });
+  }
+
+  /** One piece of work at a time, with a signal that `abort` sets off. */
+  run<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return this.#work(work);
+  }
+
+  async #work<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    if (this.#abort !== null) throw new Error("other work is under way");
+    const controller = new AbortController();
+    this.#abort = controller;
+    try {
+      return await work(controller.signal);
+    } finally {
+      this.#abort = null;
+    }
+  }
+
+  #opened(): Backend {
+    if (this.#backend === null) throw new Error("the device is not open");
+    return this.#backend;
+  }
+
+  #release(): void {
+    this.#teacher?.dispose();
+    this.#student?.dispose();
+    this.closeOther();
+    this.#backend?.dispose();
+    this.#teacher = null;
+    this.#student = null;
+    this.#backend = null;
+  }
+}

@@ -1,0 +1,60 @@
+/** Checkpoints of a run in the page that outlive the page: in memory, and as far as the browser lets us in IndexedDB. */
+import { InputError } from "../../../core/errors.ts";
+import type { Checkpoint, CheckpointState, CheckpointStore } from "../../../core/loop/index.ts";
+import type { FolderWriter } from "../../../core/ports.ts";
+import { type BlobFolder, BlobFolderWriter, blobFolder } from "../../data/files/blob-folder.ts";
+import { keepRunCheckpoint, newestCheckpoint } from "../runs/run-checkpoints.ts";
+
+export class KeptCheckpoints implements CheckpointStore {
+  readonly #run: string;
+  readonly #onRefused: (reason: string) => void;
+  readonly #onBestLost: () => void;
+  #newest: { state: CheckpointState; folder: BlobFolder } | null = null;
+  #refused = false;
+
+  /**
+   * `onRefused` is told once when the browser keeps nothing: the run goes on with what is in memory. `onBestLost` is told
+   * when the best evaluated one had to make room.
+   */
+  constructor(run: string, onRefused: (reason: string) => void, onBestLost: () => void) {
+    this.#run = run;
+    this.#onRefused = onRefused;
+    this.#onBestLost = onBestLost;
+  }
+
+  async latest(): Promise<Checkpoint | null> {
+    if (this.#newest !== null) {
+      const { state, folder } = this.#newest;
+      return { state, folder: blobFolder(folder) };
+    }
+    const kept = await newestCheckpoint(this.#run).catch((error: unknown) => {
+      // A browser without an archive kept nothing.
+      if (error instanceof InputError) throw error;
+      return null;
+    });
+    if (kept === null) return null;
+    const { state, folder, damaged } = kept;
+    this.#newest = { state, folder };
+    return { state, folder: blobFolder(folder), damaged };
+  }
+
+  /** The one before stays. */
+  async save(state: CheckpointState, write: (writer: FolderWriter) => Promise<void>): Promise<void> {
+    const writer = new BlobFolderWriter(`step ${state.step}`);
+    await write(writer);
+    if (writer.folder === null) throw new Error("the checkpoint was not committed");
+    this.#newest = { state, folder: writer.folder };
+    if (this.#refused) return;
+    try {
+      if (await keepRunCheckpoint(this.#run, state, writer.folder)) this.#onBestLost();
+    } catch (error) {
+      this.#refused = true;
+      this.#onRefused(error instanceof Error ? error.message : String(error));
+    }
+  }
+}
+
+/** Steps between two checkpoints: every one of a small model, fewer where a copy takes long (12 bytes a parameter). */
+export function checkpointEvery(parameters: number | null): number {
+  return parameters !== null && parameters <= 64e6 ? 1 : 10;
+}

@@ -1,0 +1,292 @@
+/** The loop of the core, over the two workers: records and evidence from the library, models from here. */
+import {
+  type BatchTokens,
+  configuredData,
+  configuredEvaluation,
+  type EnvironmentConfig,
+  libraryContexts,
+  liveData,
+  probeRun,
+  type RunProbe,
+  runLengths,
+  type StepWork,
+  sampledLengths,
+  type TextCodec,
+  type TrainConfig,
+  type TrainEvent,
+  type TrainingData,
+  train,
+} from "../../../core/loop/index.ts";
+import type { Method } from "../../../core/method/index.ts";
+import type { FolderReader, ScoreRequest, Scorer, StepSettings, Trainer } from "../../../core/ports.ts";
+import { taskKey } from "../../../core/record/library.ts";
+import type { Episode, Source } from "../../../core/record/schema.ts";
+import { BlobFolderWriter, blobFolder } from "../../data/files/blob-folder.ts";
+import type { TaskName, TaskRef } from "../../data/model.ts";
+import { openTasks, playedAtOnce } from "../games/connected-games.ts";
+import type { LoopEvent } from "../runs/loop-event.ts";
+import { checkpointEvery, KeptCheckpoints } from "./kept-checkpoints.ts";
+
+/** Tasks of a live environment, and the settings under which they are played. */
+export interface LiveTraining {
+  environment: EnvironmentConfig;
+  tasks: readonly string[];
+  /** What tells the games from others of the same names; absent until they are open. */
+  games?: string;
+}
+
+/** A decision that is looked at and never trained on by itself. */
+export interface HeldOutDecision {
+  label: string;
+  action: string | null;
+  /** Whether the run trains on its episode: its change then says nothing of others. */
+  trained: boolean;
+  request: ScoreRequest;
+  /** The response's tokens that are the action: from, and up to. */
+  span: [from: number, to: number];
+}
+
+export interface HeldOut {
+  /** Steps between two looks. */
+  every: number;
+  decisions: HeldOutDecision[];
+}
+
+/** What is asked for, as plain data. */
+export interface TrainingPlan {
+  /** Its checkpoint is kept under this id: a plan of the same id goes on from there. */
+  id: string;
+  method: Method;
+  settings: StepSettings;
+  batchSize: number;
+  seed: number;
+  /** The open library whose records it reads: its id of this visit to the page. */
+  library: string;
+  /** None where the student plays live. */
+  episodes: (TaskName & { episode: string })[];
+  /** What the student plays in place of recorded episodes; the games are open in the games worker. */
+  live?: LiveTraining;
+  /** Measures the student on fixed tasks of a live environment. */
+  evaluation?: { measured: LiveTraining } & Pick<
+    NonNullable<TrainConfig["evaluate"]>,
+    "every" | "seeds" | "at_once"
+  >;
+  /** Plays the episodes' tasks again in place of reading their responses. */
+  sample?: TrainConfig["sample"];
+  /** Longest teacher prompt with its evidence; the environment's limit when absent. */
+  evidenceTokens?: number;
+  /** The end-of-turn token is appended to responses recorded as text. */
+  endOfTurn: boolean;
+  /** Steps between checkpoints; by the size of the student when absent. */
+  checkpointEvery?: number;
+  /** What else decides the numbers, in words: a checkpoint of other inputs is refused by the names. */
+  fingerprint: Record<string, string>;
+  /** A decision whose probabilities are looked at after each step; null looks at none. */
+  watch: ScoreRequest | null;
+  /** Decisions that are looked at before, every few steps, and after. */
+  heldOut?: HeldOut;
+}
+
+export type RunEvent =
+  | { type: "loop"; event: TrainEvent }
+  | { type: "work"; work: StepWork }
+  | { type: "watch"; step: number; logprobs: Float32Array }
+  | Extract<LoopEvent, { type: "held-out" }>
+  /** The browser keeps no checkpoint: the run cannot go on after the page. */
+  | { type: "unkept"; reason: string }
+  /** The best evaluated checkpoint had to make room for the newest. */
+  | { type: "best-lost" };
+
+/** Where the records come from. */
+export interface RecordPort {
+  episode(ref: TaskRef, episode: string): Promise<Episode>;
+  sources(ref: TaskRef): Promise<Source[]>;
+}
+
+export interface TrainingRun {
+  plan: TrainingPlan;
+  records: RecordPort;
+  codec: TextCodec;
+  teacher: Scorer;
+  student: Trainer;
+  /** Opens the device and the teacher again after the device failed. */
+  reopen: () => Promise<Scorer>;
+  /** Opens a kept student on the device as it is now. */
+  openStudent: (folder: FolderReader) => Promise<Trainer>;
+  signal: AbortSignal;
+  stop: AbortSignal;
+  emit: (event: RunEvent) => void;
+  onBatch: (batch: BatchTokens) => void;
+}
+
+async function trainingData(plan: TrainingPlan, records: RecordPort): Promise<TrainingData> {
+  const episode = (name: TrainingPlan["episodes"][number]): Promise<Episode> =>
+    records.episode({ ...name, library: plan.library }, name.episode);
+  if (plan.live !== undefined) {
+    const { environment, tasks } = plan.live;
+    const digest = JSON.stringify(environment);
+    const atOnce = await playedAtOnce(environment.name, tasks.length);
+    return liveData(openTasks(environment, tasks), { digest, seed: plan.seed, atOnce });
+  }
+  if (plan.sample !== undefined) {
+    const episodes = await Promise.all(plan.episodes.map(episode));
+    return configuredData({ sample: plan.sample, seed: plan.seed }, episodes);
+  }
+  return {
+    unit: "episode",
+    units: plan.episodes.map(({ episode }) => episode),
+    tasks: plan.episodes.map(({ environment, task }) => taskKey(environment, task)),
+    fresh: false,
+    fingerprint: JSON.stringify(plan.episodes),
+    episodes: (places) => Promise.all(places.map((place) => episode(plan.episodes[place]!))),
+  };
+}
+
+async function trainingEvaluation({ measured, ...evaluate }: NonNullable<TrainingPlan["evaluation"]>) {
+  const { environment, tasks } = measured;
+  return configuredEvaluation(evaluate, {
+    tasks: openTasks(environment, tasks),
+    digest: JSON.stringify(environment),
+    atOnce: await playedAtOnce(environment.name, evaluate.at_once),
+  });
+}
+
+/** The parts of a plan that its lengths depend on. */
+export type PlanToMeasure = Pick<
+  TrainingPlan,
+  "method" | "library" | "episodes" | "live" | "sample" | "evidenceTokens" | "endOfTurn"
+>;
+
+/** The longest sequences that a run's models will read, in tokens. */
+export async function trainingLengths(
+  { method, library, episodes, live, sample, evidenceTokens }: PlanToMeasure,
+  { records, codec, signal }: Pick<TrainingRun, "records" | "codec" | "signal">,
+) {
+  async function* each(): AsyncGenerator<Episode> {
+    for (const name of episodes) yield await records.episode({ ...name, library }, name.episode);
+  }
+  const contexts = libraryContexts({
+    sources: (environment, task) => records.sources({ library, environment, task }),
+    codec,
+    ...(evidenceTokens === undefined ? {} : { limit: evidenceTokens }),
+  });
+  const environment = live?.environment;
+  const sampled = sampledLengths({ sample, environment, evidence_tokens: evidenceTokens });
+  const played = live?.tasks.map(() => live.environment.name);
+  return runLengths({ episodes: each(), played, stages: method.stages, contexts, codec, sampled, signal });
+}
+
+/** The parts of a plan that its time depends on. */
+export type PlanToProbe = Omit<PlanToMeasure, "sample" | "live"> &
+  Pick<TrainingPlan, "settings" | "batchSize">;
+
+/** Does a small part of a run with a student that is thrown away. */
+export function probeTraining(
+  { method, settings, batchSize, library, episodes, evidenceTokens }: PlanToProbe,
+  run: Pick<TrainingRun, "records" | "codec" | "teacher" | "student" | "signal"> & {
+    tell: (what: string) => void;
+  },
+): Promise<RunProbe> {
+  const { records, codec, teacher, student, signal, tell } = run;
+  return probeRun({
+    units: episodes.length,
+    episode: (unit) => records.episode({ ...episodes[unit]!, library }, episodes[unit]!.episode),
+    stages: method.stages,
+    batchSize,
+    contexts: libraryContexts({
+      sources: (environment, task) => records.sources({ library, environment, task }),
+      codec,
+      ...(evidenceTokens === undefined ? {} : { limit: evidenceTokens }),
+    }),
+    codec,
+    settings,
+    teacher,
+    student,
+    signal,
+    onWork: tell,
+  });
+}
+
+/**
+ * Runs the plan, over failures of the device. The student that is given back is the one that was given, changed in place,
+ * unless the device failed; when this throws, there is none.
+ */
+export async function runTraining(run: TrainingRun): Promise<{ student: Trainer; finished: boolean }> {
+  const { plan, records, emit } = run;
+  let { student } = run;
+  const checkpoints = new KeptCheckpoints(
+    plan.id,
+    (reason) => emit({ type: "unkept", reason }),
+    () => emit({ type: "best-lost" }),
+  );
+  // As it is before its first step: kept, since it may have been trained here and not be saved anywhere.
+  const start = new BlobFolderWriter("student");
+  await student.save(start, { optimizer: true });
+  let opened = false;
+  const look = async (step: number): Promise<void> => {
+    if (plan.watch === null) return;
+    const [result] = await student.score([plan.watch], { signal: run.signal });
+    emit({ type: "watch", step, logprobs: result!.logprobs });
+  };
+  let lookedAt = -1;
+  const lookAtHeldOut = async (step: number): Promise<void> => {
+    const decisions = plan.heldOut?.decisions;
+    if (decisions === undefined || step === lookedAt) return;
+    lookedAt = step;
+    const results = await student.score(
+      decisions.map(({ request }) => request),
+      { signal: run.signal },
+    );
+    emit({
+      ...{ type: "held-out", step },
+      decisions: decisions.map(({ label, action, trained, span }, n) => {
+        const logprobs = results[n]!.logprobs.subarray(...span);
+        return { label, action, trained, logprob: logprobs.reduce((sum, each) => sum + each, 0) };
+      }),
+    });
+  };
+  await look(0);
+  const result = await train({
+    method: plan.method,
+    settings: plan.settings,
+    batchSize: plan.batchSize,
+    seed: plan.seed,
+    data: await trainingData(plan, records),
+    codec: run.codec,
+    teacher: run.teacher,
+    reopen: run.reopen,
+    openStudent: async (checkpoint) => {
+      if (opened) student = await run.openStudent(checkpoint ?? blobFolder(start.folder!));
+      else if (checkpoint !== null) {
+        // A run that goes on: from what it was, not from the student that is open.
+        student.dispose();
+        student = await run.openStudent(checkpoint);
+      }
+      opened = true;
+      return student;
+    },
+    contexts: libraryContexts({
+      sources: (environment, task) => records.sources({ library: plan.library, environment, task }),
+      codec: run.codec,
+      ...(plan.evidenceTokens === undefined ? {} : { limit: plan.evidenceTokens }),
+    }),
+    ...(plan.evaluation === undefined ? {} : { evaluation: await trainingEvaluation(plan.evaluation) }),
+    checkpoints,
+    checkpointEvery: plan.checkpointEvery ?? checkpointEvery(student.info.parameters),
+    fingerprint: plan.fingerprint,
+    onBatch: run.onBatch,
+    onEvent: async (event) => {
+      emit({ type: "loop", event });
+      if (event.type === "updated") await look(event.step);
+      // A run that goes on begins from its checkpoint's student.
+      if (event.type === "start") await lookAtHeldOut(event.resumedFrom ?? 0);
+      if (event.type === "updated" && event.step % (plan.heldOut?.every ?? 1) === 0)
+        await lookAtHeldOut(event.step);
+      if (event.type === "done" || event.type === "stopped") await lookAtHeldOut(event.step);
+    },
+    onWork: (work) => emit({ type: "work", work }),
+    signal: run.signal,
+    stop: run.stop,
+  });
+  return { student: result.student, finished: result.finished };
+}

@@ -1,0 +1,15 @@
+/** The library worker as the drawing thread sees it; it starts when it is first asked for. */
+import * as Comlink from "comlink";
+import { startWorker } from "../base/worker/start-worker.ts";
+import { installErrorTransfer } from "../base/worker/transfer.ts";
+import type { LibraryApi } from "./library/library.worker.ts";
+import libraryScript from "./library/library.worker.ts?worker&url";
+
+installErrorTransfer();
+
+let library: Comlink.Remote<LibraryApi> | null = null;
+
+export function libraryWorker(): Comlink.Remote<LibraryApi> {
+  library ??= Comlink.wrap<LibraryApi>(startWorker(libraryScript, "library"));
+  return library;
+}

@@ -1,0 +1,65 @@
+/** The sample that lies beside the page: what it consists of, and its files. */
+import { z } from "zod";
+import { InputError } from "../../../core/errors.ts";
+import type { TokenizerTexts } from "../../../text/index.ts";
+import type { FolderFiles } from "../files/blob-folder.ts";
+import type { RecordInput } from "../files/record-file.ts";
+
+const manifestSchema = z.looseObject({
+  title: z.string(),
+  sources: z.string(),
+  episodes: z.string(),
+  tokenizer: z.string(),
+  teacher: z.string(),
+  student: z.string(),
+  kept_out_tasks: z.array(z.string()),
+});
+
+export type SampleManifest = z.infer<typeof manifestSchema>;
+
+async function get(url: string, name: string): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(url);
+  } catch {
+    throw new InputError("could not be fetched: is the workbench's server still running?", { file: name });
+  }
+  if (!response.ok) throw new InputError(`the server answered ${response.status}`, { file: name });
+  return response;
+}
+
+/** `base` ends with a slash. */
+export async function readSampleManifest(base: string): Promise<SampleManifest> {
+  const name = "sample/manifest.json";
+  const response = await get(`${base}manifest.json`, name);
+  const parsed = manifestSchema.safeParse(await response.json().catch(() => null));
+  if (!parsed.success) throw new InputError("this is not the manifest of a sample", { file: name });
+  return parsed.data;
+}
+
+/** A file of records of the sample: a few hundred kilobytes, fetched whole. */
+export async function sampleFile(base: string, path: string): Promise<RecordInput> {
+  return { kind: "blob", name: path, blob: await getBlob(base, path) };
+}
+
+async function getBlob(base: string, path: string): Promise<Blob> {
+  return (await get(`${base}${path}`, path)).blob();
+}
+
+/** The sample's model of a role. */
+export async function sampleModel(base: string, role: "teacher" | "student"): Promise<FolderFiles> {
+  const folder = (await readSampleManifest(base))[role];
+  const names = ["config.json", "model.safetensors"];
+  const blobs = await Promise.all(names.map((name) => getBlob(base, `${folder}/${name}`)));
+  return { name: folder, files: new Map(names.map((name, i) => [name, blobs[i]!])) };
+}
+
+export async function sampleTokenizer(base: string): Promise<TokenizerTexts> {
+  const { tokenizer } = await readSampleManifest(base);
+  const text = async (name: string): Promise<string> => (await getBlob(base, `${tokenizer}/${name}`)).text();
+  return {
+    tokenizerJson: await text("tokenizer.json"),
+    tokenizerConfigJson: await text("tokenizer_config.json"),
+    file: tokenizer,
+  };
+}

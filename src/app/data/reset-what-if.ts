@@ -1,0 +1,16 @@
+/** Back to the full method, and the way back from there. */
+
+import { NO_WHAT_IF, type WhatIf, whatIfWords } from "../url/what-if.ts";
+import { navigate } from "./navigate.ts";
+import { getData } from "./store.ts";
+import { offerUndo } from "./undo.ts";
+
+export function resetWhatIf(): void {
+  const { place } = getData();
+  const words = whatIfWords(place);
+  if (words.length === 0) return;
+  const names = Object.keys(NO_WHAT_IF) as (keyof WhatIf)[];
+  const before: Partial<WhatIf> = Object.fromEntries(names.map((name) => [name, place[name]]));
+  navigate(NO_WHAT_IF, "push");
+  offerUndo(`The full method again; the what-if was: ${words.join(" · ")}`, () => navigate(before, "push"));
+}

@@ -1,0 +1,125 @@
+/** A model decides in the episode that is played in the page: once, or to its end. */
+import { InputError } from "../../../core/errors.ts";
+import { type LiveEpisode, reply } from "../../../core/loop/index.ts";
+import type { Episode, EpisodeDecision } from "../../../core/record/schema.ts";
+import { seedOf } from "../../../core/seeded.ts";
+import { describeFault, isAbort, isDeviceFault } from "../../base/faults.ts";
+import { isComputing } from "../../compute/computing.ts";
+import { libraryWith, type Policy, presentEpisode, showEpisode, usePlay } from "../../compute/games/play.ts";
+import { endComputeWorker, ensureModel } from "../../compute/models/models.ts";
+import { stopComputing } from "../../compute/models/stop-computing.ts";
+import { getUi, type Role, setUi } from "../../compute/store.ts";
+import { libraryWorker } from "../../data/library-client.ts";
+import type { PresentContext, TaskName } from "../../data/model.ts";
+
+const showProblem = (problem: string | null): void => usePlay.setState({ problem });
+
+const ROLE_OF: Record<Policy, Role> = { student: "student", teacher: "teacher", evidence: "teacher" };
+
+/** Why a policy cannot play now, in a few words; null where it can. */
+export function policyProblem(policy: Policy, game: TaskName | null): string | null {
+  if (policy === "evidence" && game !== null && libraryWith(game) === null)
+    return "no open library has this task";
+  return null;
+}
+
+/** Runs that were begun: a press of "Stop" ends its own only. */
+let runs = 0;
+
+/** Lets a model decide: once, or to the end of the episode. */
+export async function playPolicy(policy: Policy, onward: boolean): Promise<void> {
+  const live = presentEpisode();
+  if (live === null || live.ended !== null || usePlay.getState().busy) return;
+  if (isComputing()) {
+    showProblem("A model is at work: wait for it, or stop it.");
+    return;
+  }
+  runs += 1;
+  showProblem(null);
+  setUi({ playing: { label: "Getting ready", stopping: false } });
+  try {
+    do {
+      await decide(live, policy);
+    } while (onward && live.ended === null && getUi().playing?.stopping === false);
+  } catch (error) {
+    if (isDeviceFault(error)) endComputeWorker();
+    if (!isAbort(error)) showProblem(describeFault(error));
+  } finally {
+    setUi({ playing: null });
+  }
+}
+
+async function decide(episode: LiveEpisode, policy: Policy): Promise<void> {
+  const { task, opened, start, turn, decisions } = episode;
+  const decision = decisions.length;
+  const say = (label: string): void =>
+    setUi(({ playing }) => ({ playing: playing && { ...playing, label } }));
+  const prompt = opened.prompt(start, turn, decisions);
+  say(`Decision ${decision}: getting ready`);
+  const client = await stoppable(ensureModel(ROLE_OF[policy]));
+  const context = policy === "evidence" ? await stoppable(evidenceFor(episode, prompt.message)) : null;
+  const seed = seedOf(task.seedText({ decision, attempt: 0 }));
+  const { episode: id, environment, sampling } = task;
+  // It may have been chosen for an environment with a higher limit.
+  const maxTokens = Math.min(usePlay.getState().maxTokens ?? task.maxTokens, task.maxTokens);
+  say(`Decision ${decision}: the ${ROLE_OF[policy]} writes`);
+  const written = await stoppable(
+    client.api.respond(ROLE_OF[policy], {
+      task: { episode: id, environment, sampling, maxTokens },
+      prompt,
+      evidenceIds: context?.promptIds ?? null,
+      decision,
+      seed,
+    }),
+  );
+  await reply(episode, task.parse(written.response ?? "", turn.observation), {
+    ...written,
+    by: policy === "evidence" ? "teacher under evidence" : policy,
+    seed,
+  });
+  showEpisode({ context: context === null ? null : { ...context, decision } });
+}
+
+/** What the teacher reads under evidence. @throws InputError where no open library has the task any more */
+function evidenceFor(episode: LiveEpisode, prompt: string): Promise<PresentContext> {
+  const library = libraryWith(episode.task);
+  if (library === null) throw new InputError("no open library has this task");
+  return libraryWorker().presentContext(library, asked(episode, prompt));
+}
+
+/** The episode with the decision that is to be made at its end, as retrieval looks at it. */
+function asked({ task, start, turn, decisions }: LiveEpisode, prompt: string): Episode {
+  const { observation, state } = turn;
+  const pending: EpisodeDecision = {
+    ...{ observation, state, prompt, response: "" },
+    ...{ action: null, binding: null, status: "malformed", feedback: "", score: null, gap_before: false },
+  };
+  return {
+    format: "gcopd.episode.v1",
+    ...{ environment: task.environment, task: task.task, episode: task.episode },
+    task_description: start.description,
+    initial_observation: start.observation,
+    decisions: [...decisions, pending],
+    final_state: null,
+    outcome: { complete: false, success: false, score: null, ended: "technical", verified: false },
+  };
+}
+
+let stop: (() => void) | null = null;
+
+/** A worker that is ended never answers. */
+function stoppable<T>(work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    stop = () => reject(new DOMException("stopped", "AbortError"));
+    work.then(resolve, reject);
+  });
+}
+
+/** Ends what a model is doing; the decisions that it has made stay. */
+export async function stopPolicy(): Promise<void> {
+  const { playing } = getUi();
+  if (playing === null || playing.stopping) return;
+  const mine = runs;
+  setUi({ playing: { ...playing, stopping: true } });
+  if (await stopComputing(() => mine === runs && getUi().playing?.stopping === true)) stop?.();
+}

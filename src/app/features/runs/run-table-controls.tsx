@@ -1,0 +1,77 @@
+/** Above the table of runs: groups, the tags to filter by, and whether all differing keys are columns. */
+
+import { countOf } from "../../base/plural.ts";
+import { shownName } from "../../base/text/shown-text.ts";
+import type { Run } from "../../compute/runs/run.ts";
+import { useTags } from "../../compute/runs/run-tags.ts";
+import { type Column, useTableOptions } from "./run-table.ts";
+
+/** Columns in which every run has a value of its own: grouping by them says nothing. */
+const UNGROUPED: readonly string[] = ["run", "steps", "loss", "started"];
+
+export function TableControls({
+  runs,
+  columns,
+  left,
+  shown,
+}: {
+  runs: readonly Run[];
+  columns: readonly Column[];
+  /** Differing keys that are not columns. */
+  left: number;
+  /** Runs that pass the filter. */
+  shown: number;
+}) {
+  const { group, tags: wanted, all } = useTableOptions();
+  const tags = useTags((state) => state.tags);
+  const known = [...new Set([...runs.flatMap(({ id }) => tags[id] ?? []), ...wanted])].sort();
+  if (runs.length < 2 && known.length === 0) return null;
+  return (
+    <div className="run-table-controls">
+      <label>
+        Group by{" "}
+        <select value={group} onChange={({ target }) => useTableOptions.setState({ group: target.value })}>
+          <option value="">nothing</option>
+          <option value="config">config, whatever the seed</option>
+          <option value="tag">tag</option>
+          {columns
+            .filter(({ key }) => !UNGROUPED.includes(key))
+            .map(({ key, title }) => (
+              <option key={key} value={key}>
+                {title}
+              </option>
+            ))}
+        </select>
+      </label>
+      {known.length > 0 && (
+        <fieldset className="tag-filter">
+          <legend>Tags</legend>
+          {known.map((tag) => (
+            <button
+              key={tag}
+              type="button"
+              aria-pressed={wanted.includes(tag)}
+              onClick={() =>
+                useTableOptions.setState({
+                  tags: wanted.includes(tag) ? wanted.filter((each) => each !== tag) : [...wanted, tag],
+                })
+              }
+            >
+              <bdi>{shownName(tag)}</bdi>
+            </button>
+          ))}
+        </fieldset>
+      )}
+      {(left > 0 || all) && (
+        <button type="button" onClick={() => useTableOptions.setState({ all: !all })}>
+          {all ? "Fewer columns" : `${countOf(left, "further column")}`}
+        </button>
+      )}
+      {wanted.length > 0 && (
+        <span className="note" role="status">
+          {shown} of {countOf(runs.length, "run")}
+        </span>
+      )}
+    </div>
+  );
+}

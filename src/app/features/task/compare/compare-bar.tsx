@@ -1,0 +1,21 @@
+/** The visit that was chosen and waits for another. */
+
+import { shownName } from "../../../base/text/shown-text.ts";
+import { useUi } from "../../../compute/store.ts";
+import { navigate } from "../../../data/navigate.ts";
+
+export function CompareBar() {
+  const [first, second] = useUi((ui) => ui.place.compared);
+  if (first === undefined || second !== undefined) return null;
+  return (
+    <p className="visit-waits" role="status">
+      <span>
+        Comparing <bdi>{first.kind === "episode" ? "the student" : shownName(first.id, 60)}</bdi>, visit{" "}
+        {first.position}: press <kbd>v</kbd> on another visit.
+      </span>
+      <button type="button" onClick={() => navigate({ compared: [] })}>
+        Stop
+      </button>
+    </p>
+  );
+}

@@ -1,0 +1,93 @@
+/** The retained references, where they join the student's execution, and why: what a decision is opened for. */
+import type { Reference } from "../../../../core/record/schema.ts";
+import { Mark } from "../../../base/mark.tsx";
+import { countOf } from "../../../base/plural.ts";
+import { LongText } from "../../../base/text/long-text.tsx";
+import { shownName } from "../../../base/text/shown-text.ts";
+import type { DecisionModel, TaskModel } from "../../../data/model.ts";
+import { goToDecision, navigate } from "../../../data/navigate.ts";
+import { CandidateTable } from "./candidate-table.tsx";
+import { FailedVisits } from "./failed-visits.tsx";
+import { Funnel } from "./funnel.tsx";
+import { decisionsLeft, type ReferenceKind, referenceSign, whereItJoins, whyNone } from "./retained.ts";
+import { SourceButton } from "./what-if-buttons.tsx";
+
+export function AnswerSection({ task, decision }: { task: TaskModel; decision: DecisionModel }) {
+  const { explanation } = decision.retrieval;
+  return (
+    <section className="part answer" aria-label="Retrieval" data-part="answer" tabIndex={-1}>
+      <Retained decision={decision} kind="success" />
+      <Retained decision={decision} kind="failure" />
+      <p className="sentence" data-testid="sentence">
+        <LongText text={explanation.sentence} first={3000} />
+      </p>
+      <Funnel retrieval={decision.retrieval} />
+      <CandidateTable task={task} decision={decision} />
+      {explanation.failed !== null && explanation.failed.candidates.length > 0 && (
+        <FailedVisits decision={decision} failed={explanation.failed} />
+      )}
+    </section>
+  );
+}
+
+const TITLES: Record<ReferenceKind, string> = {
+  success: "Successful reference",
+  failure: "Failed reference",
+};
+
+function Retained({ decision, kind }: { decision: DecisionModel; kind: ReferenceKind }) {
+  const reference = decision.retrieval.record[kind];
+  return (
+    <div className={`retained ${kind}${reference === null ? " none" : ""}`} data-testid={`retained-${kind}`}>
+      <h3>
+        <Mark success={kind === "success"} /> {TITLES[kind]}
+      </h3>
+      {reference === null ? (
+        <p className="muted">
+          None: <LongText text={whyNone(decision, kind)} first={1000} />
+        </p>
+      ) : (
+        <Joined decision={decision} reference={reference} />
+      )}
+    </div>
+  );
+}
+
+function Joined({ decision, reference }: { decision: DecisionModel; reference: Reference }) {
+  const { source, position, student_position: student, relation } = reference;
+  const { retrieval } = decision;
+  const sign = referenceSign(retrieval, reference);
+  const left = decisionsLeft(retrieval, reference);
+  const { anchor } = retrieval.explanation;
+  const anchored = relation === "historical" && anchor?.studentPosition === student && left !== null;
+  return (
+    <>
+      <p className="retained-name">
+        {sign !== "" && <span aria-hidden="true">{sign}</span>}
+        <button
+          type="button"
+          className="plain link"
+          title="Pin this visit"
+          onClick={() => navigate({ visit: { source, position: position ?? 0 } })}
+        >
+          <bdi>{shownName(source, 80)}</bdi>
+        </button>
+        <span>{position === null ? "whole record" : `from visit ${position}`}</span>
+        <SourceButton source={source} />
+      </p>
+      <p>
+        {whereItJoins(reference)}
+        {left !== null && ` ${countOf(left, "decision")} to its success.`}
+        {anchored && ` It is the first of ${countOf(anchor.candidates.length, "eligible visit")} there.`}
+        {relation === "historical" && student !== null && (
+          <>
+            {" "}
+            <button type="button" className="plain link" onClick={() => goToDecision(student)}>
+              Go to decision {student}
+            </button>
+          </>
+        )}
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,62 @@
+/** The cells of an episode's timeline: what retrieval retained at each decision, and how much that moved its tokens. */
+import type { Reference } from "../../../core/record/schema.ts";
+import type { TokenScores } from "../../compute/store.ts";
+import type { Execution, RetainedRelations } from "../../data/model.ts";
+import { describeAction } from "./describe-cell.ts";
+
+/** How the best retained record is found, the closest first; `none` where no record is retained. */
+export const MATCH_KINDS = ["current", "historical", "fallback", "none"] as const;
+export type MatchKind = (typeof MATCH_KINDS)[number];
+
+export const KIND_TITLES: Record<MatchKind, string> = {
+  current: "at the current state",
+  historical: "at an earlier state",
+  fallback: "fallback, no shared state",
+  none: "no record",
+};
+
+const KIND_OF: Record<Reference["relation"], MatchKind> = {
+  current: "current",
+  historical: "historical",
+  unaligned: "fallback",
+  unverified: "fallback",
+};
+
+export interface TimelineCell {
+  kind: MatchKind;
+  /** Of the record that the kind is of: a failed one only where no successful one is retained. */
+  outcome: "success" | "failure" | null;
+  /** Mean |Δ| over the response tokens, in nats; null where it is not scored. */
+  change: number | null;
+  /** All of it in words. */
+  label: string;
+}
+
+/** Mean |Δ| of a scored response, in nats. */
+export function meanChange({ vanilla, graph }: Pick<TokenScores, "vanilla" | "graph">): number {
+  if (graph.length === 0) return 0;
+  return graph.reduce((sum, logprob, i) => sum + Math.abs(logprob - vanilla[i]!), 0) / graph.length;
+}
+
+/** `scoresAt`: of a decision, where it is scored. */
+export function timelineCells(
+  episode: Execution,
+  retained: readonly RetainedRelations[],
+  scoresAt: (decision: number) => Pick<TokenScores, "vanilla" | "graph"> | undefined,
+): TimelineCell[] {
+  return retained.map(({ success, failure }, decision) => {
+    const relation = success ?? failure;
+    const kind = relation === null ? "none" : KIND_OF[relation];
+    const outcome = relation === null ? null : success === null ? "failure" : "success";
+    const scores = scoresAt(decision);
+    const change = scores === undefined ? null : meanChange(scores);
+    const record =
+      outcome === null
+        ? KIND_TITLES.none
+        : `${outcome === "success" ? "successful" : "failed"} record ${KIND_TITLES[kind]}`;
+    const cell = episode.cells[decision];
+    const action = cell === undefined ? "" : `${describeAction(cell)}; `;
+    const moved = change === null ? "not scored" : `mean |Δ| ${change.toFixed(3)} nats`;
+    return { kind, outcome, change, label: `Decision ${decision}: ${action}${record}; ${moved}` };
+  });
+}

@@ -1,0 +1,119 @@
+/**
+ * The controls of the paper's ablations, for everything that is shown and done from here on. They fold away; what they
+ * are set to, and what was changed by hand, is always said.
+ */
+import { useState } from "react";
+import { CONTROLS, SOURCE_BUDGETS } from "../../../core/retrieval/selection.ts";
+import { countOf } from "../../base/plural.ts";
+import { shownName } from "../../base/text/shown-text.ts";
+import { useUi } from "../../compute/store.ts";
+import { partName } from "../../url/part-name.ts";
+import { CONTROL_TITLES, controlsOf, evidenceWords, pinWords, whatIfWords } from "../../url/what-if.ts";
+import { changeRetrieval, chooseReference, editEvidence, showPart, switchSource } from "./what-if.ts";
+
+/** `leftOut`: recorded executions of the task that do not take part. */
+export function WhatIfControls({ leftOut }: { leftOut: number }) {
+  const place = useUi((ui) => ui.place);
+  const { control, budget, augmentation, terminalNote } = place;
+  // A link with changed controls shows them.
+  const [open, setOpen] = useState(() => whatIfWords(controlsOf(place)).length > 0);
+  return (
+    <div className="what-if-controls">
+      <button
+        type="button"
+        className="plain"
+        aria-expanded={open}
+        aria-controls="what-if-controls"
+        onClick={() => setOpen(!open)}
+      >
+        <span aria-hidden="true">{open ? "▾" : "▸"}</span> What if
+      </button>
+      {!open && <span className="note">{evidenceWords(controlsOf(place))}</span>}
+      <fieldset id="what-if-controls" hidden={!open}>
+        <legend className="hidden-visually">What if</legend>
+        <label>
+          <span className="caption">Evidence</span>
+          <select
+            value={control}
+            onChange={(event) =>
+              changeRetrieval({ control: CONTROLS.find((name) => name === event.target.value) ?? "graph" })
+            }
+          >
+            {CONTROLS.map((name) => (
+              <option key={name} value={name}>
+                {CONTROL_TITLES[name]}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          <span className="caption">Sources per task (K)</span>
+          <select
+            value={budget ?? "all"}
+            onChange={(event) =>
+              changeRetrieval({
+                budget: SOURCE_BUDGETS.find((k) => String(k) === event.target.value) ?? null,
+              })
+            }
+          >
+            <option value="all">all</option>
+            {SOURCE_BUDGETS.map((k) => (
+              <option key={k} value={k}>
+                {k}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label title="Includes planner and oracle records: GC-OPD+GA with them, GC-OPD without">
+          <input
+            type="checkbox"
+            checked={augmentation}
+            onChange={(event) => changeRetrieval({ augmentation: event.target.checked })}
+          />
+          Augmentation
+        </label>
+        <label title="The evidence says so at the last decision of an episode that ended by itself with a negative score">
+          <input
+            type="checkbox"
+            checked={terminalNote}
+            onChange={(event) => changeRetrieval({ terminalNote: event.target.checked })}
+          />
+          Terminal-failure note
+        </label>
+      </fieldset>
+      {leftOut > 0 && (
+        <span className="note" data-testid="left-out">
+          {countOf(leftOut, "recorded execution")} not taking part
+        </span>
+      )}
+      <ByHand />
+    </div>
+  );
+}
+
+/** Each change made by hand, with a button that takes it back. */
+function ByHand() {
+  const { without, pin, pinFailure, leaveOut, text } = useUi((ui) => ui.place);
+  const chips: { words: string; undo: () => void }[] = [
+    ...without.map((source) => ({
+      words: `${shownName(source, 80)} off`,
+      undo: () => switchSource(source, true),
+    })),
+    ...(pin === null
+      ? []
+      : [{ words: `success: ${pinWords(pin)}`, undo: () => chooseReference("success", null) }]),
+    ...(pinFailure === null
+      ? []
+      : [{ words: `failure: ${pinWords(pinFailure)}`, undo: () => chooseReference("failure", null) }]),
+    ...leaveOut.map((part) => ({ words: `without ${partName(part)}`, undo: () => showPart(part, true) })),
+    ...(text === null ? [] : [{ words: "evidence edited", undo: () => editEvidence(null) }]),
+  ];
+  return chips.map(({ words, undo }) => (
+    <span key={words} className="what-if-chip">
+      <bdi>{words}</bdi>
+      <button type="button" className="plain" aria-label={`Take back: ${words}`} onClick={undo}>
+        ×
+      </button>
+    </span>
+  ));
+}

@@ -1,0 +1,204 @@
+/** Leave-one-out: which part of the evidence moved the selected token, and each of the others. */
+
+import { nats, shortToken } from "../../../base/format.ts";
+import { countOf } from "../../../base/plural.ts";
+import { isModelAtWork } from "../../../compute/computing.ts";
+import { scoreKey } from "../../../compute/scoring/score.ts";
+import { type TokenScores, useUi } from "../../../compute/store.ts";
+import type { DecisionModel, TaskModel } from "../../../data/model.ts";
+import { navigate } from "../../../data/navigate.ts";
+import { partName, samePart } from "../../../url/part-name.ts";
+import { MovedTokens } from "../changes/moved-tokens.tsx";
+import { ScoringProgress } from "../scoring-panel.tsx";
+import { type InUnits, rangeName, sumOf, type TokenRange, unitOf } from "../units.ts";
+import { EffectMap } from "./effect-map.tsx";
+import { EvidenceBars, percentOf } from "./evidence-bars.tsx";
+import { recordsWithEvents, scoreLeftOut, scorePointed } from "./leave-out.ts";
+import { explains, type LeftOutRow, leftOutRows, passesOf } from "./left-out-rows.ts";
+import { LeftOutTable } from "./left-out-table.tsx";
+
+/** How many records and events the evidence has that can be left out. */
+function partsOf({ evidence }: DecisionModel): { records: number; events: number } {
+  const records = new Set(evidence.spans.map(({ kind, part }) => (part === "note" ? "note" : kind)));
+  return { records: records.size, events: evidence.spans.filter(({ part }) => part === "event").length };
+}
+
+export function LeftOutPanel({
+  task,
+  decision,
+  scores,
+  units,
+  token,
+}: {
+  task: TaskModel;
+  decision: DecisionModel;
+  scores: TokenScores;
+  units: InUnits;
+  token: number | null;
+}) {
+  // The part that is marked in the evidence is the one whose tokens are shown here.
+  const chosen = useUi((ui) => ui.place.part);
+  const scoring = useUi((ui) => ui.scoring);
+  const busy = useUi(isModelAtWork);
+  const range = token === null ? null : units.ranges[unitOf(units, token)]!;
+  const parts = partsOf(decision);
+  const records = leftOutRows(scores, null, range);
+  const events = leftOutRows(scores, "all", range);
+  const rows = [...records, ...events];
+  const shown = rows.find(({ result }) => chosen !== null && samePart(result.part, chosen));
+  const failed =
+    scoring.status === "failed" && scoring.job === "left-out" && scoring.key === scoreKey(decision);
+  const all = range ?? { from: 0, to: scores.ids.length };
+  const delta = sumOf(scores.graph, all) - sumOf(scores.vanilla, all);
+  const tables = {
+    task,
+    decision,
+    scores,
+    range,
+    chosen,
+    onChoose: (part: typeof chosen) => navigate({ part }),
+  };
+  const tokens = scores.graphContext + scores.ids.length;
+  return (
+    <section className="panel left-out" aria-labelledby="left-out-title" data-testid="left-out">
+      <div className="panel-head">
+        <h2 id="left-out-title">Which part of the evidence moved it</h2>
+      </div>
+      {busy && scoring.status !== "idle" && scoring.key === scoreKey(decision) && (
+        <ScoringProgress job="left-out" />
+      )}
+      {failed && (
+        <p className="fault" role="alert">
+          {scoring.message}
+        </p>
+      )}
+      <Headline
+        // Events say more than the records that they are of.
+        rows={events.length > 0 ? events : records}
+        range={range}
+        delta={delta}
+        text={range === null ? "the whole response" : shortToken(units.texts[unitOf(units, token!)]!)}
+      />
+      {chosen !== null && shown === undefined && (
+        <div className="left-out-tools" data-testid="pointed-part">
+          <button type="button" disabled={busy} onClick={() => void scorePointed()}>
+            Leave out {partName(chosen)} <span className="key">o</span>
+          </button>
+          <span className="note">
+            the part that is marked in the evidence: one pass of the teacher{" "}
+            <button type="button" onClick={() => navigate({ part: null })}>
+              Unmark
+            </button>
+          </span>
+        </div>
+      )}
+      <div className="left-out-tools">
+        <button
+          type="button"
+          className={events.length === 0 ? "primary" : ""}
+          disabled={busy || events.length === parts.events}
+          onClick={() => void scoreLeftOut("all events")}
+        >
+          Leave out each event
+        </button>
+        <button
+          type="button"
+          disabled={busy || records.length === parts.records}
+          onClick={() => void scoreLeftOut(null)}
+        >
+          Leave out each record
+        </button>
+        {events.length < parts.events &&
+          recordsWithEvents(decision).length > 1 &&
+          recordsWithEvents(decision).map((record) => (
+            <button key={record} type="button" disabled={busy} onClick={() => void scoreLeftOut(record)}>
+              Events of {partName({ record, event: null })}
+            </button>
+          ))}
+        <span className="note">
+          {decision.selection.text !== undefined
+            ? "The evidence was edited by hand: it has no recorded parts to leave out."
+            : `${events.length} of ${countOf(parts.events, "event")} and ${records.length} of ${countOf(parts.records, "record")} left out; each is a pass of the teacher over at most ${tokens.toLocaleString("en")} tokens`}
+        </span>
+      </div>
+      {rows.length > 0 && (
+        <EvidenceBars decision={decision} rows={rows} range={range} delta={delta} chosen={chosen} />
+      )}
+      {rows.length > 0 && (
+        <EffectMap rows={events.length > 0 ? events : records} units={units} token={token} chosen={chosen} />
+      )}
+      {shown !== undefined && <MovedTokens scores={scores} row={shown} token={token} />}
+      {rows.length > 0 && (
+        <details className="left-out-figures">
+          <summary>In figures</summary>
+          {records.length > 0 && <LeftOutTable label="Records left out" rows={records} {...tables} />}
+          {events.length > 0 && <LeftOutTable label="Events left out" rows={events} {...tables} />}
+        </details>
+      )}
+      {rows.length > 0 && <Facts scores={scores} decision={decision} />}
+    </section>
+  );
+}
+
+/** Which part explains the change of the selected tokens, in one line. */
+function Headline({
+  rows,
+  range,
+  delta,
+  text,
+}: {
+  rows: readonly LeftOutRow[];
+  range: TokenRange | null;
+  delta: number;
+  text: string;
+}) {
+  const best = explains(rows, range, delta);
+  const it = (
+    <>
+      {range === null ? text : <code>{text}</code>}
+      {range !== null && ` (${rangeName(range)})`}
+    </>
+  );
+  return (
+    <p className="headline" data-testid="left-out-headline">
+      {rows.length === 0 ? (
+        <>
+          The evidence moves {it} by {nats(delta, true)} nats. Leave out each event to see which one does it.
+        </>
+      ) : best === null ? (
+        <>
+          No single part explains {it}: all of the evidence moves it by {nats(delta, true)} nats.
+        </>
+      ) : (
+        <>
+          <strong>
+            {upper(partName(best.part))} explains {percentOf(best.share)} of it:
+          </strong>{" "}
+          {nats(best.effect, true)} of Δ {nats(delta, true)} nats on {it}.
+        </>
+      )}
+    </p>
+  );
+}
+
+const upper = (words: string): string => `${words[0]!.toUpperCase()}${words.slice(1)}`;
+
+function Facts({ scores, decision }: { scores: TokenScores; decision: DecisionModel }) {
+  const { passes, tokens, seconds } = passesOf(scores);
+  const otherForm = scores.leftOut.filter(
+    ({ backReferences }) => backReferences !== decision.evidence.backReferences,
+  );
+  return (
+    <p className="note left-out-facts" data-testid="left-out-facts">
+      {passes === 1 ? "1 pass" : `${passes} passes`} computed with {scores.teacher.model} (
+      {scores.teacher.dtype}, {scores.teacher.adapter}) over {tokens.toLocaleString("en")} tokens,{" "}
+      {seconds.toFixed(1)} s, on the same {scores.ids.length} response ids.{" "}
+      {passes < scores.leftOut.length &&
+        "Without its only record no evidence is left: that is the pass without evidence, made before. "}
+      Each figure is log p with all of the evidence − log p without the part. Nothing is retrieved in its
+      place, and the figures of several parts need not add up to Δ.
+      {otherForm.length > 0 &&
+        ` Without ${otherForm.map(({ part }) => partName(part)).join(", ")} the evidence fits its limit in plain text, where all of it has back-references: that figure is of the form too.`}
+    </p>
+  );
+}

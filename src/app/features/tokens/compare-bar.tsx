@@ -1,0 +1,135 @@
+/** Which two sides are compared, and further sides. */
+
+import { nats } from "../../base/format.ts";
+import { countOf } from "../../base/plural.ts";
+import { shownName } from "../../base/text/shown-text.ts";
+import { isModelAtWork } from "../../compute/computing.ts";
+import { scoreKey } from "../../compute/scoring/score.ts";
+import { removeSide, scoreMissingSides } from "../../compute/scoring/sides.ts";
+import type { Side } from "../../compute/side.ts";
+import { useUi } from "../../compute/store.ts";
+import { navigate } from "../../data/navigate.ts";
+import { evidenceSideLabel, parseEvidenceSide } from "../../url/sides.ts";
+import { AddSide } from "./add-side.tsx";
+import { type Compared, standardOf } from "./comparison.ts";
+import { SharedModelDialog } from "./further-model.tsx";
+import { ScoringProgress } from "./scoring-panel.tsx";
+
+/** Sides that every scored decision has. */
+const ALWAYS = ["vanilla", "full", "graph", "student", "recorded-teacher", "recorded-student"];
+
+export function CompareBar({ compared }: { compared: Compared }) {
+  const { sides, columns, base, side } = compared;
+  const wanted = useUi((ui) => ui.place.sides);
+  const scoring = useUi((ui) => ui.scoring);
+  const key = useUi((ui) => (ui.decision === null ? "" : scoreKey(ui.decision)));
+  const busy = useUi(isModelAtWork);
+  const choose = (chosen: { base: string; side: string }): void => {
+    const standard = standardOf(sides);
+    const isStandard = chosen.base === standard.base && chosen.side === standard.side;
+    navigate({ compare: isStandard ? null : chosen });
+  };
+  const missing = wanted.filter((name) => !sides.some((each) => each.key === name));
+  const further = sides.filter((each) => !ALWAYS.includes(each.key));
+  const failed = scoring.status === "failed" && scoring.job === "side" && scoring.key === key;
+  return (
+    <div className="compare" data-testid="compare">
+      <div className="compare-bar">
+        <span className="compare-formula">
+          Δ = log p of{" "}
+          <SideSelect
+            name="Compared side"
+            sides={sides}
+            value={side.key}
+            onChoose={(chosen) => choose({ side: chosen, base: chosen === base.key ? side.key : base.key })}
+          />{" "}
+          − log p of{" "}
+          <SideSelect
+            name="Base side"
+            sides={sides}
+            value={base.key}
+            onChoose={(chosen) => choose({ base: chosen, side: chosen === side.key ? base.key : side.key })}
+          />
+        </span>
+        <button type="button" onClick={() => choose({ base: side.key, side: base.key })}>
+          Swap
+        </button>
+        {further.map((each) => (
+          <span key={each.key} className="side-chip">
+            {each.label}
+            {!columns.includes(each) && `: ${tokensOfItsOwn(each)}`}
+            <button
+              type="button"
+              className="plain"
+              aria-label={`Take away ${each.label}`}
+              disabled={busy}
+              onClick={() => removeSide(each.key)}
+            >
+              ×
+            </button>
+          </span>
+        ))}
+        {missing.map((name) => (
+          <span key={name} className="side-chip missing">
+            {labelOf(name)}: not scored yet
+            <button
+              type="button"
+              className="plain"
+              aria-label={`Take away ${labelOf(name)}`}
+              disabled={busy}
+              onClick={() => removeSide(name)}
+            >
+              ×
+            </button>
+          </span>
+        ))}
+        {missing.length > 0 && !busy && (
+          <button type="button" onClick={() => void scoreMissingSides()}>
+            Score {missing.length === 1 ? "it" : `these ${missing.length}`}
+          </button>
+        )}
+        <AddSide taken={[...wanted, ...further.map((each) => each.key)]} busy={busy} />
+        <SharedModelDialog />
+      </div>
+      {scoring.status !== "idle" && scoring.key === key && <ScoringProgress job="side" />}
+      {failed && (
+        <p className="fault" role="alert">
+          {scoring.message}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Figures that compare across tokenizations. */
+function tokensOfItsOwn({ logprobs }: Side): string {
+  const sum = Array.from(logprobs).reduce((total, value) => total + value, 0);
+  return `${countOf(logprobs.length, "token")} of its own, log p ${nats(sum)} together`;
+}
+
+function labelOf(key: string): string {
+  const asked = parseEvidenceSide(key);
+  return asked === null ? shownName(key) : evidenceSideLabel(asked);
+}
+
+function SideSelect({
+  name,
+  sides,
+  value,
+  onChoose,
+}: {
+  name: string;
+  sides: readonly Side[];
+  value: string;
+  onChoose: (key: string) => void;
+}) {
+  return (
+    <select aria-label={name} value={value} onChange={(event) => onChoose(event.target.value)}>
+      {sides.map(({ key, label }) => (
+        <option key={key} value={key}>
+          {label}
+        </option>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,92 @@
+/** The score button, and how far the scoring is. */
+import { formatRange } from "../../base/eta.ts";
+import { isModelAtWork } from "../../compute/computing.ts";
+import { cancelScoring, scoreDecision, scoreKey } from "../../compute/scoring/score.ts";
+import { type ScoringJob, useUi } from "../../compute/store.ts";
+
+const TEST_IDS: Record<ScoringJob, string> = {
+  contexts: "scoring",
+  "left-out": "leaving-out",
+  side: "scoring-side",
+  distribution: "scoring-distribution",
+  changes: "scoring-changes",
+  actions: "asking-teacher",
+  references: "scoring-references",
+};
+
+/** How far a running job is, with the button that ends it; null while none of that kind runs. */
+export function ScoringProgress({ job }: { job: ScoringJob }) {
+  const scoring = useUi((ui) => ui.scoring);
+  const loading = useUi((ui) => ui.modelLoading);
+  if (scoring.status === "running" && scoring.job === job) {
+    const opening = loading.teacher ?? loading.student;
+    const done = opening?.done ?? scoring.done;
+    const total = opening?.total ?? scoring.total;
+    return (
+      <div className="scoring" role="status" data-testid={TEST_IDS[job]}>
+        <span>
+          {opening?.label ?? scoring.label}
+          {total > 0 &&
+            ` · ${done.toLocaleString("en")} of ${total.toLocaleString("en")} ${opening?.unit ?? scoring.unit}`}
+          {opening === undefined &&
+            (scoring.eta === null
+              ? " · time left is known after the first pass"
+              : ` · ${formatRange(scoring.eta)} left`)}
+        </span>
+        <progress max={total || 1} value={total === 0 ? undefined : done} aria-label="Scoring" />
+        <button type="button" onClick={() => void cancelScoring()}>
+          Cancel <span className="key">Esc</span>
+        </button>
+      </div>
+    );
+  }
+  if (scoring.status === "cancelling" && scoring.job === job) {
+    return (
+      <div className="scoring" role="status" data-testid={job === "contexts" ? "scoring" : "leaving-out"}>
+        Cancel requested; waiting for the device…
+      </div>
+    );
+  }
+  return null;
+}
+
+export function ScoringPanel({ scored }: { scored: boolean }) {
+  const scoring = useUi((ui) => ui.scoring);
+  const computing = useUi(isModelAtWork);
+  const training = useUi((ui) => ui.training.status);
+  const decision = useUi((ui) => ui.decision);
+  const busy = scoring.status === "running" || scoring.status === "cancelling";
+  // Parts that are left out of this decision's evidence have their progress beside them.
+  const elsewhere =
+    busy && scoring.job !== "changes" && (decision === null || scoring.key !== scoreKey(decision));
+  if (busy && (scoring.job === "contexts" || elsewhere)) return <ScoringProgress job={scoring.job} />;
+  const failed =
+    scoring.status === "failed" &&
+    scoring.job === "contexts" &&
+    decision !== null &&
+    scoring.key === scoreKey(decision);
+  if (scored && !failed) return null;
+  return (
+    <div className="scoring">
+      {!scored && (
+        <button
+          type="button"
+          className="primary score-first"
+          disabled={decision === null || !decision.prompted || computing}
+          onClick={() => void scoreDecision()}
+        >
+          Score <span className="key">s</span>
+        </button>
+      )}
+      {decision?.prompted === false && (
+        <p className="note">This decision was recorded without its prompt: no teacher can score it.</p>
+      )}
+      {failed && (
+        <p className="fault" role="alert">
+          {scoring.message}
+        </p>
+      )}
+      {training !== "idle" && <p className="note">The device is busy with training.</p>}
+    </div>
+  );
+}

@@ -1,0 +1,86 @@
+/** Actions that update the student. */
+
+import {
+  type Action,
+  aDecision,
+  aLibrary,
+  type Blocked,
+  needs,
+  noModelAtWork,
+} from "../../compute/action.ts";
+import { openHub } from "../../compute/hub/hub.ts";
+import { revertStudent } from "../../compute/models/models.ts";
+import { getUi } from "../../compute/store.ts";
+import { startTraining, stopTraining } from "../../compute/training/training.ts";
+import { responsesOf, trainingForm } from "../../compute/training/training-form.ts";
+import { probeTraining } from "../../compute/training/training-probe.ts";
+import { measureOnWorker } from "../../compute/training/worker-cost.ts";
+import { useSending } from "../../compute/training/worker-training.ts";
+import { showView } from "../../data/navigate.ts";
+
+const sending: Blocked = () => (useSending.getState().label === null ? null : "a run is being sent");
+
+/** A live run trains on games: only its evidence is of the library. */
+const whatToTrainOn: Blocked = (ui) => (responsesOf(trainingForm()) === "live" ? aLibrary : aDecision)(ui);
+
+const recordedResponses: Blocked = () =>
+  responsesOf(trainingForm()) === "recorded" ? null : "the responses are still to be drawn";
+
+export const TRAINING: readonly Action[] = [
+  {
+    id: "update",
+    title: "Update the student",
+    group: "Train",
+    keys: ["u"],
+    words: "train step run",
+    blocked: ({ place, ...ui }) => {
+      if (place.view !== "training") return null;
+      return trainingForm().where !== "page"
+        ? sending({ place, ...ui })
+        : needs(whatToTrainOn, noModelAtWork)({ place, ...ui });
+    },
+    run: () => {
+      // The first press only shows what would be done.
+      if (getUi().place.view !== "training") showView("training");
+      else void startTraining();
+    },
+  },
+  {
+    id: "probe-time",
+    title: "Probe the time of the run before it starts",
+    group: "Train",
+    words: "measure cost plan how long",
+    blocked: ({ place, ...ui }) => {
+      if (place.view !== "training") return "open the training view first";
+      return trainingForm().where !== "page"
+        ? sending({ place, ...ui })
+        : needs(aDecision, recordedResponses, noModelAtWork)({ place, ...ui });
+    },
+    run: () => void (trainingForm().where !== "page" ? measureOnWorker(true) : probeTraining()),
+  },
+  {
+    id: "stop-training",
+    title: "Stop the run after this step",
+    group: "Train",
+    words: "cancel end update",
+    blocked: ({ training }) => (training.status === "running" ? null : "no run is under way"),
+    run: () => void stopTraining(),
+  },
+  {
+    id: "revert-student",
+    title: "Revert to the loaded student",
+    group: "Train",
+    words: "reset undo",
+    blocked: needs(noModelAtWork, ({ models }) =>
+      models.student?.origin === "updated" ? null : "the student was not updated here",
+    ),
+    run: () => void revertStudent(),
+  },
+  {
+    id: "student-by-name",
+    title: "Another student by its name, or one kept in this browser",
+    group: "Train",
+    words: "hub download model huggingface open",
+    run: () => openHub("student"),
+  },
+];

@@ -1,0 +1,65 @@
+/** Which student is open, where it goes, and the way back. */
+import { useState } from "react";
+import { shownName } from "../../base/text/shown-text.ts";
+import { isModelAtWork } from "../../compute/computing.ts";
+import { useKept } from "../../compute/models/kept-student.ts";
+import { ModelPickers } from "../../compute/models/model-pickers.tsx";
+import { revertStudent, useStudentRun } from "../../compute/models/models.ts";
+import { useUi } from "../../compute/store.ts";
+import { canSaveFolder, downloadStudent, saveStudentFolder } from "./save-student.ts";
+
+export function StudentPanel() {
+  const student = useUi((ui) => ui.models.student);
+  const busy = useUi((ui) => ui.training.status !== "idle" || ui.scoring.status === "running");
+  const atWork = useUi(isModelAtWork);
+  const trained = useStudentRun((run) => run.id !== null);
+  const problem = useKept((kept) => kept.problem);
+  const fit = useUi((ui) => ui.tokenizerFit.training);
+  const [optimizer, setOptimizer] = useState(false);
+  return (
+    <div className="student-panel">
+      <ModelPickers
+        problem={fit === null ? null : `No run here until the teacher reads the student’s tokens: ${fit}.`}
+      />
+      <span className="student-save">
+        <label>
+          <input
+            type="checkbox"
+            checked={optimizer}
+            onChange={(event) => setOptimizer(event.target.checked)}
+          />{" "}
+          with optimizer state
+        </label>
+        <button
+          type="button"
+          disabled={(student === null && !trained) || busy}
+          onClick={() => void downloadStudent({ optimizer })}
+        >
+          Save as .zip
+        </button>
+        {canSaveFolder() && (
+          <button
+            type="button"
+            disabled={(student === null && !trained) || busy}
+            onClick={() => void saveStudentFolder({ optimizer })}
+          >
+            Save to a folder…
+          </button>
+        )}
+        <button
+          type="button"
+          disabled={(student?.origin !== "updated" && !trained) || atWork}
+          onClick={() => void revertStudent()}
+        >
+          Revert to the loaded student
+        </button>
+      </span>
+      {problem !== null && (
+        <p className="fault" role="alert" data-testid="unkept">
+          This browser could not keep the trained student ({shownName(problem, 500)}): it is lost with this
+          tab unless you save it.
+        </p>
+      )}
+    </div>
+  );
+}

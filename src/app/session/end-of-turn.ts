@@ -1,7 +1,0 @@
-/** The end-of-turn token after responses that were recorded as text, on and off: a step of the browser's history. */
-import { navigate } from "../place/navigate.ts";
-import { getData } from "../state/data-store.ts";
-
-export function switchEndOfTurn(): void {
-  navigate({ endOfTurn: !getData().place.endOfTurn }, "push");
-}

@@ -1,0 +1,97 @@
+import { expect, it } from "vitest";
+import { newRun } from "../compute/runs/runs-store.ts";
+import { getUi, IDLE_TRAINING } from "../compute/store.ts";
+import type { LiveRun } from "../features/evaluation/live-runs-store.ts";
+import { tasksAtWork, type Work } from "./at-work.ts";
+
+const nothing: Work = {
+  ui: getUi(),
+  liveRuns: {},
+  runs: {},
+  scoreJobs: [],
+  hub: { download: null },
+  sending: { label: null, cancel: null },
+  cost: { doing: null },
+};
+
+const evaluation: LiveRun = {
+  id: "evaluate-1",
+  plan: {
+    ...{ kind: "evaluate", role: "student", environment: "alfworld" },
+    ...{ tasks: ["a"], seeds: [0, 1, 2], at_once: 32 },
+  },
+  model: { name: "m", digest: "d" },
+  ids: ["a#0", "a#1", "a#2"],
+  ...{ state: "running", message: null, created: "2026-01-01T00:00:00Z", share: 0.5, kept: true },
+  outcomes: new Map([["a#0", null]]),
+  ...{ since: null, endedNow: false, elsewhere: false },
+};
+
+const run = (id: string, where: "page" | "worker") => newRun({ id, where, title: id, config: {} });
+
+it("lists nothing where nothing is running: no run that has ended, nor this tab's own", () => {
+  const runs = {
+    a: { ...run("a", "worker"), state: "done" as const },
+    b: { ...run("b", "page"), state: "running" as const, stream: "live" as const },
+  };
+  expect(tasksAtWork({ ...nothing, runs })).toEqual([]);
+});
+
+it("lists everything that is running, with what ends it", () => {
+  const progress = { label: "Reading", done: 1, total: 4, unit: "records" };
+  const tasks = tasksAtWork({
+    ui: {
+      opening: progress,
+      modelLoading: { teacher: { ...progress, label: "Opening the teacher", cancel: () => undefined } },
+      scoring: { status: "cancelling", job: "contexts", key: "k" },
+      training: { ...IDLE_TRAINING, status: "stopping", run: "r", done: 2, total: 3 },
+      playing: { label: "Decision 3: the student writes", stopping: false },
+      liveRun: "evaluate-1",
+    },
+    liveRuns: {
+      "evaluate-1": evaluation,
+      "evaluate-2": { ...evaluation, id: "evaluate-2", elsewhere: true },
+      "evaluate-3": { ...evaluation, id: "evaluate-3", state: "lost" },
+    },
+    runs: {
+      t: { ...run("t", "worker"), state: "running" },
+      o: { ...run("o", "page"), state: "cancelling", stream: "other-tab" },
+    },
+    scoreJobs: [{ id: "score-1", title: "score-1", state: "running" }],
+    hub: {
+      download: {
+        file: "f",
+        what: "downloading",
+        done: 1,
+        total: 2,
+        label: "owner/model",
+        eta: null,
+        stopping: false,
+      },
+    },
+    sending: { label: "Submitting", cancel: () => undefined },
+    cost: { doing: "Measuring" },
+  });
+  expect(
+    tasks.map(({ name, detail, done, total, end }) => [
+      `${name}: ${detail}`,
+      done,
+      total,
+      end?.label ?? null,
+    ]),
+  ).toEqual([
+    ["Reading: ", 1, 4, "Cancel"],
+    ["Opening the teacher: ", 1, 4, "Cancel"],
+    ["Downloading owner/model: ", 1, 2, "Stop"],
+    ["Playing: Decision 3: the student writes", 0, 0, "Stop"],
+    ["Scoring: cancel requested", 0, 0, null],
+    ["Training: step 3 of 3, starting", 2, 3, "Stop at once"],
+    ["Evaluation: 1 of 3 episodes", 1, 3, "Cancel"],
+    ["Evaluation, in another tab: 1 of 3 episodes", 1, 3, null],
+    ["Starting a run on the worker: Submitting", 0, 0, "Cancel"],
+    ["Cost of a run on the worker: Measuring", 0, 0, "Cancel"],
+    ["t, on the worker: running", 0, 0, "Stop after its step"],
+    ["o, in another tab: cancelling", 0, 0, "Cancel"],
+    ["score-1, scoring on the worker: running", 0, 0, "Cancel"],
+  ]);
+});

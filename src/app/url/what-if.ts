@@ -1,0 +1,168 @@
+/** What differs from the full method, as the place keeps it, as the core's options, and in words. */
+import type { EvidencePart } from "../../core/evidence/types.ts";
+import type { WhatIf as CoreWhatIf } from "../../core/evidence/what-if.ts";
+import { pinName } from "../../core/retrieval/pin.ts";
+import { type Selection, SOURCE_BUDGETS } from "../../core/retrieval/selection.ts";
+import type { Control, Pin } from "../../core/retrieval/types.ts";
+import { shownName } from "../base/text/shown-text.ts";
+import { partName } from "./part-name.ts";
+
+/** The source budgets on offer; null takes every recorded execution. */
+export type Budget = 1 | 4 | 8 | 16 | null;
+
+/** The paper's ablations: everything follows them, training and statistics too. */
+export interface Controls {
+  /** `graph` is the full method. */
+  control: Control;
+  /** Source budget K; null takes every recorded execution. */
+  budget: Budget;
+  /** Planner and oracle records take part. */
+  augmentation: boolean;
+  /** The last decision of an episode that failed by itself says so. */
+  terminalNote: boolean;
+}
+
+export interface WhatIf extends Controls {
+  /** Sources that are switched off, each once. */
+  without: readonly string[];
+  /** The references chosen by hand. */
+  pin: Pin | null;
+  pinFailure: Pin | null;
+  /** Parts of the evidence that the teacher is not shown, each once. */
+  leaveOut: readonly EvidencePart[];
+  /** Evidence that was edited by hand. */
+  text: string | null;
+}
+
+export const CONTROL_TITLES: Record<Control, string> = {
+  graph: "graph (full method)",
+  "success-only": "success only",
+  "hindsight-only": "hindsight only",
+  "minimum-prefix": "minimum prefix",
+};
+
+/** What only one decision can have. */
+export const NO_DECISION_WHAT_IF = {
+  pin: null,
+  pinFailure: null,
+  leaveOut: [],
+  text: null,
+} as const satisfies Partial<WhatIf>;
+
+/** What only one task can have: the names of its sources, and its decisions. */
+export const NO_TASK_WHAT_IF = { without: [], ...NO_DECISION_WHAT_IF } as const satisfies Partial<WhatIf>;
+
+/** The full method over everything that was recorded. */
+export const NO_WHAT_IF: WhatIf = {
+  control: "graph",
+  budget: null,
+  augmentation: true,
+  terminalNote: false,
+  ...NO_TASK_WHAT_IF,
+};
+
+/** Of a what-if, the controls alone: what a whole run or a whole library can be under. */
+export function controlsOf({ control, budget, augmentation, terminalNote }: WhatIf): WhatIf {
+  return { ...NO_WHAT_IF, control, budget, augmentation, terminalNote };
+}
+
+/** Of a what-if, what all decisions of the task can be under. */
+export function ofTask(whatIf: WhatIf): WhatIf {
+  return { ...whatIf, ...NO_DECISION_WHAT_IF };
+}
+
+/** What a place asks for, as the core's options: only what differs from the full method. */
+export function selectionOf(whatIf: WhatIf): CoreWhatIf {
+  const { control, budget, augmentation, terminalNote, without, pin, pinFailure, leaveOut, text } = whatIf;
+  return {
+    ...(control === "graph" ? {} : { control }),
+    ...(budget === null ? {} : { sourcesPerTask: budget }),
+    ...(augmentation ? {} : { augmentation }),
+    ...(terminalNote ? { terminalFailureNote: true } : {}),
+    ...(without.length === 0 ? {} : { without }),
+    ...(pin === null ? {} : { pin }),
+    ...(pinFailure === null ? {} : { pinFailure }),
+    ...(leaveOut.length === 0 ? {} : { leaveOut }),
+    ...(text === null ? {} : { text }),
+  };
+}
+
+/** The inverse of `selectionOf`; a budget that is not on offer is null. */
+export function whatIfOfSelection(selection: CoreWhatIf): WhatIf {
+  const { control = "graph", sourcesPerTask, augmentation = true, terminalFailureNote = false } = selection;
+  const { without = [], pin = null, pinFailure = null, leaveOut = [], text = null } = selection;
+  const budget = SOURCE_BUDGETS.find((k) => k === sourcesPerTask) ?? null;
+  const terminalNote = terminalFailureNote;
+  return { control, budget, augmentation, terminalNote, without, pin, pinFailure, leaveOut, text };
+}
+
+/** One name for a selection of records; equal for those that keep the same. */
+export function sourcesKey({ sourcesPerTask, augmentation = true, without = [] }: Selection): string {
+  return JSON.stringify([sourcesPerTask ?? "all", augmentation, [...without].sort()]);
+}
+
+/** More names than this are counted. */
+const NAMED = 3;
+
+function listed(names: readonly string[], what: string): string {
+  return names.length > NAMED
+    ? `${names.length} ${what}`
+    : names.map((name) => shownName(name, 80)).join(", ");
+}
+
+function partsWords(parts: readonly EvidencePart[]): string {
+  return `evidence without ${listed(parts.map(partName), "of its parts")}`;
+}
+
+/** A reference chosen by hand in words, whatever its source is called. */
+export function pinWords({ source, position }: Pin): string {
+  return pinName({ source: shownName(source, 80), position });
+}
+
+/** What one selection does differently from another, a few words each; empty where both retrieve and retain the same. */
+export function selectionWords(selection: Selection, from: Selection): string[] {
+  const {
+    control = "graph",
+    sourcesPerTask: k,
+    augmentation = true,
+    terminalFailureNote = false,
+  } = selection;
+  const words: string[] = [];
+  if (control !== (from.control ?? "graph")) words.push(CONTROL_TITLES[control]);
+  if (k !== from.sourcesPerTask)
+    words.push(k === undefined ? "all sources" : `K = ${k} ${k === 1 ? "source" : "sources"} per task`);
+  if (augmentation !== (from.augmentation ?? true))
+    words.push(`${augmentation ? "with" : "without"} planner and oracle records`);
+  if (terminalFailureNote !== (from.terminalFailureNote ?? false))
+    words.push(`${terminalFailureNote ? "with" : "without"} the terminal-failure note`);
+  return words;
+}
+
+/** What differs from the full method, a few words each; empty for the full method. */
+export function whatIfWords(whatIf: WhatIf): string[] {
+  const { without, pin, pinFailure, leaveOut, text } = whatIf;
+  const words = selectionWords(selectionOf(controlsOf(whatIf)), {});
+  if (without.length > 0) words.push(`${listed(without, "executions")} switched off`);
+  if (pin !== null) words.push(`successful reference: ${pinWords(pin)}`);
+  if (pinFailure !== null) words.push(`failed reference: ${pinWords(pinFailure)}`);
+  if (text !== null) words.push(text.trim() === "" ? "no evidence" : "evidence edited by hand");
+  else if (leaveOut.length > 0) words.push(partsWords(leaveOut));
+  return words;
+}
+
+/** Whether something was changed that only this task or this decision can have. */
+export function isByHand({ without, pin, pinFailure, leaveOut, text }: WhatIf): boolean {
+  return without.length + leaveOut.length > 0 || pin !== null || pinFailure !== null || text !== null;
+}
+
+/** Whether there is a change that a step to another decision would take away. */
+export function isOfDecision({ pin, pinFailure, leaveOut, text }: WhatIf): boolean {
+  return pin !== null || pinFailure !== null || leaveOut.length > 0 || text !== null;
+}
+
+export const FULL_METHOD = "the full method";
+
+/** What the evidence is, in words: the full method, or what differs from it. */
+export function evidenceWords(whatIf: WhatIf): string {
+  return whatIfWords(whatIf).join(" · ") || FULL_METHOD;
+}
