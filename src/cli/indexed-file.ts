@@ -11,10 +11,10 @@ import {
   type LibraryIndex,
   openIndexedLibrary,
   readIndex,
-  type UnreadableRecord,
 } from "../core/record/indexed/index.ts";
 import { FORMATS } from "../core/record/kinds.ts";
 import { rangedChunks } from "../core/record/ranged-reader.ts";
+import type { UnreadableRecord } from "../core/record/unreadable.ts";
 import { openBytes, progress, writeOut } from "./io.ts";
 import { openRanged, type RangedFile } from "./ranged-file.ts";
 

@@ -5,13 +5,11 @@ import {
   type Evidence,
   evidenceInsert,
   fitEvidence,
-  readWhatIfRecords,
   renderEvidence,
   type WhatIf,
-  type WhatIfRecord,
   whatIfInput,
-  whatIfOf,
 } from "../../core/evidence/index.ts";
+import { readWhatIfRecords, type WhatIfRecord, whatIfOf } from "../../core/evidence/what-if-record.ts";
 import { plainLine } from "../../core/plain-text.ts";
 import type { RetrievalRecord } from "../../core/record/schema.ts";
 import { formatPin, type Pin, parsePin } from "../../core/retrieval/index.ts";

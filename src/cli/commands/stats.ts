@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { IndexedLibrary, UnreadableRecord } from "../../core/record/indexed/index.ts";
+import type { IndexedLibrary } from "../../core/record/indexed/index.ts";
+import type { UnreadableRecord } from "../../core/record/unreadable.ts";
 import { SOURCE_BUDGETS } from "../../core/retrieval/selection.ts";
 import { CHARACTERS, StatisticsCollector, type TaskRecords } from "../../core/statistics/index.ts";
 import { openFolder } from "../../engine/webgpu/node-folder.ts";

@@ -14,4 +14,3 @@ export {
 export type * from "./types.ts";
 export { EVIDENCE_RECORDS } from "./types.ts";
 export * from "./what-if.ts";
-export * from "./what-if-record.ts";

@@ -27,7 +27,6 @@ export * from "./rollout.ts";
 export * from "./rows.ts";
 export * from "./run-lengths.ts";
 export * from "./score-batch.ts";
-export * from "./task-list.ts";
 export * from "./task-place.ts";
 export * from "./teacher-contexts.ts";
 export * from "./train.ts";

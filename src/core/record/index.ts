@@ -8,5 +8,7 @@ export * from "./library.ts";
 export { type Line, readLines } from "./lines.ts";
 export { type RangedReader, rangedBytes, rangedChunks, readExactly } from "./ranged-reader.ts";
 export * from "./read.ts";
+export * from "./read-files.ts";
 export * from "./schema.ts";
+export * from "./unreadable.ts";
 export { gzip, recordLine, writeRecords } from "./write.ts";

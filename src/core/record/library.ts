@@ -1,7 +1,5 @@
-/** Whole files of records in memory: a library by task, episodes, retrieval records. */
-import type { ByteSource } from "./bytes.ts";
-import { type ReadOptions, readRecords } from "./read.ts";
-import type { Episode, RetrievalRecord, Source } from "./schema.ts";
+/** A library in memory: recorded executions by task. */
+import type { Source } from "./schema.ts";
 
 /** D_x: all recorded executions of one task x. */
 export interface TaskLibrary {
@@ -41,25 +39,4 @@ function addSource(tasks: Map<string, TaskLibrary>, source: Source): void {
     tasks.set(key, entry);
   }
   entry.sources.push(source);
-}
-
-/** All sources of one file, by task. */
-export async function readLibrary(bytes: ByteSource, options: ReadOptions): Promise<Library> {
-  const tasks = new Map<string, TaskLibrary>();
-  for await (const { record } of readRecords(bytes, { ...options, kind: "source" })) addSource(tasks, record);
-  return { tasks: [...tasks.values()] };
-}
-
-/** All episodes of one file, in order. */
-export async function readEpisodes(bytes: ByteSource, options: ReadOptions): Promise<Episode[]> {
-  const episodes: Episode[] = [];
-  for await (const { record } of readRecords(bytes, { ...options, kind: "episode" })) episodes.push(record);
-  return episodes;
-}
-
-/** All retrieval records of one file, in order. */
-export async function readRetrievals(bytes: ByteSource, options: ReadOptions): Promise<RetrievalRecord[]> {
-  const records: RetrievalRecord[] = [];
-  for await (const { record } of readRecords(bytes, { ...options, kind: "retrieval" })) records.push(record);
-  return records;
 }

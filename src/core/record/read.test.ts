@@ -4,8 +4,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { InputError } from "../errors.ts";
 import { type ByteSource, byteChunks } from "./bytes.ts";
-import { indexTasks, readEpisodes, readLibrary, readRetrievals, taskKey } from "./library.ts";
+import { indexTasks, taskKey } from "./library.ts";
 import { readAnyRecords, readObjects, readRecords } from "./read.ts";
+import { readEpisodes, readLibrary, readRetrievals } from "./read-files.ts";
 import { writeRecords } from "./write.ts";
 
 const FIXTURES = new URL("../../../test/fixtures/scienceworld/", import.meta.url);

@@ -5,9 +5,9 @@
 import { environmentRules } from "../environment/environment.ts";
 import { InputError } from "../errors.ts";
 import { evidenceInput } from "../evidence/evidence-input.ts";
-import type { UnreadableRecord } from "../record/indexed/index.ts";
 import { taskKey } from "../record/library.ts";
 import type { Episode, Source } from "../record/schema.ts";
+import type { UnreadableRecord } from "../record/unreadable.ts";
 import { prepareTask } from "../retrieval/prepare.ts";
 import { retrieveEpisode } from "../retrieval/retrieve.ts";
 import { type Selection, selectSources } from "../retrieval/selection.ts";

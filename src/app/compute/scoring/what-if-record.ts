@@ -1,13 +1,13 @@
 /** What-ifs as files: the shown one saved as a record, and a record opened as what it asks for. */
 import { InputError } from "../../../core/errors.ts";
+import type { WhatIf } from "../../../core/evidence/index.ts";
 import {
   readWhatIfRecords,
-  type WhatIf,
   type WhatIfRecord,
   type WhatIfScores,
   whatIfOf,
   whatIfRecord,
-} from "../../../core/evidence/index.ts";
+} from "../../../core/evidence/what-if-record.ts";
 import { recordLine } from "../../../core/record/write.ts";
 import { SOURCE_BUDGETS } from "../../../core/retrieval/selection.ts";
 import type { PathFile } from "../../base/dropped-files.ts";

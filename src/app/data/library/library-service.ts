@@ -5,7 +5,7 @@
  */
 import { customEnvironmentNote, isCustomEnvironment } from "../../../core/environment/environment.ts";
 import { InputError } from "../../../core/errors.ts";
-import type { UnreadableRecord } from "../../../core/record/indexed/index.ts";
+import type { UnreadableRecord } from "../../../core/record/unreadable.ts";
 import { CONTROLS, type Selection, type SourceSelection } from "../../../core/retrieval/selection.ts";
 import {
   ABLATION_BUDGETS,

@@ -6,8 +6,9 @@ import { taskKey } from "../library.ts";
 import { type ByteLine, LineDecoder, LineSplitter } from "../lines.ts";
 import { checkAnyRecord, parseObject, type ReadOptions } from "../read.ts";
 import type { Episode, Source } from "../schema.ts";
+import type { OnUnreadable } from "../unreadable.ts";
 import { Scanner } from "./scan.ts";
-import type { LibraryIndex, OnUnreadable, Outline, RecordEntry, TaskEntry } from "./types.ts";
+import type { LibraryIndex, Outline, RecordEntry, TaskEntry } from "./types.ts";
 import { unreadable } from "./unreadable.ts";
 
 export interface BuildIndexOptions extends ReadOptions {

@@ -6,8 +6,6 @@ export { type IndexedLibrary, openIndexedLibrary } from "./indexed-library.ts";
 export type {
   FileIdentity,
   LibraryIndex,
-  OnUnreadable,
   RecordEntry,
   TaskEntry,
-  UnreadableRecord,
 } from "./types.ts";

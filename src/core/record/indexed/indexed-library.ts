@@ -7,8 +7,9 @@ import { taskKey } from "../library.ts";
 import { type RangedReader, readExactly } from "../ranged-reader.ts";
 import { checkRecord, parseObject } from "../read.ts";
 import type { Episode, Source } from "../schema.ts";
+import type { OnUnreadable } from "../unreadable.ts";
 import { outlineOf } from "./build.ts";
-import type { LibraryIndex, OnUnreadable, Outline, RecordEntry, TaskEntry } from "./types.ts";
+import type { LibraryIndex, Outline, RecordEntry, TaskEntry } from "./types.ts";
 import { unreadable } from "./unreadable.ts";
 
 export interface IndexedLibrary {

@@ -33,20 +33,6 @@ export interface RecordEntry extends Omit<Outline, "kind" | "environment" | "tas
   line: number;
 }
 
-/** A line that holds no sound record, and why. */
-export interface UnreadableRecord {
-  /** What the index has at that place; null for a line that is in no index. */
-  kind: Outline["kind"] | null;
-  file: string;
-  /** From 1. */
-  line: number;
-  /** One line, with the key where the fault lies at one. */
-  reason: string;
-}
-
-/** Is told of what cannot be read, where one record that cannot should not stop the others. */
-export type OnUnreadable = (record: UnreadableRecord) => void;
-
 /** One task: its records in file order. A row of the library table. */
 export interface TaskEntry {
   environment: string;

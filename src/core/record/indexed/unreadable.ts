@@ -1,5 +1,5 @@
 import { InputError } from "../../errors.ts";
-import type { OnUnreadable, UnreadableRecord } from "./types.ts";
+import type { OnUnreadable, UnreadableRecord } from "../unreadable.ts";
 
 /** What `read` gives; null where it throws an `InputError` of one line and somebody takes that. */
 export function unreadable<T>(
