@@ -15,15 +15,15 @@ import { openPreparedLibrary } from "../src/cli/prepared-library.ts";
 import { openRanged } from "../src/cli/ranged-file.ts";
 import { environmentRules } from "../src/core/environment/environment.ts";
 import { evidenceInput, renderEvidence } from "../src/core/evidence/index.ts";
-import { buildIndex } from "../src/core/record/indexed/index.ts";
-import { LineSplitter } from "../src/core/record/lines.ts";
-import { rangedChunks } from "../src/core/record/ranged-reader.ts";
-import { readRecords } from "../src/core/record/read.ts";
 import type { Episode, RetrievalRecord, Source } from "../src/core/record/schema.ts";
-import { type SynthOptions, synthEpisodes, synthSources } from "../src/core/record/synth/index.ts";
-import { recordLine } from "../src/core/record/write.ts";
 import { prepareTask } from "../src/core/retrieval/prepare.ts";
 import { retrieveEpisode } from "../src/core/retrieval/retrieve.ts";
+import { buildIndex } from "../src/formats/indexed/index.ts";
+import { LineSplitter } from "../src/formats/lines.ts";
+import { rangedChunks } from "../src/formats/ranged-reader.ts";
+import { readRecords } from "../src/formats/read.ts";
+import { type SynthOptions, synthEpisodes, synthSources } from "../src/formats/synth/index.ts";
+import { recordLine } from "../src/formats/write.ts";
 
 const { values } = parseArgs({
   options: {

@@ -1,4 +1,4 @@
-// Builds dist/: the Node bundles (core, text, tensor, engine, worker, command line) with esbuild, and, unless --fast
+// Builds dist/: the Node bundles (method and records, text, tensor, engine, worker, command line) with esbuild, and, unless --fast
 // is given, the page with Vite and the type declarations with tsc.
 import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -28,7 +28,7 @@ export async function buildNode() {
   await esbuild.build({
     absWorkingDir: root,
     entryPoints: {
-      core: "src/core/index.ts",
+      index: "src/index.ts",
       text: "src/text/index.ts",
       tensor: "src/tensor/index.ts",
       "engine/webgpu": "src/engine/webgpu/index.ts",

@@ -2,8 +2,45 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 
-/** docs/design: each folder may import only from folders above it in this list. */
-const LAYERS = ["core", "text", "tensor", "node", "engine", "simulator", "app", "worker", "cli"];
+/** Each folder of src/ may import only from folders above it in this list. */
+const LAYERS = ["core", "formats", "text", "tensor", "node", "engine", "simulator", "app", "worker", "cli"];
+/**
+ * The same inside some of them, from the bottom up: rooms of one row know nothing of each other. The longest name that
+ * begins a path decides; `.` stands for the other files of the folder itself.
+ */
+const ROOMS: Record<string, readonly (readonly string[])[]> = {
+  core: [
+    ["."],
+    ["record"],
+    ["ports.ts", "graph"],
+    ["environment", "folder-text.ts", "manifest.ts"],
+    ["retrieval", "objective", "evaluation"],
+    ["method", "evidence"],
+    ["statistics", "loop"],
+  ],
+  tensor: [["."], ["reference", "webgpu"]],
+  app: [
+    ["base"],
+    ["url"],
+    ["data"],
+    ["compute"],
+    [
+      "features/library",
+      "features/task",
+      "features/tokens",
+      "features/play",
+      "features/training",
+      "features/evaluation",
+      "features/runs",
+      "features/targets",
+      "features/statistics",
+    ],
+    ["shell"],
+    ["."],
+  ],
+};
+/** Files that put a folder's parts together, for those outside of it. */
+const FACES = ["index.ts", "core/index.ts", "tensor/index.ts"];
 const root = resolve(import.meta.dirname, "../src");
 
 function files(folder: string): string[] {
@@ -24,12 +61,20 @@ function imports(path: string): string[] {
   );
 }
 
+/** The files of `src/` that a file imports, types included. */
+function targets(path: string): string[] {
+  return imports(path)
+    .filter((name) => name.startsWith("."))
+    .map((name) => resolve(dirname(path), name.replace(/\?.*$/, "")))
+    .filter((target) => target.startsWith(`${root}/`));
+}
+
 function layerOf(path: string): string {
   return relative(root, path).split("/")[0] as string;
 }
 
 describe("layers", () => {
-  const all = files(root);
+  const all = files(root).filter((path) => relative(root, path) !== "index.ts");
 
   it("finds the sources", () => {
     expect(all.length).toBeGreaterThan(30);
@@ -38,32 +83,48 @@ describe("layers", () => {
 
   it("import only downwards", () => {
     const upward = all.flatMap((path) =>
-      imports(path)
-        .filter((name) => name.startsWith("."))
-        .map((name) => ({ path, target: resolve(dirname(path), name) }))
-        .filter(({ target }) => target.startsWith(`${root}/`))
-        .filter(({ target }) => LAYERS.indexOf(layerOf(target)) > LAYERS.indexOf(layerOf(path)))
-        .map(({ target }) => `${relative(root, path)} imports ${relative(root, target)}`),
+      targets(path)
+        .filter((target) => LAYERS.indexOf(layerOf(target)) > LAYERS.indexOf(layerOf(path)))
+        .map((target) => `${relative(root, path)} imports ${relative(root, target)}`),
     );
     expect(upward).toEqual([]);
   });
 
+  describe.each(Object.entries(ROOMS))("inside %s", (folder, rows) => {
+    const inside = join(root, folder);
+    const names = rows.flat();
+    const roomOf = (path: string): string | undefined => {
+      const name = relative(inside, path);
+      const fits = names.filter((room) => name === room || name.startsWith(`${room}/`));
+      return fits.length > 0 ? fits[0] : name.includes("/") ? undefined : ".";
+    };
+    const rank = (room: string | undefined): number => rows.findIndex((row) => row.includes(room ?? ""));
+    const own = all.filter((path) => path.startsWith(`${inside}/`) && !FACES.includes(relative(root, path)));
+
+    it("every file has a room", () => {
+      expect(own.length).toBeGreaterThan(30);
+      expect(own.filter((path) => rank(roomOf(path)) < 0).map((path) => relative(root, path))).toEqual([]);
+    });
+
+    it("rooms import only from rows below", () => {
+      const found = own.flatMap((path) =>
+        targets(path)
+          .filter((target) => target.startsWith(`${inside}/`))
+          .filter((target) => roomOf(target) !== roomOf(path) && rank(roomOf(target)) >= rank(roomOf(path)))
+          .map((target) => `${relative(root, path)} imports ${relative(root, target)}`),
+      );
+      expect(found).toEqual([]);
+    });
+  });
+
   it("form no cycle, not even of types", () => {
-    const targets = new Map(
-      all.map((path) => [
-        path,
-        imports(path)
-          .filter((name) => name.startsWith("."))
-          .map((name) => resolve(dirname(path), name)),
-      ]),
-    );
     const done = new Set<string>();
     const found: string[] = [];
     const visit = (path: string, way: readonly string[]): void => {
       const at = way.indexOf(path);
       if (at >= 0) found.push([...way.slice(at), path].map((each) => relative(root, each)).join(" → "));
       if (at >= 0 || done.has(path)) return;
-      for (const target of targets.get(path) ?? []) visit(target, [...way, path]);
+      for (const target of targets(path)) visit(target, [...way, path]);
       done.add(path);
     };
     for (const path of all) visit(path, []);
@@ -73,6 +134,7 @@ describe("layers", () => {
   it("keep what may not be in a folder out of it", () => {
     const banned: [string, RegExp][] = [
       ["core", /^(node:|react|webgpu$|hono|libsql|commander)/],
+      ["formats", /^(node:|react|webgpu$|hono|libsql|commander)/],
       ["text", /^(node:|react|webgpu$|hono|libsql|commander)/],
       ["tensor", /^(node:|react|webgpu$|hono|libsql|commander)/],
       ["node", /^(react|webgpu$|hono|libsql|commander)/],
@@ -92,7 +154,7 @@ describe("layers", () => {
     expect(found).toEqual([]);
   });
 
-  it("simulators need only the core; ScienceWorld's runs in Node", () => {
+  it("simulators need only the core and its formats; ScienceWorld's runs in Node", () => {
     const found = all
       .filter((path) => layerOf(path) === "simulator")
       .flatMap((path) => {
@@ -101,7 +163,7 @@ describe("layers", () => {
           .filter((name) => {
             if (!name.startsWith(".")) return !inNode && name.startsWith("node:");
             const layer = layerOf(resolve(dirname(path), name));
-            return !["simulator", "core", ...(inNode ? ["node"] : [])].includes(layer);
+            return !["simulator", "core", "formats", ...(inNode ? ["node"] : [])].includes(layer);
           })
           .map((name) => `${relative(root, path)} imports ${name}`);
       });
@@ -113,7 +175,7 @@ describe("layers", () => {
       .filter((path) => layerOf(path) === "tensor")
       .flatMap((path) => imports(path).map((name) => `${relative(root, path)} imports ${name}`))
       .filter((line) =>
-        /core\/(retrieval|evidence|graph|objective|method|loop|environment|record)/.test(line),
+        /core\/(retrieval|evidence|graph|objective|method|loop|environment|record)|formats\//.test(line),
       );
     expect(found).toEqual([]);
   });

@@ -14,11 +14,11 @@ import { parseArgs } from "node:util";
 import { environmentRules } from "../../src/core/environment/environment.ts";
 import { libraryContexts } from "../../src/core/loop/index.ts";
 import { scoreSourceActions, sourceActionCases } from "../../src/core/loop/source-action.ts";
-import { indexTasks, readEpisodes, readLibrary } from "../../src/core/record/index.ts";
 import { prepareTask } from "../../src/core/retrieval/index.ts";
 import type { DeviceChoice } from "../../src/engine/webgpu/index.ts";
 import { createNodeBackend } from "../../src/engine/webgpu/node.ts";
 import { createFolder } from "../../src/engine/webgpu/node-folder.ts";
+import { indexTasks, readEpisodes, readLibrary } from "../../src/formats/index.ts";
 import {
   AdamW,
   crossEntropyBackward,

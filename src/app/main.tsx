@@ -1,7 +1,7 @@
-import "./without-eval.ts";
+import "./base/without-eval.ts";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { App } from "./app.tsx";
+import { App } from "./shell/app.tsx";
 import { setShell } from "./shell/shell-state.ts";
 import { rememberedTheme } from "./shell/theme.ts";
 import "./base/styles/fonts.css";

@@ -5,8 +5,8 @@ import {
   isCustomEnvironment,
 } from "../core/environment/environment.ts";
 import { plainLine } from "../core/plain-text.ts";
-import type { TaskEntry } from "../core/record/indexed/index.ts";
 import { type Admitted, exclusion } from "../core/retrieval/admission.ts";
+import type { TaskEntry } from "../formats/indexed/index.ts";
 import { progress } from "./io.ts";
 
 /** Counts the sources that environments' rules leave out of their libraries, by reason. */

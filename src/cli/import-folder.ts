@@ -2,7 +2,7 @@
 import { createReadStream } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { ImportFile, ImportFiles } from "../core/record/import/index.ts";
+import type { ImportFile, ImportFiles } from "../formats/import/index.ts";
 import { fileError, onFile } from "../node/file-error.ts";
 
 async function* bytesOf(path: string, start: number): AsyncGenerator<Uint8Array> {

@@ -1,6 +1,7 @@
 /** Record files for the commands, through their index: taken from beside the file, or built and kept there. */
 import { existsSync } from "node:fs";
 import { InputError } from "../core/errors.ts";
+import type { UnreadableRecord } from "../core/record/unreadable.ts";
 import {
   buildIndex,
   fileIdentity,
@@ -11,10 +12,9 @@ import {
   type LibraryIndex,
   openIndexedLibrary,
   readIndex,
-} from "../core/record/indexed/index.ts";
-import { FORMATS } from "../core/record/kinds.ts";
-import { rangedChunks } from "../core/record/ranged-reader.ts";
-import type { UnreadableRecord } from "../core/record/unreadable.ts";
+} from "../formats/indexed/index.ts";
+import { FORMATS } from "../formats/kinds.ts";
+import { rangedChunks } from "../formats/ranged-reader.ts";
 import { openBytes, progress, writeOut } from "./io.ts";
 import { openRanged, type RangedFile } from "./ranged-file.ts";
 

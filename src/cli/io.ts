@@ -6,7 +6,7 @@ import { addAbortSignal } from "node:stream";
 import { InputError } from "../core/errors.ts";
 import { utf8Text } from "../core/folder-text.ts";
 import { plainText } from "../core/plain-text.ts";
-import { gzip, recordLine } from "../core/record/write.ts";
+import { gzip, recordLine } from "../formats/write.ts";
 import { fileError, onFile } from "../node/file-error.ts";
 import { temporaryName, writeAll, writeWhole } from "../node/whole-file.ts";
 

@@ -3,8 +3,8 @@ import { randomBytes } from "node:crypto";
 import { type FileHandle, open, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isGzip, maybeGunzip } from "../core/record/gunzip.ts";
-import { type RangedReader, rangedBytes } from "../core/record/ranged-reader.ts";
+import { isGzip, maybeGunzip } from "../formats/gunzip.ts";
+import { type RangedReader, rangedBytes } from "../formats/ranged-reader.ts";
 import { onFile } from "../node/file-error.ts";
 import { fileLabel, openBytes } from "./io.ts";
 

@@ -1,5 +1,5 @@
 /** Records pushed one at a time into a file that appears under its name only when all are written. */
-import { recordLine } from "../core/record/write.ts";
+import { recordLine } from "../formats/write.ts";
 import { writeOut } from "./io.ts";
 
 /** Characters gathered before they are handed on. */

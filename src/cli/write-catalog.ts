@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { InputError } from "../core/errors.ts";
-import { catalogFiles } from "../core/record/export/catalog.ts";
+import { catalogFiles } from "../formats/export/catalog.ts";
 import { onFile } from "../node/file-error.ts";
 import { makeFolder, syncFolder, temporaryName, writeWhole } from "../node/whole-file.ts";
 import { openIndexedFile } from "./indexed-file.ts";

@@ -3,8 +3,13 @@
  * `Sampler` that draws responses from the student, a frozen `Scorer` (the teacher) and a `Trainer` (the student).
  * Engines under `src/engine/` implement the last three; `src/simulator/` and recorded episodes implement the first.
  */
-import type { ChatTurn } from "./environment/prompt/chat.ts";
 import type { State, Status } from "./record/schema.ts";
+
+/** One message of a conversation with a model. */
+export interface ChatTurn {
+  role: "user" | "assistant";
+  content: string;
+}
 
 /** Token ids of one context and of the response that follows it. */
 export interface ScoreRequest {

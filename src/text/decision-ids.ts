@@ -3,10 +3,10 @@
  * a recorded text spells out is text: only the chat template and the end of a response open and close turns.
  */
 import { environmentRules } from "../core/environment/environment.ts";
-import type { ChatTurn } from "../core/environment/prompt/chat.ts";
 import { type LimitedPrompt, limitPrompt } from "../core/environment/prompt-limit.ts";
 import { InputError } from "../core/errors.ts";
 import type { DecisionPlace } from "../core/loop/codec.ts";
+import type { ChatTurn } from "../core/ports.ts";
 import type { EpisodeDecision } from "../core/record/schema.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 

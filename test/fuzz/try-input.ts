@@ -1,8 +1,8 @@
 /** One fuzzed input: made from its seed and number alone, and judged. */
 import { InputError } from "../../src/core/errors.ts";
-import { readAnyRecords } from "../../src/core/record/read.ts";
-import { recordLine } from "../../src/core/record/write.ts";
 import { seedOf, uniforms } from "../../src/core/seeded.ts";
+import { readAnyRecords } from "../../src/formats/read.ts";
+import { recordLine } from "../../src/formats/write.ts";
 import { below, damageFile, pick } from "./mutate.ts";
 import { type Files, type Target, withHashes } from "./targets.ts";
 

@@ -8,7 +8,7 @@ import {
   type ImportReport,
   memoryFiles,
   runImport,
-} from "../../src/core/record/import/index.ts";
+} from "../../src/formats/import/index.ts";
 
 const FIXTURES = new URL("../fixtures/imports/", import.meta.url).pathname;
 

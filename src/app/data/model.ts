@@ -6,10 +6,10 @@
 import type { StateDifference } from "../../core/environment/state-difference.ts";
 import type { Evidence, EvidencePart } from "../../core/evidence/types.ts";
 import type { WhatIf } from "../../core/evidence/what-if.ts";
-import type { ImportReport } from "../../core/record/import/index.ts";
 import type { Relation, Status } from "../../core/record/schema.ts";
 import type { SourceSelection } from "../../core/retrieval/selection.ts";
 import type { Retrieval } from "../../core/retrieval/types.ts";
+import type { ImportReport } from "../../formats/import/index.ts";
 import type { LibraryLink } from "../url/library-link.ts";
 import type { EvidenceDiff } from "./library/evidence-diff.ts";
 import type { TextDifference } from "./library/text-difference.ts";

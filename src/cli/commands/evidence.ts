@@ -9,12 +9,12 @@ import {
   type WhatIf,
   whatIfInput,
 } from "../../core/evidence/index.ts";
-import { readWhatIfRecords, type WhatIfRecord, whatIfOf } from "../../core/evidence/what-if-record.ts";
 import { plainLine } from "../../core/plain-text.ts";
 import type { RetrievalRecord } from "../../core/record/schema.ts";
 import { formatPin, type Pin, parsePin } from "../../core/retrieval/index.ts";
 import { retrieve } from "../../core/retrieval/retrieve.ts";
 import { openFolder } from "../../engine/webgpu/node-folder.ts";
+import { readWhatIfRecords, type WhatIfRecord, whatIfOf } from "../../formats/what-if-record.ts";
 import { decisionPrompt, openTokenizer } from "../../text/index.ts";
 import { UsageError } from "../command.ts";
 import { evidenceRequests } from "../evidence-requests.ts";

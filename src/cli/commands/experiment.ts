@@ -12,8 +12,8 @@ import {
   isServed,
   taskPlace,
 } from "../../core/loop/index.ts";
-import { parseObject } from "../../core/record/read.ts";
 import { DEVICE_CHOICES, type DeviceChoice } from "../../engine/webgpu/index.ts";
+import { parseObject } from "../../formats/read.ts";
 import { makeFolder } from "../../node/whole-file.ts";
 import { lockFolder } from "../../worker/lock.ts";
 import { absoluteFrom, absoluteModel, readConfigFile } from "../config-file.ts";

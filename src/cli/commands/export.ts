@@ -1,11 +1,11 @@
 import type { Command } from "commander";
 import { InputError } from "../../core/errors.ts";
-import { readAnyRecords } from "../../core/record/read.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";
-import type { TableRow } from "../../core/record/table/columns.ts";
-import { csvOf } from "../../core/record/table/csv-text.ts";
-import { parquetOf } from "../../core/record/table/parquet-bytes.ts";
-import { rowsOf } from "../../core/record/table/to-rows.ts";
+import { readAnyRecords } from "../../formats/read.ts";
+import type { TableRow } from "../../formats/table/columns.ts";
+import { csvOf } from "../../formats/table/csv-text.ts";
+import { parquetOf } from "../../formats/table/parquet-bytes.ts";
+import { rowsOf } from "../../formats/table/to-rows.ts";
 import { UsageError } from "../command.ts";
 import { fileLabel, openBytes, progress, writeOut, writeRecordsOut } from "../io.ts";
 import { writeCatalog } from "../write-catalog.ts";

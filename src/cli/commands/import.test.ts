@@ -5,8 +5,8 @@ import { gunzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runCli } from "../../../test/support/cli.ts";
 import { expectedLines, onExpectedKeys } from "../../../test/support/import-fixture.ts";
-import type { ImportReport } from "../../core/record/import/index.ts";
 import type { Episode, ScoreOutput, Source } from "../../core/record/schema.ts";
+import type { ImportReport } from "../../formats/import/index.ts";
 
 const FIXTURES = new URL("../../../test/fixtures/imports/", import.meta.url).pathname;
 

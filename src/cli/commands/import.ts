@@ -6,7 +6,7 @@ import {
   type ImportedRecord,
   type ImportReport,
   runImport,
-} from "../../core/record/import/index.ts";
+} from "../../formats/import/index.ts";
 import { UsageError } from "../command.ts";
 import { importFolder } from "../import-folder.ts";
 import { progress, writeOut } from "../io.ts";

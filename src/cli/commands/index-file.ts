@@ -1,8 +1,8 @@
 import { stat } from "node:fs/promises";
 import type { Command } from "commander";
 import { InputError } from "../../core/errors.ts";
-import { buildIndex, indexFileName, openIndexedLibrary } from "../../core/record/indexed/index.ts";
-import { rangedChunks } from "../../core/record/ranged-reader.ts";
+import { buildIndex, indexFileName, openIndexedLibrary } from "../../formats/indexed/index.ts";
+import { rangedChunks } from "../../formats/ranged-reader.ts";
 import { writeIndexFile } from "../indexed-file.ts";
 import { printLine } from "../io.ts";
 import { openRanged } from "../ranged-file.ts";

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { environmentNames, environmentRules } from "../../core/environment/environment.ts";
 import type { EnvironmentRules } from "../../core/environment/rules.ts";
 import { InputError } from "../../core/errors.ts";
-import { readObjects } from "../../core/record/read.ts";
+import { readObjects } from "../../formats/read.ts";
 import { fileLabel, openBytes, progress, writeRecordsOut } from "../io.ts";
 
 interface Options {

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { InputError } from "../../core/errors.ts";
-import { readRecords } from "../../core/record/read.ts";
 import { retrieveEpisode } from "../../core/retrieval/retrieve.ts";
+import { readRecords } from "../../formats/read.ts";
 import { explanationRecord } from "../explanation-record.ts";
 import { fileLabel, openBytes, progress, writeRecordsOut } from "../io.ts";
 import { checkStandardInput, openPreparedLibrary } from "../prepared-library.ts";

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
 import type { ScoreOptions, ScoreRequest, ScoreResult, Scorer } from "../../core/ports.ts";
-import { readRecords } from "../../core/record/read.ts";
 import type { ScoreInput } from "../../core/record/schema.ts";
 import { openModelFolder } from "../../engine/hub/node.ts";
 import { calibrationSet, servedWords } from "../../engine/remote/index.ts";
 import { type DeviceChoice, type JobSizes, planJob, ReopeningScorer } from "../../engine/webgpu/index.ts";
 import { openFolder } from "../../engine/webgpu/node-folder.ts";
+import { readRecords } from "../../formats/read.ts";
 import {
   checkPlan,
   describePlan,

@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { IndexedLibrary } from "../../core/record/indexed/index.ts";
 import type { UnreadableRecord } from "../../core/record/unreadable.ts";
 import { SOURCE_BUDGETS } from "../../core/retrieval/selection.ts";
 import { CHARACTERS, StatisticsCollector, type TaskRecords } from "../../core/statistics/index.ts";
 import { openFolder } from "../../engine/webgpu/node-folder.ts";
+import type { IndexedLibrary } from "../../formats/indexed/index.ts";
 import { openTokenizer } from "../../text/index.ts";
 import { tokenMeter } from "../../text/token-meter.ts";
 import { UsageError } from "../command.ts";

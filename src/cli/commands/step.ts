@@ -8,10 +8,10 @@ import {
   type Trainer,
   type TrainItem,
 } from "../../core/ports.ts";
-import { readRecords } from "../../core/record/read.ts";
 import type { StepInput } from "../../core/record/schema.ts";
 import { openModelFolder } from "../../engine/hub/node.ts";
 import { type JobSizes, planJob, type RunLengths } from "../../engine/webgpu/index.ts";
+import { readRecords } from "../../formats/read.ts";
 import { checkPlan, describePlan, readModelHeader } from "../../tensor/index.ts";
 import { checkIds } from "../engine/check-ids.ts";
 import { openCompute } from "../engine/compute.ts";

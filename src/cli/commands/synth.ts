@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { type SynthOptions, synthEpisodes, synthSources } from "../../core/record/synth/index.ts";
+import { type SynthOptions, synthEpisodes, synthSources } from "../../formats/synth/index.ts";
 import { UsageError } from "../command.ts";
 import { fileLabel, progress, writeRecordsOut } from "../io.ts";
 import { countFromOne } from "../selection-options.ts";

@@ -2,9 +2,9 @@ import type { Command } from "commander";
 import { customEnvironmentNote, isCustomEnvironment } from "../../core/environment/environment.ts";
 import { InputError } from "../../core/errors.ts";
 import { plainLine } from "../../core/plain-text.ts";
-import type { RecordKind, RecordKinds } from "../../core/record/kinds.ts";
-import { readAnyRecords } from "../../core/record/read.ts";
 import type { Source } from "../../core/record/schema.ts";
+import type { RecordKind, RecordKinds } from "../../formats/kinds.ts";
+import { readAnyRecords } from "../../formats/read.ts";
 import { LeftOut } from "../environment-notes.ts";
 import { fileLabel, openBytes, printLine, progress } from "../io.ts";
 

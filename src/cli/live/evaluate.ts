@@ -10,8 +10,8 @@ import {
   technicalNote,
 } from "../../core/evaluation/index.ts";
 import { type EvaluateConfig, evaluationEpisodes } from "../../core/loop/index.ts";
-import { readRecords } from "../../core/record/read.ts";
 import type { Episode } from "../../core/record/schema.ts";
+import { readRecords } from "../../formats/read.ts";
 import { openBytes, writeOut } from "../io.ts";
 import { type PlayRunOptions, playRun } from "./play-run.ts";
 

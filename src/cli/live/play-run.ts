@@ -11,8 +11,8 @@ import {
   taskPlace,
   type WithPolicy,
 } from "../../core/loop/index.ts";
-import { parseObject } from "../../core/record/read.ts";
 import { sha256Hex } from "../../core/seeded.ts";
+import { parseObject } from "../../formats/read.ts";
 import { onFile } from "../../node/file-error.ts";
 import { makeFolder, removeTemporaries } from "../../node/whole-file.ts";
 import { lockFolder } from "../../worker/lock.ts";

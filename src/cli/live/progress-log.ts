@@ -3,14 +3,14 @@ import { closeSync, existsSync, openSync, readSync } from "node:fs";
 import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
 import { type PlayEvent, type PlayLog, type Progress, withoutIds } from "../../core/loop/index.ts";
-import { LineDecoder, LineSplitter } from "../../core/record/lines.ts";
-import { checkSchema, parseObject } from "../../core/record/read.ts";
 import {
   type Attempt,
   attemptSchema,
   type EpisodeDecision,
   episodeDecisionSchema,
 } from "../../core/record/schema.ts";
+import { LineDecoder, LineSplitter } from "../../formats/lines.ts";
+import { checkSchema, parseObject } from "../../formats/read.ts";
 import { AppendFile } from "../../node/append-file.ts";
 import { onFileSync } from "../../node/file-error.ts";
 import { writeWhole } from "../../node/whole-file.ts";

@@ -1,7 +1,7 @@
 /** Lists of tasks that a config names by their file. */
 import type { InputError } from "../../core/errors.ts";
 import type { EnvironmentName } from "../../core/loop/index.ts";
-import { OWN_SEEDS_NOTE, readTaskList } from "../../core/loop/task-list.ts";
+import { OWN_SEEDS_NOTE, readTaskList } from "../../formats/task-list.ts";
 import { progress, readText } from "../io.ts";
 
 /** Where the tasks of a list are named: it stays with the list for messages, and is not part of the config. */

@@ -1,7 +1,7 @@
 import { InputError } from "../../core/errors.ts";
 import { parseJsonText } from "../../core/json.ts";
 import { jsonType } from "../../core/record/describe-issue.ts";
-import { readLines } from "../../core/record/lines.ts";
+import { readLines } from "../../formats/lines.ts";
 import { fileLabel, openBytes } from "../io.ts";
 
 /**

@@ -1,10 +1,10 @@
 /** The records that a run reads: its episodes, and the sources of their tasks. Each may lie in several files. */
 import { InputError } from "../../core/errors.ts";
 import { chosenEpisodes, namedFiles, type TrainConfig } from "../../core/loop/index.ts";
-import type { IndexedLibrary } from "../../core/record/indexed/index.ts";
 import { taskKey } from "../../core/record/library.ts";
-import { readRecords } from "../../core/record/read.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";
+import type { IndexedLibrary } from "../../formats/indexed/index.ts";
+import { readRecords } from "../../formats/read.ts";
 import { EnvironmentNotes } from "../environment-notes.ts";
 import { type IndexedFile, openIndexedFile } from "../indexed-file.ts";
 import { openBytes } from "../io.ts";

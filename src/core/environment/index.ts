@@ -2,7 +2,7 @@
 export { type FactState, factKey } from "./alfworld/locator.ts";
 export { promptCommands, splitResetText } from "./alfworld/prompt.ts";
 export * from "./environment.ts";
-export type { ChatTurn, DecisionPrompt } from "./prompt/chat.ts";
+export type { DecisionPrompt } from "./prompt/chat.ts";
 export { decisionPrompt, type PastDecision } from "./prompt/decision-prompt.ts";
 export { offeredLists } from "./prompt/offered-lists.ts";
 export type { PromptRules } from "./prompt/rules.ts";

@@ -2,8 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { library, rules, studentEpisode } from "../../../test/support/arbitrary-records.ts";
 import { byTask, fixtureEpisodes, fixtureSources } from "../../../test/support/scienceworld.ts";
+import { isWhatIfRecord, readWhatIfRecords, whatIfOf, whatIfRecord } from "../../formats/what-if-record.ts";
+import { recordLine } from "../../formats/write.ts";
 import { environmentRules } from "../environment/environment.ts";
-import { recordLine } from "../record/write.ts";
 import { prepareTask } from "../retrieval/prepare.ts";
 import { retrieve, retrieveEpisode } from "../retrieval/retrieve.ts";
 import { CONTROLS, selectSources } from "../retrieval/selection.ts";
@@ -12,7 +13,6 @@ import { evidenceEvents, evidenceRecords, withoutParts } from "./leave-out.ts";
 import { renderEvidence } from "./render.ts";
 import { EVIDENCE_RECORDS } from "./types.ts";
 import { type WhatIf, whatIfInput } from "./what-if.ts";
-import { isWhatIfRecord, readWhatIfRecords, whatIfOf, whatIfRecord } from "./what-if-record.ts";
 
 describe("a what-if", () => {
   it("of nothing changes nothing, byte for byte", () => {

@@ -1,6 +1,5 @@
-import type { ChatTurn } from "../environment/prompt/chat.ts";
 import type { LimitedPrompt } from "../environment/prompt-limit.ts";
-import type { IdRange } from "../ports.ts";
+import type { ChatTurn, IdRange } from "../ports.ts";
 
 /** Where a decision stands, for messages such as `episode "e-17", decisions[4].prompt: missing`. */
 export interface DecisionPlace {

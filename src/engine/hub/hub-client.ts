@@ -1,7 +1,7 @@
 /** The model hub's HTTP API: which files a revision has, and their bytes. Nothing here runs unless it is asked for. */
 import { InputError } from "../../core/errors.ts";
-import { byteChunks } from "../../core/record/bytes.ts";
 import { shownBytes } from "../../core/shown-bytes.ts";
+import { byteChunks } from "../../formats/bytes.ts";
 
 export const DEFAULT_ENDPOINT = "https://huggingface.co";
 

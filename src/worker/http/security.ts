@@ -149,7 +149,7 @@ export function pageHeaders(connect: readonly string[] = []): MiddlewareHandler 
       formAction: ["'none'"],
       frameAncestors: ["'none'"],
       requireTrustedTypesFor: ["'script'"],
-      // Of src/app/workers/start-worker.ts.
+      // Of src/app/base/worker/start-worker.ts.
       trustedTypes: ["gcopd-workers"],
     },
     crossOriginOpenerPolicy: "same-origin",

@@ -1,5 +1,5 @@
 /** The games worker: `GamesService` behind comlink. */
-import "../../without-eval.ts";
+import "../../base/without-eval.ts";
 import * as Comlink from "comlink";
 import { madeTasks } from "../../../simulator/made-games.ts";
 import { installErrorTransfer } from "../../base/worker/transfer.ts";

@@ -5,7 +5,7 @@ import { InputError } from "../../../core/errors.ts";
 import { utf8Text } from "../../../core/folder-text.ts";
 import { parseJsonText } from "../../../core/json.ts";
 import type { EnvironmentName } from "../../../core/loop/live-config.ts";
-import { OWN_SEEDS_NOTE, readTaskList } from "../../../core/loop/task-list.ts";
+import { OWN_SEEDS_NOTE, readTaskList } from "../../../formats/task-list.ts";
 import type { PathFile } from "../../base/dropped-files.ts";
 import type { PickedPrompt } from "../runs/live-run.ts";
 

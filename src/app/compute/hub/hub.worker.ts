@@ -3,7 +3,7 @@
  * A worker of its own, since files there are written through sync access handles, and a download goes on whatever the
  * others do. It contacts nobody unless `look` or `bring` is called.
  */
-import "../../without-eval.ts";
+import "../../base/without-eval.ts";
 import * as Comlink from "comlink";
 import { InputError } from "../../../core/errors.ts";
 import {

@@ -1,6 +1,6 @@
-import { sampleDigest } from "../../../core/record/indexed/index.ts";
-import type { RangedReader } from "../../../core/record/ranged-reader.ts";
 import { sha256Hex } from "../../../core/seeded.ts";
+import { sampleDigest } from "../../../formats/indexed/index.ts";
+import type { RangedReader } from "../../../formats/ranged-reader.ts";
 import { blobFolder, type FolderFiles } from "../../data/files/blob-folder.ts";
 
 /** Files that decide what a model answers; the optimizer's state does not. */

@@ -1,7 +1,7 @@
 /** Opening a library: the sample, picked or dropped files, addresses, files of the worker. What is open stays open. */
 import * as Comlink from "comlink";
 import { InputError } from "../../../core/errors.ts";
-import { indexFileName } from "../../../core/record/indexed/index.ts";
+import { indexFileName } from "../../../formats/indexed/index.ts";
 import { checkAddress } from "../../base/address.ts";
 import type { PathFile } from "../../base/dropped-files.ts";
 import { describeFault, faultNotice, isAbort } from "../../base/faults.ts";

@@ -1,15 +1,15 @@
 /** What-ifs as files: the shown one saved as a record, and a record opened as what it asks for. */
 import { InputError } from "../../../core/errors.ts";
 import type { WhatIf } from "../../../core/evidence/index.ts";
+import { SOURCE_BUDGETS } from "../../../core/retrieval/selection.ts";
 import {
   readWhatIfRecords,
   type WhatIfRecord,
   type WhatIfScores,
   whatIfOf,
   whatIfRecord,
-} from "../../../core/evidence/what-if-record.ts";
-import { recordLine } from "../../../core/record/write.ts";
-import { SOURCE_BUDGETS } from "../../../core/retrieval/selection.ts";
+} from "../../../formats/what-if-record.ts";
+import { recordLine } from "../../../formats/write.ts";
 import type { PathFile } from "../../base/dropped-files.ts";
 import { safeName } from "../../base/export/safe-name.ts";
 import { saveFile } from "../../base/save-file.ts";

@@ -1,5 +1,5 @@
 /** The compute worker: `ComputeService` and training runs behind comlink. */
-import "../../without-eval.ts";
+import "../../base/without-eval.ts";
 import * as Comlink from "comlink";
 import type { DecisionPrompt } from "../../../core/environment/prompt/chat.ts";
 import {

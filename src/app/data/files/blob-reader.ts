@@ -1,6 +1,6 @@
 /** Random access to a `File` or `Blob` of the page: its bytes stay where the browser has them. */
 import { InputError } from "../../../core/errors.ts";
-import type { RangedReader } from "../../../core/record/ranged-reader.ts";
+import type { RangedReader } from "../../../formats/ranged-reader.ts";
 
 /** A ranged reader over `slice`. A file that was changed or moved after it was picked is an `InputError`. */
 export function blobReader(blob: Blob, name: string): RangedReader {

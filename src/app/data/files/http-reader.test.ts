@@ -1,8 +1,8 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { synthSources } from "../../../core/record/synth/index.ts";
-import { recordLine } from "../../../core/record/write.ts";
+import { synthSources } from "../../../formats/synth/index.ts";
+import { recordLine } from "../../../formats/write.ts";
 import { checkAddress } from "../../base/address.ts";
 import { openAddress } from "./http-reader.ts";
 import { indexBlob, openRecordFile } from "./record-file.ts";

@@ -1,7 +1,7 @@
 /** A file behind an address: by range requests where the server answers them, else downloaded whole. */
 import { InputError } from "../../../core/errors.ts";
-import { byteChunks } from "../../../core/record/bytes.ts";
-import type { RangedReader } from "../../../core/record/ranged-reader.ts";
+import { byteChunks } from "../../../formats/bytes.ts";
+import type { RangedReader } from "../../../formats/ranged-reader.ts";
 import { sameOrigin } from "../../base/address.ts";
 
 /** What stands behind an address. */

@@ -1,10 +1,11 @@
 /** Files with their paths, as they were dropped or picked. */
-import { isWhatIfRecord } from "../../../core/evidence/what-if-record.ts";
-import { byteChunks } from "../../../core/record/bytes.ts";
-import { maybeGunzip } from "../../../core/record/gunzip.ts";
-import { INDEX_FORMAT } from "../../../core/record/indexed/index.ts";
-import { detectKind } from "../../../core/record/kinds.ts";
-import { readLines } from "../../../core/record/lines.ts";
+
+import { byteChunks } from "../../../formats/bytes.ts";
+import { maybeGunzip } from "../../../formats/gunzip.ts";
+import { INDEX_FORMAT } from "../../../formats/indexed/index.ts";
+import { detectKind } from "../../../formats/kinds.ts";
+import { readLines } from "../../../formats/lines.ts";
+import { isWhatIfRecord } from "../../../formats/what-if-record.ts";
 
 export interface NamedBlob {
   path: string;

@@ -1,7 +1,7 @@
 /** One file of records as the page opens it: dropped, picked, imported or behind an address; read through its index. */
 import { InputError } from "../../../core/errors.ts";
-import { byteChunks } from "../../../core/record/bytes.ts";
-import { gunzip, isGzip, maybeGunzip } from "../../../core/record/gunzip.ts";
+import { byteChunks } from "../../../formats/bytes.ts";
+import { gunzip, isGzip, maybeGunzip } from "../../../formats/gunzip.ts";
 import {
   buildIndex,
   fileIdentity,
@@ -12,8 +12,8 @@ import {
   type LibraryIndex,
   openIndexedLibrary,
   readIndex,
-} from "../../../core/record/indexed/index.ts";
-import { type RangedReader, rangedChunks } from "../../../core/record/ranged-reader.ts";
+} from "../../../formats/indexed/index.ts";
+import { type RangedReader, rangedChunks } from "../../../formats/ranged-reader.ts";
 import { blobReader } from "./blob-reader.ts";
 import { BlobSpool } from "./blob-spool.ts";
 import { addressName, addressWith, bytesBeside, openAddress } from "./http-reader.ts";

@@ -4,7 +4,7 @@
  */
 import { z } from "zod/mini";
 import { InputError } from "../../../core/errors.ts";
-import type { ImportFile, ImportFiles } from "../../../core/record/import/index.ts";
+import type { ImportFile, ImportFiles } from "../../../formats/import/index.ts";
 import { readAnswer, readRefusal } from "./read-answer.ts";
 
 /** Where the shared folder is asked for, and the token for it. */

@@ -2,11 +2,11 @@
  * The ways into a library: own files, other programs' recordings, a folder of the worker's disk. Each ends in the records,
  * the scores that were recorded beside them, and how the library is called and found again.
  */
-import { byteChunks } from "../../../core/record/bytes.ts";
-import { blobFiles, type ImportFiles, runImport, subfolder } from "../../../core/record/import/index.ts";
-import { sampleDigest } from "../../../core/record/indexed/identity.ts";
-import { indexFileName } from "../../../core/record/indexed/index.ts";
-import { readRecords } from "../../../core/record/read.ts";
+import { byteChunks } from "../../../formats/bytes.ts";
+import { blobFiles, type ImportFiles, runImport, subfolder } from "../../../formats/import/index.ts";
+import { sampleDigest } from "../../../formats/indexed/identity.ts";
+import { indexFileName } from "../../../formats/indexed/index.ts";
+import { readRecords } from "../../../formats/read.ts";
 import type { LibraryLink } from "../../url/library-link.ts";
 import {
   commonFolder,

@@ -1,5 +1,5 @@
 /** The library worker: `LibraryService` behind comlink, with files from the page's own origin or the user's disk. */
-import "../../without-eval.ts";
+import "../../base/without-eval.ts";
 import * as Comlink from "comlink";
 import { installErrorTransfer } from "../../base/worker/transfer.ts";
 import { SAMPLE_LINK } from "../../url/library-link.ts";

@@ -1,6 +1,6 @@
 /** The steps of opening a library, and how far they are. */
-import type { ImportedRecord } from "../../../core/record/import/index.ts";
-import { recordLine } from "../../../core/record/write.ts";
+import type { ImportedRecord } from "../../../formats/import/index.ts";
+import { recordLine } from "../../../formats/write.ts";
 import type { TaskColumns } from "../model.ts";
 import type { RecordLibrary } from "./record-library.ts";
 import type { RecordedScores } from "./recorded-scores.ts";

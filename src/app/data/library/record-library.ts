@@ -1,11 +1,11 @@
 /** The open library: files of sources, of episodes or of both as one list of tasks, read one task at a time. */
 import { environmentRules } from "../../../core/environment/environment.ts";
 import { InputError } from "../../../core/errors.ts";
-import type { RecordEntry } from "../../../core/record/indexed/index.ts";
 import { taskKey } from "../../../core/record/library.ts";
 import type { Episode, Source } from "../../../core/record/schema.ts";
 import type { OnUnreadable } from "../../../core/record/unreadable.ts";
 import { exclusion } from "../../../core/retrieval/admission.ts";
+import type { RecordEntry } from "../../../formats/indexed/index.ts";
 import type { RecordFile } from "../files/record-file.ts";
 import type { FileSummary, TaskName, TaskSummary } from "../model.ts";
 

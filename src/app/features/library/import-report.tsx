@@ -2,8 +2,8 @@
 import { groups } from "d3";
 import { useState } from "react";
 import { environmentNames } from "../../../core/environment/environment.ts";
-import type { ImportReport as Report } from "../../../core/record/import/index.ts";
-import { UNKNOWN_ENVIRONMENT } from "../../../core/record/import/single-file/environment-of.ts";
+import type { ImportReport as Report } from "../../../formats/import/index.ts";
+import { UNKNOWN_ENVIRONMENT } from "../../../formats/import/single-file/environment-of.ts";
 import { countOf } from "../../base/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { importAgain } from "../../compute/open/open.ts";

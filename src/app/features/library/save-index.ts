@@ -1,5 +1,5 @@
 /** The index of an open file onto the user's disk, to lie beside the file. */
-import { indexFileName } from "../../../core/record/indexed/index.ts";
+import { indexFileName } from "../../../formats/indexed/index.ts";
 import { faultNotice } from "../../base/faults.ts";
 import { saveFile } from "../../base/save-file.ts";
 import { libraryWorker } from "../../data/library-client.ts";

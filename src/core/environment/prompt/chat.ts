@@ -1,8 +1,5 @@
 /** What a model reads at a decision: a user message, and the turns before it where the protocol is a chat. */
-export interface ChatTurn {
-  role: "user" | "assistant";
-  content: string;
-}
+import type { ChatTurn } from "../../ports.ts";
 
 export interface DecisionPrompt {
   /** The user message h_t of this decision. */

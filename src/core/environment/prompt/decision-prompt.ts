@@ -1,7 +1,7 @@
-import type { EnvironmentTurn } from "../../ports.ts";
+import type { ChatTurn, EnvironmentTurn } from "../../ports.ts";
 import type { Protocol } from "../protocol.ts";
 import type { EnvironmentRules } from "../rules.ts";
-import type { ChatTurn, DecisionPrompt } from "./chat.ts";
+import type { DecisionPrompt } from "./chat.ts";
 import { offeredLists } from "./offered-lists.ts";
 import { studentPrompt } from "./student-prompt.ts";
 import type { PromptTemplate } from "./template.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { readLibrary } from "../../record/read-files.ts";
+import { readLibrary } from "../../../formats/read-files.ts";
 import { foldParserState, isRejection, menuOptions } from "./parser-mode.ts";
 
 const MENU =

@@ -1,0 +1,134 @@
+/** The shell around the view that the URL names. */
+import { type ComponentType, useEffect, useLayoutEffect, useRef } from "react";
+import { describeFault } from "../base/faults.ts";
+import { endSimulatorSessions } from "../compute/games/simulator.ts";
+import { HubDialog } from "../compute/hub/hub-dialog.tsx";
+import { followStudent } from "../compute/models/kept-student.ts";
+import { computeWorker } from "../compute/models/models.ts";
+import { followPlace } from "../compute/open/follow-place.ts";
+import { SharedDialog } from "../compute/open/shared-dialog.tsx";
+import { followWorker } from "../compute/runs/follow-worker.ts";
+import { followLaunches } from "../compute/runs/launches.ts";
+import { cancelRun, stopRun } from "../compute/runs/run-actions.ts";
+import { followTags } from "../compute/runs/run-tags.ts";
+import { followTabs } from "../compute/runs/tab-runs.ts";
+import { useUi } from "../compute/store.ts";
+import { followUrl } from "../data/navigate.ts";
+import { LiveRunsPanel } from "../features/evaluation/live-runs-panel.tsx";
+import { LiveRuns } from "../features/evaluation/live-runs-section.tsx";
+import { followLiveTabs } from "../features/evaluation/tab-live-runs.ts";
+import { LibraryView } from "../features/library/library-view.tsx";
+import { PlayView } from "../features/play/play-view.tsx";
+import { RunsView } from "../features/runs/runs-view.tsx";
+import { StatisticsView } from "../features/statistics/statistics-view.tsx";
+import { TargetsPanel } from "../features/targets/targets-panel.tsx";
+import { TaskView } from "../features/task/task-view.tsx";
+import { TokensView } from "../features/tokens/tokens-view.tsx";
+import { TrainingView } from "../features/training/training-view.tsx";
+import type { View } from "../url/place.ts";
+import { Banners } from "./banners.tsx";
+import { DropZone } from "./drop-zone.tsx";
+import { GuideDialog } from "./guide-dialog.tsx";
+import { Header } from "./header.tsx";
+import { HelpDialog } from "./help-dialog.tsx";
+import { HintLine } from "./hint-line.tsx";
+import { Palette } from "./palette/palette.tsx";
+import { StatusBar } from "./status-bar.tsx";
+import { useTheme } from "./theme.ts";
+import { Title } from "./title.ts";
+import { Tour } from "./tour/tour-card.tsx";
+import { useKeys } from "./use-keys.ts";
+
+const Runs = () => (
+  <RunsView
+    beside={
+      <>
+        <LiveRuns />
+        <TargetsPanel />
+      </>
+    }
+  />
+);
+
+const Play = () => <PlayView collecting={<LiveRunsPanel />} />;
+
+const VIEWS: Record<View, ComponentType> = {
+  library: LibraryView,
+  task: TaskView,
+  tokens: TokensView,
+  training: TrainingView,
+  statistics: StatisticsView,
+  runs: Runs,
+  play: Play,
+};
+
+export function App() {
+  const view = useUi((ui) => ui.place.view);
+  useTheme();
+  useKeys();
+  useEffect(() => {
+    const leaveUrl = followUrl();
+    const leavePlace = followPlace();
+    const leaveWorker = followWorker();
+    const leaveLaunches = followLaunches();
+    const leaveStudent = followStudent();
+    const leaveTabs = followTabs((id, what) => void (what === "stop" ? stopRun(id) : cancelRun(id)));
+    const leaveLiveTabs = followLiveTabs();
+    const leaveTags = followTags();
+    addEventListener("pagehide", endSimulatorSessions);
+    return () => {
+      removeEventListener("pagehide", endSimulatorSessions);
+      leaveUrl();
+      leavePlace();
+      leaveWorker();
+      leaveLaunches();
+      leaveStudent();
+      leaveTabs();
+      leaveLiveTabs();
+      leaveTags();
+    };
+  }, []);
+  useEffect(() => {
+    // Early, so that a missing GPU is said before it is missed; what fails here is said again when it is needed.
+    const timer = setTimeout(() => void computeWorker().catch(describeFault), 200);
+    return () => clearTimeout(timer);
+  }, []);
+  const library = useUi((ui) => ui.library?.id ?? null);
+  const main = useRef<HTMLElement>(null);
+  const scrolled = useRef(new Map<View, number>());
+  // Every view comes back as far down as it was left; none takes over the place of another.
+  useLayoutEffect(() => {
+    main.current!.scrollTop = scrolled.current.get(view) ?? 0;
+  }, [view]);
+  const Shown = VIEWS[view];
+  // What these keep by themselves is of one task: another library resets it.
+  const of = view === "task" || view === "tokens" ? library : null;
+  return (
+    <DropZone>
+      <div className="app">
+        <Header />
+        <Banners />
+        <main
+          id="view"
+          ref={main}
+          tabIndex={-1}
+          className={`main main-${view}`}
+          onScroll={({ currentTarget, target }) => {
+            if (target === currentTarget) scrolled.current.set(view, currentTarget.scrollTop);
+          }}
+        >
+          <Shown key={of} />
+        </main>
+        <StatusBar />
+      </div>
+      <Title />
+      <HintLine />
+      <Tour />
+      <HelpDialog />
+      <Palette />
+      <HubDialog />
+      <GuideDialog />
+      <SharedDialog />
+    </DropZone>
+  );
+}
