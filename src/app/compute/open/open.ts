@@ -35,8 +35,16 @@ interface How {
   replaces?: string | null;
 }
 
-async function open(label: string, read: ReadLibrary, how: How = {}): Promise<void> {
-  if (getUi().opening !== null) return;
+/** One library is opened at a time: what is dropped meanwhile waits for its turn. */
+let turn: Promise<void> = Promise.resolve();
+
+function open(label: string, read: ReadLibrary, how: How = {}): Promise<void> {
+  turn = turn.then(() => openNow(label, read, how));
+  return turn;
+}
+
+/** Never rejects: what goes wrong is the page's notice. */
+async function openNow(label: string, read: ReadLibrary, how: How): Promise<void> {
   let underWay = true;
   const show = (opening: Progress): void => {
     // The last words of a worker may arrive after its answer.
@@ -65,7 +73,8 @@ export function stopOpening(): void {
 
 /** Opens the sample; where it is open, shows it from the start. */
 export async function openSample(byLink = false): Promise<void> {
-  const { libraries, place } = getUi();
+  const { libraries, opening, place } = getUi();
+  if (opening !== null) return;
   if (libraries.some(({ summary }) => summary.origin === "sample")) {
     navigate({ ...HOME, ...SAMPLE_LINK }, place.library === null ? "replace" : "push");
     return;
