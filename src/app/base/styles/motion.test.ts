@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 
-const root = join(import.meta.dirname, "..");
+const root = join(import.meta.dirname, "../..");
 
 function filesOf(folder: string, ending: RegExp): string[] {
   return readdirSync(folder, { withFileTypes: true, recursive: true })

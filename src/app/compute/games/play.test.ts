@@ -10,8 +10,8 @@ import { RemoteEnvironment } from "./remote-environment.ts";
 const here = vi.hoisted(() => ({ navigate: vi.fn(), games: {}, records: [] as object[] }));
 
 vi.mock("../../data/navigate.ts", () => ({ navigate: here.navigate }));
-vi.mock("../clients.ts", () => ({
-  gamesWorker: () => here.games,
+vi.mock("../clients.ts", () => ({ gamesWorker: () => here.games }));
+vi.mock("../../data/library-client.ts", () => ({
   libraryWorker: () => ({ sources: async () => here.records, playedTask: async () => null }),
 }));
 

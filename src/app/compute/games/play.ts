@@ -1,4 +1,5 @@
 /** One episode at a time, played in the page: its game, a person's actions, and records that it goes on from. */
+
 import { create } from "zustand";
 import {
   beginEpisode,
@@ -12,6 +13,7 @@ import {
 } from "../../../core/loop/index.ts";
 import type { Episode, EpisodeDecision, Source } from "../../../core/record/schema.ts";
 import { describeFault } from "../../base/faults.ts";
+import { Latest } from "../../base/latest.ts";
 import { libraryWorker } from "../../data/library-client.ts";
 import type { PresentContext, TaskModel, TaskName, TaskRef } from "../../data/model.ts";
 import { navigate } from "../../data/navigate.ts";
@@ -115,12 +117,11 @@ export function showEpisode(change: Partial<Play> = {}): void {
   void drawGraph();
 }
 
-let drawing = 0;
+const drawings = new Latest();
 
 /** The graph of all that was played of the task here, with what an open library has of it. */
 async function drawGraph(): Promise<void> {
-  drawing += 1;
-  const mine = drawing;
+  const isLatest = drawings.begin();
   const { game } = get();
   if (live === null || game === null) return;
   const earlier = get().before.filter(
@@ -129,9 +130,9 @@ async function drawGraph(): Promise<void> {
   const sources = [...earlier, playedNow(live, played)].map(asSource);
   try {
     const graph = await libraryWorker().playedTask(libraryWith(game), sources);
-    if (mine === drawing) set({ graph });
+    if (isLatest()) set({ graph });
   } catch (error) {
-    if (mine === drawing) set({ graph: null, problem: describeFault(error) });
+    if (isLatest()) set({ graph: null, problem: describeFault(error) });
   }
 }
 

@@ -7,8 +7,8 @@ const games = vi.hoisted(() => ({ verify: vi.fn() }));
 const { task } = makeGame(6);
 const SOURCE = { source: "a", decisions: [], outcome: { complete: true } };
 
-vi.mock("../clients.ts", () => ({
-  gamesWorker: () => games,
+vi.mock("../clients.ts", () => ({ gamesWorker: () => games }));
+vi.mock("../../data/library-client.ts", () => ({
   libraryWorker: () => ({ sources: async () => [SOURCE] }),
 }));
 

@@ -1,8 +1,10 @@
 /** What the models may take and will take: how the teacher is kept, the user's limit, and the plan of the next job. */
+
 import { create } from "zustand";
 import { InputError } from "../../../core/errors.ts";
 import type { MemoryPlan, WeightChoice } from "../../../tensor/index.ts";
 import { describeFault, isAbort } from "../../base/faults.ts";
+import { Latest } from "../../base/latest.ts";
 import type { ModelsJob, ModelsPlan } from "../worker/compute-service.ts";
 
 /** The plan of a job as it is shown; `problem` says why it would be refused, or why there is none. */
@@ -47,7 +49,7 @@ export function memoryLimit(): number | null {
 let passes: ModelsPlan["passes"] = {};
 export const plannedPasses = (): ModelsPlan["passes"] => passes;
 
-const asked: Record<Job, number> = { score: 0, train: 0 };
+const questions: Record<Job, Latest> = { score: new Latest(), train: new Latest() };
 
 function show(job: Job, shown: ShownPlan): void {
   useMemory.setState(({ plans }) => ({ plans: { ...plans, [job]: shown } }));
@@ -62,15 +64,14 @@ const shownPlan = ({ plan, problem, uncounted }: ModelsPlan): ShownPlan => ({
 
 /** Shows what a job will need. Faults are shown in its place; an answer that is overtaken by a later question is not. */
 export async function showPlan(job: Job, plan: () => Promise<ModelsPlan | null>): Promise<void> {
-  asked[job] += 1;
-  const mine = asked[job];
+  const isLatest = questions[job].begin();
   show(job, { ...memory().plans[job], counting: true });
   try {
     const found = await plan();
-    if (mine !== asked[job]) return;
+    if (!isLatest()) return;
     show(job, found === null ? NONE : shownPlan(found));
   } catch (error) {
-    if (mine !== asked[job] || isAbort(error)) return;
+    if (!isLatest() || isAbort(error)) return;
     show(job, { ...NONE, problem: describeFault(error) });
   }
 }
@@ -81,7 +82,7 @@ export async function showPlan(job: Job, plan: () => Promise<ModelsPlan | null>)
  * @throws InputError with the plan's numbers, where they are beyond the limit
  */
 export async function requirePlan(job: Job, plan: () => Promise<ModelsPlan>): Promise<ModelsPlan["passes"]> {
-  asked[job] += 1;
+  questions[job].end();
   const found = await plan();
   show(job, shownPlan(found));
   if (found.problem !== null) throw new InputError(found.problem);

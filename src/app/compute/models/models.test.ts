@@ -4,8 +4,10 @@ import { chooseDevice, computeWorker, revertStudent } from "./models.ts";
 
 const workers = vi.hoisted(() => ({ started: 0, ended: 0 }));
 
-vi.mock("../clients.ts", () => ({
+vi.mock("../../data/library-client.ts", () => ({
   libraryWorker: () => ({ connect: async () => undefined }),
+}));
+vi.mock("../clients.ts", () => ({
   startComputeWorker: () => {
     workers.started += 1;
     const api = {

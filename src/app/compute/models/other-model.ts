@@ -1,6 +1,8 @@
 /** A further model beside teacher and student: it scores the shown response without and with the evidence. */
+
 import { create } from "zustand";
 import { InputError } from "../../../core/errors.ts";
+import { Latest } from "../../base/latest.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import { tokenizerTexts } from "../../data/files/model-folder.ts";
@@ -45,13 +47,12 @@ interface Picking {
 
 export const usePickedModel = create<Picking>(() => ({ picked: null, reading: false, choosing: false }));
 
-/** Number of the present picking: what an earlier one finds is of no interest any more. */
-let picking = 0;
+const pickings = new Latest();
 /** One is read after the other: the library worker has one further tokenizer. */
 let readings: Promise<unknown> = Promise.resolve();
 
 export function forgetPickedModel(): void {
-  picking += 1;
+  pickings.end();
   usePickedModel.setState({ picked: null, reading: false });
 }
 
@@ -82,15 +83,15 @@ export async function pickModel(files: () => Promise<FolderFiles>): Promise<void
   const { decision } = getUi();
   if (decision === null) return;
   forgetPickedModel();
-  const mine = picking;
+  const isLatest = pickings.present();
   usePickedModel.setState({ reading: true });
   try {
-    const turn = readings.then(async () => (mine === picking ? planPicked(await files(), decision) : null));
+    const turn = readings.then(async () => (isLatest() ? planPicked(await files(), decision) : null));
     readings = turn.catch(() => undefined);
     const picked = await turn;
-    if (mine === picking && getUi().decision === decision) usePickedModel.setState({ picked });
+    if (isLatest() && getUi().decision === decision) usePickedModel.setState({ picked });
   } finally {
-    if (mine === picking) usePickedModel.setState({ reading: false });
+    if (isLatest()) usePickedModel.setState({ reading: false });
   }
 }
 

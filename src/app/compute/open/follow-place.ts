@@ -1,6 +1,8 @@
 /** Loads what the place names, and says so where the library has nothing with that name. */
+
 import { InputError } from "../../../core/errors.ts";
 import { describeFault } from "../../base/faults.ts";
+import { Latest } from "../../base/latest.ts";
 import type { DecisionRequest } from "../../data/decisions.ts";
 import { keptDecisions } from "../../data/kept-decisions.ts";
 import { libraryWorker } from "../../data/library-client.ts";
@@ -21,7 +23,7 @@ export function episodeAt(task: TaskModel, place: Place) {
     : (task.episodes.find(({ id }) => id === place.episode) ?? null);
 }
 
-let sequence = 0;
+const places = new Latest();
 
 /** The link that was last opened by itself: one that failed is not tried again and again. */
 let tried: string | null = null;
@@ -33,14 +35,14 @@ let last = 0;
 function prepareBeside(request: DecisionRequest, count: number): void {
   const by = request.decision < last ? -1 : 1;
   last = request.decision;
-  const mine = sequence;
+  const isLatest = places.present();
   const beside = [by, 2 * by, -by]
     .map((distance) => request.decision + distance)
     .filter((decision) => decision >= 0 && decision < count)
     .map((decision) => ({ ...request, decision }));
   requestAnimationFrame(() =>
     setTimeout(() => {
-      if (mine === sequence) void keptDecisions.prepare(beside);
+      if (isLatest()) void keptDecisions.prepare(beside);
     }),
   );
 }
@@ -48,7 +50,7 @@ function prepareBeside(request: DecisionRequest, count: number): void {
 /** Follows the place for as long as the page lives. Returns the undo. */
 export function followPlace(): () => void {
   const follow = (place: Place, library: LibrarySummary | null): void => {
-    sequence += 1;
+    const isLatest = places.begin();
     if (library === null) {
       const link = linkKey(place);
       if (getUi().opening !== null || !opensByItself(place) || tried === link) return;
@@ -61,7 +63,7 @@ export function followPlace(): () => void {
       setUi({ task: null, decision: null, viewProblem: null });
       return;
     }
-    void load(place, library, sequence);
+    void load(place, library, isLatest);
   };
   const { place, library } = getUi();
   follow(place, library);
@@ -84,8 +86,7 @@ function isHowOnly(now: Place, before: Place): boolean {
   return changed.length > 0 && changed.every((key) => HOW.has(key));
 }
 
-async function load(place: Place, library: LibrarySummary, mine: number): Promise<void> {
-  const current = (): boolean => mine === sequence;
+async function load(place: Place, library: LibrarySummary, isLatest: () => boolean): Promise<void> {
   try {
     const ref = taskAt(library, place);
     if (ref === null) throw new InputError(`This library has no task “${place.task}”.`);
@@ -99,7 +100,7 @@ async function load(place: Place, library: LibrarySummary, mine: number): Promis
       void keptDecisions.prepare([]);
       const { environment, task: name } = ref;
       task = await libraryWorker().task({ library: library.id, environment, task: name }, selection);
-      if (!current()) return;
+      if (!isLatest()) return;
       // Of the same task, what is shown stays until all that changes is here.
       if (!sameTask) setUi({ task, decision: null });
     }
@@ -133,12 +134,12 @@ async function load(place: Place, library: LibrarySummary, mine: number): Promis
     };
     // What is here is shown in the same frame as the place.
     const model = keptDecisions.ready(request) ?? (await keptDecisions.get(request));
-    if (!current()) return;
+    if (!isLatest()) return;
     setUi({ task, decision: model, viewProblem: null });
     // Changes by hand are of this decision: those beside it are without them.
     const beside = selectionOf(ofTask(place));
     prepareBeside({ ...request, selection: beside }, episode.decisions);
   } catch (error) {
-    if (current()) setUi({ decision: null, viewProblem: describeFault(error) });
+    if (isLatest()) setUi({ decision: null, viewProblem: describeFault(error) });
   }
 }

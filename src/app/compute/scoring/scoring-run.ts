@@ -1,8 +1,10 @@
 /** One run of scoring at a time: passes of the models, with progress, an ETA as a range, a cancel and one fault line. */
+
 import * as Comlink from "comlink";
 import type { EngineInfo } from "../../../core/ports.ts";
 import { type Range, remaining } from "../../base/eta.ts";
 import { describeFault, isAbort, isDeviceFault } from "../../base/faults.ts";
+import { Latest } from "../../base/latest.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import type { ComputeClient } from "../clients.ts";
 import { isComputing } from "../computing.ts";
@@ -16,7 +18,7 @@ import type { Scored, Wanted } from "../worker/compute-service.ts";
 export { scoreKey } from "../../data/score-key.ts";
 
 /** Cancelled runs end their worker, and what it was asked for never answers: each run knows if it is still the one. */
-let run = 0;
+const runs = new Latest();
 
 /** A response under one context. */
 export interface Pass {
@@ -69,15 +71,14 @@ export async function runScoring(
   work: (run: ScoringRun) => Promise<void>,
 ): Promise<void> {
   if (isComputing()) return;
-  run += 1;
-  const mine = run;
+  const isLatest = runs.begin();
   const wait = async <T>(waited: Promise<T>): Promise<T> => {
     const result = await waited;
-    if (mine !== run) throw new DOMException("another run took its place", "AbortError");
+    if (!isLatest()) throw new DOMException("another run took its place", "AbortError");
     return result;
   };
   const show: ScoringRun["show"] = (label, done, total, eta, unit = "tokens") => {
-    if (mine !== run || getUi().scoring.status === "cancelling") return;
+    if (!isLatest() || getUi().scoring.status === "cancelling") return;
     setUi({ scoring: { status: "running", job, key, label, done, total, unit, eta } });
   };
   let api: ComputeClient["api"] | null = null;
@@ -147,9 +148,9 @@ export async function runScoring(
   try {
     show("Getting ready", 0, 0, null);
     await work({ key, open, openOther, wait, score, show, together });
-    if (mine === run) setUi({ scoring: { status: "idle" } });
+    if (isLatest()) setUi({ scoring: { status: "idle" } });
   } catch (error) {
-    if (mine !== run) return;
+    if (!isLatest()) return;
     // Another one is started, with another device, when there is something to compute again.
     if (isDeviceFault(error)) endComputeWorker();
     setUi({
@@ -158,7 +159,7 @@ export async function runScoring(
         : { status: "failed", job, key, message: describeFault(error) },
     });
   } finally {
-    if (others && mine === run) void computeWorker().then((client) => client.api.closeOther());
+    if (others && isLatest()) void computeWorker().then((client) => client.api.closeOther());
   }
 }
 
@@ -166,9 +167,9 @@ export async function runScoring(
 export async function cancelScoring(): Promise<void> {
   const { scoring } = getUi();
   if (scoring.status !== "running") return;
-  const mine = run;
+  const isLatest = runs.present();
   setUi({ scoring: { status: "cancelling", job: scoring.job, key: scoring.key } });
-  if (!(await stopComputing(() => mine === run && getUi().scoring.status === "cancelling"))) return;
-  run += 1;
+  if (!(await stopComputing(() => isLatest() && getUi().scoring.status === "cancelling"))) return;
+  runs.end();
   setUi({ scoring: { status: "idle" } });
 }

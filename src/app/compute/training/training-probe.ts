@@ -1,9 +1,11 @@
 /** The time of a run of the page before it starts: a small part of it is done here, on a student that is thrown away. */
+
 import * as Comlink from "comlink";
 import { create } from "zustand";
 import { InputError } from "../../../core/errors.ts";
 import { type ModelProbe, probedTime, type RunProbe } from "../../../core/loop/probe.ts";
 import { describeFault, isAbort, isDeviceFault } from "../../base/faults.ts";
+import { Latest } from "../../base/latest.ts";
 import { isComputing } from "../computing.ts";
 import { requirePlan } from "../models/memory.ts";
 import { computeWorker, endComputeWorker, ensureModel, modelsJob, studentLost } from "../models/models.ts";
@@ -28,7 +30,7 @@ const shownTime = (probe: RunProbe): WorkerTime => ({
   student: calls(probe.student),
 });
 
-let present = 0;
+const probes = new Latest();
 
 function show(status: "idle" | "probing" | "cancelling", label: string | null): void {
   const work = label === null ? null : { label, done: 0, total: 0, unit: "tokens" };
@@ -42,8 +44,7 @@ function say(kind: "info" | "error", text: string): void {
 /** Measures the time of the run that the form describes. The student that is open stays as it is. */
 export async function probeTraining(): Promise<void> {
   if (isComputing()) return;
-  present += 1;
-  const mine = present;
+  const isLatest = probes.begin();
   const wasOpen = getUi().models.student !== null;
   show("probing", "Probe: opening the models");
   setUi((ui) => ({ training: { ...ui.training, message: null } }));
@@ -56,7 +57,7 @@ export async function probeTraining(): Promise<void> {
     const passes = await requirePlan("train", () => planTraining(plan));
     await ensureModel("teacher");
     const [{ api }, job] = await Promise.all([computeWorker(), modelsJob("train")]);
-    if (mine !== present) return;
+    if (!isLatest()) return;
     await api.takePasses(passes);
     // The probe reopens it from its folder, and gives its place back: there is room for one.
     studentLost();
@@ -73,28 +74,28 @@ export async function probeTraining(): Promise<void> {
         endOfTurn,
       },
       Comlink.proxy((what: string) => {
-        if (mine === present && getUi().training.status === "probing") show("probing", `Probe: ${what}`);
+        if (isLatest() && getUi().training.status === "probing") show("probing", `Probe: ${what}`);
       }),
     );
-    if (mine !== present) return;
+    if (!isLatest()) return;
     usePageProbe.setState({ of: probeKey(plan.written), time: shownTime(probe) });
     if (wasOpen) await ensureModel("student");
   } catch (error) {
-    if (mine !== present) return;
+    if (!isLatest()) return;
     if (isDeviceFault(error)) endComputeWorker();
     if (isAbort(error)) say("info", "The probe was cancelled. The student is as it was.");
     else say("error", `No time was measured: ${describeFault(error)}`);
   } finally {
-    if (mine === present) show("idle", null);
+    if (isLatest()) show("idle", null);
   }
 }
 
 /** Ends the probe: at once where the models let themselves be asked, else with their worker. */
 export async function cancelProbe(): Promise<void> {
-  const mine = present;
+  const isLatest = probes.present();
   show("cancelling", "Cancelling the probe");
-  if (!(await stopComputing(() => mine === present && getUi().training.status === "cancelling"))) return;
-  present += 1;
+  if (!(await stopComputing(() => isLatest() && getUi().training.status === "cancelling"))) return;
+  probes.end();
   say("info", "The probe was cancelled. The student is as it was.");
   show("idle", null);
 }

@@ -1,7 +1,9 @@
 /** Updating the student: the core's loop in the compute worker, drawn as it goes. */
+
 import * as Comlink from "comlink";
 import { InputError } from "../../../core/errors.ts";
 import { describeFault, isAbort, isDeviceFault } from "../../base/faults.ts";
+import { Latest } from "../../base/latest.ts";
 import { countOf } from "../../base/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { libraryWorker } from "../../data/library-client.ts";
@@ -34,7 +36,7 @@ import { startOnWorker, useSending } from "./worker-training.ts";
 /** Names a run's method only where it is not the default. */
 const under = (words: string): string => (words === configField("method").standard ? "" : ` under ${words}`);
 
-let run = 0;
+const runs = new Latest();
 /** Id of the run of this page that goes on, or went on last: the worker may have begun another since. */
 let present: string | null = null;
 
@@ -72,8 +74,7 @@ async function runHere(
   known?: string,
 ): Promise<void> {
   const { decision } = getUi();
-  run += 1;
-  const mine = run;
+  const isLatest = runs.begin();
   let words = "";
   setUi({ training: { ...IDLE_TRAINING, status: "running" } });
   let id: string | null = null;
@@ -87,7 +88,7 @@ async function runHere(
     const prepared = await prepare();
     const { title, again } = prepared;
     let { plan } = prepared;
-    if (mine !== run) return;
+    if (!isLatest()) return;
     if (id === null) {
       await takePageRun(plan.id);
       id = plan.id;
@@ -101,12 +102,12 @@ async function runHere(
     if (!again) await noteStudentOf(id);
     showProgress("Measuring what the models will read", 0, 0);
     const passes = await requirePlan("train", () => planTraining(plan));
-    if (mine !== run) return;
+    if (!isLatest()) return;
     const plays = plan.live !== undefined || plan.evaluation !== undefined;
     if (plays) {
       showProgress("Opening the games", 0, 0);
       plan = await withGames(plan);
-      if (mine !== run) return;
+      if (!isLatest()) return;
       await keepPlan(id, plan);
     }
     showProgress("Opening the models", 0, 0);
@@ -114,7 +115,7 @@ async function runHere(
     const { api } = await ensureModel("student");
     if (plays) await computeWithGames();
     await api.takePasses(passes);
-    if (mine !== run) return;
+    if (!isLatest()) return;
     const perPass = Math.ceil((plan.live?.tasks ?? plan.episodes).length / plan.batchSize);
     const stageSteps = { vanilla: 0, graph: 0 };
     for (const { epochs, evidence } of plan.method.stages)
@@ -125,7 +126,7 @@ async function runHere(
       const { episode, decision: at } = shown;
       const options = { by: "student", endOfTurn: plan.endOfTurn } as const;
       const pair = await libraryWorker().pair(shown, episode, at, {}, options);
-      if (mine !== run) return;
+      if (!isLatest()) return;
       patchTraining({
         watch: { pieces: pair.pieces, label: watchLabel(shown), history: [] },
       });
@@ -134,10 +135,10 @@ async function runHere(
     const result = await api.train(
       { ...plan, watch: shown === null ? null : plan.watch },
       Comlink.proxy((event) => {
-        if (mine === run) follow(event, plan.method, started);
+        if (isLatest()) follow(event, plan.method, started);
       }),
     );
-    if (mine !== run) return;
+    if (!isLatest()) return;
     const { done, total, faults } = getUi().training;
     const { teacher, student } = getUi().models;
     const record = {
@@ -156,7 +157,7 @@ async function runHere(
     };
     studentTrained(result.folder, result.steps, record, { id: plan.id, done });
     await keepTrained(plan.id, done);
-    if (mine !== run) return;
+    if (!isLatest()) return;
     const text = [
       result.finished
         ? `Done: ${countOf(done, "step")}${under(words)}.`
@@ -176,7 +177,7 @@ async function runHere(
     // What was scored with the student before is of the student before.
     setUi({ scores: {} });
   } catch (error) {
-    if (mine !== run) return;
+    if (!isLatest()) return;
     studentLost();
     if (isDeviceFault(error)) endComputeWorker();
     const message = isAbort(error)
@@ -226,7 +227,7 @@ function startAgain({ id, title, state }: Run): boolean {
 /** Ends the run after the present step; asked again, at once, and the run's steps are lost. */
 export async function stopTraining(): Promise<void> {
   const { training } = getUi();
-  const mine = run;
+  const isLatest = runs.present();
   const id = present;
   if (training.status === "running") {
     patchTraining({ status: "stopping" });
@@ -237,8 +238,8 @@ export async function stopTraining(): Promise<void> {
   if (training.status !== "stopping") return;
   patchTraining({ status: "cancelling" });
   if (id !== null) patchRun(id, { message: "it is ended at once" });
-  if (!(await stopComputing(() => mine === run && getUi().training.status === "cancelling"))) return;
-  run += 1;
+  if (!(await stopComputing(() => isLatest() && getUi().training.status === "cancelling"))) return;
+  runs.end();
   if (id !== null) endPageRun(id, "cancelled", null);
   patchTraining({
     status: "idle",

@@ -1,7 +1,9 @@
 /** Collections and evaluations in the games of the page: started, followed, ended, and kept with what was played. */
+
 import * as Comlink from "comlink";
 import { InputError } from "../../../core/errors.ts";
 import { describeFault, isAbort, isDeviceFault } from "../../base/faults.ts";
+import { Latest } from "../../base/latest.ts";
 import { countOf } from "../../base/plural.ts";
 import { isComputing } from "../../compute/computing.ts";
 import { computeWithGames } from "../../compute/games/games.ts";
@@ -29,7 +31,7 @@ import { followElsewhere, tellLiveRun, tellLiveRunEvent, tellLiveRunRemoved } fr
 const unkept = new Map<string, Map<string, object>>();
 
 /** What an earlier run still says is of no interest any more. */
-let turn = 0;
+const turns = new Latest();
 
 /** Plays a collection or an evaluation with a model that is open. A second press while one plays does nothing. */
 export async function startLiveRun(plan: LiveRunPlan): Promise<void> {
@@ -50,8 +52,7 @@ export async function goOnWith(id: string): Promise<void> {
 }
 
 async function play(id: string): Promise<void> {
-  turn += 1;
-  const mine = turn;
+  const isLatest = turns.begin();
   setUi({ liveRun: id });
   try {
     if (!(await ownRun(id))) {
@@ -73,19 +74,19 @@ async function play(id: string): Promise<void> {
       throw new InputError(
         `its episodes so far were played by another model, ${before.name}: open that one as the ${plan.role}, then go on`,
       );
-    if (mine !== turn) return;
+    if (!isLatest()) return;
     patchLiveRun(id, { model, games, outcomes, since: { at: pageTime(), ended: outcomes.size } });
     tellLiveRun(id);
     await keep(id);
     await api.playLive(
       { id, plan, model, ended: [...outcomes.keys()] },
       Comlink.proxy((event: LiveRunEvent) => {
-        if (mine === turn) follow(id, event);
+        if (isLatest()) follow(id, event);
       }),
     );
-    if (mine === turn) end(id, "done", null);
+    if (isLatest()) end(id, "done", null);
   } catch (error) {
-    if (mine !== turn) return;
+    if (!isLatest()) return;
     if (isDeviceFault(error)) endComputeWorker();
     if (isAbort(error)) end(id, "cancelled", null);
     else end(id, "failed", describeFault(error));
@@ -139,11 +140,11 @@ function keep(id: string): Promise<void> {
 export async function cancelLiveRun(): Promise<void> {
   const id = getUi().liveRun;
   if (id === null || liveRunOf(id)?.state !== "running") return;
-  const mine = turn;
+  const isLatest = turns.present();
   patchLiveRun(id, { state: "cancelling" });
   tellLiveRun(id);
-  if (!(await stopComputing(() => mine === turn && getUi().liveRun === id))) return;
-  turn += 1;
+  if (!(await stopComputing(() => isLatest() && getUi().liveRun === id))) return;
+  turns.end();
   end(id, "cancelled", null);
 }
 

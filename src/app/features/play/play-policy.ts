@@ -1,9 +1,11 @@
 /** A model decides in the episode that is played in the page: once, or to its end. */
+
 import { InputError } from "../../../core/errors.ts";
 import { type LiveEpisode, reply } from "../../../core/loop/index.ts";
 import type { Episode, EpisodeDecision } from "../../../core/record/schema.ts";
 import { seedOf } from "../../../core/seeded.ts";
 import { describeFault, isAbort, isDeviceFault } from "../../base/faults.ts";
+import { Latest } from "../../base/latest.ts";
 import { isComputing } from "../../compute/computing.ts";
 import { libraryWith, type Policy, presentEpisode, showEpisode, usePlay } from "../../compute/games/play.ts";
 import { endComputeWorker, ensureModel } from "../../compute/models/models.ts";
@@ -24,7 +26,7 @@ export function policyProblem(policy: Policy, game: TaskName | null): string | n
 }
 
 /** Runs that were begun: a press of "Stop" ends its own only. */
-let runs = 0;
+const runs = new Latest();
 
 /** Lets a model decide: once, or to the end of the episode. */
 export async function playPolicy(policy: Policy, onward: boolean): Promise<void> {
@@ -34,7 +36,7 @@ export async function playPolicy(policy: Policy, onward: boolean): Promise<void>
     showProblem("A model is at work: wait for it, or stop it.");
     return;
   }
-  runs += 1;
+  runs.end();
   showProblem(null);
   setUi({ playing: { label: "Getting ready", stopping: false } });
   try {
@@ -119,7 +121,7 @@ function stoppable<T>(work: Promise<T>): Promise<T> {
 export async function stopPolicy(): Promise<void> {
   const { playing } = getUi();
   if (playing === null || playing.stopping) return;
-  const mine = runs;
+  const isLatest = runs.present();
   setUi({ playing: { ...playing, stopping: true } });
-  if (await stopComputing(() => mine === runs && getUi().playing?.stopping === true)) stop?.();
+  if (await stopComputing(() => isLatest() && getUi().playing?.stopping === true)) stop?.();
 }
