@@ -2,8 +2,9 @@
  * The page at the paper's scale in a real browser: a library from `gcopd synth` dropped with its index and without,
  * until its first task is painted, stepping through decisions, the memory of the tab, and the main thread's long tasks:
  * by the page's own observer, and in a traced session of two minutes.
- * `npm run bench -- page [--tasks N] [--folder F] [--seconds S]`; a folder is kept, and used again when it holds such a
- * library.
+ * `npm run bench -- page [--tasks N] [--folder F] [--seconds S] [--against CHECKOUT]`; a folder is kept, and used again
+ * when it holds such a library. `--against` names another checkout of the workbench with its `dist/`: both builds open the
+ * library with its indices in turn, twice each, and stand beside each other.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -24,6 +25,7 @@ const { values } = parseArgs({
     folder: { type: "string" },
     steps: { type: "string", default: "60" },
     seconds: { type: "string", default: "120" },
+    against: { type: "string" },
   },
 });
 const TASKS = Number(values.tasks);
@@ -260,11 +262,11 @@ async function step(page: Page): Promise<number[]> {
   }, STEPS);
 }
 
-async function startWorker(): Promise<{ url: string; worker: ChildProcess }> {
+async function startWorker(checkout: string): Promise<{ url: string; worker: ChildProcess }> {
   const worker = spawn(
     process.execPath,
     ["bin/gcopd.js", "worker", "--port", "0", "--data", mkdtempSync(join(tmpdir(), "gcopd-bench-data-"))],
-    { stdio: ["ignore", "pipe", "ignore"] },
+    { cwd: checkout, stdio: ["ignore", "pipe", "ignore"] },
   );
   const [line] = (await once(createInterface({ input: worker.stdout! }), "line")) as [string];
   return { url: line, worker };
@@ -277,27 +279,35 @@ const mb = (value: number): string => `${Math.round(value)} MB`;
 const long = (values: number[]): string =>
   values.length === 0 ? "none" : `${values.length}, longest ${ms(Math.max(...values))}`;
 
-const { url, worker } = await startWorker();
+const WITH = [library, `${library}.index.jsonl`, episodes, `${episodes}.index.jsonl`];
+const OPENINGS: readonly { name: string; checkout: string; files: string[]; stay: boolean }[] =
+  values.against === undefined
+    ? [
+        { name: "with the indices", checkout: ".", files: WITH, stay: true },
+        { name: "without", checkout: ".", files: [library, episodes], stay: false },
+      ]
+    : [1, 2].flatMap((round) => [
+        { name: `this build, ${round}`, checkout: ".", files: WITH, stay: round === 1 },
+        { name: `the other, ${round}`, checkout: values.against!, files: WITH, stay: false },
+      ]);
 const executablePath = await findChromium();
 const results: [string, Opened][] = [];
 try {
-  for (const [name, files] of [
-    ["with the indices", [library, `${library}.index.jsonl`, episodes, `${episodes}.index.jsonl`]],
-    ["without", [library, episodes]],
-  ] as const) {
+  for (const { name, checkout, files, stay } of OPENINGS) {
+    const { url, worker } = await startWorker(checkout);
     // A browser of its own: the peak of a process is that of one opening.
     const browser = await chromium.launch({
       executablePath,
       args: ["--no-sandbox", "--enable-blink-features=ForceEagerMeasureMemory"],
     });
     try {
-      results.push([name, await open(browser, url, [...files], results.length === 0)]);
+      results.push([name, await open(browser, url, files, stay)]);
     } finally {
       await browser.close();
+      worker.kill("SIGTERM");
     }
   }
 } finally {
-  worker.kill("SIGTERM");
   if (values.folder === undefined) rmSync(folder, { recursive: true, force: true });
 }
 
