@@ -3,11 +3,11 @@ import type { Backend, Recording } from "./backend.ts";
 import { prefill, type Segment } from "./decode-prefill.ts";
 import { type DecodeState, decodeStep, type LayerCache } from "./decode-step.ts";
 import type { Generated, GenerateOptions } from "./generate.ts";
-import { letMessagesIn } from "./let-messages-in.ts";
 import type { ModelTensors } from "./passes.ts";
 import type { Qwen3Config } from "./qwen3-config.ts";
 import type { RopeTable } from "./rope-table.ts";
 import type { Tensor } from "./tensor.ts";
+import { yieldToEventLoop } from "./yield-to-event-loop.ts";
 
 /** A prompt to continue. */
 export type DecodeRequest = Omit<GenerateOptions, "signal"> & { promptIds: readonly number[] };
@@ -210,7 +210,7 @@ export class Decoder {
       }
       prefill(backend, config, tensors, this.#tables!, this.#cache, segments);
       await backend.sync();
-      await letMessagesIn(backend);
+      await yieldToEventLoop(backend);
     }
   }
 
@@ -242,7 +242,7 @@ export class Decoder {
       // An error of the device comes to light where it is waited for.
       next.catch(() => {});
       const ended = endedOf(await now, live.length);
-      await letMessagesIn(backend);
+      await yieldToEventLoop(backend);
       now = next;
       if (ended >= enough || ended === live.length) break;
     }

@@ -4,11 +4,11 @@ import type { Backend } from "./backend.ts";
 import { type ModelConfig, normOffset } from "./config.ts";
 import { DecodingCache } from "./decoding-cache.ts";
 import { layerForward } from "./layer.ts";
-import { letMessagesIn } from "./let-messages-in.ts";
 import type { ModelTensors } from "./passes.ts";
 import type { RopeTable } from "./rope-table.ts";
 import { type DrawBounds, drawGreedy, drawSample } from "./sampling.ts";
 import type { Tensor } from "./tensor.ts";
+import { yieldToEventLoop } from "./yield-to-event-loop.ts";
 
 export interface GenerateOptions extends DrawBounds {
   maxTokens: number;
@@ -66,7 +66,7 @@ export async function generate(
         cache.reserve(at + chunk.length);
         logits = advance(backend, config, w, rope.tables(at + chunk.length), cache, chunk, at, last);
         at += chunk.length;
-        await letMessagesIn(backend);
+        await yieldToEventLoop(backend);
       }
       const values = await backend.read(logits!);
       backend.free(logits);

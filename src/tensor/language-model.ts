@@ -6,7 +6,6 @@ import { Checkpoint } from "./checkpoint.ts";
 import { isRecurrent, type ModelConfig, modelConfigJson, parseModelConfig, rotarySize } from "./config.ts";
 import { type DecodeRequest, Decoder, type DecodeWork } from "./decoder.ts";
 import { type Generated, type GenerateOptions, generate } from "./generate.ts";
-import { letMessagesIn } from "./let-messages-in.ts";
 import { type WeightChoice, WeightLoader, weightFormat } from "./load-weights.ts";
 import { encodeFloats } from "./number-format.ts";
 import {
@@ -35,6 +34,7 @@ import type { Tensor } from "./tensor.ts";
 import { modelShapes } from "./tuning-shapes.ts";
 import { isFrozen, LARGEST_F16 } from "./weight-format.ts";
 import { checkTensorNames, initialValues, parameterShapes, staysF32, storedNames } from "./weights.ts";
+import { yieldToEventLoop } from "./yield-to-event-loop.ts";
 
 const SAVED_FORMATS = {
   f32: { format: "F32", dtype: "float32" },
@@ -340,7 +340,7 @@ export class LanguageModel {
       computed.catch(() => {});
       await before;
       before = computed;
-      await letMessagesIn(backend);
+      await yieldToEventLoop(backend);
     };
     const rest = async () => {
       for (const part of left) await one(part);
@@ -458,7 +458,7 @@ export class LanguageModel {
         work.onComputed?.({ given: done, computed });
         if (pack.from !== null) this.#prefixes.unpin(uses.splice(uses.indexOf(pack.from), 1));
         this.#prefixes.trim();
-        await letMessagesIn(this.backend);
+        await yieldToEventLoop(this.backend);
       }
       return results;
     } finally {

@@ -69,7 +69,7 @@ export class CardsScorer implements Scorer {
     const under = new Map<number, number>();
     const report = () =>
       onProgress?.({ done: finished + [...under.values()].reduce((a, b) => a + b, 0), total, unit });
-    await this.cards.together(async (rank, stop) => {
+    await this.cards.onEveryCard(async (rank, stop) => {
       while (next < units.length) {
         const share = units[next++]!;
         await work(rank, share, {

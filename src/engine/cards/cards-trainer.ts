@@ -106,7 +106,7 @@ export class CardsTrainer extends CardsScorer implements Trainer {
     );
     const done = shares.map(() => 0);
     const results: SampleResult[] = [];
-    await cards.together(async (rank, stop) => {
+    await cards.onEveryCard(async (rank, stop) => {
       const places = shares[rank]!;
       if (places.length === 0) return;
       const drawn = await cards.call(

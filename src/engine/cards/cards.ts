@@ -151,7 +151,7 @@ export class Cards {
     options: { signal?: AbortSignal; onProgress?: (rank: number, done: number, total: number) => void } = {},
   ): Promise<ReturnType<CardCalls[M]>[]> {
     const { onProgress } = options;
-    return this.together(
+    return this.onEveryCard(
       (rank, signal) =>
         this.call(rank, method, of(rank), {
           signal,
@@ -162,7 +162,7 @@ export class Cards {
   }
 
   /** Runs `work` for every card at once. The first error aborts the others, and is thrown when all are over. */
-  async together<R>(
+  async onEveryCard<R>(
     work: (rank: number, signal: AbortSignal) => Promise<R>,
     signal?: AbortSignal,
   ): Promise<R[]> {

@@ -51,7 +51,7 @@ export interface ScoringRun {
   /** Says what is being done where it is none of the above. */
   show(label: string, done: number, total: number, eta: Range | null, unit?: string): void;
   /** Works through jobs of several sequences each, with progress over the tokens of all. */
-  together(
+  runJobs(
     jobs: readonly { label: string; tokens: number }[],
     work: (index: number, call: CallTogether) => Promise<void>,
   ): Promise<void>;
@@ -123,7 +123,7 @@ export async function runScoring(
       before += lengths[i]!;
     }
   };
-  const together: ScoringRun["together"] = async (jobs, work) => {
+  const runJobs: ScoringRun["runJobs"] = async (jobs, work) => {
     const lengths = jobs.map(({ tokens }) => tokens);
     const total = lengths.reduce((sum, n) => sum + n, 0);
     const began = performance.now();
@@ -147,7 +147,7 @@ export async function runScoring(
   };
   try {
     show("Getting ready", 0, 0, null);
-    await work({ key, open, openOther, wait, score, show, together });
+    await work({ key, open, openOther, wait, score, show, runJobs });
     if (isLatest()) setUi({ scoring: { status: "idle" } });
   } catch (error) {
     if (!isLatest()) return;

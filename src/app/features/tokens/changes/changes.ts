@@ -68,7 +68,7 @@ export async function scoreChanges(scope: ChangeScope): Promise<void> {
   const { endOfTurn } = place;
   const ref = { library: task.library, environment: task.environment, task: task.task };
   await runScoring("changes", CHANGES_KEY, async (run) => {
-    const { wait, open, show, together } = run;
+    const { wait, open, show, runJobs } = run;
     const decisions = decisionsOf(task, episode);
     if (decisions.length === 0) throw new InputError("there are no decisions to score");
     await open("teacher");
@@ -121,7 +121,7 @@ export async function scoreChanges(scope: ChangeScope): Promise<void> {
     const wanted = teacher.architecture === undefined ? {} : { topK: 1 };
     let strips = 0;
     tell(false);
-    await together(
+    await runJobs(
       planned.map(({ episode: e, decision: d, vanilla, graph, response }, i) => ({
         label: `Decision ${d} of ${shownName(e, 80)} (${i + 1} of ${planned.length})`,
         tokens: vanilla + graph + 2 * response,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { letMessagesIn } from "./let-messages-in.ts";
 import { createReferenceBackend } from "./reference/index.ts";
+import { yieldToEventLoop } from "./yield-to-event-loop.ts";
 
 test("a message that waits is handled during work on the CPU", async () => {
   const backend = createReferenceBackend();
@@ -9,6 +9,6 @@ test("a message that waits is handled during work on the CPU", async () => {
     handled = true;
   }, 0);
   const end = performance.now() + 60_000;
-  while (!handled && performance.now() < end) await letMessagesIn(backend);
+  while (!handled && performance.now() < end) await yieldToEventLoop(backend);
   expect(handled).toBe(true);
 });
