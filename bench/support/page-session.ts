@@ -42,7 +42,7 @@ async function wheel(page: Page, selector: string, turns: number, pixels: number
   }
 }
 
-/** A key that stays down, as the keyboard repeats it: 30 times a second. */
+/** A key that stays down, as the keyboard repeats it: 30 times per second. */
 async function hold(page: Page, key: string, times: number): Promise<void> {
   for (let i = 0; i < times; i++) {
     await page.keyboard.down(key);

@@ -80,7 +80,7 @@ describe("a terminal", () => {
     if (expected === 1) expect(err.trimEnd().split("\n")).toHaveLength(1);
   });
 
-  it("has a line a task, whatever the tasks are called", async () => {
+  it("has a line per task, whatever the tasks are called", async () => {
     const { out } = await runCli("graph", "--library", at("sources.jsonl"));
     // Heading, three tasks, total.
     expect(out.trimEnd().split("\n")).toHaveLength(5);

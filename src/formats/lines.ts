@@ -134,7 +134,7 @@ export class LineDecoder {
   /** Says that a line with something on it was read without `decode`. */
   noteRecord(): void {
     if (this.#firstBlank === undefined) return;
-    throw new InputError("blank line between records; expected one JSON object a line", {
+    throw new InputError("blank line between records; expected one JSON object per line", {
       file: this.#file,
       line: this.#firstBlank,
     });

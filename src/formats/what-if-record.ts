@@ -100,7 +100,7 @@ export function whatIfOf({ what_if: changes }: Pick<WhatIfRecord, "what_if">): W
   });
 }
 
-/** What-if records of a file, one a line. Every fault is an `InputError` that names file, line, key and what was expected. */
+/** What-if records of a file, one per line. Every fault is an `InputError` that names file, line, key and what was expected. */
 export async function* readWhatIfRecords(
   bytes: ByteSource,
   options: ReadOptions,

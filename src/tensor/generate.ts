@@ -14,7 +14,7 @@ export interface GenerateOptions extends DrawBounds {
   maxTokens: number;
   /** 0 takes the most probable token. */
   temperature: number;
-  /** Numbers in [0, 1), one a token; needed unless the temperature is 0. */
+  /** Numbers in [0, 1), one per token; needed unless the temperature is 0. */
   uniform?: () => number;
   /** Ids that end the response; kept as its last token. */
   stopIds?: readonly number[];

@@ -52,7 +52,7 @@ export function weightWords(format: WeightFormat | "u32", shape: readonly number
   return (count / width) * blockWords(format, width).row;
 }
 
-/** Of a grouped format: values a group, words a block and words a row of `width` values. */
+/** Of a grouped format: values per group, words per block and words per row of `width` values. */
 export function blockWords(
   format: "int8" | "int4",
   width: number,

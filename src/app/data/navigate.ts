@@ -1,6 +1,6 @@
 /**
  * Keeps the hash of the URL and the store's place the same, in both directions. Steps from decision to decision are
- * written when they rest: browsers refuse more than a few writes a second, and each costs the tab a part of a frame.
+ * written when they rest: browsers refuse more than a few writes per second, and each costs the tab a part of a frame.
  */
 
 import { hint } from "../base/hint.ts";

@@ -1,4 +1,4 @@
-/** What of the frame around the views is open. */
+/** The frame around the views: its theme, and which dialog of it is open. */
 import { create } from "zustand";
 import type { GuidePage } from "./guide-pages.ts";
 

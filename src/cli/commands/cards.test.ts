@@ -1,4 +1,4 @@
-/** --cards, as the command line runs it: with a process a card. */
+/** --cards, as the command line runs it: with a process per card. */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

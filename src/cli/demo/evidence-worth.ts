@@ -36,7 +36,7 @@ export interface EvidenceWorth {
   rise: number;
 }
 
-/** Scores the chosen cases and prints one row a task and one for all. */
+/** Scores the chosen cases and prints one row per task and one for all. */
 export async function evidenceWorth(
   teacher: Scorer,
   all: readonly SourceActionCase[],

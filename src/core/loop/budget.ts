@@ -30,7 +30,7 @@ export function budgetSeconds(budget: BudgetConfig): number {
 
 const hours = (seconds: number): string => Number((seconds / 3600).toPrecision(3)).toString();
 
-/** What of a budget is spent, both in seconds. */
+/** How much of a budget is spent, both in seconds. */
 export const spentWords = ({ seconds, spent }: { seconds: number; spent: number }): string =>
   `${hours(spent)} of ${hours(seconds)} hours are spent`;
 

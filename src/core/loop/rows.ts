@@ -1,4 +1,4 @@
-/** The decisions of a batch with their exact ids: one row a decision (Algorithm 1, line 5). */
+/** The decisions of a batch with their exact ids: one row per decision (Algorithm 1, line 5). */
 import { InputError } from "../errors.ts";
 import { episodeWeights } from "../objective/weights.ts";
 import type { Episode } from "../record/schema.ts";

@@ -194,7 +194,11 @@ export const trainConfigSchema = z.strictObject({
     .optional()
     .describe("What graph-conditioned stages retain, in place of the method's."),
   ...selectionShape,
-  batch_size: z.int().min(1).default(32).describe("Tasks or episodes a step; the last batch may be smaller."),
+  batch_size: z
+    .int()
+    .min(1)
+    .default(32)
+    .describe("Tasks or episodes per step; the last batch may be smaller."),
   settings: settingsSchema.prefault({}),
   sample: z
     .strictObject({

@@ -1,4 +1,4 @@
-/** Several cards of one host, from Node: a process a card, scoring dealt out, gradients summed. */
+/** Several cards of one host, from Node: a process per card, scoring dealt out, gradients summed. */
 export { Cards, type CardsOptions } from "./cards.ts";
 export { CardsScorer } from "./cards-scorer.ts";
 export { CardsTrainer } from "./cards-trainer.ts";

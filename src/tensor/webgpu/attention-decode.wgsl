@@ -111,7 +111,7 @@ fn attention_decode(
   // @end
 }
 
-// Four values of a head of a row a thread.
+// Four values of a head of a row per thread.
 @compute @workgroup_size(64)
 fn attention_decode_merge(
   @builtin(workgroup_id) workgroup: vec3u,

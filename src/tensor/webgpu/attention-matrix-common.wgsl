@@ -11,7 +11,7 @@ const THREADS = ${THREADS}u;
 // Padded rows of tiles, in vec4s: an odd number of 16 bytes keeps eight neighbouring rows in different banks.
 const TILE = D8 + 1u;
 const SCORE = BK / 4u + 1u;
-// Threads a row of scores, and columns each.
+// Threads per row of scores, and columns each.
 const SHARE = THREADS / ROWS;
 const WIDTH = BK / SHARE;
 

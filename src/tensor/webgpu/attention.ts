@@ -28,7 +28,7 @@ export function attentionOperations(
   const { memory, commands, software } = context;
   // A software adapter runs a workgroup a core at a time: small ones share the work out.
   const group = software ? 16 : GROUP;
-  /** Threads below which the keys are cut into parts: a token's attention to a cache has one a head. */
+  /** Threads below which the keys are cut into parts: a token's attention to a cache has one per head. */
   const enough = software ? 64 : 4096;
 
   function run(

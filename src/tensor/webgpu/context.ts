@@ -33,10 +33,10 @@ export interface Context {
   readonly lostPanels: ToLostPanels;
 }
 
-/** Threads a workgroup in kernels without shared memory. */
+/** Threads per workgroup in kernels without shared memory. */
 export const GROUP = 64;
 
-/** Workgroups for `threads` threads, one a value (or a vec4). */
+/** Workgroups for `threads` threads, one per value (or a vec4). */
 export function groupsOf(threads: number): number {
   return Math.ceil(threads / GROUP);
 }

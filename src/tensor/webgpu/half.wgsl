@@ -58,7 +58,7 @@ fn find_factor(group: u32, local: u32) -> f32 {
   return bitcast<f32>(u32(127 + shift) << 23u);
 }
 
-// ${ROUNDS} · 2,048 values a workgroup, here and below.
+// ${ROUNDS} · 2,048 values per workgroup, here and below.
 @compute @workgroup_size(256)
 fn half_cast(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) groups: vec3u, @builtin(local_invocation_index) local: u32) {
   let group = group_number(P.base, workgroup, groups);

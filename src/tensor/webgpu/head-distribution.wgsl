@@ -1,4 +1,4 @@
-// Entropy and the most probable tokens of rows, from a block of logits (rows × a piece of the vocabulary); a row a
+// Entropy and the most probable tokens of rows, from a block of logits (rows × a piece of the vocabulary); a row per
 // workgroup. What blocks before found is in `entropy`, `top_values` and `top_ids`; the first block finds them empty.
 struct Params {
   base: u32,

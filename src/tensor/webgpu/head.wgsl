@@ -47,7 +47,7 @@ fn head_segments(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroup
   new_segments[r * P.segments + P.first / SEGMENT + s] = vec2f(top, sum);
 }
 
-// lse from a row's segments, and the target's log-probability; a row a thread.
+// lse from a row's segments, and the target's log-probability; a row per thread.
 @compute @workgroup_size(64)
 fn head_merge(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) groups: vec3u, @builtin(local_invocation_index) local: u32) {
   let r = group_number(P.base, workgroup, groups) * 64u + local;

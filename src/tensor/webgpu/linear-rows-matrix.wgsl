@@ -20,7 +20,7 @@ struct Params {
 @group(0) @binding(5) var<storage, read_write> y: array<f32>;
 
 const SUBGROUPS = ${SUBGROUPS}u;
-// 16 bytes a row of x and w, and steps of 16 k; known when the text is compiled.
+// 16 bytes per row of x and w, and steps of 16 k; known when the text is compiled.
 const ROW = ${ROW}u;
 const STEPS = ROW / 2u;
 const COLUMNS = ${FN}u * 16u;

@@ -32,7 +32,7 @@ const A_K = ${A_K}u == 1u;
 const B_K = ${B_K}u == 1u;
 // Known when the text is compiled: stores of fragments are cheaper then. In vec4s.
 const C_ROW = ${C_ROW}u;
-// 16 bytes a row of a tile as it lies in workgroup memory: one more than its values need, against bank conflicts.
+// 16 bytes per row of a tile as it lies in workgroup memory: one more than its values need, against bank conflicts.
 const A_ROW = select(BM / 8u, 4u, A_K) + 1u;
 const B_ROW = select(BN / 8u, 4u, B_K) + 1u;
 const A_SIZE = select(32u, BM, A_K) * A_ROW;

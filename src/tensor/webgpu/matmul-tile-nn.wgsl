@@ -4,7 +4,7 @@
 struct Params {
   base: u32,
   M: u32, N: u32, K: u32,
-  // First value and values a row; of A and B in vec4s, of C in values.
+  // First value and values per row; of A and B in vec4s, of C in values.
   a_at: u32, a_row: u32,
   b_at: u32, b_row: u32,
   c_at: u32, c_row: u32,

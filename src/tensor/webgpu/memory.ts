@@ -40,7 +40,7 @@ export class GpuTensor implements Tensor {
   private writes = 0;
   /** Windows on it, by word and shape: each is made once, so that what is kept of its values is found again. */
   readonly windows = new Map<string, GpuTensor>();
-  /** Words of 32 bits; of f32 and u32 one a value. */
+  /** Words of 32 bits; of f32 and u32 one per value. */
   readonly words: number;
   /** Its values as f16 operands, kept for as long as it lives (see `half.ts`). */
   half: KeptCopy | undefined;

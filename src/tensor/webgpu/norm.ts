@@ -13,7 +13,7 @@ import source from "./norm.wgsl?raw";
 
 type Norms = "rmsNorm" | "addRmsNorm" | "rmsNormRope" | "putKeyValues" | "rmsNormBackward";
 
-/** Threads a workgroup on a GPU, where several share a row. */
+/** Threads per workgroup on a GPU, where several share a row. */
 const WIDE_GROUP = 256;
 /** vec4s (or values) of a row that one thread takes at least. */
 const SHORTEST_LANE = 2;
@@ -47,7 +47,7 @@ export function normOperations(
     const store = halves
       ? { STORED: "vec2u", STORE: "vec2u(pack2x16float(value.xy), pack2x16float(value.zw))" }
       : { STORED: type.TYPE, STORE: "value" };
-    // A software adapter has dear barriers: a row a thread. rms_norm_weight has a column of a part a thread.
+    // A software adapter has dear barriers: a row per thread. rms_norm_weight has a column of a part per thread.
     const lanes = software || part > 0 ? 1 : lanesOf(columns);
     const group = lanes === 1 ? GROUP : WIDE_GROUP;
     const threads = part > 0 ? Math.ceil(rows / part) * columns : rows * lanes;
@@ -133,7 +133,7 @@ export function normOperations(
   return norms;
 }
 
-/** Threads a row: a power of two, so that their sums are added in a tree. */
+/** Threads per row: a power of two, so that their sums are added in a tree. */
 function lanesOf(columns: number): number {
   let lanes = 1;
   while (lanes < WIDE_GROUP && 2 * lanes * SHORTEST_LANE <= columns) lanes *= 2;

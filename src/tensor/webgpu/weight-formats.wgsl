@@ -1,5 +1,5 @@
-// Values of weights as weight-format.ts stores them in `words`. P.width: values a row; of int8 and int4 P.group values a
-// group, P.block words a block and P.row_words words a row.
+// Values of weights as weight-format.ts stores them in `words`. P.width: values per row; of int8 and int4 P.group values per
+// group, P.block words per block and P.row_words words per row.
 fn one_f32(row: u32, column: u32) -> f32 { return bitcast<f32>(words[row * P.width + column]); }
 
 fn four_f32(row: u32, column: u32) -> vec4f {

@@ -4,7 +4,7 @@ struct Params {
   base: u32,
   // The matrix, both sizes whole: rows of any number, of width a multiple of 8.
   rows: u32, width: u32,
-  // Of int8 and int4: values a group, words a block and words a row.
+  // Of int8 and int4: values per group, words per block and words per row.
   group: u32, block: u32, row_words: u32,
   // Workgroups that look for the largest value; rows of a panel; pieces of eight values.
   parts: u32, panel_rows: u32, pieces: u32,

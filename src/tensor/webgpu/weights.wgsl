@@ -5,7 +5,7 @@ struct Params {
   rows: u32, first: u32, bound: u32,
   // Values a row.
   width: u32,
-  // Of int8 and int4: values a group, words a block and words a row.
+  // Of int8 and int4: values per group, words per block and words per row.
   group: u32, block: u32, row_words: u32,
 }
 @group(0) @binding(0) var<uniform> P: Params;

@@ -1,4 +1,4 @@
-/** Events of a run of the worker on their way into the page: checked a few at a time, told of a few times a second. */
+/** Events of a run of the worker on their way into the page: checked a few at a time, told of a few times per second. */
 
 import { nextTask } from "../../base/next-task.ts";
 import type { ServerEvent } from "./event-stream.ts";

@@ -54,7 +54,7 @@ export class KeptCheckpoints implements CheckpointStore {
   }
 }
 
-/** Steps between two checkpoints: every one of a small model, fewer where a copy takes long (12 bytes a parameter). */
+/** Steps between two checkpoints: every one of a small model, fewer where a copy takes long (12 bytes per parameter). */
 export function checkpointEvery(parameters: number | null): number {
   return parameters !== null && parameters <= 64e6 ? 1 : 10;
 }

@@ -1,4 +1,4 @@
-/** ALFWorld catalogs: `MANIFEST.json`, `READY.json` and one JSON file a task, with or without planners' sources. */
+/** ALFWorld catalogs: `MANIFEST.json`, `READY.json` and one JSON file per task, with or without planners' sources. */
 import { z } from "zod";
 import { InputError } from "../../../core/errors.ts";
 import type { Source, SourceDecision } from "../../../core/record/schema.ts";
@@ -76,7 +76,7 @@ async function catalogFolders(files: ImportFiles): Promise<string[]> {
 
 export const alfworldCatalog: Importer = {
   name: "alfworld-catalog",
-  description: "ALFWorld catalog: MANIFEST.json and one JSON file a task",
+  description: "ALFWorld catalog: MANIFEST.json and one JSON file per task",
   async detect(files) {
     const [folder] = await catalogFolders(files);
     if (folder === undefined) return undefined;

@@ -81,7 +81,7 @@ function turnsOf(steps: readonly Step[]): { initial: string; turns: Turn[] } {
 
 export const atif = fileImporter({
   name: "atif",
-  description: "ATIF v1 trajectories, one a file (JSON), or as JSON Lines",
+  description: "ATIF v1 trajectories, one per file (JSON), or as JSON Lines",
   what: "ATIF trajectories",
   unaligned: "trajectories hold texts and actions, no states",
   recognise: (first) =>

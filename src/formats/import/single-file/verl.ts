@@ -1,4 +1,4 @@
-/** verl rollout dumps: one file a step, one decision a row, so each row is an episode of one decision. */
+/** verl rollout dumps: one file per step, one decision per row, so each row is an episode of one decision. */
 import { z } from "zod";
 import type { Episode } from "../../../core/record/schema.ts";
 import { UNKNOWN_ENVIRONMENT, untoldEnvironment } from "./environment-of.ts";

@@ -13,7 +13,7 @@ import { effectOn, type LeftOutRow } from "./left-out-rows.ts";
 /** Characters of a part: the rest is in the task view. */
 const SHOWN = 240;
 
-/** What of the evidence can be left out; null for what cannot by itself. */
+/** The part of the evidence that can be left out; null for what cannot go by itself. */
 function partOf({ kind, part, position }: EvidenceSpan): EvidencePart | null {
   if (part === "note") return { record: "note", event: null };
   if (part === "heading") return { record: kind, event: null };

@@ -122,7 +122,7 @@ describe("LaTeX", () => {
       }),
     );
   });
-  it("has a row a token, and a line of words that prints as it is", () => {
+  it("has a row per token, and a line of words that prints as it is", () => {
     fc.assert(
       fc.property(pieces, hostileText, (tokens, name) => {
         const lines = caseLatex(tableOf(tokens, name)).trimEnd().split("\n");

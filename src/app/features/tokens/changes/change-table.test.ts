@@ -33,7 +33,7 @@ describe("sortChanges", () => {
 });
 
 describe("changesCsv", () => {
-  it("has a line a token, with exact texts and no formulas", () => {
+  it("has a line per token, with exact texts and no formulas", () => {
     const csv = changesCsv(
       {
         library: "library-1",
