@@ -12,11 +12,9 @@ import type {
   ScoreOptions,
   ScoreRequest,
   ScoreResult,
-  Scorer,
   Trainer,
   WorkOptions,
 } from "../../../core/ports.ts";
-import { findOnnxExport, hasOnnxExport, OnnxScorer } from "../../../engine/onnx/index.ts";
 import {
   createBrowserBackend,
   type DeviceChoice,
@@ -31,14 +29,13 @@ import {
   type Backend,
   checkPlan,
   combinePlans,
-  gibibytes,
   type MemoryPlan,
   readModelHeader,
   type WeightChoice,
 } from "../../../tensor/index.ts";
 import { blobFolder, type FolderFiles } from "../../data/files/blob-folder.ts";
 import type { DeviceState, Role } from "../store.ts";
-import { onnxRuntime } from "./onnx-runtime.ts";
+import { scoringEngineOf, type Teacher, uncountedMemory } from "./scoring-engines.ts";
 
 /** How far some work is: tokens or parameters. */
 export type OnWork = (progress: { done: number; total: number; unit: string }) => void;
@@ -82,21 +79,6 @@ export interface OpenOptions {
 interface TeacherSource {
   folder: FolderFiles;
   weights: WeightChoice;
-}
-
-/** A frozen teacher of either engine. */
-export type Teacher = Scorer & { readonly maxPositions: number };
-
-/** An export to ONNX and no weights of our own engine's format. */
-function isOnnxOnly({ files }: FolderFiles): boolean {
-  const names = [...files.keys()];
-  return hasOnnxExport(names) && !names.some((name) => name.endsWith(".safetensors"));
-}
-
-/** What is known of the memory of an export, and what is not. */
-function onnxMemory({ files }: FolderFiles, what: string): string {
-  const bytes = [...files.values()].reduce((sum, { size }) => sum + size, 0);
-  return `${what} is an export to ONNX, which this plan and its limit leave out: ONNX Runtime holds its ${gibibytes(bytes)} of files in memory while it opens them, and its weights as long as it is open; what a pass adds, it does not say.`;
 }
 
 /** Why a plan is refused, with its numbers; null where it is not. */
@@ -156,9 +138,10 @@ export class ComputeService {
         this.#teacherSource = { folder, weights };
         return { info: model.info, steps: 0 };
       }
-      if (isOnnxOnly(folder))
+      const engine = scoringEngineOf(folder);
+      if (engine !== null)
         throw new InputError(
-          "an export to ONNX can be a teacher only; a student needs its weights as safetensors",
+          `${engine.format} can be a teacher only; a student needs its weights as safetensors`,
           { file: folder.name },
         );
       const model = await ModelTrainer.open(backend, reader, {
@@ -175,7 +158,7 @@ export class ComputeService {
   /** Throws `InputError` where a folder holds no model that can be opened, as far as its config and headers tell. */
   async checkModel(folder: FolderFiles): Promise<void> {
     const reader = blobFolder(folder);
-    await (isOnnxOnly(folder) ? findOnnxExport(reader) : readModelHeader(reader));
+    await (scoringEngineOf(folder)?.check(reader) ?? readModelHeader(reader));
   }
 
   /** Opens a further model to score with, in the place of the one before. */
@@ -197,10 +180,11 @@ export class ComputeService {
   async plan(job: ModelsJob, lengths: Record<Role, RunLengths>): Promise<ModelsPlan> {
     const backend = this.#opened();
     const limit = job.limit ?? undefined;
-    const uncounted = isOnnxOnly(job.teacher) ? [onnxMemory(job.teacher, "The teacher")] : [];
-    const teacherJob = isOnnxOnly(job.teacher)
-      ? null
-      : { folder: blobFolder(job.teacher), weights: job.weights, ...lengths.teacher };
+    const uncounted = uncountedMemory(job.teacher, "The teacher");
+    const teacherJob =
+      uncounted.length > 0
+        ? null
+        : { folder: blobFolder(job.teacher), weights: job.weights, ...lengths.teacher };
     if (job.student === null) {
       const teacher =
         teacherJob &&
@@ -229,14 +213,13 @@ export class ComputeService {
   ): Promise<OtherPlan> {
     const backend = this.#opened();
     const { plan: present, uncounted } = await this.plan(job, lengths);
-    if (isOnnxOnly(other.folder)) {
-      const said = [...uncounted, onnxMemory(other.folder, other.folder.name)];
+    const left = uncountedMemory(other.folder, other.folder.name);
+    if (left.length > 0)
       return {
         plan: present,
         problem: planProblem(present, job.limit ?? undefined, backend),
-        uncounted: said,
+        uncounted: [...uncounted, ...left],
       };
-    }
     const { plan: added } = await planJob(backend, blobFolder(other.folder), {
       ...other.lengths,
       kind: "score",
@@ -280,7 +263,7 @@ export class ComputeService {
     const model = this.model(role);
     if (!(model instanceof ModelScorer))
       throw new InputError(
-        "an export to ONNX only scores: to play, the teacher needs its weights as safetensors",
+        "this teacher's engine only scores: to play, the teacher needs its weights as safetensors",
       );
     return model;
   }
@@ -353,16 +336,17 @@ export class ComputeService {
     return this.#openFrozen(backend, source, { ...options, ...this.#passes.teacher });
   }
 
-  /** A model of either engine that is never updated. */
+  /** A model of any engine that is never updated. */
   async #openFrozen(
     backend: Backend,
     { folder, weights }: TeacherSource,
     options: WorkOptions & PassOptions,
   ): Promise<Teacher> {
     const reader = blobFolder(folder);
-    if (!isOnnxOnly(folder)) return ModelScorer.open(backend, reader, { ...options, weights });
+    const engine = scoringEngineOf(folder);
+    if (engine === null) return ModelScorer.open(backend, reader, { ...options, weights });
     const { kind: device, description: adapter } = backend;
-    return OnnxScorer.open(await onnxRuntime(), reader, { ...options, device, adapter });
+    return engine.open(reader, { ...options, device, adapter });
   }
 
   /** One piece of work at a time, with a signal that `abort` sets off. */
