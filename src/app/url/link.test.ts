@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { EVIDENCE_RECORDS, type EvidencePart } from "../../core/evidence/index.ts";
 import { CONTROLS, SOURCE_BUDGETS } from "../../core/retrieval/selection.ts";
 import { uniforms } from "../../core/seeded.ts";
+import { ADDRESS_KEYS } from "./address-keys.ts";
 import { formatPlace, isSharedPath, parsePlace } from "./link.ts";
 import {
   AXES,
@@ -158,6 +159,20 @@ describe("place", () => {
         expect(parsePlace(formatPlace(place))).toEqual({ place, problems: [] });
       }),
     );
+  });
+
+  it.each(ADDRESS_KEYS)("reads back the values that it writes as $name", ({ name, read, write }) => {
+    let count = 0;
+    fc.assert(
+      fc.property(places, (place) => {
+        const values = write(place);
+        count += values.length;
+        const back = values.reduce<Place | null>((before, value) => before && read(value, before), HOME);
+        expect(back && write(back)).toEqual(values);
+      }),
+    );
+    // The task stands before the keys; only older addresses have it among them.
+    expect(count > 0).toBe(name !== "task");
   });
 
   it("takes no path of the worker's disk that leads out of the shared folder", () => {

@@ -8,7 +8,12 @@ import { shownName } from "../base/text/shown-text.ts";
 import { partName } from "./part-name.ts";
 
 /** The source budgets on offer; null takes every recorded execution. */
-export type Budget = 1 | 4 | 8 | 16 | null;
+export type Budget = (typeof SOURCE_BUDGETS)[number] | null;
+
+/** The budget that a field or an address names; null for any other text. */
+export function parseBudget(text: string): Budget {
+  return SOURCE_BUDGETS.find((k) => String(k) === text) ?? null;
+}
 
 /** The paper's ablations: everything follows them, training and statistics too. */
 export interface Controls {
