@@ -7,6 +7,7 @@ import { EVIDENCE_RECORDS } from "../core/evidence/types.ts";
 import type { WhatIf } from "../core/evidence/what-if.ts";
 import { type RetrievalRecord, retrievalSchema } from "../core/record/schema.ts";
 import { CONTROLS } from "../core/retrieval/selection.ts";
+import { keysOfSelection, selectionOfKeys } from "../core/retrieval/selection-keys.ts";
 import type { ByteSource } from "./bytes.ts";
 import { type ReadOptions, readWithSchema } from "./read.ts";
 
@@ -61,13 +62,9 @@ export function whatIfRecord(
   whatIf: WhatIf,
   { evidence, fullMethod, scores }: WhatIfResult,
 ): WhatIfRecord {
-  const { control, sourcesPerTask, augmentation, terminalFailureNote } = whatIf;
   const { without, pin, pinFailure, leaveOut, text } = whatIf;
   const changes = {
-    control,
-    sources_per_task: sourcesPerTask,
-    augmentation,
-    terminal_failure_note: terminalFailureNote,
+    ...keysOfSelection(whatIf),
     without: without && [...without],
     pin: pin && { source: pin.source, position: pin.position },
     pin_failure: pinFailure && { source: pinFailure.source, position: pinFailure.position },
@@ -85,13 +82,9 @@ export function whatIfRecord(
 
 /** What a record says was changed, as the options of the core. */
 export function whatIfOf({ what_if: changes }: Pick<WhatIfRecord, "what_if">): WhatIf {
-  const { control, sources_per_task, augmentation, terminal_failure_note } = changes;
   const { without, pin, pin_failure, leave_out, evidence_text } = changes;
   return definedOf({
-    control,
-    sourcesPerTask: sources_per_task,
-    augmentation,
-    terminalFailureNote: terminal_failure_note,
+    ...selectionOfKeys(changes),
     without,
     pin: pin && { source: pin.source, position: pin.position },
     pinFailure: pin_failure && { source: pin_failure.source, position: pin_failure.position },

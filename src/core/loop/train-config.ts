@@ -11,7 +11,8 @@ import {
 } from "../method/method.ts";
 import { PAPER_SETTINGS, type StepSettings } from "../ports.ts";
 import type { Episode } from "../record/schema.ts";
-import { CONTROLS, type Selection } from "../retrieval/selection.ts";
+import { CONTROLS } from "../retrieval/selection.ts";
+import { selectionOfKeys } from "../retrieval/selection-keys.ts";
 import { environmentSchema, evaluationShape } from "./live-config.ts";
 
 const path = z.string().min(1);
@@ -292,7 +293,7 @@ export function namedSchedule({ stages, method }: Pick<TrainConfig, "stages" | "
  * @throws InputError when `epochs` or `first_epochs` has more entries than there are stages, or no stage has an epoch
  */
 export function configuredMethod(config: TrainConfig): Method {
-  const controlled = withSelection(namedSchedule(config), configuredSelection(config));
+  const controlled = withSelection(namedSchedule(config), selectionOfKeys(config));
   const { epochs = [], first_epochs: first = [] } = config;
   for (const [key, { length }] of Object.entries({ epochs, first_epochs: first })) {
     if (length > controlled.stages.length)
@@ -387,20 +388,7 @@ export async function* chosenEpisodes(
 function configuredStage({ evidence, ...stage }: z.infer<typeof stageSchema>): Stage {
   if (evidence.kind === "none") return { ...stage, evidence };
   const { kind, control } = evidence;
-  return { ...stage, evidence: { kind, ...configuredSelection(evidence), control } };
-}
-
-type SelectionKeys = { control?: Selection["control"] } & z.infer<z.ZodObject<typeof selectionShape>>;
-
-/** The options that are there, under the names of the core. */
-function configuredSelection(given: SelectionKeys): Selection {
-  const { control, sources_per_task, augmentation, terminal_failure_note } = given;
-  return {
-    ...(control === undefined ? {} : { control }),
-    ...(sources_per_task === undefined ? {} : { sourcesPerTask: sources_per_task }),
-    ...(augmentation === undefined ? {} : { augmentation }),
-    ...(terminal_failure_note === undefined ? {} : { terminalFailureNote: terminal_failure_note }),
-  };
+  return { ...stage, evidence: { kind, ...selectionOfKeys(evidence), control } };
 }
 
 /** The step settings of a config, under the names of the ports. */

@@ -5,7 +5,9 @@ import { chosenTasks, type EnvironmentConfig, namedTasks } from "../../../core/l
 import { taskPlace } from "../../../core/loop/task-place.ts";
 import type { TrainConfig } from "../../../core/loop/train-config.ts";
 import { isOneOf } from "../../../core/one-of.ts";
+import { keysOfSelection } from "../../../core/retrieval/selection-keys.ts";
 import type { FileSummary, TaskName } from "../../data/model.ts";
+import { controlsOf, selectionOf } from "../../url/what-if.ts";
 import { useGames } from "../games/games.ts";
 import { simulatorProblem } from "../games/simulator.ts";
 import { memory } from "../models/memory.ts";
@@ -93,7 +95,6 @@ export function composeConfig(
   );
   const { paths, send } = onWorker ? workerPaths(form, ui, worker) : pageNames(ui);
   const ids = live || (form.data === "files" && onWorker) ? null : chosenIds(form, ui);
-  const { control, budget, augmentation, terminalNote, endOfTurn } = ui.place;
   const { weights, limitGib } = memory();
   const passes = epochs(form);
   const batch = defaultBatch(form, ui.library);
@@ -103,11 +104,8 @@ export function composeConfig(
   const written = {
     ...paths,
     ...(String(batch) === configField("batch_size").standard ? {} : { batch_size: batch }),
-    ...(control === "graph" ? {} : { control }),
-    ...(budget === null ? {} : { sources_per_task: budget }),
-    ...(augmentation ? {} : { augmentation }),
-    ...(terminalNote ? { terminal_failure_note: true } : {}),
-    ...(endOfTurn ? {} : { end_of_turn: false }),
+    ...keysOfSelection(selectionOf(controlsOf(ui.place))),
+    ...(ui.place.endOfTurn ? {} : { end_of_turn: false }),
     // What the form says itself comes before what the page asks for.
     ...typed,
     ...(passes === null ? {} : { epochs: passes }),

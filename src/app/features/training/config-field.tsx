@@ -4,6 +4,7 @@ import { PRODUCTS, ROOM_SIZES } from "../../../core/environment/made-config.ts";
 import { ENVIRONMENT_NAMES, type EnvironmentName } from "../../../core/loop/live-config.ts";
 import { isOneOf } from "../../../core/one-of.ts";
 import { CONTROLS, type Selection } from "../../../core/retrieval/selection.ts";
+import { keysOfSelection } from "../../../core/retrieval/selection-keys.ts";
 import { TaskListButton } from "../../compute/games/read-button.tsx";
 import { ChoosePath } from "../../compute/open/shared-path-dialog.tsx";
 import { CONFIG_FIELDS, type Field } from "../../compute/runs/config-fields.ts";
@@ -47,17 +48,14 @@ function liveStandard(given: string, texts: Readonly<Record<string, string>>): s
 }
 
 /** What holds where one of the method's own fields is empty, as the field shows it. */
-function selectionText(
-  key: SelectionKey,
-  { control = "graph", sourcesPerTask, augmentation = true, terminalFailureNote = false }: Selection,
-): string {
-  const texts: Record<SelectionKey, string> = {
-    control,
-    sources_per_task: sourcesPerTask === undefined ? "all" : String(sourcesPerTask),
-    augmentation: String(augmentation),
-    terminal_failure_note: String(terminalFailureNote),
+function selectionText(key: SelectionKey, selection: Selection): string {
+  const full = {
+    control: "graph",
+    sources_per_task: "all",
+    augmentation: true,
+    terminal_failure_note: false,
   };
-  return texts[key];
+  return String({ ...full, ...keysOfSelection(selection) }[key]);
 }
 
 export function fieldOf(key: string): Field {

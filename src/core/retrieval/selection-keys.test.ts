@@ -1,0 +1,23 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { CONTROLS } from "./selection.ts";
+import { keysOfSelection, selectionOfKeys } from "./selection-keys.ts";
+
+const controls = fc.record(
+  {
+    control: fc.constantFrom(...CONTROLS),
+    sourcesPerTask: fc.integer({ min: 1 }),
+    augmentation: fc.boolean(),
+    terminalFailureNote: fc.boolean(),
+  },
+  { requiredKeys: [] },
+);
+
+it("reads the keys of a selection back, and leaves what is absent absent", () => {
+  fc.assert(
+    fc.property(controls, (selection) => {
+      expect(selectionOfKeys(keysOfSelection(selection))).toStrictEqual({ ...selection });
+    }),
+  );
+  expect(keysOfSelection({ sourcesPerTask: undefined, without: ["a"] })).toStrictEqual({});
+});
