@@ -101,11 +101,6 @@ export function whatIfOfSelection(selection: CoreWhatIf): WhatIf {
   return { control, budget, augmentation, terminalNote, without, pin, pinFailure, leaveOut, text };
 }
 
-/** One name for a selection of records; equal for those that keep the same. */
-export function sourcesKey({ sourcesPerTask, augmentation = true, without = [] }: Selection): string {
-  return JSON.stringify([sourcesPerTask ?? "all", augmentation, [...without].sort()]);
-}
-
 /** More names than this are counted. */
 const NAMED = 3;
 

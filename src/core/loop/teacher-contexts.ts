@@ -5,7 +5,7 @@ import { taskKey } from "../record/library.ts";
 import type { Source } from "../record/schema.ts";
 import { type PreparedTask, prepareTask } from "../retrieval/prepare.ts";
 import { retrieveEpisode } from "../retrieval/retrieve.ts";
-import { type SourceSelection, selectSources } from "../retrieval/selection.ts";
+import { type SourceSelection, selectSources, sourcesKey } from "../retrieval/selection.ts";
 import type { TextCodec } from "./codec.ts";
 import type { TeacherContexts } from "./score-batch.ts";
 
@@ -35,8 +35,7 @@ export function libraryContexts(options: LibraryContextsOptions): TeacherContext
     task: string,
     selection: SourceSelection,
   ): Promise<PreparedTask> {
-    const { sourcesPerTask, augmentation, without } = selection;
-    const key = JSON.stringify([taskKey(environment, task), sourcesPerTask, augmentation, without]);
+    const key = JSON.stringify([taskKey(environment, task), sourcesKey(selection)]);
     let found = tasks.get(key);
     if (found === undefined) {
       const sources = selectSources(await options.sources(environment, task), selection);

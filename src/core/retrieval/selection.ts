@@ -46,6 +46,11 @@ export interface RetrieveOptions {
 /** All options of an ablation. */
 export interface Selection extends SourceSelection, RetrieveOptions {}
 
+/** One name for a selection of sources; equal for those that keep the same. */
+export function sourcesKey({ sourcesPerTask, augmentation = true, without = [] }: SourceSelection): string {
+  return JSON.stringify([sourcesPerTask ?? "all", augmentation, [...without].sort()]);
+}
+
 /** What a selection looks at: a record, or as much of it as an index keeps. */
 export interface SelectedBy {
   /** Source id. */

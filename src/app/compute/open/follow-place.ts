@@ -1,6 +1,7 @@
 /** Loads what the place names, and says so where the library has nothing with that name. */
 
 import { InputError } from "../../../core/errors.ts";
+import { sourcesKey } from "../../../core/retrieval/selection.ts";
 import { describeFault } from "../../base/faults.ts";
 import { Latest } from "../../base/latest.ts";
 import type { DecisionRequest } from "../../data/decisions.ts";
@@ -11,7 +12,7 @@ import type { LibrarySummary, TaskModel } from "../../data/model.ts";
 import { navigate } from "../../data/navigate.ts";
 import { linkKey, opensByItself } from "../../url/library-link.ts";
 import type { Place } from "../../url/place.ts";
-import { ofTask, selectionOf, sourcesKey } from "../../url/what-if.ts";
+import { ofTask, selectionOf } from "../../url/what-if.ts";
 import { getUi, setUi, useUi } from "../store.ts";
 import { followColumns } from "./libraries.ts";
 import { openLinked } from "./open.ts";

@@ -5,8 +5,7 @@
 import { environmentRules } from "../../../core/environment/environment.ts";
 import { taskKey } from "../../../core/record/library.ts";
 import { type PreparedTask, prepareTask } from "../../../core/retrieval/index.ts";
-import { type SourceSelection, selectSources } from "../../../core/retrieval/selection.ts";
-import { sourcesKey } from "../../url/what-if.ts";
+import { type SourceSelection, selectSources, sourcesKey } from "../../../core/retrieval/selection.ts";
 import type { TaskName } from "../model.ts";
 import type { RecordLibrary, TaskRecords } from "./record-library.ts";
 
