@@ -25,7 +25,6 @@ export function placeOn(
   left: Place | null,
 ): Place {
   const { view, sides, compare, signal, run, charted, axis, endOfTurn } = from;
-  const { control, budget, augmentation, terminalNote } = controlsOf(from);
   const along = {
     view,
     sides,
@@ -35,10 +34,7 @@ export function placeOn(
     charted,
     axis,
     endOfTurn,
-    control,
-    budget,
-    augmentation,
-    terminalNote,
+    ...controlsOf(from),
   };
   const own = left ?? HOME;
   const same = from.task === null ? null : taskAt({ tasks }, from);

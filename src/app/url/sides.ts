@@ -1,6 +1,6 @@
 /** Keys of the sides that an address can name: the teacher under other evidence than the view's own. */
 import { CONTROLS, SOURCE_BUDGETS } from "../../core/retrieval/selection.ts";
-import { CONTROL_TITLES, type Controls, NO_WHAT_IF, type WhatIf, whatIfWords } from "./what-if.ts";
+import { CONTROL_TITLES, type Controls, whatIfWords } from "./what-if.ts";
 
 const NO_AUGMENTATION = "no-augmentation";
 const TERMINAL_NOTE = "terminal-note";
@@ -16,12 +16,11 @@ export function evidenceSideKey({ control, budget, augmentation, terminalNote }:
 }
 
 /** The evidence that a key asks for; null for a key that `evidenceSideKey` does not write. */
-export function parseEvidenceSide(key: string): WhatIf | null {
+export function parseEvidenceSide(key: string): Controls | null {
   const [with_, name, ...options] = key.split(":");
   const control = CONTROLS.find((each) => each === name);
   if (with_ !== "with" || control === undefined) return null;
-  const asked: WhatIf = {
-    ...NO_WHAT_IF,
+  const asked: Controls = {
     control,
     budget: SOURCE_BUDGETS.find((k) => options.includes(`k${k}`)) ?? null,
     augmentation: !options.includes(NO_AUGMENTATION),
@@ -31,7 +30,7 @@ export function parseEvidenceSide(key: string): WhatIf | null {
 }
 
 /** "teacher, success only · K = 4 sources per task" */
-export function evidenceSideLabel(asked: WhatIf): string {
+export function evidenceSideLabel(asked: Controls): string {
   const words = whatIfWords(asked);
   return `teacher, ${asked.control === "graph" ? [CONTROL_TITLES.graph, ...words].join(" · ") : words.join(" · ")}`;
 }

@@ -39,6 +39,9 @@ export interface WhatIf extends Controls {
   text: string | null;
 }
 
+/** Controls, and what was changed by hand where that is possible. */
+export type Asked = Controls & Partial<WhatIf>;
+
 export const CONTROL_TITLES: Record<Control, string> = {
   graph: "graph (full method)",
   "success-only": "success only",
@@ -57,18 +60,20 @@ export const NO_DECISION_WHAT_IF = {
 /** What only one task can have: the names of its sources, and its decisions. */
 export const NO_TASK_WHAT_IF = { without: [], ...NO_DECISION_WHAT_IF } as const satisfies Partial<WhatIf>;
 
-/** The full method over everything that was recorded. */
-export const NO_WHAT_IF: WhatIf = {
+/** The full method. */
+export const NO_CONTROLS: Controls = {
   control: "graph",
   budget: null,
   augmentation: true,
   terminalNote: false,
-  ...NO_TASK_WHAT_IF,
 };
 
+/** The full method over everything that was recorded. */
+export const NO_WHAT_IF: WhatIf = { ...NO_CONTROLS, ...NO_TASK_WHAT_IF };
+
 /** Of a what-if, the controls alone: what a whole run or a whole library can be under. */
-export function controlsOf({ control, budget, augmentation, terminalNote }: WhatIf): WhatIf {
-  return { ...NO_WHAT_IF, control, budget, augmentation, terminalNote };
+export function controlsOf({ control, budget, augmentation, terminalNote }: Controls): Controls {
+  return { control, budget, augmentation, terminalNote };
 }
 
 /** Of a what-if, what all decisions of the task can be under. */
@@ -77,8 +82,9 @@ export function ofTask(whatIf: WhatIf): WhatIf {
 }
 
 /** What a place asks for, as the core's options: only what differs from the full method. */
-export function selectionOf(whatIf: WhatIf): CoreWhatIf {
-  const { control, budget, augmentation, terminalNote, without, pin, pinFailure, leaveOut, text } = whatIf;
+export function selectionOf(asked: Asked): CoreWhatIf {
+  const { control, budget, augmentation, terminalNote } = asked;
+  const { without, pin, pinFailure, leaveOut, text } = { ...NO_TASK_WHAT_IF, ...asked };
   return {
     ...(control === "graph" ? {} : { control }),
     ...(budget === null ? {} : { sourcesPerTask: budget }),
@@ -94,10 +100,9 @@ export function selectionOf(whatIf: WhatIf): CoreWhatIf {
 
 /** The inverse of `selectionOf`; a budget that is not on offer is null. */
 export function whatIfOfSelection(selection: CoreWhatIf): WhatIf {
-  const { control = "graph", sourcesPerTask, augmentation = true, terminalFailureNote = false } = selection;
+  const { control = "graph", augmentation = true, terminalFailureNote: terminalNote = false } = selection;
   const { without = [], pin = null, pinFailure = null, leaveOut = [], text = null } = selection;
-  const budget = SOURCE_BUDGETS.find((k) => k === sourcesPerTask) ?? null;
-  const terminalNote = terminalFailureNote;
+  const budget = SOURCE_BUDGETS.find((k) => k === selection.sourcesPerTask) ?? null;
   return { control, budget, augmentation, terminalNote, without, pin, pinFailure, leaveOut, text };
 }
 
@@ -108,10 +113,6 @@ function listed(names: readonly string[], what: string): string {
   return names.length > NAMED
     ? `${names.length} ${what}`
     : names.map((name) => shownName(name, 80)).join(", ");
-}
-
-function partsWords(parts: readonly EvidencePart[]): string {
-  return `evidence without ${listed(parts.map(partName), "of its parts")}`;
 }
 
 /** A reference chosen by hand in words, whatever its source is called. */
@@ -139,20 +140,21 @@ export function selectionWords(selection: Selection, from: Selection): string[] 
 }
 
 /** What differs from the full method, a few words each; empty for the full method. */
-export function whatIfWords(whatIf: WhatIf): string[] {
-  const { without, pin, pinFailure, leaveOut, text } = whatIf;
-  const words = selectionWords(selectionOf(controlsOf(whatIf)), {});
+export function whatIfWords(asked: Asked): string[] {
+  const { without, pin, pinFailure, leaveOut, text } = { ...NO_TASK_WHAT_IF, ...asked };
+  const words = selectionWords(selectionOf(asked), {});
   if (without.length > 0) words.push(`${listed(without, "executions")} switched off`);
   if (pin !== null) words.push(`successful reference: ${pinWords(pin)}`);
   if (pinFailure !== null) words.push(`failed reference: ${pinWords(pinFailure)}`);
   if (text !== null) words.push(text.trim() === "" ? "no evidence" : "evidence edited by hand");
-  else if (leaveOut.length > 0) words.push(partsWords(leaveOut));
+  else if (leaveOut.length > 0)
+    words.push(`evidence without ${listed(leaveOut.map(partName), "of its parts")}`);
   return words;
 }
 
 /** Whether something was changed that only this task or this decision can have. */
-export function isByHand({ without, pin, pinFailure, leaveOut, text }: WhatIf): boolean {
-  return without.length + leaveOut.length > 0 || pin !== null || pinFailure !== null || text !== null;
+export function isByHand(whatIf: WhatIf): boolean {
+  return whatIf.without.length > 0 || isOfDecision(whatIf);
 }
 
 /** Whether there is a change that a step to another decision would take away. */
@@ -163,6 +165,6 @@ export function isOfDecision({ pin, pinFailure, leaveOut, text }: WhatIf): boole
 export const FULL_METHOD = "the full method";
 
 /** What the evidence is, in words: the full method, or what differs from it. */
-export function evidenceWords(whatIf: WhatIf): string {
-  return whatIfWords(whatIf).join(" · ") || FULL_METHOD;
+export function evidenceWords(asked: Asked): string {
+  return whatIfWords(asked).join(" · ") || FULL_METHOD;
 }

@@ -8,7 +8,7 @@ import type { DecisionModel } from "../../data/model.ts";
 import { navigate } from "../../data/navigate.ts";
 import { MOST_SIDES } from "../../url/place.ts";
 import { evidenceSideKey, evidenceSideLabel, parseEvidenceSide } from "../../url/sides.ts";
-import { selectionOf, type WhatIf } from "../../url/what-if.ts";
+import { type Controls, selectionOf } from "../../url/what-if.ts";
 import type { Side, SideModel } from "../side.ts";
 import { getUi, setUi } from "../store.ts";
 import { distributionOf, wantedOf } from "./known-distribution.ts";
@@ -113,7 +113,7 @@ export function keepSide(scoresKey: string, side: Side): void {
 }
 
 /** The teacher on this decision under other evidence than the view's own. */
-export function evidenceSide(decision: DecisionModel, asked: WhatIf): SideSpec {
+export function evidenceSide(decision: DecisionModel, asked: Controls): SideSpec {
   return {
     key: evidenceSideKey(asked),
     label: evidenceSideLabel(asked),
@@ -142,7 +142,7 @@ export function scoreWantedSides(run: ScoringRun, decision: DecisionModel): Prom
 }
 
 /** Puts a side into the address, and scores it where the decision is scored already. */
-export async function addEvidenceSide(asked: WhatIf): Promise<void> {
+export async function addEvidenceSide(asked: Controls): Promise<void> {
   const { place, decision } = getUi();
   const key = evidenceSideKey(asked);
   if (!place.sides.includes(key)) {

@@ -13,7 +13,7 @@ import type { Selection } from "../../../core/retrieval/selection.ts";
 import type { LibrarySummary } from "../../data/model.ts";
 import { navigate } from "../../data/navigate.ts";
 import type { Place } from "../../url/place.ts";
-import { controlsOf, NO_WHAT_IF, selectionOf, selectionWords, whatIfWords } from "../../url/what-if.ts";
+import { controlsOf, NO_CONTROLS, selectionOf, selectionWords, whatIfWords } from "../../url/what-if.ts";
 import { configField, configOf } from "../runs/config-fields.ts";
 import type { Where } from "../runs/run.ts";
 import { newRunId } from "../runs/runs-store.ts";
@@ -144,9 +144,7 @@ export const PRESET_NAMES = Object.keys(PRESETS) as [PresetName, ...PresetName[]
 /** Takes a preset's values; the evidence is the method's own again, whatever the page shows elsewhere. */
 export function choosePreset(name: PresetName): void {
   setTrainingForm(({ texts }) => ({ texts: { ...texts, ...SELECTION, ...PRESETS[name] } }));
-  const { control, budget, augmentation, terminalNote } = NO_WHAT_IF;
-  if (whatIfWords(controlsOf(getUi().place)).length > 0)
-    navigate({ control, budget, augmentation, terminalNote }, "push");
+  if (whatIfWords(controlsOf(getUi().place)).length > 0) navigate(NO_CONTROLS, "push");
 }
 
 /** The preset whose values the form has; null where they are the user's own. The evidence is not looked at. */

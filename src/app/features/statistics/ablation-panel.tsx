@@ -2,12 +2,7 @@
 import { useMemo, useRef, useState } from "react";
 import { taskKey } from "../../../core/record/library.ts";
 import { CONTROLS } from "../../../core/retrieval/selection.ts";
-import {
-  ABLATION_BUDGETS,
-  type AblationBase,
-  type AblationMatrix,
-  estimate,
-} from "../../../core/statistics/index.ts";
+import { ABLATION_BUDGETS, type AblationMatrix, estimate } from "../../../core/statistics/index.ts";
 import type { Drawn } from "../../base/export/picture.ts";
 import { SaveMenu } from "../../base/export/save-menu.tsx";
 import { countOf } from "../../base/plural.ts";
@@ -19,6 +14,7 @@ import { useUi } from "../../compute/store.ts";
 import type { LibrarySummary, TaskRef } from "../../data/model.ts";
 import {
   CONTROL_TITLES,
+  type Controls,
   controlsOf,
   selectionOf,
   whatIfOfSelection,
@@ -45,12 +41,10 @@ export function AblationPanel({ library }: { library: LibrarySummary }) {
   const open = useUi((ui) => ui.task);
   const [ofTask, setOfTask] = useState(false);
   const task = ofTask && open !== null ? open : null;
-  const base: AblationBase = {
-    ...(place.augmentation ? {} : { augmentation: false }),
-    ...(place.terminalNote ? { terminalFailureNote: true } : {}),
-  };
+  // The matrix has every control and every budget itself.
+  const fixed: Controls = { ...controlsOf(place), control: "graph", budget: null };
   const ref = task === null ? null : { library: library.id, environment: task.environment, task: task.task };
-  const { state, compute, cancel } = useAblation(library, ref, base);
+  const { state, compute, cancel } = useAblation(library, ref, selectionOf(fixed));
   return (
     <section className="panel ablation" aria-labelledby="ablation-title">
       <div className="panel-head">
@@ -94,12 +88,7 @@ export function AblationPanel({ library }: { library: LibrarySummary }) {
         )}
         {state.status === "failed" && <p role="alert">{state.message}</p>}
         {state.status === "done" && (
-          <Matrix
-            matrix={state.matrix}
-            library={library}
-            task={ref}
-            words={whatIfWords({ ...controlsOf(place), control: "graph", budget: null })}
-          />
+          <Matrix matrix={state.matrix} library={library} task={ref} words={whatIfWords(fixed)} />
         )}
       </div>
     </section>

@@ -8,7 +8,14 @@ import { countOf } from "../../base/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { useUi } from "../../compute/store.ts";
 import { partName } from "../../url/part-name.ts";
-import { CONTROL_TITLES, controlsOf, evidenceWords, pinWords, whatIfWords } from "../../url/what-if.ts";
+import {
+  CONTROL_TITLES,
+  controlsOf,
+  evidenceWords,
+  parseBudget,
+  pinWords,
+  whatIfWords,
+} from "../../url/what-if.ts";
 import { changeRetrieval, chooseReference, editEvidence, showPart, switchSource } from "./what-if.ts";
 
 /** `leftOut`: recorded executions of the task that do not take part. */
@@ -50,11 +57,7 @@ export function WhatIfControls({ leftOut }: { leftOut: number }) {
           <span className="caption">Sources per task (K)</span>
           <select
             value={budget ?? "all"}
-            onChange={(event) =>
-              changeRetrieval({
-                budget: SOURCE_BUDGETS.find((k) => String(k) === event.target.value) ?? null,
-              })
-            }
+            onChange={(event) => changeRetrieval({ budget: parseBudget(event.target.value) })}
           >
             <option value="all">all</option>
             {SOURCE_BUDGETS.map((k) => (

@@ -5,11 +5,11 @@ import { usePickedModel } from "../../compute/models/other-model.ts";
 import { addEvidenceSide } from "../../compute/scoring/sides.ts";
 import { MOST_SIDES } from "../../url/place.ts";
 import { evidenceSideKey } from "../../url/sides.ts";
-import { CONTROL_TITLES, NO_WHAT_IF, type WhatIf } from "../../url/what-if.ts";
+import { CONTROL_TITLES, type Controls, NO_CONTROLS, parseBudget } from "../../url/what-if.ts";
 import { FurtherModel } from "./further-model.tsx";
 
 export function AddSide({ taken, busy }: { taken: readonly string[]; busy: boolean }) {
-  const [asked, setAsked] = useState<WhatIf>({ ...NO_WHAT_IF, control: "hindsight-only" });
+  const [asked, setAsked] = useState<Controls>({ ...NO_CONTROLS, control: "hindsight-only" });
   const known = taken.includes(evidenceSideKey(asked));
   const full = taken.length >= MOST_SIDES;
   const details = useRef<HTMLDetailsElement>(null);
@@ -44,12 +44,7 @@ export function AddSide({ taken, busy }: { taken: readonly string[]; busy: boole
           sources per task (K){" "}
           <select
             value={asked.budget ?? "all"}
-            onChange={(event) =>
-              setAsked({
-                ...asked,
-                budget: SOURCE_BUDGETS.find((k) => String(k) === event.target.value) ?? null,
-              })
-            }
+            onChange={(event) => setAsked({ ...asked, budget: parseBudget(event.target.value) })}
           >
             <option value="all">all</option>
             {SOURCE_BUDGETS.map((k) => (
