@@ -42,7 +42,7 @@ export function hasWorker(): boolean {
 
 /** Whether the worker has another token now. */
 async function readTokenAgain(): Promise<boolean> {
-  const answer = await fetch("../../runs/", { cache: "no-store" });
+  const answer = await fetch("./", { cache: "no-store" });
   // As src/worker/http/page.ts writes it: a parser of HTML would need a policy for Trusted Types.
   const found = /<meta name="gcopd-token" content="([^"]+)"/.exec(await answer.text())?.[1];
   if (found === undefined || found === token) return false;
