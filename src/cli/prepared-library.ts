@@ -1,6 +1,7 @@
 /** A library file, prepared for retrieval task by task as episodes ask for them. */
 import { environmentRules } from "../core/environment/environment.ts";
 import { InputError } from "../core/errors.ts";
+import { Lru } from "../core/lru.ts";
 import { taskKey } from "../core/record/library.ts";
 import type { Episode } from "../core/record/schema.ts";
 import { type PreparedTask, prepareTask } from "../core/retrieval/prepare.ts";
@@ -63,9 +64,7 @@ export async function openPreparedLibrary(
   const notes = new EnvironmentNotes();
   notes.library(selected, fileLabel(path));
   const warned = new Set<string>();
-  /** Latest last. */
-  const kept = new Map<string, { task: PreparedTask; bytes: number }>();
-  let keptBytes = 0;
+  const kept = new Lru<PreparedTask>(KEPT_BYTES);
   return {
     tasks: library.counts.tasks,
     sources: selected.reduce((count, { sources }) => count + sources.length, 0),
@@ -73,11 +72,7 @@ export async function openPreparedLibrary(
     async taskOf(episode, { file }) {
       const key = taskKey(episode.environment, episode.task);
       const known = kept.get(key);
-      if (known !== undefined) {
-        kept.delete(key);
-        kept.set(key, known);
-        return known.task;
-      }
+      if (known !== undefined) return known;
       notes.environment(episode.environment, file);
       const place = library.find(episode.environment, episode.task);
       if (place === undefined && !warned.has(key)) {
@@ -91,13 +86,7 @@ export async function openPreparedLibrary(
       const task = prepareTask(selectSources(sources, selection), environmentRules(episode.environment));
       const bytes =
         place === undefined ? 0 : library.tasks[place]!.sources.reduce((sum, entry) => sum + entry.bytes, 0);
-      kept.set(key, { task, bytes });
-      keptBytes += bytes;
-      for (const [oldest, entry] of kept) {
-        if (keptBytes <= KEPT_BYTES || oldest === key) break;
-        kept.delete(oldest);
-        keptBytes -= entry.bytes;
-      }
+      kept.set(key, task, bytes);
       return task;
     },
   };

@@ -3,6 +3,7 @@
  * at: a step to one of these waits for nothing. What was read with another tokenizer is
  * forgotten, and an answer that arrives after that is given to who asked for it but not kept.
  */
+import { Lru } from "../../core/lru.ts";
 import type { Selection } from "../../core/retrieval/selection.ts";
 import type { DecisionModel, TaskRef } from "./model.ts";
 import { scoreKey as keyOf } from "./score-key.ts";
@@ -23,8 +24,7 @@ export type ReadDecision = (request: DecisionRequest) => Promise<DecisionModel>;
 
 export class Decisions {
   readonly #read: ReadDecision;
-  /** Least recently used first. */
-  #ready = new Map<string, DecisionModel>();
+  #ready = new Lru<DecisionModel>(KEPT);
   #reading = new Map<string, Promise<DecisionModel>>();
   #wanted: DecisionRequest[] = [];
   #preparing = false;
@@ -35,12 +35,7 @@ export class Decisions {
 
   /** The decision if it is here, else null. */
   ready(request: DecisionRequest): DecisionModel | null {
-    const key = keyOf(request);
-    const model = this.#ready.get(key);
-    if (model === undefined) return null;
-    this.#ready.delete(key);
-    this.#ready.set(key, model);
-    return model;
+    return this.#ready.get(keyOf(request)) ?? null;
   }
 
   /** The decision, read if it is not here. Rejects as reading does; the next call reads again. */
@@ -57,7 +52,6 @@ export class Decisions {
       reading.then((model) => {
         done();
         kept.set(key, model);
-        if (kept.size > KEPT) kept.delete(kept.keys().next().value!);
       }, done);
     }
     return reading;
@@ -76,7 +70,7 @@ export class Decisions {
 
   /** Of another tokenizer from here on. */
   forget(): void {
-    this.#ready = new Map();
+    this.#ready = new Lru(KEPT);
     this.#reading = new Map();
     this.#wanted = [];
   }

@@ -1,4 +1,5 @@
 import { InputError } from "../../core/errors.ts";
+import { Lru } from "../../core/lru.ts";
 import { sha256Bytes } from "../../core/seeded.ts";
 import type { GameSet, GameText } from "../game-set.ts";
 import { AlfworldEnvironment } from "./environment.ts";
@@ -40,18 +41,12 @@ export async function gamesByTask(
  * @param options without a `hash` keys are made by WebCrypto
  */
 export function alfworldGameSet(texts: ReadonlyMap<string, GameText>, options: OpenOptions = {}): GameSet {
-  const games = new Map<string, Promise<Game>>();
+  const games = new Lru<Promise<Game>>(KEPT);
   const opened = async (task: string): Promise<Game> => {
     const { label, read } = texts.get(task)!;
     return openGame(await read(), label, options);
   };
-  const gameOf = (task: string): Promise<Game> => {
-    const game = games.get(task) ?? opened(task);
-    games.delete(task);
-    games.set(task, game);
-    if (games.size > KEPT) games.delete(games.keys().next().value!);
-    return game;
-  };
+  const gameOf = (task: string): Promise<Game> => games.getOrMake(task, () => opened(task));
   return {
     environment: "alfworld",
     tasks: [...texts.keys()],

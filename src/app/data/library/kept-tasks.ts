@@ -3,6 +3,7 @@
  * one steps through. A library that is not shown keeps its offsets alone: its prepared tasks go as others are read.
  */
 import { environmentRules } from "../../../core/environment/environment.ts";
+import { Lru } from "../../../core/lru.ts";
 import { taskKey } from "../../../core/record/library.ts";
 import { type PreparedTask, prepareTask } from "../../../core/retrieval/index.ts";
 import { type SourceSelection, selectSources, sourcesKey } from "../../../core/retrieval/selection.ts";
@@ -17,20 +18,16 @@ export interface KeptTask {
 const MOST_KEPT = 4;
 
 export class KeptTasks {
-  /** In the order of their last use. */
-  readonly #kept = new Map<string, Promise<KeptTask>>();
+  readonly #kept = new Lru<Promise<KeptTask>>(MOST_KEPT);
 
   /** A task of the library with that id, with the sources of a selection. Throws `InputError` when it has none with that name. */
   get(id: string, library: RecordLibrary, ref: TaskName, selection: SourceSelection): Promise<KeptTask> {
     const key = JSON.stringify([id, taskKey(ref.environment, ref.task), sourcesKey(selection)]);
-    const task = this.#kept.get(key) ?? read(library, ref, selection);
-    this.#kept.delete(key);
-    this.#kept.set(key, task);
+    const task = this.#kept.getOrMake(key, () => read(library, ref, selection));
     // What could not be read once may be read the next time.
     task.catch(() => {
       if (this.#kept.get(key) === task) this.#kept.delete(key);
     });
-    if (this.#kept.size > MOST_KEPT) this.#kept.delete(this.#kept.keys().next().value!);
     return task;
   }
 
