@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { UnreadableRecord } from "../../core/record/unreadable.ts";
 import { SOURCE_BUDGETS } from "../../core/retrieval/selection.ts";
-import { CHARACTERS, StatisticsCollector, type TaskRecords } from "../../core/statistics/index.ts";
+import { StatisticsCollector, type TaskRecords } from "../../core/statistics/index.ts";
 import { openFolder } from "../../engine/webgpu/node-folder.ts";
 import type { IndexedLibrary } from "../../formats/indexed/index.ts";
+import { evidenceMeter } from "../../text/evidence-meter.ts";
 import { openTokenizer } from "../../text/index.ts";
-import { tokenMeter } from "../../text/token-meter.ts";
 import { UsageError } from "../command.ts";
 import { EnvironmentNotes } from "../environment-notes.ts";
 import { openIndexedFile } from "../indexed-file.ts";
@@ -64,7 +64,7 @@ async function run(options: Options): Promise<void> {
   const collector = new StatisticsCollector({
     selection: selectionOf(options),
     budgets: options.budgets,
-    meter: tokenizer === null ? CHARACTERS : tokenMeter(tokenizer, () => fileLabel(options.episodes ?? "")),
+    meter: evidenceMeter(tokenizer, () => fileLabel(options.episodes ?? "")),
   });
   const sources = await openIndexedFile(options.library, { kind: "source", unreadable: "list" });
   try {

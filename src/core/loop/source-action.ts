@@ -4,7 +4,7 @@
  * context. Execution evidence that means something to the teacher raises it (Section 3.3, "Current-state evidence").
  */
 import type { Scorer, WorkOptions } from "../ports.ts";
-import type { Episode } from "../record/schema.ts";
+import { type Episode, hasPrompt } from "../record/schema.ts";
 import type { PreparedTask } from "../retrieval/prepare.ts";
 import { retrieveEpisode } from "../retrieval/retrieve.ts";
 import type { TextCodec } from "./codec.ts";
@@ -52,7 +52,7 @@ export async function sourceActionCases(
     const action = prepared.source(success.source)?.decisions[success.position]?.action;
     // A terminal entry has no next action; a decision without its prompt has no context to score in.
     if (action === undefined || action === null || action === "") return [];
-    if (decision.prompt === undefined && decision.prompt_ids === undefined) return [];
+    if (!hasPrompt(decision)) return [];
     const place = { episode: episode.episode, decision: t };
     const { ids: promptIds } = codec.prompt(decision, episode.environment, place);
     const thought = /^<thought>[^<]*<\/thought>/.exec(decision.response ?? "")?.[0] ?? "";

@@ -158,6 +158,11 @@ export function attemptsAfterLast(source: Source): readonly Attempt[] {
   return z.array(attemptSchema).safeParse(source.attempts_after_last).data ?? [];
 }
 
+/** True for a decision whose h_t was recorded, as text or as ids. */
+export function hasPrompt({ prompt, prompt_ids }: Pick<EpisodeDecision, "prompt" | "prompt_ids">): boolean {
+  return prompt !== undefined || prompt_ids !== undefined;
+}
+
 export type State = z.infer<typeof stateSchema>;
 export type Attempt = z.infer<typeof attemptSchema>;
 export type Status = z.infer<typeof statusSchema>;

@@ -12,11 +12,11 @@ import {
   type AblationBase,
   AblationCollector,
   type AblationMatrix,
-  CHARACTERS,
+  type EvidenceMeter,
   type LibraryStatistics,
   StatisticsCollector,
 } from "../../../core/statistics/index.ts";
-import { tokenMeter } from "../../../text/token-meter.ts";
+import { evidenceMeter } from "../../../text/evidence-meter.ts";
 import type { LibraryLink } from "../../url/library-link.ts";
 import type { NamedBlob } from "../files/path-files.ts";
 import { indexBlob, type RecordInput } from "../files/record-file.ts";
@@ -203,12 +203,7 @@ export class LibraryService extends TaskQuestions {
     const { records: library } = this.#of(id);
     this.#counting += 1;
     const mine = this.#counting;
-    const { tokenizer } = this.tokenizers;
-    const meter =
-      tokenizer === null
-        ? CHARACTERS
-        : tokenMeter(tokenizer, ({ episode }) => library.placeOfEpisode(episode));
-    const collector = new StatisticsCollector({ selection, meter });
+    const collector = new StatisticsCollector({ selection, meter: this.#meter(library) });
     let slice = 0;
     for (let place = 0; place < library.tasks.length; place++) {
       const unreadable: UnreadableRecord[] = [];
@@ -245,11 +240,7 @@ export class LibraryService extends TaskQuestions {
     const controller = new AbortController();
     this.#ablating = controller;
     const { signal } = controller;
-    const { tokenizer } = this.tokenizers;
-    const meter =
-      tokenizer === null
-        ? CHARACTERS
-        : tokenMeter(tokenizer, ({ episode }) => library.placeOfEpisode(episode));
+    const meter = this.#meter(library);
     const collector = new AblationCollector(task === null ? "task" : "episode", { ...base, meter });
     const places = library.tasks.flatMap((each, place) =>
       task === null || (each.task === task.task && each.environment === task.environment) ? [place] : [],
@@ -279,6 +270,10 @@ export class LibraryService extends TaskQuestions {
 
   stopAblation(): void {
     this.#ablating?.abort();
+  }
+
+  #meter(library: RecordLibrary): EvidenceMeter {
+    return evidenceMeter(this.tokenizers.tokenizer, ({ episode }) => library.placeOfEpisode(episode));
   }
 
   protected async kept(ref: TaskRef, selection: SourceSelection = {}): Promise<KeptTask> {
