@@ -17,25 +17,30 @@ import type { Tokenizer } from "./tokenizer.ts";
  */
 export function textCodec(
   tokenizer: Tokenizer,
-  { unshared = [], endOfTurn = true }: ResponseOptions & { unshared?: readonly UnsharedIds[] } = {},
+  { unshared = [], endOfTurn = true, ended }: ResponseOptions & { unshared?: readonly UnsharedIds[] } = {},
 ): TextCodec {
   const checked = (ids: number[], key?: string): number[] => {
     for (const each of unshared) checkShared(ids, each, key);
     return ids;
   };
+  let drawable: IdRange[] | undefined;
   return {
     encode: (text) => checked(tokenizer.encode(text, { special: false })),
     decode: (ids) => tokenizer.decode(ids),
     endOfTurnId: requireEndOfTurn(tokenizer),
     endOfTurn,
-    drawable: drawableIds(tokenizer, (id) => unshared.every(({ ids }) => !ids.has(id))),
+    // Looks at the whole vocabulary, which most users of a codec draw nothing from.
+    get drawable() {
+      drawable ??= drawableIds(tokenizer, (id) => unshared.every(({ ids }) => !ids.has(id)));
+      return drawable;
+    },
     prompt(decision, environment, place) {
       const ids = checked(decisionPromptIds(decision, tokenizer, place), decisionKey(place, "prompt_ids"));
       return limitPrompt(ids, environment, { file: place.file, key: decisionKey(place, "prompt") });
     },
     responseIds: (decision, environment, place) =>
       checked(
-        decisionResponseIds(decision, tokenizer, environment, place, { endOfTurn }),
+        decisionResponseIds(decision, tokenizer, environment, place, { endOfTurn, ended }),
         decisionKey(place, "response_ids"),
       ),
   };

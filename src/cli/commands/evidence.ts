@@ -3,21 +3,21 @@ import { environmentRules } from "../../core/environment/environment.ts";
 import { InputError } from "../../core/errors.ts";
 import {
   type Evidence,
-  evidenceInsert,
   fitEvidence,
+  NO_EVIDENCE,
   renderEvidence,
   type WhatIf,
   whatIfInput,
 } from "../../core/evidence/index.ts";
+import { recordedIds, teacherPrompt } from "../../core/loop/teacher-prompt.ts";
 import { plainLine } from "../../core/plain-text.ts";
-import type { RetrievalRecord } from "../../core/record/schema.ts";
+import { hasPrompt, type RetrievalRecord, type ScoreInput } from "../../core/record/schema.ts";
 import { formatPin, type Pin, parsePin } from "../../core/retrieval/index.ts";
 import { retrieve } from "../../core/retrieval/retrieve.ts";
 import { openFolder } from "../../engine/webgpu/node-folder.ts";
 import { readWhatIfRecords, type WhatIfRecord, whatIfOf } from "../../formats/what-if-record.ts";
-import { decisionPrompt, openTokenizer } from "../../text/index.ts";
+import { decisionPrompt, openTokenizer, textCodec } from "../../text/index.ts";
 import { UsageError } from "../command.ts";
-import { evidenceRequests } from "../evidence-requests.ts";
 import { fileLabel, openBytes, progress, writeOut, writeRecordsOut } from "../io.ts";
 import { checkStandardInput, openPreparedLibrary, readEpisodeOf } from "../prepared-library.ts";
 import { addSelectionOptions, type SelectionOptions, selectionOf } from "../selection-options.ts";
@@ -175,30 +175,31 @@ async function run(options: Options, command: Command): Promise<void> {
   const input = whatIfInput(task, episode, record, whatIf);
 
   let tokens: { evidence: number; prompt: number | null; cut: number; limit: number } | null = null;
-  let evidence: Evidence =
-    input === null ? { text: "", spans: [], backReferences: false } : renderEvidence(input);
-  if (tokenizer !== null && input !== null) {
-    const hasPrompt = decision.prompt !== undefined || decision.prompt_ids !== undefined;
+  let evidence: Evidence;
+  if (input === null) evidence = NO_EVIDENCE;
+  else if (tokenizer === null) evidence = renderEvidence(input);
+  else {
     const place = { file, episode: episode.episode, decision: t };
-    const limited = hasPrompt ? decisionPrompt(decision, tokenizer, episode.environment, place) : null;
+    const limited = hasPrompt(decision)
+      ? decisionPrompt(decision, tokenizer, episode.environment, place)
+      : null;
     const prompt = limited?.ids.length ?? null;
     const limit = options.limit ?? environmentRules(episode.environment).limits.evidenceTokens;
-    const fitted = fitEvidence({
-      ...input,
-      limit,
-      countTokens: (text) => (prompt ?? 0) + tokenizer.count(evidenceInsert(text), { special: false }),
-    });
-    evidence = fitted;
-    tokens = { evidence: fitted.tokens - (prompt ?? 0), prompt, cut: limited?.cut ?? 0, limit };
+    const encode = (text: string): number[] => tokenizer.encode(text, { special: false });
+    const fitted = fitEvidence(input, { promptTokens: prompt ?? 0, encode, limit });
+    evidence = fitted.evidence;
+    tokens = { evidence: fitted.insertIds.length, prompt, cut: limited?.cut ?? 0, limit };
   }
 
   if (options.requests !== undefined && tokenizer !== null) {
-    const requests = evidenceRequests(episode, t, evidence.text, {
-      tokenizer,
-      file,
-      limit: options.limit,
-      endOfTurn: options.endOfTurn,
-    });
+    const codec = textCodec(tokenizer, { endOfTurn: options.endOfTurn });
+    const { prompt, responseIds } = recordedIds(episode, t, codec, file);
+    const read = teacherPrompt(input, prompt.ids, responseIds.length, codec, options.limit);
+    // What the page scores, for a teacher in a terminal: without evidence and with it.
+    const requests: ScoreInput[] = [
+      { id: `${id}/${t}/vanilla`, prompt_ids: prompt.ids, response_ids: responseIds },
+      { id: `${id}/${t}/evidence`, prompt_ids: read.promptIds, response_ids: responseIds },
+    ];
     await writeRecordsOut(options.requests, requests);
   }
   if (options.json) {

@@ -3,7 +3,9 @@ import { EPISODE, inputFor } from "../../../test/support/evidence-records.ts";
 import type { Episode } from "../record/schema.ts";
 import { backReferences } from "./back-references.ts";
 import { fitEvidence } from "./budget.ts";
+import { evidenceInsert } from "./insert.ts";
 import { renderEvidence } from "./render.ts";
+import type { Evidence } from "./types.ts";
 
 describe("backReferences", () => {
   it("names repeated texts in order, where it saves something, and avoids names that the evidence holds", () => {
@@ -33,20 +35,21 @@ describe("fitEvidence", () => {
     })),
   };
   const input = inputFor([], episode, 2);
-  const countTokens = (text: string) => text.length;
-  const plain = renderEvidence(input).text.length;
-  const short = renderEvidence(input, { backReferences: true }).text.length;
+  const encode = (text: string) => Array.from({ length: text.length }, () => 1);
+  const promptTokens = 100;
+  const fitted = (limit: number) => fitEvidence(input, { promptTokens, encode, limit });
+  const tokens = (evidence: Evidence) => promptTokens + evidenceInsert(evidence.text).length;
+  const plain = tokens(renderEvidence(input));
+  const short = tokens(renderEvidence(input, { backReferences: true }));
 
   it("is plain within the budget, has back-references over it, and fails rather than cut", () => {
     expect(short).toBeLessThan(plain);
-    expect(fitEvidence({ ...input, countTokens, limit: plain })).toEqual({
-      ...renderEvidence(input),
-      tokens: plain,
-    });
-    const fitted = fitEvidence({ ...input, countTokens, limit: plain - 1 });
-    expect(fitted).toMatchObject({ backReferences: true, tokens: short });
-    expect(fitEvidence({ ...input, countTokens, limit: short }).text.split("a table").length - 1).toBe(1);
-    expect(() => fitEvidence({ ...input, countTokens, limit: short - 1 })).toThrow(
+    expect(fitted(plain).evidence).toEqual(renderEvidence(input));
+    expect(fitted(plain).insertIds).toHaveLength(plain - promptTokens);
+    const { evidence, insertIds } = fitted(plain - 1);
+    expect([evidence.backReferences, insertIds.length]).toEqual([true, short - promptTokens]);
+    expect(fitted(short).evidence.text.split("a table").length - 1).toBe(1);
+    expect(() => fitted(short - 1)).toThrow(
       `does not fit: ${plain} tokens, ${short} with back-references, limit ${short - 1}`,
     );
   });

@@ -1,5 +1,4 @@
 export * from "./budget.ts";
-export * from "./conditioned-prompt.ts";
 export { evidenceInput } from "./evidence-input.ts";
 export * from "./insert.ts";
 export * from "./leave-out.ts";
@@ -12,5 +11,5 @@ export {
   STUDENT_HEADING,
 } from "./render.ts";
 export type * from "./types.ts";
-export { EVIDENCE_RECORDS } from "./types.ts";
+export { EVIDENCE_RECORDS, NO_EVIDENCE } from "./types.ts";
 export * from "./what-if.ts";

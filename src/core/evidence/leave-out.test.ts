@@ -9,6 +9,7 @@ import { retrieve, retrieveEpisode } from "../retrieval/retrieve.ts";
 import type { RetrieveOptions } from "../retrieval/selection.ts";
 import { fitEvidence } from "./budget.ts";
 import { evidenceInput } from "./evidence-input.ts";
+import { evidenceInsert } from "./insert.ts";
 import { evidenceEvents, evidenceRecords, withoutPart } from "./leave-out.ts";
 import { renderEvidence, SOURCE_HEADING, STUDENT_HEADING } from "./render.ts";
 import type { EvidenceInput } from "./types.ts";
@@ -126,14 +127,14 @@ describe("withoutPart", () => {
 
   it("is fitted to the budget by itself: plain again where what is left fits plain", () => {
     const input = inputOf("melt|12|easy#3", 2);
-    const countTokens = (text: string) => text.length;
-    const full = renderEvidence(input).text.length;
+    const encode = (text: string) => Array.from({ length: text.length }, () => 1);
+    const full = evidenceInsert(renderEvidence(input).text).length;
     const part = evidenceRecords(input).at(-1)!;
     const limit = full - 1;
-    expect(fitEvidence({ ...input, countTokens, limit }).backReferences).toBe(true);
+    expect(fitEvidence(input, { promptTokens: 0, encode, limit }).evidence.backReferences).toBe(true);
     const rest = withoutPart(input, part)!;
-    const fitted = fitEvidence({ ...rest, countTokens, limit });
-    expect(fitted).toMatchObject({ backReferences: false, text: renderEvidence(rest).text });
+    const { evidence } = fitEvidence(rest, { promptTokens: 0, encode, limit });
+    expect(evidence).toMatchObject({ backReferences: false, text: renderEvidence(rest).text });
     // With back-references, a text that was named where it is left out is named at its next place.
     const short = renderEvidence(withoutPart(input, { record: "student", event: 0 })!, {
       backReferences: true,

@@ -23,6 +23,9 @@ export interface Evidence {
   backReferences: boolean;
 }
 
+/** Where nothing is left of it: the teacher reads the vanilla context. */
+export const NO_EVIDENCE: Evidence = { text: "", spans: [], backReferences: false };
+
 /** What can be left out: the note on the scored decision, a whole record, or one event of a record. */
 export interface EvidencePart {
   record: (typeof EVIDENCE_RECORDS)[number];

@@ -29,5 +29,6 @@ export * from "./run-lengths.ts";
 export * from "./score-batch.ts";
 export * from "./task-place.ts";
 export * from "./teacher-contexts.ts";
+export * from "./teacher-prompt.ts";
 export * from "./train.ts";
 export * from "./train-config.ts";

@@ -3,6 +3,7 @@ import { InputError } from "../errors.ts";
 import { episodeWeights } from "../objective/weights.ts";
 import type { Episode } from "../record/schema.ts";
 import type { TextCodec } from "./codec.ts";
+import { recordedIds } from "./teacher-prompt.ts";
 
 export interface Row {
   episode: Episode;
@@ -28,10 +29,9 @@ export interface Row {
 export function batchRows(episodes: readonly Episode[], codec: TextCodec): Row[] {
   const all = episodes.flatMap((episode) =>
     episode.decisions.map((decision, t): Row => {
-      const place = { episode: episode.episode, decision: t };
-      const { ids: promptIds, cut } = codec.prompt(decision, episode.environment, place);
+      const { prompt, responseIds } = recordedIds(episode, t, codec);
+      const { ids: promptIds, cut } = prompt;
       const before = typeof decision.prompt_cut === "number" ? decision.prompt_cut : 0;
-      const responseIds = codec.responseIds(decision, episode.environment, place);
       const rolloutLogprobs = decision.rollout_logprobs ?? null;
       if (rolloutLogprobs !== null && rolloutLogprobs.length !== responseIds.length) {
         throw new InputError(

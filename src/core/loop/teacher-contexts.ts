@@ -1,6 +1,7 @@
 /** What the teacher reads, from the library: retrieve, render, fit, insert (Algorithm 1, lines 6–14). */
 import { environmentRules } from "../environment/environment.ts";
-import { conditionedPrompt, evidenceInput } from "../evidence/index.ts";
+import { evidenceInput } from "../evidence/index.ts";
+import { Lru } from "../lru.ts";
 import { taskKey } from "../record/library.ts";
 import type { Source } from "../record/schema.ts";
 import { type PreparedTask, prepareTask } from "../retrieval/prepare.ts";
@@ -8,6 +9,7 @@ import { retrieveEpisode } from "../retrieval/retrieve.ts";
 import { type SourceSelection, selectSources, sourcesKey } from "../retrieval/selection.ts";
 import type { TextCodec } from "./codec.ts";
 import type { TeacherContexts } from "./score-batch.ts";
+import { teacherPrompt } from "./teacher-prompt.ts";
 
 export interface LibraryContextsOptions {
   /** D_x: all sources of one task, none where the library has none (such tasks stay in training). */
@@ -28,7 +30,7 @@ const KEPT_TASKS = 64;
  */
 export function libraryContexts(options: LibraryContextsOptions): TeacherContexts {
   const { codec } = options;
-  const tasks = new Map<string, PreparedTask>();
+  const tasks = new Lru<PreparedTask>(KEPT_TASKS);
 
   async function prepared(
     environment: string,
@@ -40,7 +42,6 @@ export function libraryContexts(options: LibraryContextsOptions): TeacherContext
     if (found === undefined) {
       const sources = selectSources(await options.sources(environment, task), selection);
       found = prepareTask(sources, environmentRules(environment));
-      if (tasks.size >= KEPT_TASKS) tasks.delete(tasks.keys().next().value!);
       tasks.set(key, found);
     }
     return found;
@@ -60,21 +61,13 @@ export function libraryContexts(options: LibraryContextsOptions): TeacherContext
     const retrievals = retrieveEpisode(task, episode, evidence);
     return (decision, promptIds, responseTokens) => {
       const { record } = retrievals[decision]!;
-      const { evidence: rendered, promptIds: ids } = conditionedPrompt(
-        evidenceInput(task, episode, record, control),
-        {
-          promptIds,
-          responseTokens,
-          encode: codec.encode,
-          endOfTurnId: codec.endOfTurnId,
-          limit: options.limit,
-        },
-      );
+      const input = evidenceInput(task, episode, record, control);
+      const read = teacherPrompt(input, promptIds, responseTokens, codec, options.limit);
       return {
-        promptIds: ids,
+        promptIds: read.promptIds,
         successReference: record.success !== null,
         failureReference: record.failure !== null,
-        backReferences: rendered.backReferences,
+        backReferences: read.evidence.backReferences,
       };
     };
   };

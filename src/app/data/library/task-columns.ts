@@ -1,7 +1,7 @@
 /** The columns of the library table that need the records themselves: states, shared states, matched decisions, fallbacks. */
 import { environmentRules } from "../../../core/environment/environment.ts";
 import { nodeAt, taskGraph } from "../../../core/graph/index.ts";
-import type { Episode } from "../../../core/record/schema.ts";
+import { hasPrompt } from "../../../core/record/schema.ts";
 import { prepareTask, retrieveEpisode } from "../../../core/retrieval/index.ts";
 import { selectSources } from "../../../core/retrieval/selection.ts";
 import { describeFault } from "../../base/faults.ts";
@@ -40,11 +40,6 @@ export const countsRow = ({ states, sharedStates, matched, fallback, prompted }:
   fallback,
   prompted,
 ];
-
-/** Whether the decision was recorded with its prompt, as text or as token ids. */
-export function hasPrompt({ prompt, prompt_ids }: Episode["decisions"][number]): boolean {
-  return prompt !== undefined || prompt_ids !== undefined;
-}
 
 export function countTask({ environment, sources, episodes }: Omit<TaskRecords, "task">): TaskCounts {
   const graph = taskGraph(sources);

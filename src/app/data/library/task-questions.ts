@@ -3,17 +3,12 @@
  * reads, and the records themselves. Which libraries are open, and where their tasks are kept, is the service's.
  */
 import { InputError } from "../../../core/errors.ts";
-import {
-  type Evidence,
-  type EvidencePart,
-  renderEvidence,
-  type WhatIf,
-  whatIfInput,
-} from "../../../core/evidence/index.ts";
-import type { Episode, Source, SourceDecision } from "../../../core/record/schema.ts";
+import type { EvidencePart, WhatIf } from "../../../core/evidence/index.ts";
+import { Lru } from "../../../core/lru.ts";
+import { type Episode, hasPrompt, type Source, type SourceDecision } from "../../../core/record/schema.ts";
 import { type Pin, type PinKind, retrieve, retrieveEpisode } from "../../../core/retrieval/index.ts";
 import type { Selection, SourceSelection } from "../../../core/retrieval/selection.ts";
-import type { ResponseOptions, Tokenizer, TokenizerHashes, TokenizerTexts } from "../../../text/index.ts";
+import type { ResponseOptions, TokenizerHashes, TokenizerTexts } from "../../../text/index.ts";
 import { describeFault } from "../../base/faults.ts";
 import type { ComparedVisit } from "../../url/place.ts";
 import type {
@@ -38,14 +33,19 @@ import type { TaskRecords } from "./record-library.ts";
 import type { RecordedScores } from "./recorded-scores.ts";
 import { endsTurn, foreignIds, recordedTokens } from "./recorded-tokens.ts";
 import type { RoleTexts, TokenizerFit } from "./role-tokenizers.ts";
-import { hasPrompt } from "./task-columns.ts";
 import { taskModel } from "./task-model.ts";
-import { TeacherContext } from "./teacher-context.ts";
+import { type Reading, TeacherContext } from "./teacher-context.ts";
 
-const NO_EVIDENCE: Evidence = { text: "", spans: [], backReferences: false };
+/** Of each kept task: the decision that is looked at and those made ready beside it, with and without a what-if. */
+const KEPT_CONTEXTS = 8;
+
+/** As whose ids a decision is read, and how. */
+type Asked = Pick<ResponseOptions, "endOfTurn"> & { by?: Writer };
 
 export abstract class TaskQuestions {
   protected readonly tokenizers = new OpenTokenizers();
+  /** The latest decisions of each kept task, as the tokenizers that are open read them. */
+  #contexts = new WeakMap<KeptTask, Lru<TeacherContext>>();
 
   /**
    * A task with the executions of a selection, read and prepared. Throws `InputError` for a library that is not open, and
@@ -112,48 +112,28 @@ export abstract class TaskQuestions {
     selection: WhatIf = {},
     { endOfTurn = true }: ResponseOptions = {},
   ): Promise<DecisionModel> {
-    const { records, prepared } = await this.kept(ref, selection);
-    const episode = findEpisode(records, episodeId);
-    const { record, explanation } = retrieve(prepared, episode, decision, selection);
-    const input = whatIfInput(prepared, episode, record, selection);
-    const { observation, action, status, feedback, prompt, response } = episode.decisions[decision]!;
-    const model: DecisionModel = {
+    const context = await this.#context(ref, episodeId, decision, selection, { endOfTurn });
+    const { episode, retrieval } = context;
+    const recorded = episode.decisions[decision]!;
+    const { observation, action, status, feedback, prompt, response } = recorded;
+    const model = {
       ...ref,
       episode: episodeId,
       decision,
       selection,
       endOfTurn,
-      retrieval: { record, explanation },
+      retrieval: { record: retrieval.record, explanation: retrieval.explanation },
       observation,
       action,
       status,
       feedback,
       prompt: prompt ?? null,
-      prompted: hasPrompt(episode.decisions[decision]!),
+      prompted: hasPrompt(recorded),
       response: response ?? null,
-      evidence: input === null ? NO_EVIDENCE : renderEvidence(input),
-      counts: null,
-      countsProblem: null,
-      countsNote: null,
       recorded: await recordedTokens(episode, decision, this.recorded(ref.library), this.tokenizers.all()),
-      full: null,
+      ...context.counted(),
     };
-    try {
-      const { tokenizer, read, note, ...options } = this.#readBy("teacher", episode, decision, { endOfTurn });
-      const context = new TeacherContext(tokenizer, prepared, read, decision, selection, options);
-      const { evidence, promptIds, evidenceTokens } = context.graph();
-      const counts = {
-        vanilla: context.vanillaIds.length,
-        cut: context.cut,
-        graph: promptIds.length,
-        evidence: evidenceTokens,
-        response: context.responseIds.length,
-      };
-      return { ...model, evidence, counts, countsNote: note, full: await this.#full(model, evidence) };
-    } catch (error) {
-      const full = await this.#full(model, model.evidence);
-      return { ...model, countsProblem: describeFault(error), full };
-    }
+    return { ...model, full: await this.#full(model) };
   }
 
   /** How the references of each decision of an episode are found, in order. */
@@ -166,19 +146,13 @@ export abstract class TaskQuestions {
   }
 
   /** The same decision without what was changed, and what the change does to its evidence. */
-  async #full(
-    { library, environment, task, episode, decision, selection, endOfTurn }: DecisionModel,
-    changed: Evidence,
-  ): Promise<FullMethod | null> {
-    if (Object.keys(selection).length === 0) return null;
-    const { retrieval, evidence, counts } = await this.decision(
-      { library, environment, task },
-      episode,
-      decision,
-      {},
-      { endOfTurn },
-    );
-    return { retrieval, evidence, counts, diff: evidenceDiff(evidence.text, changed.text) };
+  async #full(changed: Omit<DecisionModel, "full">): Promise<FullMethod | null> {
+    if (Object.keys(changed.selection).length === 0) return null;
+    const { library, environment, task, endOfTurn } = changed;
+    const ref = { library, environment, task };
+    const full = await this.decision(ref, changed.episode, changed.decision, {}, { endOfTurn });
+    const { retrieval, evidence, counts } = full;
+    return { retrieval, evidence, counts, diff: evidenceDiff(evidence.text, changed.evidence.text) };
   }
 
   /**
@@ -190,29 +164,40 @@ export abstract class TaskQuestions {
     episodeId: string,
     decision: number,
     selection: WhatIf = {},
-    { by = "teacher", ...asked }: ResponseOptions & { by?: Writer } = {},
+    asked: Asked = {},
   ): Promise<ScorePair> {
-    const { records, prepared } = await this.kept(ref, selection);
-    const episode = findEpisode(records, episodeId);
-    const { tokenizer, read, note: _, ...options } = this.#readBy(by, episode, decision, asked);
-    const pair = new TeacherContext(tokenizer, prepared, read, decision, selection, options).pair();
-    return { ...pair, studentProblem: by === "teacher" ? this.tokenizers.studentProblem(pair) : null };
+    const pair = (await this.#context(ref, episodeId, decision, selection, asked)).pair();
+    const byTeacher = (asked.by ?? "teacher") === "teacher";
+    return { ...pair, studentProblem: byTeacher ? this.tokenizers.studentProblem(pair) : null };
+  }
+
+  /** One decision under a selection, as one model reads it: the same one again while its task is kept. */
+  async #context(
+    ref: TaskRef,
+    episodeId: string,
+    decision: number,
+    selection: WhatIf,
+    { by = "teacher", endOfTurn = true }: Asked,
+  ): Promise<TeacherContext> {
+    const kept = await this.kept(ref, selection);
+    const contexts = this.#contexts.get(kept) ?? new Lru<TeacherContext>(KEPT_CONTEXTS);
+    this.#contexts.set(kept, contexts);
+    return contexts.getOrMake(JSON.stringify([episodeId, decision, selection, by, endOfTurn]), () => {
+      const episode = findEpisode(kept.records, episodeId);
+      const reading = (): Reading => this.#readBy(by, episode, decision, endOfTurn);
+      return new TeacherContext(kept.prepared, episode, decision, selection, reading);
+    });
   }
 
   /**
    * An episode as a model's tokenizer reads it: ids and numbers of tokens that another one wrote are left out, so that texts
    * are encoded. The open tokenizer that recorded it then decides whether the response ends its turn.
    */
-  #readBy(
-    by: Writer,
-    episode: Episode,
-    decision: number,
-    { endOfTurn = true }: ResponseOptions,
-  ): { tokenizer: Tokenizer | null; read: Episode; note: string | null } & ResponseOptions {
+  #readBy(by: Writer, episode: Episode, decision: number, endOfTurn: boolean): Reading {
     const tokenizer = this.tokenizers.of(by);
-    const recorded = episode.decisions[decision];
-    const own = { tokenizer, read: episode, note: null, endOfTurn };
-    if (tokenizer === null || recorded === undefined) return own;
+    const recorded = episode.decisions[decision]!;
+    const own = { tokenizer, episode, note: null, endOfTurn };
+    if (tokenizer === null) return own;
     const ownWords = by === "other" && tokenizer !== this.tokenizers.of("teacher");
     const foreign = foreignIds(tokenizer, recorded);
     const { response_ids: ids, rollout_logprobs: drawn } = recorded;
@@ -225,7 +210,7 @@ export abstract class TaskQuestions {
     const note = foreign
       ? `The recorded token ids are not of ${tokenizer.file}: the recorded texts are encoded with it.`
       : null;
-    return { tokenizer, read: asTexts(episode), note, endOfTurn, ended: ended ?? undefined };
+    return { tokenizer, episode: asTexts(episode), note, endOfTurn, ended: ended ?? undefined };
   }
 
   /** Lengths in tokens of both contexts of a decision and of its response. */
@@ -236,13 +221,8 @@ export abstract class TaskQuestions {
     selection: Selection = {},
     options: ResponseOptions = {},
   ): Promise<Pick<TokenCounts, "vanilla" | "graph" | "response">> {
-    const { vanillaIds, graphIds, responseIds } = await this.pair(
-      ref,
-      episodeId,
-      decision,
-      selection,
-      options,
-    );
+    const pair = await this.pair(ref, episodeId, decision, selection, options);
+    const { vanillaIds, graphIds, responseIds } = pair;
     return { vanilla: vanillaIds.length, graph: graphIds.length, response: responseIds.length };
   }
 
@@ -255,10 +235,7 @@ export abstract class TaskQuestions {
     record: EvidencePart["record"] | null,
     options: ResponseOptions = {},
   ): Promise<LeftOutContext[]> {
-    const { records, prepared } = await this.kept(ref, selection);
-    const episode = findEpisode(records, episodeId);
-    const { tokenizer, read, note: _, ...reading } = this.#readBy("teacher", episode, decision, options);
-    return new TeacherContext(tokenizer, prepared, read, decision, selection, reading).leftOut(record);
+    return (await this.#context(ref, episodeId, decision, selection, options)).leftOut(record);
   }
 
   /**
@@ -269,11 +246,11 @@ export abstract class TaskQuestions {
     const { prepared } = await this.kept(ref);
     const decision = episode.decisions.length - 1;
     const whatIf: WhatIf = { leaveOut: [{ record: "student", event: null }] };
-    const tokenizer = this.tokenizers.of("teacher");
-    const context = new TeacherContext(tokenizer, prepared, episode, decision, whatIf, { endOfTurn: false });
+    const { tokenizer } = this.tokenizers;
+    const reading: Reading = { tokenizer, episode, note: null, endOfTurn: false };
+    const context = new TeacherContext(prepared, episode, decision, whatIf, () => reading);
     const { evidence, promptIds } = context.graph();
-    const { explanation } = retrieve(prepared, episode, decision);
-    return { promptIds, evidence: evidence.text, sentence: explanation.sentence };
+    return { promptIds, evidence: evidence.text, sentence: context.retrieval.explanation.sentence };
   }
 
   /** Decision j of a source; null for its terminal visit. Throws `InputError` when there is no such visit. */
@@ -340,6 +317,7 @@ export abstract class TaskQuestions {
 
   /** The models' tokenizers from now on. Throws `InputError` for files that make none; those before stay. */
   setTokenizers(texts: RoleTexts): TokenizerFit {
+    this.#contexts = new WeakMap();
     return this.tokenizers.set(texts);
   }
 
@@ -350,6 +328,7 @@ export abstract class TaskQuestions {
 
   /** The tokenizer of a further model, for `pair` by `other`; its hashes, or null where it reads the same ids. */
   setOtherTokenizer(texts: TokenizerTexts): TokenizerHashes | null {
+    this.#contexts = new WeakMap();
     return this.tokenizers.setOther(texts);
   }
 

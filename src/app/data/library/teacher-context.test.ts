@@ -23,7 +23,8 @@ function contextOf(
 ) {
   const episode = fixtureEpisodes().find((each) => each.episode === episodeId)!;
   const prepared = prepareTask(sources.get(episode.task)!, environmentRules("scienceworld"));
-  return new TeacherContext(by, prepared, episode, decision, selection);
+  const reading = { tokenizer: by, episode, note: null };
+  return new TeacherContext(prepared, episode, decision, selection, () => reading);
 }
 
 describe("TeacherContext", () => {
@@ -33,7 +34,7 @@ describe("TeacherContext", () => {
   it("puts evidence into the prompt, and a part less where one is left out", () => {
     const all = context.graph();
     expect(all.promptIds).toEqual(graphIds);
-    expect(graphIds.length).toBe(vanillaIds.length + all.evidenceTokens);
+    expect(graphIds.length).toBe(vanillaIds.length + all.insertIds.length);
     const parts = context.leftOut(null);
     expect(parts.map(({ part }) => part.record)).toEqual(
       expect.arrayContaining(["student", expect.stringMatching(/success|failure/)]),
@@ -41,7 +42,7 @@ describe("TeacherContext", () => {
     for (const { promptIds, evidenceTokens, vanilla, part } of parts) {
       expect(vanilla).toBe(false);
       expect(promptIds.length).toBe(vanillaIds.length + evidenceTokens);
-      expect(evidenceTokens, part.record).toBeLessThan(all.evidenceTokens);
+      expect(evidenceTokens, part.record).toBeLessThan(all.insertIds.length);
       expect(evidenceTokens, part.record).toBeGreaterThan(0);
       // The prompt around the evidence is untouched.
       expect(promptIds.slice(-2)).toEqual(vanillaIds.slice(-2));
@@ -68,7 +69,7 @@ describe("TeacherContext", () => {
   });
 
   it("says what is missing", () => {
-    expect(() => contextOf("melt|12|easy#3", 2, {}, null)).toThrow("no tokenizer is open");
+    expect(() => contextOf("melt|12|easy#3", 2, {}, null).pair()).toThrow("no tokenizer is open");
     expect(() => context.leftOut("note")).toThrow(/has no note$/);
   });
 });

@@ -11,12 +11,17 @@ import {
   refused,
   sources,
   TOKENIZER,
-} from "../../test/support/bad-input.ts";
-import { runCli } from "../../test/support/cli.ts";
-import { libraryContexts } from "../core/loop/index.ts";
-import { episodeSchema, scoreInputSchema, scoreOutputSchema, sourceSchema } from "../core/record/schema.ts";
-import { openFolder } from "../engine/webgpu/node-folder.ts";
-import { openTokenizer, textCodec } from "../text/index.ts";
+} from "../../../test/support/bad-input.ts";
+import { runCli } from "../../../test/support/cli.ts";
+import { libraryContexts } from "../../core/loop/index.ts";
+import {
+  episodeSchema,
+  scoreInputSchema,
+  scoreOutputSchema,
+  sourceSchema,
+} from "../../core/record/schema.ts";
+import { openFolder } from "../../engine/webgpu/node-folder.ts";
+import { openTokenizer, textCodec } from "../../text/index.ts";
 
 freshFolder();
 
