@@ -5,7 +5,7 @@ import { installErrorTransfer } from "../../base/worker/transfer.ts";
 import { SAMPLE_LINK } from "../../url/library-link.ts";
 import { addressName } from "../files/http-reader.ts";
 import { type SharedSource, sharedAddress, withToken } from "../files/shared-files.ts";
-import type { ColumnBatch, LibrarySummary } from "../model.ts";
+import type { LibrarySummary } from "../model.ts";
 import { LibraryService } from "./library-service.ts";
 import type { OpenProgress } from "./opening.ts";
 import { readSampleManifest, sampleFile } from "./sample.ts";
