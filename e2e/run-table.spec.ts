@@ -67,6 +67,11 @@ test("the table shows what differs between configs, sorts by it, groups, and fil
   await page.keyboard.press("Enter");
   await expect(first).toContainText("baseline");
   await page.reload();
+  // The address keeps the order.
+  await expect(list(page).getByRole("columnheader", { name: "loss" })).toHaveAttribute(
+    "aria-sort",
+    "descending",
+  );
   await page.getByRole("button", { name: "baseline", exact: true }).click();
   await expect(names(page)).toHaveText(["run 1"]);
   await expect(page.getByText("1 of 3 runs")).toBeVisible();

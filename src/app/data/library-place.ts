@@ -24,7 +24,7 @@ export function placeOn(
   from: Place,
   left: Place | null,
 ): Place {
-  const { view, sides, compare, signal, run, charted, axis, endOfTurn } = from;
+  const { view, sides, compare, signal, run, charted, runsSort, runsGroup, runsTags, axis, endOfTurn } = from;
   const along = {
     view,
     sides,
@@ -32,6 +32,9 @@ export function placeOn(
     signal,
     run,
     charted,
+    runsSort,
+    runsGroup,
+    runsTags,
     axis,
     endOfTurn,
     ...controlsOf(from),

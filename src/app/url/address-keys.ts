@@ -152,6 +152,9 @@ export const ADDRESS_KEYS: readonly AddressKey[] = [
   one("runs", "charted", `at most ${MOST_RUNS} ids of runs with a comma between them, each once`, (text) =>
     parseList(text, MOST_RUNS, (id) => RUN_ID.test(id)),
   ),
+  one("runs-sort", "runsSort", "a column's name, with - before it for descending", parseName),
+  one("runs-group", "runsGroup", "config, tag or a column's name", parseName),
+  each("tag", "runsTags", "a tag of runs, each once", parseName, onceEach),
   choice("axis", AXES, AXES.join(" or ")),
   choice("control", CONTROLS),
   one("sources", "budget", `one of ${SOURCE_BUDGETS.join(", ")}`, parseBudget),

@@ -106,6 +106,12 @@ export interface Place extends WhatIf {
   run: string | null;
   /** The runs on one chart, in the order of their numbers. */
   charted: readonly string[];
+  /** Column by which the table of runs is sorted, with - before it for descending. */
+  runsSort: string;
+  /** Key of the column that groups them, "config" for runs that differ by their seed alone, "tag", or "" for no groups. */
+  runsGroup: string;
+  /** Only runs with all of these tags are listed. */
+  runsTags: readonly string[];
   axis: Axis;
   /** A response that was recorded as text is read with the end-of-turn token after it, as a rollout samples it. */
   endOfTurn: boolean;
@@ -136,6 +142,9 @@ export const HOME: Place = {
   changesDescending: true,
   run: null,
   charted: [],
+  runsSort: "-started",
+  runsGroup: "",
+  runsTags: [],
   axis: "step",
   endOfTurn: true,
   ...NO_WHAT_IF,

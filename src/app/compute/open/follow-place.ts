@@ -79,7 +79,17 @@ export function followPlace(): () => void {
 }
 
 /** Parts of a place that say how something is shown that is loaded already. */
-const HOW: ReadonlySet<keyof Place> = new Set(["part", "token", "sides", "compare", "signal", "axis"]);
+const HOW: ReadonlySet<keyof Place> = new Set([
+  "part",
+  "token",
+  "sides",
+  "compare",
+  "signal",
+  "axis",
+  "runsSort",
+  "runsGroup",
+  "runsTags",
+]);
 
 /** True where two places differ only in how the same thing is shown: stepping through tokens reloads nothing. */
 function isHowOnly(now: Place, before: Place): boolean {

@@ -20,7 +20,7 @@ import {
   type Group,
   groupRuns,
   sortRuns,
-  useTableOptions,
+  useAllColumns,
   withTags,
 } from "./run-table.ts";
 import { TableControls } from "./run-table-controls.tsx";
@@ -38,11 +38,15 @@ function withCharted(charted: readonly Run[], more: readonly Run[], averaged: bo
 export function RunList({ runs }: { runs: readonly Run[] }) {
   const charted = useUi((ui) => ui.place.charted);
   const averaged = useChartOptions((options) => options.averaged);
-  const { sort, descending, group: by, tags: wanted, all } = useTableOptions();
+  const order = useUi((ui) => ui.place.runsSort);
+  const by = useUi((ui) => ui.place.runsGroup);
+  const wanted = useUi((ui) => ui.place.runsTags);
+  const all = useAllColumns((state) => state.all);
+  const descending = order.startsWith("-");
   const tags = useTags((state) => state.tags);
   const shown = withTags(runs, wanted, tags);
   const { columns, left } = columnsFor(shown, all);
-  const sorter = columns.find(({ key }) => key === sort) ?? columns.at(-1)!;
+  const sorter = columns.find(({ key }) => key === order.replace(/^-/, "")) ?? columns.at(-1)!;
   const groups = groupRuns(sortRuns(shown, sorter, descending), by, columns, tags);
   const onChart = charted.flatMap((id) => runs.find((run) => run.id === id) ?? []);
   const series = seriesOf(onChart, averaged);
@@ -116,7 +120,7 @@ function SortHeader({
       <button
         type="button"
         className="plain sorter"
-        onClick={() => useTableOptions.setState({ sort: key, descending: sorted ? !descending : false })}
+        onClick={() => navigate({ runsSort: `${sorted && !descending ? "-" : ""}${key}` })}
       >
         {title}
         <span aria-hidden="true" className="order">

@@ -4,7 +4,9 @@ import { countOf } from "../../base/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import type { Run } from "../../compute/runs/run.ts";
 import { useTags } from "../../compute/runs/run-tags.ts";
-import { type Column, useTableOptions } from "./run-table.ts";
+import { useUi } from "../../compute/store.ts";
+import { navigate } from "../../data/navigate.ts";
+import { type Column, useAllColumns } from "./run-table.ts";
 
 /** Columns in which every run has a value of its own: grouping by them says nothing. */
 const UNGROUPED: readonly string[] = ["run", "steps", "loss", "started"];
@@ -22,7 +24,9 @@ export function TableControls({
   /** Runs that pass the filter. */
   shown: number;
 }) {
-  const { group, tags: wanted, all } = useTableOptions();
+  const group = useUi((ui) => ui.place.runsGroup);
+  const wanted = useUi((ui) => ui.place.runsTags);
+  const all = useAllColumns((state) => state.all);
   const tags = useTags((state) => state.tags);
   const known = [...new Set([...runs.flatMap(({ id }) => tags[id] ?? []), ...wanted])].sort();
   if (runs.length < 2 && known.length === 0) return null;
@@ -30,7 +34,7 @@ export function TableControls({
     <div className="run-table-controls">
       <label>
         Group by{" "}
-        <select value={group} onChange={({ target }) => useTableOptions.setState({ group: target.value })}>
+        <select value={group} onChange={({ target }) => navigate({ runsGroup: target.value })}>
           <option value="">nothing</option>
           <option value="config">config, whatever the seed</option>
           <option value="tag">tag</option>
@@ -52,8 +56,8 @@ export function TableControls({
               type="button"
               aria-pressed={wanted.includes(tag)}
               onClick={() =>
-                useTableOptions.setState({
-                  tags: wanted.includes(tag) ? wanted.filter((each) => each !== tag) : [...wanted, tag],
+                navigate({
+                  runsTags: wanted.includes(tag) ? wanted.filter((each) => each !== tag) : [...wanted, tag],
                 })
               }
             >
@@ -63,7 +67,7 @@ export function TableControls({
         </fieldset>
       )}
       {(left > 0 || all) && (
-        <button type="button" onClick={() => useTableOptions.setState({ all: !all })}>
+        <button type="button" onClick={() => useAllColumns.setState({ all: !all })}>
           {all ? "Fewer columns" : `${countOf(left, "further column")}`}
         </button>
       )}

@@ -15,26 +15,8 @@ export interface Column {
   value: (run: Run) => string | number | null;
 }
 
-interface TableOptions {
-  /** The key of a column. */
-  sort: string;
-  descending: boolean;
-  /** The key of a column, "config" for runs that differ by their seed alone, "tag", or "" for no groups. */
-  group: string;
-  /** Only runs with all of these tags are shown. */
-  tags: readonly string[];
-  /** All differing keys are columns, however many. */
-  all: boolean;
-}
-
-/** Newest first, in one list. */
-export const useTableOptions = create<TableOptions>(() => ({
-  sort: "started",
-  descending: true,
-  group: "",
-  tags: [],
-  all: false,
-}));
+/** All differing keys are columns, however many. The order, the groups and the tags are in the address. */
+export const useAllColumns = create<{ all: boolean }>(() => ({ all: false }));
 
 /** Differing keys that are columns before all are asked for. */
 const FIRST_COLUMNS = 5;
