@@ -8,7 +8,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { create } from "webgpu";
-import { DAWN_FEATURES } from "../src/engine/webgpu/node.ts";
+import { DAWN_FEATURES } from "../src/engine/native/node.ts";
 import { createWebGpuBackend, type WebGpuBackend } from "../src/tensor/index.ts";
 import { randomValues } from "../test/random.ts";
 import {

@@ -6,7 +6,7 @@
  */
 import { parseArgs } from "node:util";
 import { create } from "webgpu";
-import { DAWN_FEATURES } from "../src/engine/webgpu/node.ts";
+import { DAWN_FEATURES } from "../src/engine/native/node.ts";
 import { createWebGpuBackend, type WebGpuBackend } from "../src/tensor/index.ts";
 import { randomValues } from "../test/random.ts";
 import { relativeError } from "../test/support/relative-error.ts";

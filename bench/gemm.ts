@@ -14,7 +14,7 @@
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
 import { create, globals } from "webgpu";
-import { DAWN_FEATURES } from "../src/engine/webgpu/node.ts";
+import { DAWN_FEATURES } from "../src/engine/native/node.ts";
 import { createWebGpuBackend, type WebGpuBackend } from "../src/tensor/index.ts";
 import type { GpuTensor } from "../src/tensor/webgpu/index.ts";
 import { randomValues } from "../test/random.ts";

@@ -11,8 +11,8 @@
 import { parseArgs } from "node:util";
 import { create, globals } from "webgpu";
 import { uniforms } from "../src/core/seeded.ts";
-import { DAWN_FEATURES } from "../src/engine/webgpu/node.ts";
-import { openFolder } from "../src/engine/webgpu/node-folder.ts";
+import { DAWN_FEATURES } from "../src/engine/native/node.ts";
+import { openFolder } from "../src/engine/native/node-folder.ts";
 import {
   createWebGpuBackend,
   LanguageModel,

@@ -16,7 +16,7 @@ import { livePlay } from "../src/core/loop/live-task.ts";
 import { play } from "../src/core/loop/play.ts";
 import type { Environment, Sampler } from "../src/core/ports.ts";
 import { seedOf, uniforms } from "../src/core/seeded.ts";
-import { openFolder } from "../src/engine/webgpu/node-folder.ts";
+import { openFolder } from "../src/engine/native/node-folder.ts";
 import { AlfworldEnvironment } from "../src/simulator/alfworld/environment.ts";
 import { Game } from "../src/simulator/alfworld/game.ts";
 import { makeGame } from "../src/simulator/alfworld/generate.ts";

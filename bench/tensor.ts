@@ -10,8 +10,8 @@ import { existsSync } from "node:fs";
 import { cpus } from "node:os";
 import { create } from "webgpu";
 import { uniforms } from "../src/core/seeded.ts";
-import { DAWN_FEATURES } from "../src/engine/webgpu/node.ts";
-import { openFolder } from "../src/engine/webgpu/node-folder.ts";
+import { DAWN_FEATURES } from "../src/engine/native/node.ts";
+import { openFolder } from "../src/engine/native/node-folder.ts";
 import {
   AdamW,
   type Backend,

@@ -3,7 +3,7 @@ import { writeSync } from "node:fs";
 import { create, globals } from "webgpu";
 
 Object.assign(globalThis, globals);
-// As the commands themselves choose: see src/engine/webgpu/node.ts.
+// As the commands themselves choose: see src/engine/native/node.ts.
 const flags = process.platform === "linux" ? ["backend=vulkan"] : [];
 if (process.env.GCOPD_ADAPTER) flags.push(`adapter=${process.env.GCOPD_ADAPTER}`);
 const gpu = create(flags);

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { FolderReader } from "../src/core/ports.ts";
-import { openFolder } from "../src/engine/webgpu/node-folder.ts";
+import { openFolder } from "../src/engine/native/node-folder.ts";
 
 /** A folder of fixtures/models on disk. */
 export function openModelFixture(folder: string): FolderReader {

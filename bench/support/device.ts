@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { create } from "webgpu";
-import { DAWN_FEATURES } from "../../src/engine/webgpu/node.ts";
+import { DAWN_FEATURES } from "../../src/engine/native/node.ts";
 import { createWebGpuBackend, requestDevice, type WebGpuBackend } from "../../src/tensor/index.ts";
 import { openGpu } from "../../test/webgpu.ts";
 

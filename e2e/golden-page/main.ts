@@ -1,6 +1,6 @@
 /** Runs the golden checks of test/goldens.ts on the browser's WebGPU. Not a part of the product. */
 import type { FolderReader } from "../../src/core/ports.ts";
-import { createBrowserBackend } from "../../src/engine/webgpu/index.ts";
+import { createBrowserBackend } from "../../src/engine/native/index.ts";
 import { GOLDEN_CHECKS, GOLDEN_FILES } from "../../test/goldens.ts";
 
 /** A folder of test/fixtures/models over fetch; each file is fetched once. */

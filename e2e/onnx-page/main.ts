@@ -2,8 +2,8 @@
 import { onnxRuntime } from "../../src/app/compute/worker/onnx-runtime.ts";
 import type { FolderReader, ScoreRequest, Scorer } from "../../src/core/ports.ts";
 import { uniforms } from "../../src/core/seeded.ts";
+import { createBrowserBackend, ModelScorer } from "../../src/engine/native/index.ts";
 import { OnnxScorer } from "../../src/engine/onnx/index.ts";
-import { createBrowserBackend, ModelScorer } from "../../src/engine/webgpu/index.ts";
 import { GoldenFile } from "../../test/golden-file.ts";
 
 function fetchedFolder(name: string, path: string, files: readonly string[]): FolderReader {

@@ -12,9 +12,9 @@ import { scoreSourceActions, sourceActionCases } from "../../src/core/loop/sourc
 import { responseObjective } from "../../src/core/objective/index.ts";
 import { PAPER_SETTINGS } from "../../src/core/ports.ts";
 import { shuffled } from "../../src/core/seeded.ts";
-import { ModelScorer, ModelTrainer } from "../../src/engine/webgpu/index.ts";
-import { createNodeBackend } from "../../src/engine/webgpu/node.ts";
-import { openFolder } from "../../src/engine/webgpu/node-folder.ts";
+import { ModelScorer, ModelTrainer } from "../../src/engine/native/index.ts";
+import { createNodeBackend } from "../../src/engine/native/node.ts";
+import { openFolder } from "../../src/engine/native/node-folder.ts";
 
 const { values } = parseArgs({
   options: {

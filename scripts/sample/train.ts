@@ -15,9 +15,9 @@ import { environmentRules } from "../../src/core/environment/environment.ts";
 import { libraryContexts } from "../../src/core/loop/index.ts";
 import { scoreSourceActions, sourceActionCases } from "../../src/core/loop/source-action.ts";
 import { prepareTask } from "../../src/core/retrieval/index.ts";
-import type { DeviceChoice } from "../../src/engine/webgpu/index.ts";
-import { createNodeBackend } from "../../src/engine/webgpu/node.ts";
-import { createFolder } from "../../src/engine/webgpu/node-folder.ts";
+import type { DeviceChoice } from "../../src/engine/native/index.ts";
+import { createNodeBackend } from "../../src/engine/native/node.ts";
+import { createFolder } from "../../src/engine/native/node-folder.ts";
 import { indexTasks, readEpisodes, readLibrary } from "../../src/formats/index.ts";
 import {
   AdamW,

@@ -11,9 +11,9 @@ import { join } from "node:path";
 import { chromium } from "@playwright/test";
 import { main } from "../../src/cli/main.ts";
 import { PAPER_SETTINGS } from "../../src/core/ports.ts";
+import { createFolder, openFolder } from "../../src/engine/native/node-folder.ts";
 import { Server } from "../../src/engine/remote/index.ts";
 import { TinkerTrainer } from "../../src/engine/tinker/index.ts";
-import { createFolder, openFolder } from "../../src/engine/webgpu/node-folder.ts";
 import { adapterDifferences, largestDifference, readAdapter } from "../support/adapters.ts";
 import { FakeTinker } from "../support/fake-tinker.ts";
 import {

@@ -10,10 +10,10 @@ import { libraryContexts, recordedData, type TrainEvent, train } from "../../src
 import { METHODS } from "../../src/core/method/index.ts";
 import { PAPER_SETTINGS, type ScoreRequest } from "../../src/core/ports.ts";
 import { uniforms } from "../../src/core/seeded.ts";
-import { ReopeningScorer } from "../../src/engine/webgpu/index.ts";
-import { openFolder } from "../../src/engine/webgpu/node-folder.ts";
-import { ModelScorer } from "../../src/engine/webgpu/scorer.ts";
-import { ModelTrainer } from "../../src/engine/webgpu/trainer.ts";
+import { ReopeningScorer } from "../../src/engine/native/index.ts";
+import { openFolder } from "../../src/engine/native/node-folder.ts";
+import { ModelScorer } from "../../src/engine/native/scorer.ts";
+import { ModelTrainer } from "../../src/engine/native/trainer.ts";
 import { createWebGpuBackend, type WebGpuBackend } from "../../src/tensor/index.ts";
 import { loadTokenizer, textCodec } from "../../src/text/index.ts";
 import { MemoryFolder } from "../memory-folder.ts";

@@ -1,6 +1,6 @@
 /** Compares LoRA adapters that were trained twice. */
 import assert from "node:assert/strict";
-import { openFolder } from "../../src/engine/webgpu/node-folder.ts";
+import { openFolder } from "../../src/engine/native/node-folder.ts";
 import { Checkpoint } from "../../src/tensor/index.ts";
 import { relativeError } from "./relative-error.ts";
 

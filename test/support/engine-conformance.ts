@@ -4,6 +4,9 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { main } from "../../src/cli/main.ts";
 import type { ScoreRequest } from "../../src/core/ports.ts";
+import { ModelScorer } from "../../src/engine/native/index.ts";
+import { createNodeBackend } from "../../src/engine/native/node.ts";
+import { openFolder } from "../../src/engine/native/node-folder.ts";
 import {
   calibration,
   findServer,
@@ -11,9 +14,6 @@ import {
   RemoteScorer,
   Server,
 } from "../../src/engine/remote/index.ts";
-import { ModelScorer } from "../../src/engine/webgpu/index.ts";
-import { createNodeBackend } from "../../src/engine/webgpu/node.ts";
-import { openFolder } from "../../src/engine/webgpu/node-folder.ts";
 import { openTokenizer, textCodec } from "../../src/text/index.ts";
 import { MOST_TOKENS } from "./real-engine.ts";
 import { tinyRecords } from "./tiny-records.ts";

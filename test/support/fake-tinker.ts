@@ -9,7 +9,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { uniforms } from "../../src/core/seeded.ts";
-import { openFolder } from "../../src/engine/webgpu/node-folder.ts";
+import { openFolder } from "../../src/engine/native/node-folder.ts";
 import { createReferenceBackend, LanguageModel } from "../../src/tensor/index.ts";
 import { writeSafetensors } from "../../src/tensor/safetensors.ts";
 

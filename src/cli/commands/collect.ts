@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { collectConfigSchema } from "../../core/loop/index.ts";
-import { DEVICE_CHOICES, type DeviceChoice } from "../../engine/webgpu/index.ts";
+import { DEVICE_CHOICES, type DeviceChoice } from "../../engine/native/index.ts";
 import { collect } from "../live/collect.ts";
 import { playing } from "../live/playing.ts";
 import { POLICY_OPTION } from "../live/policy.ts";

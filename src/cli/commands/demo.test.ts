@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PAPER_SETTINGS } from "../../core/ports.ts";
-import { ModelScorer, ModelTrainer } from "../../engine/webgpu/index.ts";
-import { openFolder } from "../../engine/webgpu/node-folder.ts";
+import { ModelScorer, ModelTrainer } from "../../engine/native/index.ts";
+import { openFolder } from "../../engine/native/node-folder.ts";
 import { createReferenceBackend } from "../../tensor/index.ts";
 import { evidenceWorth, keptOutCases, spread } from "../demo/evidence-worth.ts";
 import { openSample, type Sample } from "../demo/sample.ts";

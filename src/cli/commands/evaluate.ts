@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { evaluateConfigSchema } from "../../core/loop/index.ts";
-import { DEVICE_CHOICES, type DeviceChoice } from "../../engine/webgpu/index.ts";
+import { DEVICE_CHOICES, type DeviceChoice } from "../../engine/native/index.ts";
 import { printJsonLine } from "../engine/json-lines.ts";
 import { evaluate } from "../live/evaluate.ts";
 import { playing } from "../live/playing.ts";

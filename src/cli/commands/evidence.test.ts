@@ -20,7 +20,7 @@ import {
   scoreOutputSchema,
   sourceSchema,
 } from "../../core/record/schema.ts";
-import { openFolder } from "../../engine/webgpu/node-folder.ts";
+import { openFolder } from "../../engine/native/node-folder.ts";
 import { openTokenizer, textCodec } from "../../text/index.ts";
 
 freshFolder();

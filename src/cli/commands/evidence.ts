@@ -14,7 +14,7 @@ import { plainLine } from "../../core/plain-text.ts";
 import { hasPrompt, type RetrievalRecord, type ScoreInput } from "../../core/record/schema.ts";
 import { formatPin, type Pin, parsePin } from "../../core/retrieval/index.ts";
 import { retrieve } from "../../core/retrieval/retrieve.ts";
-import { openFolder } from "../../engine/webgpu/node-folder.ts";
+import { openFolder } from "../../engine/native/node-folder.ts";
 import { readWhatIfRecords, type WhatIfRecord, whatIfOf } from "../../formats/what-if-record.ts";
 import { decisionPrompt, openTokenizer, textCodec } from "../../text/index.ts";
 import { UsageError } from "../command.ts";

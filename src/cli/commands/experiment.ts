@@ -12,7 +12,7 @@ import {
   isServed,
   taskPlace,
 } from "../../core/loop/index.ts";
-import { DEVICE_CHOICES, type DeviceChoice } from "../../engine/webgpu/index.ts";
+import { DEVICE_CHOICES, type DeviceChoice } from "../../engine/native/index.ts";
 import { parseObject } from "../../formats/read.ts";
 import { makeFolder } from "../../node/whole-file.ts";
 import { lockFolder } from "../../worker/lock.ts";

@@ -4,9 +4,9 @@ import { InputError } from "../../core/errors.ts";
 import type { ScoreOptions, ScoreRequest, ScoreResult, Scorer } from "../../core/ports.ts";
 import type { ScoreInput } from "../../core/record/schema.ts";
 import { openModelFolder } from "../../engine/hub/node.ts";
+import { type DeviceChoice, type JobSizes, planJob, ReopeningScorer } from "../../engine/native/index.ts";
+import { openFolder } from "../../engine/native/node-folder.ts";
 import { calibrationSet, servedWords } from "../../engine/remote/index.ts";
-import { type DeviceChoice, type JobSizes, planJob, ReopeningScorer } from "../../engine/webgpu/index.ts";
-import { openFolder } from "../../engine/webgpu/node-folder.ts";
 import { readRecords } from "../../formats/read.ts";
 import {
   checkPlan,

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import type { UnreadableRecord } from "../../core/record/unreadable.ts";
 import { SOURCE_BUDGETS } from "../../core/retrieval/selection.ts";
 import { StatisticsCollector, type TaskRecords } from "../../core/statistics/index.ts";
-import { openFolder } from "../../engine/webgpu/node-folder.ts";
+import { openFolder } from "../../engine/native/node-folder.ts";
 import type { IndexedLibrary } from "../../formats/indexed/index.ts";
 import { evidenceMeter } from "../../text/evidence-meter.ts";
 import { openTokenizer } from "../../text/index.ts";

@@ -10,7 +10,7 @@ import {
 } from "../../core/ports.ts";
 import type { StepInput } from "../../core/record/schema.ts";
 import { openModelFolder } from "../../engine/hub/node.ts";
-import { type JobSizes, planJob, type RunLengths } from "../../engine/webgpu/index.ts";
+import { type JobSizes, planJob, type RunLengths } from "../../engine/native/index.ts";
 import { readRecords } from "../../formats/read.ts";
 import { checkPlan, describePlan, readModelHeader } from "../../tensor/index.ts";
 import { checkIds } from "../engine/check-ids.ts";

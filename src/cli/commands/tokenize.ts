@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
-import { openFolder } from "../../engine/webgpu/node-folder.ts";
+import { openFolder } from "../../engine/native/node-folder.ts";
 import { readWithSchema } from "../../formats/read.ts";
 import { openTokenizer, type Tokenizer } from "../../text/index.ts";
 import { fileLabel, openBytes, progress, writeRecordsOut } from "../io.ts";

@@ -4,7 +4,7 @@ import type { TrainEvent } from "../../core/loop/events.ts";
 import { type ModelProbe, probedTime, type RunProbe } from "../../core/loop/probe.ts";
 import type { StepWork } from "../../core/loop/train.ts";
 import type { TrainConfig } from "../../core/loop/train-config.ts";
-import { DEVICE_CHOICES, type DeviceChoice } from "../../engine/webgpu/index.ts";
+import { DEVICE_CHOICES, type DeviceChoice } from "../../engine/native/index.ts";
 import { UsageError } from "../command.ts";
 import type { CardChoice } from "../engine/compute.ts";
 import { listenForInterrupts } from "../engine/interrupt.ts";

@@ -6,7 +6,7 @@ import { parseJsonText } from "../../core/json.ts";
 import { libraryContexts, type TeacherContexts, type TextCodec } from "../../core/loop/index.ts";
 import type { Episode } from "../../core/record/schema.ts";
 import { type PreparedTask, prepareTask } from "../../core/retrieval/prepare.ts";
-import { openFolder } from "../../engine/webgpu/node-folder.ts";
+import { openFolder } from "../../engine/native/node-folder.ts";
 import { checkedBy, type Library, readEpisodes, readLibrary } from "../../formats/index.ts";
 import { openTokenizer, type ResponseOptions, type Tokenizer, textCodec } from "../../text/index.ts";
 import { openBytes, readText } from "../io.ts";

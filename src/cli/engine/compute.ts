@@ -8,9 +8,9 @@ import {
   type OpenTrainerOptions,
   type PassOptions,
   type PlannedDevice,
-} from "../../engine/webgpu/index.ts";
-import { createNodeBackend } from "../../engine/webgpu/node.ts";
-import { openFolder } from "../../engine/webgpu/node-folder.ts";
+} from "../../engine/native/index.ts";
+import { createNodeBackend } from "../../engine/native/node.ts";
+import { openFolder } from "../../engine/native/node-folder.ts";
 
 import type { WeightChoice } from "../../tensor/index.ts";
 

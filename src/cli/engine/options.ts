@@ -1,6 +1,6 @@
 /** Options that the commands with a model share. */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { DEVICE_CHOICES, type DeviceChoice } from "../../engine/webgpu/index.ts";
+import { DEVICE_CHOICES, type DeviceChoice } from "../../engine/native/index.ts";
 import { progress } from "../io.ts";
 import type { CardChoice } from "./compute.ts";
 import { atMostEvery } from "./json-lines.ts";

@@ -1,7 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { InputError } from "../../core/errors.ts";
 import type { FolderReader, FolderWriter, Trainer } from "../../core/ports.ts";
-import { createFolder, openFolder } from "../../engine/webgpu/node-folder.ts";
+import { createFolder, openFolder } from "../../engine/native/node-folder.ts";
 
 /** Files that travel with the weights, so that a written folder can be used as the one it came from. */
 const COMPANIONS = [

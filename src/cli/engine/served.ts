@@ -1,6 +1,8 @@
 /** Models that another program serves, as the commands open them: with a key, and not before they are compared with ours. */
 import { InputError } from "../../core/errors.ts";
 import type { ScoreRequest, ScoreResult } from "../../core/ports.ts";
+import { planJob } from "../../engine/native/index.ts";
+import { openFolder } from "../../engine/native/node-folder.ts";
 import {
   calibration,
   calibrationText,
@@ -12,8 +14,6 @@ import {
   Server,
   type ServerOptions,
 } from "../../engine/remote/index.ts";
-import { planJob } from "../../engine/webgpu/index.ts";
-import { openFolder } from "../../engine/webgpu/node-folder.ts";
 import { checkPlan, type WeightChoice } from "../../tensor/index.ts";
 import type { Tokenizer } from "../../text/index.ts";
 import type { Compute } from "./compute.ts";

@@ -5,8 +5,8 @@ import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { runCli } from "../../../test/support/cli.ts";
 import { onExpectedKeys } from "../../../test/support/import-fixture.ts";
 import type { TextCodec } from "../../core/loop/index.ts";
+import { openFolder } from "../../engine/native/node-folder.ts";
 import { type Stub, type StubKind, startStub } from "../../engine/remote/testing/stub-server.ts";
-import { openFolder } from "../../engine/webgpu/node-folder.ts";
 import { openTokenizer, textCodec } from "../../text/index.ts";
 
 const TOKENIZER = resolve(import.meta.dirname, "../../../test/fixtures/models/tokenizer");

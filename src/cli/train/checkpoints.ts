@@ -18,8 +18,8 @@ import {
 } from "../../core/loop/index.ts";
 import { folderDamage } from "../../core/manifest.ts";
 import type { FolderWriter } from "../../core/ports.ts";
+import { createFolder, openFolder } from "../../engine/native/node-folder.ts";
 import { servedCheckpoint } from "../../engine/tinker/index.ts";
-import { createFolder, openFolder } from "../../engine/webgpu/node-folder.ts";
 import { onFile } from "../../node/file-error.ts";
 import { fileDigest, withManifest } from "../../node/manifest.ts";
 import { temporaryName } from "../../node/whole-file.ts";

@@ -5,7 +5,7 @@ import { InputError } from "../../core/errors.ts";
 import { configuredMethod, isServed, type TextCodec, type TrainConfig } from "../../core/loop/index.ts";
 import { type Method, stagesTaken } from "../../core/method/method.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";
-import { openFolder } from "../../engine/webgpu/node-folder.ts";
+import { openFolder } from "../../engine/native/node-folder.ts";
 import {
   checkTokenizerFits,
   openTokenizer,

@@ -9,8 +9,8 @@ import {
   runLengths,
   sampledLengths,
 } from "../../core/loop/index.ts";
-import { type PassOptions, planJob, planTraining } from "../../engine/webgpu/index.ts";
-import { openFolder } from "../../engine/webgpu/node-folder.ts";
+import { type PassOptions, planJob, planTraining } from "../../engine/native/index.ts";
+import { openFolder } from "../../engine/native/node-folder.ts";
 import { checkPlan, combinePlans } from "../../tensor/index.ts";
 import { type Compute, openCompute } from "../engine/compute.ts";
 import { limitBytes } from "../engine/memory-options.ts";

@@ -2,9 +2,9 @@
 import { InputError } from "../../core/errors.ts";
 import { configuredSettings } from "../../core/loop/index.ts";
 import type { Calibration, FolderReader, ScoreRequest, ScoreResult, Trainer } from "../../core/ports.ts";
+import { openFolder } from "../../engine/native/node-folder.ts";
 import { calibration, calibrationText, isFarApart, Server } from "../../engine/remote/index.ts";
 import { deleteCheckpoint, NO_DELETING, servedModels, TinkerTrainer } from "../../engine/tinker/index.ts";
-import { openFolder } from "../../engine/webgpu/node-folder.ts";
 import type { Compute } from "../engine/compute.ts";
 import { tinkerDigest } from "./fingerprint.ts";
 import type { TrainingInputs } from "./inputs.ts";

@@ -14,10 +14,10 @@ import {
   weights,
   writeConfig,
 } from "../../../test/support/train-runs.ts";
+import { ModelScorer } from "../../engine/native/index.ts";
+import { createNodeBackend } from "../../engine/native/node.ts";
+import { openFolder } from "../../engine/native/node-folder.ts";
 import { type Stub, type StubOptions, startStub } from "../../engine/remote/testing/stub-server.ts";
-import { ModelScorer } from "../../engine/webgpu/index.ts";
-import { createNodeBackend } from "../../engine/webgpu/node.ts";
-import { openFolder } from "../../engine/webgpu/node-folder.ts";
 import { openTokenizer } from "../../text/index.ts";
 
 eachInItsFolder();

@@ -16,7 +16,7 @@ import {
   writeConfig,
 } from "../../../test/support/train-runs.ts";
 import type { TrainEvent } from "../../core/loop/index.ts";
-import { openFolder } from "../../engine/webgpu/node-folder.ts";
+import { openFolder } from "../../engine/native/node-folder.ts";
 import { Checkpoint } from "../../tensor/index.ts";
 
 const BASE = modelFixture("qwen3-a");

@@ -2,9 +2,9 @@
 import { createHash } from "node:crypto";
 import type { FolderWriter, WorkOptions } from "../../core/ports.ts";
 import type { Backend } from "../../tensor/index.ts";
-import { ModelScorer, ModelTrainer, type PlannedDevice } from "../webgpu/index.ts";
-import { createNodeBackend } from "../webgpu/node.ts";
-import { openFolder } from "../webgpu/node-folder.ts";
+import { ModelScorer, ModelTrainer, type PlannedDevice } from "../native/index.ts";
+import { createNodeBackend } from "../native/node.ts";
+import { openFolder } from "../native/node-folder.ts";
 import { GradientSum, type SumMessage } from "./gradient-sum.ts";
 import { type CardCalls, type CardMethod, type FromCard, sentError, type ToCard } from "./protocol.ts";
 import { Slots } from "./slots.ts";

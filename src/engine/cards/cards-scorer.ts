@@ -7,7 +7,7 @@ import type {
   WorkOptions,
 } from "../../core/ports.ts";
 import type { WeightChoice } from "../../tensor/index.ts";
-import type { PassOptions } from "../webgpu/index.ts";
+import type { PassOptions } from "../native/index.ts";
 import type { Cards } from "./cards.ts";
 import { type Share, scoringUnits } from "./share.ts";
 

@@ -10,7 +10,7 @@ import type {
   TrainItem,
   WorkOptions,
 } from "../../core/ports.ts";
-import type { OpenTrainerOptions } from "../webgpu/index.ts";
+import type { OpenTrainerOptions } from "../native/index.ts";
 import type { Cards } from "./cards.ts";
 import { CardsScorer, loadOnCards } from "./cards-scorer.ts";
 import { FileStream } from "./file-stream.ts";

@@ -1,7 +1,7 @@
 /** The cards of one host that work together: a process for each, and the way to it. */
 import { DeviceError, InputError } from "../../core/errors.ts";
 import type { WorkOptions } from "../../core/ports.ts";
-import type { DeviceChoice, PlannedDevice } from "../webgpu/index.ts";
+import type { DeviceChoice, PlannedDevice } from "../native/index.ts";
 import { type CardCalls, type CardLink, type CardMethod, type FromCard, receivedError } from "./protocol.ts";
 import { createSlotFiles, type SlotPlan, Slots } from "./slots.ts";
 

@@ -12,7 +12,7 @@ import type {
   TrainItem,
 } from "../../core/ports.ts";
 import type { WeightChoice } from "../../tensor/index.ts";
-import type { DeviceChoice, GradientReport, PassOptions, PlannedDevice } from "../webgpu/index.ts";
+import type { DeviceChoice, GradientReport, PassOptions, PlannedDevice } from "../native/index.ts";
 import type { SumMessage } from "./gradient-sum.ts";
 import type { SlotPlan } from "./slots.ts";
 

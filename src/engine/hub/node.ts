@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { FolderReader } from "../../core/ports.ts";
 import { onFile } from "../../node/file-error.ts";
 import { makeFolder, syncFolder, writeAll, writeWhole } from "../../node/whole-file.ts";
-import { openFolder } from "../webgpu/node-folder.ts";
+import { openFolder } from "../native/node-folder.ts";
 import { type BringOptions, bringModel, type HubCache } from "./bring-model.ts";
 import type { HubStore } from "./download.ts";
 import { DEFAULT_ENDPOINT, type HubFile, parseHubName } from "./hub-client.ts";

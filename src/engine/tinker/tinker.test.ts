@@ -9,9 +9,9 @@ import { goldenItems, onPolicyItems } from "../../../test/support/golden-items.t
 import { relativeError } from "../../../test/support/relative-error.ts";
 import { PAPER_SETTINGS, type SampleRequest, type TrainItem } from "../../core/ports.ts";
 import { Checkpoint, createReferenceBackend } from "../../tensor/index.ts";
+import { ModelScorer, ModelTrainer } from "../native/index.ts";
+import { createFolder, openFolder } from "../native/node-folder.ts";
 import { Server } from "../remote/index.ts";
-import { ModelScorer, ModelTrainer } from "../webgpu/index.ts";
-import { createFolder, openFolder } from "../webgpu/node-folder.ts";
 import { TinkerClient } from "./client.ts";
 import { type TinkerOptions, TinkerTrainer } from "./index.ts";
 

@@ -24,7 +24,7 @@ import {
   planJob,
   planTraining,
   type RunLengths,
-} from "../../../engine/webgpu/index.ts";
+} from "../../../engine/native/index.ts";
 import {
   type Backend,
   checkPlan,

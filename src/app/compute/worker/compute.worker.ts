@@ -13,7 +13,7 @@ import {
   writtenBy,
 } from "../../../core/loop/index.ts";
 import type { EngineInfo, ScoreRequest } from "../../../core/ports.ts";
-import type { RunLengths } from "../../../engine/webgpu/index.ts";
+import type { RunLengths } from "../../../engine/native/index.ts";
 import type { WeightChoice } from "../../../tensor/index.ts";
 import { checkTokenizerFits, textCodec } from "../../../text/index.ts";
 import { installErrorTransfer } from "../../base/worker/transfer.ts";
