@@ -55,6 +55,20 @@ describe.each(Object.entries(PLACES))("%s", (_, place) => {
   it.each(CONTRACT)("$name", ({ check }) => check(place()));
 });
 
+it("a stop is not lost when it is asked for again while the first is passed on", async () => {
+  writeFileSync(at("bin", "mkdir"), '#!/bin/sh\n[ "$1" != told ] || sleep 0.5\nexec /bin/mkdir "$@"\n');
+  chmodSync(at("bin", "mkdir"), 0o755);
+  const run = new TestRun(PLACES["this machine"]!(), 9);
+  await run.submit();
+  run.go(2);
+  await run.printed('"step":2');
+  await run.place.launcher.stop(run);
+  await run.place.launcher.stop(run);
+  await run.printed('"asked"');
+  run.go(3);
+  expect(await run.ended()).toMatchObject({ code: 143, asked: "stop" });
+}, 60_000);
+
 /** What goes wrong with the next connection; see launch-bin/ssh. */
 const fault = (text: string) => writeFileSync(at("ssh", "fault"), `${text}\n`);
 const slurm = (name: string, there = true) =>

@@ -25,16 +25,17 @@ started() (
 lives() { [ -n "$2" ] && [ "$(started "$1")" = "$2" ]; }
 
 # `gcopd train` ends after its step at the first SIGTERM and at once at the second: however many ask, one is sent.
-patient() { mkdir told 2> /dev/null && kill -TERM "$1"; }
+# This and `now` are subshells: they run in traps, and in dash a trap inside a trap changes the status that `&&` sees.
+patient() ( mkdir told 2> /dev/null && kill -TERM "$1" )
 
-now() {
+now() (
   n=0
   while lives "$1" "$2"; do
     case $n in 0 | 1) kill -TERM "$1" ;; 12) kill -KILL "$1" ;; esac
     n=$((n + 1))
     sleep 1
   done
-}
+)
 
 leave() {
   echo "$1 $(date +%s)" > exit.tmp && mv exit.tmp exit
