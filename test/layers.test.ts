@@ -3,7 +3,19 @@ import { dirname, join, relative, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 
 /** Each folder of src/ may import only from folders above it in this list. */
-const LAYERS = ["core", "formats", "text", "tensor", "node", "engine", "simulator", "app", "worker", "cli"];
+const LAYERS = [
+  "core",
+  "formats",
+  "protocol",
+  "text",
+  "tensor",
+  "node",
+  "engine",
+  "simulator",
+  "app",
+  "worker",
+  "cli",
+];
 /**
  * The same inside some of them, from the bottom up: rooms of one row know nothing of each other. The longest name that
  * begins a path decides; `.` stands for the other files of the folder itself.
@@ -135,6 +147,7 @@ describe("layers", () => {
     const banned: [string, RegExp][] = [
       ["core", /^(node:|react|webgpu$|hono|libsql|commander)/],
       ["formats", /^(node:|react|webgpu$|hono|libsql|commander)/],
+      ["protocol", /^(node:|react|webgpu$|@?hono|libsql|commander)/],
       ["text", /^(node:|react|webgpu$|hono|libsql|commander)/],
       ["tensor", /^(node:|react|webgpu$|hono|libsql|commander)/],
       ["node", /^(react|webgpu$|hono|libsql|commander)/],

@@ -17,7 +17,7 @@ import {
 import { join } from "node:path";
 import Database from "libsql";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Job } from "./job/job.ts";
+import type { Job } from "../protocol/job.ts";
 import { openStore } from "./job/open-store.ts";
 import type { JobStore } from "./job/store.ts";
 import { Harness, states } from "./testing/harness.ts";

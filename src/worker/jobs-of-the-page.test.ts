@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { Job } from "./job/job.ts";
+import type { Job } from "../protocol/job.ts";
 import { Harness } from "./testing/harness.ts";
 
 let harness: Harness;

@@ -19,13 +19,14 @@ import {
 } from "../app/compute/runs/worker-answers.ts";
 import { worker } from "../app/compute/runs/worker-client.ts";
 import { readAnswer } from "../app/data/files/read-answer.ts";
+import { Job } from "../protocol/job.ts";
+import { JOB_STATES } from "../protocol/job-state.ts";
 import { LaunchedRun, Printed } from "./api/launches.ts";
 import { Plan } from "./api/plan.ts";
 import { ResultFile } from "./api/results.ts";
 import { Files } from "./api/system.ts";
 import { CheckSteps, Targets } from "./api/targets.ts";
 import { DeviceReport } from "./device/probe.ts";
-import { JOB_STATES, Job } from "./job/job.ts";
 import { Harness } from "./testing/harness.ts";
 
 let harness: Harness;

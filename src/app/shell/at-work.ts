@@ -1,12 +1,13 @@
 /** Everything that is running, here or on the worker: what it is, its progress, and how to end it. */
 
+import { ENDED } from "../../protocol/job-state.ts";
 import { faultNotice } from "../base/faults.ts";
 import type { Progress } from "../base/notice.ts";
 import { countOf } from "../base/plural.ts";
 import { shownName } from "../base/text/shown-text.ts";
 import { stopDownload, type useHub } from "../compute/hub/hub.ts";
 import { stopOpening } from "../compute/open/open.ts";
-import { ENDED, type Run } from "../compute/runs/run.ts";
+import type { Run } from "../compute/runs/run.ts";
 import { cancelRun, stopRun } from "../compute/runs/run-actions.ts";
 import type { WorkerState } from "../compute/runs/runs-store.ts";
 import { worker } from "../compute/runs/worker-client.ts";

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { TrainEvent } from "../../core/loop/events.ts";
 import { plainText } from "../../core/plain-text.ts";
+import { workEvent } from "../../protocol/loop-event.ts";
 import type { RunStatus } from "../../worker/launch/launcher.ts";
 import type { RunRecord } from "../../worker/launch/run-record.ts";
 import { cost, describeState } from "../../worker/launch/run-words.ts";
@@ -58,19 +59,11 @@ function eventText(line: string): string | null {
   }
 }
 
-const workSchema = z.object({
-  type: z.literal("work"),
-  what: z.string(),
-  done: z.number(),
-  total: z.number(),
-  unit: z.string(),
-});
-
 /** How far the present step is; null for every other line. */
 function workText(line: string): string | null {
   if (!line.includes('"work"')) return null;
   try {
-    const work = workSchema.safeParse(JSON.parse(line));
+    const work = workEvent.safeParse(JSON.parse(line));
     return work.success
       ? `${work.data.what}: ${work.data.done} of ${work.data.total} ${work.data.unit}`
       : null;

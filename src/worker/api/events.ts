@@ -1,8 +1,9 @@
 /** A job's events as they happen, from where the client last was: server-sent events. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { streamSSE } from "hono/streaming";
-import { eventData } from "../job/event-data.ts";
-import { ENDED, type JobEvent } from "../job/job.ts";
+import type { JobEvent } from "../../protocol/job-event.ts";
+import { eventData } from "../../protocol/job-event.ts";
+import { ENDED } from "../../protocol/job-state.ts";
 import type { JobQueue } from "../job/queue.ts";
 import type { JobStore } from "../job/store.ts";
 import { StoreFault } from "../job/store-fault.ts";

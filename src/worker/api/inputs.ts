@@ -1,9 +1,9 @@
 /** Files of a job that is still to be submitted. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import { TRAIN_ID } from "../../protocol/job.ts";
 import { ApiError } from "../http/errors.ts";
 import { withIdleLimit } from "../http/time-limits.ts";
 import { writeInput } from "../job/input-file.ts";
-import { TRAIN_ID } from "../job/job.ts";
 import type { JobQueue } from "../job/queue.ts";
 import { json, refusals, security } from "./schemas.ts";
 

@@ -1,7 +1,8 @@
 /** Submitting, listing, cancelling and resuming jobs. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import { hours, Job, JobRequest, memoryLimit, TrainRequest } from "../../protocol/job.ts";
+import { JOB_STATES } from "../../protocol/job-state.ts";
 import { checkFiles } from "../job/command.ts";
-import { hours, JOB_STATES, Job, JobRequest, memoryLimit, TrainRequest } from "../job/job.ts";
 import type { JobQueue } from "../job/queue.ts";
 import type { JobStore, StoredJob } from "../job/store.ts";
 import { JobId, json, refusals, security } from "./schemas.ts";

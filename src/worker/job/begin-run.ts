@@ -2,8 +2,8 @@
 import { mkdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { passingFault } from "../../node/file-error.ts";
+import { ACTIVE } from "../../protocol/job-state.ts";
 import { commandArgs } from "./command.ts";
-import { ACTIVE } from "./job.ts";
 import type { JobFolders } from "./job-folders.ts";
 import { now } from "./job-list.ts";
 import type { RunSpec } from "./launcher.ts";

@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
 import { expect, it } from "vitest";
+import { JobRequest } from "../../protocol/job.ts";
 import { checkConfig, checkFiles, commandArgs } from "./command.ts";
-import { JobRequest } from "./job.ts";
 
 const args = (request: unknown) => commandArgs(JobRequest.parse(request), "/out");
 

@@ -12,7 +12,7 @@ import {
 } from "../../core/loop/train-config.ts";
 import { describeIssue } from "../../core/record/describe-issue.ts";
 import { parseHubName } from "../../engine/hub/hub-client.ts";
-import type { JobRequest } from "./job.ts";
+import type { JobRequest } from "../../protocol/job.ts";
 
 type ScoreRequest = Extract<JobRequest, { kind: "score" }>;
 type TrainRequest = Extract<JobRequest, { kind: "train" }>;

@@ -13,9 +13,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { FileFaults } from "../../../test/support/file-faults.ts";
+import type { JobRequest } from "../../protocol/job.ts";
+import { ENDED } from "../../protocol/job-state.ts";
 import { ApiError } from "../http/errors.ts";
 import { STORE_FAULTS, StoreFaults } from "../testing/store-faults.ts";
-import { ENDED, type JobRequest } from "./job.ts";
 import {
   type Launcher,
   LOG_FILE,

@@ -1,6 +1,7 @@
 /** Faults of the disk and of the store that jobs wait out: told in the log, among the worker's faults and on the job. */
+
+import { ACTIVE } from "../../protocol/job-state.ts";
 import { tell } from "../tell.ts";
-import { ACTIVE } from "./job.ts";
 import { type JobList, now } from "./job-list.ts";
 import { StoreFault } from "./store-fault.ts";
 

@@ -1,6 +1,7 @@
 /** The list of jobs as the worker changes it: each move is noted in the job's folder and told to those who follow it. */
+
+import { ENDED, type JobState } from "../../protocol/job-state.ts";
 import { ApiError } from "../http/errors.ts";
-import { ENDED, type JobState } from "./job.ts";
 import type { JobFolders } from "./job-folders.ts";
 import type { JobPatch, JobStore, StoredJob } from "./store.ts";
 import { StoreFault } from "./store-fault.ts";

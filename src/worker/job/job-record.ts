@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { writeWholeSync } from "../../node/whole-file.ts";
-import { Job } from "./job.ts";
+import { Job } from "../../protocol/job.ts";
 
 export const JOB_FILE = "job.json";
 

@@ -1,7 +1,7 @@
 /** Reads what a command has printed so far, line by line, from where the last reading ended. */
 import { closeSync, openSync, readSync } from "node:fs";
 import { stripVTControlCharacters } from "node:util";
-import type { JobEvent } from "./job.ts";
+import type { JobEvent } from "../../protocol/job-event.ts";
 
 const NEWLINE = 0x0a;
 

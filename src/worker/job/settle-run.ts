@@ -1,6 +1,6 @@
 /** What the end of a run makes of its job: done, cancelled, failed, or lost and perhaps queued once more. */
 import { BUDGET_EXIT_CODE } from "../../core/loop/budget.ts";
-import { ACTIVE } from "./job.ts";
+import { ACTIVE } from "../../protocol/job-state.ts";
 import type { JobFolders } from "./job-folders.ts";
 import { now } from "./job-list.ts";
 import type { RunEnd } from "./launcher.ts";

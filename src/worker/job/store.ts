@@ -4,8 +4,10 @@ import Database from "libsql";
 import { InputError } from "../../core/errors.ts";
 import { plainLine } from "../../core/plain-text.ts";
 import { fileError } from "../../node/file-error.ts";
+import type { JobRequest } from "../../protocol/job.ts";
+import type { JobEvent } from "../../protocol/job-event.ts";
+import { JOB_STATES, type JobState } from "../../protocol/job-state.ts";
 import { tell } from "../tell.ts";
-import { JOB_STATES, type JobEvent, type JobRequest, type JobState } from "./job.ts";
 import type { JobRecord } from "./job-record.ts";
 import { DAMAGED, StoreFault, storeFault } from "./store-fault.ts";
 

@@ -1,8 +1,9 @@
 /** Resuming a run within other limits, and one on a target also on another target. */
 import { useState } from "react";
+import { RESUMABLE } from "../../../protocol/job-state.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { useTargets } from "../runs/launches.ts";
-import { RESUMABLE, type Run } from "../runs/run.ts";
+import type { Run } from "../runs/run.ts";
 import { resumeLaunched, resumeRun } from "../runs/run-actions.ts";
 
 /** A positive number; undefined for an empty field, null for anything else. */

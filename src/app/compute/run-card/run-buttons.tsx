@@ -1,6 +1,7 @@
+import { ENDED } from "../../../protocol/job-state.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { canResume } from "../runs/launches.ts";
-import { ENDED, type Run } from "../runs/run.ts";
+import type { Run } from "../runs/run.ts";
 import { cancelRun, removeRun, resumeRun, stopRun } from "../runs/run-actions.ts";
 
 /** What a run's state allows. */

@@ -2,6 +2,7 @@
 import { type ReactNode, useState } from "react";
 import { policyWords } from "../../../core/loop/train-config.ts";
 import { servedWords, TOLD_ABOVE } from "../../../engine/remote/calibration.ts";
+import { ENDED } from "../../../protocol/job-state.ts";
 import { faultNotice } from "../../base/faults.ts";
 import { countOf } from "../../base/plural.ts";
 import { saveFile } from "../../base/save-file.ts";
@@ -11,7 +12,7 @@ import { shownName } from "../../base/text/shown-text.ts";
 import { takenBackText, useTakenBack } from "../models/taken-back.ts";
 import { eventLines } from "../runs/export-run.ts";
 import { namesHubModel, TOKEN_SENTENCE } from "../runs/hub-models.ts";
-import { ENDED, type Figures, type Run } from "../runs/run.ts";
+import type { Figures, Run } from "../runs/run.ts";
 import { useRuns } from "../runs/runs-store.ts";
 import { worker } from "../runs/worker-client.ts";
 import { setUi } from "../store.ts";

@@ -1,8 +1,9 @@
 /** A run's state in a word with its mark, how far it is, and how long is left. */
 
+import { ENDED } from "../../../protocol/job-state.ts";
 import { formatRange } from "../../base/eta.ts";
 import type { Launched } from "../runs/launched-answers.ts";
-import { ENDED, type Run } from "../runs/run.ts";
+import type { Run } from "../runs/run.ts";
 import { timeLeft } from "../runs/run-time.ts";
 
 const MARKS: Record<Run["state"], string> = {

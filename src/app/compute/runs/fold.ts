@@ -1,6 +1,6 @@
 /** Events into figures: one pure function for runs of the page and of the worker. */
 import { spentWords } from "../../../core/loop/budget.ts";
-import type { LoopEvent } from "./loop-event.ts";
+import type { LoopEvent } from "../../../protocol/loop-event.ts";
 import type { Figures, Mark, RunPoint } from "./run.ts";
 
 /** An event and when it came, in ISO 8601, where that is known. */

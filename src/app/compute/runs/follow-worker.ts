@@ -1,10 +1,11 @@
 /** Keeps the runs of the worker as they are there: its list every few seconds, the events of each as they happen. */
 
 import { InputError } from "../../../core/errors.ts";
+import { ENDED } from "../../../protocol/job-state.ts";
 import { serverEvents } from "./event-stream.ts";
 import { withGap } from "./fold.ts";
 import { Inbox } from "./inbox.ts";
-import { ENDED, NO_FIGURES, type Run } from "./run.ts";
+import { NO_FIGURES, type Run } from "./run.ts";
 import { dropRun, getRuns, newRun, patchRun, putRun, useRuns } from "./runs-store.ts";
 import type { Job } from "./worker-answers.ts";
 import { hasWorker, worker } from "./worker-client.ts";

@@ -1,12 +1,13 @@
 /** Events of a run of the worker on their way into the page: checked a few at a time, told of a few times per second. */
 
+import { type ReadEvent, readJobEvent } from "../../../protocol/job-event.ts";
+import { ENDED } from "../../../protocol/job-state.ts";
+import type { LoopEvent } from "../../../protocol/loop-event.ts";
 import { nextTask } from "../../base/next-task.ts";
 import type { ServerEvent } from "./event-stream.ts";
 import { withMark, withUnread } from "./fold.ts";
-import type { LoopEvent } from "./loop-event.ts";
-import { ENDED, type Mark } from "./run.ts";
+import type { Mark } from "./run.ts";
 import { patchRun, takeEvents } from "./runs-store.ts";
-import { readWorkerEvent, type WorkerEvent } from "./worker-event.ts";
 
 /** What is read of an event of the stream. */
 export type StreamEvent = Pick<ServerEvent, "event" | "data">;
@@ -73,7 +74,7 @@ export function take(id: string, event: StreamEvent): void {
   taken.tell();
 }
 
-type StateEvent = Extract<WorkerEvent, { type: "state" }>;
+type StateEvent = Extract<ReadEvent, { type: "state" }>;
 
 /**
  * A message is gone with the next state of the job. What should stay of it: what befell the job while it stayed in its
@@ -98,7 +99,7 @@ class Taken {
 
   read({ event: type, data }: StreamEvent): void {
     if (type !== "state" && type !== "progress") return;
-    const read = readWorkerEvent(type, data);
+    const read = readJobEvent(type, data);
     if ("problem" in read) {
       this.tell();
       patchRun(this.#id, ({ figures }) => ({ figures: withUnread(figures, read.problem) }));

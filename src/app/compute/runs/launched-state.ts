@@ -1,13 +1,13 @@
 /** Where a launched run stands, as the page tells of runs. */
 import { BUDGET_EXIT_CODE } from "../../../core/loop/budget.ts";
+import type { JobState } from "../../../protocol/job-state.ts";
 import type { Launched } from "./launched-answers.ts";
-import type { RunState } from "./run.ts";
 
 /** Exit codes of a shell for SIGINT, SIGKILL and SIGTERM: a time limit, a kill, a shutdown. */
 const SIGNALS = [130, 137, 143];
 
 /** Its state as it was last heard: a target that does not answer says nothing of it. */
-export function launchedState({ state, code, asked, submitted, doing }: Launched): RunState {
+export function launchedState({ state, code, asked, submitted, doing }: Launched): JobState {
   if (doing?.what === "launch" || doing?.what === "resume") return "starting";
   switch (state) {
     case null:

@@ -1,13 +1,14 @@
 /** Runs that the worker launched on targets: listed every few seconds, and what they print read from where it ended. */
 import { create } from "zustand";
+import { ENDED, RESUMABLE } from "../../../protocol/job-state.ts";
+import { isLoopEvent, type LoopEvent, loopEventProblem } from "../../../protocol/loop-event.ts";
 import { describeFault } from "../../base/faults.ts";
 import { runTitle } from "../training/training-data.ts";
 import { checkConfig } from "./config-fields.ts";
 import { withUnread } from "./fold.ts";
 import type { CheckStep, Launched, Target } from "./launched-answers.ts";
 import { launchedState } from "./launched-state.ts";
-import { isLoopEvent, type LoopEvent, loopEventProblem } from "./loop-event.ts";
-import { ENDED, RESUMABLE, type Run } from "./run.ts";
+import type { Run } from "./run.ts";
 import { dropRun, getRuns, newRun, patchRun, putRun, takeEvents } from "./runs-store.ts";
 import { hasWorker, worker } from "./worker-client.ts";
 

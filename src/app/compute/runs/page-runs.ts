@@ -1,10 +1,11 @@
 /** Runs of this page in the list of runs: written down as they go, and read again after a reload. */
 import { InputError } from "../../../core/errors.ts";
+import { ENDED } from "../../../protocol/job-state.ts";
+import { loopEventProblem } from "../../../protocol/loop-event.ts";
 import { nextTask } from "../../base/next-task.ts";
 import { foldEvents, withUnread } from "./fold.ts";
-import { loopEventProblem } from "./loop-event.ts";
 import { dropKept, hasCheckpoint, keepRun, keptRun, keptRuns } from "./page-archive.ts";
-import { ENDED, type Figures, NO_FIGURES, type Run } from "./run.ts";
+import { type Figures, NO_FIGURES, type Run } from "./run.ts";
 import { leaveRun, ownedRuns, ownRun } from "./run-locks.ts";
 import { dropRun, getRuns, newRun, patchRun, putRun, useRuns } from "./runs-store.ts";
 import { tellTabs } from "./tab-channel.ts";

@@ -1,23 +1,7 @@
 /** A training run as the page shows it, wherever it runs: what was asked for, its state, and its figures by step. */
+import type { JobState } from "../../../protocol/job-state.ts";
+import type { LoopEvent } from "../../../protocol/loop-event.ts";
 import type { Launched } from "./launched-answers.ts";
-import type { LoopEvent } from "./loop-event.ts";
-
-export const RUN_STATES = [
-  "queued",
-  "starting",
-  "running",
-  "cancelling",
-  "cancelled",
-  "failed",
-  "lost",
-  "done",
-] as const;
-export type RunState = (typeof RUN_STATES)[number];
-
-/** States that only a new attempt leaves. */
-export const ENDED: readonly RunState[] = ["cancelled", "failed", "lost", "done"];
-/** States from which a run can go on. */
-export const RESUMABLE: readonly RunState[] = ["cancelled", "failed", "lost"];
 
 /** Where a run computes; `target` is one of the worker's. */
 export type Where = "page" | "worker" | "target";
@@ -121,7 +105,7 @@ export interface Run {
   command: string[] | null;
   /** What the worker tells of it, where it was launched on a target. */
   launched?: Launched;
-  state: RunState;
+  state: JobState;
   /** Why it is in this state, where that needs saying. */
   message: string | null;
   /** ISO 8601. */

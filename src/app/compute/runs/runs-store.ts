@@ -1,8 +1,8 @@
 /** All runs that the page knows of, and the worker. */
 import { create } from "zustand";
+import type { LoopEvent } from "../../../protocol/loop-event.ts";
 import type { ScienceWorldInfo } from "../../../simulator/session-contract.ts";
 import { foldEvents } from "./fold.ts";
-import type { LoopEvent } from "./loop-event.ts";
 import { NO_FIGURES, type Run } from "./run.ts";
 import type { WorkerFiles } from "./worker-answers.ts";
 

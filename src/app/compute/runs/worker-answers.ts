@@ -4,11 +4,11 @@
  * are left out. src/worker/page-answers.test.ts holds these schemas against the worker's own and its real answers.
  */
 import { z } from "zod";
-import { RUN_STATES } from "./run.ts";
+import { JOB_STATES } from "../../../protocol/job-state.ts";
 
 export const jobAnswer = z.object({
   id: z.string(),
-  state: z.enum(RUN_STATES),
+  state: z.enum(JOB_STATES),
   request: z.object({
     kind: z.enum(["train", "score"]),
     /** Of a training job: its path on the worker's disk, or the config itself. */

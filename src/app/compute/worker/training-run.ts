@@ -21,10 +21,10 @@ import type { Method } from "../../../core/method/index.ts";
 import type { FolderReader, ScoreRequest, Scorer, StepSettings, Trainer } from "../../../core/ports.ts";
 import { taskKey } from "../../../core/record/library.ts";
 import type { Episode, Source } from "../../../core/record/schema.ts";
+import type { LoopEvent } from "../../../protocol/loop-event.ts";
 import { BlobFolderWriter, blobFolder } from "../../data/files/blob-folder.ts";
 import type { TaskName, TaskRef } from "../../data/model.ts";
 import { openTasks, playedAtOnce } from "../games/connected-games.ts";
-import type { LoopEvent } from "../runs/loop-event.ts";
 import { checkpointEvery, KeptCheckpoints } from "./kept-checkpoints.ts";
 
 /** Tasks of a live environment, and the settings under which they are played. */

@@ -1,7 +1,7 @@
 /** Actions on the run that is looked at. */
 
+import { RESUMABLE } from "../../../protocol/job-state.ts";
 import type { Action } from "../../compute/action.ts";
-import { RESUMABLE } from "../../compute/runs/run.ts";
 import { resumeRun, stopRun, useNaming } from "../../compute/runs/run-actions.ts";
 import { getRuns } from "../../compute/runs/runs-store.ts";
 import { getUi } from "../../compute/store.ts";

@@ -1,24 +1,6 @@
 /** A job: what was asked for, and how far it is. */
-import { z } from "@hono/zod-openapi";
-
-export const JOB_STATES = [
-  "queued",
-  "starting",
-  "running",
-  "cancelling",
-  "cancelled",
-  "failed",
-  "lost",
-  "done",
-] as const;
-export type JobState = (typeof JOB_STATES)[number];
-
-/** States that only a new attempt leaves. */
-export const ENDED: readonly JobState[] = ["cancelled", "failed", "lost", "done"];
-/** States with a process, or with one about to be. */
-export const ACTIVE: readonly JobState[] = ["starting", "running", "cancelling"];
-/** States from which `resume` goes on. */
-export const RESUMABLE: readonly JobState[] = ["cancelled", "failed", "lost"];
+import { z } from "zod";
+import { JOB_STATES } from "./job-state.ts";
 
 const path = (what: string) => z.string().min(1, `expected the absolute path of ${what}`);
 
@@ -30,7 +12,7 @@ const DEVICE =
 const cards = z
   .union([z.int().min(1), z.array(z.int().min(0)).min(1)])
   .optional()
-  .openapi({
+  .meta({
     description:
       "Several cards of the host, one process each: how many, or their numbers. One device when absent.",
   });
@@ -41,19 +23,19 @@ export const TRAIN_ID = /^train-[0-9a-f]{12}$/;
 /** Ids of all jobs. */
 export const JOB_ID = /^(train|score)-[0-9a-f]{12}$/;
 
-export const memoryLimit = z.number().positive("expected a positive number of GiB").openapi({
+export const memoryLimit = z.number().positive("expected a positive number of GiB").meta({
   description:
     "GiB that it may take of each device, in place of the config's own: passes are made shorter to stay below it.",
 });
 
-export const hours = z.number().positive("expected a positive number of hours").openapi({
+export const hours = z.number().positive("expected a positive number of hours").meta({
   description: "Wall-clock hours of all attempts together, in place of `budget.hours` of the config.",
 });
 
 const resume = z
   .enum(["auto", "manual"])
   .default("auto")
-  .openapi({
+  .meta({
     description:
       "What happens when the job is lost, because the worker was closed or the machine went down: it goes on by itself " +
       "when the worker starts again, or waits for POST /api/jobs/{id}/resume.",
@@ -62,31 +44,31 @@ const resume = z
 export const ScoreRequest = z
   .strictObject({
     kind: z.literal("score"),
-    model: path("a model folder").optional().openapi({
+    model: path("a model folder").optional().meta({
       description: "Absolute path of the teacher's model folder. Expected unless `teacher` is there.",
     }),
-    teacher: z.string().min(1).optional().openapi({
+    teacher: z.string().min(1).optional().meta({
       description: "In place of `model`: the address of a server that runs it, as in a training config.",
     }),
-    teacher_model: z.string().min(1).optional().openapi({
+    teacher_model: z.string().min(1).optional().meta({
       description: "With `teacher`: the model's name there, where the server has several.",
     }),
-    calibrate_with: path("a model folder").optional().openapi({
+    calibrate_with: path("a model folder").optional().meta({
       description: "With `teacher`: absolute path of the model's folder, to compare the server with.",
     }),
-    tokenizer: path("a tokenizer's folder").optional().openapi({
+    tokenizer: path("a tokenizer's folder").optional().meta({
       description:
         "With `teacher`: absolute path of the tokenizer that wrote the ids; else that of `calibrate_with`.",
     }),
-    in: path("a file of requests").openapi({
+    in: path("a file of requests").meta({
       description: "Absolute path of a JSON Lines file of scoring requests (`gcopd score --in`).",
     }),
-    device: device.default("auto").openapi({ description: DEVICE }),
+    device: device.default("auto").meta({ description: DEVICE }),
     cards,
     memory_limit_gib: memoryLimit.optional(),
     resume,
   })
-  .openapi("ScoreRequest");
+  .meta({ id: "ScoreRequest" });
 
 export const TrainRequest = z
   .strictObject({
@@ -95,23 +77,25 @@ export const TrainRequest = z
       .union([path("a training config"), z.record(z.string(), z.unknown())], {
         error: "expected the absolute path of a training config, or the config itself",
       })
-      .openapi({
+      .meta({
         description:
           "Absolute path of a JSON training config (`gcopd train --config`), or the config itself, its paths absolute.",
       }),
-    id: z.string().regex(TRAIN_ID, "expected train- and 12 hexadecimal digits").optional().openapi({
+    id: z.string().regex(TRAIN_ID, "expected train- and 12 hexadecimal digits").optional().meta({
       description: "The job's id: of inputs that were sent before. A new one when absent.",
     }),
-    title: z.string().min(1).max(200).optional().openapi({ description: "Shown to people." }),
-    device: device.optional().openapi({ description: `In place of the config's own. ${DEVICE}` }),
+    title: z.string().min(1).max(200).optional().meta({ description: "Shown to people." }),
+    device: device.optional().meta({ description: `In place of the config's own. ${DEVICE}` }),
     cards,
     memory_limit_gib: memoryLimit.optional(),
     hours: hours.optional(),
     resume,
   })
-  .openapi("TrainRequest");
+  .meta({ id: "TrainRequest" });
 
-export const JobRequest = z.discriminatedUnion("kind", [ScoreRequest, TrainRequest]).openapi("JobRequest");
+export const JobRequest = z
+  .discriminatedUnion("kind", [ScoreRequest, TrainRequest])
+  .meta({ id: "JobRequest" });
 export type JobRequest = z.infer<typeof JobRequest>;
 
 export const Job = z
@@ -119,35 +103,21 @@ export const Job = z
     id: z.string(),
     state: z.enum(JOB_STATES),
     request: JobRequest,
-    command: z.array(z.string()).openapi({ description: "What it runs, word by word." }),
-    attempt: z.int().min(0).openapi({ description: "Runs so far, this one included; 0 before the first." }),
-    message: z
-      .string()
-      .nullable()
-      .openapi({ description: "Why it is in this state, where that needs saying." }),
-    progress: z.record(z.string(), z.unknown()).nullable().openapi({
+    command: z.array(z.string()).meta({ description: "What it runs, word by word." }),
+    attempt: z.int().min(0).meta({ description: "Runs so far, this one included; 0 before the first." }),
+    message: z.string().nullable().meta({ description: "Why it is in this state, where that needs saying." }),
+    progress: z.record(z.string(), z.unknown()).nullable().meta({
       description: "The command's latest progress object, as it printed it.",
     }),
     run: z
       .string()
       .nullable()
-      .openapi({ description: "Where it runs or last ran, for example `process 4711`." }),
+      .meta({ description: "Where it runs or last ran, for example `process 4711`." }),
     exit_code: z.int().nullable(),
     created_at: z.iso.datetime(),
-    started_at: z.iso.datetime().nullable().openapi({ description: "Begin of the latest attempt." }),
+    started_at: z.iso.datetime().nullable().meta({ description: "Begin of the latest attempt." }),
     ended_at: z.iso.datetime().nullable(),
-    last_event: z.int().openapi({ description: "Id of its latest event; 0 before the first." }),
+    last_event: z.int().meta({ description: "Id of its latest event; 0 before the first." }),
   })
-  .openapi("Job");
+  .meta({ id: "Job" });
 export type Job = z.infer<typeof Job>;
-
-/** One thing that happened to a job. Ids increase over all jobs and are never given twice. */
-export interface JobEvent {
-  id: number;
-  job: string;
-  attempt: number;
-  at: string;
-  /** `state`: it changed its state; `progress`: an object the command printed; `output`: any other line. */
-  type: "state" | "progress" | "output";
-  data: Record<string, unknown>;
-}

@@ -1,9 +1,10 @@
 /**
- * What the page reads of an event of the loop. Events of a worker come over the network, from another version perhaps:
- * they are checked here before anything is made of them. What the page does not read is kept for export as it came.
+ * The events of the loop as a reader checks them: those of a worker come over the network, from another version perhaps.
+ * `TrainEvent` has all keys; here are those that are read. What is not read is kept for export as it came.
  */
 import { z } from "zod";
-import { evaluationResultsShape } from "../../../core/evaluation/index.ts";
+import { evaluationResultsShape } from "../core/evaluation/index.ts";
+import type { TrainEvent } from "../core/loop/events.ts";
 
 const count = z.int().min(0);
 /** JSON has no NaN and no infinity: what is neither a number any more arrives as null. */
@@ -31,6 +32,15 @@ const model = z.object({
         .nullable(),
     })
     .optional(),
+});
+
+/** How far the present step is. The command line tells it between the loop's events. */
+export const workEvent = z.object({
+  type: z.literal("work"),
+  what: z.string(),
+  done: z.number(),
+  total: z.number(),
+  unit: z.string(),
 });
 
 const loopEvent = z.discriminatedUnion("type", [
@@ -107,26 +117,27 @@ const loopEvent = z.discriminatedUnion("type", [
     budget: z.object({ seconds: z.number(), spent: z.number() }).optional(),
   }),
   z.object({ type: z.literal("done"), step: count }),
-  z.object({
-    type: z.literal("work"),
-    what: z.string(),
-    done: z.number(),
-    total: z.number(),
-    unit: z.string(),
-  }),
+  workEvent,
 ]);
 
 /** An event of the loop, or how far its present step is. */
 export type LoopEvent = z.infer<typeof loopEvent>;
 
+type Fitting<T extends U, U> = T;
+/** Every event that the loop tells fits the schema: else this does not compile. */
+export type ToldEvent = Fitting<TrainEvent, LoopEvent>;
+
+/** What is wrong with something that has not its form, at its first key, as the end of a sentence. */
+export function whatIsWrong(what: string, { issues: [issue] }: z.ZodError): string {
+  const key = issue?.path.join(".") ?? "";
+  return `${what}${key === "" ? "" : `, key “${key}”`}: ${issue?.message ?? "not the expected form"}`;
+}
+
 /** Why an object is no such event: the key and what was expected, as the end of a sentence; null where it is one. */
 export function loopEventProblem(data: Readonly<Record<string, unknown>>): string | null {
   const { error } = loopEvent.safeParse(data);
   if (error === undefined) return null;
-  const [issue] = error.issues;
-  const key = issue?.path.join(".") ?? "";
-  const kind = typeof data.type === "string" ? `“${data.type}” event` : "event";
-  return `${kind}${key === "" ? "" : `, key “${key}”`}: ${issue?.message ?? "not the expected form"}`;
+  return whatIsWrong(typeof data.type === "string" ? `“${data.type}” event` : "event", error);
 }
 
 export const isLoopEvent = (data: Readonly<Record<string, unknown>>): data is LoopEvent =>
