@@ -10,7 +10,6 @@ import {
 } from "../app/compute/runs/launched-answers.ts";
 import {
   deviceAnswer,
-  filesAnswer,
   inputAnswer,
   jobAnswer,
   jobsAnswer,
@@ -19,14 +18,13 @@ import {
 } from "../app/compute/runs/worker-answers.ts";
 import { worker } from "../app/compute/runs/worker-client.ts";
 import { readAnswer } from "../app/data/files/read-answer.ts";
+import { DeviceReport } from "../protocol/device.ts";
+import { Files, ResultFile } from "../protocol/files.ts";
 import { Job } from "../protocol/job.ts";
 import { JOB_STATES } from "../protocol/job-state.ts";
+import { Plan } from "../protocol/plan.ts";
 import { LaunchedRun, Printed } from "./api/launches.ts";
-import { Plan } from "./api/plan.ts";
-import { ResultFile } from "./api/results.ts";
-import { Files } from "./api/system.ts";
 import { CheckSteps, Targets } from "./api/targets.ts";
-import { DeviceReport } from "./device/probe.ts";
 import { Harness } from "./testing/harness.ts";
 
 let harness: Harness;
@@ -39,7 +37,6 @@ afterAll(() => harness.remove());
 it("has the schemas of the API in it, key by key", () => {
   expectTypeOf<z.output<typeof Job>>().toExtend<z.input<typeof jobAnswer>>();
   expectTypeOf<z.output<typeof Plan>>().toExtend<z.input<typeof planAnswer>>();
-  expectTypeOf<z.output<typeof Files>>().toExtend<z.input<typeof filesAnswer>>();
   expectTypeOf<z.output<typeof DeviceReport>>().toExtend<z.input<typeof deviceAnswer>>();
   expectTypeOf<z.output<typeof ResultFile>>().toExtend<z.input<typeof resultsAnswer>["files"][number]>();
   expectTypeOf<z.output<typeof LaunchedRun>>().toExtend<z.input<typeof launchAnswer>>();
@@ -50,7 +47,6 @@ it("has the schemas of the API in it, key by key", () => {
   for (const [read, given] of [
     [jobAnswer, Job],
     [planAnswer, Plan],
-    [filesAnswer, Files],
     [deviceAnswer, DeviceReport],
     [launchAnswer, LaunchedRun],
     [targetsAnswer, Targets],
@@ -68,7 +64,7 @@ it("reads a worker's real answers", async () => {
     return readAnswer(schema, route, await got.text());
   };
   const get = <T>(schema: z.ZodType<T>, path: string) => read(schema, `GET ${path}`, harness.fetch(path));
-  const files = await get(filesAnswer, "/api/files");
+  const files = await get(Files, "/api/files");
   expect(files).toMatchObject({ jobs: join(harness.dataDir, "jobs"), shared: null, sample: null });
   expect(await get(deviceAnswer, "/api/device")).toMatchObject({ device: "cpu" });
 

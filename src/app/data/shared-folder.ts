@@ -1,6 +1,7 @@
 /** The folder of the worker's disk that it shares with the page: `gcopd worker --files FOLDER`. */
 import { InputError } from "../../core/errors.ts";
-import { listSharedFolder, type SharedList, type SharedSource } from "./files/shared-files.ts";
+import type { SharedList } from "../../protocol/files.ts";
+import { listSharedFolder, type SharedSource } from "./files/shared-files.ts";
 import { workerToken } from "./worker-token.ts";
 
 /** Whether a worker serves this page, and so might share a folder. */

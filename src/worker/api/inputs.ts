@@ -1,5 +1,6 @@
 /** Files of a job that is still to be submitted. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import { InputFile } from "../../protocol/files.ts";
 import { TRAIN_ID } from "../../protocol/job.ts";
 import { ApiError } from "../http/errors.ts";
 import { withIdleLimit } from "../http/time-limits.ts";
@@ -34,13 +35,7 @@ const put = createRoute({
     }),
   },
   responses: {
-    201: json(
-      z.object({
-        path: z.string().openapi({ description: "Absolute, for the job's config." }),
-        bytes: z.int(),
-      }),
-      "Where it lies.",
-    ),
+    201: json(InputFile, "Where it lies."),
     ...refusals(400, 408, 409),
   },
 });

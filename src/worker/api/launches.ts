@@ -3,7 +3,9 @@ import { existsSync } from "node:fs";
 import { isAbsolute, join, sep } from "node:path";
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { InputError } from "../../core/errors.ts";
+import { Results } from "../../protocol/files.ts";
 import { hours } from "../../protocol/job.ts";
+import { Plan, PlannedThere } from "../../protocol/plan.ts";
 import { ApiError } from "../http/errors.ts";
 import { configOfRequest } from "../job/command.ts";
 import { listResults } from "../job/results.ts";
@@ -14,8 +16,7 @@ import { checkThere, remoteConfig } from "../launch/remote-config.ts";
 import { titleSchema } from "../launch/run-record.ts";
 import { Unreachable } from "../launch/shell.ts";
 import { readTarget } from "../launch/target.ts";
-import { Plan } from "./plan.ts";
-import { answerFile, answerLog, logQuery, ResultFile } from "./results.ts";
+import { answerFile, answerLog, logQuery } from "./results.ts";
 import { json, RangeHeader, refusals, security } from "./schemas.ts";
 
 const ROOT = "/api/launches";
@@ -178,15 +179,7 @@ const plan = createRoute({
     ),
   },
   responses: {
-    200: json(
-      z.object({
-        measured: z
-          .object({ at: z.iso.datetime(), plan: Plan })
-          .nullable()
-          .openapi({ description: "Null where nothing was kept." }),
-      }),
-      "The cost.",
-    ),
+    200: json(PlannedThere, "The cost."),
     ...refusals(400, 413, 415),
   },
 });
@@ -320,7 +313,7 @@ const results = createRoute({
   summary: "List the files that were fetched of a run's output",
   request: { params },
   responses: {
-    200: json(z.object({ folder: z.string(), files: z.array(ResultFile) }), "The files, by path."),
+    200: json(Results, "The files, by path."),
     ...refusals(404),
   },
 });

@@ -1,48 +1,12 @@
 /** What a training job will cost, before it is submitted. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import { Plan } from "../../protocol/plan.ts";
 import { ApiError } from "../http/errors.ts";
 import { checkConfig } from "../job/command.ts";
 import { planTraining } from "../job/plan.ts";
 import type { JobQueue } from "../job/queue.ts";
 import { OneByOne } from "../one-by-one.ts";
 import { json, refusals, security } from "./schemas.ts";
-
-const tokens = z.int().nullable().openapi({ description: "Null where responses are still to be drawn." });
-
-const measured = z.array(z.object({ sequences: z.int(), tokens: z.int(), seconds: z.number() }));
-
-export const Plan = z
-  .object({
-    total: z.number().openapi({ description: "Bytes of the device." }),
-    items: z.array(z.object({ name: z.string(), part: z.string(), bytes: z.number() })),
-    work: z.object({
-      episodes: z.int(),
-      decisions: z.int(),
-      epochs: z.int(),
-      steps: z.int(),
-      teacher_tokens: tokens,
-      student_tokens: tokens,
-      response_tokens: tokens,
-    }),
-    device: z.object({ kind: z.enum(["webgpu", "cpu"]), adapter: z.string().nullable() }),
-    problem: z.string().nullable().openapi({ description: "Why it would be refused; null when it fits." }),
-    time: z
-      .object({
-        low: z.number(),
-        high: z.number(),
-        preparing: z.number(),
-        teacher: measured,
-        student: measured,
-      })
-      .nullable()
-      .optional()
-      .openapi({
-        description:
-          "With `probe`: seconds of the run as a range, checkpoints not counted, and what was measured. Null where " +
-          "responses are still to be drawn, and where it would be refused.",
-      }),
-  })
-  .openapi("Plan");
 
 const plan = createRoute({
   method: "post",

@@ -7,19 +7,12 @@ import { serveStatic } from "@hono/node-server/serve-static";
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context, TypedResponse } from "hono";
 import { InputError } from "../../core/errors.ts";
+import { Results } from "../../protocol/files.ts";
 import { ApiError } from "../http/errors.ts";
 import { logTail } from "../job/log-tail.ts";
 import type { JobQueue } from "../job/queue.ts";
 import { listResults, resultFile } from "../job/results.ts";
 import { JobId, json, RangeHeader, refusals, security } from "./schemas.ts";
-
-export const ResultFile = z
-  .object({
-    path: z.string().openapi({ description: "Path below the job's output folder.", example: "scores.jsonl" }),
-    bytes: z.int(),
-    modified_at: z.iso.datetime(),
-  })
-  .openapi("ResultFile");
 
 const list = createRoute({
   method: "get",
@@ -29,7 +22,7 @@ const list = createRoute({
   security,
   request: { params: JobId },
   responses: {
-    200: json(z.object({ folder: z.string(), files: z.array(ResultFile) }), "The files, by path."),
+    200: json(Results, "The files, by path."),
     ...refusals(404),
   },
 });

@@ -1,18 +1,10 @@
 /** The folder that the worker shares with its page: `gcopd worker --files DIR`. */
 import { serveStatic } from "@hono/node-server/serve-static";
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import { SharedList } from "../../protocol/files.ts";
 import { listShared, sharedFile } from "../files/shared-folder.ts";
 import { ApiError } from "../http/errors.ts";
 import { json, RangeHeader, refusals, security } from "./schemas.ts";
-
-const Entry = z
-  .object({
-    name: z.string(),
-    kind: z.enum(["file", "folder"]),
-    bytes: z.int().nullable().openapi({ description: "Of a file; null of a folder." }),
-    modified_at: z.iso.datetime(),
-  })
-  .openapi("SharedEntry");
 
 const list = createRoute({
   method: "get",
@@ -30,7 +22,7 @@ const list = createRoute({
   },
   responses: {
     200: json(
-      z.object({ path: z.string(), entries: z.array(Entry), more: z.int() }),
+      SharedList,
       "Folders first, by name; `more` counts entries beyond those listed. Hidden ones are left out.",
     ),
     ...refusals(400, 404),

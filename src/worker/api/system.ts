@@ -2,7 +2,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
-import { type DeviceProbe, DeviceReport } from "../device/probe.ts";
+import { DeviceReport } from "../../protocol/device.ts";
+import { Files } from "../../protocol/files.ts";
+import type { DeviceProbe } from "../device/probe.ts";
 import type { JobQueue } from "../job/queue.ts";
 import { PACKAGE } from "../package-root.ts";
 import { json, refusals, security } from "./schemas.ts";
@@ -25,32 +27,6 @@ const health = createRoute({
   security,
   responses: { 200: json(Health, "It is."), ...refusals() },
 });
-
-export const Files = z
-  .object({
-    jobs: z.string().openapi({ description: "Folder with a folder for each job, by its id." }),
-    shared: z
-      .string()
-      .nullable()
-      .openapi({ description: "Folder that `--files` shares with the page; null when none is." }),
-    program: z.array(z.string()).openapi({
-      description: "What stands for `gcopd` in a shell of this machine, word by word, in any folder.",
-    }),
-    environment: z.record(z.string(), z.string()).openapi({
-      description: "Variables that jobs take over and that decide what they read and compute on. No secrets.",
-    }),
-    sample: z
-      .object({
-        library: z.string(),
-        episodes: z.string(),
-        teacher: z.string(),
-        student: z.string(),
-        tokenizer: z.string(),
-      })
-      .nullable()
-      .openapi({ description: "The sample's files on this disk; null when they are not there." }),
-  })
-  .openapi("Files");
 
 const files = createRoute({
   method: "get",
@@ -92,7 +68,7 @@ function environment(): Record<string, string> {
 }
 
 /** Paths of the sample in the folder of the page, which brings it. */
-function sampleFiles(pageDir: string): z.infer<typeof Files>["sample"] {
+function sampleFiles(pageDir: string): Files["sample"] {
   const at = (name: string) => join(pageDir, "sample", name);
   const sample = {
     library: at("sources.jsonl.gz"),

@@ -1,29 +1,9 @@
 /** Asks for a WebGPU adapter in a process of its own: a driver that crashes must not end the worker. */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
-import { z } from "@hono/zod-openapi";
 import { passingFault } from "../../node/file-error.ts";
+import { Adapter, type DeviceReport } from "../../protocol/device.ts";
 import { PACKAGE } from "../package-root.ts";
-
-export const Adapter = z
-  .object({
-    vendor: z.string(),
-    architecture: z.string(),
-    device: z.string(),
-    description: z.string(),
-    software: z.boolean().openapi({ description: "It computes on the CPU, slowly." }),
-    features: z.array(z.string()),
-  })
-  .openapi("Adapter");
-
-export const DeviceReport = z
-  .object({
-    device: z.enum(["webgpu", "cpu"]).openapi({ description: "What a job with device `auto` takes." }),
-    adapter: Adapter.nullable(),
-    message: z.string().openapi({ description: "One line for a person." }),
-  })
-  .openapi("Device");
-export type DeviceReport = z.infer<typeof DeviceReport>;
 
 export interface DeviceProbeOptions {
   /** Script that prints an adapter, or null, as one line of JSON. */

@@ -2,24 +2,9 @@
 import { readdir, realpath, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { InputError } from "../../core/errors.ts";
+import type { SharedEntry, SharedList } from "../../protocol/files.ts";
 import { ApiError } from "../http/errors.ts";
 import { inside, isPlainPath } from "./inside.ts";
-
-export interface SharedEntry {
-  name: string;
-  kind: "file" | "folder";
-  /** Of a file; null of a folder. */
-  bytes: number | null;
-  modified_at: string;
-}
-
-export interface SharedList {
-  /** Below the shared folder, with `/` between folders; empty for that folder itself. */
-  path: string;
-  entries: SharedEntry[];
-  /** Entries that are there and not listed, beyond `MOST`. */
-  more: number;
-}
 
 /** Entries of one folder that are listed. */
 export const MOST = 5000;

@@ -2,15 +2,9 @@
 import { readdir, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { InputError } from "../../core/errors.ts";
+import type { ResultFile } from "../../protocol/files.ts";
 import { inside, isPlainPath } from "../files/inside.ts";
 import { ApiError } from "../http/errors.ts";
-
-export interface ResultFile {
-  /** Path below the output folder, with `/` between folders. */
-  path: string;
-  bytes: number;
-  modified_at: string;
-}
 
 /** All regular files, by path. Links are left out: they may lead elsewhere. */
 export async function listResults(folder: string): Promise<ResultFile[]> {

@@ -1,8 +1,9 @@
 /** Models that lie on the worker's disk: what a folder there holds, opened with its weights left where they are. */
 import { InputError } from "../../../core/errors.ts";
+import type { SharedList } from "../../../protocol/files.ts";
 import { faultNotice } from "../../base/faults.ts";
 import type { FolderFile, FolderFiles } from "../../data/files/blob-folder.ts";
-import { type SharedFile, type SharedList, sharedBlob } from "../../data/files/shared-files.ts";
+import { type SharedFile, sharedBlob } from "../../data/files/shared-files.ts";
 import { listShared, sharedFolder } from "../../data/shared-folder.ts";
 import { type Role, setUi } from "../store.ts";
 import { openModel } from "./models.ts";

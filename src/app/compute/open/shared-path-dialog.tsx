@@ -1,8 +1,8 @@
 /** A file of records, or a folder of some kind, chosen from the folder that the worker shares. A native dialog. */
 import { useEffect, useRef, useState } from "react";
+import type { SharedList } from "../../../protocol/files.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { isRecordFile } from "../../data/files/path-files.ts";
-import type { SharedList } from "../../data/files/shared-files.ts";
 import { pathIn, SharedFolder, useSharedFolder } from "./shared-folder.tsx";
 
 /** What makes a folder of the worker's disk the right one. */

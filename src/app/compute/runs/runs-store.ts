@@ -1,10 +1,10 @@
 /** All runs that the page knows of, and the worker. */
 import { create } from "zustand";
+import type { Files } from "../../../protocol/files.ts";
 import type { LoopEvent } from "../../../protocol/loop-event.ts";
 import type { ScienceWorldInfo } from "../../../simulator/session-contract.ts";
 import { foldEvents } from "./fold.ts";
 import { NO_FIGURES, type Run } from "./run.ts";
-import type { WorkerFiles } from "./worker-answers.ts";
 
 export interface WorkerState {
   /** `none`: no worker serves this page; `lost`: it does not answer now, or not in a form that the page can read. */
@@ -13,7 +13,7 @@ export interface WorkerState {
   problem: string | null;
   /** What it computes on, in words. */
   device: string;
-  files: WorkerFiles | null;
+  files: Files | null;
   /** ScienceWorld, where the worker plays it. */
   simulator: ScienceWorldInfo | null;
   /** Its scoring jobs that have not ended: they are not runs. */

@@ -4,6 +4,7 @@
  */
 import type { z } from "zod";
 import { InputError } from "../../../core/errors.ts";
+import { Files } from "../../../protocol/files.ts";
 import {
   planAnswer as goldPathAnswer,
   simulatorAnswer,
@@ -23,7 +24,6 @@ import {
 import type { Run } from "./run.ts";
 import {
   deviceAnswer,
-  filesAnswer,
   inputAnswer,
   jobAnswer,
   jobsAnswer,
@@ -95,7 +95,7 @@ const at = ({ id, where }: OnDisk): string => `/${where === "target" ? "launches
 const session = (id: string): string => `/simulator/sessions/${id}`;
 
 export const worker = {
-  files: () => asked(filesAnswer, "/files"),
+  files: () => asked(Files, "/files"),
   device: () => asked(deviceAnswer, "/device"),
   simulator: async () => (await asked(simulatorAnswer, "/simulator")).scienceworld,
   beginTask: (id: string, task: string) => asked(startAnswer, `${session(id)}/reset`, sent("POST", { task })),

@@ -2,9 +2,9 @@
  * Files of the folder that the worker shares (`gcopd worker --files FOLDER`), listed and read over its API: by the page
  * and by its Web Workers alike, so all here is plain data.
  */
-import { z } from "zod/mini";
 import { InputError } from "../../../core/errors.ts";
 import type { ImportFile, ImportFiles } from "../../../formats/import/index.ts";
+import { SharedList } from "../../../protocol/files.ts";
 import { readAnswer, readRefusal } from "./read-answer.ts";
 
 /** Where the shared folder is asked for, and the token for it. */
@@ -15,21 +15,6 @@ export interface SharedSource {
   content: string;
   token: string;
 }
-
-const listSchema = z.object({
-  path: z.string(),
-  entries: z.array(
-    z.object({
-      name: z.string(),
-      kind: z.enum(["file", "folder"]),
-      bytes: z.nullable(z.number()),
-      modified_at: z.string(),
-    }),
-  ),
-  more: z.number(),
-});
-
-export type SharedList = z.infer<typeof listSchema>;
 
 /** The route of the list, in messages. */
 const LIST = "GET /api/shared";
@@ -70,7 +55,7 @@ export async function listSharedFolder(
   if (response.status === 401)
     throw new InputError("the worker has been restarted since this page was opened: open the page again");
   if (!response.ok) throw readRefusal(LIST, response.status, text);
-  return readAnswer(listSchema, LIST, text);
+  return readAnswer(SharedList, LIST, text);
 }
 
 /** Folders that are asked for at a time. */
