@@ -5,8 +5,8 @@ import { delimiter, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
+import type { LaunchedRun, Printed } from "../../protocol/launched-run.ts";
 import { Harness } from "../testing/harness.ts";
-import type { LaunchedRun, Printed } from "./launches.ts";
 
 const BIN = resolve(import.meta.dirname, "../../../test/support/launch-bin");
 

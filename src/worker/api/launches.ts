@@ -5,12 +5,13 @@ import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { InputError } from "../../core/errors.ts";
 import { Results } from "../../protocol/files.ts";
 import { hours } from "../../protocol/job.ts";
+import { LaunchedRun, LaunchedRuns, LaunchScript, Printed } from "../../protocol/launched-run.ts";
 import { Plan, PlannedThere } from "../../protocol/plan.ts";
 import { ApiError } from "../http/errors.ts";
 import { configOfRequest } from "../job/command.ts";
 import { listResults } from "../job/results.ts";
 import { scriptByHand } from "../launch/by-hand.ts";
-import { DOINGS, type FollowedRuns, type ToldRun } from "../launch/followed-runs.ts";
+import type { FollowedRuns, ToldRun } from "../launch/followed-runs.ts";
 import { keptPlan, PLANNED, planThere } from "../launch/plan-there.ts";
 import { checkThere, remoteConfig } from "../launch/remote-config.ts";
 import { titleSchema } from "../launch/run-record.ts";
@@ -21,56 +22,7 @@ import { json, RangeHeader, refusals, security } from "./schemas.ts";
 
 const ROOT = "/api/launches";
 
-const when = z.iso.datetime().nullable();
-
-export const LaunchedRun = z
-  .object({
-    id: z.string(),
-    target: z.string(),
-    host: z.string().nullable().openapi({ description: "Null for this machine." }),
-    folder: z.string().openapi({ description: "The run's folder on the target." }),
-    command: z.string(),
-    title: z.string().nullable().openapi({ description: "Its name, for people; null where it has none." }),
-    config: z.record(z.string(), z.unknown()).nullable().openapi({
-      description:
-        "As it was given here; as the target reads it, where another program launched it; null where it is not known.",
-    }),
-    attempt: z.int().min(1),
-    created_at: z.iso.datetime(),
-    submitted: z.boolean().openapi({ description: "Whether the target has taken the present attempt." }),
-    state: z
-      .enum(["queued", "running", "ended", "lost", "never"])
-      .nullable()
-      .openapi({ description: "As it was heard last (docs/remote.md); null where nothing was heard." }),
-    as_of: when.openapi({ description: "When that was." }),
-    unreached: z.string().nullable().openapi({
-      description: "Why the target did not answer when it was asked last, which says nothing of the run.",
-    }),
-    words: z.string().openapi({ description: "Its state in words." }),
-    code: z.int().nullable(),
-    asked: z.enum(["stop", "cancel"]).nullable(),
-    reason: z.string().nullable().openapi({ description: "What the scheduler says of it." }),
-    expected: z.string().nullable().openapi({ description: "When the scheduler expects to start it." }),
-    began_at: when.openapi({ description: "Of the present attempt, by the target's clock." }),
-    seconds: z.number().nullable().openapi({ description: "From its beginning to its end, or to `as_of`." }),
-    silent: z
-      .number()
-      .nullable()
-      .openapi({ description: "Seconds since it printed something, at `as_of`; null where not known." }),
-    gpu_hours: z.number().nullable().openapi({ description: "Of the present attempt." }),
-    price: z.number().nullable(),
-    gpus: z.int().nullable().openapi({ description: "Of the target, as it was when the run was launched." }),
-    price_per_gpu_hour: z.number().nullable(),
-    doing: z
-      .object({ what: z.enum(DOINGS), since: z.iso.datetime() })
-      .nullable()
-      .openapi({ description: "What is being done with it from here." }),
-    problem: z.string().nullable().openapi({ description: "Why the last thing of that kind failed." }),
-    fetched_at: when.openapi({ description: "When its results were fetched to this machine." }),
-  })
-  .openapi("LaunchedRun");
-
-function shown({ record, said, cost, doing, problem, ...told }: ToldRun): z.infer<typeof LaunchedRun> {
+function shown({ record, said, cost, doing, problem, ...told }: ToldRun): LaunchedRun {
   const { run, target, attempt, submitted_at: submitted, last } = record;
   return {
     ...{ id: run.id, target: target.name, host: target.is.host ?? null, folder: run.folder },
@@ -108,7 +60,7 @@ const what = z.strictObject({
   }),
 });
 
-const title = titleSchema.openapi({ description: "Its name, for people." });
+const title = titleSchema.meta({ description: "Its name, for people." });
 
 const list = createRoute({
   ...common,
@@ -118,7 +70,7 @@ const list = createRoute({
   description:
     "What is known, at once. The targets of runs that go on are then asked, each run at most every few seconds: ask again " +
     "for what they said.",
-  responses: { 200: json(z.object({ launches: z.array(LaunchedRun) }), "Oldest first."), ...refusals(400) },
+  responses: { 200: json(LaunchedRuns, "Oldest first."), ...refusals(400) },
 });
 
 const submit = createRoute({
@@ -151,13 +103,7 @@ const script = createRoute({
   description: "Contacts nothing and writes nothing.",
   request: { body: body(what) },
   responses: {
-    200: json(
-      z.object({
-        script: z.string(),
-        bytes: z.number().openapi({ description: "Of the inputs that go with the run." }),
-      }),
-      "The script.",
-    ),
+    200: json(LaunchScript, "The script."),
     ...refusals(400, 413, 415),
   },
 });
@@ -266,17 +212,6 @@ const remove = createRoute({
   request: { params },
   responses: { 204: { description: "It is gone from here." }, ...refusals(404, 409) },
 });
-
-export const Printed = z
-  .object({
-    events: z.array(
-      z.object({ type: z.enum(["progress", "output"]), data: z.record(z.string(), z.unknown()) }),
-    ),
-    next: z.int().openapi({ description: "`from` of the next request." }),
-    more: z.boolean().openapi({ description: "There is more here already." }),
-    over: z.boolean().openapi({ description: "The attempt prints nothing more, and all was given." }),
-  })
-  .openapi("Printed");
 
 const events = createRoute({
   ...common,

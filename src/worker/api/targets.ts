@@ -1,31 +1,12 @@
 /** Places where runs are launched: those of `gcopd target`, in the same file. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import { CheckSteps, Targets } from "../../protocol/target.ts";
 import { checkTarget } from "../launch/check.ts";
-import { VERDICTS } from "../launch/check-step.ts";
-import { addTarget, readTarget, readTargets, targetSchema, targetsFile } from "../launch/target.ts";
+import { addTarget, readTarget, readTargets, targetsFile } from "../launch/target.ts";
 import { OneByOne } from "../one-by-one.ts";
 import { json, refusals, security } from "./schemas.ts";
 
 const common = { tags: ["targets"], security };
-
-export const Targets = z
-  .object({
-    file: z.string().openapi({ description: "Where they are kept." }),
-    targets: z.record(z.string(), targetSchema),
-  })
-  .openapi("Targets");
-
-export const CheckSteps = z
-  .object({
-    steps: z.array(
-      z.object({
-        step: z.string(),
-        verdict: z.enum(VERDICTS),
-        text: z.string().openapi({ description: "What was found, or what to do." }),
-      }),
-    ),
-  })
-  .openapi("CheckSteps");
 
 const list = createRoute({
   ...common,

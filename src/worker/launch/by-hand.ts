@@ -1,9 +1,10 @@
 /** A run as a script that can be read, and run without `gcopd launch`: what it would send, and what it would start. */
+
+import type { Target } from "../../protocol/target.ts";
 import type { RemoteConfig } from "./remote-config.ts";
 import { runFolder, trainCommand } from "./runs.ts";
 import { quoted } from "./shell.ts";
 import { resourceOptions } from "./slurm.ts";
-import type { Target } from "./target.ts";
 
 /** Name of its folder beside those of launched runs. */
 const BY_HAND = "by-hand";

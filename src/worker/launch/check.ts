@@ -1,13 +1,13 @@
 /** Walks the way to a target once, and says for each step what is missing and what to do. */
 
+import type { CheckStep, Target } from "../../protocol/target.ts";
 import { PACKAGE } from "../package-root.ts";
-import type { CheckStep } from "./check-step.ts";
 import { checkKubernetes } from "./kubernetes-check.ts";
 import { rayJob } from "./ray.ts";
 import { quoted, script, Unreachable } from "./shell.ts";
 import { resourceOptions } from "./slurm.ts";
 import { checkSlurmRest } from "./slurmrestd.ts";
-import { kubernetesPlace, shellOf, surroundings, type Target } from "./target.ts";
+import { kubernetesPlace, shellOf, surroundings } from "./target.ts";
 
 /** Bytes that a run's inputs and first checkpoints are likely to need at least. */
 const ROOM_GIB = 10;

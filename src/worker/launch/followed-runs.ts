@@ -7,6 +7,7 @@ import { appendFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { InputError } from "../../core/errors.ts";
 import { passingFault } from "../../node/file-error.ts";
+import type { Doing } from "../../protocol/launched-run.ts";
 import { ApiError } from "../http/errors.ts";
 import { LOG_FILE, OUTPUT_FILE } from "../job/launcher.ts";
 import { readLines, toEvent } from "../job/output.ts";
@@ -16,10 +17,6 @@ import type { RunRecord } from "./run-record.ts";
 import { cost, inWords, type Said } from "./run-words.ts";
 import type { LaunchedRuns } from "./runs.ts";
 import { launcherOf } from "./target.ts";
-
-/** What is being done with a run from here. */
-export const DOINGS = ["launch", "stop", "cancel", "resume", "fetch"] as const;
-export type Doing = (typeof DOINGS)[number];
 
 /** How the page calls what lets a run go on. */
 const RESUME = "Resume";

@@ -1,6 +1,6 @@
 /** Walks the way to a cluster once: kubectl, what it may do, the claim, and the Job as the server takes it. */
 import { z } from "zod";
-import type { CheckStep } from "./check-step.ts";
+import type { CheckStep } from "../../protocol/target.ts";
 import { type Cluster, kubectl, kubectlProblem } from "./kubectl.ts";
 import { jobManifest, type KubernetesPlace, parsed } from "./kubernetes.ts";
 

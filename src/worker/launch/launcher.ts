@@ -3,6 +3,7 @@
  * own folder on the target decides what happened; what a scheduler says counts only where the folder is silent. Jobs of the
  * worker's API have a launcher that watches processes of this machine and shares a disk with them (../job/launcher.ts).
  */
+import { LAUNCHED_STATES } from "../../protocol/launched-run.ts";
 
 /** One attempt of a run. Its id is chosen before anything is sent, so that nothing that is sent twice happens twice. */
 export interface Attempt {
@@ -24,7 +25,7 @@ export interface Offsets {
  * `queued`: the scheduler has not started it. `ended`: it left its exit code. `lost`: it began, is gone and left no word.
  * `never`: it did not begin and nobody will begin it. `unreachable`: the target did not answer, which says nothing of it.
  */
-export const RUN_STATES = ["queued", "running", "ended", "lost", "never", "unreachable"] as const;
+export const RUN_STATES = [...LAUNCHED_STATES, "unreachable"] as const;
 export type RunState = (typeof RUN_STATES)[number];
 
 export interface RunStatus {

@@ -5,8 +5,9 @@ import { parseJsonText } from "../../core/json.ts";
 import { type TrainConfig, trainConfigSchema } from "../../core/loop/train-config.ts";
 import { checkedBy } from "../../core/record/describe-issue.ts";
 import { onFile } from "../../node/file-error.ts";
+import type { Target } from "../../protocol/target.ts";
 import { checkThere, type RemoteConfig, remoteConfig } from "./remote-config.ts";
-import { ON_TARGET, type Target } from "./target.ts";
+import { ON_TARGET } from "./target.ts";
 
 interface NamedTarget {
   name: string;

@@ -10,12 +10,13 @@ import { checkedBy } from "../../core/record/describe-issue.ts";
 import { onFileSync } from "../../node/file-error.ts";
 import { sha256Hex } from "../../node/sha256.ts";
 import { makeFolder, writeWholeSync } from "../../node/whole-file.ts";
+import type { Target } from "../../protocol/target.ts";
 import { lastSaid } from "../job/plan.ts";
 import { rayJob } from "./ray.ts";
 import { configText, type Launch, packed, runFolder, trainCommand } from "./runs.ts";
 import { MARK, quoted } from "./shell.ts";
 import { resourceOptions } from "./slurm.ts";
-import { shellOf, type Target } from "./target.ts";
+import { shellOf } from "./target.ts";
 
 /** Name of the folder of kept plans in a data folder. */
 export const PLANNED = "planned";

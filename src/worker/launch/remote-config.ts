@@ -8,9 +8,10 @@ import type { EnvironmentConfig } from "../../core/loop/live-config.ts";
 import { isServed, type TrainConfig } from "../../core/loop/train-config.ts";
 import { parseHubName } from "../../engine/hub/hub-client.ts";
 import { onFile } from "../../node/file-error.ts";
+import type { Target } from "../../protocol/target.ts";
 import { missingThere } from "./check.ts";
 import type { Carried } from "./run-record.ts";
-import { ON_TARGET, type Target } from "./target.ts";
+import { ON_TARGET } from "./target.ts";
 
 /** Bytes that go with a run; more is copied once, by hand, and named by its path on the target. */
 const MOST = 2 ** 30;

@@ -1,7 +1,8 @@
 /** What is kept of a launched run: beside its files here, and in its own folder on the target. */
 import { z } from "zod";
+import { there } from "../../protocol/target.ts";
 import { RUN_STATES } from "./launcher.ts";
-import { targetSchema, there } from "./target.ts";
+import { targetSchema } from "./target.ts";
 
 export const ID = /^[\w][\w.-]*$/;
 

@@ -11,6 +11,7 @@ import { checkedBy } from "../../core/record/describe-issue.ts";
 import { onFileSync } from "../../node/file-error.ts";
 import { sha256Hex } from "../../node/sha256.ts";
 import { makeFolder, syncFolderSync, temporaryName, writeWholeSync } from "../../node/whole-file.ts";
+import type { Target } from "../../protocol/target.ts";
 import { PACKAGE } from "../package-root.ts";
 import { missingThere } from "./check.ts";
 import { COMMAND_FILE, runScript } from "./folder-launcher.ts";
@@ -19,7 +20,7 @@ import { movedConfig } from "./move.ts";
 import { type Carried, ID, type RunRecord, recordSchema, runSchema, titleSchema } from "./run-record.ts";
 import { describeState } from "./run-words.ts";
 import { collect, MARK, quoted, script, Unreachable } from "./shell.ts";
-import { launcherOf, shellOf, surroundings, type Target } from "./target.ts";
+import { launcherOf, shellOf, surroundings } from "./target.ts";
 
 const configSchema = z.record(z.string(), z.unknown());
 

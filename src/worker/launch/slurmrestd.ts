@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
-import type { CheckStep } from "./check-step.ts";
+import type { CheckStep } from "../../protocol/target.ts";
 import { attemptFolder, folderLauncher, type Queued, type Scheduler } from "./folder-launcher.ts";
 import type { Attempt, RunLauncher } from "./launcher.ts";
 import { type Answer, MARK, type Shell, script, Unreachable } from "./shell.ts";

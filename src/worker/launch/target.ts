@@ -8,6 +8,7 @@ import { parseJsonText } from "../../core/json.ts";
 import { checkedBy } from "../../core/record/describe-issue.ts";
 import { onFileSync } from "../../node/file-error.ts";
 import { makeFolder, writeWholeSync } from "../../node/whole-file.ts";
+import { type Target, targetFields, there } from "../../protocol/target.ts";
 import { PACKAGE } from "../package-root.ts";
 import { doorShell, type KubernetesPlace, kubernetesLauncher } from "./kubernetes.ts";
 import type { RunLauncher } from "./launcher.ts";
@@ -19,22 +20,8 @@ import { slurmRestLauncher } from "./slurmrestd.ts";
 import { minutesOf, optionProblem } from "./slurmrestd-job.ts";
 import { sshShell } from "./ssh.ts";
 
-/** A word of a command line or of a scheduler's script: nothing that ends a line or begins an option. */
-const word = z.string().regex(/^[\w.:/@+=,][\w.:/@+=,-]*$/, { error: "expected one plain word" });
-/** Also a word to the scheduler, which reads `%` and spaces in it. */
-export const there = z
-  .string()
-  .regex(/^\/[\w.:/@+=,-]*[\w.:@+=,-]$/, { error: "expected an absolute path of plain characters" });
-
 /** Stands before a path of the target, or the name of one of its models. */
 export const ON_TARGET = "target:";
-
-const kubeName = z
-  .string()
-  .regex(/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/, { error: "expected a name as Kubernetes takes it" });
-
-/** What starts runs on a target. */
-export const SCHEDULERS = ["none", "slurm", "ray", "kubernetes"] as const;
 
 /** Keys that count only beside another; on their own they would be ignored in silence. */
 const ONLY_WITH = {
@@ -44,58 +31,7 @@ const ONLY_WITH = {
   "scheduler kubernetes": ["kube_context", "namespace", "claim", "gpu_resource", "resources", "pod"],
 } as const;
 
-const targetFields = z.strictObject({
-  host: word.optional().describe("Host, or its name in the ssh configuration; this machine when absent."),
-  user: word.optional(),
-  port: z.int().min(1).max(65_535).optional(),
-  ssh_config: z.string().min(1).optional().describe("In place of ~/.ssh/config."),
-  scheduler: z.enum(SCHEDULERS).default("none"),
-  partition: word.optional(),
-  account: word.optional(),
-  gpus: z.int().min(1).optional().describe("Asked of the scheduler, and counted for the price."),
-  time: word.optional().describe("Time limit, as sbatch takes it."),
-  sbatch: z
-    .array(z.string().regex(/^--[^\r\n]+$/, { error: "expected an option of sbatch, as --mem=64G" }))
-    .optional(),
-  slurmrestd: z
-    .string()
-    .regex(/^(https?:\/\/[^\s/@?#]+(\/[^\s?#]*)?|unix:\/\S+)$/, {
-      error:
-        "expected http://HOST:PORT, https://HOST or unix:/PATH of slurmrestd, as this machine reaches it",
-    })
-    .optional()
-    .describe("Slurm's REST API, in place of sbatch; the token is that of SLURM_JWT."),
-  ray_address: z
-    .url({ protocol: /^https?$/ })
-    .optional()
-    .describe("URL of Ray's dashboard, as that machine reaches it; `ray` finds its cluster when absent."),
-  kube_context: z.string().min(1).optional().describe("Of your kubeconfig; its current one when absent."),
-  namespace: kubeName.optional(),
-  claim: kubeName.optional().describe("Persistent volume claim that has `scratch`; needed with Kubernetes."),
-  gpu_resource: word.optional().describe("Name of a GPU in the cluster; nvidia.com/gpu when absent."),
-  resources: z
-    .record(word, word)
-    .optional()
-    .describe('What else a run asks of Kubernetes, as {"cpu": "8", "memory": "64Gi"}.'),
-  pod: z
-    .record(z.string(), z.unknown())
-    .refine((pod) => !Object.hasOwn(pod, "containers"), { error: "its containers are gcopd's" })
-    .optional()
-    .describe("Further fields of the pod's spec, as nodeSelector and tolerations."),
-  modules: z.array(word).default([]).describe("Loaded by `module load` before gcopd."),
-  image: word
-    .optional()
-    .describe("Apptainer image that gcopd runs in, a path; with Kubernetes the container image."),
-  gcopd: z
-    .string()
-    .regex(/^[^\r\n]+$/)
-    .optional()
-    .describe("Command that runs gcopd there; `gcopd` when absent, on this machine the one that launches."),
-  scratch: there.describe("Folder in which each run gets a folder of its own."),
-  models: z.record(word, there).default({}).describe("Paths of models there; `target:NAME` names one."),
-  price_per_gpu_hour: z.number().min(0).optional().describe("In the currency of your choice."),
-});
-
+/** A target whose keys go together. */
 export const targetSchema = targetFields.superRefine((target, context) => {
   const has = {
     host: target.host !== undefined,
@@ -133,8 +69,6 @@ export const targetSchema = targetFields.superRefine((target, context) => {
     if (message !== null) context.addIssue({ code: "custom", path: ["sbatch", index], message });
   }
 });
-
-export type Target = z.infer<typeof targetSchema>;
 
 const targetsSchema = z.record(z.string(), targetSchema);
 

@@ -2,9 +2,9 @@
 import { useState } from "react";
 import { shownName } from "../../base/text/shown-text.ts";
 import { amountText, costToCome } from "../runs/launch-cost.ts";
-import type { Launched } from "../runs/launched-answers.ts";
 import type { Run } from "../runs/run.ts";
 import { fetchLaunched } from "../runs/run-actions.ts";
+import type { Launched } from "../runs/worker-answers.ts";
 
 /** Seconds without output after which it is said that there was none: a step may take long, and tells how far it is. */
 const SILENT_SECONDS = 600;

@@ -2,9 +2,9 @@
 
 import { ENDED } from "../../../protocol/job-state.ts";
 import { formatRange } from "../../base/eta.ts";
-import type { Launched } from "../runs/launched-answers.ts";
 import type { Run } from "../runs/run.ts";
 import { timeLeft } from "../runs/run-time.ts";
+import type { Launched } from "../runs/worker-answers.ts";
 
 const MARKS: Record<Run["state"], string> = {
   queued: "◌",

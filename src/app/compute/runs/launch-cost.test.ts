@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { amountText, costToCome, diskBytes, gpuCost } from "./launch-cost.ts";
-import type { Launched } from "./launched-answers.ts";
 import { NO_FIGURES } from "./run.ts";
+import type { Launched } from "./worker-answers.ts";
 
 it("counts GPU-hours and money as the paper counts its own, and nothing that is not known", () => {
   // Two epochs of the paper's student on 8 H20: 5.91 hours for vanilla OPD, 8.60 for GC-OPD.

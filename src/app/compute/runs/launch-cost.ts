@@ -1,9 +1,8 @@
 /** What a run on a target will cost, as far as it is known: nothing is guessed. */
 import type { Range } from "../../base/eta.ts";
-import type { Target } from "./launched-answers.ts";
 import type { Run } from "./run.ts";
 import { timeLeft } from "./run-time.ts";
-import type { WorkerPlan } from "./worker-answers.ts";
+import type { Target, WorkerPlan } from "./worker-answers.ts";
 
 /** GPU-hours of a run and their price; null where its time, the target's GPUs or the user's price is not known. */
 export function gpuCost(

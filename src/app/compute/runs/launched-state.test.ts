@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { Launched } from "./launched-answers.ts";
 import { launchedState } from "./launched-state.ts";
+import type { Launched } from "./worker-answers.ts";
 
 const RUN: Launched = {
   ...{ id: "r", target: "box", folder: "/s/gcopd-runs/r", command: "gcopd train", config: null, attempt: 1 },

@@ -1,7 +1,7 @@
 /** Where a launched run stands, as the page tells of runs. */
 import { BUDGET_EXIT_CODE } from "../../../core/loop/budget.ts";
 import type { JobState } from "../../../protocol/job-state.ts";
-import type { Launched } from "./launched-answers.ts";
+import type { Launched } from "./worker-answers.ts";
 
 /** Exit codes of a shell for SIGINT, SIGKILL and SIGTERM: a time limit, a kill, a shutdown. */
 const SIGNALS = [130, 137, 143];

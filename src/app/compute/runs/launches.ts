@@ -2,14 +2,15 @@
 import { create } from "zustand";
 import { ENDED, RESUMABLE } from "../../../protocol/job-state.ts";
 import { isLoopEvent, type LoopEvent, loopEventProblem } from "../../../protocol/loop-event.ts";
+import type { CheckStep } from "../../../protocol/target.ts";
 import { describeFault } from "../../base/faults.ts";
 import { runTitle } from "../training/training-data.ts";
 import { checkConfig } from "./config-fields.ts";
 import { withUnread } from "./fold.ts";
-import type { CheckStep, Launched, Target } from "./launched-answers.ts";
 import { launchedState } from "./launched-state.ts";
 import type { Run } from "./run.ts";
 import { dropRun, getRuns, newRun, patchRun, putRun, takeEvents } from "./runs-store.ts";
+import type { Launched, Target } from "./worker-answers.ts";
 import { hasWorker, worker } from "./worker-client.ts";
 
 const LIST_MS = 4000;

@@ -1,7 +1,7 @@
 /** How long a run takes, as a range: what is left of one under way, and what one will take that is still to start. */
 import type { Range } from "../../base/eta.ts";
-import type { Launched } from "./launched-answers.ts";
 import type { Figures, Run } from "./run.ts";
+import type { Launched } from "./worker-answers.ts";
 
 /**
  * What is left. Stages are timed apart, since evidence makes a step several times longer: while one is still to come,

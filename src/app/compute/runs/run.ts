@@ -1,7 +1,7 @@
 /** A training run as the page shows it, wherever it runs: what was asked for, its state, and its figures by step. */
 import type { JobState } from "../../../protocol/job-state.ts";
 import type { LoopEvent } from "../../../protocol/loop-event.ts";
-import type { Launched } from "./launched-answers.ts";
+import type { Launched } from "./worker-answers.ts";
 
 /** Where a run computes; `target` is one of the worker's. */
 export type Where = "page" | "worker" | "target";

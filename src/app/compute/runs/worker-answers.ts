@@ -8,7 +8,9 @@ import { z } from "zod";
 import { DeviceReport } from "../../../protocol/device.ts";
 import { InputFile, ResultFile } from "../../../protocol/files.ts";
 import { Job as GivenJob, TrainRequest } from "../../../protocol/job.ts";
+import { LaunchedRun } from "../../../protocol/launched-run.ts";
 import { PlannedThere as GivenPlans, Plan, PlannedTime } from "../../../protocol/plan.ts";
+import { Targets, targetFields } from "../../../protocol/target.ts";
 
 const { config, title } = TrainRequest.shape;
 
@@ -45,3 +47,16 @@ export type PlannedThere = z.infer<typeof plannedAnswer>["measured"];
 export const inputAnswer = InputFile.pick({ path: true });
 
 export const resultsAnswer = z.object({ files: z.array(ResultFile.pick({ path: true, bytes: true })) });
+
+const target = targetFields.omit({ ssh_config: true, sbatch: true, resources: true, pod: true });
+/** A place where the worker launches runs: the keys that the page reads, or lets be edited. */
+export type Target = z.infer<typeof target>;
+
+/** A target keeps the keys that the page does not read: it is sent back whole. */
+export const targetsAnswer = Targets.extend({ targets: z.record(z.string(), target.loose()) });
+
+/** A run that the worker launched on a target. */
+export const launchAnswer = LaunchedRun.omit({ host: true });
+export type Launched = z.infer<typeof launchAnswer>;
+
+export const launchesAnswer = z.object({ launches: z.array(launchAnswer) });

@@ -5,6 +5,8 @@
 import type { z } from "zod";
 import { InputError } from "../../../core/errors.ts";
 import { Files } from "../../../protocol/files.ts";
+import { LaunchScript, Printed } from "../../../protocol/launched-run.ts";
+import { CheckSteps } from "../../../protocol/target.ts";
 import {
   planAnswer as goldPathAnswer,
   simulatorAnswer,
@@ -13,23 +15,18 @@ import {
 } from "../../../simulator/session-contract.ts";
 import { readAnswer, readRefusal } from "../../data/files/read-answer.ts";
 import { workerToken } from "../../data/worker-token.ts";
-import {
-  checkAnswer,
-  launchAnswer,
-  launchesAnswer,
-  printedAnswer,
-  scriptAnswer,
-  targetsAnswer,
-} from "./launched-answers.ts";
 import type { Run } from "./run.ts";
 import {
   deviceAnswer,
   inputAnswer,
   jobAnswer,
   jobsAnswer,
+  launchAnswer,
+  launchesAnswer,
   planAnswer,
   plannedAnswer,
   resultsAnswer,
+  targetsAnswer,
 } from "./worker-answers.ts";
 
 let token: string | null = null;
@@ -136,7 +133,7 @@ export const worker = {
   addTarget: (name: string, target: object, replace: boolean) =>
     asked(targetsAnswer, "/targets", sent("POST", { name, target, replace })),
   checkTarget: async (name: string) =>
-    (await asked(checkAnswer, `/targets/${encodeURIComponent(name)}/check`, { method: "POST" })).steps,
+    (await asked(CheckSteps, `/targets/${encodeURIComponent(name)}/check`, { method: "POST" })).steps,
   launches: async () => (await asked(launchesAnswer, "/launches")).launches,
   /** @param title its name, where it has one */
   launch: (target: string, config: object, title?: string) =>
@@ -152,7 +149,7 @@ export const worker = {
   ) =>
     (await asked(plannedAnswer, "/launches/plan", sent("POST", { target, config, ...how }, signal))).measured,
   script: (target: string, config: object) =>
-    asked(scriptAnswer, "/launches/script", sent("POST", { target, config })),
+    asked(LaunchScript, "/launches/script", sent("POST", { target, config })),
   importLaunched: (target: string, folder: string) =>
     asked(launchAnswer, "/launches/import", sent("POST", { target, folder })),
   actOnLaunched: (id: string, what: "stop" | "cancel") =>
@@ -165,5 +162,5 @@ export const worker = {
   removeLaunched: async (id: string) => void (await ask(`/launches/${id}`, { method: "DELETE" })),
   /** What an attempt printed, from a byte of it on. */
   printed: (id: string, attempt: number, from: number) =>
-    asked(printedAnswer, `/launches/${id}/events?attempt=${attempt}&from=${from}`),
+    asked(Printed, `/launches/${id}/events?attempt=${attempt}&from=${from}`),
 };

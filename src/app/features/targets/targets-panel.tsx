@@ -1,10 +1,12 @@
 /** The places where the worker launches runs: what is known of each, a form for it, and what a check of it found. */
 import { type FormEvent, type ReactNode, useState } from "react";
+import type { CheckStep } from "../../../protocol/target.ts";
 import { describeFault } from "../../base/faults.ts";
 import { Labelled } from "../../base/labelled.tsx";
 import { shownName } from "../../base/text/shown-text.ts";
-import { type CheckStep, SCHEDULERS, type Target } from "../../compute/runs/launched-answers.ts";
 import { checkTarget, importLaunched, saveTarget, useTargets } from "../../compute/runs/launches.ts";
+import { SCHEDULERS } from "../../compute/runs/target-words.ts";
+import type { Target } from "../../compute/runs/worker-answers.ts";
 import { setUi } from "../../compute/store.ts";
 import { setTrainingForm } from "../../compute/training/training-form.ts";
 import { navigate } from "../../data/navigate.ts";

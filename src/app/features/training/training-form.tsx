@@ -12,9 +12,10 @@ import { EndOfTurnSwitch } from "../../compute/models/end-of-turn-switch.tsx";
 import { useMemory } from "../../compute/models/memory.ts";
 import { LONGEST_NAME } from "../../compute/run-card/run-name.tsx";
 import { CONFIG_FIELDS, isReached } from "../../compute/runs/config-fields.ts";
-import { startedAt, type Target } from "../../compute/runs/launched-answers.ts";
 import { useTargets } from "../../compute/runs/launches.ts";
 import { useRuns } from "../../compute/runs/runs-store.ts";
+import { startedAt } from "../../compute/runs/target-words.ts";
+import type { Target } from "../../compute/runs/worker-answers.ts";
 import { useUi } from "../../compute/store.ts";
 import { startTraining } from "../../compute/training/training.ts";
 import {
