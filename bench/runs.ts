@@ -61,7 +61,10 @@ mkdirSync(join(folder, "jobs"));
 const ids = Array.from({ length: RUNS }, (_, n) => `train-${String(n).padStart(12, "0")}`);
 for (const [n, id] of ids.entries()) {
   store.create(id, { kind: "train", config: { method: "opd" }, title: `run ${n}`, resume: "manual" });
-  const all = [...events(STEPS, n)].map((data) => ({ type: "progress" as const, data }));
+  const all = [...events(STEPS, n)].map((event) => ({
+    type: "progress" as const,
+    text: JSON.stringify(event),
+  }));
   store.appendOutput(id, all, 0);
   store.transition(id, ["queued"], "done", { ended_at: new Date().toISOString() });
 }

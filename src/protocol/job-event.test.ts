@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { AT, EVENTS, metrics, sent } from "../../test/support/train-events.ts";
 import type { TrainEvent } from "../core/loop/events.ts";
-import { readJobEvent } from "./job-event.ts";
+import { eventText, readJobEvent } from "./job-event.ts";
 import { isLoopEvent } from "./loop-event.ts";
 
 it.each(EVENTS)("reads a $type event, and keeps all of it", (event) => {
@@ -36,4 +36,16 @@ it.each([
   ["progress", { type: "dreamt", step: 1 }, /^“dreamt” event, key “type”: /],
 ] as const)("says what is wrong with a %s event", (type, event, problem) => {
   expect(readJobEvent(type, sent(event, type))).toEqual({ problem: expect.stringMatching(problem) });
+});
+
+it.each([
+  ["{}", {}],
+  ["{ }", {}],
+  ['{"step": 1}', { step: 1 }],
+  ['{"action":"at","in":{"attempt":2}}', { action: "at", in: { attempt: 2 } }],
+  ['{"attempt":2}', { printed: { attempt: 2 } }],
+  ['{"\\u0061t":3,"step":1}', { step: 1, printed: { at: 3, step: 1 } }],
+])("gives %s beside the job's attempt, and whole where it has such keys", (text, given) => {
+  const data = { ...given, attempt: 4, at: AT };
+  expect(JSON.parse(eventText({ type: "progress", text, attempt: 4, at: AT }))).toEqual(data);
 });

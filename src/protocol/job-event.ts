@@ -11,24 +11,28 @@ export interface JobEvent {
   at: string;
   /** `state`: it changed its state; `progress`: an object the command printed; `output`: any other line. */
   type: "state" | "progress" | "output";
-  data: Record<string, unknown>;
+  /** Its data, an object, in JSON. */
+  text: string;
 }
 
 /** Keys of the data that the stream itself sets. */
 const OWN_KEYS = ["attempt", "at", "printed"] as const;
+/** Finds them at any depth, and where they are written with escapes. */
+const MAY_HAVE_OWN_KEYS = /"(attempt|at|printed)"|\\u/;
 
 /**
- * The data of one event: its own keys beside the job's `attempt` and the time `at`. An object that a command printed may
- * have one of these keys itself (a `fault` counts its attempts, too): it then stands whole under `printed` as well.
+ * The data of one event as the stream gives it, in JSON: its own keys beside the job's `attempt` and the time `at`. An
+ * object that a command printed may have one of these keys itself (a `fault` counts its attempts, too): it then stands
+ * whole under `printed` as well. Only what may have them is parsed.
  */
-export function eventData({
-  type,
-  data,
-  attempt,
-  at,
-}: Omit<JobEvent, "id" | "job">): Record<string, unknown> {
-  const covered = type === "progress" && OWN_KEYS.some((key) => Object.hasOwn(data, key));
-  return { ...data, ...(covered ? { printed: data } : {}), attempt, at };
+export function eventText({ type, text, attempt, at }: Omit<JobEvent, "id" | "job">): string {
+  if (type === "progress" && MAY_HAVE_OWN_KEYS.test(text)) {
+    const data = JSON.parse(text) as Record<string, unknown>;
+    const covered = OWN_KEYS.some((key) => Object.hasOwn(data, key));
+    return JSON.stringify({ ...data, ...(covered ? { printed: data } : {}), attempt, at });
+  }
+  const own = JSON.stringify({ attempt, at }).slice(1);
+  return /^\{\s*\}$/.test(text) ? `{${own}` : `${text.slice(0, -1)},${own}`;
 }
 
 const stamp = z.object({ at: z.iso.datetime() });

@@ -1,6 +1,6 @@
 /** One event of each kind that the loop tells, and events as the worker's stream gives them. */
 import type { TrainEvent } from "../../src/core/loop/events.ts";
-import { eventData } from "../../src/protocol/job-event.ts";
+import { eventText } from "../../src/protocol/job-event.ts";
 
 export const AT = "2026-01-02T03:04:05.678Z";
 const at = { step: 1, stage: 0, epoch: 0, batch: 0 };
@@ -83,4 +83,4 @@ export const EVENTS: readonly TrainEvent[] = [
 ];
 /** As the worker sends what a command printed, and a change of the job's state. */
 export const sent = (event: object, type: "progress" | "state" = "progress"): string =>
-  JSON.stringify(eventData({ type, data: { ...event }, attempt: 4, at: AT }));
+  eventText({ type, text: JSON.stringify(event), attempt: 4, at: AT });

@@ -2,7 +2,7 @@
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { streamSSE } from "hono/streaming";
 import type { JobEvent } from "../../protocol/job-event.ts";
-import { eventData } from "../../protocol/job-event.ts";
+import { eventText } from "../../protocol/job-event.ts";
 import { ENDED } from "../../protocol/job-state.ts";
 import type { JobQueue } from "../job/queue.ts";
 import type { JobStore } from "../job/store.ts";
@@ -74,8 +74,7 @@ export function eventRoutes(app: OpenAPIHono, queue: JobQueue, store: JobStore):
         while (!stream.aborted) {
           const news = look(id, last);
           for (const event of news.events) {
-            const data = JSON.stringify(eventData(event));
-            await stream.writeSSE({ id: String(event.id), event: event.type, data });
+            await stream.writeSSE({ id: String(event.id), event: event.type, data: eventText(event) });
             last = event.id;
           }
           if (news.events.length > 0) continue;

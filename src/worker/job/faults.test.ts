@@ -144,7 +144,7 @@ function eventsOf(store: JobStore, id: string): Promise<[number, unknown][]> {
     store
       .eventsAfter(id, 0, 100)
       .filter((event) => event.type === "progress")
-      .map(({ attempt, data }) => [attempt, data.step]),
+      .map(({ attempt, text }) => [attempt, JSON.parse(text).step]),
   );
 }
 
@@ -283,7 +283,7 @@ it("what a run had to wait out of the list of jobs is told on its job once the l
     store
       .eventsAfter(id, 0, 100)
       .filter(({ type }) => type === "state")
-      .map(({ data }) => data)
+      .map(({ text }) => JSON.parse(text))
       .slice(3);
   // Nobody but the queue, as it follows the run, asks the list until its statement has failed.
   statements.arm(0, "SQLITE_FULL");
@@ -379,7 +379,7 @@ it("a job that was killed for memory says so and waits for a person; any other k
     await untilJob(queue, id, (job) => job.state === "running" && job.attempt === 2);
     launcher.end(launcher.launched.at(-1)!, { kind: "exit", code: 0 });
     await untilJob(queue, id, (job) => job.state === "done");
-    expect(store.eventsAfter(id, 0, 100).map(({ data }) => data.state)).toContain("lost");
+    expect(store.eventsAfter(id, 0, 100).map(({ text }) => JSON.parse(text).state)).toContain("lost");
   }
   await queue.close();
   store.close();

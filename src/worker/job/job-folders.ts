@@ -181,7 +181,7 @@ export class JobFolders {
           } catch (error) {
             if (strict && passingFault(error) !== null) throw error;
             const text = `the rest of this attempt's output could not be read: ${reasonOf(error)}`;
-            yield { type: "output" as const, data: { text }, attempt: n };
+            yield { type: "output" as const, text: JSON.stringify({ text }), attempt: n };
           }
         }
       })(),

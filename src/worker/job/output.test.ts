@@ -49,9 +49,9 @@ it("gives every line once and whole, whatever the buffer's size and the lines' b
 });
 
 it("tells progress from other output", () => {
-  expect(toEvent('{"step": 1}')).toEqual({ type: "progress", data: { step: 1 } });
+  expect(toEvent('{"step": 1}\r')).toEqual({ type: "progress", data: { step: 1 }, text: '{"step": 1}' });
   for (const text of ["plain", "[1]", "null", "3", '{"step":']) {
-    expect(toEvent(text)).toEqual({ type: "output", data: { text } });
+    expect(toEvent(text)).toEqual({ type: "output", data: { text }, text: JSON.stringify({ text }) });
   }
   expect(toEvent("  ")).toBeNull();
 });

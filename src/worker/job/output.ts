@@ -61,7 +61,7 @@ function fill(descriptor: number, buffer: Buffer, position: number): number {
 }
 
 /** All events of a run that is over, a part of the file at a time. @throws what keeps it from being read */
-export function* allEvents(file: string): Generator<Pick<JobEvent, "type" | "data">> {
+export function* allEvents(file: string): Generator<Pick<JobEvent, "type" | "text">> {
   for (let part: OutputPart = { lines: [], offset: 0, more: true }; part.more; ) {
     part = readLines(file, part.offset, { final: true });
     for (const line of part.lines) {
@@ -71,18 +71,25 @@ export function* allEvents(file: string): Generator<Pick<JobEvent, "type" | "dat
   }
 }
 
-/** A line as an event: a JSON object is progress, anything else is shown as it is. Empty lines say nothing. */
-export function toEvent(line: string): { type: "progress" | "output"; data: Record<string, unknown> } | null {
-  if (line.trim() === "") return null;
+/**
+ * A line as an event, with its data and their JSON: a JSON object is progress, anything else is shown as it is. Empty
+ * lines say nothing.
+ */
+export function toEvent(
+  line: string,
+): { type: "progress" | "output"; data: Record<string, unknown>; text: string } | null {
+  const text = line.trim();
+  if (text === "") return null;
   try {
-    const value: unknown = JSON.parse(line);
+    const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-      return { type: "progress", data: value as Record<string, unknown> };
+      return { type: "progress", data: value as Record<string, unknown>, text };
     }
   } catch {
     // Not JSON: plain output.
   }
-  return { type: "output", data: { text: line } };
+  const data = { text: line };
+  return { type: "output", data, text: JSON.stringify(data) };
 }
 
 /**

@@ -72,15 +72,6 @@ interface JobRow {
   last_event: number | null;
 }
 
-interface EventRow {
-  id: number;
-  job: string;
-  attempt: number;
-  at: string;
-  type: JobEvent["type"];
-  data: string;
-}
-
 /** What the queue keeps of a job beside what users see. */
 export interface StoredJob extends JobRecord {
   last_event: number;
@@ -242,13 +233,13 @@ export class JobStore {
            VALUES (?, 'queued', ?, ?, ?, ${NEXT_ORDER})`,
         )
         .run(id, laneOf(request), JSON.stringify(request), at);
-      this.#insertEvent({ job: id, attempt: 0, at, type: "state", data: { state: "queued", message: null } });
+      this.#insertState(id, { attempt: 0, at, state: "queued", message: null });
       return this.#read(id)!;
     });
   }
 
   /** Takes in a job of another list as it was there, with what its attempts printed. */
-  restore(job: JobRecord, output: Iterable<Pick<JobEvent, "attempt" | "type" | "data">>): void {
+  restore(job: JobRecord, output: Iterable<Pick<JobEvent, "attempt" | "type" | "text">>): void {
     this.#write(() => {
       const { id, state, request, attempt, message, run, exit_code, created_at, started_at, ended_at } = job;
       this.#db
@@ -264,7 +255,7 @@ export class JobStore {
         );
       const at = new Date().toISOString();
       for (const event of output) this.#insertEvent({ job: id, at, ...event });
-      this.#insertEvent({ job: id, attempt, at, type: "state", data: { state, message } });
+      this.#insertState(id, { attempt, at, state, message });
     });
   }
 
@@ -323,14 +314,14 @@ export class JobStore {
         .prepare(`UPDATE jobs SET state = ?, ${columns.join(", ")} WHERE id = ?`)
         .run(to, ...Object.values(values), id);
       const attempt = patch.attempt ?? before.attempt;
-      const data = { state: to, message: values.message ?? null };
-      this.#insertEvent({ job: id, attempt, at: new Date().toISOString(), type: "state", data });
+      const at = new Date().toISOString();
+      this.#insertState(id, { attempt, at, state: to, message: values.message ?? null });
       return this.#read(id);
     });
   }
 
   /** Output lines as events, and how far the output is read: both or neither. */
-  appendOutput(id: string, events: readonly Pick<JobEvent, "type" | "data">[], outputOffset: number): void {
+  appendOutput(id: string, events: readonly Pick<JobEvent, "type" | "text">[], outputOffset: number): void {
     this.#write(() => {
       const { attempt } = this.#read(id)!;
       const at = new Date().toISOString();
@@ -338,22 +329,15 @@ export class JobStore {
       this.#db.prepare("UPDATE jobs SET output_offset = ? WHERE id = ?").run(outputOffset, id);
       const progress = events.findLast((event) => event.type === "progress");
       if (progress === undefined) return;
-      this.#db
-        .prepare("UPDATE jobs SET progress = ?, fruitless = 0 WHERE id = ?")
-        .run(JSON.stringify(progress.data), id);
+      this.#db.prepare("UPDATE jobs SET progress = ?, fruitless = 0 WHERE id = ?").run(progress.text, id);
     });
   }
 
   /** Events of a job with ids above `after`, in order. */
   eventsAfter(id: string, after: number, limit: number): JobEvent[] {
     const sql =
-      "SELECT id, job, attempt, at, type, data FROM events WHERE job = ? AND id > ? ORDER BY id LIMIT ?";
-    return this.#run(() =>
-      (this.#db.prepare(sql).all(id, after, limit) as EventRow[]).map((row) => ({
-        ...row,
-        data: JSON.parse(row.data) as Record<string, unknown>,
-      })),
-    );
+      "SELECT id, job, attempt, at, type, data AS text FROM events WHERE job = ? AND id > ? ORDER BY id LIMIT ?";
+    return this.#run(() => this.#db.prepare(sql).all(id, after, limit) as JobEvent[]);
   }
 
   /** @returns the job with its new request, null when there is none with this id */
@@ -386,10 +370,17 @@ export class JobStore {
     this.#db.prepare("UPDATE jobs SET request = ? WHERE id = ?").run(JSON.stringify(request), id);
   }
 
+  #insertState(
+    job: string,
+    { attempt, at, ...data }: { attempt: number; at: string; state: JobState; message: string | null },
+  ): void {
+    this.#insertEvent({ job, attempt, at, type: "state", text: JSON.stringify(data) });
+  }
+
   #insertEvent(event: Omit<JobEvent, "id">): void {
     this.#db
       .prepare("INSERT INTO events (job, attempt, at, type, data) VALUES (?, ?, ?, ?, ?)")
-      .run(event.job, event.attempt, event.at, event.type, JSON.stringify(event.data));
+      .run(event.job, event.attempt, event.at, event.type, event.text);
   }
 }
 

@@ -142,7 +142,10 @@ export class FollowedRuns {
       final: isWhole,
       chunk: 1 << 18,
     });
-    const events = lines.map(toEvent).filter((event) => event !== null);
+    const events = lines
+      .map(toEvent)
+      .filter((event) => event !== null)
+      .map(({ type, data }) => ({ type, data }));
     return { events, next: offset, more, over: isWhole && !more };
   }
 
