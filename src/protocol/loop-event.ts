@@ -42,6 +42,7 @@ export const workEvent = z.object({
   total: z.number(),
   unit: z.string(),
 });
+export type WorkEvent = z.infer<typeof workEvent>;
 
 const loopEvent = z.discriminatedUnion("type", [
   z.object({

@@ -5,6 +5,8 @@ import { type ModelProbe, probedTime, type RunProbe } from "../../core/loop/prob
 import type { StepWork } from "../../core/loop/train.ts";
 import type { TrainConfig } from "../../core/loop/train-config.ts";
 import { DEVICE_CHOICES, type DeviceChoice } from "../../engine/native/index.ts";
+import type { WorkEvent } from "../../protocol/loop-event.ts";
+import type { Plan } from "../../protocol/plan.ts";
 import { UsageError } from "../command.ts";
 import type { CardChoice } from "../engine/compute.ts";
 import { listenForInterrupts } from "../engine/interrupt.ts";
@@ -93,14 +95,11 @@ export async function trainCommand(options: Options): Promise<void> {
       configFile: options.config,
       out: options.out ?? "",
       onEvent: json ? printed : describe,
-      onWork: atMostEvery(
-        json ? 1_000 : 10_000,
-        json ? (work) => printJsonLine({ type: "work", ...work }) : working,
-      ),
+      onWork: atMostEvery(json ? 1_000 : 10_000, json ? printedWorking : working),
       onDownload:
         json && !options.plan
           ? atMostEvery(1_000, ({ done, total }) =>
-              printJsonLine({ type: "work", what: "download", done, total, unit: "bytes" }),
+              printedWorking({ what: "download", done, total, unit: "bytes" }),
             )
           : downloaded(),
       onNote: progress,
@@ -151,7 +150,12 @@ function cardsOf({ cards: asked }: Options, { cards: configured }: TrainConfig):
   return cards === undefined ? {} : { cards: typeof cards === "number" ? cards : [...cards] };
 }
 
-function printedWork({ teacherTokens, studentTokens, responseTokens, ...counts }: ToldPlan["work"]): object {
+function printedWork({
+  teacherTokens,
+  studentTokens,
+  responseTokens,
+  ...counts
+}: ToldPlan["work"]): Plan["work"] {
   return {
     ...counts,
     teacher_tokens: teacherTokens,
@@ -161,13 +165,13 @@ function printedWork({ teacherTokens, studentTokens, responseTokens, ...counts }
 }
 
 /** The range and what it was measured on. */
-function printedTime(probe: RunProbe): object {
+function printedTime(probe: RunProbe): Plan["time"] {
   const { low, high } = probedTime(probe);
   const { teacher, student, preparing } = probe;
   return { low, high, preparing, teacher: printedProbe(teacher), student: printedProbe(student) };
 }
 
-function printedProbe({ small, large }: ModelProbe): object {
+function printedProbe({ small, large }: ModelProbe): NonNullable<Plan["time"]>["teacher"] {
   return [small, ...large].map(({ sequences, tokens, seconds }) => ({ sequences, tokens, seconds }));
 }
 
@@ -184,4 +188,9 @@ function describe(event: TrainEvent): void {
 
 function working({ what, done, total, unit }: StepWork): void {
   progress(`  ${what}: ${done} of ${total} ${unit}`);
+}
+
+/** As JSON, between the events. */
+function printedWorking(work: Omit<WorkEvent, "type">): void {
+  printJsonLine({ type: "work", ...work });
 }

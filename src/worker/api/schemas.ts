@@ -1,11 +1,6 @@
 /** Schemas and answers that several routes share. */
 import { z } from "@hono/zod-openapi";
-
-export const ErrorAnswer = z
-  .object({
-    error: z.string().openapi({ description: "One line: the place, the key and what was expected." }),
-  })
-  .openapi("Error");
+import { Refusal } from "../../protocol/refusal.ts";
 
 /** OpenAPI name of the token's scheme. */
 export const TOKEN_SCHEME = "token";
@@ -33,9 +28,9 @@ export function refusals<S extends 400 | 404 | 408 | 409 | 413 | 415 | 416>(...s
     416: "The range lies outside the file.",
     503: "The disk or the list of jobs cannot be used now, or too much is asked at once: try again.",
   };
-  const answers = {} as Record<S | 401 | 403 | 503, ReturnType<typeof json<typeof ErrorAnswer>>>;
+  const answers = {} as Record<S | 401 | 403 | 503, ReturnType<typeof json<typeof Refusal>>>;
   for (const status of [401, 403, 503, ...statuses] as const)
-    answers[status as S] = json(ErrorAnswer, text[status]);
+    answers[status as S] = json(Refusal, text[status]);
   return answers;
 }
 

@@ -84,7 +84,7 @@ const QUESTIONS: readonly [string, () => Promise<unknown>, unknown, unknown, str
   ],
   [
     "POST /api/jobs",
-    () => worker.submit({}),
+    () => worker.submit({ kind: "train", config: {} }),
     JOB,
     { ...JOB, command: undefined },
     "command: missing; expected array",

@@ -5,6 +5,7 @@
 import type { z } from "zod";
 import { InputError } from "../../../core/errors.ts";
 import { Files } from "../../../protocol/files.ts";
+import type { TrainRequest } from "../../../protocol/job.ts";
 import { LaunchScript, Printed } from "../../../protocol/launched-run.ts";
 import { CheckSteps } from "../../../protocol/target.ts";
 import {
@@ -106,7 +107,7 @@ export const worker = {
   jobs: async () => (await asked(jobsAnswer, "/jobs?limit=200")).jobs,
   plan: (config: object, probe: boolean, signal: AbortSignal) =>
     asked(planAnswer, "/plan", sent("POST", { config, probe }, signal)),
-  submit: (request: object) => asked(jobAnswer, "/jobs", sent("POST", request)),
+  submit: (request: z.input<typeof TrainRequest>) => asked(jobAnswer, "/jobs", sent("POST", request)),
   act: (id: string, what: "stop" | "cancel") => asked(jobAnswer, `/jobs/${id}/${what}`, { method: "POST" }),
   /** @param changes what it may take from now on; as before where a key is absent */
   resume: (id: string, changes?: { memory_limit_gib?: number; hours?: number }) =>
