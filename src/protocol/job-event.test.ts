@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { AT, EVENTS, metrics, sent } from "../../test/support/train-events.ts";
 import type { TrainEvent } from "../core/loop/events.ts";
 import { eventText, readJobEvent } from "./job-event.ts";
-import { isLoopEvent } from "./loop-event.ts";
+import { loopEventProblem } from "./loop-event.ts";
 
 it.each(EVENTS)("reads a $type event, and keeps all of it", (event) => {
   expect(readJobEvent("progress", sent(event))).toEqual({ type: "progress", event, at: AT });
@@ -17,7 +17,7 @@ it("reads a fault of an earlier worker, whose attempt is covered by the job's", 
 it("knows every kind of event that the loop has", () => {
   const kinds = new Set<TrainEvent["type"]>(EVENTS.map(({ type }) => type));
   expect(kinds.size).toBe(EVENTS.length);
-  expect(EVENTS.every((event) => isLoopEvent({ ...event }))).toBe(true);
+  expect(EVENTS.every((event) => loopEventProblem({ ...event }) === null)).toBe(true);
 });
 
 it("passes over an object that a command printed and that is not an event", () => {

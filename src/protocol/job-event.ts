@@ -1,7 +1,7 @@
 /** A job's events: as the worker keeps them, as its stream gives them (docs/worker.md), and as they are read from it. */
 import { z } from "zod";
 import { JOB_STATES, type JobState } from "./job-state.ts";
-import { isLoopEvent, type LoopEvent, loopEventProblem, whatIsWrong } from "./loop-event.ts";
+import { type LoopEvent, readLoopEvent, whatIsWrong } from "./loop-event.ts";
 
 /** One thing that happened to a job. Ids increase over all jobs and are never given twice. */
 export interface JobEvent {
@@ -73,9 +73,6 @@ export function readJobEvent(type: "state" | "progress", text: string): ReadEven
   }
   const stamped = stamp.safeParse(data);
   if (!stamped.success) return { problem: whatIsWrong(type, stamped.error) };
-  const { at } = stamped.data;
-  const event = printedOf(object.parse(data));
-  if (typeof event.type !== "string") return { type, event: null, at };
-  if (!isLoopEvent(event)) return { problem: loopEventProblem(event) ?? "not an event of the loop" };
-  return { type, event, at };
+  const event = readLoopEvent(printedOf(object.parse(data)));
+  return event !== null && "problem" in event ? event : { type, event, at: stamped.data.at };
 }

@@ -141,5 +141,11 @@ export function loopEventProblem(data: Readonly<Record<string, unknown>>): strin
   return whatIsWrong(typeof data.type === "string" ? `“${data.type}” event` : "event", error);
 }
 
-export const isLoopEvent = (data: Readonly<Record<string, unknown>>): data is LoopEvent =>
-  loopEventProblem(data) === null;
+/** Reads an object that a command printed: null for one that is no event, and what is wrong with one that has not its form. */
+export function readLoopEvent(
+  data: Readonly<Record<string, unknown>>,
+): LoopEvent | null | { problem: string } {
+  if (typeof data.type !== "string") return null;
+  const problem = loopEventProblem(data);
+  return problem === null ? (data as LoopEvent) : { problem };
+}

@@ -1,7 +1,7 @@
 /** Runs that the worker launched on targets: listed every few seconds, and what they print read from where it ended. */
 import { create } from "zustand";
 import { ENDED, RESUMABLE } from "../../../protocol/job-state.ts";
-import { isLoopEvent, type LoopEvent, loopEventProblem } from "../../../protocol/loop-event.ts";
+import { type LoopEvent, readLoopEvent } from "../../../protocol/loop-event.ts";
 import type { CheckStep } from "../../../protocol/target.ts";
 import { describeFault } from "../../base/faults.ts";
 import { runTitle } from "../training/training-data.ts";
@@ -127,11 +127,10 @@ async function readPrinted({ id, attempt: newest, submitted }: Launched): Promis
 function takePrinted(id: string, printed: readonly Record<string, unknown>[]): void {
   const events: LoopEvent[] = [];
   for (const data of printed) {
-    if (isLoopEvent(data)) events.push(data);
-    else if (typeof data.type === "string") {
-      const problem = loopEventProblem(data) ?? "not an event of the loop";
-      patchRun(id, ({ figures }) => ({ figures: withUnread(figures, problem) }));
-    }
+    const event = readLoopEvent(data);
+    if (event === null) continue;
+    if (!("problem" in event)) events.push(event);
+    else patchRun(id, ({ figures }) => ({ figures: withUnread(figures, event.problem) }));
   }
   if (events.length > 0)
     takeEvents(
