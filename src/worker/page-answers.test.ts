@@ -49,6 +49,16 @@ it("has the schemas of the API in it, key by key", () => {
     expect(Object.keys(given.shape)).toEqual(expect.arrayContaining(Object.keys(read.shape)));
 });
 
+it("needs no key that the page does not read, and passes over keys of a later version", () => {
+  const device = { device: "cpu", message: "m" };
+  expect(deviceAnswer.parse({ ...device, later: 1 })).toEqual(device);
+  const time = { low: 1, high: 2, teacher: [], student: [] };
+  expect(planAnswer.shape.time.parse({ ...time, later: 1 })).toEqual(time);
+  // A target is sent back whole, also with what the page cannot read.
+  const target = { scheduler: "none", modules: [], scratch: "/s", models: {}, pod: 3, later: 1 };
+  expect(targetsAnswer.parse({ file: "f", targets: { a: target } }).targets).toEqual({ a: target });
+});
+
 it("reads a worker's real answers", async () => {
   const read = async <T>(schema: z.ZodType<T>, route: string, answer: Promise<Response>): Promise<T> => {
     const got = await answer;
