@@ -1,7 +1,8 @@
 /**
- * Where runs are launched that outlive this machine's sessions: one interface over this machine, ssh and Slurm. The run's
- * own folder on the target decides what happened; what a scheduler says counts only where the folder is silent. Jobs of the
- * worker's API have a launcher that watches processes of this machine and shares a disk with them (../job/launcher.ts).
+ * Where runs are launched that outlive this machine's sessions: one interface over this machine, ssh, Slurm, Ray and
+ * Kubernetes. The run's own folder on the target decides what happened; what a scheduler says counts only where the
+ * folder is silent. Jobs of the worker's API have a launcher that watches processes of this machine and shares a disk
+ * with them (../job/launcher.ts).
  */
 import { LAUNCHED_STATES } from "../../protocol/launched-run.ts";
 
