@@ -2,6 +2,7 @@
 
 import { InputError } from "../../../core/errors.ts";
 import { ENDED } from "../../../protocol/job-state.ts";
+import { poll } from "../../base/poll.ts";
 import { serverEvents } from "./event-stream.ts";
 import { withGap } from "./fold.ts";
 import { Inbox } from "./inbox.ts";
@@ -17,7 +18,6 @@ const AGAIN_MS = 1500;
 const SILENT_MS = 45_000;
 
 const following = new Map<string, AbortController>();
-let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** Follows the worker for as long as the page lives. */
 export function followWorker(): () => void {
@@ -25,15 +25,9 @@ export function followWorker(): () => void {
     useRuns.setState(({ worker: state }) => ({ worker: { ...state, status: "none" } }));
     return () => undefined;
   }
-  let stopped = false;
-  const look = async (): Promise<void> => {
-    await refreshRuns();
-    if (!stopped) timer = setTimeout(() => void look(), LIST_MS);
-  };
-  void look();
+  const stop = poll(refreshRuns, LIST_MS);
   return () => {
-    stopped = true;
-    clearTimeout(timer);
+    stop();
     for (const controller of following.values()) controller.abort();
     following.clear();
   };

@@ -1,9 +1,11 @@
 /** Runs that the worker launched on targets: listed every few seconds, and what they print read from where it ended. */
+
 import { create } from "zustand";
 import { ENDED, RESUMABLE } from "../../../protocol/job-state.ts";
 import { type LoopEvent, readLoopEvent } from "../../../protocol/loop-event.ts";
 import type { CheckStep } from "../../../protocol/target.ts";
 import { describeFault } from "../../base/faults.ts";
+import { poll } from "../../base/poll.ts";
 import { runTitle } from "../training/training-data.ts";
 import { checkConfig } from "./config-fields.ts";
 import { withUnread } from "./fold.ts";
@@ -40,20 +42,13 @@ interface Read {
 }
 
 const reading = new Map<string, Read>();
-let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** Follows them for as long as the page lives. */
 export function followLaunches(): () => void {
   if (!hasWorker()) return () => undefined;
-  let stopped = false;
-  const look = async (): Promise<void> => {
-    await refreshLaunches();
-    if (!stopped) timer = setTimeout(() => void look(), LIST_MS);
-  };
-  void look();
+  const stop = poll(refreshLaunches, LIST_MS);
   return () => {
-    stopped = true;
-    clearTimeout(timer);
+    stop();
     reading.clear();
   };
 }
