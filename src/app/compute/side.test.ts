@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { argmaxFlips, type Distribution, difference, rankOf, recordedSides, type Side } from "./side.ts";
+import { distributionOf as of } from "../../../test/support/distributions.ts";
+import { argmaxFlips, difference, rankOf, recordedSides, type Side } from "./side.ts";
 
 function side(key: string, ids: number[] | null, logprobs: number[], tokenizer: string | null = null): Side {
   return {
@@ -56,13 +57,6 @@ describe("recordedSides", () => {
 });
 
 describe("distributions", () => {
-  const of = (topIds: number[]): Distribution => ({
-    entropy: new Float32Array(2),
-    top: 2,
-    topIds: Uint32Array.from(topIds),
-    topLogprobs: new Float32Array(4),
-    texts: new Map(),
-  });
   it("knows the rank of a token among the most probable ones, and never guesses beyond them", () => {
     const known = of([5, 7, 9, 3]);
     expect([rankOf(known, 0, 5), rankOf(known, 0, 7), rankOf(known, 1, 3)]).toEqual([1, 2, 2]);

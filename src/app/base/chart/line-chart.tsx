@@ -2,7 +2,7 @@
 import { extent, line, scaleLinear } from "d3";
 import { useRef } from "react";
 import { useSize } from "../use-size.ts";
-import { tickText } from "./tick-text.ts";
+import { ValueAxis } from "./value-axis.tsx";
 
 export interface Series {
   name: string;
@@ -81,14 +81,7 @@ export function LineChart({
       </figcaption>
       {width > 0 && (
         <svg width={width} height={height} role="img" aria-label={`${title}: last values ${last.join(", ")}`}>
-          {y.ticks(4).map((tick) => (
-            <g key={tick} className="tick" transform={`translate(0,${y(tick)})`}>
-              <line x1={MARGIN.left} x2={width - MARGIN.right} />
-              <text x={MARGIN.left - 6} dy="0.32em" textAnchor="end">
-                {tickText(y, 4)(tick)}
-              </text>
-            </g>
-          ))}
+          <ValueAxis y={y} left={MARGIN.left} right={width - MARGIN.right} />
           {points.length > 0 &&
             ticks.map((tick) => (
               <text key={tick} className="tick-x" x={x(tick)} y={height - 16} textAnchor="middle">

@@ -3,7 +3,7 @@ import { area, line, scaleLinear } from "d3";
 import { memo, useDeferredValue, useMemo, useRef } from "react";
 import { decimate, type XY } from "../../base/chart/decimate.ts";
 import { smooth } from "../../base/chart/smooth.ts";
-import { tickText } from "../../base/chart/tick-text.ts";
+import { ValueAxis } from "../../base/chart/value-axis.tsx";
 import { shownName } from "../../base/text/shown-text.ts";
 import { useSize } from "../../base/use-size.ts";
 import { type CurvePoint, POINT_SHAPE, type ShownFigure, spread } from "./figures.ts";
@@ -102,14 +102,7 @@ const Curves = memo(function Curves({
   );
   return (
     <>
-      {y.ticks(4).map((tick) => (
-        <g key={tick} className="tick" transform={`translate(0,${y(tick)})`}>
-          <line x1={MARGIN.left} x2={width - MARGIN.right} />
-          <text x={MARGIN.left - 6} dy="0.32em" textAnchor="end">
-            {tickText(y, 4)(tick)}
-          </text>
-        </g>
-      ))}
+      <ValueAxis y={y} left={MARGIN.left} right={width - MARGIN.right} />
       <text className="tick-x" x={4} y={HEIGHT - 8}>
         step
       </text>

@@ -1,15 +1,7 @@
 import { expect, it } from "vitest";
-import { type Distribution, tokenPlace } from "../side.ts";
+import { distributionOf as of } from "../../../../test/support/distributions.ts";
+import { tokenPlace } from "../side.ts";
 import { furtherLogprobs, unknownListed } from "./known-distribution.ts";
-
-/** Two places, with two most probable tokens each. */
-const of = (topIds: number[]): Distribution => ({
-  entropy: new Float32Array(2),
-  top: 2,
-  topIds: Uint32Array.from(topIds),
-  topLogprobs: new Float32Array(4),
-  texts: new Map(),
-});
 
 const one = of([1, 2, 3, 4]);
 const other = of([2, 9, 3, 4]);
