@@ -9,7 +9,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join, } from "node:path";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { CONTRACT, TestRun } from "../../../test/support/launch-contract.ts";
 import { at, inLaunchFolders, PLACES, START } from "../../../test/support/launch-places.ts";
