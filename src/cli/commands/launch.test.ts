@@ -1,188 +1,21 @@
-/** `gcopd target` and `gcopd launch` with a program in the place of ssh, and a command line that is killed. */
+/** `gcopd launch` with a program in place of ssh, and a command line that is killed. */
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { delimiter, join, resolve } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { z } from "zod";
-import { buildCli, runCli, startCli } from "../../../test/support/cli.ts";
-import { fakeToken, startFakeSlurmRest } from "../../../test/support/fake-slurmrestd.ts";
+import { delimiter, join } from "node:path";
+import { describe, expect, it, vi } from "vitest";
+import { runCli, startCli } from "../../../test/support/cli.ts";
 import { modelFixture } from "../../../test/support/golden.ts";
 import {
-  eachInItsFolder,
-  inFolder,
-  train,
-  weights,
-  weightsOf,
-  writeConfig,
-} from "../../../test/support/train-runs.ts";
-import { PACKAGE } from "../../worker/package-root.ts";
+  add,
+  box,
+  cliScript,
+  fault,
+  follow,
+  inLaunchHome,
+  launched,
+} from "../../../test/support/launch-commands.ts";
+import { inFolder, train, weights, weightsOf, writeConfig } from "../../../test/support/train-runs.ts";
 
-const BIN = resolve(import.meta.dirname, "../../../test/support/launch-bin");
-
-let script: string;
-beforeAll(async () => {
-  script = await buildCli("launch");
-});
-afterAll(() => rmSync(join(script, ".."), { recursive: true, force: true }));
-eachInItsFolder();
-beforeEach(() => {
-  for (const name of ["ssh", "slurm", "ray", "kube", "scratch"]) mkdirSync(inFolder(name));
-  vi.stubEnv("PATH", [BIN, process.env.PATH].join(delimiter));
-  vi.stubEnv("FAKE_SSH", inFolder("ssh"));
-  vi.stubEnv("FAKE_SLURM", inFolder("slurm"));
-  vi.stubEnv("FAKE_RAY", inFolder("ray"));
-  vi.stubEnv("FAKE_KUBE", inFolder("kube"));
-  vi.stubEnv("XDG_CONFIG_HOME", inFolder("config"));
-  vi.stubEnv("XDG_DATA_HOME", inFolder("data"));
-  vi.stubEnv("SLURM_JWT", undefined);
-});
-afterEach(() => vi.unstubAllEnvs());
-
-const fault = (text: string) => writeFileSync(inFolder("ssh", "fault"), `${text}\n`);
-const add = (name: string, ...options: string[]) =>
-  runCli("target", "add", name, "--scratch", inFolder("scratch"), ...options);
-const box = (...options: string[]) =>
-  add("box", "--host", "box", "--gcopd", `'${process.execPath}' '${script}'`, ...options);
-const launched = () => readdirSync(inFolder("data", "gcopd", "launched"));
-const follow = (id: string) => runCli("launch", "follow", id, "--every", "0");
-
-describe("gcopd target", () => {
-  it("keeps targets in a file that only its owner reads, and names what does not fit", async () => {
-    expect(await box("--model", "qwen=/models/qwen", "--gpus", "2")).toMatchObject({ code: 0 });
-    const file = inFolder("config", "gcopd", "targets.json");
-    expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({
-      box: { host: "box", scheduler: "none", gpus: 2, models: { qwen: "/models/qwen" } },
-    });
-    expect((await runCli("target", "list")).out).toContain("| box    | box  ");
-    expect(await box()).toMatchObject({
-      code: 1,
-      err: expect.stringContaining(`${file}, box: already exists`),
-    });
-    expect(await box("--replace")).toMatchObject({ code: 0 });
-    expect(await add("b", "--host", "-oProxyCommand=x")).toMatchObject({
-      code: 1,
-      err: "gcopd: host: expected one plain word\n",
-    });
-    expect(await runCli("target", "add", "b", "--scratch", "relative")).toMatchObject({
-      code: 1,
-      err: "gcopd: scratch: expected an absolute path of plain characters\n",
-    });
-    expect(await add("b", "--partition", "gpu")).toMatchObject({
-      code: 1,
-      err: "gcopd: partition: counts only with scheduler slurm, which is missing\n",
-    });
-    expect(await add("b", "--user", "me")).toMatchObject({
-      code: 1,
-      err: "gcopd: user: counts only with host, which is missing\n",
-    });
-    expect(await runCli("target", "check", "c")).toMatchObject({
-      code: 1,
-      err: `gcopd: ${file}: no target "c"; it has box\n`,
-    });
-    writeFileSync(file, '{ "box": { "scratch": "/s", "password": "x" } }');
-    expect(await runCli("target", "list")).toMatchObject({
-      code: 1,
-      err: expect.stringContaining("password"),
-    });
-  });
-
-  it("check says for each step what was found or what to do", async () => {
-    await box("--scheduler", "slurm", "--gpus", "1", "--model", `a=${modelFixture("qwen3-a")}`);
-    const good = await runCli("target", "check", "box", "--json");
-    expect(good).toMatchObject({ code: 0 });
-    const steps = z.array(z.object({ step: z.string(), verdict: z.string() })).parse(JSON.parse(good.out));
-    const verdicts = Object.fromEntries(steps.map(({ step, verdict }) => [step, verdict]));
-    expect(verdicts).toMatchObject({
-      ...{ shell: "ok", tar: "ok", scratch: "ok", node: "ok", gcopd: "ok" },
-      ...{ sbatch: "ok", job: "ok", "model a": "ok" },
-    });
-
-    await box(
-      "--replace",
-      "--gcopd",
-      "no-such-gcopd",
-      "--model",
-      "a=/none",
-      "--module",
-      "cuda",
-      "--image",
-      "/none.sif",
-    );
-    const bad = await runCli("target", "check", "box");
-    expect(bad).toMatchObject({ code: 1 });
-    expect(bad.err).toContain("missing: ");
-    for (const [step, what] of [
-      ["modules", "see module avail"],
-      ["image", "/none.sif is not there"],
-      ["gcopd", "no-such-gcopd does not run: install gcopd there"],
-      ["model a", "there is no config.json in /none"],
-    ])
-      expect(bad.out).toMatch(new RegExp(`\\| ${step} +\\| missing \\| [^\\n]*${what}`));
-
-    // The run itself is started by `exec`, which takes no assignment before a command.
-    await add("env", "--gcopd", "A=b true");
-    expect((await runCli("target", "check", "env")).out).toMatch(/\| gcopd +\| missing \|/);
-
-    const cluster = (...options: string[]) =>
-      add("lab", "--replace", "--scheduler", "kubernetes", "--image", "lab/gcopd:1", ...options);
-    expect((await cluster()).err).toContain("claim: missing; expected the persistent volume claim");
-    expect((await cluster("--claim", "work", "--pod", "{")).code).toBe(1);
-    await cluster("--claim", "none");
-    expect((await runCli("target", "check", "lab")).out).toMatch(
-      /\| claim +\| missing \| there is no persistent volume claim none/,
-    );
-    await cluster("--claim", "work", "--resource", "memory=64Gi", "--pod", '{"nodeSelector":{"gpu":"h20"}}');
-    const inPod = await runCli("target", "check", "lab");
-    for (const step of ["kubectl", "rights", "job", "shell", "tar", "scratch"])
-      expect(inPod.out).toMatch(new RegExp(`\\| ${step} +\\| ok `));
-    expect(inPod.out).toMatch(
-      /\| claim +\| note +\| work is ReadWriteOnce: door and run must be on one node/,
-    );
-    writeFileSync(inFolder("kube", "powerless"), "");
-    expect((await runCli("target", "check", "lab")).out).toMatch(
-      /\| rights +\| missing \| you may not create jobs,/,
-    );
-    writeFileSync(inFolder("kube", "down"), "");
-    expect((await runCli("target", "check", "lab")).out).toMatch(
-      /\| kubectl +\| missing \| the cluster does not answer/,
-    );
-
-    mkdirSync(inFolder("bin"));
-    writeFileSync(inFolder("bin", "node"), "#!/bin/sh\necho v20.5.1\n");
-    chmodSync(inFolder("bin", "node"), 0o755);
-    vi.stubEnv("PATH", [inFolder("bin"), process.env.PATH].join(delimiter));
-    expect((await runCli("target", "check", "env")).out).toContain("v20.5.1: gcopd needs Node 20.11");
-
-    await add("cluster", "--scheduler", "ray", "--gpus", "1");
-    expect((await runCli("target", "check", "cluster")).out).toMatch(/\| ray +\| ok /);
-    writeFileSync(inFolder("ray", "down"), "");
-    expect((await runCli("target", "check", "cluster")).out).toMatch(
-      /\| ray +\| missing \| ConnectionError: Failed to connect to Ray .*: check that the cluster runs, and ray_address/,
-    );
-
-    const rest = await startFakeSlurmRest(inFolder("slurm"));
-    await add("rest", "--scheduler", "slurm", "--slurmrestd", rest.url, "--partition", "cpu", "--time", "30");
-    expect((await runCli("target", "check", "rest")).out).toMatch(
-      /\| slurmrestd +\| missing \| SLURM_JWT is not set, .*: export the token/,
-    );
-    vi.stubEnv("SLURM_JWT", fakeToken("me"));
-    const refused = await runCli("target", "check", "rest");
-    expect(refused.out).toMatch(/\| slurmrestd +\| ok +\| \S+ answers, API v0.0.42, as me/);
-    expect(refused.out).toMatch(/\| partition +\| missing \| .*Invalid partition name specified/);
-    expect(refused.out).not.toContain(fakeToken("me"));
-    await rest.close();
-    expect(
-      await add("rest", "--replace", "--scheduler", "slurm", "--slurmrestd", rest.url, "--sbatch=--nice=9"),
-    ).toMatchObject({
-      code: 1,
-      err: expect.stringContaining("--nice=9 cannot be asked of slurmrestd: expected one of --mem=…"),
-    });
-
-    fault("unknown-key");
-    const unreached = await runCli("target", "check", "box");
-    expect(unreached.out).toContain("connect once by hand (ssh box)");
-    expect(unreached.err).toBe("gcopd: target box: missing: shell\n");
-  });
-});
+inLaunchHome();
 
 describe("gcopd launch", () => {
   it("trains on the target to the numbers of a run here; files go along, its output and results come back", async () => {
@@ -291,7 +124,7 @@ describe("gcopd launch", () => {
     mkdirSync(inFolder("elsewhere"));
     await runCli(
       ...["target", "add", "other", "--scratch", inFolder("elsewhere"), "--host", "other"],
-      ...["--gcopd", `'${process.execPath}' '${script}'`, "--model", `student=${model}`],
+      ...["--gcopd", `'${process.execPath}' '${cliScript()}'`, "--model", `student=${model}`],
     );
     const config = writeConfig({ student: "target:student" });
     // Ended by its budget before the first step, whatever the machine's speed.
@@ -306,7 +139,7 @@ describe("gcopd launch", () => {
     if (kill !== null) {
       rmSync(inFolder("ssh", "calls"));
       fault(kill);
-      expect(await startCli(script, resume).ended).toMatchObject({ signal: "SIGKILL" });
+      expect(await startCli(cliScript(), resume).ended).toMatchObject({ signal: "SIGKILL" });
       rmSync(inFolder("ssh", "fault"), { force: true });
     }
     const again = await runCli(...resume);
@@ -400,7 +233,7 @@ describe("gcopd launch", () => {
     chmodSync(inFolder("bin", "tar"), 0o755);
     const path = process.env.PATH;
     vi.stubEnv("PATH", [inFolder("bin"), path].join(delimiter));
-    const { ended } = startCli(script, ["launch", "--target", "box", "--config", writeConfig()]);
+    const { ended } = startCli(cliScript(), ["launch", "--target", "box", "--config", writeConfig()]);
     expect(await ended).toMatchObject({ signal: "SIGKILL" });
     vi.stubEnv("PATH", path);
     const [id = ""] = launched();
@@ -479,7 +312,7 @@ describe("gcopd launch", () => {
     ])("at connection %i, %s: resumed, it begins once", async (call, how, listed) => {
       await box("--scheduler", scheduler);
       fault(`at:${call}:${how}`);
-      const { ended } = startCli(script, ["launch", "--target", "box", "--config", writeConfig()]);
+      const { ended } = startCli(cliScript(), ["launch", "--target", "box", "--config", writeConfig()]);
       expect(await ended).toMatchObject({ signal: "SIGKILL" });
       const [id = "", ...others] = launched();
       expect(others).toEqual([]);
@@ -497,8 +330,4 @@ describe("gcopd launch", () => {
       expect(starts).toHaveLength(1);
     });
   });
-});
-
-it("has the version that check compares", async () => {
-  expect((await runCli("--version")).out).toBe(`${PACKAGE.version}\n`);
 });
