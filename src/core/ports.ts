@@ -148,12 +148,16 @@ export interface TrainItem {
   decision: number;
   promptIds: readonly number[];
   responseIds: readonly number[];
-  /** log q^R of each response token, from the frozen teacher. */
-  teacherLogprobs: ArrayLike<number>;
+  /** log q^R of each response token, from the frozen teacher; null where no teacher was asked. */
+  teacherLogprobs: ArrayLike<number> | null;
   /** log p_old of each response token, from the rollout policy; null: the student itself, before this step (ρ = 1). */
   rolloutLogprobs: ArrayLike<number> | null;
-  /** w = 1/(N L_e), the same for each token of one episode. */
+  /** The weight of each of its tokens: w = 1/(N L_e), unless its stage weighs otherwise. */
   weight: number;
+  /** Factor c of the teacher's signal in the advantage, A = c·(log q^R − log p_θ) + r; 1 when absent. */
+  teacherScale?: number;
+  /** What the task's reward adds to the advantage of each token, r; 0 when absent. */
+  rewardAdvantage?: number;
 }
 
 /** AdamW with a bound on the global gradient norm, and the clipping radius of Eq. (9). */

@@ -121,7 +121,8 @@ export class ToyModel implements Trainer {
     const reports = items.map((item) => {
       const logprobs = this.logprobs(item.promptIds, item.responseIds);
       const rollout = item.rolloutLogprobs ?? logprobs;
-      const part = responseObjective(logprobs, item.teacherLogprobs, rollout, item.weight, settings.clip);
+      const { teacherLogprobs, weight } = item;
+      const part = responseObjective(logprobs, teacherLogprobs, rollout, weight, settings.clip, item);
       loss += part.loss;
       tokens += logprobs.length;
       item.responseIds.forEach((id, i) => {

@@ -11,7 +11,7 @@ export function writeBatch(path: string, { step, decisions }: BatchTokens, codec
     ids,
     tokens: ids.map((id) => codec.decode([id])),
     logprobs: [...decision.logprobs],
-    teacher_logprobs: [...decision.teacherLogprobs],
+    teacher_logprobs: decision.teacherLogprobs === null ? null : [...decision.teacherLogprobs],
     ratio: [...decision.ratio],
     advantage: [...decision.advantage],
     clipped: [...decision.clipped],

@@ -5,16 +5,16 @@ import type { StepReport, TrainItem } from "../ports.ts";
 export interface DecisionTokens {
   episode: string;
   decision: number;
-  /** w = 1/(N·L_e), the same for each token of an episode. */
+  /** The weight of each of its tokens, w = 1/(N·L_e) unless its stage weighs otherwise. */
   weight: number;
   ids: number[];
   /** log p_θ. */
   logprobs: Float32Array;
-  /** log q^R, of the teacher. */
-  teacherLogprobs: Float32Array;
+  /** log q^R, of the teacher; null where none was asked. */
+  teacherLogprobs: Float32Array | null;
   /** ρ = p_θ / p_old. */
   ratio: Float32Array;
-  /** A = log q^R − log p_θ. */
+  /** A = log q^R − log p_θ, or what its stage makes of it. */
   advantage: Float32Array;
   /** 1 where the clipped branch was taken and the token gives no gradient. */
   clipped: Uint8Array;
@@ -42,7 +42,7 @@ export function batchTokens(step: number, items: readonly TrainItem[], report: S
         weight,
         ids: [...responseIds],
         logprobs,
-        teacherLogprobs: Float32Array.from(teacherLogprobs),
+        teacherLogprobs: teacherLogprobs === null ? null : Float32Array.from(teacherLogprobs),
         ratio,
         advantage,
         clipped,

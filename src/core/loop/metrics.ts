@@ -14,14 +14,17 @@ export interface StepMetrics {
   sequenceTokens: number;
   /** Share of tokens in [0, 1] whose clipped branch was taken. */
   clipFraction: number;
-  /** Mean of A over tokens; its negative estimates KL(p_θ ‖ q^R) on the student's own samples. Nats a token. */
+  /**
+   * Mean of A over tokens, nats. Where A is the teacher's signal alone, its negative estimates KL(p_θ ‖ q^R) on the
+   * student's own samples.
+   */
   meanAdvantage: number;
   /** Mean of |A| over tokens, nats. */
   meanAbsoluteAdvantage: number;
   /** Mean of log p_θ over tokens, nats. */
   meanLogprob: number;
-  /** Mean of log q^R over tokens, nats. */
-  meanTeacherLogprob: number;
+  /** Mean of log q^R over tokens, nats; null where no teacher was asked. */
+  meanTeacherLogprob: number | null;
   /** Σ w A log p_θ: what a step under the objective's sign moves up while A is held. */
   alignment: number;
   /** Mean of ρ − 1 − log ρ over tokens: an estimate of KL(p_old ‖ p_θ) that is never negative. Nats a token. */
@@ -51,7 +54,7 @@ export function stepMetrics(items: readonly TrainItem[], report: StepReport): St
       advantageSum += tokenAdvantage;
       absoluteSum += Math.abs(tokenAdvantage);
       logprobSum += logprob;
-      teacherSum += teacherLogprobs[i]!;
+      if (teacherLogprobs !== null) teacherSum += teacherLogprobs[i]!;
       alignment += weight * tokenAdvantage * logprob;
       kl += ratio - 1 - Math.log(ratio);
     }
@@ -68,7 +71,9 @@ export function stepMetrics(items: readonly TrainItem[], report: StepReport): St
     meanAdvantage: mean(advantageSum),
     meanAbsoluteAdvantage: mean(absoluteSum),
     meanLogprob: mean(logprobSum),
-    meanTeacherLogprob: mean(teacherSum),
+    meanTeacherLogprob: items.some(({ teacherLogprobs }) => teacherLogprobs === null)
+      ? null
+      : mean(teacherSum),
     alignment,
     rolloutKl: mean(kl),
   };

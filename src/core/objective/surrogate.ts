@@ -1,4 +1,5 @@
 /** The clipped policy-gradient surrogate of Eq. (9) and its derivative in log p_θ, a token at a time and in f64. */
+import type { TrainItem } from "../ports.ts";
 import { advantage } from "./feedback.ts";
 
 /** ρ = p_θ / p_old = exp(log p_θ − log p_old), defined with Eq. (9). Infinite when the difference overflows. */
@@ -33,7 +34,7 @@ export function clippedSurrogate(ratio: number, tokenAdvantage: number, clip: nu
 /** What one response contributes to Eq. (9). Arrays are [response tokens]. */
 export interface ResponseObjective {
   ratio: Float64Array;
-  /** A^R of Eq. (8), from the current actor. */
+  /** A^R of Eq. (8), from the current actor; with the terms of `AdvantageTerms` where there are some. */
   advantage: Float64Array;
   objective: Float64Array;
   /** 1 where the clipped branch was taken. */
@@ -44,29 +45,51 @@ export interface ResponseObjective {
   loss: number;
 }
 
+/** How a response's advantage differs from Eq. (8). */
+export type AdvantageTerms = Pick<TrainItem, "teacherScale" | "rewardAdvantage">;
+
+/**
+ * A = c·A^R + r: the teacher's signal of Eq. (8) and what the task's reward adds. Without terms it is Eq. (8).
+ *
+ * @param teacher log q^R; null gives no teacher's signal
+ * @throws RangeError when the lengths differ
+ */
+export function mixedAdvantage(
+  teacher: ArrayLike<number> | null,
+  current: ArrayLike<number>,
+  { teacherScale = 1, rewardAdvantage = 0 }: AdvantageTerms = {},
+): Float64Array {
+  if (teacher === null) return new Float64Array(current.length).fill(rewardAdvantage);
+  const signal = advantage(teacher, current);
+  if (teacherScale === 1 && rewardAdvantage === 0) return signal;
+  return signal.map((token) => teacherScale * token + rewardAdvantage);
+}
+
 /**
  * Eq. (9) over one response, with a constant token weight.
  *
  * @param current log p_θ, the current actor
- * @param teacher log q^R
+ * @param teacher log q^R; null where no teacher was asked
  * @param rollout log p_old
  * @param weight w = 1/(N·L_e)
  * @param clip ε
+ * @param terms of the advantage
  * @throws RangeError when the lengths differ
  */
 export function responseObjective(
   current: ArrayLike<number>,
-  teacher: ArrayLike<number>,
+  teacher: ArrayLike<number> | null,
   rollout: ArrayLike<number>,
   weight: number,
   clip: number,
+  terms: AdvantageTerms = {},
 ): ResponseObjective {
   const n = current.length;
   if (rollout.length !== n)
     throw new RangeError(`${rollout.length} rollout log-probabilities for ${n} tokens`);
   const result: ResponseObjective = {
     ratio: new Float64Array(n),
-    advantage: advantage(teacher, current),
+    advantage: mixedAdvantage(teacher, current, terms),
     objective: new Float64Array(n),
     clipped: new Uint8Array(n),
     coefficients: new Float64Array(n),

@@ -110,6 +110,7 @@ export class ModelTrainer extends ModelScorer implements Trainer {
             rolloutLogprobs ?? logprobs,
             weight,
             settings.clip,
+            item,
           );
           loss += part.loss;
           tokens += logprobs.length;

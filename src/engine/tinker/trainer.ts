@@ -246,6 +246,7 @@ export class TinkerTrainer implements Trainer {
         rolloutLogprobs ?? logprobs,
         weight,
         settings.clip,
+        item,
       );
       loss += found.loss;
       reports.push({

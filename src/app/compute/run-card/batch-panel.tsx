@@ -55,7 +55,8 @@ export function BatchPanel({ run }: { run: Run }) {
             Step {batch.step}, decision{" "}
             <select value={at} onChange={(event) => setAt(Number(event.target.value))}>
               {batch.decisions.map((each, n) => (
-                <option key={`${each.episode} ${each.decision}`} value={n}>
+                // biome-ignore lint/suspicious/noArrayIndexKey: a decision may have two responses
+                <option key={n} value={n}>
                   {shownName(each.episode, 80)}, {each.decision}
                 </option>
               ))}
@@ -98,7 +99,9 @@ function TokenRows({ decision }: { decision: BatchDecision }) {
                   <code>{shortToken(piece)}</code>
                 </th>
                 <td className="number">{probability(decision.logprobs[i]!)}</td>
-                <td className="number">{probability(decision.teacherLogprobs[i]!)}</td>
+                <td className="number">
+                  {decision.teacherLogprobs === null ? "–" : probability(decision.teacherLogprobs[i]!)}
+                </td>
                 <td className="number">
                   <span className={`advantage-bar ${advantage < 0 ? "down" : "up"}`} aria-hidden="true">
                     <svg width="60" height="8" aria-hidden="true">

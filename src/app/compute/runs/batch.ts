@@ -9,7 +9,7 @@ export interface BatchDecision
   /** Text of each token. */
   pieces: string[];
   logprobs: ArrayLike<number>;
-  teacherLogprobs: ArrayLike<number>;
+  teacherLogprobs: ArrayLike<number> | null;
   ratio: ArrayLike<number>;
   advantage: ArrayLike<number>;
   clipped: ArrayLike<number>;
@@ -36,7 +36,7 @@ const row = z.object({
   ids: z.array(z.int().min(0)),
   tokens: z.array(z.string()),
   logprobs: figures,
-  teacher_logprobs: figures,
+  teacher_logprobs: figures.nullable(),
   ratio: figures,
   advantage: figures,
   clipped: figures,
@@ -65,8 +65,9 @@ function readDecision(text: string, line: number): BatchDecision {
   const read = readLine(row, text, line);
   const { length } = read.ids;
   for (const key of LISTS) {
-    if (read[key].length !== length)
-      throw new InputError(`expected ${length} entries, as many as ids, received ${read[key].length}`, {
+    const found = read[key]?.length ?? length;
+    if (found !== length)
+      throw new InputError(`expected ${length} entries, as many as ids, received ${found}`, {
         file: FILE,
         line,
         key,
