@@ -50,7 +50,7 @@ const loopEvent = z.discriminatedUnion("type", [
     steps: count,
     // Runs of an earlier version did not tell it.
     unit: z.enum(["episode", "task"]).optional(),
-    teacher: model,
+    teacher: model.nullable(),
     student: model,
     resumedFrom: count.nullable(),
     // Runs of an earlier version had none.
@@ -67,6 +67,7 @@ const loopEvent = z.discriminatedUnion("type", [
   z.object({ type: z.literal("step"), ...at }),
   z.object({ type: z.literal("rollout"), ...at, episodes: count, successes: count }),
   z.object({ type: z.literal("excluded"), ...at, episodes: z.array(z.unknown()), of: count, steps: count }),
+  z.object({ type: z.literal("bridged"), ...at, accepted: count, refused: count, invalid: count }),
   z.object({ type: z.literal("scored"), ...at, contextTokens: count, seconds: figure }),
   z.object({
     type: z.literal("updated"),

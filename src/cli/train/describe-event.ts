@@ -8,14 +8,17 @@ import { servedWords } from "../../engine/remote/index.ts";
 
 const figure = (value: number): string => (value === 0 ? "0" : value.toPrecision(4));
 
-function modelWords(teacher: EngineInfo, student: EngineInfo): string {
+function modelWords(teacher: EngineInfo | null, student: EngineInfo): string {
+  const own = teacher !== null && teacher.served === undefined;
   const words =
-    teacher.served === undefined
-      ? `teacher ${teacher.parameters} parameters, student`
-      : `teacher ${servedWords(teacher)}; student`;
+    teacher === null
+      ? "no teacher; student"
+      : own
+        ? `teacher ${teacher.parameters} parameters, student`
+        : `teacher ${servedWords(teacher)}; student`;
   if (student.served !== undefined) return `${words} ${servedWords(student)}`;
   const { parameters, device, adapter, dtype } = student;
-  return `${words}${teacher.served === undefined ? "" : " parameters"} ${parameters}, on ${device} (${adapter}), ${dtype}`;
+  return `${words}${own ? "" : " parameters"} ${parameters}, on ${device} (${adapter}), ${dtype}`;
 }
 
 /** One line for a person, or null for events that say nothing new on a terminal. */
@@ -40,8 +43,14 @@ export function describeEvent(event: TrainEvent): string | null {
       const shown = evidence.kind === "none" ? "no evidence" : `evidence: ${evidence.control}`;
       return `stage ${stage + 1}, ${name}: ${epochs} epoch${epochs === 1 ? "" : "s"}, ${shown}`;
     }
-    case "rollout":
-      return `  sampled ${event.episodes} episodes, ${event.decisions} decisions, ${event.successes} successful`;
+    case "rollout": {
+      const { episodes, decisions, successes, replayed, depth } = event;
+      return (
+        `  sampled ${episodes} episodes, ${decisions} decisions, ${successes} successful` +
+        `${replayed === undefined ? "" : `, behind ${replayed} replayed decisions`}` +
+        `${depth === undefined ? "" : `, cut after ${depth} decisions`}`
+      );
+    }
     case "excluded": {
       const { episodes, of } = event;
       const named = episodes.map(({ episode, reason }) =>
@@ -59,6 +68,10 @@ export function describeEvent(event: TrainEvent): string | null {
         `  scored ${event.decisions} decisions, ${event.tokens} tokens in ${event.seconds.toFixed(1)} s` +
         ` (successful references ${event.successReferences}, failed ${event.failureReferences})${policy}${cut}`
       );
+    }
+    case "bridged": {
+      const { accepted, refused, invalid, seconds } = event;
+      return `  bridges: ${accepted} accepted, ${refused} refused, ${invalid} invalid in ${seconds.toFixed(1)} s`;
     }
     case "updated": {
       const { metrics, step, seconds } = event;

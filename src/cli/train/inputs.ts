@@ -2,7 +2,14 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { InputError } from "../../core/errors.ts";
-import { configuredMethod, isServed, type TextCodec, type TrainConfig } from "../../core/loop/index.ts";
+import {
+  configuredMethod,
+  configuredTeacher,
+  isServed,
+  STUDENT_TEACHER,
+  type TextCodec,
+  type TrainConfig,
+} from "../../core/loop/index.ts";
 import { type Method, stagesTaken } from "../../core/method/method.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";
 import { openFolder } from "../../engine/native/node-folder.ts";
@@ -60,7 +67,9 @@ export async function readInputs({
     const episodes = games === null ? await readEpisodes(config, configFile) : [];
     const tokenizer = await runTokenizer(config, configFile, onNote);
     const parent = config.parent === undefined ? null : await openParent(config.parent, config, method);
-    const retrieves = stagesTaken(method).some(({ evidence }) => evidence.kind !== "none");
+    const retrieves = stagesTaken(method).some(
+      ({ evidence, sampling }) => evidence.kind !== "none" || sampling?.kind === "prefix",
+    );
     const trainedOn = games?.tasks ?? episodes;
     const { read, close } = await openSources(config, trainedOn, retrieves ? onNote : () => undefined);
     const closeAll = async () => {
@@ -105,10 +114,13 @@ export interface RunTokenizer {
  * another one must read the same ids.
  */
 async function runTokenizer(
-  { tokenizer: named, student, teacher, calibrate_with: own, end_of_turn: endOfTurn = true }: TrainConfig,
+  config: TrainConfig,
   configFile: string,
   onNote: (note: string) => void,
 ): Promise<RunTokenizer> {
+  const { tokenizer: named, student, calibrate_with: own, end_of_turn: endOfTurn = true } = config;
+  const asked = configuredTeacher(config) ?? STUDENT_TEACHER;
+  const teacher = asked === STUDENT_TEACHER ? student : asked;
   const has = (folder: string) => existsSync(join(folder, "tokenizer.json"));
   const missing = (message: string) => new InputError(message, { file: configFile, key: "tokenizer" });
   const folder = named ?? student;

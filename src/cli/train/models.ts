@@ -12,14 +12,15 @@ import { modelDigest } from "./fingerprint.ts";
 import type { TrainingInputs } from "./inputs.ts";
 import { plannedRun } from "./plan.ts";
 import { servedStudent } from "./served-student.ts";
-import { openTeacher } from "./teacher.ts";
+import { openTeacher, teacherOf } from "./teacher.ts";
 import type { TrainingRun } from "./training-run.ts";
 
 /** Milliseconds more before each further attempt to open a device again. */
 const DEVICE_PAUSE = 2000;
 
 export interface Models {
-  teacher: Scorer;
+  /** Null where no stage asks one. */
+  teacher: Scorer | null;
   reopen: TrainOptions["reopen"];
   openStudent: TrainOptions["openStudent"];
   /** Lets a server delete its checkpoint of a path. */
@@ -39,7 +40,7 @@ export async function withModels<R>(
   const { device, compute, cards, teacher_dtype: weights } = config;
   let opened = await openCompute({ device, compute, cards, onNote });
   const { kind } = opened;
-  let teacher: Scorer;
+  let teacher: Scorer | null;
   let passes: { teacher?: PassOptions; student?: PassOptions } = {};
   try {
     const limit = limitBytes(config.memory_limit_gib);
@@ -50,7 +51,8 @@ export async function withModels<R>(
       // What is told when memory runs out is what both need.
       passes = { teacher: { ...teacher, plan }, student: { ...student, plan } };
     }
-    const served = isServed(config.teacher);
+    const named = teacherOf(config, inputs);
+    const served = isServed(named ?? undefined);
     const student = await servedStudent(run, inputs, opened);
     teacher = await openTeacher(run, inputs, opened, passes.teacher);
     return await work({
@@ -79,9 +81,13 @@ export async function withModels<R>(
       forget: async (path) => student?.forget(path),
       fingerprint: {
         // A server may move, and its program may be another: what it answers is compared instead.
-        teacher: served
-          ? sha256Hex(`served: ${teacher.info.model}`)
-          : await modelDigest(openFolder(config.teacher)),
+        ...(named === null || teacher === null
+          ? {}
+          : {
+              teacher: served
+                ? sha256Hex(`served: ${teacher.info.model}`)
+                : await modelDigest(openFolder(named)),
+            }),
         student: await modelDigest(openFolder(config.student)),
         ...(parent === null ? {} : { parent: parent.digest }),
         ...(student === null ? {} : { tinker: student.digest }),

@@ -15,7 +15,7 @@ import { checkPlan, combinePlans } from "../../tensor/index.ts";
 import { type Compute, openCompute } from "../engine/compute.ts";
 import { limitBytes } from "../engine/memory-options.ts";
 import type { TrainingInputs } from "./inputs.ts";
-import { openTeacher } from "./teacher.ts";
+import { openTeacher, teacherOf } from "./teacher.ts";
 import type { TrainingRun } from "./training-run.ts";
 
 /** Tells what the run would need, and with `probe` its time: nothing is written. */
@@ -59,10 +59,11 @@ async function probeOn(
   run: TrainingRun,
   inputs: TrainingInputs,
   passes: { teacher: PassOptions; student: PassOptions },
-): Promise<RunProbe> {
+): Promise<RunProbe | null> {
   const { config, onNote, signal } = run;
   const { method, parent, episodes, tokenizer, sources } = inputs;
   const teacher = await openTeacher(run, inputs, opened, passes.teacher);
+  if (teacher === null) return null;
   try {
     const student = await opened.openTrainer(parent?.name ?? config.student, {
       optimizer: "ignore",
@@ -98,6 +99,8 @@ export async function plannedRun(
   { method, parent, episodes, games, tokenizer: { codec }, sources }: TrainingInputs,
   { device }: Compute,
 ) {
+  const named = teacherOf(config, { parent });
+  const teacherFolder = named === null || isServed(named) ? null : named;
   const { work, ...lengths } = await runLengths({
     episodes,
     played: games?.tasks.map(({ environment }) => environment),
@@ -109,19 +112,21 @@ export async function plannedRun(
   });
   const limit = limitBytes(config.memory_limit_gib);
   if (config.tinker !== undefined) {
-    const teacher = isServed(config.teacher)
-      ? null
-      : await planJob(device, openFolder(config.teacher), {
-          ...{ kind: "score", weights: config.teacher_dtype, limit },
-          ...lengths.teacher,
-        });
+    const teacher =
+      teacherFolder === null
+        ? null
+        : await planJob(device, openFolder(teacherFolder), {
+            ...{ kind: "score", weights: config.teacher_dtype, limit },
+            ...lengths.teacher,
+          });
     const plan = combinePlans(teacher === null ? {} : { teacher: teacher.plan });
     return { plan, teacher, student: null, work };
   }
   const planned = await planTraining(device, {
-    teacher: isServed(config.teacher)
-      ? null
-      : { folder: openFolder(config.teacher), weights: config.teacher_dtype, ...lengths.teacher },
+    teacher:
+      teacherFolder === null
+        ? null
+        : { folder: openFolder(teacherFolder), weights: config.teacher_dtype, ...lengths.teacher },
     student: { folder: openFolder(parent?.name ?? config.student), ...lengths.student },
     limit,
   });

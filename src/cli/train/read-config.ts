@@ -2,9 +2,12 @@ import { checkOf } from "../../core/errors.ts";
 import {
   checkTrainConfig,
   isServed,
+  STUDENT_TEACHER,
   type TrainConfig,
   trainConfigSchema,
 } from "../../core/loop/train-config.ts";
+import { METHOD_IDS, methodSchema } from "../../core/method/index.ts";
+import { isOneOf } from "../../core/one-of.ts";
 import { absoluteFrom, absoluteModel, readConfigFile } from "../config-file.ts";
 import { resolvedEnvironment, withPlace } from "../live/read-play-config.ts";
 
@@ -14,14 +17,17 @@ const FOLDERS = ["parent", "tokenizer"] as const;
 const MODELS = ["teacher", "student", "calibrate_with"] as const;
 
 /**
- * Reads a training config. Its paths are taken from the folder of the file.
+ * Reads a training config, with the file of its method. Its paths are taken from the folder of the file.
  *
  * @throws InputError that names file and key
  */
 export async function readTrainConfig(file: string): Promise<TrainConfig> {
   const config = await readConfigFile(trainConfigSchema, file);
-  checkOf(file, () => checkTrainConfig(config));
   const absolute = absoluteFrom(file);
+  const { method } = config;
+  if (typeof method === "string" && !isOneOf(METHOD_IDS, method))
+    config.method = await readConfigFile(methodSchema, absolute(method));
+  checkOf(file, () => checkTrainConfig(config));
   for (const key of FILES) {
     const named = config[key];
     if (named !== undefined) config[key] = typeof named === "string" ? absolute(named) : named.map(absolute);
@@ -35,7 +41,8 @@ export async function readTrainConfig(file: string): Promise<TrainConfig> {
   }
   for (const key of MODELS) {
     const named = config[key];
-    if (named === undefined || (key === "teacher" && isServed(named))) continue;
+    if (named === undefined) continue;
+    if (key === "teacher" && (isServed(named) || named === STUDENT_TEACHER)) continue;
     config[key] = absoluteModel(file, key)(named);
   }
   return config;

@@ -71,7 +71,7 @@ async function withLocalModels({
   const { teacher, student, calibrate_with: own } = config;
   return {
     ...config,
-    teacher: await local(teacher),
+    ...(teacher === undefined ? {} : { teacher: await local(teacher) }),
     student: await local(student),
     ...(own === undefined ? {} : { calibrate_with: await local(own) }),
   };
@@ -141,6 +141,7 @@ async function trainInFolder(
             ...(parent === null ? {} : { parent: { name: parent.name, step: parent.step } }),
             openStudent,
             contexts: libraryContexts({ sources, codec: tokenizer.codec, limit: config.evidence_tokens }),
+            sources,
             ...(evaluate === undefined || evaluation === null
               ? {}
               : { evaluation: configuredEvaluation(evaluate, evaluation) }),

@@ -4,7 +4,15 @@ import { join } from "node:path";
 import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
 import { parseJsonText } from "../../core/json.ts";
-import { batchRows, isFreshRun, isServed, liveRollout } from "../../core/loop/index.ts";
+import {
+  batchRows,
+  configuredTeacher,
+  isFreshRun,
+  isServed,
+  liveRollout,
+  STUDENT_TEACHER,
+  type TrainConfig,
+} from "../../core/loop/index.ts";
 import { tryReset } from "../../core/loop/try-reset.ts";
 import type { ScoreRequest, Scorer } from "../../core/ports.ts";
 import type { PassOptions } from "../../engine/native/index.ts";
@@ -20,15 +28,23 @@ import { newestCheckpoint } from "./checkpoints.ts";
 import type { TrainingInputs } from "./inputs.ts";
 import type { TrainingRun } from "./training-run.ts";
 
+/** The teacher's folder, its address where a server runs it, or null where no stage asks one. */
+export function teacherOf(config: TrainConfig, { parent }: Pick<TrainingInputs, "parent">): string | null {
+  const teacher = configuredTeacher(config);
+  return teacher === STUDENT_TEACHER ? (parent?.name ?? config.student) : teacher;
+}
+
 /** @throws InputError when it cannot be opened, does not fit the tokenizer, or is a server that is not to be trusted */
 export async function openTeacher(
   run: TrainingRun,
   inputs: TrainingInputs,
   compute: Compute,
   passes: PassOptions | undefined,
-): Promise<Scorer> {
-  const { teacher: named, teacher_dtype: weights } = run.config;
-  if (isServed(named)) return servedTeacher(run, inputs, compute);
+): Promise<Scorer | null> {
+  const { teacher_dtype: weights } = run.config;
+  const named = teacherOf(run.config, inputs);
+  if (named === null) return null;
+  if (isServed(named)) return servedTeacher(run, inputs, compute, named);
   const teacher = await compute.openScorer(named, { weights, ...passes, signal: run.signal });
   inputs.tokenizer.fits("teacher", { name: named, vocabulary: teacher.info.vocabulary });
   return teacher;
@@ -64,9 +80,14 @@ const recordSchema = z.strictObject({
 type TeacherRecord = z.infer<typeof recordSchema>;
 
 /** A run that goes on scores the decisions of its start again. */
-async function servedTeacher(run: TrainingRun, inputs: TrainingInputs, compute: Compute): Promise<Scorer> {
+async function servedTeacher(
+  run: TrainingRun,
+  inputs: TrainingInputs,
+  compute: Compute,
+  url: string,
+): Promise<Scorer> {
   const { config, out, onNote, signal } = run;
-  const { teacher: url, teacher_model: name, calibrate_with: folder, teacher_dtype: weights } = config;
+  const { teacher_model: name, calibrate_with: folder, teacher_dtype: weights } = config;
   const { writer, fits } = inputs.tokenizer;
   let vocabulary = writer.vocabularySize;
   if (folder !== undefined) {

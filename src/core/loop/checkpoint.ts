@@ -16,6 +16,8 @@ export interface CheckpointState {
   position: Position;
   /** Short name of a part of the run → SHA-256 of its content. */
   fingerprint: Record<string, string>;
+  /** TurnOPD's moving average of the depth, after the stage's last probe; absent where there was none. */
+  depth?: { stage: number; average: number };
   /** What the student achieved, and the seconds that measuring it took; absent where it was not measured. */
   evaluation?: EvaluationResults & { seconds: number };
 }

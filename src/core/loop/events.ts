@@ -25,7 +25,8 @@ export type TrainEvent =
       batchSize: number;
       /** Optimizer steps of the student at the end, those of a parent run included. */
       steps: number;
-      teacher: EngineInfo;
+      /** Null where no stage asks one. */
+      teacher: EngineInfo | null;
       student: EngineInfo;
       /** The run that this one begins from, and the optimizer steps that its student has had; null where there is none. */
       parent: ParentRun | null;
@@ -57,8 +58,15 @@ export type TrainEvent =
       decisions: number;
       successes: number;
       ended: Record<string, number>;
+      /** Decisions that were replayed before the student's first ones; absent where the stage replays none. */
+      replayed?: number;
+      /** Decisions after which the stage cuts these episodes, where the horizon did not; absent where it cuts none. */
+      depth?: number;
     } & At)
-  /** Episodes that ended for technical reasons and are not part of the update: N of 1/(N·L_e) counts the others. */
+  /**
+   * Episodes that are not part of the update, since they ended for technical reasons or before the student had a turn: N
+   * of 1/(N·L_e) counts the others.
+   */
   | ({
       type: "excluded";
       /** With the reason where it is known. */
@@ -70,6 +78,8 @@ export type TrainEvent =
     } & At)
   /** The teacher scored the batch. */
   | ({ type: "scored"; seconds: number } & ScoredBatch & At)
+  /** Bridges of this batch were tried: what became of them. Those that are accepted join the update. */
+  | ({ type: "bridged"; accepted: number; refused: number; invalid: number; seconds: number } & At)
   | ({ type: "updated"; metrics: StepMetrics; seconds: number; tokensPerSecond: number } & At)
   /**
    * The student after `step` steps was measured on fixed tasks. A run that goes on after this very step tells it again,

@@ -45,7 +45,7 @@ export interface PlayTask {
   open(): Promise<OpenedTask>;
   /** Reads the action out of a response to `observation`; null when the response is malformed. */
   parse(response: string, observation: string): string | null;
-  /** What was played of it before an interruption; where it does not replay, the episode begins from its start. */
+  /** What was played of it before: it is played again, and the episode goes on. */
   begun?: Progress;
 }
 
@@ -55,6 +55,8 @@ export interface Progress {
   decisions: readonly EpisodeDecision[];
   /** [decisions + 1] replies that are not decisions, before each decision and, last, since. */
   attempts: readonly (readonly Attempt[])[];
+  /** Where these do not replay, the episode has ended for a technical reason. It begins from its start when absent. */
+  required?: boolean;
 }
 
 /** An episode that has ended. */
@@ -95,22 +97,17 @@ export async function beginEpisode(
   { task, opened }: Pick<LiveEpisode, "task" | "opened">,
   onPlayed: (event: PlayEvent) => void = () => undefined,
 ): Promise<LiveEpisode> {
-  const resumed = await resume({ task, opened });
-  if (resumed !== null) return resumed;
-  const start = await tryReset(opened.environment, task.task);
   const live = { task, opened, decisions: [], attempts: [[]] };
+  const resumed = task.begun === undefined ? null : await resumeEpisode(task, opened, task.begun);
+  if (resumed !== null && !("unanswered" in resumed)) return resumed;
+  if (resumed !== null && task.begun?.required === true)
+    return { ...live, start: NOT_STARTED, turn: NOT_STARTED, ended: unanswered(resumed) };
+  const start = await tryReset(opened.environment, task.task);
   if ("unanswered" in start)
     return { ...live, start: NOT_STARTED, turn: NOT_STARTED, ended: unanswered(start) };
   onPlayed({ type: "start", episode: task.episode, initialObservation: start.observation });
   const started: LiveEpisode = { ...live, start, turn: start, ended: null };
   return { ...started, ended: endOf(started) };
-}
-
-/** The episode as an interruption left it; null where nothing was begun, or what was does not replay. */
-async function resume({ task, opened }: Pick<LiveEpisode, "task" | "opened">): Promise<LiveEpisode | null> {
-  if (task.begun === undefined) return null;
-  const resumed = await resumeEpisode(task, opened, task.begun);
-  return "unanswered" in resumed ? null : resumed;
 }
 
 /**

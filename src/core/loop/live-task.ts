@@ -42,8 +42,7 @@ export function liveRollout(live: LiveTask): RolloutTask {
   const { task } = live;
   return {
     ...common(live, protocol, task),
-    seedText: ({ decision, policyVersion, seed }) =>
-      protocol.seedText({ task, repetition: 0, decision, attempt: 0, policyVersion, seed }),
+    seedText: ({ repetition = 0, ...place }) => protocol.seedText({ task, repetition, attempt: 0, ...place }),
   };
 }
 

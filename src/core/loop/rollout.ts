@@ -7,9 +7,18 @@ import { type PlayTask, playedEpisode } from "./live-episode.ts";
 import { play } from "./play.ts";
 
 /** One task to roll out, with the environment that answers. Every reply is a decision. */
-export interface RolloutTask extends Omit<PlayTask, "sampling" | "replies" | "seedText" | "begun"> {
-  /** Text that a response's seed is made from. */
-  seedText(place: { decision: number; policyVersion: number; seed: number }): string;
+export interface RolloutTask extends Omit<PlayTask, "sampling" | "replies" | "seedText"> {
+  /** Text that a response's seed is made from; another one for each repetition of the task in a batch. */
+  seedText(place: RolloutDraw): string;
+}
+
+/** Where a response of a rollout stands. */
+export interface RolloutDraw {
+  decision: number;
+  policyVersion: number;
+  seed: number;
+  /** 0 when absent. */
+  repetition?: number;
 }
 
 export interface RolloutSettings {

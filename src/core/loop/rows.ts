@@ -3,6 +3,7 @@ import { InputError } from "../errors.ts";
 import { episodeWeights } from "../objective/weights.ts";
 import type { Episode } from "../record/schema.ts";
 import type { TextCodec } from "./codec.ts";
+import { isReplayed } from "./references.ts";
 import { recordedIds } from "./teacher-prompt.ts";
 
 export interface Row {
@@ -22,13 +23,14 @@ export interface Row {
 
 /**
  * Every decision with at least one response token, malformed and rejected ones too. A response of no token has nothing
- * to score; its episode still counts in N.
+ * to score; its episode still counts in N. Decisions that were replayed are nobody's response.
  *
  * @throws InputError naming the episode and the decision that carries no prompt or no response
  */
 export function batchRows(episodes: readonly Episode[], codec: TextCodec): Row[] {
   const all = episodes.flatMap((episode) =>
-    episode.decisions.map((decision, t): Row => {
+    episode.decisions.flatMap((decision, t): Row[] => {
+      if (isReplayed(decision)) return [];
       const { prompt, responseIds } = recordedIds(episode, t, codec);
       const { ids: promptIds, cut } = prompt;
       const before = typeof decision.prompt_cut === "number" ? decision.prompt_cut : 0;
@@ -39,7 +41,9 @@ export function batchRows(episodes: readonly Episode[], codec: TextCodec): Row[]
           { key: `episode ${JSON.stringify(episode.episode)}, decisions[${t}].rollout_logprobs` },
         );
       }
-      return { episode, decision: t, promptIds, cut: before + cut, responseIds, rolloutLogprobs, weight: 0 };
+      return [
+        { episode, decision: t, promptIds, cut: before + cut, responseIds, rolloutLogprobs, weight: 0 },
+      ];
     }),
   );
   const weights = episodeWeights(

@@ -1,9 +1,21 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { PAPER_SETTINGS } from "../ports.ts";
-import { configuredMethod, configuredSettings, namedFiles, trainConfigSchema } from "./train-config.ts";
+import {
+  checkTrainConfig,
+  configuredMethod,
+  configuredSettings,
+  configuredTeacher,
+  namedFiles,
+  trainConfigSchema,
+} from "./train-config.ts";
 
 const REQUIRED = { episodes: "e.jsonl", teacher: "t", student: "s" };
+const LIVE = {
+  environment: { name: "alfworld", made: { count: 2, seed: 1 } },
+  library: undefined,
+  student: "s",
+};
 
 describe("train config", () => {
   it("lets only the first stage that is trained go on inside itself", () => {
@@ -101,6 +113,63 @@ describe("train config", () => {
     }
     const stages = [{ name: "mine", epochs: 0, evidence: { kind: "none" } }];
     expect(() => configuredMethod(trainConfigSchema.parse({ ...REQUIRED, stages }))).toThrow(/^stages: /);
+  });
+
+  it("takes a method by name, as it is, or as a file that only commands read", () => {
+    const stages = [{ name: "mine", epochs: 2, evidence: { kind: "none" } }];
+    const config = trainConfigSchema.parse({ ...REQUIRED, method: { name: "my method", stages } });
+    expect(configuredMethod(config)).toMatchObject({ id: "my method", stages });
+    expect(() => configuredMethod(trainConfigSchema.parse({ ...REQUIRED, method: "my.json" }))).toThrow(
+      'method: expected a method, received "my.json"; only commands read a file by its name',
+    );
+  });
+
+  it("knows who the teacher is: the config's, the student where the method says so, or none", () => {
+    const teacher = (more: object) => configuredTeacher(trainConfigSchema.parse({ ...LIVE, ...more }));
+    expect(teacher({ teacher: "t" })).toBe("t");
+    expect(teacher({ teacher: "student", method: "opd" })).toBe("student");
+    expect(teacher({ method: "self-distillation" })).toBe("student");
+    expect(teacher({ method: "grpo" })).toBe(null);
+    expect(teacher({ method: "grpo", teacher: "t" })).toBe(null);
+    expect(() => teacher({ method: "opd" })).toThrow("teacher: missing: name a model that scores");
+    expect(() => teacher({ method: "self-distillation", teacher: "t" })).toThrow(
+      "teacher: the teacher of self-distillation is the student itself: leave it out",
+    );
+  });
+
+  it.each([
+    [
+      "tcod-f2b",
+      'environment: the stage "forward to backward" cuts episodes at a depth: it needs a live environment, not recorded episodes',
+    ],
+    [
+      "tcod-b2f",
+      'environment: the stage "backward to forward" plays behind replayed actions: it needs a live environment, not recorded episodes',
+    ],
+    [
+      "grpo",
+      'environment: the stage "group-relative" plays each task several times: it needs a live environment, not recorded episodes',
+    ],
+  ])("refuses %s over recorded episodes in one line", (method, message) => {
+    const config = trainConfigSchema.parse({ ...REQUIRED, library: "l", method });
+    expect(() => checkTrainConfig(config)).toThrow(message);
+  });
+
+  it("refuses what a stage lacks, and names the key", () => {
+    const check = (more: object) =>
+      checkTrainConfig(trainConfigSchema.parse({ ...LIVE, teacher: "t", ...more }));
+    for (const method of ["tcod-f2b", "turnopd", "grpo", "sod", "atod"]) check({ method });
+    check({ method: "tcod-b2f", library: "l" });
+    expect(() => check({ method: "tcod-b2f" })).toThrow(
+      "library: missing: the references that are replayed come from it",
+    );
+    expect(() => check({ method: "sod", batch_size: 8 })).toThrow(
+      'batch_size: the stage "step-wise" plays each task 16 times: expected at least as many, received 8',
+    );
+    const stage = { name: "mine", epochs: 1, evidence: { kind: "none" }, reward: { teacher: 0 } };
+    expect(() => check({ stages: [{ ...stage, weights: { kind: "turn-utility" }, bridge: {} }] })).toThrow(
+      'stages: the stage "mine" has weights by turn-utility and a bridge, which the teacher\'s signal decides, and asks no teacher',
+    );
   });
 
   it("refuses unknown keys and impossible values", () => {

@@ -2,16 +2,24 @@
 import { z } from "zod";
 import { InputError } from "../errors.ts";
 import {
+  asksTeacher,
+  controlSchema,
   METHOD_IDS,
   METHODS,
   type Method,
+  methodSchema,
+  needsLive,
   type Stage,
+  selectionShape,
+  stageSchema,
   stagesTaken,
   withSelection,
-} from "../method/method.ts";
+  writtenMethod,
+  writtenStage,
+} from "../method/index.ts";
+import { isOneOf } from "../one-of.ts";
 import { PAPER_SETTINGS, type StepSettings } from "../ports.ts";
 import type { Episode } from "../record/schema.ts";
-import { CONTROLS } from "../retrieval/selection.ts";
 import { selectionOfKeys } from "../retrieval/selection-keys.ts";
 import { environmentSchema, evaluationShape } from "./live-config.ts";
 
@@ -19,45 +27,6 @@ const path = z.string().min(1);
 const files = z.union([path, z.array(path).min(1)]);
 const positive = z.number().positive();
 const unit = z.number().min(0).max(1);
-
-export const controlSchema = z.enum(CONTROLS);
-
-/** The options of the ablations beside `control`: one shape for a stage and for the whole schedule. */
-const selectionShape = {
-  sources_per_task: z
-    .int()
-    .min(1)
-    .optional()
-    .describe(
-      "Source budget K: sampled records with a repetition below it take part; as the method has it (16) when absent, " +
-        "in stages of your own all.",
-    ),
-  augmentation: z
-    .boolean()
-    .optional()
-    .describe(
-      "Planner and oracle records take part; as the method has it when absent, in stages of your own true.",
-    ),
-  terminal_failure_note: z
-    .boolean()
-    .optional()
-    .describe(
-      "Note on the final response of an episode that ended by itself with a negative score; false when absent.",
-    ),
-};
-
-const stageSchema = z.strictObject({
-  name: z.string().min(1),
-  epochs: z.int().min(0),
-  evidence: z.discriminatedUnion("kind", [
-    z.strictObject({ kind: z.literal("none") }),
-    z.strictObject({
-      kind: z.literal("graph-conditioned"),
-      control: controlSchema.default("graph"),
-      ...selectionShape,
-    }),
-  ]),
-});
 
 const settingsSchema = z.strictObject({
   learning_rate: z.number().min(0).default(PAPER_SETTINGS.learningRate),
@@ -100,10 +69,12 @@ export const trainConfigSchema = z.strictObject({
     })
     .optional()
     .describe("Measure the student on fixed tasks while it is trained. Its numbers stay the same."),
-  teacher: path.describe(
-    "Model folder of the frozen teacher, hub:OWNER/NAME[@REVISION], or the address of a server that runs it (vLLM or " +
-      "SGLang).",
-  ),
+  teacher: path
+    .optional()
+    .describe(
+      "Model folder of the frozen teacher, hub:OWNER/NAME[@REVISION], or the address of a server that runs it (vLLM or " +
+        "SGLang); student: the student as the run begins. Not needed by methods that ask none or say who it is.",
+    ),
   teacher_model: path
     .optional()
     .describe("With a teacher on a server: its name there, where the server has several models."),
@@ -175,10 +146,15 @@ export const trainConfigSchema = z.strictObject({
       "Folder with tokenizer.json and tokenizer_config.json, for both models; the student's folder when absent.",
     ),
   method: z
-    .enum(METHOD_IDS)
+    .union([
+      z.enum(METHOD_IDS),
+      z.string().regex(/\.json$/, { error: "expected the path of a method's JSON file" }),
+      methodSchema,
+    ])
     .default("gc-opd")
     .describe(
-      "gc-opd and the controls take the K = 16 sampled records of a task; gc-opd+ga planner and oracle records too.",
+      "A method by name (docs/methods.md), the path of a JSON file with one, or one itself. gc-opd and the controls take " +
+        "the K = 16 sampled records of a task; gc-opd+ga planner and oracle records too.",
     ),
   stages: z.array(stageSchema).min(1).optional().describe("A schedule of your own in place of the method's."),
   epochs: z
@@ -270,7 +246,30 @@ export function namedFiles(value: TrainConfig["library"]): readonly string[] {
 }
 
 /** Whether a teacher is named by the address of a server that runs it. */
-export const isServed = (teacher: string): boolean => /^https?:\/\//.test(teacher);
+export const isServed = (teacher: string | undefined): boolean => /^https?:\/\//.test(teacher ?? "");
+
+/** What `teacher` is called where it is the student as the run begins. */
+export const STUDENT_TEACHER = "student";
+
+/**
+ * The teacher that a run reads: what the config names, `student` where the method's is the student itself, and null
+ * where no stage asks one.
+ *
+ * @throws InputError where one is missing, or the method says who it is and the config says otherwise
+ */
+export function configuredTeacher(config: TrainConfig): string | null {
+  const { teacher: named } = config;
+  const method = configuredMethod(config);
+  if (method.teacher !== undefined && named !== undefined && named !== STUDENT_TEACHER) {
+    throw new InputError(`the teacher of ${method.id} is the student itself: leave it out`, {
+      key: "teacher",
+    });
+  }
+  const teacher = named ?? method.teacher;
+  if (!stagesTaken(method).some(asksTeacher)) return null;
+  if (teacher === undefined) throw new InputError("missing: name a model that scores", { key: "teacher" });
+  return teacher;
+}
 
 /** Whether the student plays what it trains on, so that each response has the ids that were sampled. */
 export function isFreshRun({ sample, environment }: { sample?: unknown; environment?: unknown }): boolean {
@@ -280,11 +279,20 @@ export function isFreshRun({ sample, environment }: { sample?: unknown; environm
 /** What the responses of a run are to the student that each step updates. */
 export const policyWords = (fresh: boolean): string => (fresh ? "on policy" : "off-policy after step 1");
 
-/** The schedule that a config names: its own stages, or those of the method. */
+/**
+ * The schedule that a config names: its own stages, or those of the method. Commands read the file of a method with the
+ * config.
+ *
+ * @throws InputError for the file of a method that was not read
+ */
 export function namedSchedule({ stages, method }: Pick<TrainConfig, "stages" | "method">): Method {
-  return stages
-    ? { id: "custom", description: "Stages of the config.", stages: stages.map(configuredStage) }
-    : METHODS[method];
+  if (stages) return { id: "custom", description: "Stages of the config.", stages: stages.map(writtenStage) };
+  if (typeof method !== "string") return writtenMethod(method);
+  if (isOneOf(METHOD_IDS, method)) return METHODS[method];
+  throw new InputError(
+    `expected a method, received ${JSON.stringify(method)}; only commands read a file by its name`,
+    { key: "method" },
+  );
 }
 
 /**
@@ -352,14 +360,42 @@ export function checkTrainConfig(config: TrainConfig): void {
       key: "first_epochs",
     });
   }
+  configuredTeacher(config);
   const stages = stagesTaken(configuredMethod(config));
   if (config.library === undefined && stages.some(({ evidence }) => evidence.kind !== "none")) {
     throw new InputError("missing: graph-conditioned stages retrieve from it", { key: "library" });
   }
+  if (config.library === undefined && stages.some(({ sampling }) => sampling?.kind === "prefix")) {
+    throw new InputError("missing: the references that are replayed come from it", { key: "library" });
+  }
+  for (const stage of stages) checkStage(stage, config);
   const twice = config.episode_ids?.find((id, n, all) => all.indexOf(id) < n);
   if (twice !== undefined) {
     throw new InputError(`${JSON.stringify(twice)} is named twice`, { key: "episode_ids" });
   }
+}
+
+/** What a stage needs of the rest of its run. */
+function checkStage(stage: Stage, { environment, batch_size: batch }: TrainConfig): void {
+  const { name, weights, reward, bridge, sampling } = stage;
+  const refuse = (key: string, reason: string): never => {
+    throw new InputError(`the stage ${JSON.stringify(name)} ${reason}`, { key });
+  };
+  const live = needsLive(stage);
+  if (live !== null && environment === undefined)
+    refuse("environment", `${live}: it needs a live environment, not recorded episodes`);
+  const reads = [
+    ...(weights === undefined || weights.kind === "turn-balanced" ? [] : [`weights by ${weights.kind}`]),
+    ...(sampling?.kind === "adaptive-depth" ? ["an adaptive depth"] : []),
+    ...(bridge === undefined ? [] : ["a bridge"]),
+  ];
+  if (!asksTeacher(stage) && reads.length > 0)
+    refuse("stages", `has ${reads.join(" and ")}, which the teacher's signal decides, and asks no teacher`);
+  if (reward !== undefined && batch < reward.group)
+    refuse(
+      "batch_size",
+      `plays each task ${reward.group} times: expected at least as many, received ${batch}`,
+    );
 }
 
 /**
@@ -383,12 +419,6 @@ export async function* chosenEpisodes(
     const missing = [...wanted].map((id) => JSON.stringify(id)).join(", ");
     throw new InputError(`among the episodes is no ${missing}`, { key: "episode_ids" });
   }
-}
-
-function configuredStage({ evidence, ...stage }: z.infer<typeof stageSchema>): Stage {
-  if (evidence.kind === "none") return { ...stage, evidence };
-  const { kind, control } = evidence;
-  return { ...stage, evidence: { kind, ...selectionOfKeys(evidence), control } };
 }
 
 /** The step settings of a config, under the names of the ports. */

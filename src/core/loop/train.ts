@@ -3,24 +3,36 @@
  * after each step. It knows nothing of files, devices or processes.
  */
 import { DeviceError, InputError } from "../errors.ts";
-import type { Method, Stage } from "../method/method.ts";
-import type { FolderReader, Scorer, StepSettings, Trainer } from "../ports.ts";
-import type { Episode } from "../record/schema.ts";
+import { asksTeacher, type Method, type Stage } from "../method/method.ts";
+import { depthAt, prefixAt, type StageUpdate } from "../method/ramp.ts";
+import type { FolderReader, Scorer, StepSettings, Trainer, TrainItem } from "../ports.ts";
+import type { Episode, Source } from "../record/schema.ts";
 import { brokeOff } from "../record/standing.ts";
 import { sha256Hex } from "../seeded.ts";
+import { cutAt, depthAfterProbe, isProbe } from "./adaptive-depth.ts";
 import { type BatchTokens, batchTokens } from "./batch-tokens.ts";
 import { epochBatches, type Position, repeatedTasks } from "./batches.ts";
+import { bridges, type ScoredRow } from "./bridge.ts";
 import { BudgetWatch, type RunBudget } from "./budget.ts";
 import { CHECKPOINT_FORMAT, type CheckpointStore, checkFingerprint, checkPosition } from "./checkpoint.ts";
 import type { TextCodec } from "./codec.ts";
-import type { TrainingData } from "./data.ts";
+import type { RolloutContext, SamplingPlan, TrainingData } from "./data.ts";
 import type { TrainingEvaluation } from "./evaluation.ts";
 import type { TrainEvent } from "./events.ts";
 import { stepMetrics } from "./metrics.ts";
 import type { ParentRun } from "./parent-run.ts";
-import { batchRows } from "./rows.ts";
+import { isReplayed, referenceOf, replayedPrefix } from "./references.ts";
+import { batchRows, type Row } from "./rows.ts";
 import { RunEvaluations } from "./run-evaluations.ts";
 import { scoreBatch, type TeacherContexts } from "./score-batch.ts";
+import {
+  balancedItems,
+  readsStudent,
+  stageItems,
+  studentLogprobs,
+  unscoredItems,
+  withBridges,
+} from "./stage-items.ts";
 
 /** How far one part of a step is. `total` counts what that part has to do in this step. */
 export interface StepWork {
@@ -38,7 +50,8 @@ export interface TrainOptions {
   seed: number;
   data: TrainingData;
   codec: TextCodec;
-  teacher: Scorer;
+  /** Null where no stage asks one. */
+  teacher: Scorer | null;
   /** Another run that this one begins from: `openStudent(null)` opens its checkpoint, optimizer state included. */
   parent?: ParentRun;
   /** Opens the student as it starts (null) or as a checkpoint folder holds it, optimizer state included. */
@@ -47,10 +60,12 @@ export interface TrainOptions {
    * Opens the device and the teacher again after the device failed; the student, disposed by then, is opened after it from
    * the last checkpoint. Absent, or without checkpoints: such a failure ends the run. `attempt` counts from 1.
    */
-  reopen?(fault: DeviceError, attempt: number): Promise<Scorer>;
+  reopen?(fault: DeviceError, attempt: number): Promise<Scorer | null>;
   /** Failures of the device since the last finished step that the run gets over. 3 when absent. */
   attempts?: number;
   contexts: TeacherContexts;
+  /** All sources of a task, for the references of stages that replay them. Absent: every task begins at its start. */
+  sources?: (environment: string, task: string) => Promise<readonly Source[]>;
   /** Measures the student as it is trained; the training's numbers are the same without it. */
   evaluation?: TrainingEvaluation;
   /** Null keeps nothing: the run cannot be continued. */
@@ -101,9 +116,11 @@ class Run {
   readonly #batchesPerEpoch: number;
   /** Optimizer steps of the student at the end, those of a parent run included. */
   #steps = 0;
-  #teacher: Scorer;
+  #teacher: Scorer | null;
   #student!: Trainer;
   #step = 0;
+  /** TurnOPD's moving average, of the stage that has one. */
+  #depth: { stage: number; average: number } | undefined;
   /** The last step that was finished, also when it was lost again. */
   #furthest = 0;
   /** Failures of the device since then, and since the last checkpoint. */
@@ -207,6 +224,7 @@ class Run {
       this.#steps = this.#step + this.#batchesFrom(position);
       this.#savedStep = this.#step;
       this.#skipped = 0;
+      this.#depth = checkpoint?.state.depth;
       await this.#emit({
         type: "start",
         method: method.id,
@@ -214,7 +232,7 @@ class Run {
         unit: data.unit,
         batchSize,
         steps: this.#steps,
-        teacher: this.#teacher.info,
+        teacher: this.#teacher?.info ?? null,
         student: this.#student.info,
         parent: parent ?? null,
         resumedFrom: checkpoint === null ? null : this.#step,
@@ -307,15 +325,20 @@ class Run {
       repeatedTasks: repeatedTasks(places, data.tasks),
     });
 
-    const episodes = await data.episodes(places, {
+    const update = this.#updateOf(stage, at);
+    const context: RolloutContext = {
       policyVersion: this.#step,
       student: this.#student,
       codec,
       signal,
+      plan: this.#samplingPlan(stage, at, update),
+    };
+    const episodes = await data.episodes(places, {
+      ...context,
       onProgress: (progress) => this.#work("rollout", progress),
     });
-    if (data.fresh) await this.#emitRollout(episodes, here);
-    const kept = episodes.filter((episode) => !brokeOff(episode));
+    if (data.fresh) await this.#emitRollout(episodes, here, context.plan);
+    const kept = episodes.filter((episode) => !brokeOff(episode) && !endedInReplay(episode));
     if (kept.length < episodes.length) await this.#leaveOut(episodes, kept, here);
     if (kept.length === 0) {
       if (this.#step !== this.#steps) return;
@@ -327,17 +350,7 @@ class Run {
     if (rows.length === 0) {
       throw new InputError(`no response token to score in ${kept.map((e) => e.episode).join(", ")}`);
     }
-    const scoring = performance.now();
-    const { items, scored } = await scoreBatch(rows, stage.evidence, this.#teacher, this.#options.contexts, {
-      signal,
-      onProgress: (progress) => this.#work("teacher", progress),
-    });
-    await this.#emit({
-      type: "scored",
-      ...here,
-      ...scored,
-      seconds: (performance.now() - scoring) / 1000,
-    });
+    const items = await this.#stageItems(stage, rows, kept, update, here, context);
     const report = await this.#student.step(items, settings, {
       signal,
       onProgress: (progress) => this.#work("student", progress),
@@ -364,6 +377,109 @@ class Run {
     }
   }
 
+  /** Where a batch stands in its stage. */
+  #updateOf({ epochs, firstEpoch = 0 }: Stage, { epoch, batch }: Position): StageUpdate {
+    return {
+      update: epoch * this.#batchesPerEpoch + batch,
+      updates: (firstEpoch + epochs) * this.#batchesPerEpoch,
+    };
+  }
+
+  /** How a stage has the student play at an update. */
+  #samplingPlan({ sampling, reward }: Stage, { stage }: Position, { update }: StageUpdate): SamplingPlan {
+    const { sources } = this.#options;
+    const group = reward?.group;
+    switch (sampling?.kind) {
+      case "depth":
+        return { group, depth: (environment, horizon) => depthAt(sampling, environment, update, horizon) };
+      case "adaptive-depth": {
+        if (isProbe(sampling, update)) return { group };
+        const average = this.#depth?.stage === stage ? this.#depth.average : null;
+        return { group, depth: (_, horizon) => cutAt(sampling, average, horizon) };
+      }
+      case "prefix":
+        return {
+          group,
+          prefix: async (environment, task) => {
+            const reference = referenceOf((await sources?.(environment, task)) ?? []);
+            if (reference === null) return null;
+            const actions = prefixAt(sampling, environment, update, reference.decisions.length);
+            return actions === 0 ? null : replayedPrefix(reference, actions);
+          },
+        };
+      default:
+        return { group };
+    }
+  }
+
+  /** The batch as its stage has it: scored, weighed, and with what joins it. */
+  async #stageItems(
+    stage: Stage,
+    rows: readonly Row[],
+    episodes: readonly Episode[],
+    update: StageUpdate,
+    at: Position & { step: number },
+    context: RolloutContext,
+  ): Promise<TrainItem[]> {
+    const { signal } = this.#options;
+    const own = asksTeacher(stage) ? await this.#score(stage, rows, at) : unscoredItems(rows);
+    const student = readsStudent(stage) ? await studentLogprobs(rows, this.#student, signal) : [];
+    const scored = rows.map(
+      (row, n): ScoredRow => ({
+        row,
+        student: student[n]!,
+        teacher: own[n]!.teacherLogprobs!,
+      }),
+    );
+    if (stage.sampling?.kind === "adaptive-depth" && isProbe(stage.sampling, update.update)) {
+      const before = this.#depth?.stage === at.stage ? this.#depth.average : null;
+      const average = depthAfterProbe(stage.sampling, before, probedEpisodes(episodes, scored));
+      this.#depth = { stage: at.stage, average };
+    }
+    const items = stageItems(own, student, episodes, stage, update);
+    const bridged = stage.bridge === undefined ? [] : await this.#bridge(stage, scored, at, context);
+    return balancedItems(withBridges(items, bridged), stage, update);
+  }
+
+  async #score(stage: Stage, rows: readonly Row[], at: Position & { step: number }): Promise<TrainItem[]> {
+    const { signal, contexts } = this.#options;
+    const scoring = performance.now();
+    const { items, scored } = await scoreBatch(rows, stage.evidence, this.#asked(), contexts, {
+      signal,
+      onProgress: (progress) => this.#work("teacher", progress),
+    });
+    await this.#emit({ type: "scored", ...at, ...scored, seconds: (performance.now() - scoring) / 1000 });
+    return items;
+  }
+
+  /** @throws InputError where the run has no teacher */
+  #asked(): Scorer {
+    if (this.#teacher === null) throw new InputError("missing: a stage asks the teacher", { key: "teacher" });
+    return this.#teacher;
+  }
+
+  /** The bridges that join the batch, with the teacher's log-probabilities of them. */
+  async #bridge(
+    stage: Stage,
+    scored: readonly ScoredRow[],
+    at: Position & { step: number },
+    context: RolloutContext,
+  ): Promise<TrainItem[]> {
+    const { data, seed, contexts, signal } = this.#options;
+    const began = performance.now();
+    const judged = await bridges(scored, stage.bridge!, this.#asked(), data, { ...context, seed });
+    const those = (verdict: string) => judged.filter((each) => each.verdict === verdict);
+    const accepted = those("accepted").map(({ row }) => row);
+    const { items } = await scoreBatch(accepted, stage.evidence, this.#asked(), contexts, { signal });
+    await this.#emit({
+      type: "bridged",
+      ...at,
+      ...{ accepted: accepted.length, refused: those("refused").length, invalid: those("invalid").length },
+      seconds: (performance.now() - began) / 1000,
+    });
+    return items;
+  }
+
   /** Measures the student where that is due. */
   #evaluate(): Promise<boolean> {
     const measure = () => this.#evaluations.measure(this.#student, this.#step, this.#steps);
@@ -384,25 +500,30 @@ class Run {
     await this.#emit({
       type: "excluded",
       ...at,
-      episodes: left.map(({ episode, outcome: { technical_reason: reason } }) => ({
-        episode,
-        reason: typeof reason === "string" ? reason : null,
-      })),
+      episodes: left.map((each) => ({ episode: each.episode, reason: leftOutReason(each) })),
       of: episodes.length,
       steps: this.#steps,
     });
   }
 
-  async #emitRollout(episodes: readonly Episode[], at: Position & { step: number }): Promise<void> {
+  async #emitRollout(
+    episodes: readonly Episode[],
+    at: Position & { step: number },
+    { depth, prefix }: SamplingPlan = {},
+  ): Promise<void> {
+    const cut = depth?.(episodes[0]?.environment ?? "", Number.POSITIVE_INFINITY) ?? Number.POSITIVE_INFINITY;
+    const replayed = episodes.reduce((sum, { decisions }) => sum + decisions.filter(isReplayed).length, 0);
     const ended: Record<string, number> = {};
     for (const { outcome } of episodes) ended[outcome.ended] = (ended[outcome.ended] ?? 0) + 1;
     await this.#emit({
       type: "rollout",
       ...at,
       episodes: episodes.length,
-      decisions: episodes.reduce((sum, { decisions }) => sum + decisions.length, 0),
+      decisions: episodes.reduce((sum, { decisions }) => sum + decisions.length, -replayed),
       successes: episodes.filter(({ outcome }) => outcome.success).length,
       ended,
+      ...(prefix === undefined ? {} : { replayed }),
+      ...(Number.isFinite(cut) ? { depth: cut } : {}),
     });
   }
 
@@ -415,6 +536,7 @@ class Run {
       step: this.#step,
       position: { stage: next.stage, epoch: next.epoch, batch: next.batch },
       fingerprint: this.#fingerprint,
+      ...(this.#depth === undefined ? {} : { depth: this.#depth }),
       ...(evaluation === undefined ? {} : { evaluation }),
     } as const;
     await checkpoints.save(state, (writer) => this.#student.save(writer, { optimizer: true }));
@@ -441,6 +563,31 @@ class Run {
   #seconds(): number {
     return (performance.now() - this.#started) / 1000;
   }
+}
+
+/** Whether a replayed prefix left the student no turn. */
+const endedInReplay = ({ decisions }: Episode): boolean =>
+  decisions.length > 0 && decisions.every(isReplayed);
+
+/** Why an episode is not part of the update; null where nobody knows. */
+function leftOutReason(episode: Episode): string | null {
+  if (endedInReplay(episode)) return "the replayed reference left the student no turn";
+  const { technical_reason: reason } = episode.outcome;
+  return typeof reason === "string" ? reason : null;
+}
+
+/** The episodes of a probe by their turns. */
+function probedEpisodes(episodes: readonly Episode[], rows: readonly ScoredRow[]) {
+  return episodes.map((episode) => ({
+    success: episode.outcome.success,
+    turns: episode.decisions.map((_, t) => {
+      const own = rows.find(({ row }) => row.episode === episode && row.decision === t);
+      const tokens = own?.student.length ?? 0;
+      let difference = 0;
+      for (let i = 0; i < tokens; i += 1) difference += own!.student[i]! - own!.teacher[i]!;
+      return { difference, tokens };
+    }),
+  }));
 }
 
 /** The next batch of an epoch that has so many. */

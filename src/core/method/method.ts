@@ -1,6 +1,10 @@
-/** A method is a schedule: stages of epochs, each with what its teacher is shown. Nothing else tells them apart. */
+/**
+ * A method is a schedule of stages: each says how the student samples, what the teacher reads, how tokens weigh, what
+ * joins the batch, and what the task's reward adds. Nothing else tells methods apart.
+ */
 import type { Selection } from "../retrieval/selection.ts";
 import type { Control } from "../retrieval/types.ts";
+import { isEverPositive, type PerEnvironment, type Ramp } from "./ramp.ts";
 
 /** What the teacher reads beside the student's own context h_t. */
 export type StageEvidence =
@@ -15,6 +19,54 @@ export interface GraphEvidence extends Selection {
   control: Control;
 }
 
+/** How far and behind what the student plays, in place of whole episodes from the start. */
+export type StageSampling =
+  /** TCOD-F2B: cut after k(s) = min(first + ⌊s/every⌋, H) decisions. */
+  | { kind: "depth"; first: number; every: PerEnvironment }
+  /** TCOD-B2F: behind the first c(s) = max(0, M − 1 − ⌊s/every⌋) actions of a successful reference of M. */
+  | { kind: "prefix"; every: PerEnvironment }
+  | AdaptiveDepth;
+
+/** TurnOPD's depth controller. */
+export interface AdaptiveDepth {
+  kind: "adaptive-depth";
+  /** Every so many batches, the first one included, one is played to the horizon, and the depth is set from it. */
+  probe: number;
+  /** Quantile of the depth of successful episodes that the depth covers. */
+  coverage: number;
+  /** Weight of the newest probe in the moving average. */
+  smoothing: number;
+  /** Fewest decisions. */
+  least: number;
+}
+
+/** How tokens weigh, in place of 1/(N·L_e). */
+export type StageWeights =
+  /** TurnOPD: (1 − l)/n + l/(T·n_t), from token mean (l = 0) to equal turns (l = 1) of the batch. */
+  | { kind: "turn-balanced"; balance: Ramp }
+  /** SOD: the teacher's signal of a turn times how much its divergence shrank since the first turn, at most 1 + delta. */
+  | { kind: "step-divergence"; epsilon: number; delta: number }
+  /** ATOD's T-DUR: the teacher's signal of a turn times the soft-or of its disagreement and its uncertainty. */
+  | { kind: "turn-utility" };
+
+/** What the task's reward adds: A = teacher·A^R + factor·(r − mean)/(std + 10⁻⁶), over G rollouts of a task (GRPO). */
+export interface StageReward {
+  /** The episode's outcome: 1 or 0, or its score. */
+  of: "success" | "score";
+  /** G. A batch has 1/G as many tasks, and as many episodes as without. */
+  group: number;
+  /** Factor of the teacher's signal; where it is never above 0, no teacher is asked. */
+  teacher: Ramp;
+  /** Factor of the reward. */
+  factor: Ramp;
+}
+
+/** FutureBridge: a response of the teacher's at the student's worst turn joins the batch where it helps what follows. */
+export interface StageBridge {
+  /** Student turns that each branch is continued by. */
+  turns: number;
+}
+
 export interface Stage {
   /** Shown to users. */
   name: string;
@@ -22,6 +74,14 @@ export interface Stage {
   /** Number of its first epoch, from 0 where absent: those before it a parent run took. It decides the order of batches. */
   firstEpoch?: number;
   evidence: StageEvidence;
+  /** Whole episodes from the task's start when absent. */
+  sampling?: StageSampling;
+  /** Each token's is 1/(N·L_e) when absent. */
+  weights?: StageWeights;
+  /** Nothing joins the batch when absent. */
+  bridge?: StageBridge;
+  /** The teacher's signal alone when absent. */
+  reward?: StageReward;
 }
 
 export interface Method {
@@ -29,73 +89,31 @@ export interface Method {
   /** One sentence for a person. */
   description: string;
   stages: Stage[];
+  /** The frozen teacher is the student itself, as the run began. The run names a teacher when absent. */
+  teacher?: "student";
+  /** Where its stages are from. */
+  source?: string;
+  /** What of it no source says, and what was chosen. */
+  uncertain?: readonly string[];
+  /** Training settings of the original, which a run has only where its config says so. */
+  original?: string;
 }
-
-const VANILLA: Stage = { name: "vanilla", epochs: 1, evidence: { kind: "none" } };
-
-/** K of the paper's main method: the sampled teacher executions of a task. */
-export const PAPER_SOURCES = 16;
-
-/** After the vanilla epoch, one with evidence from the K = 16 sampled records; planner and oracle records with GA only. */
-function continued(name: string, control: Control, augmentation = false): Stage[] {
-  const evidence: GraphEvidence = {
-    kind: "graph-conditioned",
-    control,
-    sourcesPerTask: PAPER_SOURCES,
-    augmentation,
-  };
-  return [VANILLA, { name, epochs: 1, evidence }];
-}
-
-/**
- * The paper's two-epoch budget (Section 3.1, "Two-stage training overview"; appendix, "Training configuration"): the
- * controls continue from the same vanilla epoch as GC-OPD, over the same K = 16 sampled records. GC-OPD+GA adds what
- * graph augmentation brings in: executed plans and oracles (appendix, "Planner and oracle executions").
- */
-export const METHODS = {
-  opd: {
-    id: "opd",
-    description: "Vanilla on-policy distillation: the teacher scores the original context, two epochs.",
-    stages: [{ ...VANILLA, epochs: 2 }],
-  },
-  "gc-opd": {
-    id: "gc-opd",
-    description:
-      "One vanilla epoch, then one with student hindsight and records that the graph retrieves from the K = 16 " +
-      "sampled ones.",
-    stages: continued("graph-conditioned", "graph"),
-  },
-  "gc-opd+ga": {
-    id: "gc-opd+ga",
-    description: "GC-OPD with graph augmentation: planner and oracle records take part too.",
-    stages: continued("graph-conditioned", "graph", true),
-  },
-  "hindsight-only": {
-    id: "hindsight-only",
-    description: "One vanilla epoch, then one with student hindsight and no external record.",
-    stages: continued("hindsight-only", "hindsight-only"),
-  },
-  "success-only": {
-    id: "success-only",
-    description: "One vanilla epoch, then one with student hindsight and successful records only.",
-    stages: continued("success-only", "success-only"),
-  },
-  "minimum-prefix": {
-    id: "minimum-prefix",
-    description:
-      "One vanilla epoch, then one with student hindsight and a fixed pair of records that share the fewest first " +
-      "actions with the student.",
-    stages: continued("minimum-prefix", "minimum-prefix"),
-  },
-} as const satisfies Record<string, Method>;
-
-export type MethodId = keyof typeof METHODS;
-
-export const METHOD_IDS = Object.keys(METHODS) as [MethodId, ...MethodId[]];
 
 /** The stages that a run takes. One of 0 epochs keeps its number, which decides the order of the stages after it. */
 export function stagesTaken({ stages }: { stages: readonly Stage[] }): Stage[] {
   return stages.filter(({ epochs }) => epochs > 0);
+}
+
+/** Whether a stage asks the teacher for log-probabilities. */
+export const asksTeacher = ({ reward }: Stage): boolean =>
+  reward === undefined || isEverPositive(reward.teacher);
+
+/** What of a stage only a live environment gives, in words; null where recorded episodes do. */
+export function needsLive({ sampling, bridge, reward }: Stage): string | null {
+  if (sampling?.kind === "prefix") return "plays behind replayed actions";
+  if (sampling !== undefined) return "cuts episodes at a depth";
+  if (bridge !== undefined) return "continues episodes from the middle";
+  return reward === undefined ? null : "plays each task several times";
 }
 
 /** What the method's last stage retrieves and retains; null where no stage retrieves (OPD). */

@@ -1,5 +1,6 @@
 /** Section 3.4: feedback, advantage, weights and the clipped surrogate. */
 export { advantage, evidenceShift, opdFeedback } from "./feedback.ts";
+export { groupAdvantages } from "./group-advantage.ts";
 export {
   type AdvantageTerms,
   clippedSurrogate,
@@ -9,4 +10,11 @@ export {
   responseObjective,
   type SurrogateToken,
 } from "./surrogate.ts";
+export {
+  stepDivergenceWeights,
+  turnBalancedWeights,
+  turnDivergence,
+  turnUncertainty,
+  turnUtilityWeights,
+} from "./turn-weights.ts";
 export { episodeWeights } from "./weights.ts";

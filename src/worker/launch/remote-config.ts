@@ -5,7 +5,7 @@ import { basename, isAbsolute, join } from "node:path";
 import { checkOf, InputError } from "../../core/errors.ts";
 import { budgetSeconds } from "../../core/loop/budget.ts";
 import type { EnvironmentConfig } from "../../core/loop/live-config.ts";
-import { isServed, type TrainConfig } from "../../core/loop/train-config.ts";
+import { isServed, STUDENT_TEACHER, type TrainConfig } from "../../core/loop/train-config.ts";
 import { parseHubName } from "../../engine/hub/hub-client.ts";
 import { onFile } from "../../node/file-error.ts";
 import type { Target } from "../../protocol/target.ts";
@@ -106,14 +106,15 @@ export async function remoteConfig(
   const { library, episodes, calibrate_with: calibrator, parent, tokenizer, environment, evaluate } = config;
   // The address of a server is one on the target.
   const model = async (key: string, named: string) =>
-    (key === "teacher" && isServed(named)) || checkOf(file, () => parseHubName(named)) !== null
+    (key === "teacher" && (isServed(named) || named === STUDENT_TEACHER)) ||
+    checkOf(file, () => parseHubName(named)) !== null
       ? named
       : place(key, named);
   const placed: TrainConfig = {
     ...config,
     ...(library === undefined ? {} : { library: await each("library", library) }),
     ...(episodes === undefined ? {} : { episodes: await each("episodes", episodes) }),
-    teacher: await model("teacher", config.teacher),
+    ...(config.teacher === undefined ? {} : { teacher: await model("teacher", config.teacher) }),
     ...(calibrator === undefined ? {} : { calibrate_with: await model("calibrate_with", calibrator) }),
     student: await model("student", config.student),
     ...(parent === undefined ? {} : { parent: await place("parent", parent) }),

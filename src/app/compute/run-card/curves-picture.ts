@@ -32,7 +32,12 @@ export function drawnCurves(
       `${alone ? "" : `${numberOf(place)}: `}${seriesName(series)}, ${series.map(({ id }) => id).join(", ")}`,
       { page: "in the page", worker: "on the worker", target: `on ${run.launched?.target}` }[run.where],
       `step ${stepsText(run)}`,
-      ...(start === null ? [] : [`student ${start.student.model}`, `teacher ${start.teacher.model}`]),
+      ...(start === null
+        ? []
+        : [
+            `student ${start.student.model}`,
+            ...(start.teacher === null ? [] : [`teacher ${start.teacher.model}`]),
+          ]),
     ].join(", ");
   });
   return {

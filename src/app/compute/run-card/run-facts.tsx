@@ -27,7 +27,7 @@ function factsOf(config: TrainConfig, { figures: { start }, where, launched }: R
   const device = start === null ? "" : start.student.adapter || start.student.device;
   return [
     ["student", start?.student.model ?? config.student],
-    ["teacher", start?.teacher.model ?? config.teacher],
+    ["teacher", start?.teacher?.model ?? config.teacher ?? "none"],
     ["method", methodWords(config)],
     ["stages", stages.map(({ name, epochs }) => `${name}, ${countOf(epochs, "pass")}`).join("; then ")],
     [

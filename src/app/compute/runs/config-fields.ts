@@ -35,7 +35,9 @@ function fieldsOf(properties: Record<string, Property>, before = ""): Field[] {
     }
     const { default: own } = property;
     const standard = own === undefined ? "" : Array.isArray(own) ? own.join(", ") : String(own);
-    const choices = property.enum?.map(String) ?? [];
+    // Where more than names are taken, the names are still what is chosen from.
+    const named = [property, ...(property.anyOf ?? [])].find((each) => each.enum !== undefined);
+    const choices = named?.enum?.map(String) ?? [];
     const kinds: Record<string, Field["kind"]> = {
       integer: "integer",
       number: "number",

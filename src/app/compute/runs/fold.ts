@@ -115,6 +115,7 @@ function foldInto(figures: Figures, event: TimedEvent): Figures {
       const { what, done, total, unit } = event;
       return { ...figures, work: { what, done, total, unit } };
     }
+    case "bridged":
     case "checkpoint":
       return figures;
   }

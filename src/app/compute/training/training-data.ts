@@ -79,4 +79,4 @@ export function runTitle(config: TrainConfig): string {
 }
 
 const methodTitle = ({ stages, method }: TrainConfig): string =>
-  stages === undefined ? method : "own stages";
+  stages !== undefined ? "own stages" : typeof method === "string" ? method : method.name;

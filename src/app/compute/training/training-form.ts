@@ -197,7 +197,9 @@ export function methodWords(config: TrainConfig): string {
   const own = methodSelection(namedSchedule(config));
   const taken = methodSelection(configuredMethod(config));
   const changes = own === null || taken === null ? [] : selectionWords(taken, own);
-  const name = config.stages === undefined ? config.method : "stages of your own";
+  const { method } = config;
+  const name =
+    config.stages !== undefined ? "stages of your own" : typeof method === "string" ? method : method.name;
   return changes.length === 0 ? name : `${name}, changed: ${changes.join(" · ")}`;
 }
 
