@@ -29,6 +29,8 @@ export interface ScoreResult {
   topIds?: Uint32Array;
   /** Their log-probabilities. */
   topLogprobs?: Float32Array;
+  /** [response tokens · vocabulary] of every token in each place; where asked for. */
+  distribution?: Float32Array;
 }
 
 /** Work that can take long: it reports how far it is and stops when asked. */
@@ -44,6 +46,8 @@ export interface ScoreOptions extends WorkOptions {
   /** Most probable tokens in its place, from 1 to 64. */
   topK?: number;
   entropy?: boolean;
+  /** Log-probabilities of the whole vocabulary; refused where they take more than `MOST_DISTRIBUTION_BYTES`. */
+  distribution?: boolean;
 }
 
 /** How far the log-probabilities of another program lie from those of our own engine over the same weights. */
@@ -142,7 +146,7 @@ export interface Sampler {
   forget?(): void;
 }
 
-/** One student decision with everything that Eq. (9) needs. */
+/** One student decision with everything that a step needs of it: Eq. (9), or a divergence of distributions. */
 export interface TrainItem {
   episode: string;
   decision: number;
@@ -158,6 +162,21 @@ export interface TrainItem {
   teacherScale?: number;
   /** What the task's reward adds to the advantage of each token, r; 0 when absent. */
   rewardAdvantage?: number;
+  /** [response tokens] 1 where a token is left out of the loss; none is where absent. */
+  masked?: Uint8Array;
+  /**
+   * The teacher's k most probable tokens in each place, natural log: the step then takes the reverse KL over them in place
+   * of Eq. (9). The items of one step are all of one kind.
+   */
+  teacherTop?: TopTokens;
+  /** [response tokens · vocabulary] natural log: the step takes the reverse KL over the whole vocabulary. */
+  teacherDistribution?: Float32Array;
+}
+
+/** [response tokens · k] each, the tokens of one place distinct. */
+export interface TopTokens {
+  ids: Uint32Array;
+  logprobs: Float32Array;
 }
 
 /** AdamW with a bound on the global gradient norm, and the clipping radius of Eq. (9). */
@@ -191,15 +210,16 @@ export interface ItemReport {
   decision: number;
   logprobs: Float32Array;
   ratio: Float32Array;
+  /** A of Eq. (8), or −KL of the token where the step takes a divergence; 0 for masked tokens. */
   advantage: Float32Array;
-  /** 1 where the clipped branch was taken and the token gives no gradient. */
+  /** 1 where the clipped branch was taken and the token gives no gradient; a divergence is never clipped. */
   clipped: Uint8Array;
 }
 
 export interface StepReport {
   /** Optimizer steps taken so far, this one included. */
   step: number;
-  /** Eq. (9), before the update. */
+  /** Eq. (9), or the mean KL Σ w·KL_t, before the update. */
   loss: number;
   /** Global L2 norm of the gradient, before clipping. */
   gradNorm: number;
@@ -227,7 +247,12 @@ export interface FolderReader {
 
 /** The student: scored, sampled and updated. Only it ever changes. */
 export interface Trainer extends Scorer, Sampler {
-  /** One optimizer step on Eq. (9) over all items; the advantage uses the parameters before the step. */
+  /**
+   * One optimizer step on Eq. (9), or on the divergence that the items ask for, over all items; the advantage uses the
+   * parameters before the step.
+   *
+   * @throws InputError where the items ask for a divergence that the trainer does not compute
+   */
   step(items: readonly TrainItem[], settings: StepSettings, options?: WorkOptions): Promise<StepReport>;
   /** Writes a Hugging Face folder (config.json, model.safetensors) and, if asked, the optimizer state beside it. */
   save(writer: FolderWriter, options: { optimizer: boolean }): Promise<void>;

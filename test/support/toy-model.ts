@@ -4,13 +4,19 @@ import { limitPrompt } from "../../src/core/environment/prompt-limit.ts";
 import { InputError } from "../../src/core/errors.ts";
 import type { CheckpointState, CheckpointStore } from "../../src/core/loop/checkpoint.ts";
 import type { TextCodec } from "../../src/core/loop/codec.ts";
-import { responseObjective } from "../../src/core/objective/index.ts";
+import {
+  responseDivergence,
+  responseObjective,
+  reverseKl,
+  topReverseKl,
+} from "../../src/core/objective/index.ts";
 import type {
   EngineInfo,
   FolderReader,
   FolderWriter,
   SampleRequest,
   SampleResult,
+  ScoreOptions,
   ScoreRequest,
   StepReport,
   StepSettings,
@@ -90,11 +96,26 @@ export class ToyModel implements Trainer {
     );
   }
 
-  async score(requests: readonly ScoreRequest[]) {
-    return requests.map(({ id, promptIds, responseIds }) => ({
-      id,
-      logprobs: this.logprobs(promptIds, responseIds),
-    }));
+  /** What it was asked for beside log-probabilities, call by call. */
+  readonly scoreCalls: Pick<ScoreOptions, "topK" | "distribution">[] = [];
+
+  async score(requests: readonly ScoreRequest[], { topK, distribution }: ScoreOptions = {}) {
+    this.scoreCalls.push({ topK, distribution });
+    return requests.map(({ id, promptIds, responseIds }) => {
+      const rows = responseIds.map((_, i) => this.row(i === 0 ? promptIds.at(-1)! : responseIds[i - 1]!));
+      const orders = rows.map((row) => [...row.keys()].sort((a, b) => row[b]! - row[a]!).slice(0, topK));
+      return {
+        id,
+        logprobs: this.logprobs(promptIds, responseIds),
+        ...(topK === undefined
+          ? {}
+          : {
+              topIds: Uint32Array.from(orders.flat()),
+              topLogprobs: Float32Array.from(orders.flatMap((ids, i) => ids.map((v) => rows[i]![v]!))),
+            }),
+        ...(distribution ? { distribution: Float32Array.from(rows.flatMap((row) => [...row])) } : {}),
+      };
+    });
   }
 
   async sample(requests: readonly SampleRequest[]): Promise<SampleResult[]> {
@@ -121,17 +142,34 @@ export class ToyModel implements Trainer {
     const reports = items.map((item) => {
       const logprobs = this.logprobs(item.promptIds, item.responseIds);
       const rollout = item.rolloutLogprobs ?? logprobs;
-      const { teacherLogprobs, weight } = item;
+      const { teacherLogprobs, teacherTop, teacherDistribution, weight, masked } = item;
       const part = responseObjective(logprobs, teacherLogprobs, rollout, weight, settings.clip, item);
-      loss += part.loss;
       tokens += logprobs.length;
-      item.responseIds.forEach((id, i) => {
+      const kl = item.responseIds.map((id, i) => {
         const previous = i === 0 ? item.promptIds.at(-1)! : item.responseIds[i - 1]!;
-        const coefficient = part.coefficients[i]!;
-        this.row(previous).forEach((logprob, v) => {
-          gradient[previous * TOY_VOCABULARY + v]! += coefficient * ((v === id ? 1 : 0) - Math.exp(logprob));
+        const row = this.row(previous);
+        const at = <A extends { subarray(from: number, to: number): A; length: number }>(all: A): A => {
+          const width = all.length / logprobs.length;
+          return all.subarray(i * width, (i + 1) * width);
+        };
+        const divergence =
+          teacherTop !== undefined
+            ? topReverseKl(row, at(teacherTop.ids), at(teacherTop.logprobs))
+            : teacherDistribution === undefined
+              ? null
+              : reverseKl(row, at(teacherDistribution));
+        const counted = masked?.[i] === 1 ? 0 : weight;
+        row.forEach((logprob, v) => {
+          gradient[previous * TOY_VOCABULARY + v]! +=
+            divergence === null
+              ? part.coefficients[i]! * ((v === id ? 1 : 0) - Math.exp(logprob))
+              : counted * divergence.slopes[v]!;
         });
+        return divergence?.kl ?? null;
       });
+      if (kl.every((each) => each !== null))
+        Object.assign(part, { clipped: new Uint8Array(kl.length) }, responseDivergence(kl, weight, masked));
+      loss += part.loss;
       return {
         episode: item.episode,
         decision: item.decision,

@@ -14,7 +14,7 @@ export interface DecisionTokens {
   teacherLogprobs: Float32Array | null;
   /** ρ = p_θ / p_old. */
   ratio: Float32Array;
-  /** A = log q^R − log p_θ, or what its stage makes of it. */
+  /** A = log q^R − log p_θ, or what its stage makes of it; −KL of the token under a divergence. */
   advantage: Float32Array;
   /** 1 where the clipped branch was taken and the token gives no gradient. */
   clipped: Uint8Array;

@@ -2,6 +2,7 @@
 import type { DeviceFault } from "../errors.ts";
 import type { EvaluationResults } from "../evaluation/index.ts";
 import type { StageEvidence } from "../method/method.ts";
+import type { Signal } from "../method/signal.ts";
 import type { EngineInfo } from "../ports.ts";
 import type { StepMetrics } from "./metrics.ts";
 import type { ParentRun } from "./parent-run.ts";
@@ -35,7 +36,15 @@ export type TrainEvent =
       /** Seconds that the run had taken by then, all its attempts together; absent where its time is not counted. */
       spent?: number;
     }
-  | { type: "stage"; stage: number; name: string; epochs: number; evidence: StageEvidence }
+  | {
+      type: "stage";
+      stage: number;
+      name: string;
+      epochs: number;
+      evidence: StageEvidence;
+      /** Absent: the sampled token alone. */
+      signal?: Signal;
+    }
   | {
       type: "epoch";
       stage: number;

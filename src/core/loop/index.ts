@@ -27,6 +27,7 @@ export * from "./rollout.ts";
 export * from "./rows.ts";
 export * from "./run-lengths.ts";
 export * from "./score-batch.ts";
+export * from "./signal-config.ts";
 export * from "./task-place.ts";
 export * from "./teacher-contexts.ts";
 export * from "./teacher-prompt.ts";

@@ -2,7 +2,7 @@
 import type { StepReport, TrainItem } from "../ports.ts";
 
 export interface StepMetrics {
-  /** Eq. (9). */
+  /** Eq. (9), or the mean KL Σ w·KL_t under another signal. */
   loss: number;
   /** Global L2 norm of the gradient, before clipping. */
   gradNorm: number;
@@ -16,7 +16,7 @@ export interface StepMetrics {
   clipFraction: number;
   /**
    * Mean of A over tokens, nats. Where A is the teacher's signal alone, its negative estimates KL(p_θ ‖ q^R) on the
-   * student's own samples.
+   * student's own samples. Under a divergence it is the mean of −KL_t. Masked tokens count as 0.
    */
   meanAdvantage: number;
   /** Mean of |A| over tokens, nats. */
@@ -25,7 +25,7 @@ export interface StepMetrics {
   meanLogprob: number;
   /** Mean of log q^R over tokens, nats; null where no teacher was asked. */
   meanTeacherLogprob: number | null;
-  /** Σ w A log p_θ: what a step under the objective's sign moves up while A is held. */
+  /** Σ w A log p_θ: what a step of Eq. (9) moves up while A is held; of no use under a divergence. */
   alignment: number;
   /** Mean of ρ − 1 − log ρ over tokens: an estimate of KL(p_old ‖ p_θ) that is never negative. Nats a token. */
   rolloutKl: number;

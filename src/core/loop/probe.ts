@@ -2,12 +2,14 @@
  * The time of a run, before it starts: a small real part of it is done on its device, and taken to the whole as a range.
  * What was measured is told beside it.
  */
+import { checkDistributionBytes } from "../distribution-bound.ts";
 import { type Stage, stagesTaken } from "../method/method.ts";
-import type { ScoreRequest, Scorer, StepSettings, Trainer, WorkOptions } from "../ports.ts";
+import { SAMPLED_TOKEN } from "../method/signal.ts";
+import type { ScoreRequest, Scorer, StepSettings, Trainer, TrainItem, WorkOptions } from "../ports.ts";
 import type { Episode } from "../record/schema.ts";
 import type { TextCodec } from "./codec.ts";
 import { batchRows, type Row } from "./rows.ts";
-import type { TeacherContexts } from "./score-batch.ts";
+import { askedBy, type TeacherContexts } from "./score-batch.ts";
 
 /** Sequences that one model reads. */
 export interface Reading {
@@ -125,11 +127,13 @@ export async function probeRun(options: ProbeOptions): Promise<RunProbe> {
       const ids = context(decision, promptIds, responseIds.length).promptIds;
       requests.push({ id: String(n), promptIds: shortened(ids, skip), responseIds });
     }
-    await timedCall(() => teacher.score(requests, work));
+    const { signal: compared = SAMPLED_TOKEN } = places[0]!.stage;
+    await timedCall(() => teacher.score(requests, { ...work, ...askedBy(compared) }));
   };
   const step: Call = async (places, skip, work) => {
+    const { stage } = places[0]!;
     const items = (await rowsAt(places)).map(
-      ({ episode, decision, promptIds, responseIds, rolloutLogprobs }) => ({
+      ({ episode, decision, promptIds, responseIds, rolloutLogprobs }): TrainItem => ({
         episode: episode.episode,
         decision,
         promptIds: shortened(promptIds, skip),
@@ -138,6 +142,7 @@ export async function probeRun(options: ProbeOptions): Promise<RunProbe> {
         teacherLogprobs: responseIds.map(() => -1),
         rolloutLogprobs,
         weight: 1 / (places.length * responseIds.length),
+        ...evenTargets(stage, responseIds.length, student.info.vocabulary),
       }),
     );
     await timedCall(() => student.step(items, settings, work));
@@ -210,6 +215,22 @@ export function modelTime({ whole, small, large }: ModelProbe): { low: number; h
     found.push(rate * whole.tokens + each * whole.calls);
   }
   return { low: Math.min(...found), high: Math.max(...found) };
+}
+
+/** A teacher that holds all tokens equally probable, as far as the stage's signal compares them. */
+function evenTargets(
+  { signal = SAMPLED_TOKEN }: Pick<Stage, "signal">,
+  tokens: number,
+  vocabulary: number,
+): Pick<TrainItem, "teacherTop" | "teacherDistribution"> {
+  if (signal.kind === "sampled-token") return {};
+  if (signal.kind === "full-vocabulary") {
+    checkDistributionBytes("a decision", tokens, vocabulary);
+    return { teacherDistribution: new Float32Array(tokens * vocabulary) };
+  }
+  const { k } = signal;
+  const ids = Uint32Array.from({ length: tokens * k }, (_, i) => i % k);
+  return { teacherTop: { ids, logprobs: new Float32Array(ids.length) } };
 }
 
 function shortened(ids: readonly number[], skip: number): readonly number[] {

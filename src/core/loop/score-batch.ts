@@ -1,6 +1,9 @@
 /** Retrieve, Render and Score (Algorithm 1, lines 5–15) for one batch. */
-import type { StageEvidence } from "../method/method.ts";
-import type { Scorer, TrainItem, WorkOptions } from "../ports.ts";
+import { checkDistributionBytes } from "../distribution-bound.ts";
+import { InputError } from "../errors.ts";
+import type { Stage, StageEvidence } from "../method/method.ts";
+import { maskedTokens, SAMPLED_TOKEN, type Signal } from "../method/signal.ts";
+import type { ScoreOptions, ScoreResult, Scorer, TrainItem, WorkOptions } from "../ports.ts";
 import type { Episode } from "../record/schema.ts";
 import { type RolloutPolicy, type Row, rolloutPolicy } from "./rows.ts";
 
@@ -36,16 +39,22 @@ export interface ScoredBatch {
   rolloutPolicy: RolloutPolicy;
 }
 
-/** The student's rows with the teacher's log-probabilities, in the order of `rows`. */
+/**
+ * The student's rows with what the stage's signal needs of the teacher, in the order of `rows`.
+ *
+ * @throws InputError where the teacher's distributions of all rows would not fit into memory
+ */
 export async function scoreBatch(
   rows: readonly Row[],
-  evidence: StageEvidence,
-  teacher: Pick<Scorer, "score">,
+  { evidence, signal: compared = SAMPLED_TOKEN }: Pick<Stage, "evidence" | "signal">,
+  teacher: Pick<Scorer, "score" | "info">,
   contextsOf: TeacherContexts,
   { signal, onProgress }: WorkOptions = {},
 ): Promise<{ items: TrainItem[]; scored: ScoredBatch }> {
   const items: TrainItem[] = [];
   const tokens = rows.reduce((sum, row) => sum + row.responseIds.length, 0);
+  if (compared.kind === "full-vocabulary")
+    checkDistributionBytes("the teacher's scores of a batch", tokens, teacher.info.vocabulary);
   const totals = { contextTokens: tokens, successReferences: 0, failureReferences: 0, backReferences: 0 };
   // An episode at a time: its contexts, which may be long, are let go before the next one's are made.
   for (const episodeRows of byEpisode(rows)) {
@@ -60,7 +69,7 @@ export async function scoreBatch(
       totals.failureReferences += context.failureReference ? 1 : 0;
       totals.backReferences += context.backReferences ? 1 : 0;
     }
-    items.push(...(await scoreRows(episodeRows, contexts, teacher, signal)));
+    items.push(...(await scoreRows(episodeRows, contexts, teacher, compared, signal)));
     onProgress?.({ done: items.length, total: rows.length, unit: "decisions" });
   }
   const cutPrompts = rows.filter(({ cut }) => cut > 0).length;
@@ -78,6 +87,7 @@ async function scoreRows(
   rows: readonly Row[],
   contexts: readonly TeacherContext[],
   teacher: Pick<Scorer, "score">,
+  compared: Signal,
   signal: AbortSignal | undefined,
 ): Promise<TrainItem[]> {
   const results = await teacher.score(
@@ -86,17 +96,40 @@ async function scoreRows(
       promptIds: contexts[n]!.promptIds,
       responseIds: row.responseIds,
     })),
-    { signal },
+    { signal, ...askedBy(compared) },
   );
-  return rows.map((row, n) => ({
-    episode: row.episode.episode,
-    decision: row.decision,
-    promptIds: row.promptIds,
-    responseIds: row.responseIds,
-    teacherLogprobs: results[n]!.logprobs,
-    rolloutLogprobs: row.rolloutLogprobs,
-    weight: row.weight,
-  }));
+  return rows.map((row, n) => {
+    const masked = maskedTokens(compared, row.responseIds);
+    return {
+      episode: row.episode.episode,
+      decision: row.decision,
+      promptIds: row.promptIds,
+      responseIds: row.responseIds,
+      teacherLogprobs: results[n]!.logprobs,
+      rolloutLogprobs: row.rolloutLogprobs,
+      weight: row.weight,
+      ...(masked === undefined ? {} : { masked }),
+      ...teacherTargets(compared, results[n]!),
+    };
+  });
+}
+
+/** What a scorer is asked for beside the log-probabilities of the sampled tokens. */
+export function askedBy(signal: Signal): Pick<ScoreOptions, "topK" | "distribution"> {
+  if (signal.kind === "top-k") return { topK: signal.k };
+  return signal.kind === "full-vocabulary" ? { distribution: true } : {};
+}
+
+/** What a step compares the student with, from a result to `askedBy`. @throws InputError where the scorer told less */
+export function teacherTargets(
+  { kind }: Signal,
+  { id, topIds, topLogprobs, distribution }: Omit<ScoreResult, "logprobs">,
+): Pick<TrainItem, "teacherTop" | "teacherDistribution"> {
+  if (kind === "sampled-token") return {};
+  if (kind === "top-k" && topIds !== undefined && topLogprobs !== undefined)
+    return { teacherTop: { ids: topIds, logprobs: topLogprobs } };
+  if (kind === "full-vocabulary" && distribution !== undefined) return { teacherDistribution: distribution };
+  throw new InputError(`${id}: the teacher did not tell what the signal ${JSON.stringify(kind)} compares`);
 }
 
 /** The rows of each episode, in order: those of one episode are neighbours. */

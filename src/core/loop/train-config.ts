@@ -22,6 +22,7 @@ import { PAPER_SETTINGS, type StepSettings } from "../ports.ts";
 import type { Episode } from "../record/schema.ts";
 import { selectionOfKeys } from "../retrieval/selection-keys.ts";
 import { environmentSchema, evaluationShape } from "./live-config.ts";
+import { checkSignals } from "./signal-config.ts";
 
 const path = z.string().min(1);
 const files = z.union([path, z.array(path).min(1)]);
@@ -369,6 +370,7 @@ export function checkTrainConfig(config: TrainConfig): void {
     throw new InputError("missing: the references that are replayed come from it", { key: "library" });
   }
   for (const stage of stages) checkStage(stage, config);
+  checkSignals(stages, { teacher: isServed(config.teacher), student: config.tinker !== undefined });
   const twice = config.episode_ids?.find((id, n, all) => all.indexOf(id) < n);
   if (twice !== undefined) {
     throw new InputError(`${JSON.stringify(twice)} is named twice`, { key: "episode_ids" });

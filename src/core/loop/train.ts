@@ -273,9 +273,12 @@ class Run {
 
   /** @returns false when the run was asked to stop, or its budget ended it, before its last step */
   async #runStage(stage: Stage, from: Position): Promise<boolean> {
-    const { name, epochs, firstEpoch = 0, evidence } = stage;
+    const { name, epochs, firstEpoch = 0, evidence, signal } = stage;
     const end = firstEpoch + epochs;
-    if (from.epoch < end) await this.#emit({ type: "stage", stage: from.stage, name, epochs, evidence });
+    if (from.epoch < end) {
+      const compared = signal === undefined ? {} : { signal };
+      await this.#emit({ type: "stage", stage: from.stage, name, epochs, evidence, ...compared });
+    }
     let { batch } = from;
     for (let epoch = from.epoch; epoch < end; epoch += 1) {
       const { data, batchSize, seed } = this.#options;
@@ -444,7 +447,7 @@ class Run {
   async #score(stage: Stage, rows: readonly Row[], at: Position & { step: number }): Promise<TrainItem[]> {
     const { signal, contexts } = this.#options;
     const scoring = performance.now();
-    const { items, scored } = await scoreBatch(rows, stage.evidence, this.#asked(), contexts, {
+    const { items, scored } = await scoreBatch(rows, stage, this.#asked(), contexts, {
       signal,
       onProgress: (progress) => this.#work("teacher", progress),
     });
@@ -470,7 +473,7 @@ class Run {
     const judged = await bridges(scored, stage.bridge!, this.#asked(), data, { ...context, seed });
     const those = (verdict: string) => judged.filter((each) => each.verdict === verdict);
     const accepted = those("accepted").map(({ row }) => row);
-    const { items } = await scoreBatch(accepted, stage.evidence, this.#asked(), contexts, { signal });
+    const { items } = await scoreBatch(accepted, stage, this.#asked(), contexts, { signal });
     await this.#emit({
       type: "bridged",
       ...at,

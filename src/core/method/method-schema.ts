@@ -3,6 +3,7 @@ import { z } from "zod";
 import { CONTROLS } from "../retrieval/selection.ts";
 import { selectionOfKeys } from "../retrieval/selection-keys.ts";
 import type { Method, Stage } from "./method.ts";
+import { configuredSignal, signalSchema } from "./signal-schema.ts";
 
 const positive = z.number().positive();
 const count = z.int().min(1);
@@ -126,6 +127,7 @@ export const stageSchema = z
     weights: weightsSchema.optional(),
     bridge: bridgeSchema.optional(),
     reward: rewardSchema.optional(),
+    signal: signalSchema.optional(),
   })
   .meta({ id: "stage" });
 
@@ -147,10 +149,11 @@ export const methodSchema = z.strictObject({
 export type WrittenMethod = z.infer<typeof methodSchema>;
 
 /** A stage of JSON under the names of `Stage`. Absent keys stay absent: its digest is that of earlier versions. */
-export function writtenStage({ evidence, weights, ...stage }: z.infer<typeof stageSchema>): Stage {
+export function writtenStage({ evidence, weights, signal, ...stage }: z.infer<typeof stageSchema>): Stage {
   const own = {
     ...stage,
     ...(weights === undefined || weights.kind === "episode" ? {} : { weights }),
+    ...configuredSignal(signal),
   };
   if (evidence.kind === "none") return { ...own, evidence };
   const { kind, control } = evidence;

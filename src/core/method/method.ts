@@ -5,6 +5,7 @@
 import type { Selection } from "../retrieval/selection.ts";
 import type { Control } from "../retrieval/types.ts";
 import { isEverPositive, type PerEnvironment, type Ramp } from "./ramp.ts";
+import type { Signal } from "./signal.ts";
 
 /** What the teacher reads beside the student's own context h_t. */
 export type StageEvidence =
@@ -82,6 +83,8 @@ export interface Stage {
   bridge?: StageBridge;
   /** The teacher's signal alone when absent. */
   reward?: StageReward;
+  /** What is compared at each response token; the sampled token alone (Eq. 9) where absent. */
+  signal?: Signal;
 }
 
 export interface Method {

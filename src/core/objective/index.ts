@@ -1,6 +1,13 @@
-/** Section 3.4: feedback, advantage, weights and the clipped surrogate. */
+/** Section 3.4: feedback, advantage, weights and the clipped surrogate; beside it, divergences of distributions. */
 export { advantage, evidenceShift, opdFeedback } from "./feedback.ts";
 export { groupAdvantages } from "./group-advantage.ts";
+export {
+  type ResponseDivergence,
+  type ReverseKl,
+  responseDivergence,
+  reverseKl,
+  topReverseKl,
+} from "./reverse-kl.ts";
 export {
   type AdvantageTerms,
   clippedSurrogate,

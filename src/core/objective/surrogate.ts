@@ -48,6 +48,9 @@ export interface ResponseObjective {
 /** How a response's advantage differs from Eq. (8). */
 export type AdvantageTerms = Pick<TrainItem, "teacherScale" | "rewardAdvantage">;
 
+/** The same, with the tokens that are left out of the loss: their advantage is 0. */
+export type ObjectiveTerms = AdvantageTerms & Pick<TrainItem, "masked">;
+
 /**
  * A = c·A^R + r: the teacher's signal of Eq. (8) and what the task's reward adds. Without terms it is Eq. (8).
  *
@@ -73,7 +76,7 @@ export function mixedAdvantage(
  * @param rollout log p_old
  * @param weight w = 1/(N·L_e)
  * @param clip ε
- * @param terms of the advantage
+ * @param terms of the advantage, and which tokens are left out
  * @throws RangeError when the lengths differ
  */
 export function responseObjective(
@@ -82,7 +85,7 @@ export function responseObjective(
   rollout: ArrayLike<number>,
   weight: number,
   clip: number,
-  terms: AdvantageTerms = {},
+  terms: ObjectiveTerms = {},
 ): ResponseObjective {
   const n = current.length;
   if (rollout.length !== n)
@@ -98,6 +101,7 @@ export function responseObjective(
   let sum = 0;
   for (let i = 0; i < n; i += 1) {
     const ratio = policyRatio(current[i]!, rollout[i]!);
+    if (terms.masked?.[i] === 1) result.advantage[i] = 0;
     const token = clippedSurrogate(ratio, result.advantage[i]!, clip);
     result.ratio[i] = ratio;
     result.objective[i] = token.objective;

@@ -123,10 +123,11 @@ export class OnnxScorer implements Scorer {
 
   /** Natural-log probabilities at temperature 1. Progress counts tokens. */
   async score(requests: readonly ScoreRequest[], options: ScoreOptions = {}): Promise<ScoreResult[]> {
-    if (options.topK || options.entropy)
-      throw new InputError("ONNX models give log-probabilities only, no entropies or most probable tokens", {
-        file: this.info.model,
-      });
+    if (options.topK || options.entropy || options.distribution)
+      throw new InputError(
+        "ONNX models give log-probabilities only, no entropies, most probable tokens or distributions",
+        { file: this.info.model },
+      );
     const results: ScoreResult[] = [];
     const total = requests.reduce((sum, r) => sum + r.promptIds.length + r.responseIds.length, 0);
     let done = 0;

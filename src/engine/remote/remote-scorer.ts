@@ -49,11 +49,11 @@ export class RemoteScorer implements Scorer {
   /** @throws InputError when a request is refused, not answered, or its answer is not to it; the others are given up */
   async score(
     requests: readonly ScoreRequest[],
-    { topK, entropy, ...work }: ScoreOptions = {},
+    { topK, entropy, distribution, ...work }: ScoreOptions = {},
   ): Promise<ScoreResult[]> {
-    if (topK !== undefined || entropy)
+    if (topK !== undefined || entropy || distribution)
       throw new InputError(
-        `${this.server.base} is asked for log-probabilities only: neither for entropies nor for the most probable tokens`,
+        `${this.server.base} is asked for log-probabilities only: not for entropies, most probable tokens or distributions`,
       );
     const { atOnce = AT_ONCE, tokensAtOnce = TOKENS_AT_ONCE } = this.options;
     for (const request of requests) this.#check(request);

@@ -161,9 +161,9 @@ export class TinkerTrainer implements Trainer {
 
   async score(
     requests: readonly ScoreRequest[],
-    { topK, entropy, signal, onProgress }: ScoreOptions = {},
+    { topK, entropy, distribution, signal, onProgress }: ScoreOptions = {},
   ): Promise<ScoreResult[]> {
-    if (topK !== undefined || entropy === true)
+    if (topK !== undefined || entropy === true || distribution === true)
       throw new InputError("a server with Tinker's API tells no distributions", { file: this.info.adapter });
     const logprobs = await this.#forward(requests, { signal, onProgress });
     return requests.map(({ id }, n) => ({ id, logprobs: logprobs[n]! }));
@@ -230,6 +230,13 @@ export class TinkerTrainer implements Trainer {
     settings: StepSettings,
     { signal, onProgress }: WorkOptions = {},
   ): Promise<StepReport> {
+    if (items.some(({ teacherTop, teacherDistribution }) => teacherTop ?? teacherDistribution))
+      throw new InputError(
+        'a server with Tinker\'s API trains on sampled tokens only: take the signal "sampled-token"',
+        {
+          file: this.info.adapter,
+        },
+      );
     const passes = this.options.ownOptimizer ? 2 : 3;
     const part = (pass: number): WorkOptions["onProgress"] =>
       onProgress &&
