@@ -256,6 +256,16 @@ export interface Backend<T extends Tensor = Tensor> {
   drawTokens(logits: T, draws: Draws<T>): void;
   /** With c[r] = ∂L/∂logprobs[r]: dlogits = c (onehot − softmax), in tiles of rows. Returns dh; dw accumulates (null: w is frozen, and may be of any format). */
   headBackward(dw: T | null, h: T, w: T, targets: T, lse: T, c: T): T;
+  /**
+   * Reverse KL of each row of a student's logits [M,V] against a teacher's [M,V], natural log, both normalised over V: [M].
+   * The logits become slopes, c[m] ∂kl[m]/∂logits.
+   */
+  reverseKl(logits: T, teacher: T, c: T): T;
+  /**
+   * The same over `ids` u32 [M,k] alone, distinct in a row and at most 64, with the teacher's [M,k]: both are normalised
+   * over them, and all other logits become 0.
+   */
+  topReverseKl(logits: T, ids: T, teacher: T, c: T): T;
 
   // --- optimizer ------------------------------------------------------------------------------------------------
   /** Σ of squares over all elements of all tensors → [1]. */

@@ -7,6 +7,7 @@ export {
   SUPPORTED_MODEL_TYPES,
 } from "./config.ts";
 export { crossEntropyBackward } from "./cross-entropy.ts";
+export { type TeacherTarget, tileRows } from "./distribution-tiles.ts";
 export type { Generated, GenerateOptions } from "./generate.ts";
 export { LanguageModel, type SequenceScores, type WantedDistribution } from "./language-model.ts";
 export { keepsInputsOnly } from "./layer.ts";

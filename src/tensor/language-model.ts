@@ -1,3 +1,4 @@
+import { checkDistributionBytes } from "../core/distribution-bound.ts";
 import { InputError } from "../core/errors.ts";
 import { readFolderText } from "../core/folder-text.ts";
 import type { FolderReader, FolderWriter } from "../core/ports.ts";
@@ -5,6 +6,7 @@ import type { Backend } from "./backend.ts";
 import { Checkpoint } from "./checkpoint.ts";
 import { isRecurrent, type ModelConfig, modelConfigJson, parseModelConfig, rotarySize } from "./config.ts";
 import { type DecodeRequest, Decoder, type DecodeWork } from "./decoder.ts";
+import { distributionTiles, type TeacherTarget } from "./distribution-tiles.ts";
 import { type Generated, type GenerateOptions, generate } from "./generate.ts";
 import { type WeightChoice, WeightLoader, weightFormat } from "./load-weights.ts";
 import { encodeFloats } from "./number-format.ts";
@@ -49,6 +51,8 @@ export interface WantedDistribution {
   entropy?: boolean | undefined;
   /** What the head reads before each response token: `headLogprobs` then tells any other token there. */
   hidden?: boolean | undefined;
+  /** Every token, at most `MOST_DISTRIBUTION_BYTES` of all response tokens together. */
+  distribution?: boolean | undefined;
 }
 
 /** Of each response token of a sequence. */
@@ -62,6 +66,8 @@ export interface SequenceScores {
   topLogprobs?: Float32Array;
   /** [response tokens · hidden size] */
   hidden?: Float32Array;
+  /** [response tokens · vocabulary] */
+  distribution?: Float32Array;
 }
 
 /** Rows of one call of `headLogprobs`: each costs a product with the whole vocabulary. */
@@ -211,21 +217,28 @@ export class LanguageModel {
         `expected from 0 to ${Math.min(MOST_TOP, config.vocabularySize)} most probable tokens, got ${top}`,
         { file: name },
       );
+    const { vocabularySize } = config;
+    const all = wanted.distribution === true;
+    if (all) {
+      const tokens = sequences.reduce((sum, { responseIds }) => sum + responseIds.length, 0);
+      checkDistributionBytes(name, tokens, vocabularySize);
+    }
     const prefixes = this.#prefixes;
     const stored = { prefixes: prefixes.prefixes, wanted: prefixes.budget > 0 };
-    const scores = sequences.map((): SequenceScores => {
+    const scores = sequences.map(({ responseIds }): SequenceScores => {
       const none = () => new Float32Array(0);
       return {
         logprobs: none(),
         ...(wanted.entropy ? { entropy: none() } : {}),
         ...(top > 0 ? { topIds: new Uint32Array(0), topLogprobs: none() } : {}),
         ...(wanted.hidden ? { hidden: none() } : {}),
+        ...(all ? { distribution: new Float32Array(responseIds.length * vocabularySize) } : {}),
       };
     });
     await this.#eachPack(sequences, work, { keep: true, stored }, async (pack, tables) => {
       const layers = pack.from === null ? null : prefixes.layers(pack.from);
       const asked = top > 0 || wanted.entropy ? top : null;
-      const wantsHidden = wanted.hidden === true;
+      const wantsHidden = wanted.hidden === true || all;
       const pass = scorePass(backend, config, this.#tensors, tables, pack, layers, asked, wantsHidden);
       const { logprobs, distribution, hidden, kept } = pass;
       if (pack.keep !== null) prefixes.add(pack.keep.prefix, kept);
@@ -234,7 +247,10 @@ export class LanguageModel {
         const entropy = wanted.entropy ? await backend.read(distribution!.entropy) : null;
         const ids = top > 0 ? await backend.read(distribution!.topIds) : null;
         const most = top > 0 ? await backend.read(distribution!.topLogprobs) : null;
-        const rows = hidden === null ? null : await backend.read(hidden);
+        const rows = wanted.hidden ? await backend.read(hidden!) : null;
+        if (all)
+          for await (const tile of distributionTiles(backend, { normed: hidden!, head: this.#tensors.head }))
+            dealRows(pack, tile, vocabularySize, (index) => scores[index]!.distribution!);
         for (const { index, row, count } of pack.segments) {
           const to = scores[index]!;
           const width = config.hiddenSize;
@@ -296,6 +312,92 @@ export class LanguageModel {
     coefficients: (index: number, logprobs: Float32Array) => Float32Array,
     work: ModelWork = {},
   ): Promise<Float32Array[]> {
+    return this.#train(sequences, work, async (pass, pack, logprobs, gradients, finished) => {
+      const slopes = new Float32Array(pack.rows.length);
+      for (const { index, row, count } of pack.segments) {
+        const given = coefficients(index, logprobs.slice(row, row + count));
+        if (given.length !== count)
+          throw new Error(`${given.length} coefficients for the ${count} tokens of sequence ${index + 1}`);
+        if (!given.every(Number.isFinite))
+          throw new InputError(`a coefficient of sequence ${index + 1} is not finite`, { file: this.name });
+        slopes.set(given, row);
+      }
+      // Where every token is clipped the gradient is exactly zero.
+      if (slopes.some((slope) => slope !== 0)) await pass.backward(gradients, slopes, finished);
+    });
+  }
+
+  /**
+   * Forward and backward of L = Σ weight · KL_t, the reverse KL of each response token's distribution against its teacher's
+   * target; gradients accumulate as in `backward`. No more than a tile of response tokens has its logits at a time.
+   *
+   * @param targets of each sequence; all of the same number of tokens a place, with ids or without
+   * @returns of each sequence [response tokens] log-probabilities of its own tokens, and KL_t in nats
+   * @throws InputError for targets of another shape or vocabulary, and for a divergence that is not finite
+   */
+  async backwardDivergence(
+    sequences: readonly Sequence[],
+    targets: readonly TeacherTarget[],
+    work: ModelWork = {},
+  ): Promise<{ logprobs: Float32Array; kl: Float32Array }[]> {
+    this.#checkTargets(sequences, targets);
+    const found = sequences.map(() => new Float32Array(0));
+    const logprobs = await this.#train(sequences, work, async (pass, pack, _, gradients, finished) => {
+      const kl = await pass.backwardDivergence(gradients, targets, finished);
+      for (const { index, row, count } of pack.segments) {
+        found[index] = kl.slice(row, row + count);
+        const at = found[index].findIndex((value) => !Number.isFinite(value));
+        if (at >= 0)
+          throw new InputError(
+            `the divergence of response token ${at + 1} of sequence ${index + 1} is ${found[index][at]}`,
+            { file: this.name },
+          );
+      }
+    });
+    return logprobs.map((each, n) => ({ logprobs: each, kl: found[n]! }));
+  }
+
+  #checkTargets(sequences: readonly Sequence[], targets: readonly TeacherTarget[]): void {
+    const { vocabularySize } = this.config;
+    const widths = new Set<number>();
+    for (const [n, { responseIds }] of sequences.entries()) {
+      const { weights, logprobs, ids } = targets[n]!;
+      const count = responseIds.length;
+      const fail = (what: string) => {
+        throw new InputError(`what the teacher told of sequence ${n + 1}: ${what}`, { file: this.name });
+      };
+      if (weights.length !== count) fail(`${weights.length} weights for ${count} tokens`);
+      if (count === 0) continue;
+      const width = logprobs.length / count;
+      widths.add(ids === undefined ? -1 : width);
+      if (ids === undefined && width !== vocabularySize)
+        fail(
+          `${logprobs.length} log-probabilities for ${count} tokens over a vocabulary of ${vocabularySize}`,
+        );
+      if (ids === undefined) continue;
+      if (ids.length !== logprobs.length || !(Number.isInteger(width) && width >= 1 && width <= MOST_TOP))
+        fail(`${ids.length} ids and ${logprobs.length} log-probabilities for ${count} tokens`);
+      const foreign = ids.find((id) => id >= vocabularySize);
+      if (foreign !== undefined) fail(`token id ${foreign} is not in the vocabulary of ${vocabularySize}`);
+    }
+    if (widths.size > 1)
+      throw new InputError("the teacher told of some sequences more tokens a place than of others", {
+        file: this.name,
+      });
+  }
+
+  /** A training pass over each pack, and what `slope` makes of it: it adds to the gradients. */
+  async #train(
+    sequences: readonly Sequence[],
+    work: ModelWork,
+    slope: (
+      pass: TrainingPass,
+      pack: Pack,
+      logprobs: Float32Array,
+      gradients: ModelTensors,
+      finished: ((part: GradientPart) => Promise<void>) | undefined,
+    ) => Promise<void>,
+  ): Promise<Float32Array[]> {
     if (this.#gradients.size === 0) this.zeroGradients();
     await this.#tuneTraining();
     const gradients = arrangeTensors(this.config, this.#gradients);
@@ -304,18 +406,7 @@ export class LanguageModel {
       const pass = new TrainingPass(this.backend, this.config, this.#tensors, tables, pack, work.recompute);
       try {
         const logprobs = await this.#readLogprobs(pass.logprobs, pack);
-        const slopes = new Float32Array(pack.rows.length);
-        for (const { index, row, count } of pack.segments) {
-          const given = coefficients(index, logprobs.slice(row, row + count));
-          if (given.length !== count)
-            throw new Error(`${given.length} coefficients for the ${count} tokens of sequence ${index + 1}`);
-          if (!given.every(Number.isFinite))
-            throw new InputError(`a coefficient of sequence ${index + 1} is not finite`, { file: this.name });
-          slopes.set(given, row);
-        }
-        // Where every token is clipped the gradient is exactly zero.
-        if (slopes.some((slope) => slope !== 0))
-          await pass.backward(gradients, slopes, last ? finished?.one : undefined);
+        await slope(pass, pack, logprobs, gradients, last ? finished?.one : undefined);
         return logprobs;
       } finally {
         pass.dispose();
@@ -484,6 +575,20 @@ export class LanguageModel {
             { file: this.name },
           );
     return logprobs;
+  }
+}
+
+/** Puts rows of a pack [count · width], from row `at` of it on, to the sequences that they belong to. */
+function dealRows(
+  { segments }: Pack,
+  { at, count, logprobs }: { at: number; count: number; logprobs: Float32Array },
+  width: number,
+  to: (index: number) => Float32Array,
+): void {
+  for (const { index, row, count: length } of segments) {
+    const [from, end] = [Math.max(at, row), Math.min(at + count, row + length)];
+    if (from < end)
+      to(index).set(logprobs.subarray((from - at) * width, (end - at) * width), (from - row) * width);
   }
 }
 

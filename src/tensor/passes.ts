@@ -1,5 +1,6 @@
 import type { Backend } from "./backend.ts";
 import { type ModelConfig, mixerType, normOffset } from "./config.ts";
+import { divergenceHead, type TeacherTarget } from "./distribution-tiles.ts";
 import {
   activationTensors,
   type KeptActivations,
@@ -286,24 +287,62 @@ export class TrainingPass {
     coefficients: Float32Array,
     finished?: (part: GradientPart) => Promise<void>,
   ): Promise<void> {
+    const { backend, w } = this;
+    const { normed, lse } = this.#top;
+    const dNormed = backend.scope((keep) => {
+      const c = backend.fromArray(coefficients, [coefficients.length]);
+      return keep(backend.headBackward(g.head, normed, w.head, this.#inputs.targets, lse, c));
+    });
+    await this.#backwardFrom(g, dNormed, finished);
+  }
+
+  /**
+   * As `backward`, of L = Σ weight · KL of the response rows against their teacher's targets (`divergenceHead`).
+   *
+   * @returns [R] the KL of each row
+   */
+  async backwardDivergence(
+    g: ModelTensors,
+    targets: readonly TeacherTarget[],
+    finished?: (part: GradientPart) => Promise<void>,
+  ): Promise<Float32Array> {
+    const { backend, w, pack } = this;
+    if (pack.rows.length === 0) return new Float32Array(0);
+    const rows = { normed: this.#top.normed, head: w.head };
+    const { dNormed, kl } = await divergenceHead(backend, rows, g.head, pack, targets);
+    if (pack.segments.some(({ index }) => targets[index]!.weights.some((weight) => weight !== 0)))
+      await this.#backwardFrom(g, dNormed, finished);
+    else backend.free(dNormed);
+    return kl;
+  }
+
+  /** From the slopes of the normalised response rows, which are freed, down to the embedding. */
+  async #backwardFrom(
+    g: ModelTensors,
+    dNormed: Tensor,
+    finished?: (part: GradientPart) => Promise<void>,
+  ): Promise<void> {
     const { backend, config, w, pack } = this;
-    const { places, keys, sequences, rows, targets } = this.#inputs;
+    const { places, keys, sequences, rows } = this.#inputs;
     const offset = normOffset(config);
     const top = this.#top;
-    let dx = backend.scope((keep) => {
-      const c = backend.fromArray(coefficients, [coefficients.length]);
-      const dNormed = backend.headBackward(g.head, top.normed, w.head, targets, top.lse, c);
-      const dPicked = backend.rmsNormBackward(
-        g.finalNorm,
-        dNormed,
-        top.picked,
-        w.finalNorm,
-        top.rstd,
-        null,
-        offset,
-      );
-      return keep(backend.scatterRows(dPicked, rows, pack.ids.length));
-    });
+    let dx: Tensor;
+    try {
+      dx = backend.scope((keep) => {
+        const dPicked = backend.rmsNormBackward(
+          g.finalNorm,
+          dNormed,
+          top.picked,
+          w.finalNorm,
+          top.rstd,
+          null,
+          offset,
+        );
+        return keep(backend.scatterRows(dPicked, rows, pack.ids.length));
+      });
+    } finally {
+      backend.free(dNormed);
+    }
     try {
       await finished?.("top");
       const queryEnd = backend.fromArray(pack.queryEnd, [pack.queryEnd.length]);

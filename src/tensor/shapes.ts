@@ -344,6 +344,40 @@ export function checkHeadBackward(
   return sizes;
 }
 
+/** logits and teacher [M,V], c [M] */
+export function checkReverseKl(
+  logits: Tensor,
+  teacher: Tensor,
+  c: Tensor,
+): { rows: number; vocabulary: number } {
+  const [rows = 0, vocabulary = 0] = logits.shape;
+  const ok = isMatrix(logits) && isMatrix(teacher) && sameShape(logits, teacher) && isVector(c, "f32", rows);
+  if (!ok) fail("reverseKl", "logits and teacher [M,V], c [M]", [logits, teacher, c]);
+  return { rows, vocabulary };
+}
+
+/** logits [M,V], ids u32 and teacher [M,k], c [M]; k from 1 to 64 and V */
+export function checkTopReverseKl(
+  logits: Tensor,
+  ids: Tensor,
+  teacher: Tensor,
+  c: Tensor,
+): { rows: number; vocabulary: number; k: number } {
+  const [rows = 0, vocabulary = 0] = logits.shape;
+  const k = teacher.shape[1] ?? 0;
+  const ok =
+    isMatrix(logits) &&
+    isMatrix(teacher) &&
+    teacher.shape[0] === rows &&
+    ids.dtype === "u32" &&
+    sameShape(ids, { dtype: "u32", shape: teacher.shape }) &&
+    isVector(c, "f32", rows);
+  if (!ok) fail("topReverseKl", "logits [M,V], ids u32 and teacher [M,k], c [M]", [logits, ids, teacher, c]);
+  if (k < 1 || k > Math.min(MOST_TOP, vocabulary))
+    throw new Error(`topReverseKl: ${k} of ${vocabulary} tokens; at least 1 and at most ${MOST_TOP}`);
+  return { rows, vocabulary, k };
+}
+
 /** logits [M,V], and the tensors of `Draws` in their shapes. */
 export function checkDrawTokens(
   logits: Tensor,

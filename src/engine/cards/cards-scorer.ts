@@ -1,3 +1,4 @@
+import { checkDistributionBytes } from "../../core/distribution-bound.ts";
 import type {
   EngineInfo,
   ScoreOptions,
@@ -35,8 +36,17 @@ export class CardsScorer implements Scorer {
   async score(requests: readonly ScoreRequest[], options: ScoreOptions = {}): Promise<ScoreResult[]> {
     const results: ScoreResult[] = [];
     const { model } = this;
-    const { topK, entropy } = options;
-    const wanted = { ...(topK === undefined ? {} : { topK }), ...(entropy === undefined ? {} : { entropy }) };
+    const { topK, entropy, distribution } = options;
+    if (distribution) {
+      // The parts of the cards come together here.
+      const tokens = requests.reduce((sum, { responseIds }) => sum + responseIds.length, 0);
+      checkDistributionBytes(this.info.model, tokens, this.info.vocabulary);
+    }
+    const wanted = {
+      ...(topK === undefined ? {} : { topK }),
+      ...(entropy === undefined ? {} : { entropy }),
+      ...(distribution === undefined ? {} : { distribution }),
+    };
     await this.#deal(requests, "tokens", options, async (rank, { places }, work) => {
       const part = places.map((place) => requests[place]!);
       const scores = await this.cards.call(rank, "score", { model, requests: part, wanted }, work);

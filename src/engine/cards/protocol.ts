@@ -37,7 +37,7 @@ export interface CardCalls {
   score(of: {
     model: number;
     requests: readonly ScoreRequest[];
-    wanted: Pick<ScoreOptions, "topK" | "entropy">;
+    wanted: Pick<ScoreOptions, "topK" | "entropy" | "distribution">;
   }): ScoreResult[];
   sample(of: { model: number; requests: readonly SampleRequest[] }): SampleResult[];
   forget(of: { model: number }): null;

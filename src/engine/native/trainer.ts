@@ -1,4 +1,5 @@
-import { responseObjective } from "../../core/objective/index.ts";
+import { InputError } from "../../core/errors.ts";
+import { policyRatio, responseDivergence, responseObjective } from "../../core/objective/index.ts";
 import type {
   FolderReader,
   FolderWriter,
@@ -9,7 +10,14 @@ import type {
   TrainItem,
   WorkOptions,
 } from "../../core/ports.ts";
-import { AdamW, type Backend, LanguageModel, type ModelWork, type Tensor } from "../../tensor/index.ts";
+import {
+  AdamW,
+  type Backend,
+  LanguageModel,
+  type ModelWork,
+  type TeacherTarget,
+  type Tensor,
+} from "../../tensor/index.ts";
 import { ModelScorer, modelWork, type PassOptions, withinPlan } from "./scorer.ts";
 
 const OPTIMIZER_FILE = "optimizer.safetensors";
@@ -69,7 +77,7 @@ export class ModelTrainer extends ModelScorer implements Trainer {
   }
 
   /**
-   * One step on Eq. (9): forward and backward over all items, then AdamW. Nothing changes when it is aborted or throws
+   * One step on Eq. (9), or on the items' divergence: forward and backward over all items, then AdamW. Nothing changes when it is aborted or throws
    * before the update.
    */
   async step(
@@ -83,54 +91,95 @@ export class ModelTrainer extends ModelScorer implements Trainer {
   }
 
   /**
-   * The gradient of Eq. (9) over these items, in place of any before, and what their tokens looked like. `onGradients`
-   * gets each part of it as soon as it is whole (`ModelWork`): it may be summed over devices before `update`.
+   * The gradient of the items' loss, in place of any before, and what their tokens looked like. `onGradients` gets each
+   * part of it as soon as it is whole (`ModelWork`): it may be summed over devices before `update`.
    */
   async backward(
     items: readonly TrainItem[],
     settings: Pick<StepSettings, "clip">,
     options: WorkOptions & Pick<ModelWork, "onGradients"> = {},
   ): Promise<GradientReport> {
-    const reports: ItemReport[] = [];
-    let loss = 0;
-    let tokens = 0;
+    const targets = this.#targets(items);
     // The update makes it stale, and the pass needs its memory.
     this.model.releaseDecoding();
     this.model.zeroGradients();
     const { packTokens: maxTokensPerPack, recompute } = this.passes;
-    await withinPlan(this.passes, () =>
-      this.model.backward(
-        items,
-        (n, logprobs) => {
-          const item = items[n]!;
-          const { teacherLogprobs, rolloutLogprobs, weight } = item;
-          const part = responseObjective(
-            logprobs,
-            teacherLogprobs,
-            rolloutLogprobs ?? logprobs,
-            weight,
-            settings.clip,
-            item,
-          );
-          loss += part.loss;
-          tokens += logprobs.length;
-          reports[n] = {
-            episode: item.episode,
-            decision: item.decision,
-            logprobs,
-            ratio: Float32Array.from(part.ratio),
-            advantage: Float32Array.from(part.advantage),
-            clipped: part.clipped,
-          };
-          return Float32Array.from(part.coefficients);
-        },
-        {
-          ...modelWork(options, "tokens"),
-          ...{ maxTokensPerPack, recompute, onGradients: options.onGradients },
-        },
-      ),
+    const work: ModelWork = {
+      ...modelWork(options, "tokens"),
+      ...{ maxTokensPerPack, recompute, onGradients: options.onGradients },
+    };
+    const parts = await withinPlan(this.passes, () =>
+      targets === null ? this.#surrogate(items, settings, work) : this.#divergence(items, targets, work),
     );
-    return { loss, tokens, items: items.map((item, n) => reports[n] ?? empty(item)) };
+    return {
+      loss: parts.reduce((sum, { loss }) => sum + loss, 0),
+      tokens: parts.reduce((sum, { report }) => sum + report.logprobs.length, 0),
+      items: parts.map(({ report }) => report),
+    };
+  }
+
+  /** Eq. (9). */
+  async #surrogate(
+    items: readonly TrainItem[],
+    { clip }: Pick<StepSettings, "clip">,
+    work: ModelWork,
+  ): Promise<ItemPart[]> {
+    const parts = items.map(nothingOf);
+    await this.model.backward(
+      items,
+      (n, logprobs) => {
+        const item = items[n]!;
+        const { episode, decision, teacherLogprobs, rolloutLogprobs, weight } = item;
+        const rollout = rolloutLogprobs ?? logprobs;
+        const part = responseObjective(logprobs, teacherLogprobs, rollout, weight, clip, item);
+        const report = {
+          ...{ episode, decision, logprobs, clipped: part.clipped },
+          ratio: Float32Array.from(part.ratio),
+          advantage: Float32Array.from(part.advantage),
+        };
+        parts[n] = { loss: part.loss, report };
+        return Float32Array.from(part.coefficients);
+      },
+      work,
+    );
+    return parts;
+  }
+
+  /** Σ w·KL_t of distributions: neither ratio nor clip takes part, and the report's ratio is told all the same. */
+  async #divergence(
+    items: readonly TrainItem[],
+    targets: readonly TeacherTarget[],
+    work: ModelWork,
+  ): Promise<ItemPart[]> {
+    const found = await this.model.backwardDivergence(items, targets, work);
+    return items.map(({ episode, decision, rolloutLogprobs, weight, masked }, n) => {
+      const { logprobs, kl } = found[n]!;
+      const { loss, advantage } = responseDivergence(kl, weight, masked);
+      const ratio = logprobs.map((logprob, i) => policyRatio(logprob, rolloutLogprobs?.[i] ?? logprob));
+      const clipped = new Uint8Array(kl.length);
+      const report = {
+        ...{ episode, decision, logprobs, ratio, clipped },
+        advantage: Float32Array.from(advantage),
+      };
+      return { loss, report };
+    });
+  }
+
+  /** What the items' tokens are compared with; null under Eq. (9). @throws InputError for items of several kinds */
+  #targets(items: readonly TrainItem[]): TeacherTarget[] | null {
+    const targets = items.flatMap(({ responseIds, teacherTop, teacherDistribution, weight, masked }) => {
+      const told = teacherTop ?? (teacherDistribution && { logprobs: teacherDistribution });
+      if (told === undefined) return [];
+      return [
+        { ...told, weights: Float32Array.from(responseIds, (_, i) => (masked?.[i] === 1 ? 0 : weight)) },
+      ];
+    });
+    if (targets.length === 0) return null;
+    if (targets.length < items.length)
+      throw new InputError("not all items of the step have what the same signal compares", {
+        file: this.info.model,
+      });
+    return targets;
   }
 
   /** AdamW on the gradient that `backward` left. */
@@ -152,15 +201,15 @@ export class ModelTrainer extends ModelScorer implements Trainer {
   }
 }
 
+/** An item's part of the loss, and its report. */
+interface ItemPart {
+  loss: number;
+  report: ItemReport;
+}
+
 /** A response of no token: nothing was computed for it. */
-function empty({ episode, decision }: TrainItem): ItemReport {
+function nothingOf({ episode, decision }: TrainItem): ItemPart {
   const none = () => new Float32Array(0);
-  return {
-    episode,
-    decision,
-    logprobs: none(),
-    ratio: none(),
-    advantage: none(),
-    clipped: new Uint8Array(0),
-  };
+  const report = { logprobs: none(), ratio: none(), advantage: none(), clipped: new Uint8Array(0) };
+  return { loss: 0, report: { episode, decision, ...report } };
 }

@@ -105,7 +105,7 @@ describe.each(["vllm", "sglang"] as const)("log-probabilities of a given respons
       "e#0: id 100 is not in the vocabulary of 100; it is not sent to",
     );
     await expect(scorer.score([{ ...REQUEST, promptIds: [] }])).rejects.toThrow("a prompt of at least one");
-    await expect(scorer.score([REQUEST], { entropy: true })).rejects.toThrow("neither for entropies");
+    await expect(scorer.score([REQUEST], { entropy: true })).rejects.toThrow("not for entropies");
     expect(stub.asked).toEqual([]);
   });
 

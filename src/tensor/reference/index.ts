@@ -13,6 +13,7 @@ import { HostMemory, type HostTensor } from "./memory.ts";
 import { normOperations } from "./norm.ts";
 import { optimizerOperations } from "./optimizer.ts";
 import { hostPieces } from "./pieces.ts";
+import { reverseKlOperations } from "./reverse-kl.ts";
 import { ropeOperations } from "./rope.ts";
 import { rowOperations } from "./rows.ts";
 
@@ -55,6 +56,7 @@ export function createReferenceBackend(): Backend {
     ...headOperations(memory),
     ...drawOperations(),
     ...headDistributionOperations(memory),
+    ...reverseKlOperations(memory),
     ...optimizerOperations(memory),
   };
   return backend;

@@ -27,6 +27,7 @@ import { normOperations } from "./norm.ts";
 import { optimizerOperations } from "./optimizer.ts";
 import { gpuPieces } from "./pieces.ts";
 import type { KernelTime } from "./profile.ts";
+import { reverseKlOperations } from "./reverse-kl.ts";
 import { ropeOperations } from "./rope.ts";
 import { rowOperations } from "./rows.ts";
 import { transferOperations } from "./transfer.ts";
@@ -187,6 +188,7 @@ export async function createWebGpuBackend(
     ...headOperations(context),
     ...drawOperations(context),
     ...headDistributionOperations(context),
+    ...reverseKlOperations(context),
     ...optimizerOperations(context),
     get tuned() {
       return context.tuning.entries;
