@@ -13,16 +13,16 @@ export interface Made<T> {
   make(): T;
 }
 
-/** Household games; the six types take turns unless one is named. */
+/** Household games; the types take turns unless one is named. */
 export function madeGames(made: MadeConfig): (Made<MadeGame> & { task: string })[] {
   checkMade("alfworld", made);
-  const { size = "small" } = made;
+  const { size = "small", world } = made;
   return seeds(made, (seed) => {
-    const type = made.type ?? typeOf(seed);
+    const type = made.type ?? typeOf(seed, size);
     return {
-      task: madeTask(size, type, seed),
+      task: madeTask(size, type, seed, world),
       name: `${type}-${seed}.tw-pddl`,
-      make: () => makeGame(seed, size, type),
+      make: () => makeGame(seed, size, type, world),
     };
   });
 }

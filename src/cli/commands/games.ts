@@ -21,6 +21,7 @@ interface Options {
   seed: number;
   size: RoomSize;
   type?: TaskType;
+  world?: number;
   products: number;
   out: string;
 }
@@ -70,6 +71,7 @@ export function register(program: Command): void {
       `ALFWorld: one task type; all types in turn if absent (${TASK_TYPES.join(", ")})`,
       oneOf(TASK_TYPES),
     )
+    .option("--world <S>", "ALFWorld, mini: the seed of a world, whose tasks share habits", seed)
     .option(
       "--products <N>",
       `WebShop: how many each shop sells, at most ${MOST_PRODUCTS.toLocaleString("en")}`,
@@ -85,8 +87,8 @@ export function register(program: Command): void {
 
 /** What is made, and what the summary says of it. */
 const MAKERS: Record<string, (options: Options) => { files: readonly Made<object>[]; kind: string }> = {
-  alfworld: ({ count, seed, size, type }) => ({
-    files: madeGames({ count, seed, size, type }),
+  alfworld: ({ count, seed, size, type, world }) => ({
+    files: madeGames({ count, seed, size, type, world }),
     kind: `games (${size}`,
   }),
   webshop: ({ count, seed, products }) => ({

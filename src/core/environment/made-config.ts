@@ -1,11 +1,20 @@
 /** Games of our own, as configs and `gcopd games` ask for them; `src/simulator/` makes them. */
 import { z } from "zod";
 import { InputError } from "../errors.ts";
-import { TASK_TYPES } from "./alfworld/task-types.ts";
+import { isOneOf } from "../one-of.ts";
+import { TASK_TYPES, type TaskType } from "./alfworld/task-types.ts";
 
 /** How large the rooms of made household games are. */
-export const ROOM_SIZES = ["small", "medium", "large"] as const;
+export const ROOM_SIZES = ["small", "medium", "large", "mini"] as const;
 export type RoomSize = (typeof ROOM_SIZES)[number];
+
+/** What `mini` games, which are kitchens, ask for. */
+export const MINI_TYPES = [
+  "pick_and_place_simple",
+  "pick_clean_then_place_in_recep",
+  "pick_heat_then_place_in_recep",
+  "pick_cool_then_place_in_recep",
+] as const satisfies readonly TaskType[];
 
 /** Most products of a made shop. Titles repeat, and a search, which gives 50 products, still finds each of them. */
 export const MOST_PRODUCTS = 5_000;
@@ -31,6 +40,15 @@ export const madeSchema = z.strictObject({
     .describe("The first seed."),
   size: z.enum(ROOM_SIZES).optional().describe("ALFWorld: how large the rooms are; small when absent."),
   type: z.enum(TASK_TYPES).optional().describe("ALFWorld: one task type; all types in turn when absent."),
+  world: z
+    .int()
+    .min(0)
+    .max(SEED_LIMIT - 1)
+    .optional()
+    .describe(
+      "ALFWorld, mini: the seed of a world, whose tasks share habits: where each kind of thing is usually kept and " +
+        "where it usually goes. Each task draws its own layout. Without habits when absent.",
+    ),
   products: z
     .int()
     .min(1)
@@ -42,14 +60,20 @@ export const madeSchema = z.strictObject({
 /** Games, or shops, of consecutive seeds. */
 export type MadeConfig = z.infer<typeof madeSchema>;
 
-const KEYS = { alfworld: ["products"], webshop: ["size", "type"] } as const;
+const KEYS = { alfworld: ["products"], webshop: ["size", "type", "world"] } as const;
 
 /** @throws InputError for a key of the other environment, and for more shops than memory bears */
 export function checkMade(environment: keyof typeof KEYS, made: MadeConfig): void {
   const other = KEYS[environment].find((key) => made[key] !== undefined);
   if (other !== undefined)
     throw new InputError(`does not apply to ${environment}`, { key: `environment.made.${other}` });
-  const { count, products = PRODUCTS } = made;
+  const { count, products = PRODUCTS, size, type, world } = made;
+  if (world !== undefined && size !== "mini")
+    throw new InputError("only applies with size mini", { key: "environment.made.world" });
+  if (size === "mini" && type !== undefined && !isOneOf(MINI_TYPES, type))
+    throw new InputError(`mini games have no such tasks; expected ${MINI_TYPES.join(", ")}`, {
+      key: "environment.made.type",
+    });
   const most = Math.floor(MOST_PRODUCTS_TOGETHER / products);
   if (environment === "webshop" && count > most)
     throw new InputError(

@@ -3,12 +3,22 @@
  * game follows from its seed, size and type alone, and is solvable by construction: its walkthrough is part of it.
  */
 import { TASK_TYPES, type TaskType } from "../../core/environment/alfworld/task-types.ts";
-import type { RoomSize } from "../../core/environment/made-config.ts";
+import { MINI_TYPES, type RoomSize } from "../../core/environment/made-config.ts";
 import { seedOf, uniforms } from "../../core/seeded.ts";
 import type { GameFile } from "./game.ts";
 import pddl_domain from "./made/household.pddl?raw";
 import grammar from "./made/household.twl2?raw";
-import { FURNITURE, type Furniture, LAMPS, type Room, THINGS, type Thing } from "./made/rooms.ts";
+import {
+  FURNITURE,
+  type Furniture,
+  LAMPS,
+  MINI,
+  type Placed,
+  type Room,
+  THINGS,
+  type Thing,
+} from "./made/rooms.ts";
+import { Habits } from "./made/world.ts";
 import { displayNames } from "./names.ts";
 
 /** Pieces of furniture and things, at least and at most, and the most things that lie in one place at the start. */
@@ -18,6 +28,8 @@ export const SIZES = {
   medium: { furniture: [14, 18], things: [16, 24], together: 5 },
   /** As large as ALFWorld's kitchens. */
   large: { furniture: [26, 32], things: [36, 50], together: 8 },
+  /** For tiny models: always the same furniture, and the target starts behind a door. */
+  mini: { furniture: [11, 11], things: [4, 6], together: 2 },
 } as const satisfies Record<RoomSize, unknown>;
 
 /** Splits are ranges of seeds: from the first number up to, but not including, the second. */
@@ -61,10 +73,6 @@ const ROOMS: Readonly<Record<TaskType, readonly Room[]>> = {
   pick_two_obj_and_place: ["kitchen", "bathroom", "bedroom", "living room"],
 };
 
-interface Placed<T> {
-  id: string;
-  of: T;
-}
 interface Item {
   id: string;
   kind: string;
@@ -72,37 +80,50 @@ interface Item {
   on: Placed<Furniture>;
 }
 
-/** The seed's turn among the six. */
-export const typeOf = (seed: number): TaskType => TASK_TYPES[seed % TASK_TYPES.length]!;
+/** The seed's turn among the types: six, or mini's four. */
+export function typeOf(seed: number, size: RoomSize = "small"): TaskType {
+  const types = size === "mini" ? MINI_TYPES : TASK_TYPES;
+  return types[seed % types.length]!;
+}
 
 /** What the game of a seed is called. */
-export const madeTask = (size: RoomSize, type: TaskType, seed: number): string =>
-  `made/${size}/${type}-${seed}`;
+export const madeTask = (size: RoomSize, type: TaskType, seed: number, world?: number): string =>
+  `made/${size}/${world === undefined ? "" : `world-${world}/`}${type}-${seed}`;
 
 /**
  * The game of a seed.
  *
- * @param type by default the seed's turn among the six
+ * @param type by default the seed's turn among the types
+ * @param world seed of the world whose habits a mini game follows
  */
-export function makeGame(seed: number, size: RoomSize = "small", type: TaskType = typeOf(seed)): MadeGame {
-  const draw = uniforms(seedOf(`made|${size}|${type}|${seed}`));
+export function makeGame(
+  seed: number,
+  size: RoomSize = "small",
+  type: TaskType = typeOf(seed, size),
+  world?: number,
+): MadeGame {
+  const place = world === undefined ? size : `${size}|world ${world}`;
+  const draw = uniforms(seedOf(`made|${place}|${type}|${seed}`));
   const between = ([least, most]: readonly [number, number]) =>
     least + Math.floor(draw() * (most - least + 1));
   const pick = <T>(from: readonly T[]): T => from[Math.floor(draw() * from.length)]!;
 
-  const room = pick(ROOMS[type]);
+  const mini = size === "mini";
+  const room = mini ? "kitchen" : pick(ROOMS[type]);
   const limits = SIZES[size];
-  const furniture = furnish(room, between(limits.furniture), pick);
+  const furniture = mini ? numbered(MINI.furniture) : furnish(room, between(limits.furniture), pick);
   const treatment = type in TREATMENTS ? TREATMENTS[type as keyof typeof TREATMENTS] : null;
 
   // The target and the kind of place it goes to; it starts somewhere else.
-  const kinds = THINGS.filter(
+  const things = mini ? MINI.things : THINGS;
+  const kinds = things.filter(
     ({ rooms, traits }) =>
       rooms.includes(room) &&
       (treatment === null || traits.includes(treatment.trait)) &&
       !traits.includes("blade"),
   );
   const target = pick(kinds);
+  const habits = mini ? new Habits(world, furniture, accepts, draw) : null;
   const places = furniture.filter(({ of }) => accepts(of, target));
   const goals = [...new Set(places.map(({ of }) => of.name))].filter(
     (name) =>
@@ -110,7 +131,7 @@ export function makeGame(seed: number, size: RoomSize = "small", type: TaskType 
       places.some(({ of }) => of.name !== name) &&
       (treatment === null || !named(furniture, name).traits.includes(treatment.appliance)),
   );
-  const goal = pick(goals);
+  const goal = habits?.goal(target, goals) ?? pick(goals);
   const targets = type === "pick_two_obj_and_place" ? 2 : 1;
 
   const items: Item[] = [];
@@ -123,20 +144,20 @@ export function makeGame(seed: number, size: RoomSize = "small", type: TaskType 
   const lies = (place: Placed<Furniture>) => items.filter(({ on }) => on === place).length;
   const put = ({ name, traits }: Thing, among: readonly Placed<Furniture>[]) => {
     const free = among.filter((place) => lies(place) < limits.together);
-    if (free.length > 0)
-      items.push({ id: number(name), kind: name, traits: [...traits, "portable"], on: pick(free) });
+    const on = habits?.place(name, free) ?? (free.length > 0 ? pick(free) : undefined);
+    if (on !== undefined) items.push({ id: number(name), kind: name, traits: [...traits, "portable"], on });
   };
   for (let i = 0; i < targets; i++)
     put(
       target,
-      places.filter(({ of }) => of.name !== goal),
+      places.filter(({ of }) => of.name !== goal && (!mini || of.traits.includes("openable"))),
     );
   const light = LAMPS[room];
   if (light !== undefined) {
     const on = pick(furniture.filter(({ of }) => light.on.includes(of.name)));
     items.push({ id: number(light.name), kind: light.name, traits: ["lamp"], on });
   }
-  const others = THINGS.filter(({ rooms, name }) => rooms.includes(room) && name !== target.name);
+  const others = things.filter(({ rooms, name }) => rooms.includes(room) && name !== target.name);
   const wanted = between(limits.things);
   for (let i = items.length; i < wanted; i++) {
     const other = pick(others);
@@ -170,7 +191,7 @@ export function makeGame(seed: number, size: RoomSize = "small", type: TaskType 
       .replace("ROOM", room)
       .replace("TASK SENTENCE", sentence(type, target.name, goal, lamp?.kind ?? "")),
     pddl_problem: problem({ seed, furniture, items, goal: goalOf(type, target.name, goal, state) }),
-    task: madeTask(size, type, seed),
+    task: madeTask(size, type, seed, world),
     type,
     size,
     seed,
@@ -202,6 +223,10 @@ function furnish(room: Room, count: number, pick: <T>(from: readonly T[]) => T):
   const scale = Math.ceil(count / 10);
   while (chosen.length < count)
     chosen.push(pick(FURNITURE[room].filter((piece) => has(piece) < piece.most * scale)));
+  return numbered(chosen);
+}
+
+function numbered(chosen: readonly Furniture[]): Placed<Furniture>[] {
   const numbers = new Map<Furniture, number>();
   return chosen.map((of) => {
     const next = (numbers.get(of) ?? 0) + 1;

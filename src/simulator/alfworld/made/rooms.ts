@@ -10,6 +10,12 @@ export interface Furniture {
   traits: readonly ("openable" | "narrow" | "washes" | "heats" | "cools")[];
 }
 
+/** One of a game's objects. */
+export interface Placed<T> {
+  id: string;
+  of: T;
+}
+
 export interface Thing {
   name: string;
   rooms: readonly Room[];
@@ -127,4 +133,19 @@ export const THINGS: readonly Thing[] = [
 export const LAMPS: Readonly<Partial<Record<Room, { name: string; on: readonly string[] }>>> = {
   bedroom: { name: "desklamp", on: ["desk", "sidetable"] },
   "living room": { name: "floorlamp", on: ["sidetable", "coffeetable"] },
+};
+
+/** What a mini game is made of: a kitchen with nine closed pieces, and things that go into each of them or most. */
+export const MINI: { furniture: readonly Furniture[]; things: readonly Thing[] } = {
+  furniture: Object.entries({
+    sinkbasin: 1,
+    microwave: 1,
+    fridge: 1,
+    countertop: 1,
+    cabinet: 4,
+    drawer: 3,
+  }).flatMap(([name, count]) =>
+    new Array<Furniture>(count).fill(FURNITURE.kitchen.find((one) => one.name === name)!),
+  ),
+  things: THINGS.filter(({ traits }) => traits.includes("coolable") && !traits.includes("bulky")),
 };
