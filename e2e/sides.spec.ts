@@ -29,6 +29,12 @@ test("adds sides by keyboard, compares any two, and takes them from an address",
   const shown = number((await page.getByTestId("token-card").locator("p strong").first().textContent())!);
   expect(shown).toBeCloseTo((await log("hindsight only")) - (await log("without evidence")), 2);
 
+  const expectExact = async (): Promise<void> => {
+    await expect(page.getByTestId("top-tables")).toContainText("entropy");
+    await expect(page.getByTestId("top-tables")).not.toContainText("below the last of them");
+  };
+  await expectExact();
+
   // Another model of the same tokenizer is a side like any other.
   // It says first what it will need, and is refused over the limit.
   const picked = page.getByTestId("picked-model");
@@ -49,6 +55,7 @@ test("adds sides by keyboard, compares any two, and takes them from an address",
   });
   await compare.getByRole("combobox", { name: "Base side" }).selectOption("model:qwen3-b:vanilla");
   await expect(page.getByTestId("no-delta")).toBeHidden();
+  await expectExact();
   await expect(page.getByLabel("Measured on")).toContainText("sha256:");
 
   // One whose tokenizer has other ids for it has no Δ with the others: both are named.

@@ -134,6 +134,11 @@ test("takes an export to ONNX as teacher, and refuses it as student", async ({ p
   await page.keyboard.press("s");
   await expect(page.getByRole("listbox")).toBeVisible({ timeout: MODEL_TIME });
   await expect(page.getByLabel("Measured on")).toContainText("ONNX Runtime");
+  // Its logits tell the union of both sides too, each token exactly.
+  const table = page.getByTestId("top-tables");
+  await expect(table).toContainText("entropy");
+  expect(await table.locator("tbody tr").count()).toBeGreaterThan(4);
+  await expect(table).not.toContainText("below the last of them");
 });
 
 test("cancels: requested, then confirmed, and the page goes on", async ({ page }) => {

@@ -3,6 +3,7 @@
  * any evidence, the student, another model, log-probabilities that came with the record.
  */
 import type { EngineInfo } from "../../core/ports.ts";
+import type { FolderFiles } from "../data/files/blob-folder.ts";
 import type { RecordedTokens } from "../data/model.ts";
 
 export interface Side {
@@ -18,6 +19,8 @@ export interface Side {
   promptIds: readonly number[] | null;
   /** Which of the open models computed it; null where none did. */
   model: SideModel | null;
+  /** The further model's files, where it is one: to compute with it again. */
+  folder?: FolderFiles;
   provenance: SideProvenance;
   /** What else is known of each token's distribution; null until it is asked for. */
   distribution: Distribution | null;
@@ -53,6 +56,8 @@ export interface Distribution {
   texts: ReadonlyMap<number, string>;
   /** Further tokens' log-probabilities, by `tokenPlace`: those that another side has among its first. */
   further?: ReadonlyMap<string, number>;
+  /** What tells any other token: a key of `keptRows`. */
+  rows?: string;
 }
 
 /** Names a token in a place of the response. */

@@ -18,16 +18,33 @@ export function fromHalf(bits: Uint16Array): Float32Array {
   return out;
 }
 
-/** log softmax(logits)[target] of one row of V logits, summed in f64. */
-export function targetLogprob(
-  logits: Float32Array,
-  from: number,
-  vocabulary: number,
-  target: number,
-): number {
+/** log Σ exp of a row of V logits, summed in f64: a token's log-probability is its logit minus this. */
+export function logSumExp(logits: Float32Array): number {
   let top = Number.NEGATIVE_INFINITY;
-  for (let i = from; i < from + vocabulary; i++) if (logits[i]! > top) top = logits[i]!;
+  for (const logit of logits) if (logit > top) top = logit;
   let sum = 0;
-  for (let i = from; i < from + vocabulary; i++) sum += Math.exp(logits[i]! - top);
-  return logits[from + target]! - top - Math.log(sum);
+  for (const logit of logits) sum += Math.exp(logit - top);
+  return top + Math.log(sum);
+}
+
+/** Entropy in nats of the distribution with these log-probabilities. */
+export function entropyOf(logprobs: Float32Array): number {
+  let total = 0;
+  // A token of probability 0 adds nothing; −∞ · 0 would be NaN.
+  for (const logprob of logprobs) if (logprob > -100) total -= Math.exp(logprob) * logprob;
+  return total;
+}
+
+/** The places of the `top` largest values, the largest first, the earlier of equals first. */
+export function largestPlaces(values: Float32Array, top: number): number[] {
+  const places: number[] = [];
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i]!;
+    if (places.length === top && value <= values[places[top - 1]!]!) continue;
+    if (places.length === top) places.pop();
+    let at = places.length;
+    while (at > 0 && value > values[places[at - 1]!]!) at -= 1;
+    places.splice(at, 0, i);
+  }
+  return places;
 }

@@ -3,7 +3,8 @@ import { InputError } from "../../core/errors.ts";
 import type { FolderReader } from "../../core/ports.ts";
 import { findOnnxExport, hasOnnxExport } from "./export.ts";
 import { readDecoderGraph } from "./graph.ts";
-import { fromHalf, targetLogprob } from "./log-softmax.ts";
+import { entropyOf, fromHalf, largestPlaces, logSumExp } from "./log-softmax.ts";
+import { ResponseRows } from "./response-rows.ts";
 
 function folder(files: Record<string, string>): FolderReader {
   const bytes = (file: string) => new TextEncoder().encode(files[file]);
@@ -108,7 +109,39 @@ describe("readDecoderGraph", () => {
 
 describe("log-softmax of ONNX logits", () => {
   it("is exact for large logits", () => {
-    expect(targetLogprob(Float32Array.of(9, 1000, 1000, 0), 1, 2, 1)).toBeCloseTo(-Math.LN2, 12);
+    expect(1000 - logSumExp(Float32Array.of(1000, 1000))).toBeCloseTo(-Math.LN2, 12);
+  });
+
+  it("gives the entropy, a token of probability 0 or not", () => {
+    const certain = [0.5, 0.25, 0.25, 0].map(Math.log);
+    expect(entropyOf(Float32Array.from(certain))).toBeCloseTo(1.5 * Math.LN2, 6);
+  });
+
+  it("finds the largest, the earlier of equals first", () => {
+    const values = Array.from({ length: 500 }, (_, i) => (i * 7919) % 83);
+    const sorted = [...values.keys()].sort((a, b) => values[b]! - values[a]! || a - b);
+    expect(largestPlaces(Float32Array.from(values), 64)).toEqual(sorted.slice(0, 64));
+    expect(largestPlaces(Float32Array.of(1, 2), 5)).toEqual([1, 0]);
+  });
+
+  it("tells of each response token what is wanted, and nothing else", () => {
+    const plain = new ResponseRows([1], {}, "m");
+    plain.add(0, Float32Array.of(0, 0));
+    expect(Object.keys(plain.scores)).toEqual(["logprobs"]);
+
+    const rows = new ResponseRows([0, 2], { topK: 2, entropy: true, hidden: true }, "m");
+    rows.add(0, Float32Array.of(0, 1, 2));
+    rows.add(1, Float32Array.of(5, 5, 5));
+    const { logprobs, topIds, topLogprobs, entropy, hidden } = rows.scores;
+    expect([...topIds!]).toEqual([2, 1, 0, 1]);
+    expect(hidden).toHaveLength(6);
+    expect(logprobs[0]).toBe(hidden![0]);
+    expect(topLogprobs![0]).toBe(hidden![2]);
+    expect(logprobs[1]).toBeCloseTo(-Math.log(3), 6);
+    expect(entropy![1]).toBeCloseTo(Math.log(3), 6);
+    expect(() => rows.add(1, Float32Array.of(0, 0, Number.NaN))).toThrow(
+      /log-probability of response token 2 is NaN/,
+    );
   });
 
   it("reads f16", () => {

@@ -1,17 +1,10 @@
 import type { InferenceSession, Tensor } from "onnxruntime-web";
 import { InputError } from "../../core/errors.ts";
-import type {
-  EngineInfo,
-  FolderReader,
-  ScoreOptions,
-  ScoreRequest,
-  ScoreResult,
-  Scorer,
-  WorkOptions,
-} from "../../core/ports.ts";
+import type { EngineInfo, FolderReader, ScoreRequest, Scorer, WorkOptions } from "../../core/ports.ts";
 import { findOnnxExport, type OnnxExport } from "./export.ts";
 import { type DecoderGraph, readDecoderGraph } from "./graph.ts";
-import { fromHalf, targetLogprob } from "./log-softmax.ts";
+import { fromHalf } from "./log-softmax.ts";
+import { type OnnxScores, ResponseRows, type Wanted } from "./response-rows.ts";
 
 /** What is used of the package, so that a page loads its megabytes of WebAssembly only when an export is opened. */
 export type OnnxRuntime = Pick<typeof import("onnxruntime-web"), "InferenceSession" | "Tensor">;
@@ -121,26 +114,34 @@ export class OnnxScorer implements Scorer {
     return this.files.maxPositions ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Natural-log probabilities at temperature 1. Progress counts tokens. */
-  async score(requests: readonly ScoreRequest[], options: ScoreOptions = {}): Promise<ScoreResult[]> {
-    if (options.topK || options.entropy || options.distribution)
-      throw new InputError(
-        "ONNX models give log-probabilities only, no entropies, most probable tokens or distributions",
-        { file: this.info.model },
-      );
-    const results: ScoreResult[] = [];
+  /**
+   * Natural-log probabilities at temperature 1. Progress counts tokens.
+   *
+   * @param options `hidden`: what `headLogprobs` needs, here the log-probabilities of the whole vocabulary
+   */
+  async score(requests: readonly ScoreRequest[], options: Wanted & WorkOptions = {}): Promise<OnnxScores[]> {
+    const results: OnnxScores[] = [];
     const total = requests.reduce((sum, r) => sum + r.promptIds.length + r.responseIds.length, 0);
     let done = 0;
     for (const [n, request] of requests.entries()) {
       this.#check(request, n);
-      const logprobs = await this.#one(request, options.signal, (tokens) =>
+      const scores = await this.#one(request, options, (tokens) =>
         options.onProgress?.({ done: done + tokens, total, unit: "tokens" }),
       );
       done += request.promptIds.length + request.responseIds.length;
       options.onProgress?.({ done, total, unit: "tokens" });
-      results.push({ id: request.id, logprobs });
+      results.push({ id: request.id, ...scores });
     }
     return results;
+  }
+
+  /** [ids] log-probabilities of single tokens, each under a row of `hidden` [ids · vocabulary]: no pass is made. */
+  async headLogprobs(hidden: Float32Array, ids: readonly number[]): Promise<Float32Array> {
+    const vocabulary = hidden.length / ids.length;
+    // A token of another model's larger vocabulary is never written.
+    return Float32Array.from(ids, (id, i) =>
+      id < vocabulary ? hidden[i * vocabulary + id]! : Number.NEGATIVE_INFINITY,
+    );
   }
 
   dispose(): void {
@@ -169,11 +170,11 @@ export class OnnxScorer implements Scorer {
 
   async #one(
     { promptIds, responseIds }: ScoreRequest,
-    signal: AbortSignal | undefined,
+    { signal, ...wanted }: Wanted & WorkOptions,
     onTokens: (tokens: number) => void,
-  ): Promise<Float32Array> {
-    const logprobs = new Float32Array(responseIds.length);
-    if (responseIds.length === 0) return logprobs;
+  ): Promise<Omit<OnnxScores, "id">> {
+    const rows = new ResponseRows(responseIds, wanted, this.info.model);
+    if (responseIds.length === 0) return rows.scores;
     const ids = [...promptIds, ...responseIds.slice(0, -1)];
     /** The row that predicts the first response token. */
     const first = promptIds.length - 1;
@@ -186,14 +187,14 @@ export class OnnxScorer implements Scorer {
         const end = Math.min(at < first ? first : ids.length, at + this.prefill);
         const logits = await this.#advance(ids.slice(at, end), at, cache);
         try {
-          if (at >= first) await this.#read(logits, responseIds, at - first, logprobs);
+          if (at >= first) await this.#read(logits, at - first, rows);
         } finally {
           logits.dispose();
         }
         at = end;
         onTokens(at);
       }
-      return logprobs;
+      return rows.scores;
     } finally {
       for (const tensor of cache.values()) tensor.dispose();
     }
@@ -224,18 +225,12 @@ export class OnnxScorer implements Scorer {
     return outputs["logits"] as Tensor;
   }
 
-  async #read(logits: Tensor, targets: readonly number[], from: number, out: Float32Array): Promise<void> {
+  async #read(logits: Tensor, from: number, to: ResponseRows): Promise<void> {
     const [, rows = 0, vocabulary = 0] = logits.dims;
     const data = await logits.getData();
     const values = data instanceof Float32Array ? data : fromHalf(new Uint16Array(bufferOf(data)));
-    for (let row = 0; row < rows; row++) {
-      const value = targetLogprob(values, row * vocabulary, vocabulary, targets[from + row]!);
-      if (!Number.isFinite(value))
-        throw new InputError(`the log-probability of response token ${from + row + 1} is ${value}`, {
-          file: this.info.model,
-        });
-      out[from + row] = value;
-    }
+    for (let row = 0; row < rows; row++)
+      to.add(from + row, values.subarray(row * vocabulary, (row + 1) * vocabulary));
   }
 
   #empty(): Tensor {

@@ -14,17 +14,9 @@ import { getUi } from "../store.ts";
 import type { OtherPlan } from "../worker/compute-service.ts";
 import { askForTokenizer, computeWorker, ensureTokenizers, modelsJob } from "./models.ts";
 
-/** The folders of this page's further models, by the name in their sides' keys: to compute with them again. */
-const folders = new Map<string, FolderFiles>();
-
 /** `model:Qwen3-8B:graph` */
 function sideKey(name: string, context: string): string {
   return `model:${name}:${context}`;
-}
-
-/** The folder of a further model's side; null for other sides. */
-export function otherFolder(key: string): FolderFiles | null {
-  return folders.get(/^model:(.*):[a-z]+$/u.exec(key)?.[1] ?? "") ?? null;
 }
 
 /** A further model that was picked, and what it will need: nothing of it is opened before the user says so. */
@@ -117,7 +109,6 @@ export async function addModelSides(folder: FolderFiles): Promise<void> {
   if (decision === null) return;
   forgetPickedModel();
   const name = folder.name.replace(/[^\p{L}\p{N}._-]+/gu, "_").slice(-60);
-  folders.set(name, folder);
   const context = (which: "vanillaIds" | "graphIds") => async () => {
     const { pair, hashes } = await readBy(folder, decision);
     const ids = { promptIds: pair[which], responseIds: pair.responseIds };

@@ -10,20 +10,23 @@ it("finds what another side lists and this one does not know, place by place", (
   expect(unknownListed(one, [one, other])).toEqual([{ position: 0, id: 9 }]);
   expect(unknownListed(other, [one, other])).toEqual([{ position: 0, id: 1 }]);
   expect(unknownListed(one, [one])).toEqual([]);
+  const told = { ...one, further: new Map([[tokenPlace(0, 9), -3]]) };
+  expect(unknownListed(told, [one, other])).toEqual([]);
 });
 
-it("asks for them with the hidden row of their place, as far as its model has them", async () => {
-  const far = of([100, 2, 7, 8]);
+it("asks for them with the hidden row of their place", async () => {
   const asked: [number[], number[]][] = [];
   const further = await furtherLogprobs(
     one,
-    [one, far],
+    [
+      { position: 1, id: 7 },
+      { position: 1, id: 8 },
+    ],
     Float32Array.of(10, 11, 20, 21),
     async (rows, ids) => {
       asked.push([[...rows], ids]);
       return Float32Array.from(ids, (id) => -id);
     },
-    100,
   );
   expect(asked).toEqual([
     [

@@ -1,5 +1,6 @@
 /** What a pass tells of each token beside its log-probability: its rank, the most probable tokens in its place, the entropy. */
 
+import { Lru } from "../../../core/lru.ts";
 import type { EngineInfo } from "../../../core/ports.ts";
 import { libraryWorker } from "../../data/library-client.ts";
 import { type Distribution, rankOf, type SideModel, tokenPlace } from "../side.ts";
@@ -12,15 +13,29 @@ export const TOP = 64;
 /** So many of them are listed beside each other: of these, each side tells its exact probability. */
 export const LISTED = 5;
 
-/** What a pass tells beside log-probabilities; nothing where the engine (an export to ONNX) cannot tell. */
-export function wantedOf(engine: EngineInfo | undefined): Wanted {
-  if (engine?.architecture === undefined) return {};
-  return { topK: Math.min(TOP, engine.vocabulary), entropy: true, hidden: true };
+/** What a pass tells beside log-probabilities. */
+export function wantedOf({ vocabulary }: Pick<EngineInfo, "vocabulary">): Wanted {
+  // An export to ONNX may not say how large its vocabulary is.
+  return { topK: vocabulary === 0 ? TOP : Math.min(TOP, vocabulary), entropy: true, hidden: true };
+}
+
+/**
+ * What passes told as `hidden`, those that were used last: about 1 MB of a response under a model of our own engine,
+ * and whole distributions (4 bytes per token and row of the vocabulary) under an export to ONNX. Once a side's rows are
+ * gone, tokens that it does not know stay bounded by the last one that it does.
+ */
+export const keptRows = new Lru<Float32Array>(2 ** 28);
+let kept = 0;
+
+function keepRows(hidden: Float32Array): string {
+  kept += 1;
+  keptRows.set(String(kept), hidden, hidden.byteLength);
+  return String(kept);
 }
 
 /** The distributions of a pass, with the texts of their tokens; null where it told none. */
 export async function distributionOf(
-  { logprobs, entropy, topIds, topLogprobs }: PassResult,
+  { logprobs, entropy, topIds, topLogprobs, hidden }: PassResult,
   model: SideModel,
 ): Promise<Distribution | null> {
   if (entropy === undefined || topIds === undefined || topLogprobs === undefined) return null;
@@ -32,6 +47,7 @@ export async function distributionOf(
     topIds,
     topLogprobs,
     texts: new Map(ids.map((id, i) => [id, texts[i]!])),
+    ...(hidden === undefined ? {} : { rows: keepRows(hidden) }),
   };
 }
 
@@ -47,7 +63,9 @@ export function unknownListed(
         ...topIds.subarray(position * top, position * top + Math.min(LISTED, top)),
       ]),
     );
-    for (const id of listed) if (rankOf(of, position, id) === null) missing.push({ position, id });
+    for (const id of listed)
+      if (rankOf(of, position, id) === null && !of.further?.has(tokenPlace(position, id)))
+        missing.push({ position, id });
   }
   return missing;
 }
@@ -55,20 +73,16 @@ export function unknownListed(
 /** Tokens of one call: their rows are copied for it. */
 const AT_ONCE = 256;
 
-/**
- * What one side lists and another does not have among its most probable tokens, from what the pass told as `hidden`.
- *
- * @param ask `headLogprobs` of the side's model
- * @param vocabulary ids of that model: another side's may have more, and those it never writes
- */
+/** `headLogprobs` of a model: [ids] log-probabilities, each under a row of `hidden`. */
+export type AskHead = (hidden: Float32Array, ids: number[]) => Promise<Float32Array>;
+
+/** Log-probabilities of single tokens in their places, from what the pass told as `hidden`. */
 export async function furtherLogprobs(
   of: Distribution,
-  all: readonly Distribution[],
+  missing: readonly { position: number; id: number }[],
   hidden: Float32Array,
-  ask: (hidden: Float32Array, ids: number[]) => Promise<Float32Array>,
-  vocabulary: number,
+  ask: AskHead,
 ): Promise<Map<string, number>> {
-  const missing = unknownListed(of, all).filter(({ id }) => id < vocabulary);
   const width = hidden.length / of.entropy.length;
   const further = new Map<string, number>();
   for (let from = 0; from < missing.length; from += AT_ONCE) {

@@ -9,9 +9,9 @@ import { requirePlan, showPlan } from "../models/memory.ts";
 import { computeWorker, modelsJob, teacherJob } from "../models/models.ts";
 import type { Side } from "../side.ts";
 import { getUi, setUi, type TokenScores } from "../store.ts";
-import { distributionOf, furtherLogprobs, wantedOf } from "./known-distribution.ts";
-import { type PassResult, runScoring, type ScoringRun, scoreKey } from "./scoring-run.ts";
-import { computedSide, scoreWantedSides } from "./sides.ts";
+import { distributionOf, wantedOf } from "./known-distribution.ts";
+import { runScoring, type ScoringRun, scoreKey } from "./scoring-run.ts";
+import { computedSide, scoreWantedSides, unionOf } from "./sides.ts";
 
 export { cancelScoring, scoreKey } from "./scoring-run.ts";
 
@@ -59,29 +59,19 @@ export async function scoreDecision(): Promise<void> {
     // What was scored under the full method, with the same models, is not scored again.
     const sides = full === null ? new Map<string, Side>() : knownSides(decision);
     const base = all.filter((pass) => !sides.has(pass.key));
-    const results: { result: PassResult; seconds: number }[] = [];
     await score(
-      base.map((pass) => ({ ...pass, responseIds, wanted: wantedOf(getUi().models[pass.model]?.info) })),
-      (i, result, seconds) => {
-        results[i] = { result, seconds };
+      base.map((pass) => ({ ...pass, responseIds, wanted: wantedOf(getUi().models[pass.model]!.info) })),
+      async (i, result, seconds) => {
+        const pass = base[i]!;
+        const side = computedSide(
+          { ...pass, label: lower(pass.label), responseIds, hashes },
+          result,
+          seconds,
+        );
+        sides.set(pass.key, { ...side, distribution: await wait(distributionOf(result, pass.model)) });
       },
     );
-    for (const [i, pass] of base.entries()) {
-      const { result, seconds } = results[i]!;
-      const side = computedSide({ ...pass, label: lower(pass.label), responseIds, hashes }, result, seconds);
-      sides.set(pass.key, { ...side, distribution: await wait(distributionOf(result, pass.model)) });
-    }
-    const { api } = await wait(computeWorker());
-    const told = [...sides.values()].flatMap(({ distribution }) => distribution ?? []);
-    for (const [i, { key: name, model }] of base.entries()) {
-      const side = sides.get(name)!;
-      const { hidden } = results[i]!.result;
-      const scorer = getUi().models[model];
-      if (side.distribution === null || hidden === undefined || scorer === null) continue;
-      const ask = (rows: Float32Array, ids: number[]) => wait(api.headLogprobs(model, rows, ids));
-      const further = await furtherLogprobs(side.distribution, told, hidden, ask, scorer.info.vocabulary);
-      sides.set(name, { ...side, distribution: { ...side.distribution, further } });
-    }
+    for (const side of await unionOf(run, [...sides.values()])) sides.set(side.key, side);
     const { teacher, student } = getUi().models;
     if (teacher === null) throw new Error("the teacher is not open any more");
     const of = (name: string): Float32Array => Float32Array.from(sides.get(name)!.logprobs);

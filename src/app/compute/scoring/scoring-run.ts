@@ -39,14 +39,14 @@ export interface ScoringRun {
   key: string;
   /** Opens the model of a role. */
   open(role: Role): Promise<void>;
-  /** Opens a further model, in the place of the one before; it is closed with the run. */
+  /** Opens a further model, in the place of the one before, if it is not that; it is closed with the run. */
   openOther(folder: FolderFiles): Promise<EngineInfo>;
   /** Waits for something else than the device. */
   wait<T>(work: Promise<T>): Promise<T>;
-  /** Scores in order, with progress and the time that is left; `onResult` is told of each pass as it ends. */
+  /** Scores in order, with progress and the time that is left; `onResult` is told of each pass as it ends, and waited for. */
   score(
     passes: readonly Pass[],
-    onResult: (index: number, result: PassResult, seconds: number) => void,
+    onResult: (index: number, result: PassResult, seconds: number) => void | Promise<void>,
   ): Promise<void>;
   /** Says what is being done where it is none of the above. */
   show(label: string, done: number, total: number, eta: Range | null, unit?: string): void;
@@ -86,19 +86,21 @@ export async function runScoring(
     show(`Opening the ${role}`, 0, 0, null);
     ({ api } = await wait(ensureModel(role)));
   };
-  let others = false;
+  let other: { folder: FolderFiles; engine: EngineInfo } | null = null;
   const openOther: ScoringRun["openOther"] = async (folder) => {
+    if (other?.folder === folder) return other.engine;
     show(`Opening ${folder.name}`, 0, 0, null);
     await wait(ensureTokenizers());
     ({ api } = await wait(computeWorker()));
-    others = true;
-    return wait(
+    const engine = await wait(
       api.loadOther(
         folder,
         memory().weights,
         Comlink.proxy(({ done, total }) => show(`Opening ${folder.name}`, done, total, null)),
       ),
     );
+    other = { folder, engine };
+    return engine;
   };
   const score: ScoringRun["score"] = async (passes, onResult) => {
     if (api === null) throw new Error("no model was opened");
@@ -119,7 +121,7 @@ export async function runScoring(
           Comlink.proxy((progress) => tell(progress.done)),
         ),
       );
-      onResult(i, result!, (performance.now() - passBegan) / 1000);
+      await onResult(i, result!, (performance.now() - passBegan) / 1000);
       before += lengths[i]!;
     }
   };
@@ -159,7 +161,7 @@ export async function runScoring(
         : { status: "failed", job, key, message: describeFault(error) },
     });
   } finally {
-    if (others && isLatest()) void computeWorker().then((client) => client.api.closeOther());
+    if (other !== null && isLatest()) void computeWorker().then((client) => client.api.closeOther());
   }
 }
 

@@ -9,10 +9,12 @@ import { navigate } from "../../data/navigate.ts";
 import { MOST_SIDES } from "../../url/place.ts";
 import { evidenceSideKey, evidenceSideLabel, parseEvidenceSide } from "../../url/sides.ts";
 import { type Controls, selectionOf } from "../../url/what-if.ts";
+import { computeWorker } from "../models/models.ts";
 import type { Side, SideModel } from "../side.ts";
 import { getUi, setUi } from "../store.ts";
 import { distributionOf, wantedOf } from "./known-distribution.ts";
 import { type PassResult, runScoring, type ScoringRun, scoreKey } from "./scoring-run.ts";
+import { withUnion } from "./union.ts";
 
 /** A side that can be scored. */
 export interface SideSpec {
@@ -42,6 +44,8 @@ export function computedSide(
     promptIds: readonly number[];
     responseIds: readonly number[];
     hashes: TokenizerHashes | null;
+    /** The further model's files, where it is one. */
+    folder?: FolderFiles;
     /** What it was computed on; the open model of that role when absent. */
     engine?: EngineInfo;
   },
@@ -57,6 +61,7 @@ export function computedSide(
     logprobs,
     promptIds,
     model,
+    ...(of.folder === undefined ? {} : { folder: of.folder }),
     provenance: {
       engine,
       file: null,
@@ -77,26 +82,44 @@ export async function scoreSides(specs: readonly SideSpec[]): Promise<void> {
 
 async function scoreInRun(run: ScoringRun, specs: readonly SideSpec[]): Promise<void> {
   const opened = await run.wait(libraryWorker().tokenizerHashes());
-  let other = null as { folder: FolderFiles; engine: EngineInfo } | null;
-  for (const { key, label, model, folder, context } of specs) {
-    if (model !== "other") await run.open(model);
-    else if (folder === undefined) throw new Error(`${key} has no model`);
-    // Its passes follow each other: it is opened once.
-    else if (other?.folder !== folder) other = { folder, engine: await run.openOther(folder) };
-    const { promptIds, responseIds, hashes = opened } = await run.wait(context());
-    const of = { key, label, model, promptIds, responseIds, hashes };
-    const engine = model === "other" ? other?.engine : getUi().models[model]?.info;
-    let scored: { result: PassResult; seconds: number } | null = null;
-    await run.score(
-      [{ model, label, promptIds, responseIds, wanted: wantedOf(engine) }],
-      (_, result, seconds) => {
-        scored = { result, seconds };
-      },
-    );
-    const { result, seconds } = scored!;
-    const side = computedSide(engine === undefined ? of : { ...of, engine }, result, seconds);
-    keepSide(run.key, { ...side, distribution: await run.wait(distributionOf(result, model)) });
+  for (const { context, ...spec } of specs) {
+    const engine = await openModelOf(run, spec);
+    const read = await run.wait(context());
+    const of = { hashes: opened, ...spec, ...read, engine };
+    await run.score([{ ...of, wanted: wantedOf(engine) }], async (_, result, seconds) => {
+      const distribution = await run.wait(distributionOf(result, spec.model));
+      keepSide(run.key, { ...computedSide(of, result, seconds), distribution });
+    });
   }
+  await keepUnion(run);
+}
+
+/** Makes each side of the run's decision tell what any other lists. */
+export async function keepUnion(run: ScoringRun): Promise<void> {
+  const sides = getUi().scores[run.key]?.sides ?? [];
+  for (const side of await unionOf(run, sides)) if (!sides.includes(side)) keepSide(run.key, side);
+}
+
+/** The same sides, each telling what any other lists; a further model that was closed is opened again for that. */
+export function unionOf(run: ScoringRun, sides: readonly Side[]): Promise<Side[]> {
+  return withUnion(sides, async (side) => {
+    await openModelOf(run, side);
+    const { api } = await run.wait(computeWorker());
+    return (hidden, ids) => run.wait(api.headLogprobs(side.model, hidden, ids));
+  });
+}
+
+/** Opens what scores a side. @returns what it is computed on */
+export async function openModelOf(
+  run: ScoringRun,
+  { key, model, folder }: Pick<SideSpec, "key" | "model" | "folder">,
+): Promise<EngineInfo> {
+  if (model === "other") {
+    if (folder === undefined) throw new Error(`${key} has no model`);
+    return run.openOther(folder);
+  }
+  await run.open(model);
+  return getUi().models[model]!.info;
 }
 
 /** Adds a side to a decision's scores, or puts it in the place of the one with its key. */

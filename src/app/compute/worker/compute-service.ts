@@ -40,10 +40,13 @@ import { scoringEngineOf, type Teacher, uncountedMemory } from "./scoring-engine
 /** How far some work is: tokens or parameters. */
 export type OnWork = (progress: { done: number; total: number; unit: string }) => void;
 
-/** What to tell of each token beside its log-probability; `hidden`: what `headLogprobs` reads, where the engine can. */
+/** What to tell of each token beside its log-probability; `hidden`: what `headLogprobs` reads. */
 export type Wanted = Pick<ScoreOptions, "topK" | "entropy"> & { hidden?: boolean };
 
-/** [response tokens · hidden size] what the model's head reads before each token. */
+/**
+ * [response tokens · width] what `headLogprobs` reads before each token: hidden states, or an export's log-probabilities
+ * of the whole vocabulary.
+ */
 export type Scored = ScoreResult & { hidden?: Float32Array };
 
 /** What two models are to do, for a plan of its memory. */
@@ -246,15 +249,13 @@ export class ComputeService {
     wanted: Wanted,
     onWork: OnWork,
   ): Promise<Scored[]> {
-    const model = role === "other" ? this.#other : this.model(role);
-    if (model === null) throw new Error("no further model is open");
+    const model = this.#scorer(role);
     return this.#work((signal) => model.score(requests, { ...wanted, signal, onProgress: onWork }));
   }
 
   /** Log-probabilities of single tokens from what `score` told as `hidden`; see `ModelScorer.headLogprobs`. */
-  headLogprobs(role: Role, hidden: Float32Array, ids: readonly number[]): Promise<Float32Array> {
-    const model = this.model(role);
-    if (!(model instanceof ModelScorer)) throw new Error("this engine tells no hidden rows");
+  headLogprobs(role: Role | "other", hidden: Float32Array, ids: readonly number[]): Promise<Float32Array> {
+    const model = this.#scorer(role);
     return this.#work((signal) => model.headLogprobs(hidden, ids, { signal }));
   }
 
@@ -287,6 +288,12 @@ export class ComputeService {
     const model = role === "teacher" ? this.#teacher : this.#student;
     if (model === null) throw new InputError(`no ${role} is open`);
     return model;
+  }
+
+  #scorer(role: Role | "other"): Teacher | ModelTrainer {
+    if (role !== "other") return this.model(role);
+    if (this.#other === null) throw new Error("no further model is open");
+    return this.#other;
   }
 
   /** Hands the student over to a training run, which may dispose it; `keepStudent` gives it back. */

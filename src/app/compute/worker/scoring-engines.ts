@@ -2,7 +2,14 @@
  * Engines that only score, beside our own: each is one entry of `SCORING_ENGINES`. Our own reads every folder with
  * weights as safetensors; of the others, the first that reads a folder's files opens it.
  */
-import type { FolderReader, Scorer, WorkOptions } from "../../../core/ports.ts";
+import type {
+  FolderReader,
+  ScoreOptions,
+  ScoreRequest,
+  ScoreResult,
+  Scorer,
+  WorkOptions,
+} from "../../../core/ports.ts";
 import { findOnnxExport, hasOnnxExport, OnnxScorer } from "../../../engine/onnx/index.ts";
 import { gibibytes } from "../../../tensor/index.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
@@ -10,7 +17,16 @@ import type { DeviceState } from "../store.ts";
 import { onnxRuntime } from "./onnx-runtime.ts";
 
 /** A frozen teacher of any engine. */
-export type Teacher = Scorer & { readonly maxPositions: number };
+export interface Teacher extends Omit<Scorer, "score"> {
+  readonly maxPositions: number;
+  /** `hidden` asks for what `headLogprobs` reads. */
+  score(
+    requests: readonly ScoreRequest[],
+    options?: ScoreOptions & { hidden?: boolean },
+  ): Promise<(ScoreResult & { hidden?: Float32Array })[]>;
+  /** [ids] log-probabilities of single tokens, each under a row of what `score` told as `hidden`: no pass is made. */
+  headLogprobs(hidden: Float32Array, ids: readonly number[], options?: WorkOptions): Promise<Float32Array>;
+}
 
 export interface ScoringEngine {
   /** What a model in its format is called, in a sentence: "an export to ONNX". */

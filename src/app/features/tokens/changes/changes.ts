@@ -117,8 +117,6 @@ export async function scoreChanges(scope: ChangeScope): Promise<void> {
           finished,
         },
       });
-    // An export to ONNX tells nothing beside the token itself.
-    const wanted = teacher.architecture === undefined ? {} : { topK: 1 };
     let strips = 0;
     tell(false);
     await runJobs(
@@ -141,7 +139,7 @@ export async function scoreChanges(scope: ChangeScope): Promise<void> {
               { promptIds: vanillaIds, responseIds },
               { promptIds: graphIds, responseIds },
             ],
-            wanted,
+            { topK: 1 },
           );
         } catch (error) {
           if (isAbort(error) || isDeviceFault(error)) throw error;

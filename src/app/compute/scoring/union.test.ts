@@ -1,0 +1,68 @@
+import { expect, it } from "vitest";
+import { distributionOf as of } from "../../../../test/support/distributions.ts";
+import { type Side, tokenPlace } from "../side.ts";
+import { keptRows } from "./known-distribution.ts";
+import { withUnion } from "./union.ts";
+
+/** A side of two tokens, with a hidden row of one number in each place: 10 and 20. */
+function side(key: string, topIds: number[], changed: Partial<Side> = {}): Side {
+  keptRows.set(key, Float32Array.of(10, 20), 8);
+  return {
+    key,
+    label: key,
+    ids: [1, 2],
+    logprobs: [-1, -1],
+    promptIds: [0],
+    model: "teacher",
+    provenance: {
+      engine: { model: "m", device: "cpu", adapter: "", dtype: "f32", parameters: 1, vocabulary: 50 },
+      file: null,
+      tokenizer: null,
+      template: null,
+      seconds: 1,
+    },
+    distribution: { ...of(topIds), rows: key },
+    ...changed,
+  };
+}
+
+/** Tells row − id, and notes which sides were asked. */
+function head() {
+  const asked: string[] = [];
+  const headOf = async ({ key }: Side) => {
+    asked.push(key);
+    return async (rows: Float32Array, ids: number[]) => rows.map((row, i) => row - ids[i]!);
+  };
+  return { asked, headOf };
+}
+
+it("brings the union when a side is added: both ways, and only what is not known yet", async () => {
+  const { asked, headOf } = head();
+  const first = side("first", [1, 2, 3, 4]);
+  const both = await withUnion([first, side("second", [1, 5, 3, 4])], headOf);
+  expect(asked).toEqual(["first", "second"]);
+  expect([...both[0]!.distribution!.further!]).toEqual([[tokenPlace(0, 5), 5]]);
+  expect([...both[1]!.distribution!.further!]).toEqual([[tokenPlace(0, 2), 8]]);
+
+  const three = await withUnion([...both, side("third", [1, 2, 3, 6])], headOf);
+  expect(asked.slice(2)).toEqual(["first", "second", "third"]);
+  expect(three[0]!.distribution!.further!.get(tokenPlace(0, 5))).toBe(5);
+  expect(three[0]!.distribution!.further!.get(tokenPlace(1, 6))).toBe(14);
+  const again = await withUnion(three, headOf);
+  expect(asked).toHaveLength(5);
+  expect(again.every((each, i) => each === three[i])).toBe(true);
+});
+
+it("asks no model for another response, for ids that it does not have, or without its rows", async () => {
+  const { asked, headOf } = head();
+  const first = side("first", [1, 2, 3, 4]);
+  const others = [
+    side("other response", [1, 9, 3, 4], { ids: [1, 3] }),
+    side("recorded", [1, 2, 3, 4], { model: null, distribution: null }),
+    side("larger vocabulary", [1, 2, 3, 60]),
+  ];
+  keptRows.delete("larger vocabulary");
+  const sides = [first, ...others];
+  expect(await withUnion(sides, headOf)).toEqual(sides);
+  expect(asked).toEqual([]);
+});
