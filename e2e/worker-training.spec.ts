@@ -195,12 +195,19 @@ test("the sample on the worker: its own copies are read, and nothing is sent", a
   await expect(page.getByRole("button", { name: "Update" })).toBeEnabled();
   await chooseWorker(page);
   await page.getByLabel("Graph-conditioned passes").fill("0");
+  await page.getByRole("button", { name: "Watch the open decision" }).click();
   await page.getByTestId("config").locator("summary").click();
   await expect(page.getByTestId("config")).toContainText("sample/episodes.jsonl.gz");
   await expect(page.getByTestId("config")).not.toContainText("Sent to the worker");
   await expect(page.getByTestId("config")).not.toContainText("HF_TOKEN");
   await page.getByRole("button", { name: "Start on the worker" }).click();
   await expect(detail(page)).toContainText("✓ done · step 1 of 1", { timeout: MODEL_TIME });
+
+  // Before the only step, and after it.
+  const watched = detail(page).getByTestId("held-out");
+  await expect(watched.locator(".point")).toHaveCount(2);
+  await expect(watched.getByRole("row").last()).toContainText("the run trains on its episode");
+  await expect(watched.getByRole("row").last().locator("td.number").first()).toContainText("−");
 });
 
 test("a run on policy on the worker plays made games and measures its student there", async ({ page }) => {

@@ -87,13 +87,16 @@ const loopEvent = z.discriminatedUnion("type", [
     tokensPerSecond: figure,
   }),
   z.object({ type: z.literal("evaluated"), step: count, seconds: figure, ...evaluationResultsShape }),
-  // Of runs of the page: what the student makes of decisions that the user watches.
+  // What the student makes of decisions that the user watches.
   z.object({
     type: z.literal("held-out"),
     step: count,
     decisions: z.array(
       z.object({
-        label: z.string(),
+        episode: z.string().optional(),
+        decision: count.optional(),
+        /** In place of both, of runs of an earlier version. */
+        label: z.string().optional(),
         action: z.string().nullable(),
         /** Whether the run trains on its episode. */
         trained: z.boolean(),

@@ -96,6 +96,14 @@ export function describeEvent(event: TrainEvent): string | null {
           : `; ${left} more ${left === 1 ? "task" : "tasks"} left out, since an episode ended for a technical reason`)
       );
     }
+    case "held-out": {
+      const all = event.decisions.map(
+        ({ episode, decision, logprob }) => `${episode}, decision ${decision}: ${figure(logprob)}`,
+      );
+      return plainLine(
+        `  watched after step ${event.step}, log p of the action: ${all.slice(0, 3).join("; ")}${all.length > 3 ? "; …" : ""}`,
+      );
+    }
     case "damaged":
       return `${event.checkpoint} is damaged (${event.reason}); going on after step ${event.step}, from the one before`;
     case "fault":

@@ -100,9 +100,9 @@ export class EventLog {
   #step = 0;
 
   constructor(eventsPath: string, metricsPath: string) {
-    // A run that goes on after the very step of an evaluation tells it again, or makes it again.
+    // A run that goes on after the very step of an evaluation or a look tells it again, or makes it again.
     const stepOf = ({ type, step }: Record<string, unknown>) =>
-      typeof step === "number" ? (type === "evaluated" ? step + 1 : step) : 0;
+      typeof step === "number" ? (type === "evaluated" || type === "held-out" ? step + 1 : step) : 0;
     this.#events = new StepLines(eventsPath, stepOf);
     this.#metrics = new StepLines(metricsPath, stepOf);
   }

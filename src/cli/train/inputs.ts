@@ -9,6 +9,7 @@ import {
   STUDENT_TEACHER,
   type TextCodec,
   type TrainConfig,
+  type Watch,
 } from "../../core/loop/index.ts";
 import { type Method, stagesTaken } from "../../core/method/method.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";
@@ -25,6 +26,7 @@ import { type LiveGames, openGames } from "../live/open-games.ts";
 import { openParent, type Parent } from "./parent.ts";
 import { openSources, readEpisodes } from "./records.ts";
 import type { TrainingRun } from "./training-run.ts";
+import { readWatch } from "./watch.ts";
 
 /** The files of a run, read and checked before a device is asked for. */
 export interface TrainingInputs {
@@ -37,6 +39,8 @@ export interface TrainingInputs {
   games: LiveGames | null;
   /** The tasks that the student is measured on as it is trained; null where it is not. */
   evaluation: LiveGames | null;
+  /** The decisions that the student is looked at; null where there are none. */
+  watch: Watch | null;
   tokenizer: RunTokenizer;
   /** The sources of a task, `[]` where the library has none of it. */
   sources: (environment: string, task: string) => Promise<readonly Source[]>;
@@ -67,6 +71,7 @@ export async function readInputs({
     const episodes = games === null ? await readEpisodes(config, configFile) : [];
     const tokenizer = await runTokenizer(config, configFile, onNote);
     const parent = config.parent === undefined ? null : await openParent(config.parent, config, method);
+    const watch = await readWatch(config, configFile, { codec: tokenizer.codec, trainedOn: episodes });
     const retrieves = stagesTaken(method).some(
       ({ evidence, sampling }) => evidence.kind !== "none" || sampling?.kind === "prefix",
     );
@@ -76,7 +81,8 @@ export async function readInputs({
       await close();
       await closeGames();
     };
-    return { method, parent, episodes, games, evaluation, tokenizer, sources: read, close: closeAll };
+    const records = { episodes, games, evaluation, watch, sources: read };
+    return { method, parent, ...records, tokenizer, close: closeAll };
   } catch (error) {
     await closeGames();
     throw error;

@@ -96,7 +96,7 @@ async function probeOn(
 /** What the run will need of the device, with the lengths of what its models will read. */
 export async function plannedRun(
   { config, signal }: TrainingRun,
-  { method, parent, episodes, games, tokenizer: { codec }, sources }: TrainingInputs,
+  { method, parent, episodes, games, watch, tokenizer: { codec }, sources }: TrainingInputs,
   { device }: Compute,
 ) {
   const named = teacherOf(config, { parent });
@@ -108,6 +108,7 @@ export async function plannedRun(
     contexts: libraryContexts({ sources, codec, limit: config.evidence_tokens }),
     codec,
     sampled: sampledLengths(config),
+    watched: watch?.decisions,
     signal,
   });
   const limit = limitBytes(config.memory_limit_gib);

@@ -28,11 +28,14 @@ export async function readTrainConfig(file: string): Promise<TrainConfig> {
   if (typeof method === "string" && !isOneOf(METHOD_IDS, method))
     config.method = await readConfigFile(methodSchema, absolute(method));
   checkOf(file, () => checkTrainConfig(config));
+  const allAbsolute = (named: string | string[]) =>
+    typeof named === "string" ? absolute(named) : named.map(absolute);
   for (const key of FILES) {
     const named = config[key];
-    if (named !== undefined) config[key] = typeof named === "string" ? absolute(named) : named.map(absolute);
+    if (named !== undefined) config[key] = allAbsolute(named);
   }
-  const { environment, evaluate } = config;
+  const { environment, evaluate, watch } = config;
+  if (watch?.episodes !== undefined) config.watch = { ...watch, episodes: allAbsolute(watch.episodes) };
   if (evaluate !== undefined) config.evaluate = await withPlace(evaluate, file, environment);
   if (environment !== undefined) config.environment = await resolvedEnvironment(environment, file);
   for (const key of FOLDERS) {

@@ -49,7 +49,8 @@ export async function readEpisodes(config: TrainConfig, configFile: string): Pro
   return episodes;
 }
 
-async function* allEpisodes(files: readonly string[]): AsyncGenerator<Episode> {
+/** The episodes of files in their order. @throws InputError as `readEpisodes` does */
+export async function* allEpisodes(files: readonly string[]): AsyncGenerator<Episode> {
   const unique = new UniqueOverFiles();
   for (const file of files) {
     let count = 0;

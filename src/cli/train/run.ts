@@ -145,6 +145,7 @@ async function trainInFolder(
             ...(evaluate === undefined || evaluation === null
               ? {}
               : { evaluation: configuredEvaluation(evaluate, evaluation) }),
+            ...(inputs.watch === null ? {} : { watch: inputs.watch }),
             checkpoints: new DiskCheckpoints(join(out, "checkpoints"), config.keep_checkpoints, forget),
             checkpointEvery: config.checkpoint_every,
             budget: {

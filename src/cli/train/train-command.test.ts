@@ -81,6 +81,40 @@ describe("a whole run", () => {
     expect((await runCli("score", ...scoring)).code).toBe(0);
   });
 
+  it("follows watched decisions, with the same student at the end", async () => {
+    const { episodes } = tinyRecords();
+    const [trained, other] = [episodes[0]!, episodes[1]!];
+    const watch = {
+      every: 2,
+      decisions: [
+        { episode: trained.episode, decision: 0 },
+        { episode: other.episode, decision: 0 },
+      ],
+    };
+    const some = { episode_ids: [trained.episode], epochs: [2, 1] };
+    const result = await train(writeConfig({ ...some, watch }), "watched", "--progress", "json");
+    expect(result).toMatchObject({ code: 0, err: "" });
+    const looks = events(result.out).filter((event) => event.type === "held-out");
+    expect(looks.map(({ step }) => step)).toEqual([0, 2, 3]);
+    expect(looks[0]!.decisions).toEqual([
+      expect.objectContaining({ episode: trained.episode, decision: 0, trained: true }),
+      expect.objectContaining({ episode: other.episode, decision: 0, trained: false }),
+    ]);
+    expect(looks[2]!.decisions[0]!.logprob).not.toBe(looks[0]!.decisions[0]!.logprob);
+    expect((await train(writeConfig(some), "plain")).code).toBe(0);
+    expect(weights("watched")).toBe(weights("plain"));
+
+    for (const [changed, message] of [
+      [{ decisions: [{ episode: "nobody", decision: 0 }] }, /watch\.decisions\[0\].*"nobody"/],
+      [{ decisions: [{ episode: other.episode, decision: 99 }] }, /watch\.decisions\[0\].*number 99/],
+      [{ decisions: [watch.decisions[0], watch.decisions[0]] }, /watch\.decisions\[1\].*named twice/],
+    ] as const) {
+      const refused = await train(writeConfig({ ...some, watch: changed }), "refused");
+      expect(refused.code).toBe(1);
+      expect(refused.err).toMatch(message);
+    }
+  });
+
   it("prints what a run needs, cuts its passes to a limit, and refuses what does not fit before it starts", async () => {
     const planned = await runCli("train", "--config", writeConfig(), "--plan");
     expect(planned).toMatchObject({ code: 0, err: "" });

@@ -95,6 +95,22 @@ export type TrainEvent =
    * right after its start.
    */
   | ({ type: "evaluated"; step: number; seconds: number } & EvaluationResults)
+  /**
+   * How likely the student after `step` steps finds the actions of the watched decisions: Σ log p of an action's tokens,
+   * without evidence. A run that goes on after this very step tells it again, right after its start.
+   */
+  | {
+      type: "held-out";
+      step: number;
+      decisions: {
+        episode: string;
+        decision: number;
+        action: string | null;
+        /** Whether the run trains on its episode. */
+        trained: boolean;
+        logprob: number;
+      }[];
+    }
   | ({ type: "checkpoint" } & At)
   /** A newer checkpoint is not as it was written: the run goes on after `step`, from the newest one that is. */
   | { type: "damaged"; step: number; checkpoint: string; reason: string }

@@ -33,7 +33,7 @@ export const experimentConfigSchema = z.strictObject({
   train: trainConfigSchema
     .omit({
       ...shared,
-      ...{ library: true, episodes: true, episode_ids: true, limit: true, sample: true },
+      ...{ library: true, episodes: true, episode_ids: true, limit: true, sample: true, watch: true },
       ...{ teacher: true, student: true, tinker: true, parent: true, first_epochs: true },
     })
     .prefault({})

@@ -33,3 +33,4 @@ export * from "./teacher-contexts.ts";
 export * from "./teacher-prompt.ts";
 export * from "./train.ts";
 export * from "./train-config.ts";
+export * from "./watched.ts";

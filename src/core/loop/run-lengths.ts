@@ -5,6 +5,7 @@ import type { Episode } from "../record/schema.ts";
 import type { TextCodec } from "./codec.ts";
 import { batchRows } from "./rows.ts";
 import type { TeacherContexts } from "./score-batch.ts";
+import type { WatchedDecision } from "./watched.ts";
 
 /** In tokens. */
 export interface SequenceLengths {
@@ -42,6 +43,8 @@ export interface RunLengthsOptions {
    * evidence then gets as long as it may.
    */
   sampled?: { responseTokens: number | undefined; evidenceTokens: number | undefined } | undefined;
+  /** Decisions that the student only reads. */
+  watched?: readonly Pick<WatchedDecision, "request">[] | undefined;
   signal?: AbortSignal;
 }
 
@@ -78,6 +81,8 @@ export async function runLengths(
     }
     if (withEvidence) grow(teacher, evidenceTokens, responseTokens);
   };
+  for (const { request } of options.watched ?? [])
+    grow(student, request.promptIds.length, request.responseIds.length);
   for (const environment of options.played ?? []) {
     work.episodes += 1;
     growTo(environment, [environmentRules(environment).limits.promptTokens]);

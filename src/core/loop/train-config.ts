@@ -70,6 +70,26 @@ export const trainConfigSchema = z.strictObject({
     })
     .optional()
     .describe("Measure the student on fixed tasks while it is trained. Its numbers stay the same."),
+  watch: z
+    .strictObject({
+      every: z
+        .int()
+        .min(1)
+        .default(5)
+        .describe(
+          "Optimizer steps between looks; there is one before the first step and after the last, too.",
+        ),
+      episodes: files.optional().describe("Where they are recorded; the run's `episodes` when absent."),
+      decisions: z
+        .array(z.strictObject({ episode: z.string().min(1), decision: z.int().min(0) }))
+        .min(1)
+        .describe("Decisions of recorded episodes, counted from 0."),
+    })
+    .optional()
+    .describe(
+      "Follow how likely the student finds the recorded actions of fixed decisions while it is trained. They are only read: " +
+        "its numbers stay the same.",
+    ),
   teacher: path
     .optional()
     .describe(
@@ -350,6 +370,17 @@ export function checkTrainConfig(config: TrainConfig): void {
     throw new InputError("missing: name the environment that the student is measured in", {
       key: "evaluate.environment",
     });
+  }
+  const { watch } = config;
+  if (watch !== undefined) {
+    if ((watch.episodes ?? config.episodes) === undefined)
+      throw new InputError("missing: name the episodes that the watched decisions are of", {
+        key: "watch.episodes",
+      });
+    const names = watch.decisions.map(({ episode, decision }) => `${JSON.stringify(episode)}, ${decision}`);
+    const again = names.findIndex((name, n) => names.indexOf(name) < n);
+    if (again >= 0)
+      throw new InputError(`${names[again]} is named twice`, { key: `watch.decisions[${again}]` });
   }
   for (const key of ["teacher_model", "calibrate_with"] as const) {
     if (config[key] !== undefined && !isServed(config.teacher)) {

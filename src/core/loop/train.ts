@@ -33,6 +33,7 @@ import {
   unscoredItems,
   withBridges,
 } from "./stage-items.ts";
+import { lookAtWatched, type Watch } from "./watched.ts";
 
 /** How far one part of a step is. `total` counts what that part has to do in this step. */
 export interface StepWork {
@@ -68,6 +69,8 @@ export interface TrainOptions {
   sources?: (environment: string, task: string) => Promise<readonly Source[]>;
   /** Measures the student as it is trained; the training's numbers are the same without it. */
   evaluation?: TrainingEvaluation;
+  /** Looks at the student's recorded actions as it is trained; the training's numbers are the same without it. */
+  watch?: Watch;
   /** Null keeps nothing: the run cannot be continued. */
   checkpoints: CheckpointStore | null;
   /** Steps between checkpoints; a stop, an evaluation and the end always make one. 1 when absent. */
@@ -128,6 +131,8 @@ class Run {
   #savedStep = 0;
   /** Batches without a step, since all their episodes broke off. */
   #skipped = 0;
+  /** The step after which the watched decisions were looked at last. */
+  #lookedAt: number | null = null;
   readonly #evaluations: RunEvaluations;
   readonly #budget: BudgetWatch | null;
   #overBudget = false;
@@ -242,6 +247,8 @@ class Run {
         await this.#emit({ type: "damaged", step: this.#step, checkpoint: name, reason });
       }
       await this.#evaluations.goOnFrom(this.#step, checkpoint?.state.evaluation);
+      this.#lookedAt = null;
+      await this.#lookIfDue();
       const measured = await this.#evaluate();
       if (measured && checkpoint !== null) await this.#checkpoint(position, position);
       for (let stage = position.stage; stage < method.stages.length; stage += 1) {
@@ -258,6 +265,7 @@ class Run {
         await this.#stopped(position);
         return this.#result(false);
       }
+      await this.#look();
       await this.#emit({ type: "done", step: this.#step, seconds: this.#seconds() });
       return this.#result(true);
     } catch (error) {
@@ -303,6 +311,7 @@ class Run {
 
   async #stopped(next: Position): Promise<false> {
     if (this.#savedStep < this.#step) await this.#checkpoint(next, next);
+    await this.#look();
     const budget = this.#overBudget ? this.#budget : null;
     await this.#emit({
       type: "stopped",
@@ -373,6 +382,7 @@ class Run {
       tokensPerSecond: metrics.tokens / seconds,
     });
 
+    await this.#lookIfDue();
     const measured = await this.#evaluate();
     const last = this.#step === this.#steps;
     if (measured || last || this.#step % (this.#options.checkpointEvery ?? 1) === 0) {
@@ -487,6 +497,20 @@ class Run {
   #evaluate(): Promise<boolean> {
     const measure = () => this.#evaluations.measure(this.#student, this.#step, this.#steps);
     return this.#budget === null ? measure() : this.#budget.evaluation(measure);
+  }
+
+  /** Looks at the watched decisions before the first step of the run, and after every so many. */
+  async #lookIfDue(): Promise<void> {
+    const { watch, parent } = this.#options;
+    if (watch === undefined) return;
+    if (this.#step === (parent?.step ?? 0) || this.#step % watch.every === 0) await this.#look();
+  }
+
+  async #look(): Promise<void> {
+    const { watch, signal } = this.#options;
+    if (watch === undefined || this.#lookedAt === this.#step) return;
+    this.#lookedAt = this.#step;
+    await this.#emit(await lookAtWatched(this.#student, this.#step, watch, signal));
   }
 
   /** Says which episodes broke off and are not part of the update. A batch of no other takes no step. */

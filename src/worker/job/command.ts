@@ -145,6 +145,7 @@ export async function checkConfig(value: Record<string, unknown>, where: string)
   for (const key of ["library", "episodes"] as const)
     for (const [n, path] of namedFiles(config[key]).entries())
       await expectPath(path, "file", at(typeof config[key] === "string" ? key : `${key}[${n}]`));
+  for (const path of namedFiles(config.watch?.episodes)) await expectPath(path, "file", at("watch.episodes"));
   await checkPlace(config.environment, (key) => at(`environment.${key}`));
   await checkPlace(config.evaluate?.environment, (key) => at(`evaluate.environment.${key}`));
   if (typeof config.evaluate?.tasks === "string")

@@ -103,7 +103,16 @@ export async function remoteConfig(
     };
   };
 
-  const { library, episodes, calibrate_with: calibrator, parent, tokenizer, environment, evaluate } = config;
+  const {
+    library,
+    episodes,
+    calibrate_with: calibrator,
+    parent,
+    tokenizer,
+    environment,
+    evaluate,
+    watch,
+  } = config;
   // The address of a server is one on the target.
   const model = async (key: string, named: string) =>
     (key === "teacher" && (isServed(named) || named === STUDENT_TEACHER)) ||
@@ -121,6 +130,8 @@ export async function remoteConfig(
     ...(tokenizer === undefined ? {} : { tokenizer: await place("tokenizer", tokenizer) }),
     ...(environment === undefined ? {} : { environment: await playedIn("environment", environment) }),
   };
+  if (watch?.episodes !== undefined)
+    placed.watch = { ...watch, episodes: await each("watch.episodes", watch.episodes) };
   delete placed.$schema;
   const { gpus, price_per_gpu_hour: price } = target;
   const own = { ...(gpus === undefined ? {} : { gpus }), ...(price ? { price_per_gpu_hour: price } : {}) };

@@ -49,7 +49,7 @@ export function RunHeldOut({ run: { figures } }: { run: Run }) {
           <tbody>
             {last.decisions.map((decision, n) => (
               <Row
-                key={`${decision.label} ${decision.action}`}
+                key={`${labelOf(decision)} ${decision.action}`}
                 n={n}
                 decision={decision}
                 before={first.decisions[n]?.logprob ?? null}
@@ -62,21 +62,19 @@ export function RunHeldOut({ run: { figures } }: { run: Run }) {
   );
 }
 
-function Row({
-  n,
-  decision: { label, action, trained, logprob },
-  before,
-}: {
-  n: number;
-  decision: Figures["heldOut"][number]["decisions"][number];
-  before: number | null;
-}) {
+type Watched = Figures["heldOut"][number]["decisions"][number];
+
+const labelOf = ({ label, episode, decision }: Watched): string =>
+  label ?? `${episode ?? "?"}, decision ${decision ?? "?"}`;
+
+function Row({ n, decision, before }: { n: number; decision: Watched; before: number | null }) {
+  const { action, trained, logprob } = decision;
   const text = (value: number | null): string => (value === null ? "–" : nats(value));
   return (
     <tr>
       <td>{n + 1}</td>
       <th scope="row">
-        <bdi>{shownName(label, 120)}</bdi>
+        <bdi>{shownName(labelOf(decision), 120)}</bdi>
         {trained && <div className="note">the run trains on its episode</div>}
       </th>
       <td>

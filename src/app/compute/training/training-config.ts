@@ -33,6 +33,7 @@ import {
   type TrainingForm,
   trainingForm,
 } from "./training-form.ts";
+import { useHeldOut, watchOf } from "./training-held-out.ts";
 
 /** Keys that only the worker knows: they are left out of runs in the page. */
 export const WORKER_KEYS: readonly string[] = [
@@ -98,11 +99,12 @@ export function composeConfig(
   const { weights, limitGib } = memory();
   const passes = epochs(form);
   const batch = defaultBatch(form, ui.library);
-  if (live) delete paths.episodes;
+  const watch = watchOf(useHeldOut.getState(), ui.library?.id);
+  const { episodes: recorded, ...livePaths } = paths;
   const typed = configOf({ ...texts, ...gamesTexts(form, worker), ...evaluationTexts(form, worker) });
   if (live) typed.environment = withOpenTasks(form, openGames, typed.environment);
   const written = {
-    ...paths,
+    ...(live ? livePaths : paths),
     ...(String(batch) === configField("batch_size").standard ? {} : { batch_size: batch }),
     ...keysOfSelection(selectionOf(controlsOf(ui.place))),
     ...(ui.place.endOfTurn ? {} : { end_of_turn: false }),
@@ -112,6 +114,8 @@ export function composeConfig(
     ...(weights === "f32" ? {} : { teacher_dtype: weights }),
     ...(limitGib === null ? {} : { memory_limit_gib: limitGib }),
     ...(ids === null ? {} : { episode_ids: ids }),
+    // A run that plays live reads no episodes but these.
+    ...(watch === undefined ? {} : { watch: live ? { episodes: recorded, ...watch } : watch }),
     ...(onWorker ? {} : { device: ui.device.kind === "cpu" ? "cpu" : "webgpu" }),
   };
   const check = ({ environment, evaluate }: TrainConfig): void => {

@@ -7,6 +7,7 @@ import { libraryWorker } from "../../data/library-client.ts";
 import type { LibrarySummary, TaskName } from "../../data/model.ts";
 import { getUi } from "../store.ts";
 import { type DataChoice, responsesOf, type TrainingForm } from "./training-form.ts";
+import { useHeldOut } from "./training-held-out.ts";
 
 export type EpisodeRef = TaskName & { episode: string };
 
@@ -51,10 +52,25 @@ export async function recordsToSend(
 ): Promise<{ library: LibrarySummary; names: (TaskName & { episode?: string })[] }> {
   if (responsesOf(form) === "live") {
     const library = shownLibrary();
-    return { library, names: library.tasks.map(({ environment, task }) => ({ environment, task })) };
+    const tasks = library.tasks.map(({ environment, task }) => ({ environment, task }));
+    return { library, names: [...tasks, ...watchedEpisodes(library, [])] };
   }
   const { library, episodes } = await chosenEpisodes(form.data);
-  return { library, names: episodes };
+  return { library, names: [...episodes, ...watchedEpisodes(library, episodes)] };
+}
+
+/** The episodes of a library's watched decisions, each once, without those of `other`. */
+function watchedEpisodes({ id }: LibrarySummary, other: readonly EpisodeRef[]): EpisodeRef[] {
+  const keyOf = ({ environment, task, episode }: EpisodeRef) => JSON.stringify([environment, task, episode]);
+  const known = new Set(other.map(keyOf));
+  const more: EpisodeRef[] = [];
+  for (const { library, environment, task, episode } of useHeldOut.getState().decisions) {
+    const ref = { environment, task, episode };
+    if (library !== id || known.has(keyOf(ref))) continue;
+    known.add(keyOf(ref));
+    more.push(ref);
+  }
+  return more;
 }
 
 /** @throws InputError when none is open */

@@ -36,11 +36,6 @@ export function follow(event: RunEvent, method: Method, id: string): void {
     });
     return;
   }
-  if (event.type === "held-out") {
-    takeEvent(id, event, new Date().toISOString());
-    notePageRun(id);
-    return;
-  }
   if (event.type === "work") {
     const { what, done, total, unit } = event.work;
     takeEvent(id, { type: "work", ...event.work }, "");

@@ -1,14 +1,21 @@
 import { expect, it } from "vitest";
-import { actionSpan, heldOutEvery } from "./training-held-out.ts";
+import { watchOf } from "./training-held-out.ts";
 
-it("finds the action's tokens where it is named last, and takes the whole response where it is not", () => {
-  const pieces = ["open", " door", "? Yes", ": ", "op", "en ", "door", "<|end|>"];
-  expect(actionSpan(pieces, "open door")).toEqual([4, 7]);
-  expect(actionSpan(pieces, "Yes")).toEqual([2, 3]);
-  for (const action of ["close door", "", null]) expect(actionSpan(pieces, action)).toEqual([0, 8]);
-  expect(actionSpan([], "x")).toEqual([0, 0]);
+const choice = (library: string, decision: number) => ({
+  ...{ library, environment: "alfworld", task: "t", episode: "e" },
+  ...{ decision, action: "look" },
 });
 
-it("reads a number of steps, and nothing else", () => {
-  expect(["", " 3 ", "0", "1.5", "x", "-2"].map(heldOutEvery)).toEqual([5, 3, null, null, null, null]);
+it("writes the watched decisions of the shown library into a config", () => {
+  const decisions = [choice("one", 0), choice("other", 1), choice("one", 2)];
+  expect(watchOf({ decisions, every: "" }, "one")).toEqual({
+    decisions: [
+      { episode: "e", decision: 0 },
+      { episode: "e", decision: 2 },
+    ],
+  });
+  expect(watchOf({ decisions, every: " 3 " }, "other")).toMatchObject({ every: 3 });
+  // What is no number stays as it was typed: the schema says what it expected.
+  expect(watchOf({ decisions, every: "x" }, "other")).toMatchObject({ every: "x" });
+  expect(watchOf({ decisions, every: "" }, "third")).toBeUndefined();
 });

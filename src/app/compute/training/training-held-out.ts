@@ -1,19 +1,23 @@
 /** Decisions that a run's student is looked at before and after: chosen by the user, and never part of an update. */
 import { create } from "zustand";
-import { libraryWorker } from "../../data/library-client.ts";
+import type { TrainConfig } from "../../../core/loop/train-config.ts";
 import type { DecisionModel } from "../../data/model.ts";
+import { configField, readField } from "../runs/config-fields.ts";
 import { getUi } from "../store.ts";
-import type { HeldOut, HeldOutDecision } from "../worker/training-run.ts";
+import type { WatchPlan } from "../worker/training-run.ts";
 
 export type HeldOutChoice = Pick<
   DecisionModel,
   "library" | "environment" | "task" | "episode" | "decision" | "action"
 >;
 
-/** Steps between two looks where none are typed. */
-export const HELD_OUT_EVERY = 5;
+export interface HeldOutState {
+  decisions: readonly HeldOutChoice[];
+  /** Steps between two looks, as they were typed. */
+  every: string;
+}
 
-export const useHeldOut = create<{ decisions: readonly HeldOutChoice[]; every: string }>(() => ({
+export const useHeldOut = create<HeldOutState>(() => ({
   decisions: [],
   every: "",
 }));
@@ -38,62 +42,36 @@ export function letGo(choice: HeldOutChoice): void {
   }));
 }
 
-/** The steps that were typed; null where they are none. */
-export function heldOutEvery(text: string): number | null {
-  if (text.trim() === "") return HELD_OUT_EVERY;
-  const every = Number(text);
-  return Number.isInteger(every) && every >= 1 ? every : null;
+/** The chosen decisions of the library that is shown, as a config has them; absent where there are none. */
+export function watchOf(
+  { decisions, every }: HeldOutState,
+  library: string | undefined,
+): { every?: unknown; decisions: { episode: string; decision: number }[] } | undefined {
+  const own = decisions.filter((each) => each.library === library);
+  if (own.length === 0) return undefined;
+  return {
+    ...(every.trim() === "" ? {} : { every: readField(configField("watch.every"), every) }),
+    decisions: own.map(({ episode, decision }) => ({ episode, decision })),
+  };
 }
 
-/**
- * The tokens of a response that its action stands in, the last time it is named there; all of them where it is not found
- * word for word.
- */
-export function actionSpan(pieces: readonly string[], action: string | null): [from: number, to: number] {
-  const at = action === null || action === "" ? -1 : pieces.join("").lastIndexOf(action);
-  if (action === null || at < 0) return [0, pieces.length];
-  let [start, from, to] = [0, pieces.length, 0];
-  for (const [n, piece] of pieces.entries()) {
-    const end = start + piece.length;
-    if (end > at && start < at + action.length) {
-      from = Math.min(from, n);
-      to = n + 1;
-    }
-    start = end;
-  }
-  return [from, to];
-}
-
-/** What a run reads of the chosen decisions that are still open; absent where there is none. */
-export async function heldOutPlan(
+/** What a run of the page reads of the chosen decisions, of all libraries that are still open; absent where there is none. */
+export function watchPlan(
+  { watch }: TrainConfig,
   trainedOn: readonly { environment: string; task: string; episode: string }[],
-  endOfTurn: boolean,
-): Promise<{ heldOut?: HeldOut }> {
-  const { decisions, every } = useHeldOut.getState();
-  const { libraries } = getUi();
-  const open = decisions.filter(({ library }) => libraries.some(({ summary }) => summary.id === library));
-  if (open.length === 0) return {};
-  const read: HeldOutDecision[] = [];
-  for (const [n, choice] of open.entries()) {
-    const { episode, decision, action } = choice;
-    const options = { by: "student", endOfTurn } as const;
-    const { pieces, vanillaIds, responseIds } = await libraryWorker().pair(
-      choice,
-      episode,
-      decision,
-      {},
-      options,
-    );
-    read.push({
-      label: `${episode}, decision ${decision}`,
-      action,
+): { watched?: WatchPlan } {
+  const open = getUi().libraries.map(({ summary }) => summary.id);
+  const decisions = useHeldOut
+    .getState()
+    .decisions.filter(({ library }) => open.includes(library))
+    .map(({ action: _, ...choice }) => ({
+      ...choice,
       trained: trainedOn.some(
-        (each) =>
-          each.environment === choice.environment && each.task === choice.task && each.episode === episode,
+        ({ environment, task, episode }) =>
+          environment === choice.environment && task === choice.task && episode === choice.episode,
       ),
-      request: { id: `held-out ${n}`, promptIds: vanillaIds, responseIds },
-      span: actionSpan(pieces, action),
-    });
-  }
-  return { heldOut: { every: heldOutEvery(every) ?? HELD_OUT_EVERY, decisions: read } };
+    }));
+  if (decisions.length === 0) return {};
+  const every = watch?.every ?? Number(configField("watch.every").standard);
+  return { watched: { every, decisions } };
 }

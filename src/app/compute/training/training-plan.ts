@@ -11,7 +11,7 @@ import type { PlanToMeasure, TrainingPlan } from "../worker/training-run.ts";
 import { composeConfig } from "./training-config.ts";
 import { chosenEpisodes, shownLibrary } from "./training-data.ts";
 import { methodWords, trainingForm } from "./training-form.ts";
-import { heldOutPlan } from "./training-held-out.ts";
+import { watchPlan } from "./training-held-out.ts";
 import { useSending } from "./worker-training.ts";
 
 /** A plan with what it was made from. */
@@ -109,7 +109,7 @@ export async function formPlan(): Promise<Omit<PagePlan, "id">> {
     endOfTurn,
     ...("checkpoint_every" in written ? { checkpointEvery: config.checkpoint_every } : {}),
     fingerprint: await fingerprint(library),
-    ...(await heldOutPlan(episodes, endOfTurn)),
+    ...watchPlan(config, episodes),
     watch: pair && { id: "watch", promptIds: pair.vanillaIds, responseIds: pair.responseIds },
   };
 }
@@ -123,6 +123,7 @@ export async function planTraining({
   sample,
   evidenceTokens,
   endOfTurn,
+  watched,
 }: PlanToMeasure) {
   await ensureTokenizers();
   const [{ api }, job] = await Promise.all([computeWorker(), modelsJob("train")]);
@@ -134,6 +135,7 @@ export async function planTraining({
     ...(sample === undefined ? {} : { sample }),
     ...(evidenceTokens === undefined ? {} : { evidenceTokens }),
     endOfTurn,
+    ...(watched === undefined ? {} : { watched }),
   });
   useSending.setState({ work: planned.work });
   return planned;

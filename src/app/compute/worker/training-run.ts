@@ -16,12 +16,13 @@ import {
   type TrainEvent,
   type TrainingData,
   train,
+  type Watch,
+  watchedDecision,
 } from "../../../core/loop/index.ts";
 import type { Method } from "../../../core/method/index.ts";
 import type { FolderReader, ScoreRequest, Scorer, StepSettings, Trainer } from "../../../core/ports.ts";
 import { taskKey } from "../../../core/record/library.ts";
 import type { Episode, Source } from "../../../core/record/schema.ts";
-import type { LoopEvent } from "../../../protocol/loop-event.ts";
 import { BlobFolderWriter, blobFolder } from "../../data/files/blob-folder.ts";
 import type { TaskName, TaskRef } from "../../data/model.ts";
 import { openTasks, playedAtOnce } from "../games/connected-games.ts";
@@ -35,21 +36,11 @@ export interface LiveTraining {
   games?: string;
 }
 
-/** A decision that is looked at and never trained on by itself. */
-export interface HeldOutDecision {
-  label: string;
-  action: string | null;
-  /** Whether the run trains on its episode: its change then says nothing of others. */
-  trained: boolean;
-  request: ScoreRequest;
-  /** The response's tokens that are the action: from, and up to. */
-  span: [from: number, to: number];
-}
-
-export interface HeldOut {
-  /** Steps between two looks. */
+/** Decisions of open libraries that the student is looked at. */
+export interface WatchPlan {
+  /** Optimizer steps between two looks. */
   every: number;
-  decisions: HeldOutDecision[];
+  decisions: (TaskRef & { episode: string; decision: number; trained: boolean })[];
 }
 
 /** What is asked for, as plain data. */
@@ -84,14 +75,13 @@ export interface TrainingPlan {
   /** A decision whose probabilities are looked at after each step; null looks at none. */
   watch: ScoreRequest | null;
   /** Decisions that are looked at before, every few steps, and after. */
-  heldOut?: HeldOut;
+  watched?: WatchPlan;
 }
 
 export type RunEvent =
   | { type: "loop"; event: TrainEvent }
   | { type: "work"; work: StepWork }
   | { type: "watch"; step: number; logprobs: Float32Array }
-  | Extract<LoopEvent, { type: "held-out" }>
   /** The browser keeps no checkpoint: the run cannot go on after the page. */
   | { type: "unkept"; reason: string }
   /** The best evaluated checkpoint had to make room for the newest. */
@@ -151,15 +141,25 @@ async function trainingEvaluation({ measured, ...evaluate }: NonNullable<Trainin
   });
 }
 
+async function openWatch(
+  { every, decisions }: WatchPlan,
+  { records, codec }: Pick<TrainingRun, "records" | "codec">,
+): Promise<Watch> {
+  const opened = decisions.map(async ({ episode, decision, trained, ...ref }) =>
+    watchedDecision(await records.episode(ref, episode), decision, { codec, trained }),
+  );
+  return { every, decisions: await Promise.all(opened) };
+}
+
 /** The parts of a plan that its lengths depend on. */
 export type PlanToMeasure = Pick<
   TrainingPlan,
-  "method" | "library" | "episodes" | "live" | "sample" | "evidenceTokens" | "endOfTurn"
+  "method" | "library" | "episodes" | "live" | "sample" | "evidenceTokens" | "endOfTurn" | "watched"
 >;
 
 /** The longest sequences that a run's models will read, in tokens. */
 export async function trainingLengths(
-  { method, library, episodes, live, sample, evidenceTokens }: PlanToMeasure,
+  { method, library, episodes, live, sample, evidenceTokens, watched }: PlanToMeasure,
   { records, codec, signal }: Pick<TrainingRun, "records" | "codec" | "signal">,
 ) {
   async function* each(): AsyncGenerator<Episode> {
@@ -173,7 +173,11 @@ export async function trainingLengths(
   const environment = live?.environment;
   const sampled = sampledLengths({ sample, environment, evidence_tokens: evidenceTokens });
   const played = live?.tasks.map(() => live.environment.name);
-  return runLengths({ episodes: each(), played, stages: method.stages, contexts, codec, sampled, signal });
+  const watch = watched && (await openWatch(watched, { records, codec }));
+  return runLengths({
+    ...{ episodes: each(), played, stages: method.stages, contexts, codec, sampled, signal },
+    watched: watch?.decisions,
+  });
 }
 
 /** The parts of a plan that its time depends on. */
@@ -228,23 +232,6 @@ export async function runTraining(run: TrainingRun): Promise<{ student: Trainer;
     const [result] = await student.score([plan.watch], { signal: run.signal });
     emit({ type: "watch", step, logprobs: result!.logprobs });
   };
-  let lookedAt = -1;
-  const lookAtHeldOut = async (step: number): Promise<void> => {
-    const decisions = plan.heldOut?.decisions;
-    if (decisions === undefined || step === lookedAt) return;
-    lookedAt = step;
-    const results = await student.score(
-      decisions.map(({ request }) => request),
-      { signal: run.signal },
-    );
-    emit({
-      ...{ type: "held-out", step },
-      decisions: decisions.map(({ label, action, trained, span }, n) => {
-        const logprobs = results[n]!.logprobs.subarray(...span);
-        return { label, action, trained, logprob: logprobs.reduce((sum, each) => sum + each, 0) };
-      }),
-    });
-  };
   await look(0);
   const result = await train({
     method: plan.method,
@@ -271,6 +258,7 @@ export async function runTraining(run: TrainingRun): Promise<{ student: Trainer;
       ...(plan.evidenceTokens === undefined ? {} : { limit: plan.evidenceTokens }),
     }),
     ...(plan.evaluation === undefined ? {} : { evaluation: await trainingEvaluation(plan.evaluation) }),
+    ...(plan.watched === undefined ? {} : { watch: await openWatch(plan.watched, run) }),
     checkpoints,
     checkpointEvery: plan.checkpointEvery ?? checkpointEvery(student.info.parameters),
     fingerprint: plan.fingerprint,
@@ -278,11 +266,6 @@ export async function runTraining(run: TrainingRun): Promise<{ student: Trainer;
     onEvent: async (event) => {
       emit({ type: "loop", event });
       if (event.type === "updated") await look(event.step);
-      // A run that goes on begins from its checkpoint's student.
-      if (event.type === "start") await lookAtHeldOut(event.resumedFrom ?? 0);
-      if (event.type === "updated" && event.step % (plan.heldOut?.every ?? 1) === 0)
-        await lookAtHeldOut(event.step);
-      if (event.type === "done" || event.type === "stopped") await lookAtHeldOut(event.step);
     },
     onWork: (work) => emit({ type: "work", work }),
     signal: run.signal,

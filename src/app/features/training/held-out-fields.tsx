@@ -2,18 +2,15 @@
 
 import { Labelled } from "../../base/labelled.tsx";
 import { shownName } from "../../base/text/shown-text.ts";
+import { configField } from "../../compute/runs/config-fields.ts";
 import { useUi } from "../../compute/store.ts";
-import {
-  HELD_OUT_EVERY,
-  heldOutEvery,
-  holdOut,
-  isHeldOut,
-  letGo,
-  useHeldOut,
-} from "../../compute/training/training-held-out.ts";
+import { useTrainingForm } from "../../compute/training/training-form.ts";
+import { holdOut, isHeldOut, letGo, useHeldOut } from "../../compute/training/training-held-out.ts";
 
-export function HeldOutFields({ disabled }: { disabled: boolean }) {
+export function HeldOutFields({ disabled, problem }: { disabled: boolean; problem: string | undefined }) {
   const { decisions, every } = useHeldOut();
+  const library = useUi((ui) => ui.library?.id);
+  const there = useTrainingForm().where !== "page";
   const decision = useUi((ui) => ui.decision);
   return (
     <fieldset className="form-row" data-testid="held-out-fields">
@@ -26,16 +23,13 @@ export function HeldOutFields({ disabled }: { disabled: boolean }) {
         Watch the open decision
       </button>
       {decisions.length > 0 && (
-        <Labelled
-          label="Steps between looks"
-          problem={heldOutEvery(every) === null ? "expected a whole number from 1" : undefined}
-        >
+        <Labelled label="Steps between looks" problem={problem}>
           <input
             type="text"
             className="number"
             inputMode="numeric"
             value={every}
-            placeholder={String(HELD_OUT_EVERY)}
+            placeholder={configField("watch.every").standard}
             disabled={disabled}
             onChange={({ target }) => useHeldOut.setState({ every: target.value })}
           />
@@ -47,6 +41,9 @@ export function HeldOutFields({ disabled }: { disabled: boolean }) {
             <li key={`${each.library} ${each.environment} ${each.task} ${each.episode} ${each.decision}`}>
               <bdi>{shownName(each.episode, 80)}</bdi>, decision {each.decision}:{" "}
               <code>{shownName(each.action ?? "no action", 120)}</code>
+              {there && each.library !== library && (
+                <span className="note"> of another library: the worker’s run leaves it out </span>
+              )}
               <button
                 type="button"
                 className="plain"

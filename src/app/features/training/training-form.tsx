@@ -39,6 +39,7 @@ import {
   standardSelection,
   useTrainingForm,
 } from "../../compute/training/training-form.ts";
+import { useHeldOut } from "../../compute/training/training-held-out.ts";
 import { cancelProbe } from "../../compute/training/training-probe.ts";
 import { useSending } from "../../compute/training/worker-training.ts";
 import { ConfigField, fieldOf } from "./config-field.tsx";
@@ -62,7 +63,9 @@ const ELSEWHERE: readonly string[] = [
   ...SELECTION_KEYS,
   "end_of_turn",
   ...["teacher_model", "calibrate_with"],
-  ...CONFIG_FIELDS.map(({ key }) => key).filter((key) => /^(environment|evaluate|sample|tinker)\b/.test(key)),
+  ...CONFIG_FIELDS.map(({ key }) => key).filter((key) =>
+    /^(environment|evaluate|sample|tinker|watch)\b/.test(key),
+  ),
 ];
 
 /** Models of a run that is not the page's; what counts only with a server is there only beside one. */
@@ -96,6 +99,7 @@ export function TrainingFormPanel() {
   const ui = useUi();
   const worker = useRuns((state) => state.worker);
   useMemory();
+  useHeldOut();
   const sending = useSending((state) => state.label);
   const { status } = ui.training;
   const busy = form.where === "page" ? status !== "idle" : sending !== null;
@@ -274,7 +278,7 @@ export function TrainingFormPanel() {
         {ready && start !== undefined && <span className="fault">{start}</span>}
       </div>
       <Cost composed={composed} />
-      {!there && <HeldOutFields disabled={busy} />}
+      <HeldOutFields disabled={busy} problem={composed.problems["watch.every"]} />
       <EvaluationFields field={field} disabled={busy} />
       <details className="all-settings">
         <summary>All settings</summary>

@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import { MemoryStore, toyCodec } from "../../../test/support/toy-model.ts";
+import { EPISODES, of, options } from "../../../test/support/toy-training.ts";
+import { train } from "./train.ts";
+import { actionSpan, type Watch, watchedDecision } from "./watched.ts";
+
+it("finds the action's tokens where it is named last, and takes the whole response where it is not", () => {
+  const pieces = ["open", " door", "? Yes", ": ", "op", "en ", "door", "<|end|>"];
+  expect(actionSpan(pieces, "open door")).toEqual([4, 7]);
+  expect(actionSpan(pieces, "Yes")).toEqual([2, 3]);
+  for (const action of ["close door", "", null]) expect(actionSpan(pieces, action)).toEqual([0, 8]);
+  expect(actionSpan([], "x")).toEqual([0, 0]);
+});
+
+describe("watched decisions in the loop", () => {
+  const watch: Watch = {
+    every: 4,
+    decisions: [watchedDecision(EPISODES[0]!, 0, { codec: toyCodec, trained: true })],
+  };
+
+  it("are looked at before the first step, every so many, and after the last; the numbers stay", async () => {
+    const [plain, watched] = [options(), options({ watch })];
+    await train(plain);
+    await train(watched);
+    const looks = of(watched.events, "held-out");
+    expect(looks.map(({ step }) => step)).toEqual([0, 4, 6]);
+    const [decision] = looks[0]!.decisions;
+    const { episode, action } = { episode: EPISODES[0]!.episode, action: EPISODES[0]!.decisions[0]!.action };
+    expect(decision).toEqual({ episode, decision: 0, action, trained: true, logprob: expect.any(Number) });
+    expect(looks[2]!.decisions[0]!.logprob).not.toBe(decision!.logprob);
+    const metrics = (run: typeof plain) => of(run.events, "updated").map(({ metrics }) => metrics);
+    expect(metrics(watched)).toEqual(metrics(plain));
+  });
+
+  it("are looked at again where a stopped run goes on, at the steps where that is due", async () => {
+    const checkpoints = new MemoryStore();
+    const stop = new AbortController();
+    const looks: number[] = [];
+    await train({
+      ...options({ watch, checkpoints, stop: stop.signal }),
+      onEvent: (event) => {
+        if (event.type === "held-out") looks.push(event.step);
+        if (event.type === "updated" && event.step === 3) stop.abort();
+      },
+    });
+    expect(looks).toEqual([0, 3]);
+    const again = options({ watch, checkpoints });
+    await train(again);
+    expect(of(again.events, "held-out").map(({ step }) => step)).toEqual([4, 6]);
+  });
+
+  it("refuses a decision that its episode does not have", () => {
+    expect(() => watchedDecision(EPISODES[0]!, 99, { codec: toyCodec, trained: false })).toThrow(
+      /none with number 99/,
+    );
+  });
+});
