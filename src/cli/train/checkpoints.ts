@@ -68,6 +68,8 @@ async function readable<T>(reading: Promise<T>): Promise<T | null> {
   }
 }
 
+const stepOf = (name: string): number => Number(NAME.exec(name)?.[1]);
+
 const nameOf = (step: number): string => `step-${String(step).padStart(8, "0")}`;
 
 async function entriesOf(folder: string): Promise<string[]> {
@@ -85,11 +87,13 @@ export class DiskCheckpoints implements CheckpointStore {
   /**
    * @param keep how many of the newest stay on disk; the best evaluated one stays, too
    * @param forget called with the path of a server's checkpoint that none on disk names any more
+   * @param keepEvery those after every so many steps stay, too
    */
   constructor(
     private readonly folder: string,
     private readonly keep: number,
     private readonly forget: (served: string) => Promise<void> = async () => undefined,
+    private readonly keepEvery = Number.POSITIVE_INFINITY,
   ) {}
 
   async latest(): Promise<Checkpoint | null> {
@@ -126,7 +130,7 @@ export class DiskCheckpoints implements CheckpointStore {
     const names = await checkpointNames(this.folder);
     const best = names.length > this.keep ? await this.#best(names) : null;
     for (const old of names.slice(0, Math.max(0, names.length - this.keep)))
-      if (old !== best) await this.#remove(old);
+      if (old !== best && stepOf(old) % this.keepEvery !== 0) await this.#remove(old);
   }
 
   /** Name of the one whose student was measured to be the best; null where none was measured. */

@@ -146,8 +146,14 @@ async function trainInFolder(
               ? {}
               : { evaluation: configuredEvaluation(evaluate, evaluation) }),
             ...(inputs.watch === null ? {} : { watch: inputs.watch }),
-            checkpoints: new DiskCheckpoints(join(out, "checkpoints"), config.keep_checkpoints, forget),
+            checkpoints: new DiskCheckpoints(
+              join(out, "checkpoints"),
+              config.keep_checkpoints,
+              forget,
+              config.keep_every,
+            ),
             checkpointEvery: config.checkpoint_every,
+            ...(config.keep_every === undefined ? {} : { keepEvery: config.keep_every }),
             budget: {
               seconds: config.budget === undefined ? Number.POSITIVE_INFINITY : budgetSeconds(config.budget),
               spent: () => before.spent + run.clock(),

@@ -3,3 +3,4 @@ export * from "./best.ts";
 export * from "./evaluated-episode.ts";
 export * from "./metrics.ts";
 export * from "./results-schema.ts";
+export * from "./training-seeds.ts";

@@ -11,6 +11,7 @@ export * from "./data.ts";
 export * from "./evaluation.ts";
 export type * from "./events.ts";
 export * from "./experiment-config.ts";
+export * from "./experiment-grid.ts";
 export * from "./live-config.ts";
 export * from "./live-episode.ts";
 export * from "./live-task.ts";

@@ -29,14 +29,25 @@ const files = z.union([path, z.array(path).min(1)]);
 const positive = z.number().positive();
 const unit = z.number().min(0).max(1);
 
+/** The keys of `settings`, none of them with a default. */
+export const settingsFields = {
+  learning_rate: z.number().min(0),
+  beta1: unit,
+  beta2: unit,
+  adam_epsilon: positive,
+  weight_decay: z.number().min(0),
+  max_grad_norm: positive,
+  clip: positive.max(1),
+};
+
 const settingsSchema = z.strictObject({
-  learning_rate: z.number().min(0).default(PAPER_SETTINGS.learningRate),
+  learning_rate: settingsFields.learning_rate.default(PAPER_SETTINGS.learningRate),
   beta1: unit.default(PAPER_SETTINGS.beta1),
   beta2: unit.default(PAPER_SETTINGS.beta2),
   adam_epsilon: positive.default(PAPER_SETTINGS.adamEpsilon),
-  weight_decay: z.number().min(0).default(PAPER_SETTINGS.weightDecay),
+  weight_decay: settingsFields.weight_decay.default(PAPER_SETTINGS.weightDecay),
   max_grad_norm: positive.default(PAPER_SETTINGS.maxGradNorm),
-  clip: positive.max(1).default(PAPER_SETTINGS.clip).describe("Clipping radius ε of Eq. (9)."),
+  clip: settingsFields.clip.default(PAPER_SETTINGS.clip).describe("Clipping radius ε of Eq. (9)."),
 });
 
 export const trainConfigSchema = z.strictObject({
@@ -241,6 +252,11 @@ export const trainConfigSchema = z.strictObject({
   limit: z.int().min(1).optional().describe("Train on the first so many episodes only."),
   checkpoint_every: z.int().min(1).default(1).describe("Steps between checkpoints."),
   keep_checkpoints: z.int().min(1).default(2),
+  keep_every: z
+    .int()
+    .min(1)
+    .optional()
+    .describe("Checkpoints after every so many steps are kept for good, beside the newest."),
   budget: z
     .strictObject({
       hours: positive.optional().describe("Wall-clock hours of all attempts together."),

@@ -75,6 +75,8 @@ export interface TrainOptions {
   checkpoints: CheckpointStore | null;
   /** Steps between checkpoints; a stop, an evaluation and the end always make one. 1 when absent. */
   checkpointEvery?: number;
+  /** After every so many steps there is a checkpoint, too. */
+  keepEvery?: number;
   /** Ends the run after a step when the next one would pass it. Absent: the run's time is not counted. */
   budget?: RunBudget;
   /** What else decides the numbers (models, library, limits): name → SHA-256. Kept with each checkpoint. */
@@ -385,7 +387,9 @@ class Run {
     await this.#lookIfDue();
     const measured = await this.#evaluate();
     const last = this.#step === this.#steps;
-    if (measured || last || this.#step % (this.#options.checkpointEvery ?? 1) === 0) {
+    const { checkpointEvery = 1, keepEvery } = this.#options;
+    const due = [checkpointEvery, keepEvery].some((n) => n !== undefined && this.#step % n === 0);
+    if (measured || last || due) {
       await this.#checkpoint(here, after(at, batches));
     }
   }

@@ -37,7 +37,7 @@ import { useHeldOut, watchOf } from "./training-held-out.ts";
 
 /** Keys that only the worker knows: they are left out of runs in the page. */
 export const WORKER_KEYS: readonly string[] = [
-  ...["device", "cards", "compute", "keep_checkpoints", "first_epochs"],
+  ...["device", "cards", "compute", "keep_checkpoints", "keep_every", "first_epochs"],
   ...["environment.prompt", "evaluate.environment.prompt", "teacher_model", "calibrate_with"],
   ...CONFIG_FIELDS.map(({ key }) => key).filter((key) => /^(tinker|budget)\b/.test(key)),
 ];
