@@ -49,7 +49,7 @@ function* events(steps: number, seed: number): Generator<Record<string, unknown>
       ...{ meanAdvantage: -0.3 + 0.1 * noise, rolloutKl: 0.02, alignment: noise, tokens: 300 },
       sequenceTokens: 4000,
     };
-    yield { type: "updated", ...at, metrics, seconds: 1.1, tokensPerSecond: 270 };
+    yield { type: "updated", ...at, metrics, seconds: 1.1, updateSeconds: 0.5, tokensPerSecond: 270 };
     yield { type: "checkpoint", ...at };
   }
   yield { type: "done", step: steps, seconds: steps };

@@ -65,7 +65,14 @@ const loopEvent = z.discriminatedUnion("type", [
     repeating: count.optional(),
   }),
   z.object({ type: z.literal("step"), ...at }),
-  z.object({ type: z.literal("rollout"), ...at, episodes: count, successes: count }),
+  z.object({
+    type: z.literal("rollout"),
+    ...at,
+    episodes: count,
+    successes: count,
+    // Runs of an earlier version did not tell it.
+    seconds: figure.optional(),
+  }),
   z.object({ type: z.literal("excluded"), ...at, episodes: z.array(z.unknown()), of: count, steps: count }),
   z.object({ type: z.literal("bridged"), ...at, accepted: count, refused: count, invalid: count }),
   z.object({ type: z.literal("scored"), ...at, contextTokens: count, seconds: figure }),
@@ -84,6 +91,8 @@ const loopEvent = z.discriminatedUnion("type", [
       sequenceTokens: count.optional(),
     }),
     seconds: figure,
+    // Runs of an earlier version did not tell it.
+    updateSeconds: figure.optional(),
     tokensPerSecond: figure,
   }),
   z.object({ type: z.literal("evaluated"), step: count, seconds: figure, ...evaluationResultsShape }),

@@ -43,7 +43,7 @@ export const EVENTS: readonly TrainEvent[] = [
   { type: "stage", stage: 0, name: "vanilla", epochs: 1, evidence: { kind: "none" } },
   { type: "epoch", stage: 0, epoch: 0, batches: 2, repeating: 0 },
   { type: "step", ...at, units: ["e"], repeatedTasks: 0, batches: 2 },
-  { type: "rollout", ...at, episodes: 1, decisions: 2, successes: 0, ended: {} },
+  { type: "rollout", ...at, episodes: 1, decisions: 2, successes: 0, ended: {}, seconds: 0.5 },
   {
     type: "scored",
     ...at,
@@ -57,7 +57,7 @@ export const EVENTS: readonly TrainEvent[] = [
     rolloutPolicy: "recorded",
     seconds: 1,
   },
-  { type: "updated", ...at, metrics, seconds: 2, tokensPerSecond: 5 },
+  { type: "updated", ...at, metrics, seconds: 2, updateSeconds: 1, tokensPerSecond: 5 },
   { type: "checkpoint", ...at },
   {
     type: "evaluated",

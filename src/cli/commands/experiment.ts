@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { checkOf, InputError } from "../../core/errors.ts";
@@ -6,29 +5,34 @@ import { parseJsonText } from "../../core/json.ts";
 import {
   checkTrainConfig,
   EXPERIMENT_PARTS,
-  type ExperimentConfig,
-  experimentConfigSchema,
+  experimentGrid,
   experimentParts,
-  isServed,
-  taskPlace,
+  type GridConfig,
 } from "../../core/loop/index.ts";
 import { DEVICE_CHOICES, type DeviceChoice } from "../../engine/native/index.ts";
-import { parseObject } from "../../formats/read.ts";
 import { makeFolder } from "../../node/whole-file.ts";
 import { lockFolder } from "../../worker/lock.ts";
-import { absoluteFrom, absoluteModel, readConfigFile } from "../config-file.ts";
+import { UsageError } from "../command.ts";
 import { printJsonLine } from "../engine/json-lines.ts";
-import { progress, readText, writeOut } from "../io.ts";
+import { number } from "../engine/options.ts";
+import { costsText, writeCosts } from "../experiment/grid-costs.ts";
+import { planGrid, planText } from "../experiment/grid-plan.ts";
+import { resultsText, writeResults } from "../experiment/grid-results.ts";
+import { claimParts, knownParts, runGrid } from "../experiment/grid-run.ts";
+import { claim, writeJson } from "../experiment/part-config.ts";
+import { type ReadExperiment, readExperiment } from "../experiment/read-experiment.ts";
+import { printLine, progress, readText, writeOut } from "../io.ts";
 import { collect } from "../live/collect.ts";
 import { evaluate } from "../live/evaluate.ts";
 import { playing } from "../live/playing.ts";
-import { resolvedEnvironment, withPlace } from "../live/read-play-config.ts";
 import { trainCommand } from "./train.ts";
 
 interface Options {
   config: string;
-  out: string;
+  out?: string;
   device?: DeviceChoice;
+  plan?: boolean;
+  probe?: number | true;
 }
 
 export function register(program: Command): void {
@@ -36,61 +40,105 @@ export function register(program: Command): void {
     .command("experiment")
     .description(
       "Collect a library with a teacher, train a student on it, and evaluate the student before and after on the same " +
-        "tasks and seeds. The same command goes on after a kill. docs/live-environments.md has the keys of the config, " +
+        "tasks and seeds; with `methods` in the config, train each method with each seed and compare them. The same " +
+        "command goes on after a kill. docs/experiments.md has the keys of the config, " +
         "docs/experiment-config.schema.json its schema.",
     )
     .requiredOption("--config <file>", "JSON config; its paths are relative to the file")
-    .requiredOption(
+    .option(
       "--out <folder>",
-      "where each part has its config and its folder, and results.json goes at the end",
+      "where each part has its config and its folder, and results.json goes at the end; needed unless with --plan",
+    )
+    .option(
+      "--plan",
+      "with `methods`: print the parts, their commands and what they need, and run nothing; with --out their configs are written",
+    )
+    .option(
+      "--probe [tasks]",
+      "with --plan: do the whole experiment on a few tasks (a batch when absent) and one seed, and print the cost of all as a range",
+      number(1),
     )
     .addOption(new Option("--device <name>", "in place of the config's device").choices(DEVICE_CHOICES))
     .action(run);
 }
 
-async function run({ config: file, out, device }: Options): Promise<void> {
+async function run({ config: file, out, device, plan, probe }: Options): Promise<void> {
+  if (out === undefined && !plan) throw new UsageError("--out is missing: name a folder");
+  if (probe !== undefined && !plan) throw new UsageError("--probe goes with --plan");
   const given = await readExperiment(file);
-  const inside = (name: string) => resolve(out, name);
-  const parts = experimentParts({ ...given, device: device ?? given.device }, inside);
-  checkOf(file, () => checkTrainConfig(parts.train), "train.");
-  for (const [part, environment] of [
-    ["", given.environment],
-    ["evaluate.", given.evaluate.environment],
-    ["train.evaluate.", given.train.evaluate?.environment],
-  ] as const)
-    if (environment !== undefined) checkOf(file, () => taskPlace(environment), part);
+  const config = { ...given, device: device ?? given.device };
+  const { methods } = config;
+  const inside = (name: string) => resolve(out ?? ".", name);
+  if (methods === undefined) {
+    if (plan)
+      throw new InputError("missing: only a comparison of methods has a plan", { file, key: "methods" });
+    const parts = experimentParts({ ...config, methods }, inside);
+    checkOf(file, () => checkTrainConfig(parts.train), "train.");
+    await inFolder(resolve(out ?? "."), async () => {
+      for (const [name, of] of Object.entries(parts)) await claim(inside(`${name}.json`), of);
+      await runParts(parts, inside);
+    });
+    return;
+  }
+  const grid = { ...config, methods };
+  const parts = () =>
+    claimParts(
+      knownParts(
+        checkOf(file, () => experimentGrid(grid, inside)),
+        config.student,
+        inside,
+      ),
+      inside,
+    );
+  if (plan) {
+    const planned = await planGrid(grid, {
+      file,
+      inside,
+      probe: probe === true ? grid.train.batch_size : probe,
+    });
+    if (out !== undefined) await inFolder(resolve(out), parts);
+    if (process.stdout.isTTY) printLine(planText(planned));
+    else printJsonLine(planned);
+    return;
+  }
+  const whole = checkOf(file, () => experimentGrid(grid, inside));
+  await inFolder(resolve(out ?? "."), async () => {
+    await parts();
+    await compare(grid, whole, inside);
+  });
+}
+
+/** Runs what is missing of a comparison, and tells what it found. A part that failed sets the exit code. */
+async function compare(
+  config: ReadExperiment & GridConfig,
+  grid: ReturnType<typeof experimentGrid>,
+  inside: (name: string) => string,
+): Promise<void> {
+  const outcome = await runGrid(grid, config.student, inside);
+  if (outcome === null) return;
+  const results = await writeResults(grid, outcome, config.environment.name, inside);
+  const costs = costsText(await writeCosts(config, grid, outcome.measured, inside));
+  const text = `${resultsText(results)}\n`;
+  await writeOut(inside("results.txt"), [text]);
+  await writeOut(inside("costs.txt"), [`${costs}\n`]);
+  printLine(`${text}\n${costs}`);
+  if (outcome.deviations.length > 0) process.exitCode = 1;
+}
+
+/** Works in the experiment's folder, which no other process may do meanwhile. */
+async function inFolder(out: string, work: () => Promise<void>): Promise<void> {
   await makeFolder(out);
   const unlock = lockFolder(
-    inside("lock.sqlite"),
+    join(out, "lock.sqlite"),
     new InputError("another experiment works in this folder: wait for it or choose another --out", {
       file: out,
     }),
   );
   try {
-    for (const [name, config] of Object.entries(parts)) await claim(inside(`${name}.json`), config);
-    await runParts(parts, inside);
+    await work();
   } finally {
     unlock();
   }
-}
-
-/**
- * Writes the config of a part, with which its own command can run it again.
- *
- * @throws InputError when the folder's part has another one
- */
-async function claim(file: string, config: Parts[keyof Parts]): Promise<void> {
-  // The device may be another one on the next day.
-  const decisive = (value: object): string => JSON.stringify({ ...value, device: null });
-  if (existsSync(file)) {
-    const kept = parseObject(await readText(file), { file });
-    if (decisive(kept) !== decisive(config))
-      throw new InputError(
-        "this part began with another config; use another output folder or the same config",
-        { file },
-      );
-  }
-  await writeJson(file, config);
 }
 
 type Parts = ReturnType<typeof experimentParts>;
@@ -142,31 +190,4 @@ async function runParts(parts: Parts, inside: (name: string) => string): Promise
   }
 }
 
-/** @throws InputError that names file and key */
-async function readExperiment(file: string): Promise<ExperimentConfig> {
-  const config = await readConfigFile(experimentConfigSchema, file);
-  const absolute = absoluteFrom(file);
-  const { environment, teacher, student, tokenizer, train, evaluate: measured } = config;
-  return {
-    ...config,
-    environment: await resolvedEnvironment(environment, file),
-    teacher: isServed(teacher) ? teacher : absoluteModel(file, "teacher")(teacher),
-    student: absoluteModel(file, "student")(student),
-    ...(tokenizer === undefined ? {} : { tokenizer: absolute(tokenizer) }),
-    train: {
-      ...train,
-      ...(train.calibrate_with === undefined
-        ? {}
-        : { calibrate_with: absoluteModel(file, "train.calibrate_with")(train.calibrate_with) }),
-      ...(train.evaluate === undefined
-        ? {}
-        : { evaluate: await withPlace(train.evaluate, file, environment) }),
-    },
-    evaluate: await withPlace(measured, file),
-  };
-}
-
 const readResults = async (file: string): Promise<unknown> => parseJsonText(await readText(file), { file });
-
-const writeJson = (file: string, value: unknown): Promise<void> =>
-  writeOut(file, [`${JSON.stringify(value, null, 2)}\n`]);

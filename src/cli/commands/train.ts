@@ -17,7 +17,7 @@ import { progress } from "../io.ts";
 import { describeEvent } from "../train/describe-event.ts";
 import { readTrainConfig } from "../train/read-config.ts";
 import { runTraining } from "../train/run.ts";
-import type { ToldPlan } from "../train/training-run.ts";
+import type { RunEnd, ToldPlan } from "../train/training-run.ts";
 
 interface Options extends MemoryOptions {
   config: string;
@@ -73,6 +73,11 @@ export function trainOptions(command: Command): Command {
 
 /** `gcopd train`. A run that did not finish sets the exit code. */
 export async function trainCommand(options: Options): Promise<void> {
+  if ((await trained(options)) === "budget") process.exitCode = BUDGET_EXIT_CODE;
+}
+
+/** How a run ended. One that was interrupted sets the exit code. */
+export async function trained(options: Options): Promise<RunEnd | "interrupted"> {
   if (options.out === undefined && !options.plan) throw new UsageError("--out is missing: name a folder");
   if (options.probe && !options.plan) throw new UsageError("--probe goes with --plan");
   const config = await readTrainConfig(options.config);
@@ -118,8 +123,8 @@ export async function trainCommand(options: Options): Promise<void> {
       signal: options.plan ? interrupt.first : interrupt.second,
       stop: interrupt.first,
     });
-    if (ended === "budget") process.exitCode = BUDGET_EXIT_CODE;
     if (ended === "stopped") process.exitCode = interrupt.exitCode ?? 1;
+    return ended;
   } catch (error) {
     if (!(options.plan ? interrupt.first : interrupt.second).aborted) throw error;
     progress(
@@ -128,6 +133,7 @@ export async function trainCommand(options: Options): Promise<void> {
         : "gcopd: interrupted inside a step; the same command goes on from the last checkpoint",
     );
     process.exitCode = interrupt.exitCode ?? 1;
+    return "interrupted";
   } finally {
     interrupt.release();
   }

@@ -50,7 +50,7 @@ export async function evaluate({
 }
 
 /** The episodes of a finished evaluation. @throws InputError when the folder holds none */
-async function evaluatedEpisodes(folder: string): Promise<EvaluatedEpisode[]> {
+export async function evaluatedEpisodes(folder: string): Promise<EvaluatedEpisode[]> {
   const file = join(folder, EPISODES);
   const found: EvaluatedEpisode[] = [];
   for await (const { record, line } of readRecords(openBytes(file), { file, kind: "episode" })) {

@@ -18,6 +18,7 @@ import { makeFolder, removeTemporaries } from "../../node/whole-file.ts";
 import { lockFolder } from "../../worker/lock.ts";
 import { readText, writeOut, writeRecordsOut } from "../io.ts";
 import { type LiveGames, openGames } from "./open-games.ts";
+import { PlaySeconds } from "./play-seconds.ts";
 import { knownIdentity, openPolicy, type Policy } from "./policy.ts";
 import { ProgressLog } from "./progress-log.ts";
 import { namedGoals } from "./shop-server.ts";
@@ -142,17 +143,23 @@ async function playIn<R extends object>(
       ours = true;
       const records = join(out, run.file);
       if (existsSync(records)) return;
-      const planned = run.episodes(games, policy.name);
+      const seconds = new PlaySeconds(out, policy.device);
+      const planned = seconds.timed(run.episodes(games, policy.name));
       const log = await ProgressLog.open(progressIn(out));
       try {
         const { inGroups } = run;
         await playPlanned(planned, log, {
-          ...{ inGroups, atOnce, onProgress, signal },
+          ...{ inGroups, atOnce, signal },
+          onProgress: (progress) => {
+            seconds.write();
+            onProgress(progress);
+          },
           withPolicy: withPolicy ?? policy.lend,
         });
         await writeRecordsOut(records, recordsOf(planned, log));
       } finally {
         log.close();
+        seconds.close();
       }
     });
   } finally {

@@ -2,7 +2,8 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { InputError } from "../../core/errors.ts";
-import type { PlayConfig, WithPolicy } from "../../core/loop/index.ts";
+import { deviceWords, type PlayConfig, type TextCodec, type WithPolicy } from "../../core/loop/index.ts";
+import type { Trainer } from "../../core/ports.ts";
 import { parseHubName } from "../../engine/hub/node.ts";
 import { openFolder } from "../../engine/native/node-folder.ts";
 import { RemoteSampler, type ServerOptions } from "../../engine/remote/index.ts";
@@ -18,6 +19,8 @@ export interface Policy {
   /** What decides its draws, for the run's identity. */
   identity: { model: string; tokenizer: string };
   lend: WithPolicy;
+  /** What it is computed on; null before it was lent. */
+  device(): string | null;
 }
 
 interface Watching {
@@ -46,13 +49,19 @@ export async function openPolicy(
   if (model === undefined)
     throw new InputError("missing; expected the policy's model, or a server at `policy`", { key: "model" });
   const folders = await policyFolders({ ...config, model }, watching);
+  let device: string | null = null;
   return {
     name: parseHubName(model) === null ? basename(model) : model,
     identity: {
       model: await modelDigest(openFolder(folders.model)),
       tokenizer: await tokenizerDigest(folders.tokenizer),
     },
-    lend: (work) => lendModel(config, folders, watching, work),
+    lend: (work) =>
+      lendModel(config, folders, watching, async (policy, codec) => {
+        device = deviceWords(policy.info);
+        await work(policy, codec);
+      }),
+    device: () => device,
   };
 }
 
@@ -104,6 +113,7 @@ async function servedPolicy(
     name: found.model,
     identity: { model: servedModel(found.model), tokenizer: await tokenizerDigest(tokenizerIn) },
     lend: (work) => work(new RemoteSampler(server, found.protocol(codec), watching), codec),
+    device: () => deviceWords({ device: "server", adapter: found.model }),
   };
 }
 
@@ -120,7 +130,7 @@ async function lendModel(
   { device, compute }: PlayConfig,
   folders: PolicyFolders,
   { onNote, signal }: Watching,
-  work: Parameters<WithPolicy>[0],
+  work: (policy: Trainer, codec: TextCodec) => Promise<void>,
 ): Promise<void> {
   const tokenizer = await openTokenizer(openFolder(folders.tokenizer));
   const opened = await openCompute({ device, compute, onNote });

@@ -80,6 +80,33 @@ async function entriesOf(folder: string): Promise<string[]> {
   return onFile(folder, "read", entries);
 }
 
+/** A checkpoint by its folder. */
+export interface KeptCheckpoint {
+  path: string;
+  step: number;
+  /** What its student achieved; absent where it was not measured. */
+  evaluation?: CheckpointState["evaluation"];
+}
+
+/** The checkpoints that a run keeps, oldest first. One whose state cannot be read is left out. */
+export async function keptCheckpoints(folder: string): Promise<KeptCheckpoint[]> {
+  const kept: KeptCheckpoint[] = [];
+  for (const name of await checkpointNames(folder)) {
+    const state = await readable(readState(join(folder, name, STATE_FILE)));
+    if (state !== null)
+      kept.push({ path: join(folder, name), step: stepOf(name), evaluation: state.evaluation });
+  }
+  return kept;
+}
+
+/** The one whose student was measured to be the best; null where none was measured. */
+export function bestCheckpoint(kept: readonly KeptCheckpoint[]): KeptCheckpoint | null {
+  const evaluated = kept.flatMap(({ evaluation, ...of }) =>
+    evaluation === undefined ? [] : [{ ...evaluation, ...of }],
+  );
+  return bestEvaluated<Ranked & KeptCheckpoint>(evaluated);
+}
+
 export class DiskCheckpoints implements CheckpointStore {
   /** Those that `latest` passed over. */
   #damaged: readonly DamagedCheckpoint[] = [];
@@ -128,19 +155,9 @@ export class DiskCheckpoints implements CheckpointStore {
     for (const damaged of this.#damaged) if (damaged.name !== name) await this.#remove(damaged.name);
     this.#damaged = [];
     const names = await checkpointNames(this.folder);
-    const best = names.length > this.keep ? await this.#best(names) : null;
+    const best = names.length > this.keep ? bestCheckpoint(await keptCheckpoints(this.folder)) : null;
     for (const old of names.slice(0, Math.max(0, names.length - this.keep)))
-      if (old !== best && stepOf(old) % this.keepEvery !== 0) await this.#remove(old);
-  }
-
-  /** Name of the one whose student was measured to be the best; null where none was measured. */
-  async #best(names: readonly string[]): Promise<string | null> {
-    const evaluated: (Ranked & { name: string })[] = [];
-    for (const name of names) {
-      const evaluation = (await readable(readState(join(this.folder, name, STATE_FILE))))?.evaluation;
-      if (evaluation !== undefined) evaluated.push({ ...evaluation, name });
-    }
-    return bestEvaluated(evaluated)?.name ?? null;
+      if (stepOf(old) !== best?.step && stepOf(old) % this.keepEvery !== 0) await this.#remove(old);
   }
 
   /** @returns the reason as text where the checkpoint is damaged */

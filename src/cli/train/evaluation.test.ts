@@ -85,7 +85,7 @@ const told = (out: string) =>
     .split("\n")
     .map((line): Record<string, unknown> => JSON.parse(line))
     .filter(({ type }) => type === "evaluated" || type === "updated")
-    .map(({ time: _, seconds: __, tokensPerSecond: ___, ...event }) => event);
+    .map(({ time: _, seconds: __, updateSeconds: ___, tokensPerSecond: ____, ...event }) => event);
 
 it("killed anywhere, also inside an evaluation, ends with the same events, weights and checkpoints", async () => {
   const whole = await runToy("whole");

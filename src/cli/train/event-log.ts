@@ -44,7 +44,8 @@ class StepLines {
 
 const line = (value: object): string => `${JSON.stringify(value)}\n`;
 
-function readLines(path: string): Record<string, unknown>[] {
+/** The whole lines of a file that are JSON; none where there is no file. */
+export function readLines(path: string): Record<string, unknown>[] {
   const text = onFileSync(path, "read", () => {
     try {
       return readFileSync(path, "utf8");

@@ -156,7 +156,8 @@ function comparisons(methods: readonly { id: string }[], cells: readonly PlayedC
       const seeds = of(a)
         .map(({ seed }) => seed)
         .filter((seed) => of(b).some((other) => other.seed === seed));
-      const played = (method: string, seed: number) => of(method).find((cell) => cell.seed === seed)!.episodes;
+      const played = (method: string, seed: number) =>
+        of(method).find((cell) => cell.seed === seed)!.episodes;
       const pairs = seeds.map((seed): Pair => [played(a, seed), played(b, seed)]);
       return pairs.length === 0 ? [] : [compareMethods(a, b, seeds, pairs)];
     }),

@@ -71,6 +71,8 @@ export type TrainEvent =
       replayed?: number;
       /** Decisions after which the stage cuts these episodes, where the horizon did not; absent where it cuts none. */
       depth?: number;
+      /** That sampling took. */
+      seconds: number;
     } & At)
   /**
    * Episodes that are not part of the update, since they ended for technical reasons or before the student had a turn: N
@@ -89,7 +91,14 @@ export type TrainEvent =
   | ({ type: "scored"; seconds: number } & ScoredBatch & At)
   /** Bridges of this batch were tried: what became of them. Those that are accepted join the update. */
   | ({ type: "bridged"; accepted: number; refused: number; invalid: number; seconds: number } & At)
-  | ({ type: "updated"; metrics: StepMetrics; seconds: number; tokensPerSecond: number } & At)
+  /** `seconds` are of the whole step, `updateSeconds` of the student's forward and backward pass and its update. */
+  | ({
+      type: "updated";
+      metrics: StepMetrics;
+      seconds: number;
+      updateSeconds: number;
+      tokensPerSecond: number;
+    } & At)
   /**
    * The student after `step` steps was measured on fixed tasks. A run that goes on after this very step tells it again,
    * right after its start.

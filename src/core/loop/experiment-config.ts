@@ -100,7 +100,9 @@ export const experimentConfigSchema = z.strictObject({
     .record(name, evaluation)
     .refine((named) => Object.keys(named).length > 0, { error: "expected at least one" })
     .optional()
-    .describe("With `methods`: several evaluations by their names, in place of `evaluate`; each has a table."),
+    .describe(
+      "With `methods`: several evaluations by their names, in place of `evaluate`; each has a table.",
+    ),
   library: library.describe("With `methods`: sources (JSON Lines) in place of a collection."),
   gpus: z
     .int()
@@ -149,7 +151,10 @@ export function checkExperiment(config: ExperimentConfig): void {
  *
  * @throws InputError when it does not say what it is a variant of
  */
-export function methodKeys({ id, label: _, settings, ...keys }: MethodEntry, train: ExperimentConfig["train"]) {
+export function methodKeys(
+  { id, label: _, settings, ...keys }: MethodEntry,
+  train: ExperimentConfig["train"],
+) {
   const method = keys.method ?? (isOneOf(METHOD_IDS, id) ? id : undefined);
   if (method === undefined && keys.stages === undefined)
     throw new InputError(`${id} is no known method: expected its \`method\` or its \`stages\``, {

@@ -18,6 +18,8 @@ export interface GridRun {
   name: string;
   seed: number;
   config: TrainConfig;
+  /** That it takes itself. */
+  epochs: number;
   /** The run that it continues. */
   parent: string | null;
 }
@@ -93,6 +95,7 @@ export function experimentGrid(config: GridConfig, inside: (name: string) => str
         name: `parents/${name}-seed-${seed}`,
         seed,
         config: { ...first, seed, epochs: stages.map((_, n) => (n === 0 ? taken : 0)) },
+        epochs: taken,
         parent: null,
       });
     }
@@ -110,6 +113,7 @@ export function experimentGrid(config: GridConfig, inside: (name: string) => str
             ? {}
             : { ...continued(stages, family.taken), parent: inside(parent) }),
         },
+        epochs: epochs - (family?.taken ?? 0),
         parent,
       };
       runs.push(run);
@@ -133,10 +137,7 @@ export function experimentGrid(config: GridConfig, inside: (name: string) => str
 }
 
 /** What is left of a schedule after so many epochs of its first stage, in the keys of a training config. */
-function continued(
-  stages: readonly Stage[],
-  taken: number,
-): Pick<TrainConfig, "epochs" | "first_epochs"> {
+function continued(stages: readonly Stage[], taken: number): Pick<TrainConfig, "epochs" | "first_epochs"> {
   const left = stages.map(({ epochs }, n) => (n === 0 ? epochs - taken : epochs));
   return left[0] === 0 ? { epochs: left } : { epochs: left, first_epochs: [taken] };
 }

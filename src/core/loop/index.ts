@@ -7,6 +7,7 @@ export * from "./checkpoint-state.ts";
 export type * from "./codec.ts";
 export * from "./collect.ts";
 export * from "./configured-data.ts";
+export * from "./costs.ts";
 export * from "./data.ts";
 export * from "./evaluation.ts";
 export type * from "./events.ts";

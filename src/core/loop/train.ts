@@ -351,7 +351,7 @@ class Run {
       ...context,
       onProgress: (progress) => this.#work("rollout", progress),
     });
-    if (data.fresh) await this.#emitRollout(episodes, here, context.plan);
+    if (data.fresh) await this.#emitRollout(episodes, here, secondsSince(began), context.plan);
     const kept = episodes.filter((episode) => !brokeOff(episode) && !endedInReplay(episode));
     if (kept.length < episodes.length) await this.#leaveOut(episodes, kept, here);
     if (kept.length === 0) {
@@ -365,22 +365,25 @@ class Run {
       throw new InputError(`no response token to score in ${kept.map((e) => e.episode).join(", ")}`);
     }
     const items = await this.#stageItems(stage, rows, kept, update, here, context);
+    const updating = performance.now();
     const report = await this.#student.step(items, settings, {
       signal,
       onProgress: (progress) => this.#work("student", progress),
     });
+    const updateSeconds = secondsSince(updating);
     this.#step += 1;
     // Steps that are only taken again do not count: a fault that comes back at one step must end the run.
     if (this.#step > this.#furthest) this.#faults = 0;
     this.#furthest = Math.max(this.#furthest, this.#step);
     const metrics = stepMetrics(items, report);
     await this.#options.onBatch?.(batchTokens(this.#step, items, report));
-    const seconds = (performance.now() - began) / 1000;
+    const seconds = secondsSince(began);
     await this.#emit({
       type: "updated",
       ...here,
       metrics,
       seconds,
+      updateSeconds,
       tokensPerSecond: metrics.tokens / seconds,
     });
 
@@ -465,7 +468,7 @@ class Run {
       signal,
       onProgress: (progress) => this.#work("teacher", progress),
     });
-    await this.#emit({ type: "scored", ...at, ...scored, seconds: (performance.now() - scoring) / 1000 });
+    await this.#emit({ type: "scored", ...at, ...scored, seconds: secondsSince(scoring) });
     return items;
   }
 
@@ -492,7 +495,7 @@ class Run {
       type: "bridged",
       ...at,
       ...{ accepted: accepted.length, refused: those("refused").length, invalid: those("invalid").length },
-      seconds: (performance.now() - began) / 1000,
+      seconds: secondsSince(began),
     });
     return items;
   }
@@ -540,6 +543,7 @@ class Run {
   async #emitRollout(
     episodes: readonly Episode[],
     at: Position & { step: number },
+    seconds: number,
     { depth, prefix }: SamplingPlan = {},
   ): Promise<void> {
     const cut = depth?.(episodes[0]?.environment ?? "", Number.POSITIVE_INFINITY) ?? Number.POSITIVE_INFINITY;
@@ -555,6 +559,7 @@ class Run {
       ended,
       ...(prefix === undefined ? {} : { replayed }),
       ...(Number.isFinite(cut) ? { depth: cut } : {}),
+      seconds,
     });
   }
 
@@ -592,7 +597,7 @@ class Run {
   }
 
   #seconds(): number {
-    return (performance.now() - this.#started) / 1000;
+    return secondsSince(this.#started);
   }
 }
 
@@ -620,6 +625,7 @@ function probedEpisodes(episodes: readonly Episode[], rows: readonly ScoredRow[]
     }),
   }));
 }
+const secondsSince = (began: number): number => (performance.now() - began) / 1000;
 
 /** The next batch of an epoch that has so many. */
 function after({ stage, epoch, batch }: Position, batches: number): Position {

@@ -71,7 +71,11 @@ export function cellsCsv(tables: readonly GridTable[]): string {
   );
 }
 
-const TEX: Record<string, string> = { "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}" };
+const TEX: Record<string, string> = {
+  "\\": "\\textbackslash{}",
+  "~": "\\textasciitilde{}",
+  "^": "\\textasciicircum{}",
+};
 
 /** A text that LaTeX shows as it is. */
 const tex = (text: string): string => text.replace(/[\\~^&%$#_{}]/g, (sign) => TEX[sign] ?? `\\${sign}`);

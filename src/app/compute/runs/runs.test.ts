@@ -33,6 +33,7 @@ const updated = (step: number, stage = 0, seconds = 2): TrainEvent => ({
     meanTeacherLogprob: -1.1,
   },
   seconds,
+  updateSeconds: seconds,
   tokensPerSecond: 10 / seconds,
 });
 const scored = (step: number): TrainEvent => ({
@@ -87,7 +88,7 @@ describe("events into figures", () => {
     const rollout: TrainEvent = {
       type: "rollout",
       ...at(1),
-      ...{ episodes: 4, decisions: 8, successes: 1, ended: {} },
+      ...{ episodes: 4, decisions: 8, successes: 1, ended: {}, seconds: 1 },
     };
     const { points, total, done } = fold([start(null), ...STAGES, rollout, scored(1), updated(1)]);
     expect({ total, done }).toEqual({ total: 4, done: 1 });

@@ -1,0 +1,242 @@
+/** What a comparison found, from its parts' folders: results.json, results.csv, cells.csv and results.tex. */
+import { join } from "node:path";
+import { z } from "zod";
+import { type GridTable, gridTable, type PlayedCell } from "../../core/evaluation/index.ts";
+import type { ExperimentGrid, GridCell } from "../../core/loop/index.ts";
+import { cellsCsv, resultsCsv, resultsTex } from "../../formats/export/grid-tables.ts";
+import { table } from "../demo/table.ts";
+import { writeOut } from "../io.ts";
+import { evaluatedEpisodes } from "../live/evaluate.ts";
+import { readLines } from "../train/event-log.ts";
+import type { GridOutcome, Measured } from "./grid-run.ts";
+import { writeJson } from "./part-config.ts";
+
+export interface CellResult extends GridCell {
+  /** Optimizer steps of its student, those of its parent included; null where its run has no end. */
+  steps: number | null;
+  /** Episodes that were sampled for it, those of its parent included, and how many of them no update took. */
+  episodes: { sampled: number; left_out: number };
+}
+
+export interface ExperimentResults {
+  format: "gcopd.experiment.v1";
+  environment: string;
+  methods: ExperimentGrid["methods"];
+  training_seeds: number[];
+  /** Of each cell: epochs × tasks. Null where no run has begun. */
+  episodes_per_cell: number | null;
+  cells: CellResult[];
+  /** Runs that several cells continue. */
+  shared_parents: { run: string; cells: string[] }[];
+  tables: GridTable[];
+  deviations: { part: string; kind: string; reason: string }[];
+}
+
+/** Reads every evaluation and writes the tables. */
+export async function writeResults(
+  grid: ExperimentGrid,
+  { measured, deviations }: GridOutcome,
+  environment: string,
+  inside: (name: string) => string,
+): Promise<ExperimentResults> {
+  const tables = await gridTables(grid, measured, inside);
+  const cells = grid.cells.map((cell) => cellResult(cell, inside));
+  const tasks = firstOf(grid.runs.map(({ name }) => unitsOf(inside(name))));
+  const expected = tasks === null ? null : grid.epochs * tasks;
+  const parents = [...new Set(grid.cells.flatMap(({ parent }) => (parent === null ? [] : [parent])))];
+  const results: ExperimentResults = {
+    format: "gcopd.experiment.v1",
+    environment,
+    methods: grid.methods,
+    training_seeds: grid.seeds,
+    episodes_per_cell: expected,
+    cells,
+    shared_parents: parents.map((run) => ({
+      run,
+      cells: grid.cells.filter(({ parent }) => parent === run).map((cell) => cell.run),
+    })),
+    tables,
+    deviations: [...deviations, ...leftOut(cells, expected), ...technical(tables)],
+  };
+  await writeJson(inside("results.json"), results);
+  await writeOut(inside("results.csv"), [resultsCsv(tables)]);
+  await writeOut(inside("cells.csv"), [cellsCsv(tables)]);
+  await writeOut(inside("results.tex"), [resultsTex(tables)]);
+  return results;
+}
+
+/** A table per evaluation and kind of checkpoint, in their order. */
+async function gridTables(
+  { methods, cells, evaluations }: ExperimentGrid,
+  measured: readonly Measured[],
+  inside: (name: string) => string,
+): Promise<GridTable[]> {
+  const tables: GridTable[] = [];
+  for (const { name: evaluation, of } of evaluations) {
+    const own = measured.filter((each) => each.evaluation === evaluation);
+    const before = own.find(({ run }) => run === null);
+    const untrained = before === undefined ? null : await evaluatedEpisodes(inside(before.name));
+    const checkpoints = [...new Set(own.flatMap((each) => (each.run === null ? [] : [each.checkpoint])))];
+    for (const checkpoint of checkpoints.sort(byStep)) {
+      const played: PlayedCell[] = [];
+      for (const { method, seed, run, parent } of cells) {
+        const found = own.find(
+          (each) =>
+            each.checkpoint === checkpoint && (each.run === run || (parent !== null && each.run === parent)),
+        );
+        if (found !== undefined)
+          played.push({ method, seed, episodes: await evaluatedEpisodes(inside(found.name)) });
+      }
+      if (played.length === 0) continue;
+      const { name: place } = of("").environment;
+      tables.push(
+        gridTable({ evaluation, environment: place, checkpoint, methods, cells: played, untrained }),
+      );
+    }
+  }
+  return tables;
+}
+
+/** Steps by their number, the final and the best student before them. */
+function byStep(a: string, b: string): number {
+  const step = (label: string): number => (label.startsWith("step-") ? Number(label.slice(5)) : -1);
+  return step(a) - step(b);
+}
+
+function cellResult(cell: GridCell, inside: (name: string) => string): CellResult {
+  const events = [cell.parent, cell.run].flatMap((run) => (run === null ? [] : eventsOf(inside(run))));
+  const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
+  return {
+    ...cell,
+    steps: eventsOf(inside(cell.run)).findLast(({ type }) => type === "done")?.step ?? null,
+    episodes: {
+      sampled: sum(events.flatMap(({ type, count }) => (type === "rollout" ? [count] : []))),
+      left_out: sum(events.flatMap(({ type, count }) => (type === "excluded" ? [count] : []))),
+    },
+  };
+}
+
+const eventSchema = z.union([
+  z
+    .object({ type: z.literal("rollout"), step: z.int(), episodes: z.int() })
+    .transform(({ episodes, ...event }) => ({ ...event, count: episodes })),
+  z
+    .object({ type: z.literal("excluded"), step: z.int(), episodes: z.array(z.unknown()) })
+    .transform(({ episodes, ...event }) => ({ ...event, count: episodes.length })),
+  z
+    .object({ type: z.literal("start"), step: z.int(), units: z.int() })
+    .transform(({ units, ...event }) => ({ ...event, count: units })),
+  z.object({ type: z.literal("done"), step: z.int() }).transform((event) => ({ ...event, count: 0 })),
+]);
+
+const eventsOf = (out: string): z.infer<typeof eventSchema>[] =>
+  readLines(join(out, "events.jsonl")).flatMap((value) => {
+    const event = eventSchema.safeParse(value).data;
+    return event === undefined ? [] : [event];
+  });
+
+/** The tasks that a run trains on; null where it has not begun. */
+const unitsOf = (out: string): number | null =>
+  eventsOf(out).find(({ type }) => type === "start")?.count ?? null;
+
+const firstOf = (values: readonly (number | null)[]): number | null =>
+  values.find((value) => value !== null) ?? null;
+
+/** Cells that did not get the episodes of the others. */
+function leftOut(cells: readonly CellResult[], expected: number | null): ExperimentResults["deviations"] {
+  return cells.flatMap(({ run, steps, episodes: { sampled, left_out } }) => [
+    ...(steps === null || expected === null || sampled === expected
+      ? []
+      : [{ part: run, kind: "episodes", reason: `${sampled} episodes in place of ${expected}` }]),
+    ...(left_out === 0
+      ? []
+      : [
+          {
+            part: run,
+            kind: "technical",
+            reason: `${left_out} of ${sampled} episodes ended for a technical reason: no update took them`,
+          },
+        ]),
+  ]);
+}
+
+function technical(tables: readonly GridTable[]): ExperimentResults["deviations"] {
+  return tables.flatMap(({ evaluation, checkpoint, cells, untrained }) =>
+    [
+      ...(untrained === null ? [] : [{ name: "untrained", technical: untrained.technical }]),
+      ...cells.map((cell) => ({
+        name: `${cell.method}, seed ${cell.training_seed}`,
+        technical: cell.technical,
+      })),
+    ].flatMap(({ name, technical: ends }) => {
+      const tasks = new Set(ends.map(({ task }) => task)).size;
+      return tasks === 0
+        ? []
+        : [
+            {
+              part: `${evaluation}, ${checkpoint}: ${name}`,
+              kind: "technical",
+              reason: `${tasks} tasks are left out: ${ends.length} episodes ended for a technical reason (first: ${ends[0]!.reason})`,
+            },
+          ];
+    }),
+  );
+}
+
+const two = (value: number | null | undefined): string => (value == null ? "–" : value.toFixed(2));
+const range = (interval: readonly [number, number] | null): string =>
+  interval === null ? "–" : `${two(interval[0])} to ${two(interval[1])}`;
+
+/** The tables, comparisons and deviations as text. */
+export function resultsText({
+  tables,
+  deviations,
+  episodes_per_cell,
+  shared_parents,
+}: ExperimentResults): string {
+  const parts = tables.flatMap((each) => [
+    `${each.evaluation} (${each.environment}), ${each.checkpoint} checkpoint: mean ± SD over training seeds; ` +
+      `each training is the mean over inference seeds ${each.inference_seeds.join(", ")}`,
+    table(
+      ["Method", "training seeds", "SR", "SD", "95 %", "Score", "SD", "Rounds", "SD"],
+      [
+        ...(each.untrained === null
+          ? []
+          : [
+              [
+                "Untrained student",
+                "none",
+                ...[two(each.untrained.sr.mean), "–", "–", two(each.untrained.score?.mean), "–"],
+                ...[two(each.untrained.rounds.mean), "–"],
+              ],
+            ]),
+        ...each.methods.map(({ label, sr, score, rounds }) => [
+          ...[label, `${sr.n}`, two(sr.mean), two(sr.sd), range(sr.interval)],
+          ...[two(score?.mean), two(score?.sd), two(rounds.mean), two(rounds.sd)],
+        ]),
+      ],
+    ),
+    ...(each.comparisons.length === 0
+      ? []
+      : [
+          "Paired differences in SR, in percentage points, on the same training seeds, tasks and inference seeds:",
+          table(
+            ["a less b", "n", "difference", "95 % over training seeds", "p", "p (Holm)", "95 % over tasks"],
+            each.comparisons.map(({ a, b, sr }) => [
+              ...[`${a} − ${b}`, `${sr.n}`, two(sr.mean), range(sr.interval)],
+              ...[sr.p?.toPrecision(2) ?? "–", sr.p_holm?.toPrecision(2) ?? "–", range(sr.over_tasks)],
+            ]),
+          ),
+        ]),
+  ]);
+  const shared = shared_parents.map(({ run, cells }) => `${run} is the parent of ${cells.join(", ")}.`);
+  return [
+    ...parts,
+    `Episodes of each cell: ${episodes_per_cell ?? "not known"}.${shared.length === 0 ? "" : ` ${shared.join(" ")}`}`,
+    deviations.length === 0
+      ? "No deviations."
+      : ["Deviations:", ...deviations.map(({ part, kind, reason }) => `- ${part}: ${kind}: ${reason}`)].join(
+          "\n",
+        ),
+  ].join("\n\n");
+}

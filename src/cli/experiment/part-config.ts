@@ -1,0 +1,31 @@
+/** The config of one part of an experiment in its folder: with it, its own command can run the part again. */
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import { InputError } from "../../core/errors.ts";
+import { parseObject } from "../../formats/read.ts";
+import { makeFolder } from "../../node/whole-file.ts";
+import { readText, writeOut } from "../io.ts";
+
+/**
+ * Writes the config of a part.
+ *
+ * @throws InputError when the folder's part has another one
+ */
+export async function claim(file: string, config: object): Promise<void> {
+  // The device may be another one on the next day, and a budget larger.
+  const decisive = (value: object): string =>
+    JSON.stringify({ ...value, device: null, ...("budget" in value ? { budget: null } : {}) });
+  if (existsSync(file)) {
+    const kept = parseObject(await readText(file), { file });
+    if (decisive(kept) !== decisive(config))
+      throw new InputError(
+        "this part began with another config; use another output folder or the same config",
+        { file },
+      );
+  }
+  await makeFolder(dirname(file));
+  await writeJson(file, config);
+}
+
+export const writeJson = (file: string, value: unknown): Promise<void> =>
+  writeOut(file, [`${JSON.stringify(value, null, 2)}\n`]);
