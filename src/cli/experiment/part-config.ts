@@ -13,8 +13,11 @@ import { readText, writeOut } from "../io.ts";
  */
 export async function claim(file: string, config: object): Promise<void> {
   // The device may be another one on the next day, and a budget larger.
-  const decisive = (value: object): string =>
-    JSON.stringify({ ...value, device: null, ...("budget" in value ? { budget: null } : {}) });
+  const decisive = (value: object): string => {
+    const rest = new Map(Object.entries(value));
+    for (const key of ["device", "budget"]) rest.delete(key);
+    return JSON.stringify([...rest]);
+  };
   if (existsSync(file)) {
     const kept = parseObject(await readText(file), { file });
     if (decisive(kept) !== decisive(config))

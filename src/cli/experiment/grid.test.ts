@@ -1,0 +1,230 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type CliResult, runCli } from "../../../test/support/cli.ts";
+import { gridConfig } from "../../../test/support/grid.ts";
+import type { ExperimentCosts } from "./grid-costs.ts";
+import type { GridPlan } from "./grid-plan.ts";
+import type { ExperimentResults } from "./grid-results.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "gcopd-grid-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const write = (name: string, value: object): string => {
+  writeFileSync(join(folder, name), JSON.stringify(value));
+  return join(folder, name);
+};
+const run = (name: string, config: object, ...args: string[]) =>
+  runCli(
+    ...["experiment", "--config", write(`${name}-config.json`, config), "--out", join(folder, name)],
+    ...args,
+  );
+const text = (...path: string[]) => readFileSync(join(folder, ...path), "utf8");
+const read = <T>(...path: string[]): T => JSON.parse(text(...path));
+const results = (name: string) => read<ExperimentResults>(name, "results.json");
+
+describe("two methods and two seeds", () => {
+  let first: CliResult;
+  beforeAll(async () => {
+    write("k1.json", { label: "One record", method: "gc-opd", sources_per_task: 1 });
+    first = await run(
+      "grid",
+      gridConfig({ methods: ["opd", "k1.json"], checkpoints: ["final", { every: 1 }] }),
+    );
+  }, 120_000);
+
+  it("has a table per kind of checkpoint, with training seeds and inference seeds named", () => {
+    expect(first.err).not.toContain("failed: ");
+    expect(first.code).toBe(0);
+    const { tables, deviations, episodes_per_cell, cells } = results("grid");
+    expect(deviations).toEqual([]);
+    expect(tables.map(({ checkpoint }) => checkpoint)).toEqual(["final", "step-1", "step-2"]);
+    expect(tables[0]).toMatchObject({
+      evaluation: "alfworld",
+      inference_seeds: [0],
+      methods: [
+        { method: "opd", training_seeds: [1, 2], sr: { n: 2 } },
+        { method: "k1", label: "One record", training_seeds: [1, 2] },
+      ],
+      comparisons: [{ a: "k1", b: "opd", training_seeds: [1, 2], tasks: 2 }],
+    });
+    // Two epochs of two games.
+    expect(episodes_per_cell).toBe(4);
+    expect(cells.map(({ episodes, steps }) => [episodes.sampled, steps])).toEqual(Array(4).fill([4, 2]));
+    expect(first.out).toContain("| One record ");
+    expect(text("grid", "results.tex")).toContain("One record & ");
+    expect(text("grid", "cells.csv").trim().split("\n")).toHaveLength(1 + 3 * 5);
+  });
+
+  it("says which cells shared a parent, and measures the parent's checkpoint once for both", () => {
+    expect(results("grid").shared_parents).toEqual([
+      { run: "parents/vanilla-seed-1", cells: ["cells/opd-seed-1", "cells/k1-seed-1"] },
+      { run: "parents/vanilla-seed-2", cells: ["cells/opd-seed-2", "cells/k1-seed-2"] },
+    ]);
+    const { cells } = results("grid").tables.find(({ checkpoint }) => checkpoint === "step-1")!;
+    expect(cells).toHaveLength(4);
+    expect(cells[0]!.sr).toEqual(cells[1]!.sr);
+  });
+
+  it("gives the numbers of runs that never stopped", async () => {
+    const { parent, epochs, first_epochs, ...whole } = read<Record<string, unknown>>(
+      ...["grid", "cells", "k1-seed-2.json"],
+    );
+    expect(parent).toContain("parents/vanilla-seed-2");
+    const config = write("whole.json", whole);
+    const { code } = await runCli("train", "--config", config, "--out", join(folder, "whole"));
+    expect(code).toBe(0);
+    const weights = (...path: string[]) => readFileSync(join(folder, ...path, "student/model.safetensors"));
+    expect(weights("whole").equals(weights("grid", "cells", "k1-seed-2"))).toBe(true);
+    expect(weights("whole").equals(weights("grid", "cells", "k1-seed-1"))).toBe(false);
+  });
+
+  it("sums what each stage took, each part once, and a cell with its whole parent", () => {
+    const { experiment, cells } = read<ExperimentCosts>("grid", "costs.json");
+    expect(experiment.map(({ stage }) => stage)).toEqual([
+      ...["collection", "verification", "rollout", "scoring", "update", "evaluation", "other"],
+    ]);
+    for (const { seconds, device, gpu_hours } of experiment) {
+      expect(seconds).toBeGreaterThan(0);
+      expect(device).toMatch(/^cpu /);
+      expect(gpu_hours).toBe(0);
+    }
+    const of = (rows: readonly { stage: string; seconds: number }[], stage: string) =>
+      rows.filter((row) => row.stage === stage).reduce((sum, { seconds }) => sum + seconds, 0);
+    const updates = ["parents/vanilla", "cells/opd", "cells/k1"].flatMap((name) =>
+      [1, 2].flatMap((seed) =>
+        text("grid", `${name}-seed-${seed}`, "events.jsonl")
+          .trim()
+          .split("\n")
+          .map((line) => JSON.parse(line) as { type: string; updateSeconds?: number })
+          .flatMap(({ updateSeconds }) => (updateSeconds === undefined ? [] : [updateSeconds])),
+      ),
+    );
+    expect(updates).toHaveLength(6);
+    expect(of(experiment, "update")).toBeCloseTo(
+      updates.reduce((a, b) => a + b, 0),
+      9,
+    );
+    expect(of(cells[0]!.stages, "update")).toBeCloseTo(updates[0]! + updates[2]!, 9);
+  });
+
+  it("changes nothing once it is done, and refuses another config", async () => {
+    const before = text("grid", "results.json");
+    const config = gridConfig({ methods: ["opd", "k1.json"], checkpoints: ["final", { every: 1 }] });
+    const again = await run("grid", config);
+    expect(again.code).toBe(0);
+    expect(again.out).toBe(first.out);
+    expect(text("grid", "results.json")).toBe(before);
+    const other = await run("grid", { ...config, train: { ...config.train, batch_size: 1 } });
+    expect(other.err).toContain("vanilla-seed-1.json: this part began with another config");
+  });
+});
+
+it("lists a cell that failed and runs that their budget ended, and takes the others into the table", async () => {
+  const long = { id: "long", method: "gc-opd", settings: { clip: 0.1 } };
+  const config = gridConfig({ methods: ["opd", "gc-opd", long], seeds: [1] });
+  const whole = await run("failing", config, "--plan");
+  expect(whole.code).toBe(0);
+  const path = join(folder, "failing", "cells", "long-seed-1.json");
+  const { code, err, out } = await run("failing", {
+    ...config,
+    train: { ...config.train, budget: { hours: 1e-9 } },
+  });
+  expect(readFileSync(path, "utf8")).toContain('"clip": 0.1');
+  expect(code).toBe(1);
+  expect(err).toContain("parents/vanilla-seed-1: its budget ended it before its last step");
+  const { deviations, tables, cells } = results("failing");
+  expect(deviations.map(({ part, kind }) => [part, kind])).toEqual([
+    ["parents/vanilla-seed-1", "budget"],
+    ["cells/opd-seed-1", "parent"],
+    ["cells/gc-opd-seed-1", "parent"],
+    ["cells/long-seed-1", "budget"],
+  ]);
+  expect(tables).toEqual([]);
+  expect(cells.map(({ steps }) => steps)).toEqual([null, null, null]);
+  expect(out).toContain("Deviations:");
+
+  // With a larger budget the same folder goes on; now one cell alone cannot.
+  rmSync(join(folder, "failing", "cells", "gc-opd-seed-1"), { recursive: true, force: true });
+  writeFileSync(join(folder, "failing", "cells", "gc-opd-seed-1"), "not a folder");
+  const second = await run("failing", config);
+  expect(second.code).toBe(1);
+  const now = results("failing");
+  expect(now.deviations).toMatchObject([{ part: "cells/gc-opd-seed-1", kind: "failed" }]);
+  expect(now.tables[0]!.methods.map(({ method }) => method)).toEqual(["opd", "long"]);
+}, 120_000);
+
+it("evaluates the best checkpoint by the validation, the parent's among them", async () => {
+  const config = gridConfig({
+    methods: ["opd", "gc-opd"],
+    seeds: [1],
+    checkpoints: ["best"],
+    train: { evaluate: { every: 1, seeds: [5] } },
+  });
+  const { code } = await run("best", config);
+  expect(code).toBe(0);
+  expect(results("best").tables.map(({ checkpoint }) => checkpoint)).toEqual(["best"]);
+  // Nothing is won: of equal ones the first, which is the parent's end.
+  const { model } = read<{ model: string }>("best", "evaluations/alfworld/cells/gc-opd-seed-1/best.json");
+  expect(model).toBe(join(folder, "best/parents/vanilla-seed-1/checkpoints/step-00000001"));
+}, 120_000);
+
+describe("--plan", () => {
+  it("tells parts, work and memory, and with --out writes the configs, which their own commands run", async () => {
+    const config = gridConfig({ methods: ["opd", "gc-opd"], seeds: [1] });
+    const { code, out } = await run("planned", config, "--plan");
+    expect(code).toBe(0);
+    const { parts, work, memory, projected } = JSON.parse(out) as GridPlan;
+    expect(parts.map(({ name }) => name)).toEqual([
+      "library",
+      "evaluations/alfworld/untrained",
+      "parents/vanilla-seed-1",
+      "cells/opd-seed-1",
+      "evaluations/alfworld/cells/opd-seed-1/final",
+      "cells/gc-opd-seed-1",
+      "evaluations/alfworld/cells/gc-opd-seed-1/final",
+    ]);
+    // A parent and two cells of one epoch, two games each; the student before and two after.
+    expect(work).toEqual({ tasks: 2, executions: 2, training_episodes: 6, evaluation_episodes: 6 });
+    expect(memory.map(({ method, problem }) => [method, problem])).toEqual([
+      ["opd", null],
+      ["gc-opd", null],
+    ]);
+    expect(memory[0]!.total).toBeGreaterThan(0);
+    expect(projected).toBeNull();
+    // By hand, in the order of the plan, then the experiment itself: nothing is left to do but the tables.
+    for (const { command } of parts) {
+      const words = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, word, bare]) => word ?? bare!);
+      expect((await runCli(...words.slice(1))).code, command).toBe(0);
+    }
+    const done = await run("planned", config);
+    expect(done.code).toBe(0);
+    expect(done.err).not.toContain("training");
+    expect(results("planned").tables[0]!.methods).toHaveLength(2);
+  }, 120_000);
+
+  it("probes the cost on a few tasks and takes it to the whole", async () => {
+    const config = gridConfig({ methods: ["gc-opd"], seeds: [1, 2, 3], gpus: 2, price_per_gpu_hour: 3 });
+    const { code, out } = await run("probed", config, "--plan", "--probe", "1");
+    expect(code).toBe(0);
+    const { projected } = JSON.parse(out) as GridPlan;
+    expect(projected!.tasks).toBe(1);
+    const stages = Object.fromEntries(projected!.stages.map((stage) => [stage.stage, stage]));
+    expect(Object.keys(stages)).toEqual([
+      ...["collection", "verification", "rollout", "scoring", "update", "evaluation", "other"],
+    ]);
+    const { seconds, gpu_hours, price } = stages.update!;
+    expect(seconds.low).toBeGreaterThan(0);
+    expect(gpu_hours.low).toBeCloseTo((2 * seconds.low) / 3600, 12);
+    expect(price!.high).toBeCloseTo(3 * gpu_hours.high, 12);
+    // Opening models: once for each seed at least, with the tasks at most, of which there are twice as many.
+    expect(stages.other!.seconds.high).toBeCloseTo(2 * stages.other!.seconds.low, 9);
+  }, 120_000);
+
+  it("is of a comparison only", async () => {
+    const { methods: _, seeds: __, ...single } = gridConfig({});
+    const { code, err } = await run("single", single, "--plan");
+    expect([code, err]).toEqual([1, expect.stringContaining("methods: missing")]);
+  });
+});

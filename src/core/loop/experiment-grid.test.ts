@@ -1,0 +1,155 @@
+import { describe, expect, it } from "vitest";
+import { checkExperiment, experimentConfigSchema, methodEntrySchema } from "./experiment-config.ts";
+import { experimentGrid } from "./experiment-grid.ts";
+import { checkTrainConfig } from "./train-config.ts";
+
+const base = {
+  environment: { name: "alfworld", games: "games" },
+  teacher: "teacher",
+  student: "student",
+};
+const grid = (methods: object[], more: object = {}) =>
+  experimentGrid(
+    {
+      ...experimentConfigSchema.parse({ ...base, ...more }),
+      methods: methods.map((method) => methodEntrySchema.parse(method)),
+    },
+    (name) => `out/${name}`,
+  );
+const runsOf = (...given: Parameters<typeof grid>) =>
+  grid(...given).runs.map(({ name, parent, epochs, config }) => ({
+    name,
+    parent,
+    took: epochs,
+    epochs: config.epochs,
+    first: config.first_epochs,
+  }));
+
+describe("experimentGrid", () => {
+  it("shares the vanilla epoch of all methods that begin with it, once per seed", () => {
+    const methods = [{ id: "opd" }, { id: "gc-opd" }, { id: "success-only" }];
+    const { runs, cells, epochs, seeds } = grid(methods, { seeds: [1, 2] });
+    expect([epochs, seeds]).toEqual([2, [1, 2]]);
+    expect(runsOf(methods, { seeds: [1, 2] }).slice(0, 4)).toEqual([
+      { name: "parents/vanilla-seed-1", parent: null, took: 1, epochs: [1], first: undefined },
+      // The second vanilla epoch continues the same stage; a stage of evidence begins at its first epoch.
+      { name: "cells/opd-seed-1", parent: "parents/vanilla-seed-1", took: 1, epochs: [1], first: [1] },
+      {
+        name: "cells/gc-opd-seed-1",
+        parent: "parents/vanilla-seed-1",
+        took: 1,
+        epochs: [0, 1],
+        first: undefined,
+      },
+      {
+        name: "cells/success-only-seed-1",
+        parent: "parents/vanilla-seed-1",
+        took: 1,
+        epochs: [0, 1],
+        first: undefined,
+      },
+    ]);
+    expect(runs.map(({ seed, config }) => [seed, config.seed])).toEqual(
+      [1, 1, 1, 1, 2, 2, 2, 2].map((seed) => [seed, seed]),
+    );
+    expect(runs[1]!.config.parent).toBe("out/parents/vanilla-seed-1");
+    expect(cells.map(({ run, parent }) => [run, parent])).toContainEqual([
+      "cells/gc-opd-seed-2",
+      "parents/vanilla-seed-2",
+    ]);
+    for (const { config } of runs) checkTrainConfig(config);
+  });
+
+  it("gives a method its whole schedule where nobody begins as it does, or with other settings", () => {
+    expect(runsOf([{ id: "gc-opd" }])).toEqual([
+      { name: "cells/gc-opd-seed-42", parent: null, took: 2, epochs: undefined, first: undefined },
+    ]);
+    const other = { id: "slow", method: "gc-opd", settings: { learning_rate: 1e-6 } };
+    const runs = runsOf([{ id: "opd" }, { id: "gc-opd" }, other]);
+    expect(runs.map(({ name, parent }) => [name, parent])).toEqual([
+      ["parents/vanilla-seed-42", null],
+      ["cells/opd-seed-42", "parents/vanilla-seed-42"],
+      ["cells/gc-opd-seed-42", "parents/vanilla-seed-42"],
+      ["cells/slow-seed-42", null],
+    ]);
+    const slow = grid([other], { train: { settings: { clip: 0.3 } } }).runs[0]!.config;
+    expect(slow.settings).toMatchObject({ learning_rate: 1e-6, clip: 0.3, max_grad_norm: 1 });
+  });
+
+  it("tells two shared stages of one name apart", () => {
+    const slow = (id: string, method: string) => ({ id, method, settings: { learning_rate: 1e-6 } });
+    const runs = runsOf([{ id: "opd" }, { id: "gc-opd" }, slow("a", "opd"), slow("b", "gc-opd")]);
+    expect(runs.slice(0, 2).map(({ name }) => name)).toEqual([
+      "parents/vanilla-seed-42",
+      "parents/vanilla-2-seed-42",
+    ]);
+    expect(runs.at(-1)).toMatchObject({ name: "cells/b-seed-42", parent: "parents/vanilla-2-seed-42" });
+  });
+
+  it("takes stages of its own, shares as many epochs as all of them take, and ends no cell inside a parent", () => {
+    const none = { kind: "none" };
+    const graph = { kind: "graph-conditioned" };
+    const stages = (vanilla: number, rest: number) => [
+      { name: "warm up", epochs: vanilla, evidence: none },
+      { name: "graph", epochs: rest, evidence: graph },
+    ];
+    const of = (...of: [number, number][]) =>
+      runsOf(of.map(([a, b], n) => ({ id: `m${n}`, stages: stages(a, b) })));
+    expect(of([3, 1], [2, 2])).toEqual([
+      { name: "parents/warm-up-seed-42", parent: null, took: 2, epochs: [2, 0], first: undefined },
+      { name: "cells/m0-seed-42", parent: "parents/warm-up-seed-42", took: 2, epochs: [1, 1], first: [2] },
+      {
+        name: "cells/m1-seed-42",
+        parent: "parents/warm-up-seed-42",
+        took: 2,
+        epochs: [0, 2],
+        first: undefined,
+      },
+    ]);
+    expect(of([1, 0], [1, 0]).map(({ parent }) => parent)).toEqual([null, null]);
+  });
+
+  it("keeps the checkpoints that are evaluated, and names every evaluation", () => {
+    const more = {
+      checkpoints: ["final", { every: 5 }],
+      evaluations: { seen: { environment: { name: "alfworld", games: "seen" } }, unseen: { seeds: [7] } },
+    };
+    const { runs, evaluations } = grid([{ id: "opd" }, { id: "gc-opd" }], more);
+    expect(new Set(runs.map(({ config }) => config.keep_every))).toEqual(new Set([5]));
+    expect(
+      evaluations.map(({ name, of }) => [name, of("model").environment.games, of("model").seeds]),
+    ).toEqual([
+      ["seen", "seen", [0, 1, 2, 3]],
+      ["unseen", "games", [7]],
+    ]);
+    expect(grid([{ id: "opd" }]).runs[0]!.config).not.toHaveProperty("keep_every");
+  });
+
+  it("reads a library that is there in place of collecting one", () => {
+    const { collect, runs } = grid([{ id: "gc-opd" }], { library: "sources.jsonl.gz" });
+    expect(collect).toBeNull();
+    expect(runs[0]!.config.library).toBe("sources.jsonl.gz");
+    expect(grid([{ id: "gc-opd" }]).runs[0]!.config.library).toBe("out/library/sources.jsonl");
+  });
+
+  it.each<[string, object[], object, string]>([
+    ["one id twice", [{ id: "opd" }, { id: "opd" }], {}, "methods: opd is named twice"],
+    ["budgets that differ", [{ id: "opd" }, { id: "gc-opd", epochs: [1, 2] }], {}, "opd has 2, gc-opd has 3"],
+    ["an id that is no method", [{ id: "mine" }], {}, "mine is no known method"],
+    ["epochs of no stage", [{ id: "opd", epochs: [1, 1] }], {}, "epochs: 2 entries for 1 stages"],
+  ])("refuses %s", (_, methods, more, message) => {
+    expect(() => grid(methods, more)).toThrow(message);
+  });
+});
+
+it.each<[object, string]>([
+  [{ seeds: [1] }, "seeds: only applies with `methods`"],
+  [
+    { methods: ["opd"], train: { stages: [{ name: "a", epochs: 1, evidence: { kind: "none" } }] } },
+    "train.stages",
+  ],
+  [{ methods: ["opd"], checkpoints: ["best"] }, "train.evaluate: missing"],
+  [{ methods: ["opd"], checkpoints: [{ every: 1 }, { every: 2 }] }, "checkpoints: expected one `every`"],
+])("refuses a config with %j", (more, message) => {
+  expect(() => checkExperiment(experimentConfigSchema.parse({ ...base, ...more }))).toThrow(message);
+});
