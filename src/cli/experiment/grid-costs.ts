@@ -55,10 +55,10 @@ export async function writeCosts(
     ...collections.flatMap((folder) => held(playCosts(folder, "collection"), config)),
   ];
   const ofRun = (name: string): Cost[] => held(trainCosts(inside(name)), config, train.cards);
-  const ofEvaluations = (wanted: (run: string | null) => boolean): Cost[] =>
-    measured
-      .filter(({ run }) => wanted(run))
-      .flatMap(({ name }) => held(playCosts(inside(name), "evaluation"), config));
+  const ofEvaluations = (wanted: (run: string | null) => boolean): Cost[] => {
+    const folders = new Set(measured.flatMap(({ run, name }) => (wanted(run) ? [name] : [])));
+    return [...folders].flatMap((name) => held(playCosts(inside(name), "evaluation"), config));
+  };
   const costs: ExperimentCosts = {
     format: "gcopd.experiment-costs.v1",
     experiment: costRows(

@@ -93,7 +93,7 @@ function countEpisodes(
   measured: Places,
 ): GridPlan["work"] {
   const batches = Math.ceil(tasks / (grid.runs[0]?.config.batch_size ?? 1));
-  // Checkpoints of a parent are measured once, so that of `every` these are the most.
+  // A checkpoint that several cells share, or that has several names, is measured once: these are the most.
   const students = grid.checkpoints.reduce(
     (sum, which) =>
       sum +

@@ -26,7 +26,7 @@ export interface Measured {
   run: string | null;
   /** `final`, `best`, or `step-N`. */
   checkpoint: string;
-  /** Its folder in that of the experiment. */
+  /** Its folder in that of the experiment. Several have one where they are of one student. */
   name: string;
 }
 
@@ -92,6 +92,8 @@ class Running {
   readonly measured: Measured[] = [];
   readonly deviations: Deviation[] = [];
   readonly #ended = new Set<string>();
+  /** What was measured of each checkpoint: one that has several names is played once. */
+  readonly #students = new Map<string, Measured[]>();
 
   constructor(
     private readonly grid: ExperimentGrid,
@@ -146,17 +148,26 @@ class Running {
     const { checkpoints, cells } = this.grid;
     const kept = await keptCheckpoints(this.inside(`${name}/checkpoints`));
     const isCell = cells.some(({ run }) => run === name);
-    for (const which of checkpoints) {
-      const students: { label: string; model: string }[] = [];
+    const students: { label: string; model: string; checkpoint: string | undefined }[] = [];
+    // The first name of a student names its folder: that of the final one is known beforehand.
+    if (isCell && checkpoints.includes("final"))
+      students.push({ label: "final", model: this.inside(name), checkpoint: kept.at(-1)?.path });
+    if (isCell && checkpoints.includes("best")) {
+      const best = bestCheckpoint([...(await this.#keptOf(parent)), ...kept]);
+      if (best !== null) students.push({ label: "best", model: best.path, checkpoint: best.path });
+    }
+    for (const which of checkpoints)
       if (typeof which === "object")
         for (const { path, step } of kept)
-          if (step % which.every === 0) students.push({ label: `step-${step}`, model: path });
-      if (which === "final" && isCell) students.push({ label: which, model: this.inside(name) });
-      if (which === "best" && isCell) {
-        const best = bestCheckpoint([...(await this.#keptOf(parent)), ...kept]);
-        if (best !== null) students.push({ label: which, model: best.path });
-      }
-      for (const { label, model } of students) if (!(await this.#measure(name, label, model))) return false;
+          if (step % which.every === 0)
+            students.push({ label: `step-${step}`, model: path, checkpoint: path });
+    for (const { label, model, checkpoint = model } of students) {
+      const before = this.#students.get(checkpoint);
+      if (before === undefined) {
+        const from = this.measured.length;
+        if (!(await this.#measure(name, label, model))) return false;
+        this.#students.set(checkpoint, this.measured.slice(from));
+      } else this.measured.push(...before.map((each) => ({ ...each, run: name, checkpoint: label })));
     }
     return true;
   }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -166,8 +166,13 @@ it("evaluates the best checkpoint by the validation, the parent's among them", a
   expect(code).toBe(0);
   expect(results("best").tables.map(({ checkpoint }) => checkpoint)).toEqual(["best"]);
   // Nothing is won: of equal ones the first, which is the parent's end.
-  const { model } = read<{ model: string }>("best", "evaluations/alfworld/cells/gc-opd-seed-1/best.json");
+  const { model } = read<{ model: string }>("best", "evaluations/alfworld/cells/opd-seed-1/best.json");
   expect(model).toBe(join(folder, "best/parents/vanilla-seed-1/checkpoints/step-00000001"));
+  // The same student is the best of both cells: it was played once.
+  expect(existsSync(join(folder, "best/evaluations/alfworld/cells/gc-opd-seed-1"))).toBe(false);
+  const { methods, cells } = results("best").tables[0]!;
+  expect(methods.map(({ method }) => method)).toEqual(["opd", "gc-opd"]);
+  expect(cells[0]!.sr).toEqual(cells[1]!.sr);
 }, 120_000);
 
 describe("--plan", () => {
@@ -223,7 +228,7 @@ describe("--plan", () => {
   }, 120_000);
 
   it("is of a comparison only", async () => {
-    const { methods: _, seeds: __, ...single } = gridConfig({});
+    const { seeds: _, ...single } = gridConfig({});
     const { code, err } = await run("single", single, "--plan");
     expect([code, err]).toEqual([1, expect.stringContaining("methods: missing")]);
   });

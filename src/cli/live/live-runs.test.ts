@@ -87,9 +87,9 @@ function watchingWith(out: string, sampler: Sampler): Omit<PlayRunOptions, "conf
 
 const watching = (out: string) => watchingWith(out, seeded);
 
-/** Files of a folder with what they hold; the lock says nothing. */
+/** Files of a folder with what they hold; the lock says nothing, and how long it took differs. */
 function contents(out: string): Record<string, string> {
-  const names = readdirSync(out).filter((name) => !name.startsWith("lock."));
+  const names = readdirSync(out).filter((name) => !name.startsWith("lock.") && name !== "seconds.jsonl");
   return Object.fromEntries(names.sort().map((name) => [name, readFileSync(join(out, name), "utf8")]));
 }
 
