@@ -29,6 +29,7 @@ const ROOMS: Record<string, readonly (readonly string[])[]> = {
     ["retrieval", "objective", "evaluation"],
     ["method", "evidence"],
     ["statistics", "loop"],
+    ["gate"],
   ],
   tensor: [["."], ["reference", "webgpu"]],
   app: [
@@ -46,6 +47,7 @@ const ROOMS: Record<string, readonly (readonly string[])[]> = {
       "features/runs",
       "features/targets",
       "features/statistics",
+      "features/evidence-test",
     ],
     ["shell"],
     ["."],

@@ -15,6 +15,7 @@ import { register as evidence } from "./commands/evidence.ts";
 import { register as experiment } from "./commands/experiment.ts";
 import { register as exportCommand } from "./commands/export.ts";
 import { register as games } from "./commands/games.ts";
+import { register as gate } from "./commands/gate.ts";
 import { register as graph } from "./commands/graph.ts";
 import { register as importCommand } from "./commands/import.ts";
 import { register as indexFile } from "./commands/index-file.ts";
@@ -56,6 +57,7 @@ const COMMANDS: Register[] = [
   evaluate,
   train,
   experiment,
+  gate,
   demo,
   target,
   launch,

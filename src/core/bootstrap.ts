@@ -9,12 +9,12 @@ const RESAMPLES = 4_000;
 
 /**
  * 95 % interval of Σ sums / Σ counts over clusters, such as tasks with all their decisions: clusters are drawn with
- * replacement, since what lies within one is not independent. The draw is the same each time. `counts` are 1 when
- * absent, which gives the mean of `sums`; a draw that counts nothing is left out.
+ * replacement, since what lies within one is not independent. The draw is the same each time, and another one for
+ * another `seed`. `counts` are 1 when absent, which gives the mean of `sums`; a draw that counts nothing is left out.
  */
-export function bootstrap(sums: readonly number[], counts?: readonly number[]): Interval {
+export function bootstrap(sums: readonly number[], counts?: readonly number[], seed?: number): Interval {
   const clusters = sums.length;
-  const uniform = uniforms(seedOf(`bootstrap|${clusters}`));
+  const uniform = uniforms(seedOf(`bootstrap|${clusters}${seed === undefined ? "" : `|${seed}`}`));
   const ratios: number[] = [];
   for (let draw = 0; draw < RESAMPLES; draw++) {
     let sum = 0;

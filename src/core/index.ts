@@ -3,6 +3,7 @@ export * from "./environment/index.ts";
 export * from "./errors.ts";
 export * from "./evaluation/index.ts";
 export * from "./evidence/index.ts";
+export * from "./gate/index.ts";
 export * from "./graph/index.ts";
 export * from "./loop/index.ts";
 export * from "./method/index.ts";

@@ -19,7 +19,7 @@ function sameLength(
   );
 }
 
-/** Arrays that hold one value a response token must be as long as the response. */
+/** Arrays that hold one value a response token must be as long as the response; an optimal action counts once. */
 export function checkLengths<K extends RecordKind>(kind: K, record: RecordKinds[K], where: Where): void {
   if (kind === "episode") {
     const { decisions } = record as RecordKinds["episode"];
@@ -34,6 +34,14 @@ export function checkLengths<K extends RecordKind>(kind: K, record: RecordKinds[
     const { teacher_logprobs, rollout_logprobs, response_ids } = record as RecordKinds["step-input"];
     sameLength(teacher_logprobs, "teacher_logprobs", response_ids, "response_ids", where);
     sameLength(rollout_logprobs, "rollout_logprobs", response_ids, "response_ids", where);
+  } else if (kind === "optimal") {
+    const { optimal } = record as RecordKinds["optimal"];
+    const again = optimal.find((action, i) => optimal.indexOf(action) < i);
+    if (again !== undefined)
+      throw new InputError(`${JSON.stringify(again)} is named twice; expected each action once`, {
+        ...where,
+        key: "optimal",
+      });
   }
 }
 
@@ -74,7 +82,8 @@ function identityOf<K extends RecordKind>(
       const { episode } = record as RecordKinds["episode"];
       return { key: "episode", parts: [episode], words: `episode ${JSON.stringify(episode)}` };
     }
-    case "retrieval": {
+    case "retrieval":
+    case "optimal": {
       const { episode, decision } = record as RecordKinds["retrieval"];
       return {
         key: "decision",

@@ -3,6 +3,8 @@ import type { z } from "zod";
 import {
   type Episode,
   episodeSchema,
+  type OptimalActions,
+  optimalSchema,
   type RetrievalRecord,
   retrievalSchema,
   type ScoreInput,
@@ -22,6 +24,7 @@ export interface RecordKinds {
   "score-input": ScoreInput;
   "score-output": ScoreOutput;
   "step-input": StepInput;
+  optimal: OptimalActions;
 }
 
 export type RecordKind = keyof RecordKinds;
@@ -33,6 +36,7 @@ export const SCHEMAS: { readonly [K in RecordKind]: z.ZodType<RecordKinds[K]> } 
   "score-input": scoreInputSchema,
   "score-output": scoreOutputSchema,
   "step-input": stepInputSchema,
+  optimal: optimalSchema,
 };
 
 /** Value of `format`, for the kinds that carry one. */
@@ -53,5 +57,6 @@ export function detectKind(value: object): RecordKind | undefined {
   if ("teacher_logprobs" in value) return "step-input";
   if ("id" in value && "prompt_ids" in value) return "score-input";
   if ("id" in value && "logprobs" in value) return "score-output";
+  if ("optimal" in value && "decision" in value) return "optimal";
   return undefined;
 }

@@ -360,7 +360,7 @@ test("kinds are told apart line by line", async () => {
     "score-output",
   ]);
   expect(await failure(collect(readAnyRecords(lines({ a: 1 }), { file: "x" })))).toBe(
-    "x, line 1, format: missing, and the keys are not those of a scoring or step record",
+    "x, line 1, format: missing, and the keys are not those of a scoring or step record, or of optimal actions",
   );
   expect(await failure(collect(readAnyRecords(lines({ format: 1 }), { file: "x" })))).toContain(
     'x, line 1, format: unknown value 1; expected "gcopd.source.v1"',

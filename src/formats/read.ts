@@ -127,7 +127,7 @@ export function checkAnyRecord(
         ? `unknown value ${shown(value.format)}; expected ${Object.values(FORMATS)
             .map((format) => JSON.stringify(format))
             .join(" or ")}`
-        : "missing, and the keys are not those of a scoring or step record",
+        : "missing, and the keys are not those of a scoring or step record, or of optimal actions",
       { ...where, key: "format" },
     );
   }

@@ -41,6 +41,7 @@ const PLURALS: Record<RecordKind, [string, string]> = {
   "score-input": ["scoring request", "scoring requests"],
   "score-output": ["scoring result", "scoring results"],
   "step-input": ["step decision", "step decisions"],
+  optimal: ["decision with optimal actions", "decisions with optimal actions"],
 };
 
 function count(number: number, [one, many]: [string, string]): string {

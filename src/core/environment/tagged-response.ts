@@ -60,6 +60,16 @@ export function responseParser(
   };
 }
 
+const THOUGHT = new RegExp(`^${WHITE_SPACE_CLASS}*(?:<thought>[\\s\\S]*?</thought>${WHITE_SPACE_CLASS}*)?`);
+
+/**
+ * A response up to its action, `<action>` included: what another action is written behind. Of a malformed response the
+ * closed thought at its beginning stays; without one, `<action>` stands alone.
+ */
+export function beforeAction(response: string): string {
+  return `${THOUGHT.exec(response)![0]}<action>`;
+}
+
 /** What is wrong with the number of tags; null when nothing is. Only tags in their exact spelling count. */
 function tagProblem(response: string): string | null {
   const count = (tag: string) => response.split(tag).length - 1;

@@ -3,6 +3,7 @@
  * source by its current state, the log-probability of that source's own next action, without and with R_t in the
  * context. Execution evidence that means something to the teacher raises it (Section 3.3, "Current-state evidence").
  */
+import { beforeAction } from "../environment/tagged-response.ts";
 import type { Scorer, WorkOptions } from "../ports.ts";
 import { type Episode, hasPrompt } from "../record/schema.ts";
 import type { PreparedTask } from "../retrieval/prepare.ts";
@@ -55,8 +56,7 @@ export async function sourceActionCases(
     if (!hasPrompt(decision)) return [];
     const place = { episode: episode.episode, decision: t };
     const { ids: promptIds } = codec.prompt(decision, episode.environment, place);
-    const thought = /^<thought>[^<]*<\/thought>/.exec(decision.response ?? "")?.[0] ?? "";
-    const before = `${thought}<action>`;
+    const before = beforeAction(decision.response ?? "");
     const responseIds = codec.encode(`${before}${action}</action>`);
     return [
       {

@@ -163,6 +163,14 @@ export function hasPrompt({ prompt, prompt_ids }: Pick<EpisodeDecision, "prompt"
   return prompt !== undefined || prompt_ids !== undefined;
 }
 
+/** The actions that are optimal at one decision of a student episode: known where a world can be solved. */
+export const optimalSchema = z.looseObject({
+  task: z.string(),
+  episode: z.string(),
+  decision: z.int().nonnegative(),
+  optimal: z.array(z.string().min(1)).min(1),
+});
+
 export type State = z.infer<typeof stateSchema>;
 export type Attempt = z.infer<typeof attemptSchema>;
 export type Status = z.infer<typeof statusSchema>;
@@ -178,3 +186,4 @@ export type RetrievalRecord = z.infer<typeof retrievalSchema>;
 export type ScoreInput = z.infer<typeof scoreInputSchema>;
 export type ScoreOutput = z.infer<typeof scoreOutputSchema>;
 export type StepInput = z.infer<typeof stepInputSchema>;
+export type OptimalActions = z.infer<typeof optimalSchema>;

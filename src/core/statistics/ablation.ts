@@ -64,12 +64,15 @@ interface Collected {
   sums: Sums;
 }
 
-/** Mean of a figure, with its interval over clusters. */
-export function estimate({ sums, counts }: { sums: readonly number[]; counts: readonly number[] }): Estimate {
+/** Mean of a figure, with its interval over clusters; `seed` as for `bootstrap`. */
+export function estimate(
+  { sums, counts }: { sums: readonly number[]; counts: readonly number[] },
+  seed?: number,
+): Estimate {
   const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
   const count = total(counts);
   if (count === 0) return { value: null, interval: null };
-  return { value: total(sums) / count, interval: sums.length < 2 ? null : bootstrap(sums, counts) };
+  return { value: total(sums) / count, interval: sums.length < 2 ? null : bootstrap(sums, counts, seed) };
 }
 
 function isFallback({ success }: RetrievalRecord): boolean {

@@ -1,0 +1,107 @@
+/** The evidence test on a handful of decisions and a model of a few thousand parameters, as the command line runs it. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runCli } from "../../../test/support/cli.ts";
+import { modelFixture } from "../../../test/support/golden.ts";
+import { tinyRecords } from "../../../test/support/tiny-records.ts";
+
+const MODEL = modelFixture("qwen3-a");
+const TOKENIZER = modelFixture("tokenizer");
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "gcopd-gate-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const { sources, episodes } = tinyRecords();
+const OPTIMAL = episodes.flatMap(({ task, episode, decisions }) =>
+  decisions.map((_, decision) => ({ task, episode, decision, optimal: ["open door"] })),
+);
+
+function write(name: string, records: readonly object[]): string {
+  const path = join(folder, name);
+  writeFileSync(path, records.map((record) => `${JSON.stringify(record)}\n`).join(""));
+  return path;
+}
+
+async function gate(optimal: readonly object[], ...options: string[]) {
+  const out = join(folder, "gate.json");
+  const decisions = join(folder, "decisions.jsonl");
+  const result = await runCli(
+    ...[
+      "gate",
+      "--library",
+      write("sources.jsonl", sources),
+      "--episodes",
+      write("episodes.jsonl", episodes),
+    ],
+    ...["--optimal", write("optimal.jsonl", optimal), "--teacher", MODEL, "--tokenizer", TOKENIZER],
+    ...["--device", "cpu", "--out", out, "--decisions", decisions, ...options],
+  );
+  const lines = () =>
+    readFileSync(decisions, "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+  return { ...result, report: () => JSON.parse(readFileSync(out, "utf8")), lines };
+}
+
+describe("gcopd gate", () => {
+  it("writes figures that follow from its lines, the same each time", async () => {
+    const { code, err, out, report, lines } = await gate(OPTIMAL);
+    expect(err).not.toContain("gcopd:");
+    expect(code).toBe(0);
+    const first = report();
+    expect(first).toMatchObject({ format: "gcopd.gate.v1", decisions: 6, episodes: 4, tasks: 2, seed: 0 });
+    expect(first.contexts.map(({ context }: { context: string }) => context)).toEqual([
+      "none",
+      "hindsight-only",
+      "minimum-prefix",
+      "success-only",
+      "graph",
+    ]);
+    const scored = lines();
+    expect(scored).toHaveLength(6);
+    for (const { context, mean } of first.contexts) {
+      const of = scored.map(({ contexts }) => contexts[context].optimal);
+      expect(mean).toBeCloseTo(of.reduce((sum, value) => sum + value, 0) / 6, 12);
+      for (const { contexts } of scored)
+        expect(contexts[context].optimal).toBeCloseTo(Math.exp(contexts[context].action_logprobs[0]), 12);
+    }
+    const pair = first.differences.find(
+      ({ from, to }: { from: string; to: string }) => from === "none" && to === "graph",
+    );
+    const mean = (name: string) =>
+      first.contexts.find(({ context }: { context: string }) => context === name).mean;
+    expect(pair.mean).toBeCloseTo(mean("graph") - mean("none"), 12);
+    expect(out).toContain("| graph − none");
+    await gate(OPTIMAL);
+    expect(report()).toEqual(first);
+  });
+
+  it("scores the decisions that the seed draws", async () => {
+    const { report, lines } = await gate(OPTIMAL, "--limit", "3", "--seed", "5");
+    expect(report()).toMatchObject({ decisions: 3, seed: 5 });
+    const places = lines().map(({ episode, decision }) => `${episode} ${decision}`);
+    await gate(OPTIMAL, "--limit", "3", "--seed", "5");
+    expect(lines().map(({ episode, decision }) => `${episode} ${decision}`)).toEqual(places);
+  });
+
+  it("names the line that is wrong, and writes nothing", async () => {
+    const fault = async (line: object) => {
+      const { code, err } = await gate([...OPTIMAL, line]);
+      expect(code).toBe(1);
+      return err;
+    };
+    const line = { task: "t1", episode: "e1", decision: 7, optimal: ["wait"] };
+    expect(await fault(line)).toContain(
+      'optimal.jsonl, line 7, decision: episode "e1" has 1 decisions, counted from 0; received 7',
+    );
+    expect(await fault({ ...line, episode: "e9" })).toContain("line 7, episode: no episode");
+    expect(await fault({ ...line, decision: 0 })).toContain("is already on line 1; ids must be unique");
+    expect(await fault({ ...line, optimal: [] })).toContain("line 7, optimal:");
+    expect(await fault({ ...line, optimal: ["a", "a"] })).toContain('"a" is named twice');
+  });
+});

@@ -1,0 +1,273 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { InputError } from "../../core/errors.ts";
+import {
+  caseTokens,
+  checkOptimal,
+  type GateCase,
+  type GateDecision,
+  type GateSummary,
+  gateCase,
+  gateDecision,
+  gateLine,
+  gateOrder,
+  gateReport,
+  summarizeGate,
+} from "../../core/gate/index.ts";
+import type { Scorer } from "../../core/ports.ts";
+import type { OptimalActions } from "../../core/record/schema.ts";
+import { openModelFolder } from "../../engine/hub/node.ts";
+import { openFolder } from "../../engine/native/node-folder.ts";
+import { type RecordLine, readRecords } from "../../formats/read.ts";
+import { WEIGHT_CHOICES, type WeightChoice } from "../../tensor/index.ts";
+import { openTokenizer, textCodec } from "../../text/index.ts";
+import { plain, signed, table } from "../demo/table.ts";
+import { openCompute } from "../engine/compute.ts";
+import { interruptible } from "../engine/interrupt.ts";
+import { atMostEvery } from "../engine/json-lines.ts";
+import { downloaded, type EngineOptions, engineOptions, MODEL } from "../engine/options.ts";
+import { openIndexedFile } from "../indexed-file.ts";
+import { checkOut, fileLabel, openBytes, printLine, progress, writeOut, writeRecordsOut } from "../io.ts";
+import { openPreparedLibrary } from "../prepared-library.ts";
+import { countFromOne } from "../selection-options.ts";
+
+interface Options extends Omit<EngineOptions, "progress"> {
+  library: string;
+  episodes: string;
+  optimal: string;
+  teacher: string;
+  tokenizer?: string;
+  dtype: WeightChoice;
+  sourcesPerTask?: number;
+  augmentation: "on" | "off";
+  limit?: number;
+  seed: number;
+  out: string;
+  decisions?: string;
+}
+
+/** Tokens that are read before the model runs, as `gcopd score` has it. */
+const GROUP_TOKENS = 65_536;
+
+export function register(program: Command): void {
+  engineOptions(
+    program
+      .command("gate")
+      .description(
+        "Does evidence help the teacher? For decisions of student episodes whose optimal actions are known, the " +
+          "teacher's probability of an optimal action without evidence, with hindsight only, minimum prefix, success " +
+          "only and the full graph; paired differences with 95 % intervals over episodes. See docs/evidence-test.md.",
+      )
+      .requiredOption("--library <file>", "source records (.jsonl or .jsonl.gz)")
+      .requiredOption("--episodes <file>", "student episodes (.jsonl or .jsonl.gz)")
+      .requiredOption(
+        "--optimal <file>",
+        'a line per decision: {"task", "episode", "decision", "optimal": ["go to cabinet 1", …]}',
+      )
+      .requiredOption("--teacher <folder>", MODEL)
+      .option("--tokenizer <folder>", "its tokenizer, where the model's folder has none")
+      .addOption(
+        new Option("--dtype <name>", "how the weights are kept on the device; auto: as they are stored")
+          .choices(WEIGHT_CHOICES)
+          .default("f32"),
+      )
+      .option(
+        "--sources-per-task <K>",
+        "source budget: only records with a repetition below K (planner and oracle records apart); all if absent",
+        countFromOne,
+      )
+      .addOption(
+        new Option("--augmentation <on|off>", "whether planner and oracle records take part")
+          .choices(["on", "off"])
+          .default("on"),
+      )
+      .option("--limit <count>", "score so many decisions, drawn by the seed; all if absent", countFromOne)
+      .option("--seed <number>", "of the drawing and of the bootstrap", wholeNumber, 0)
+      .requiredOption("--out <file>", "the figures as JSON")
+      .option("--decisions <file>", "also a line per decision (.jsonl or .jsonl.gz)"),
+    { progress: false },
+  ).action(run);
+}
+
+async function run(options: Options): Promise<void> {
+  await interruptible((signal) => gate(options, signal));
+}
+
+async function gate(options: Options, signal: AbortSignal): Promise<void> {
+  const { seed } = options;
+  await checkOut(options.out);
+  await checkOut(options.decisions);
+  const folder = await openModelFolder(options.teacher, {
+    signal,
+    onProgress: downloaded(),
+    onNote: progress,
+  });
+  const tokenizer = await openTokenizer(openFolder(options.tokenizer ?? folder.name));
+  const chosen = await chosenLines(options, signal);
+  const compute = await openCompute({ device: options.device, compute: options.compute, onNote: progress });
+  try {
+    const scorer = await compute.openScorer(folder.name, { weights: options.dtype, signal });
+    const { info } = scorer;
+    progress(
+      `${info.model}: ${info.parameters} parameters on ${info.device} (${info.adapter}), ${info.dtype}`,
+    );
+    const leftOut: LeftOut[] = [];
+    const scored: GateDecision[] = [];
+    const tell = atMostEvery(5000, () =>
+      progress(`${scored.length} of ${chosen.length} decisions: ${meansText(summarizeGate(scored, seed))}`),
+    );
+    for await (const group of groups(cases(options, chosen, textCodec(tokenizer), leftOut))) {
+      scored.push(...(await scoreGroup(scorer, group, signal)));
+      tell(undefined);
+    }
+    const summary = summarizeGate(scored, seed);
+    if (summary.decisions === 0)
+      throw new InputError(`no decision could be scored: ${leftOut[0]?.reason ?? "there is none"}`, {
+        file: fileLabel(options.optimal),
+      });
+    const report = gateReport(summary, {
+      seed,
+      sources_per_task: options.sourcesPerTask ?? null,
+      augmentation: options.augmentation === "on",
+      teacher: info,
+      left_out: leftOut,
+    });
+    if (options.decisions !== undefined) await writeRecordsOut(options.decisions, scored.map(gateLine));
+    await writeOut(options.out, [`${JSON.stringify(report, null, 2)}\n`]);
+    if (leftOut.length > 0)
+      progress(`${leftOut.length} decisions could not be scored, for example: ${leftOut[0]!.reason}`);
+    printSummary(summary);
+  } finally {
+    compute.close();
+  }
+}
+
+/** A decision without figures, and why. */
+interface LeftOut {
+  episode: string;
+  decision: number;
+  reason: string;
+}
+
+/** The decisions that are scored, in the order of the file. */
+async function chosenLines(
+  { optimal, seed, limit }: Options,
+  signal: AbortSignal,
+): Promise<RecordLine<OptimalActions>[]> {
+  const file = fileLabel(optimal);
+  const lines: RecordLine<OptimalActions>[] = [];
+  for await (const line of readRecords(openBytes(optimal), { file, kind: "optimal", signal }))
+    lines.push(line);
+  if (lines.length === 0) throw new InputError("holds no records", { file });
+  return gateOrder(lines, seed, limit).sort((a, b) => a.line - b.line);
+}
+
+/** The decisions ready to be scored; one that cannot be is added to `leftOut`. */
+async function* cases(
+  { library: path, episodes: episodesPath, optimal, sourcesPerTask, augmentation }: Options,
+  lines: readonly RecordLine<OptimalActions>[],
+  codec: ReturnType<typeof textCodec>,
+  leftOut: LeftOut[],
+): AsyncGenerator<GateCase> {
+  const library = await openPreparedLibrary(path, { sourcesPerTask, augmentation: augmentation === "on" });
+  const episodes = await openIndexedFile(episodesPath, { kind: "episode" });
+  try {
+    for (const { record, line } of lines) {
+      const found = await episodes.library.readEpisode(record.episode);
+      checkOptimal(record, found && { task: found.episode.task, decisions: found.episode.decisions.length }, {
+        file: fileLabel(optimal),
+        line,
+      });
+      const { episode } = found!;
+      const prepared = await library.taskOf(episode, { file: fileLabel(episodesPath) });
+      try {
+        yield gateCase(prepared, episode, record, codec);
+      } catch (error) {
+        if (!(error instanceof InputError)) throw error;
+        leftOut.push({ episode: record.episode, decision: record.decision, reason: error.message });
+      }
+    }
+  } finally {
+    await episodes.close();
+    await library.close();
+  }
+}
+
+async function* groups(cases: AsyncIterable<GateCase>): AsyncGenerator<GateCase[]> {
+  let group: GateCase[] = [];
+  let tokens = 0;
+  for await (const each of cases) {
+    group.push(each);
+    tokens += caseTokens(each);
+    if (tokens < GROUP_TOKENS) continue;
+    yield group;
+    group = [];
+    tokens = 0;
+  }
+  if (group.length > 0) yield group;
+}
+
+async function scoreGroup(
+  scorer: Pick<Scorer, "score">,
+  group: readonly GateCase[],
+  signal: AbortSignal,
+): Promise<GateDecision[]> {
+  const requests = group.flatMap((each, n) =>
+    each.requests.map((request) => ({ ...request, id: `${n}/${request.id}` })),
+  );
+  const results = await scorer.score(requests, { signal });
+  let at = 0;
+  return group.map((each) => {
+    const of = results.slice(at, at + each.requests.length);
+    at += each.requests.length;
+    return gateDecision(each, of);
+  });
+}
+
+const meansText = ({ contexts }: GateSummary): string =>
+  contexts.map(({ context, optimal }) => `${context} ${plain(optimal.value!, 3)}`).join(", ");
+
+function printSummary({
+  decisions,
+  episodes,
+  tasks,
+  contexts,
+  differences,
+  studentOptimal,
+}: GateSummary): void {
+  printLine(
+    `The teacher's probability of an optimal action: ${decisions} decisions of ${episodes} episodes, ${tasks} tasks. ` +
+      `The student took an optimal action at ${studentOptimal}. 95 % intervals by bootstrap over episodes.`,
+  );
+  printLine();
+  printLine(
+    table(
+      ["evidence", "mean", "from", "to", "context tokens"],
+      contexts.map(({ context, optimal: { value, interval }, promptTokens }) => [
+        context,
+        plain(value!, 3),
+        interval === null ? "" : plain(interval[0], 3),
+        interval === null ? "" : plain(interval[1], 3),
+        Math.round(promptTokens!),
+      ]),
+    ),
+  );
+  printLine();
+  printLine(
+    table(
+      ["paired difference", "mean", "from", "to", "separated", "decisions that differ"],
+      differences.map(({ from, to, difference: { value, interval }, separated, differing }) => [
+        `${to} − ${from}`,
+        signed(value!, 3),
+        interval === null ? "" : signed(interval[0], 3),
+        interval === null ? "" : signed(interval[1], 3),
+        separated ? "yes" : "no",
+        differing,
+      ]),
+    ),
+  );
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("expected a whole number from 0.");
+  return Number(text);
+}
