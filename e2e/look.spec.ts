@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { dropFiles, EPISODES, jsonLines, SOURCES, TASK, upload } from "./own-files.ts";
 import { decisionShown, expect, openSample, type Page, sampleHash, test, visit } from "./site.ts";
 
-const VIEWS = ["Library", "Task", "Tokens", "Training", "Statistics", "Runs", "Play"];
+const VIEWS = ["Library", "Task", "Tokens", "Training", "Statistics", "Runs", "Play", "Evidence"];
 
 const tabs = (page: Page) => page.getByRole("navigation", { name: "Views" });
 

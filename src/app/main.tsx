@@ -18,6 +18,7 @@ import "./features/tokens/tokens.css";
 import "./features/training/training.css";
 import "./features/statistics/statistics.css";
 import "./features/play/play.css";
+import "./features/evidence-test/evidence-test.css";
 import "./compute/hub/hub.css";
 import "./shell/guide.css";
 import "./shell/tour.css";

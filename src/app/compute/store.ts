@@ -107,7 +107,7 @@ export type ScoringState =
 
 /**
  * The contexts and the student, the evidence with parts left out, a further side, what else is known of tokens, both
- * contexts of many decisions, the teacher's own actions, or other references.
+ * contexts of many decisions, the teacher's own actions, other references, or the evidence test.
  */
 export type ScoringJob =
   | "contexts"
@@ -116,7 +116,8 @@ export type ScoringJob =
   | "distribution"
   | "changes"
   | "actions"
-  | "references";
+  | "references"
+  | "gate";
 
 export type Stage = "vanilla" | "graph";
 

@@ -87,6 +87,7 @@ export interface LibrarySummary {
   /** How an address names it. */
   link: LibraryLink;
   title: string;
+  /** `sample`: shipped with the page. */
   origin: "sample" | "own";
   files: FileSummary[];
   tasks: readonly TaskSummary[];

@@ -17,6 +17,7 @@ import { followUrl } from "../data/navigate.ts";
 import { LiveRunsPanel } from "../features/evaluation/live-runs-panel.tsx";
 import { LiveRuns } from "../features/evaluation/live-runs-section.tsx";
 import { followLiveTabs } from "../features/evaluation/tab-live-runs.ts";
+import { EvidenceTestView } from "../features/evidence-test/evidence-test-view.tsx";
 import { LibraryView } from "../features/library/library-view.tsx";
 import { PlayView } from "../features/play/play-view.tsx";
 import { RunsView } from "../features/runs/runs-view.tsx";
@@ -60,6 +61,7 @@ const VIEWS: Record<View, ComponentType> = {
   statistics: StatisticsView,
   runs: Runs,
   play: Play,
+  "evidence-test": EvidenceTestView,
 };
 
 export function App() {

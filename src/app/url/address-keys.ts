@@ -22,7 +22,7 @@ import {
 import { isSideKey, parseEvidenceSide } from "./sides.ts";
 import { parseBudget } from "./what-if.ts";
 
-const LIBRARY = /^(sample|own|own-[0-9a-f]{12})$/;
+const LIBRARY = /^(sample|miniature|own|own-[0-9a-f]{12})$/;
 const RUN_ID = /^(page|train)-[0-9a-f]{12}$/;
 const COUNT = "a whole number from 0";
 const PART = `one of ${EVIDENCE_RECORDS.join(", ")}, with @event after it for one event`;
@@ -86,7 +86,7 @@ const formatPart = ({ record, event }: EvidencePart): string =>
   event === null ? record : `${record}@${event}`;
 
 export const ADDRESS_KEYS: readonly AddressKey[] = [
-  one("library", "library", "sample, own, or own- and twelve hexadecimal digits", (text) =>
+  one("library", "library", "sample, miniature, own, or own- and twelve hexadecimal digits", (text) =>
     LIBRARY.test(text) ? text : null,
   ),
   each(

@@ -2,12 +2,23 @@
 import type { Place } from "./place.ts";
 
 /**
- * `sample`; `own` with files of the worker's disk or addresses, which open by themselves; `own-` and a digest of dropped
+ * `sample` or `miniature`; `own` with files of the worker's disk or addresses, which open by themselves; `own-` and a digest of dropped
  * or picked files, which must be given again.
  */
 export type LibraryLink = Pick<Place, "library" | "disk" | "addresses">;
 
-export const SAMPLE_LINK: LibraryLink = { library: "sample", disk: [], addresses: [] };
+/** The libraries that lie beside the page, each with models of its own: folders of these names. */
+export const SHIPPED = ["sample", "miniature"] as const;
+export type Shipped = (typeof SHIPPED)[number];
+
+export const shippedLink = (name: Shipped): LibraryLink => ({ library: name, disk: [], addresses: [] });
+
+export const SAMPLE_LINK = shippedLink("sample");
+
+/** The one that a link leads into; null for a library of the user's own. */
+export function shippedName({ library }: Pick<LibraryLink, "library">): Shipped | null {
+  return SHIPPED.find((name) => name === library) ?? null;
+}
 
 /** The part of a place that says which library its names belong to. */
 export function linkOf({ library, disk, addresses }: LibraryLink): LibraryLink {
@@ -22,5 +33,5 @@ export function linkKey({ library, disk, addresses }: LibraryLink): string {
 
 /** Whether a page can open it without being given files. */
 export function opensByItself({ library, disk, addresses }: LibraryLink): boolean {
-  return library === "sample" || disk.length + addresses.length > 0;
+  return shippedName({ library }) !== null || disk.length + addresses.length > 0;
 }

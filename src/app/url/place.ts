@@ -4,7 +4,16 @@
 import type { EvidencePart } from "../../core/evidence/types.ts";
 import { NO_WHAT_IF, type WhatIf } from "./what-if.ts";
 
-export const VIEWS = ["library", "task", "tokens", "training", "statistics", "runs", "play"] as const;
+export const VIEWS = [
+  "library",
+  "task",
+  "tokens",
+  "training",
+  "statistics",
+  "runs",
+  "play",
+  "evidence-test",
+] as const;
 export type View = (typeof VIEWS)[number];
 
 export const SORT_KEYS = [
@@ -71,7 +80,7 @@ export interface ComparedVisit {
 export interface Place extends WhatIf {
   view: View;
   /**
-   * Which library the names below belong to: `sample`, `own`, or `own-` with twelve hexadecimal digits for files that
+   * Which library the names below belong to: `sample`, `miniature`, `own`, or `own-` with twelve hexadecimal digits for files that
    * were dropped or picked. See library-link.ts.
    */
   library: string | null;

@@ -1,4 +1,4 @@
-/** The page, the loop and the command line make the contexts of one recorded decision. */
+/** The page, the loop, the evidence test and the command line make the contexts of one recorded decision. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -23,7 +23,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const sources = byTask(fixtureSources());
 const episode = fixtureEpisodes().find((each) => each.episode === ID)!;
 
-async function page(name: Name, decision: number, control: Control) {
+async function open(name: Name) {
   const service = new LibraryService();
   const input = (path: string) => ({
     kind: "blob" as const,
@@ -34,7 +34,11 @@ async function page(name: Name, decision: number, control: Control) {
   const { id } = await service.open([input(FILES.sources), input(FILES.episodes)], [], about, () => {});
   const texts = tokenizerFiles(name);
   service.setTokenizers({ teacher: texts, student: texts });
-  const ref = { library: id, environment: episode.environment, task: episode.task };
+  return { service, ref: { library: id, environment: episode.environment, task: episode.task } };
+}
+
+async function page(name: Name, decision: number, control: Control) {
+  const { service, ref } = await open(name);
   const { vanillaIds, graphIds, responseIds } = await service.pair(ref, ID, decision, { control });
   return { vanillaIds, graphIds, responseIds };
 }
@@ -49,6 +53,19 @@ async function loop(name: Name, decision: number, control: Control) {
     graphIds: at(decision, promptIds, responseIds.length).promptIds,
     responseIds,
   };
+}
+
+/** What the evidence test asks of a teacher, as the page makes it: its contexts without the response's own tokens. */
+async function evidenceTest(name: Name, decision: number, control: Control) {
+  const { service, ref } = await open(name);
+  const asked = { ...ref, episode: ID, decision, optimal: ["look around"] };
+  const found = await service.gateCase(asked, {}, ["none", control]);
+  const perContext = found.actions.length;
+  const ids = (context: number) => {
+    const { promptTokens, read } = found.contexts[context]!;
+    return found.requests[read * perContext]!.promptIds.slice(0, promptTokens);
+  };
+  return { vanillaIds: ids(0), graphIds: ids(1) };
 }
 
 async function commandLine(name: Name, decision: number, control: Control) {
@@ -84,4 +101,6 @@ it.each(CASES)("are the same ids: %s, decision %i, %s", async (...of) => {
   expect(read.graphIds.length).toBeGreaterThan(read.vanillaIds.length);
   expect(await page(...of)).toEqual(read);
   expect(await commandLine(...of)).toEqual(read);
+  const { vanillaIds, graphIds } = read;
+  expect(await evidenceTest(...of)).toEqual({ vanillaIds, graphIds });
 });

@@ -15,11 +15,12 @@ import { keptDecisions } from "../../data/kept-decisions.ts";
 import type { RoleTexts } from "../../data/library/role-tokenizers.ts";
 import { sampleModel, sampleTokenizer } from "../../data/library/sample.ts";
 import { libraryWorker } from "../../data/library-client.ts";
-import { sampleBase } from "../../data/sample-base.ts";
+import { shippedBase } from "../../data/shipped-base.ts";
 import { offerUndo } from "../../data/undo.ts";
+import { type Shipped, shippedName } from "../../url/library-link.ts";
 import { type ComputeClient, startComputeWorker } from "../clients.ts";
 import { isComputing } from "../computing.ts";
-import { getUi, type ModelOrigin, type Role, setUi } from "../store.ts";
+import { getUi, type ModelOrigin, ROLES, type Role, setUi } from "../store.ts";
 import type { ModelsJob } from "../worker/compute-service.ts";
 import { memory, memoryLimit, plannedPasses, useMemory } from "./memory.ts";
 import { withRun } from "./run-log.ts";
@@ -39,7 +40,9 @@ export interface Opened {
 /** The run of this page that made the present student; null where none did. */
 export const useStudentRun = create<{ id: string | null }>(() => ({ id: null }));
 
-/** What the user has opened or trained; null means the sample's. */
+/** The shipped library that was shown last: where the user opened no model, its own stand. */
+let shipped: Shipped = "sample";
+/** What the user has opened or trained; null means the shipped library's. */
 const folders: Record<Role, Opened | null> = { teacher: null, student: null };
 /** The student as it was opened, before any training here: what "revert" goes back to. */
 let openedStudent: Opened | null = null;
@@ -92,17 +95,39 @@ export async function chooseDevice(kind: "webgpu" | "cpu"): Promise<void> {
   }
 }
 
-let sampleTexts: Promise<TokenizerTexts> | null = null;
+const shippedTexts = new Map<Shipped, Promise<TokenizerTexts>>();
 
 /** The tokenizer of a role's model. */
 export async function roleTokenizer(role: Role): Promise<TokenizerTexts> {
   const opened = folders[role];
   if (opened !== null) return opened.tokenizer;
-  sampleTexts ??= sampleTokenizer(sampleBase());
-  sampleTexts.catch(() => {
-    sampleTexts = null;
-  });
-  return sampleTexts;
+  return tokenizerOf(shipped);
+}
+
+function tokenizerOf(name: Shipped): Promise<TokenizerTexts> {
+  const known = shippedTexts.get(name);
+  if (known !== undefined) return known;
+  const asked = sampleTokenizer(shippedBase(name));
+  shippedTexts.set(name, asked);
+  asked.catch(() => shippedTexts.delete(name));
+  return asked;
+}
+
+/**
+ * Takes the models of a shipped library that is shown now, where the user opened none of his own. While a model is at
+ * work, those before stay.
+ */
+export async function takeShippedModels(link: { library: string | null }): Promise<void> {
+  const name = shippedName(link);
+  if (name === null || name === shipped || isComputing()) return;
+  shipped = name;
+  for (const role of ROLES) {
+    if (folders[role] !== null && folders[role].origin !== "sample") continue;
+    setFolder(role, null);
+    if (role === "student") openedStudent = null;
+    setUi((ui) => ({ models: { ...ui.models, [role]: null } }));
+  }
+  await ensureTokenizers();
 }
 
 /** Gives the workers the tokenizers of both models as they are now. Throws `InputError` for one that cannot be read. */
@@ -121,8 +146,8 @@ export async function ensureTokenizers(): Promise<void> {
 /** Models are opened one after the other: the worker does one thing at a time. */
 let queue: Promise<unknown> = Promise.resolve();
 
-/** The sample's models, once they were asked for. */
-const samples = new Map<Role, Promise<FolderFiles>>();
+/** The shipped models, once they were asked for, by library and role. */
+const samples = new Map<string, Promise<FolderFiles>>();
 
 async function folderOf(role: Role): Promise<Opened> {
   await restoring;
@@ -135,13 +160,15 @@ function setFolder(role: Role, opened: Opened | null): void {
 }
 
 async function sampleOf(role: Role): Promise<Opened> {
-  let folder = samples.get(role);
+  const of = shipped;
+  const key = `${of}/${role}`;
+  let folder = samples.get(key);
   if (folder === undefined) {
-    folder = sampleModel(sampleBase(), role);
-    samples.set(role, folder);
-    folder.catch(() => samples.delete(role));
+    folder = sampleModel(shippedBase(of), role);
+    samples.set(key, folder);
+    folder.catch(() => samples.delete(key));
   }
-  return { folder: await folder, tokenizer: await roleTokenizer(role), origin: "sample", steps: 0 };
+  return { folder: await folder, tokenizer: await tokenizerOf(of), origin: "sample", steps: 0 };
 }
 
 /** What the folder of a role's model is called; null for the sample's. */
@@ -342,9 +369,16 @@ export async function restoreStudent(
   return taking;
 }
 
-/** Where each role's model is from; the sample's until another is opened. */
+/**
+ * Where each role's model is from; the sample's until another is opened. Those of another shipped library are models like
+ * any other: a worker has no copy of them.
+ */
 export function modelOrigins(): Record<Role, ModelOrigin> {
-  return { teacher: folders.teacher?.origin ?? "sample", student: folders.student?.origin ?? "sample" };
+  const of = (role: Role): ModelOrigin => {
+    const origin = folders[role]?.origin ?? "sample";
+    return origin === "sample" && shipped !== "sample" ? "own" : origin;
+  };
+  return { teacher: of("teacher"), student: of("student") };
 }
 
 /** A role's folder as a run elsewhere reads it: the student's with the tokenizer, neither with optimizer state. */

@@ -7,7 +7,7 @@ import { faultNotice, isAbort } from "../../base/faults.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import { withTokenizer } from "../../data/files/model-folder.ts";
 import { sampleTokenizer } from "../../data/library/sample.ts";
-import { sampleBase } from "../../data/sample-base.ts";
+import { shippedBase } from "../../data/shipped-base.ts";
 import { isComputing } from "../computing.ts";
 import type { Run } from "../runs/run.ts";
 import { worker } from "../runs/worker-client.ts";
@@ -101,7 +101,7 @@ async function keptFolder({ id }: Run, step: number | null): Promise<FolderFiles
   const found = (await keptStudentsOf(id)).find((student) => student.step === step);
   if (found === undefined)
     throw new InputError("this browser keeps no student of the run any more", { file: id });
-  return withTokenizer(found.folder, found.kept.tokenizer ?? (await sampleTokenizer(sampleBase())));
+  return withTokenizer(found.folder, found.kept.tokenizer ?? (await sampleTokenizer(shippedBase("sample"))));
 }
 
 /** The files of a folder of the job's results, and of its tokenizer where the folder has none. */

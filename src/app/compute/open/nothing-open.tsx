@@ -1,6 +1,7 @@
 /** In place of a view while no library is open: what it would show, and the ways to open one. */
 import { opensByItself } from "../../url/library-link.ts";
 import type { View } from "../../url/place.ts";
+import { askEvidenceTest } from "../gate/run-gate.ts";
 import { useUi } from "../store.ts";
 import { LibrariesTable } from "./libraries-table.tsx";
 import { OpenButtons } from "./open-panel.tsx";
@@ -38,6 +39,11 @@ export const PURPOSES: Record<View, { title: string; shows: string }> = {
     shows:
       "Household games and shops, played in the page, and ScienceWorld, played on the worker: by hand, by the student or by the teacher, from their beginning or from any recorded decision. The state graph grows with what is played.",
   },
+  "evidence-test": {
+    title: "Does evidence help?",
+    shows:
+      "For student decisions whose optimal actions are known: how probable the teacher finds an optimal action without evidence, with the student’s hindsight, with fixed records, and with what the graph retrieves. Bars with intervals, and every decision behind them.",
+  },
   statistics: {
     title: "The figures that the paper prints",
     shows:
@@ -60,6 +66,12 @@ export function NothingOpen() {
       )}
       <LibrariesTable />
       <p>{shows}</p>
+      <p className="ask-evidence-test">
+        <button type="button" className="primary" disabled={busy} onClick={askEvidenceTest}>
+          Does evidence help?
+        </button>{" "}
+        <span className="note">Measured here and now, in a miniature world.</span>
+      </p>
       <OpenButtons primary />
       <p>
         New here?{" "}
@@ -98,6 +110,10 @@ export function NothingOpen() {
           </li>
           <li>
             <span className="key">7</span> <strong>Play</strong>: games in the page, by hand or by a model.
+          </li>
+          <li>
+            <span className="key">8</span> <strong>Evidence</strong>: how probable each context makes an
+            optimal action.
           </li>
         </ol>
       )}

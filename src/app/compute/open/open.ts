@@ -15,15 +15,16 @@ import { libraryWorker } from "../../data/library-client.ts";
 import type { LibrarySummary } from "../../data/model.ts";
 import { navigate } from "../../data/navigate.ts";
 import { libraryOf, type OpenLibrary } from "../../data/open-libraries.ts";
-import { sampleBase } from "../../data/sample-base.ts";
 import { sharedFolder } from "../../data/shared-folder.ts";
-import { type LibraryLink, SAMPLE_LINK } from "../../url/library-link.ts";
+import { shippedBase } from "../../data/shipped-base.ts";
+import { type LibraryLink, type Shipped, shippedLink, shippedName } from "../../url/library-link.ts";
 import { HOME } from "../../url/place.ts";
 import { unpackArchive } from "../clients.ts";
-import { ensureTokenizers, openModel } from "../models/models.ts";
+import { ensureTokenizers, openModel, takeShippedModels } from "../models/models.ts";
 import { openWhatIf } from "../scoring/what-if-record.ts";
 import { getUi, ROLES, setUi } from "../store.ts";
 import { takeLibrary } from "./libraries.ts";
+import { addOptimal } from "./optimal.ts";
 
 type ReadLibrary = (onProgress: (progress: OpenProgress) => void) => Promise<LibrarySummary>;
 
@@ -54,6 +55,7 @@ async function openNow(label: string, read: ReadLibrary, how: How): Promise<void
   try {
     const library = await read(Comlink.proxy(show));
     // Without a tokenizer there are no token counts; the decision says so.
+    await takeShippedModels(library.link).catch(describeFault);
     await ensureTokenizers().catch(describeFault);
     const { byLink = false, imported = null, replaces = null } = how;
     takeLibrary(library, { byLink, imported, replaces });
@@ -71,18 +73,27 @@ export function stopOpening(): void {
   if (getUi().opening !== null) void libraryWorker().stopOpening();
 }
 
-/** Opens the sample; where it is open, shows it from the start. */
-export async function openSample(byLink = false): Promise<void> {
+const OPENING: Record<Shipped, string> = {
+  sample: "Opening the sample…",
+  miniature: "Opening the miniature world…",
+};
+
+/** Opens a shipped library; where it is open, shows it from the start. */
+async function openShipped(name: Shipped, byLink: boolean): Promise<void> {
   const { libraries, opening, place } = getUi();
   if (opening !== null) return;
-  if (libraries.some(({ summary }) => summary.origin === "sample")) {
-    navigate({ ...HOME, ...SAMPLE_LINK }, place.library === null ? "replace" : "push");
+  if (libraries.some(({ summary }) => summary.link.library === name)) {
+    navigate({ ...HOME, ...shippedLink(name) }, place.library === null ? "replace" : "push");
     return;
   }
-  await open("Opening the sample…", (onProgress) => libraryWorker().openSample(sampleBase(), onProgress), {
-    byLink,
-  });
+  await open(
+    OPENING[name],
+    (onProgress) => libraryWorker().openShipped(name, shippedBase(name), onProgress),
+    { byLink },
+  );
 }
+
+export const openSample = (byLink = false): Promise<void> => openShipped("sample", byLink);
 
 /** Opens libraries behind addresses, parted by white space. */
 export async function openAddresses(text: string, byLink = false): Promise<void> {
@@ -127,7 +138,8 @@ export async function openShared(
 export function openLinked({ library, disk, addresses }: LibraryLink): Promise<void> {
   if (disk.length > 0) return openShared(disk, true);
   if (addresses.length > 0) return openAddresses(addresses.join(" "), true);
-  return library === "sample" ? openSample(true) : Promise.resolve();
+  const name = shippedName({ library });
+  return name === null ? Promise.resolve() : openShipped(name, true);
 }
 
 /** Whether a folder is a model: it has weights, or a config.json that speaks of one (others may be anybody's). */
@@ -145,7 +157,7 @@ const names = (files: readonly PathFile[]): string => {
 
 /**
  * Records make a library; folders with a config.json and weights (or a .zip of one) make models; both may come at once.
- * A what-if record is opened in the library that is open, or that comes with it. Everything else is imported, as `gcopd import` does, when no records came with it.
+ * Optimal actions are of the library that is open, or that comes with them. A what-if record is opened in the library that is open, or that comes with it. Everything else is imported, as `gcopd import` does, when no records came with it.
  */
 export async function openDropped(files: PathFile[]): Promise<void> {
   try {
@@ -159,7 +171,7 @@ export async function openDropped(files: PathFile[]): Promise<void> {
       if (await isModel(folder)) models.push(folder);
     const ofModels = new Set<FolderFile>(models.flatMap((folder) => [...folder.files.values()]));
     const rest = others.filter(({ path, file }) => !ofModels.has(file) && !/\.zip$/i.test(path));
-    const { own, folder, scores, left, whatIfs } = await ownFiles(records);
+    const { own, folder, scores, left, whatIfs, optimal } = await ownFiles(records);
     if (own.length === 0 && (scores.length > 0 || left.length > 0)) {
       throw new InputError(
         scores.length > 0
@@ -180,7 +192,7 @@ export async function openDropped(files: PathFile[]): Promise<void> {
       }
     } else if (rest.length > 0 && models.length === 0) {
       await importFiles(rest);
-    } else if (models.length === 0 && whatIfs.length === 0 && files.length > 0) {
+    } else if (models.length === 0 && whatIfs.length + optimal.length === 0 && files.length > 0) {
       throw new InputError("expected a model folder with config.json and weights in it", {
         file: names(files),
       });
@@ -196,6 +208,7 @@ export async function openDropped(files: PathFile[]): Promise<void> {
       });
     }
     for (const file of whatIfs) await openWhatIf(file);
+    for (const file of optimal) await addOptimal(file);
   } catch (error) {
     setUi({ notice: faultNotice(error) });
   }
@@ -208,6 +221,7 @@ async function ownFiles(files: readonly PathFile[]): Promise<{
   scores: File[];
   left: PathFile[];
   whatIfs: PathFile[];
+  optimal: PathFile[];
 }> {
   const byPath = new Map(files.map((each) => [each.path, each]));
   const sidecars = new Set<PathFile>();
@@ -216,6 +230,7 @@ async function ownFiles(files: readonly PathFile[]): Promise<{
   const scores: File[] = [];
   const left: PathFile[] = [];
   const whatIfs: PathFile[] = [];
+  const optimal: PathFile[] = [];
   for (const { path } of files) {
     const sidecar = byPath.get(indexFileName(path));
     if (sidecar !== undefined) sidecars.add(sidecar);
@@ -225,6 +240,7 @@ async function ownFiles(files: readonly PathFile[]): Promise<{
     const what = await firstLine(each);
     if (what === "index") left.push(each);
     else if (what === "what-if") whatIfs.push(each);
+    else if (what === "optimal") optimal.push(each);
     else if (what === "scores") scores.push(each.file);
     else {
       used.push(each);
@@ -233,7 +249,7 @@ async function ownFiles(files: readonly PathFile[]): Promise<{
     }
   }
   const folder = commonFolder(used).join("/");
-  return { own, folder: folder === "" ? null : folder, scores, left, whatIfs };
+  return { own, folder: folder === "" ? null : folder, scores, left, whatIfs, optimal };
 }
 
 /** Imports other programs' recordings. */

@@ -50,6 +50,8 @@ export interface ScoringRun {
   ): Promise<void>;
   /** Says what is being done where it is none of the above. */
   show(label: string, done: number, total: number, eta: Range | null, unit?: string): void;
+  /** One call of a model that is open, without progress of its own. */
+  together: CallTogether;
   /** Works through jobs of several sequences each, with progress over the tokens of all. */
   runJobs(
     jobs: readonly { label: string; tokens: number }[],
@@ -125,6 +127,19 @@ export async function runScoring(
       before += lengths[i]!;
     }
   };
+  const callWith =
+    (tell: (done: number) => void): CallTogether =>
+    (model, sequences, wanted) => {
+      if (api === null) throw new Error("no model was opened");
+      return wait(
+        api.score(
+          model,
+          sequences.map(({ promptIds, responseIds }, n) => ({ id: `${key} ${n}`, promptIds, responseIds })),
+          wanted,
+          Comlink.proxy((progress) => tell(progress.done)),
+        ),
+      );
+    };
   const runJobs: ScoringRun["runJobs"] = async (jobs, work) => {
     const lengths = jobs.map(({ tokens }) => tokens);
     const total = lengths.reduce((sum, n) => sum + n, 0);
@@ -134,22 +149,13 @@ export async function runScoring(
       const tell = (done: number): void =>
         show(label, before + done, total, remaining(lengths, i, (performance.now() - began) / 1000));
       tell(0);
-      await work(i, (model, sequences, wanted) =>
-        wait(
-          api!.score(
-            model,
-            sequences.map(({ promptIds, responseIds }, n) => ({ id: `${key} ${n}`, promptIds, responseIds })),
-            wanted,
-            Comlink.proxy((progress) => tell(progress.done)),
-          ),
-        ),
-      );
+      await work(i, callWith(tell));
       before += tokens;
     }
   };
   try {
     show("Getting ready", 0, 0, null);
-    await work({ key, open, openOther, wait, score, show, runJobs });
+    await work({ key, open, openOther, wait, score, show, together: callWith(() => {}), runJobs });
     if (isLatest()) setUi({ scoring: { status: "idle" } });
   } catch (error) {
     if (!isLatest()) return;

@@ -275,7 +275,7 @@ function workerPaths(
   const paths: Record<string, FilePaths> = {};
   if (data === "files") {
     for (const key of ["library", "episodes"] as const) if (typed(key) !== "") paths[key] = typed(key);
-  } else if (library?.origin === "sample" && sample !== null) {
+  } else if (library?.link.library === "sample" && sample !== null) {
     paths.library = sample.library;
     paths.episodes = sample.episodes;
   } else if (onDisk !== null) {

@@ -33,7 +33,7 @@ export function withoutCommonFolder(entries: readonly NamedBlob[]): { folder: st
   };
 }
 
-export type LinesKind = "records" | "index" | "scores" | "what-if" | "foreign";
+export type LinesKind = "records" | "index" | "scores" | "optimal" | "what-if" | "foreign";
 
 /** True for what looks like records and not like a part of a model. */
 export function isRecordFile({ path }: { path: string }): boolean {
@@ -41,7 +41,7 @@ export function isRecordFile({ path }: { path: string }): boolean {
 }
 
 /**
- * What a file of lines is, by the first of them: lists of recorded scores, an index, a what-if, records of ours, or
+ * What a file of lines is, by the first of them: lists of recorded scores, optimal actions, an index, a what-if, records of ours, or
  * another program's. What cannot be read counts as records: whoever reads all of it says what is wrong with it.
  */
 export async function firstLine({ path, file }: NamedBlob): Promise<LinesKind> {
@@ -58,7 +58,8 @@ export async function linesKind(chunks: AsyncIterable<Uint8Array>, path: string)
         if (isWhatIfRecord(value)) return "what-if";
         return value.format === INDEX_FORMAT ? "index" : "records";
       }
-      return detectKind(value) === "score-output" ? "scores" : "foreign";
+      const kind = detectKind(value);
+      return kind === "score-output" ? "scores" : kind === "optimal" ? "optimal" : "foreign";
     }
   } catch {
     // See above.

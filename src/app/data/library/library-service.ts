@@ -5,6 +5,7 @@
  */
 import { customEnvironmentNote, isCustomEnvironment } from "../../../core/environment/environment.ts";
 import { InputError } from "../../../core/errors.ts";
+import { type GateDecision, type GateSummary, summarizeGate } from "../../../core/gate/index.ts";
 import type { UnreadableRecord } from "../../../core/record/unreadable.ts";
 import { CONTROLS, type Selection, type SourceSelection } from "../../../core/retrieval/selection.ts";
 import {
@@ -32,6 +33,7 @@ import {
   type ImportChoice,
 } from "./gather-library.ts";
 import { type KeptTask, KeptTasks } from "./kept-tasks.ts";
+import { type KnownOptimal, readOptimal } from "./known-optimal.ts";
 import { countAll, type OnProgress, throttled } from "./opening.ts";
 import type { RecordLibrary } from "./record-library.ts";
 import type { RecordedScores } from "./recorded-scores.ts";
@@ -48,6 +50,8 @@ interface Opened {
   id: string;
   records: RecordLibrary;
   scores: RecordedScores;
+  /** Null where none are known. */
+  optimal: KnownOptimal | null;
   /** Null where all columns were counted on opening. */
   counter: ColumnCounter | null;
 }
@@ -141,7 +145,7 @@ export class LibraryService extends TaskQuestions {
     this.#made += 1;
     const id = `library-${this.#made}`;
     const counter = small ? null : new ColumnCounter(records, (batch) => this.#onColumns(id, batch));
-    this.#open.set(id, { id, records, scores, counter });
+    this.#open.set(id, { id, records, scores, optimal: null, counter });
     const environments = new Set(records.tasks.map(({ environment }) => environment));
     return {
       id,
@@ -159,6 +163,27 @@ export class LibraryService extends TaskQuestions {
       recordedScores: scores.count,
       environmentNotes: [...environments].filter(isCustomEnvironment).map(customEnvironmentNote),
     };
+  }
+
+  /**
+   * Takes the optimal actions of a library's decisions, in the place of those that it had.
+   *
+   * @throws InputError for a file that is none, and for a line that names no decision of the library
+   */
+  async addOptimal(library: string, file: string, blob: Blob): Promise<KnownOptimal> {
+    const opened = this.#of(library);
+    opened.optimal = await readOptimal(blob, file, opened.records);
+    return opened.optimal;
+  }
+
+  /** Decisions of a library whose optimal actions are known; null where no file said so. */
+  optimal(library: string): KnownOptimal | null {
+    return this.#of(library).optimal;
+  }
+
+  /** Figures of scored decisions: the intervals take their time. */
+  gateSummary(decisions: readonly GateDecision[], seed: number): GateSummary {
+    return summarizeGate(decisions, seed);
   }
 
   /** Counting goes on for this one, and stands still for the others. */

@@ -2,13 +2,13 @@
 import "../../base/without-eval.ts";
 import * as Comlink from "comlink";
 import { installErrorTransfer } from "../../base/worker/transfer.ts";
-import { SAMPLE_LINK } from "../../url/library-link.ts";
+import { type Shipped, shippedLink } from "../../url/library-link.ts";
 import { addressName } from "../files/http-reader.ts";
 import { type SharedSource, sharedAddress, withToken } from "../files/shared-files.ts";
 import type { LibrarySummary } from "../model.ts";
 import { LibraryService } from "./library-service.ts";
 import type { OpenProgress } from "./opening.ts";
-import { readSampleManifest, sampleFile } from "./sample.ts";
+import { getBlob, readSampleManifest, sampleFile } from "./sample.ts";
 
 installErrorTransfer();
 
@@ -25,11 +25,14 @@ export interface OwnFiles {
 
 /** The service, with the ways in which the page gives it files. */
 class LibraryWorker extends LibraryService {
-  /** Opens the sample that is served beside the page. `base` ends with a slash. */
-  async openSample(base: string, onProgress: OnProgress): Promise<LibrarySummary> {
-    const manifest = await readSampleManifest(base);
-    const inputs = [await sampleFile(base, manifest.sources), await sampleFile(base, manifest.episodes)];
-    return this.open(inputs, [], { title: manifest.title, origin: "sample", link: SAMPLE_LINK }, onProgress);
+  /** Opens a library that is served beside the page, with the optimal actions that it has. `base` ends with a slash. */
+  async openShipped(name: Shipped, base: string, onProgress: OnProgress): Promise<LibrarySummary> {
+    const { title, sources, episodes, optimal } = await readSampleManifest(base);
+    const inputs = [await sampleFile(base, sources), await sampleFile(base, episodes)];
+    const about = { title, origin: "sample", link: shippedLink(name) } as const;
+    const library = await this.open(inputs, [], about, onProgress);
+    if (optimal !== undefined) await this.addOptimal(library.id, optimal, await getBlob(base, optimal));
+    return library;
   }
 
   openFiles({ records, folder, scores }: OwnFiles, onProgress: OnProgress): Promise<LibrarySummary> {

@@ -103,6 +103,15 @@ export class RecordLibrary {
     return found;
   }
 
+  /** Task and number of decisions of each episode, by its id. */
+  episodePlaces(): Map<string, TaskName & { decisions: number }> {
+    const found = new Map<string, TaskName & { decisions: number }>();
+    for (const { library } of this.files)
+      for (const { environment, task, episodes } of library.tasks)
+        for (const { id, decisions } of episodes) found.set(id, { environment, task, decisions });
+    return found;
+  }
+
   /** File and line of an episode; undefined where there is none with that name. */
   placeOfEpisode(id: string): string | undefined {
     for (const { name, library } of this.files) {

@@ -1,4 +1,4 @@
-/** The sample that lies beside the page: what it consists of, and its files. */
+/** A library that lies beside the page (the sample, the miniature world): what it consists of, and its files. */
 import { z } from "zod";
 import { InputError } from "../../../core/errors.ts";
 import type { TokenizerTexts } from "../../../text/index.ts";
@@ -12,7 +12,8 @@ const manifestSchema = z.looseObject({
   tokenizer: z.string(),
   teacher: z.string(),
   student: z.string(),
-  kept_out_tasks: z.array(z.string()),
+  /** Lines of optimal actions, where they are known. */
+  optimal: z.string().optional(),
 });
 
 export type SampleManifest = z.infer<typeof manifestSchema>;
@@ -30,23 +31,23 @@ async function get(url: string, name: string): Promise<Response> {
 
 /** `base` ends with a slash. */
 export async function readSampleManifest(base: string): Promise<SampleManifest> {
-  const name = "sample/manifest.json";
+  const name = `${base.split("/").at(-2)}/manifest.json`;
   const response = await get(`${base}manifest.json`, name);
   const parsed = manifestSchema.safeParse(await response.json().catch(() => null));
-  if (!parsed.success) throw new InputError("this is not the manifest of a sample", { file: name });
+  if (!parsed.success) throw new InputError("this is not the manifest of a shipped library", { file: name });
   return parsed.data;
 }
 
-/** A file of records of the sample: a few hundred kilobytes, fetched whole. */
+/** A file of records: a few hundred kilobytes, fetched whole. */
 export async function sampleFile(base: string, path: string): Promise<RecordInput> {
   return { kind: "blob", name: path, blob: await getBlob(base, path) };
 }
 
-async function getBlob(base: string, path: string): Promise<Blob> {
+export async function getBlob(base: string, path: string): Promise<Blob> {
   return (await get(`${base}${path}`, path)).blob();
 }
 
-/** The sample's model of a role. */
+/** Its model of a role. */
 export async function sampleModel(base: string, role: "teacher" | "student"): Promise<FolderFiles> {
   const folder = (await readSampleManifest(base))[role];
   const names = ["config.json", "model.safetensors"];

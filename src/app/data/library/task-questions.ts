@@ -4,11 +4,17 @@
  */
 import { InputError } from "../../../core/errors.ts";
 import type { EvidencePart, WhatIf } from "../../../core/evidence/index.ts";
+import { type GateCase, type GateContext, gateCase } from "../../../core/gate/index.ts";
 import { Lru } from "../../../core/lru.ts";
 import { type Episode, hasPrompt, type Source, type SourceDecision } from "../../../core/record/schema.ts";
 import { type Pin, type PinKind, retrieve, retrieveEpisode } from "../../../core/retrieval/index.ts";
 import type { Selection, SourceSelection } from "../../../core/retrieval/selection.ts";
-import type { ResponseOptions, TokenizerHashes, TokenizerTexts } from "../../../text/index.ts";
+import {
+  type ResponseOptions,
+  type TokenizerHashes,
+  type TokenizerTexts,
+  textCodec,
+} from "../../../text/index.ts";
 import { describeFault } from "../../base/faults.ts";
 import type { ComparedVisit } from "../../url/place.ts";
 import type {
@@ -27,6 +33,7 @@ import type {
 import { compareVisits } from "./compare-visits.ts";
 import { evidenceDiff } from "./evidence-diff.ts";
 import type { KeptTask } from "./kept-tasks.ts";
+import type { OptimalDecision } from "./known-optimal.ts";
 import { OpenTokenizers, type Writer } from "./open-tokenizers.ts";
 import { playedTask } from "./played-task.ts";
 import type { TaskRecords } from "./record-library.ts";
@@ -169,6 +176,18 @@ export abstract class TaskQuestions {
     const pair = (await this.#context(ref, episodeId, decision, selection, asked)).pair();
     const byTeacher = (asked.by ?? "teacher") === "teacher";
     return { ...pair, studentProblem: byTeacher ? this.tokenizers.studentProblem(pair) : null };
+  }
+
+  /** One decision whose optimal actions are known, ready to be scored by the teacher under each of some contexts. */
+  async gateCase(
+    { episode: id, decision, optimal, ...ref }: TaskRef & OptimalDecision,
+    selection: SourceSelection,
+    contexts: readonly GateContext[],
+  ): Promise<GateCase> {
+    const { records, prepared } = await this.kept(ref, selection);
+    const { tokenizer, episode } = this.#readBy("teacher", findEpisode(records, id), decision, true);
+    if (tokenizer === null) throw new InputError("no tokenizer is open");
+    return gateCase(prepared, episode, { decision, optimal: [...optimal] }, textCodec(tokenizer), contexts);
   }
 
   /** One decision under a selection, as one model reads it: the same one again while its task is kept. */

@@ -12,6 +12,7 @@ const TEST_IDS: Record<ScoringJob, string> = {
   changes: "scoring-changes",
   actions: "asking-teacher",
   references: "scoring-references",
+  gate: "scoring-gate",
 };
 
 /** How far a running job is, with the button that ends it; null while none of that kind runs. */

@@ -1,12 +1,14 @@
 /** Actions that lead to another view, task or decision. */
 
-import { type Action, aDecisionFurther, aLibrary, needs } from "../../compute/action.ts";
+import { type Action, aDecisionFurther, aLibrary, needs, noModelAtWork } from "../../compute/action.ts";
+import { askEvidenceTest } from "../../compute/gate/run-gate.ts";
 import { scoredTasks } from "../../compute/scoring/scored-tasks.ts";
 import { getUi, type UiState } from "../../compute/store.ts";
 import { chooseVisit, visitMeant } from "../../data/compared-visits.ts";
 import { visibleTasks, wholeColumns } from "../../data/library/sort-tasks.ts";
 import { goHome, goToDecision, goToTask, navigate } from "../../data/navigate.ts";
 import { shownColumns } from "../../data/open-libraries.ts";
+import { aScoredFurther, goToScoredFurther } from "../../features/evidence-test/step-decisions.ts";
 import type { Place, View } from "../../url/place.ts";
 import { selectionOf } from "../../url/what-if.ts";
 
@@ -18,6 +20,7 @@ export const VIEW_TITLES: Record<View, string> = {
   statistics: "Statistics",
   runs: "Runs",
   play: "Play",
+  "evidence-test": "Evidence",
 };
 
 function view(name: View, keys: readonly string[], words: string): Action {
@@ -31,8 +34,12 @@ function further(by: 1 | -1, key: string): Action {
     title: by > 0 ? "Next decision" : "Previous decision",
     group: "Step",
     keys: [key],
-    blocked: aDecisionFurther(by),
-    run: () => goToDecision(getUi().place.decision + by),
+    blocked: (ui) => (ui.place.view === "evidence-test" ? aScoredFurther(by) : aDecisionFurther(by))(ui),
+    run: () => {
+      const { place } = getUi();
+      if (place.view === "evidence-test") goToScoredFurther(by);
+      else goToDecision(place.decision + by);
+    },
   };
 }
 
@@ -77,6 +84,15 @@ export const GO: readonly Action[] = [
   view("statistics", ["5"], "coverage paper figures"),
   view("runs", ["6"], "training curves compare jobs worker"),
   view("play", ["7"], "game live environment episode alfworld webshop hand"),
+  view("evidence-test", ["8"], "gate optimal action evidence helps contexts"),
+  {
+    id: "does-evidence-help",
+    title: "Does evidence help?",
+    group: "Go to",
+    words: "gate miniature world test optimal",
+    blocked: noModelAtWork,
+    run: askEvidenceTest,
+  },
   { id: "home", title: "Library, from the start", group: "Go to", words: "reset clear", run: goHome },
   further(1, "j"),
   further(-1, "k"),

@@ -10,7 +10,7 @@ import { STEPS } from "./steps.ts";
 /** Opens the sample if it is not open, and begins. Other libraries stay open beside it. */
 export async function startTour(): Promise<void> {
   useTour.setState({ asked: false });
-  const open = (): boolean => getUi().libraries.some(({ summary }) => summary.origin === "sample");
+  const open = (): boolean => getUi().libraries.some(({ summary }) => summary.link.library === "sample");
   if (!open()) await openSample();
   if (open()) goToStep(0);
 }

@@ -1,0 +1,180 @@
+/** "Does evidence help?": one press from the start page, figures that fill in, decisions one at a time, and files. */
+import { readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { gzipSync } from "node:zlib";
+import AxeBuilder from "@axe-core/playwright";
+import { holdAt } from "./compute-worker.ts";
+import { dropFiles, EPISODES, jsonLines, OWN_FILES, SOURCES, TASK, upload } from "./own-files.ts";
+import { expect, type Page, test, visit } from "./site.ts";
+import { MODEL_TIME } from "./throttle.ts";
+
+const SAMPLE = resolve(import.meta.dirname, "../public/sample");
+
+/** Three episodes of the small library: intervals are over episodes. */
+const PLAYED = [0, 1, 2].map((n) => ({ ...EPISODES[0]!, episode: `own#${n}` }));
+const OPTIMAL = PLAYED.flatMap(({ task, episode, decisions }) =>
+  decisions.map((_, decision) => ({
+    task,
+    episode,
+    decision,
+    optimal: [decision === 0 ? "go to kitchen" : "activate stove"],
+  })),
+);
+
+/** A miniature world of the small library, with the sample's models. */
+async function serveMiniature(page: Page): Promise<void> {
+  const manifest = {
+    title: "A small world",
+    sources: "sources.jsonl.gz",
+    episodes: "episodes.jsonl.gz",
+    optimal: "optimal.jsonl.gz",
+    tokenizer: "tokenizer",
+    teacher: "teacher",
+    student: "student",
+  };
+  const files: Record<string, Buffer> = {
+    "manifest.json": Buffer.from(JSON.stringify(manifest)),
+    "sources.jsonl.gz": gzipSync(jsonLines(SOURCES)),
+    "episodes.jsonl.gz": gzipSync(jsonLines(PLAYED)),
+    "optimal.jsonl.gz": gzipSync(jsonLines(OPTIMAL)),
+  };
+  await page.context().route("**/miniature/**", async (route) => {
+    const name = new URL(route.request().url()).pathname.split("/miniature/")[1]!;
+    await route.fulfill({ body: files[name] ?? (await readFile(join(SAMPLE, name))) });
+  });
+}
+
+const steps = (page: Page) => page.getByTestId("gate-decision");
+const shownDecision = (page: Page) => steps(page).getByRole("link", { name: /^Decision \d+ of own#/ });
+
+async function allScored(page: Page): Promise<void> {
+  await expect(page.getByTestId("gate-count")).toHaveText(`n = ${OPTIMAL.length} of ${OPTIMAL.length}`, {
+    timeout: MODEL_TIME,
+  });
+  await expect(page.getByRole("button", { name: "All scored" })).toBeVisible();
+}
+
+test("one press: the answer, bars with intervals, every decision, and the files", async ({ page }) => {
+  await serveMiniature(page);
+  await visit(page);
+  await page.getByRole("button", { name: "Does evidence help?" }).click();
+  await expect(page).toHaveURL(/#\/evidence-test\?library=miniature/);
+  await allScored(page);
+  await expect(page.getByTestId("gate-answer")).toHaveText(
+    /^(Yes|No|Not told apart)\. The teacher’s probability of an optimal action is .* with full graph and .* with no evidence/,
+  );
+  const chart = page.getByRole("img", { name: /^Probability of an optimal action/ });
+  await expect(chart).toHaveAccessibleName(
+    /no evidence: .* \[.*hindsight only: .*minimum prefix: .*success only: .*full graph: 0\.\d{3} \[/,
+  );
+  const separations = page.getByTestId("gate-separations");
+  await expect(separations.getByRole("listitem")).toHaveCount(10);
+
+  const saved = async (name: string) => {
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name, exact: true }).click(),
+    ]);
+    return readFile(await download.path(), "utf8");
+  };
+  const report = JSON.parse(await saved("Save as JSON"));
+  expect(report).toMatchObject({ format: "gcopd.gate.v1", decisions: OPTIMAL.length, episodes: 3, seed: 0 });
+  const csv = (await saved("Save as CSV")).trim().split("\r\n").slice(1);
+  expect(csv).toHaveLength(5 * OPTIMAL.length);
+  for (const { context, mean } of report.contexts) {
+    const of = csv.map((line) => line.split(",")).filter((cells) => cells[4] === context);
+    const values = of.map((cells) => Number(cells[6]));
+    expect(values.reduce((sum, value) => sum + value, 0) / values.length).toBeCloseTo(mean, 12);
+    if (mean >= 0.0005) await expect(chart).toHaveAccessibleName(new RegExp(`: ${mean.toFixed(3)} \\[`));
+  }
+
+  await expect(steps(page).getByText(`1 of ${OPTIMAL.length}`)).toBeVisible();
+  const before = await shownDecision(page).textContent();
+  await page.keyboard.press("j");
+  await expect(steps(page).getByText(`2 of ${OPTIMAL.length}`)).toBeVisible();
+  await expect(shownDecision(page)).not.toHaveText(before!);
+  await page.keyboard.press("k");
+  await expect(shownDecision(page)).toHaveText(before!);
+  const table = steps(page).getByRole("table");
+  await expect(table.getByRole("row")).toHaveCount(6);
+  await page.getByLabel("Order").selectOption("helped");
+  await expect(page).toHaveURL(/episode=own/);
+
+  const at = Number(/Decision (\d+)/.exec((await shownDecision(page).textContent())!)![1]);
+  await shownDecision(page).click();
+  await expect(page).toHaveURL(/#\/task\//);
+  await expect(page.getByRole("heading", { name: `Decision ${at}`, exact: true })).toBeVisible();
+});
+
+test("accessible and within its width, in both themes and at 800 px", async ({ page }) => {
+  await serveMiniature(page);
+  await visit(page);
+  await page.getByRole("button", { name: "Does evidence help?" }).click();
+  await allScored(page);
+  for (const [theme, width] of [
+    ["light", 1280],
+    ["dark", 800],
+    // 1280 px at 200 %.
+    ["light", 640],
+  ] as const) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.emulateMedia({ colorScheme: theme });
+    await expect(page.locator("html")).toHaveAttribute("data-theme", theme);
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    const found = violations.flatMap(({ id, nodes }) =>
+      nodes.map((node) => `${id}: ${node.target.join(" ")}`),
+    );
+    expect.soft(found, `${theme}, ${width} px`).toEqual([]);
+    const over = await page.locator("main").evaluate((main) => main.scrollWidth - main.clientWidth);
+    expect.soft(over, `${theme}, ${width} px: nothing beside the view`).toBeLessThanOrEqual(0);
+  }
+});
+
+test("stopped, it keeps its figures and goes on from them", async ({ page }) => {
+  await serveMiniature(page);
+  const count = page.getByTestId("gate-count");
+  await page.goto("about:blank");
+  await holdAt(page, { at: { call: "score" }, occurrence: 2 });
+  await page.goto("./");
+  await page.getByRole("button", { name: "Does evidence help?" }).click();
+  await expect(count).toHaveText(`n = 1 of ${OPTIMAL.length}`, { timeout: MODEL_TIME });
+  await expect(page.getByTestId("gate-answer")).toContainText("Not known yet.");
+  const first = await shownDecision(page).textContent();
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  const goOn = page.getByRole("button", { name: "Continue" });
+  await expect(goOn).toBeEnabled();
+  await expect(count).toHaveText(`n = 1 of ${OPTIMAL.length}`);
+  await goOn.click();
+  await allScored(page);
+  await expect(shownDecision(page)).toHaveText(first!);
+  await expect(page.getByTestId("gate-separations")).toContainText("Told apart");
+
+  // Other sources are a test of their own, and those before are not shown for them.
+  await page.getByLabel("Sources per task").selectOption("K = 1");
+  await expect(page).toHaveURL(/sources=1/);
+  await expect(count).toHaveCount(0);
+  await expect(page.getByRole("button", { name: "Score decisions" })).toBeEnabled();
+});
+
+test("a library of one's own: without optimal actions, with them, and over fewer contexts", async ({
+  page,
+}) => {
+  await visit(page);
+  await dropFiles(page, OWN_FILES);
+  await expect(page.getByRole("button", { name: TASK })).toBeVisible();
+  await page.keyboard.press("8");
+  await expect(page.getByText("nobody has said them for this library")).toBeVisible();
+  const lines = [{ task: TASK, episode: "own#0", decision: 0, optimal: ["go to kitchen"] }];
+  await dropFiles(page, [upload("wrong.jsonl", jsonLines([{ ...lines[0], decision: 99 }]))]);
+  await expect(page.getByTestId("notice")).toContainText("wrong.jsonl, line 1, decision:");
+  await dropFiles(page, [upload("optimal.jsonl", jsonLines(lines))]);
+  await expect(page.getByTestId("notice")).toContainText("The optimal actions of 1 decision are known now");
+  await page.getByText("5 of 5 contexts").click();
+  for (const name of ["hindsight only", "minimum prefix", "success only"])
+    await page.getByRole("checkbox", { name }).uncheck();
+  await page.getByRole("button", { name: "Score decisions" }).click();
+  await expect(page.getByTestId("gate-count")).toHaveText("n = 1 of 1", { timeout: MODEL_TIME });
+  // One episode has no interval, and nothing is told apart.
+  await expect(page.getByTestId("gate-answer")).toContainText("an interval needs two episodes");
+  await expect(page.getByTestId("gate-separations").getByRole("listitem")).toHaveCount(1);
+});

@@ -1,0 +1,170 @@
+/**
+ * Scores decisions with known optimal actions under each context, at random over all of them, and shows the figures as
+ * they arrive. Stopped, it goes on where it was.
+ */
+import { InputError } from "../../../core/errors.ts";
+import { type GateCase, type GateDecision, gateDecision, gateOrder } from "../../../core/gate/index.ts";
+import type { SourceSelection } from "../../../core/retrieval/selection.ts";
+import { remaining } from "../../base/eta.ts";
+import { describeFault } from "../../base/faults.ts";
+import type { OptimalDecision } from "../../data/library/known-optimal.ts";
+import { libraryWorker } from "../../data/library-client.ts";
+import { navigate } from "../../data/navigate.ts";
+import { shippedLink } from "../../url/library-link.ts";
+import { HOME, type Place } from "../../url/place.ts";
+import { requirePlan } from "../models/memory.ts";
+import { computeWorker, takeShippedModels } from "../models/models.ts";
+import { useOptimal } from "../open/optimal.ts";
+import { planScoring } from "../scoring/score.ts";
+import { runScoring, type ScoringRun } from "../scoring/scoring-run.ts";
+import { getUi } from "../store.ts";
+import { type Gate, type LeftOut, useGate } from "./gate-store.ts";
+
+/** The key of the job in the store's `scoring`: of no decision. */
+export const GATE_KEY = "gate";
+
+/** A pass of this many milliseconds is long enough to be worth its overhead, and short enough to be watched. */
+const PASS_MS = 300;
+const MOST_TOGETHER = 16;
+
+/** Milliseconds between two drawings of the figures: each takes thousands of resamples. */
+const SUMMARY_MS = 700;
+
+/** The sources that take part, as the address has them. */
+export function gateSelection({
+  budget,
+  augmentation,
+}: Pick<Place, "budget" | "augmentation">): SourceSelection {
+  return {
+    ...(budget === null ? {} : { sourcesPerTask: budget }),
+    ...(augmentation ? {} : { augmentation }),
+  };
+}
+
+/** One press: the miniature world opens, and its test begins. */
+export function askEvidenceTest(): void {
+  useGate.setState({ wanted: true });
+  navigate({ ...HOME, ...shippedLink("miniature"), view: "evidence-test" }, "push");
+}
+
+/** Results that the present setting goes on from; null where it has none. */
+export function presentGate(
+  gate: Gate | null,
+  library: string | null,
+  asked: { selection: SourceSelection; seed: number; contexts: Gate["contexts"] },
+): Gate | null {
+  if (gate === null || gate.library !== library) return null;
+  const key = ({ selection, seed, contexts }: typeof asked) => JSON.stringify([selection, seed, contexts]);
+  return key(gate) === key(asked) ? gate : null;
+}
+
+/** Scores on from what is there, up to the limit. */
+export async function scoreGate(): Promise<void> {
+  const { library, place } = getUi();
+  const { limit, seed, contexts, gate } = useGate.getState();
+  useGate.setState({ wanted: false });
+  if (library === null) return;
+  const known = useOptimal.getState()[library.id];
+  if (known == null) return;
+  await takeShippedModels(library.link);
+  const selection = gateSelection(place);
+  const before = presentGate(gate, library.id, { selection, seed, contexts });
+  await runScoring("gate", GATE_KEY, async (run) => {
+    await run.open("teacher");
+    const teacher = getUi().models.teacher?.info;
+    if (teacher === undefined) throw new Error("the teacher is not open any more");
+    const same =
+      before !== null && JSON.stringify(before.teacher) === JSON.stringify(teacher) ? before : null;
+    const order = gateOrder(known.decisions, seed, limit ?? undefined);
+    const fixed = {
+      ...{ library: library.id, selection, contexts, seed, teacher },
+      ...{ optimal: known.file, known: known.decisions.length },
+    };
+    const decisions = [...(same?.decisions ?? [])];
+    const leftOut = [...(same?.leftOut ?? [])];
+    const tell = async (looked: number): Promise<void> => {
+      const summary = await run.wait(libraryWorker().gateSummary(decisions, seed));
+      useGate.setState({
+        gate: { ...fixed, looked, decisions: [...decisions], leftOut: [...leftOut], summary },
+      });
+    };
+    const prepare = (each: OptimalDecision): Promise<GateCase | LeftOut> =>
+      libraryWorker()
+        .gateCase({ ...each, library: library.id }, selection, contexts)
+        .catch((error: unknown) => {
+          const { episode, decision } = each;
+          return { episode, decision, reason: describeFault(error) };
+        });
+    const plan = new Plan(run);
+    const began = performance.now();
+    const from = same?.looked ?? 0;
+    let told = Number.NEGATIVE_INFINITY;
+    let together = 1;
+    let next = prepareSome(from);
+    for (let at = from; at < order.length; ) {
+      const some = await run.wait(next);
+      at += some.length;
+      next = prepareSome(at);
+      const cases: GateCase[] = [];
+      for (const each of some) "reason" in each ? leftOut.push(each) : cases.push(each);
+      const passBegan = performance.now();
+      decisions.push(...(await scoreCases(run, plan, cases)));
+      const took = performance.now() - passBegan;
+      together = took < PASS_MS ? Math.min(MOST_TOGETHER, 2 * together) : took > 2 * PASS_MS ? 1 : together;
+      const each = order.slice(from).map(() => 1);
+      const eta = remaining(each, at - from, (performance.now() - began) / 1000);
+      run.show("Scoring decisions", at, order.length, eta, "decisions");
+      if (at < order.length && performance.now() - told < SUMMARY_MS) continue;
+      await tell(at);
+      told = performance.now();
+    }
+    if (decisions.length === 0 && leftOut.length > 0)
+      throw new InputError(`no decision can be scored: ${leftOut[0]!.reason}`);
+
+    /** Made ready while the device is at the ones before. */
+    function prepareSome(at: number): Promise<(GateCase | LeftOut)[]> {
+      return Promise.all(order.slice(at, at + together).map(prepare));
+    }
+  });
+}
+
+/** Passes that are planned for the longest sequence so far, with some room: most cases need no plan of their own. */
+class Plan {
+  readonly #run: ScoringRun;
+  #sequence = 0;
+  #response = 0;
+
+  constructor(run: ScoringRun) {
+    this.#run = run;
+  }
+
+  async cover(cases: readonly GateCase[]): Promise<void> {
+    const all = cases.flatMap(({ requests }) => requests);
+    const prompt = Math.max(...all.map(({ promptIds }) => promptIds.length));
+    const response = Math.max(...all.map(({ responseIds }) => responseIds.length));
+    if (prompt <= this.#sequence && response <= this.#response) return;
+    this.#sequence = Math.max(this.#sequence, Math.ceil(1.25 * prompt));
+    this.#response = Math.max(this.#response, 2 * response);
+    const lengths = { vanilla: 0, graph: this.#sequence, response: this.#response };
+    const { wait } = this.#run;
+    const passes = await wait(requirePlan("score", () => planScoring(lengths, { student: false })));
+    await wait((await computeWorker()).api.takePasses(passes));
+  }
+}
+
+async function scoreCases(run: ScoringRun, plan: Plan, cases: readonly GateCase[]): Promise<GateDecision[]> {
+  if (cases.length === 0) return [];
+  await plan.cover(cases);
+  // In one call: what the contexts of a decision share is computed once.
+  const results = await run.together(
+    "teacher",
+    cases.flatMap(({ requests }) => requests),
+    {},
+  );
+  let at = 0;
+  return cases.map((each) => {
+    const of = results.slice(at, at + each.requests.length);
+    at += each.requests.length;
+    return gateDecision(each, of);
+  });
+}

@@ -1,0 +1,108 @@
+/** What the evidence test is asked for: how many decisions, which sources, which contexts; and its start and stop. */
+import { GATE_CONTEXTS } from "../../../core/gate/index.ts";
+import { SOURCE_BUDGETS } from "../../../core/retrieval/selection.ts";
+import { formatRange } from "../../base/eta.ts";
+import { isModelAtWork } from "../../compute/computing.ts";
+import { GATE_LIMITS, type Gate, useGate } from "../../compute/gate/gate-store.ts";
+import { scoreGate } from "../../compute/gate/run-gate.ts";
+import { cancelScoring } from "../../compute/scoring/score.ts";
+import { useUi } from "../../compute/store.ts";
+import { navigate } from "../../data/navigate.ts";
+import { parseBudget } from "../../url/what-if.ts";
+import { CONTEXT_TITLES } from "./gate-words.ts";
+
+const number = (value: number): string => value.toLocaleString("en");
+
+/** `known`: decisions with optimal actions. `here`: the results of this setting, as far as there are any. */
+export function GateControls({ known, here }: { known: number; here: Gate | null }) {
+  const { limit, contexts } = useGate();
+  const budget = useUi((ui) => ui.place.budget);
+  const augmentation = useUi((ui) => ui.place.augmentation);
+  const busy = useUi(isModelAtWork);
+  const scoring = useUi((ui) => ui.scoring);
+  const running = scoring.status === "running" && scoring.job === "gate";
+  const wanted = Math.min(limit ?? known, known);
+  const looked = here?.looked ?? 0;
+  const toggle = (context: (typeof GATE_CONTEXTS)[number]): void => {
+    const next = GATE_CONTEXTS.filter((each) => contexts.includes(each) !== (each === context));
+    // A difference needs two.
+    if (next.length >= 2) useGate.setState({ contexts: next });
+  };
+  return (
+    <div className="gate-controls">
+      {running ? (
+        <button type="button" onClick={() => void cancelScoring()}>
+          Stop
+        </button>
+      ) : (
+        <button
+          type="button"
+          className="primary"
+          disabled={busy || looked >= wanted}
+          onClick={() => void scoreGate()}
+        >
+          {looked === 0 ? "Score decisions" : looked >= wanted ? "All scored" : "Continue"}
+        </button>
+      )}
+      <span className="gate-progress" role="status">
+        {running && `${scoring.label}${scoring.total > 0 ? `, ${scoring.done} of ${scoring.total}` : ""}`}
+        {running && scoring.eta !== null && `, ${formatRange(scoring.eta)} left`}
+        {scoring.status === "cancelling" && scoring.job === "gate" && "Stopping…"}
+      </span>
+      <label>
+        Decisions{" "}
+        <select
+          value={limit ?? "all"}
+          disabled={running}
+          onChange={({ target }) =>
+            useGate.setState({ limit: GATE_LIMITS.find((each) => String(each) === target.value) ?? null })
+          }
+        >
+          {GATE_LIMITS.filter((each) => each === null || each < known).map((each) => (
+            <option key={each ?? "all"} value={each ?? "all"}>
+              {each === null ? `all ${number(known)}` : number(each)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Sources per task{" "}
+        <select
+          value={budget ?? "all"}
+          disabled={running}
+          onChange={({ target }) => navigate({ budget: parseBudget(target.value) })}
+        >
+          <option value="all">all</option>
+          {SOURCE_BUDGETS.map((k) => (
+            <option key={k} value={k}>
+              K = {k}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        <input
+          type="checkbox"
+          checked={augmentation}
+          disabled={running}
+          onChange={({ target }) => navigate({ augmentation: target.checked })}
+        />{" "}
+        planner and oracle records
+      </label>
+      <details className="gate-contexts">
+        <summary>
+          {contexts.length} of {GATE_CONTEXTS.length} contexts
+        </summary>
+        <fieldset disabled={running}>
+          <legend className="hidden-visually">Contexts</legend>
+          {GATE_CONTEXTS.map((context) => (
+            <label key={context}>
+              <input type="checkbox" checked={contexts.includes(context)} onChange={() => toggle(context)} />{" "}
+              {CONTEXT_TITLES[context]}
+            </label>
+          ))}
+        </fieldset>
+      </details>
+    </div>
+  );
+}
