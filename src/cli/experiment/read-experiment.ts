@@ -10,9 +10,11 @@ import {
   namedFiles,
   taskPlace,
 } from "../../core/loop/index.ts";
-import { METHOD_IDS } from "../../core/method/method.ts";
+import { METHOD_IDS, methodSchema } from "../../core/method/index.ts";
 import { isOneOf } from "../../core/one-of.ts";
+import { parseObject } from "../../formats/read.ts";
 import { absoluteFrom, absoluteModel, readConfigFile } from "../config-file.ts";
+import { readText } from "../io.ts";
 import { resolvedEnvironment, withPlace } from "../live/read-play-config.ts";
 
 /** An experiment with its paths taken from the folder of its file, and its method files read. */
@@ -65,20 +67,37 @@ async function readMethods(
 ): Promise<MethodEntry[]> {
   const entries: MethodEntry[] = [];
   for (const method of methods) {
-    if (typeof method !== "string") entries.push(method);
+    if (typeof method !== "string") entries.push(await withMethod(method, file));
     else if (isOneOf(METHOD_IDS, method)) entries.push({ id: method });
-    else entries.push(await readMethodFile(absoluteFrom(file)(method)));
+    else entries.push(await readEntry(absoluteFrom(file)(method)));
   }
   return entries;
 }
 
-/** A method's keys as a file of their own; its name is the file's where it says none. */
-async function readMethodFile(file: string): Promise<MethodEntry> {
+/** A method of an experiment as a file of its own: a schedule with a `name`, or the keys of an entry. */
+async function readEntry(file: string): Promise<MethodEntry> {
+  const { name } = parseObject(await readText(file), { file });
+  if (name !== undefined) {
+    const method = await readConfigFile(methodSchema, file);
+    return entryOf({ id: basename(file, ".json"), label: method.name, method }, file);
+  }
   const { id = basename(file, ".json"), ...keys } = await readConfigFile(
     methodEntrySchema.partial({ id: true }),
     file,
   );
-  const entry = methodEntrySchema.safeParse({ id, ...keys });
-  if (entry.success) return entry.data;
+  return withMethod(entryOf({ id, ...keys }, file), file);
+}
+
+/** @throws InputError where an entry is called after a file whose name does not do */
+function entryOf(entry: MethodEntry, file: string): MethodEntry {
+  const checked = methodEntrySchema.safeParse(entry);
+  if (checked.success) return checked.data;
   throw new InputError("missing: the file's name is no name of a method", { file, key: "id" });
+}
+
+/** An entry whose method was read from the file that it names. */
+async function withMethod(entry: MethodEntry, file: string): Promise<MethodEntry> {
+  const { method } = entry;
+  if (typeof method !== "string" || isOneOf(METHOD_IDS, method)) return entry;
+  return { ...entry, method: await readConfigFile(methodSchema, absoluteFrom(file)(method)) };
 }

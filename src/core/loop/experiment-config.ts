@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { InputError } from "../errors.ts";
-import { METHOD_IDS } from "../method/method.ts";
+import { METHOD_IDS } from "../method/index.ts";
 import { isOneOf } from "../one-of.ts";
 import {
   type CollectConfig,
@@ -26,10 +26,10 @@ const name = z.string().regex(/^\w[\w.+-]*$/, { error: "expected letters, digits
 export const methodEntrySchema = z.strictObject({
   id: name.describe("Its name in files and results."),
   label: z.string().min(1).optional().describe("Its name in tables; `id` when absent."),
-  method: z
-    .enum(METHOD_IDS)
+  method: trainConfigSchema.shape.method
+    .unwrap()
     .optional()
-    .describe("What it is a variant of; `id`, where that is a method, when absent."),
+    .describe("What it is a variant of, as in a training config; `id`, where that is a method, when absent."),
   ...{ stages, epochs, control, sources_per_task, augmentation, terminal_failure_note },
   batch_size: z.int().min(1).optional().describe("In place of that of `train`."),
   settings: z.strictObject(settingsFields).partial().optional().describe("In place of those of `train`."),
@@ -75,7 +75,7 @@ export const experimentConfigSchema = z.strictObject({
     .min(1)
     .optional()
     .describe(
-      "Compare these methods: names, method files (*.json), or methods written here. Each is trained once per seed.",
+      "Compare these methods: names, files of methods (*.json), or methods written here. Each is trained once per seed.",
     ),
   seeds: z
     .array(z.int().min(0))

@@ -81,8 +81,12 @@ export function experimentGrid(config: GridConfig, inside: (name: string) => str
       keepEvery === undefined ? keys : { ...keys, keep_every: keepEvery },
       library,
     );
-    checkTrainConfig(whole);
-    return { entry, config: whole, stages: configuredMethod(whole).stages };
+    const { stages, teacher } = configuredMethod(whole);
+    // Where the student is its own teacher, the experiment's only collects.
+    const { teacher: _, ...own } = whole;
+    const planned = { entry, config: teacher === undefined ? whole : own, stages };
+    checkTrainConfig(planned.config);
+    return planned;
   });
   const epochs = sameEpochs(planned);
   const shared = sharedStages(planned);
