@@ -1,12 +1,14 @@
 /** The bar at the top: where one is, what is open, what it is computed on. */
 
+import { memo } from "react";
 import { shownName } from "../base/text/shown-text.ts";
+import { useAtRest } from "../base/use-at-rest.ts";
 import { showLibrary } from "../compute/open/libraries.ts";
 import { useUi } from "../compute/store.ts";
 import { navigate } from "../data/navigate.ts";
 import { libraryNames } from "../data/open-libraries.ts";
 import { formatPlace } from "../url/link.ts";
-import { VIEWS } from "../url/place.ts";
+import { type Place, VIEWS, type View } from "../url/place.ts";
 import { VIEW_TITLES } from "./actions/index.ts";
 import { AtWork } from "./at-work.tsx";
 import { DeviceMenu } from "./device-menu.tsx";
@@ -15,7 +17,6 @@ import { setShell, THEMES, useShell } from "./shell-state.ts";
 import { chooseTheme } from "./theme.ts";
 
 export function Header() {
-  const place = useUi((ui) => ui.place);
   const theme = useShell((shell) => shell.theme);
   return (
     <header className="top">
@@ -30,22 +31,7 @@ export function Header() {
         </svg>
         GC-OPD Workbench
       </h1>
-      <nav className="tabs" aria-label="Views">
-        {VIEWS.map((view, i) => (
-          <a
-            key={view}
-            href={formatPlace({ ...place, view })}
-            aria-current={place.view === view ? "page" : undefined}
-            onClick={(event) => {
-              if (event.metaKey || event.ctrlKey || event.shiftKey) return;
-              event.preventDefault();
-              navigate({ view }, "push");
-            }}
-          >
-            {VIEW_TITLES[view]} <span className="key">{i + 1}</span>
-          </a>
-        ))}
-      </nav>
+      <Tabs />
       <div className="top-end">
         <AtWork />
         <LibrarySwitch />
@@ -84,6 +70,34 @@ export function Header() {
     </header>
   );
 }
+
+/** Their addresses, which only a click with a key takes, follow when what one steps through rests, as the page's own. */
+function Tabs() {
+  const place = useUi((ui) => ui.place);
+  const rested = useAtRest(place, false);
+  return <TabLinks present={place.view} place={rested} />;
+}
+
+const TabLinks = memo(function TabLinks({ present, place }: { present: View; place: Place }) {
+  return (
+    <nav className="tabs" aria-label="Views">
+      {VIEWS.map((view, i) => (
+        <a
+          key={view}
+          href={formatPlace({ ...place, view })}
+          aria-current={present === view ? "page" : undefined}
+          onClick={(event) => {
+            if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+            event.preventDefault();
+            navigate({ view }, "push");
+          }}
+        >
+          {VIEW_TITLES[view]} <span className="key">{i + 1}</span>
+        </a>
+      ))}
+    </nav>
+  );
+});
 
 /** The menu of the open libraries, where there is another one. */
 function LibrarySwitch() {

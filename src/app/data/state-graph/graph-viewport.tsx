@@ -98,7 +98,8 @@ export function GraphViewport({
     }
   };
 
-  useEffect(() => {
+  // Before the effect below, which tells it the room.
+  useLayoutEffect(() => {
     const element = viewport.current!;
     const controller = new PanZoom(element, (view, moving) => draw.current(view, moving));
     pan.current = controller;
@@ -113,10 +114,6 @@ export function GraphViewport({
   useLayoutEffect(() => {
     pan.current?.resize(place, room);
   }, [place, room, scene, labels]);
-  // Effects of the first drawing run after its layout effects: the controller is there only now.
-  useEffect(() => {
-    pan.current?.resize(place, room);
-  }, [place, room]);
 
   const { x, y } = target ?? { x: Number.NaN, y: Number.NaN };
   useEffect(() => {

@@ -1,24 +1,20 @@
 /** The part of G_x around one decision: what the student and the references visited, and one step around that. */
-import type { Retrieval } from "../../../core/retrieval/types.ts";
 import { layoutColumns } from "../library/graph-layout.ts";
 import type { Execution, GraphLayout, TaskModel } from "../model.ts";
 
 /** With more states than this the relevant part is drawn unless somebody asks for all of them. */
 export const RELEVANT_FROM = 60;
 
-/** States of the student, of the retained references and of the highlighted executions, with their neighbours. */
+/** States of the student and of the named sources, the retained references and the highlighted ones, with their neighbours. */
 export function relevantStates(
   task: TaskModel,
   episode: Execution | null,
-  retrieval: Retrieval | null,
-  highlights: readonly string[],
+  sources: ReadonlySet<string | undefined>,
 ): Set<number> {
-  const { success, failure } = retrieval?.record ?? { success: null, failure: null };
-  const wanted = new Set([success?.source, failure?.source, ...highlights]);
   const passed = new Set<number>();
   for (const { cells } of [
     ...(episode === null ? [] : [episode]),
-    ...task.sources.filter(({ id }) => wanted.has(id)),
+    ...task.sources.filter(({ id }) => sources.has(id)),
   ])
     for (const { state } of cells) if (state !== null) passed.add(state);
   const found = new Set(passed);

@@ -2,7 +2,7 @@
  * G_x with the student's path on it. Area ∝ distinct executions; ears are self-loops; arcs below go back. The matrix
  * beside it holds the same visits, one by one.
  */
-import { memo, useMemo, useRef, useState } from "react";
+import { memo, useDeferredValue, useMemo, useRef, useState } from "react";
 import { create } from "zustand";
 import type { Retrieval } from "../../../core/retrieval/types.ts";
 import { countOf } from "../../base/plural.ts";
@@ -62,11 +62,16 @@ export const StateGraph = memo(function StateGraph({
   const chosen = useDrawnStates(({ states }) => states);
   const mode =
     onOpen === null ? "all" : (chosen ?? (task.states.length > RELEVANT_FROM ? "relevant" : "all"));
+  const success = retrieval?.record.success?.source;
+  const failure = retrieval?.record.failure?.source;
   // By its text: the next decision mostly has the same states, and the drawing stays then.
-  const names =
-    mode === "all"
-      ? null
-      : [...relevantStates(task, episode, retrieval, highlights)].sort((a, b) => a - b).join();
+  const relevant = useMemo(() => {
+    if (mode === "all") return { task, names: null };
+    const states = relevantStates(task, episode, new Set([success, failure, ...highlights]));
+    return { task, names: [...states].sort((a, b) => a - b).join() };
+  }, [mode, task, episode, success, failure, highlights]);
+  // Where other references pass other states, those are laid out and drawn after the decision itself.
+  const names = useStates(relevant);
   const part = useMemo(
     () => (names === null ? undefined : new Set(names === "" ? [] : names.split(",").map(Number))),
     [names],
@@ -200,6 +205,13 @@ export const StateGraph = memo(function StateGraph({
     </section>
   );
 });
+
+/** The states to draw, by number with commas between; null for all. Deferred, but never those of another task. */
+function useStates(relevant: { task: TaskModel; names: string | null }): string | null {
+  const names = useDeferredValue(relevant.names);
+  const task = useDeferredValue(relevant.task);
+  return task === relevant.task ? names : relevant.names;
+}
 
 /** The state under the pointer, here or in the matrix, or else under the keyboard's cursor, in words. */
 function GraphStatus({ task, cursor, opens }: { task: TaskModel; cursor: number | null; opens: boolean }) {

@@ -6,7 +6,6 @@ import { type CSSProperties, type KeyboardEvent, memo, useEffect, useMemo, useRe
 import { Mark } from "../../base/mark.tsx";
 import { countOf } from "../../base/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
-import { useSize } from "../../base/use-size.ts";
 import { useUi } from "../../compute/store.ts";
 import { chooseVisit } from "../../data/compared-visits.ts";
 import type { Execution, TaskModel } from "../../data/model.ts";
@@ -25,9 +24,6 @@ interface Focus {
   decision: number;
 }
 
-/** A panel wider than this has room for higher rows, in CSS pixels. */
-const WIDE = 900;
-
 export const Matrix = memo(function Matrix({
   task,
   episode,
@@ -42,8 +38,6 @@ export const Matrix = memo(function Matrix({
   const rows = useMemo(() => (episode === null ? task.sources : [episode, ...task.sources]), [task, episode]);
   const columns = rows.reduce((most, row) => Math.max(most, row.cells.length), 0);
   const grid = useRef<HTMLDivElement>(null);
-  const panel = useRef<HTMLElement>(null);
-  const room = useSize(panel).width;
   const [focused, setFocus] = useState<Focus>({ row: 0, column: decision, decision });
   const focus = focused.row === 0 && focused.decision !== decision ? { row: 0, column: decision } : focused;
   const [line, setLine] = useState("");
@@ -123,7 +117,7 @@ export const Matrix = memo(function Matrix({
   );
 
   return (
-    <section ref={panel} className="panel matrix-panel" aria-labelledby="matrix-title">
+    <section className="panel matrix-panel" aria-labelledby="matrix-title">
       <div className="panel-head">
         <h2 id="matrix-title">Executions</h2>
         <span className="note">row = execution, column = visit before decision j</span>
@@ -131,11 +125,11 @@ export const Matrix = memo(function Matrix({
       {/* biome-ignore lint/a11y/useSemanticElements: a grid is more than a table: its cells take the focus */}
       <div
         ref={grid}
-        className={`matrix${room > WIDE ? " wide" : ""}`}
+        className="matrix"
         role="grid"
         tabIndex={-1}
         aria-label="Executions by visit"
-        style={{ "--columns": columns, "--room": `${room}px` } as CSSProperties}
+        style={{ "--columns": columns } as CSSProperties}
         aria-rowcount={rows.length + 1}
         aria-colcount={columns + 1}
         onKeyDown={move}
@@ -193,11 +187,9 @@ const HeadRow = memo(function HeadRow({ columns, current }: { columns: number; c
         // biome-ignore lint/a11y/useFocusableInteractive: the cells take the focus
         // biome-ignore lint/suspicious/noArrayIndexKey: the index is what the column is
         <div key={column} className={`column-head${column === current ? " now" : ""}`} role="columnheader">
-          {column % 5 === 0 || column === current ? (
-            column
-          ) : (
-            <span className="hidden-visually">{column}</span>
-          )}
+          <span className={column % 5 === 0 || column === current ? undefined : "hidden-visually"}>
+            {column}
+          </span>
         </div>
       ))}
     </div>

@@ -2,7 +2,8 @@
  * The controls of the paper's ablations, for everything that is shown and done from here on. They fold away; what they
  * are set to, and what was changed by hand, is always said.
  */
-import { useState } from "react";
+import { memo, useState } from "react";
+import { useShallow } from "zustand/react/shallow";
 import { CONTROLS, SOURCE_BUDGETS } from "../../../core/retrieval/selection.ts";
 import { countOf } from "../../base/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
@@ -19,11 +20,11 @@ import {
 import { changeRetrieval, chooseReference, editEvidence, showPart, switchSource } from "./what-if.ts";
 
 /** `leftOut`: recorded executions of the task that do not take part. */
-export function WhatIfControls({ leftOut }: { leftOut: number }) {
-  const place = useUi((ui) => ui.place);
-  const { control, budget, augmentation, terminalNote } = place;
+export const WhatIfControls = memo(function WhatIfControls({ leftOut }: { leftOut: number }) {
+  const controls = useUi(useShallow((ui) => controlsOf(ui.place)));
+  const { control, budget, augmentation, terminalNote } = controls;
   // A link with changed controls shows them.
-  const [open, setOpen] = useState(() => whatIfWords(controlsOf(place)).length > 0);
+  const [open, setOpen] = useState(() => whatIfWords(controls).length > 0);
   return (
     <div className="what-if-controls">
       <button
@@ -35,7 +36,7 @@ export function WhatIfControls({ leftOut }: { leftOut: number }) {
       >
         <span aria-hidden="true">{open ? "▾" : "▸"}</span> What if
       </button>
-      {!open && <span className="note">{evidenceWords(controlsOf(place))}</span>}
+      {!open && <span className="note">{evidenceWords(controls)}</span>}
       <fieldset id="what-if-controls" hidden={!open}>
         <legend className="hidden-visually">What if</legend>
         <label>
@@ -92,11 +93,19 @@ export function WhatIfControls({ leftOut }: { leftOut: number }) {
       <ByHand />
     </div>
   );
-}
+});
 
 /** Each change made by hand, with a button that takes it back. */
 function ByHand() {
-  const { without, pin, pinFailure, leaveOut, text } = useUi((ui) => ui.place);
+  const { without, pin, pinFailure, leaveOut, text } = useUi(
+    useShallow(({ place: { without, pin, pinFailure, leaveOut, text } }) => ({
+      without,
+      pin,
+      pinFailure,
+      leaveOut,
+      text,
+    })),
+  );
   const chips: { words: string; undo: () => void }[] = [
     ...without.map((source) => ({
       words: `${shownName(source, 80)} off`,
