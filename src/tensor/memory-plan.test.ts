@@ -81,6 +81,43 @@ test.each(KINDS)("%s: the plan is within 10 % of what a job took", async (kind) 
   expect(share, plan).toBeLessThan(1.1);
 });
 
+test.each(["top-k", "full-vocabulary"] as const)(
+  "a step under the signal %s, and its scores: the plan is near what they took",
+  async (compared) => {
+    // A wide vocabulary and a long response, so that what is compared is most of it.
+    const config = sizes({ vocab_size: 6000, num_hidden_layers: 1 });
+    const [prompt, count] = [sequence.promptIds.slice(0, 4), 160];
+    const responseIds = Array.from({ length: count }, (_, i) => (i * 11) % 2048);
+    const long = { promptIds: prompt, responseIds };
+    const model = LanguageModel.create(backend, config, 1);
+    const sizesOf = { longestSequence: 164, packTokens: 164, responseRows: count, compared };
+    backend.takePeak();
+    const [scores] = await model.scoreDistributions(
+      [long],
+      compared === "top-k" ? { topK: 32 } : { distribution: true },
+    );
+    const scoring = planMemory(config, { ...job, ...sizesOf });
+    const ratio = scoring.total / backend.takePeak();
+    expect(ratio, describePlan(scoring)).toBeGreaterThan(0.85);
+    expect(ratio, describePlan(scoring)).toBeLessThan(1.2);
+    const optimizer = new AdamW(model);
+    model.zeroGradients();
+    backend.takePeak();
+    const weights = new Float32Array(count).fill(1);
+    const { distribution, topIds, topLogprobs } = scores!;
+    const target = distribution
+      ? { weights, logprobs: distribution }
+      : { weights, logprobs: topLogprobs!, ids: topIds! };
+    await model.backwardDivergence([long], [target], { recompute: false });
+    const training = planMemory(config, { ...job, ...sizesOf, kind: "train" });
+    const share = training.total / backend.takePeak();
+    expect(share, describePlan(training)).toBeGreaterThan(0.85);
+    expect(share, describePlan(training)).toBeLessThan(1.2);
+    optimizer.dispose();
+    model.dispose();
+  },
+);
+
 test("formats, limits and packs: numbers follow the sizes", () => {
   const config = sizes({
     vocab_size: 151_936,

@@ -1,5 +1,6 @@
 import { InputError } from "../core/errors.ts";
 import { type ModelConfig, rotarySize } from "./config.ts";
+import { tileRows } from "./distribution-tiles.ts";
 import { activationsPerToken, derivedPerToken } from "./layer.ts";
 import { type WeightChoice, weightFormat } from "./load-weights.ts";
 import type { FloatFormat } from "./number-format.ts";
@@ -23,6 +24,8 @@ export interface PlannedJob {
   recompute?: boolean;
   /** The optimizer's moments are there, though the job is to score. */
   optimizer?: boolean;
+  /** Whole distributions are told, or trained on; `top-k`: the student's against so many of the teacher's. */
+  compared?: "top-k" | "full-vocabulary" | undefined;
   /** Bytes of keys and values that are kept from call to call. */
   prefixBytes?: number;
   /** Operands of products; f16 copies of f32 weights are kept beside them. */
@@ -96,12 +99,15 @@ export function planMemory(config: ModelConfig, job: PlannedJob): MemoryPlan {
   const blockRows = Math.min(rows, Math.ceil(HEAD_VALUES[size] / blockColumns));
   const head = 4 * (blockRows * (blockColumns + vocabularySize / 64) + rows * d);
   const top = 4 * d * (tokens + 2 * rows);
+  const compared = comparedBytes(config, job);
+  const logits = Math.max(head, training ? 0 : compared);
   if (!training) {
     if (scratch > 0) add("activations", "expanded weights", scratch);
-    if (layer >= head + top) add("activations", `activations of ${tokens} tokens`, layer);
+    if (layer >= logits + top) add("activations", `activations of ${tokens} tokens`, layer);
     else {
+      const logitRows = compared > head ? Math.min(rows, tileRows(vocabularySize)) : blockRows;
       add("activations", `activations of ${tokens} tokens`, top);
-      add("activations", `logits of ${blockRows} rows`, head);
+      add("activations", `logits of ${logitRows} rows`, logits);
     }
   } else {
     const { recompute = false } = job;
@@ -116,9 +122,27 @@ export function planMemory(config: ModelConfig, job: PlannedJob): MemoryPlan {
       4 * tokens * (3 * f + 3 * d + derived + delta.backward) +
       4 * largest * Math.min(parts, job.software ? 2 : 8);
     const headBack = head + 4 * blockColumns * d * Math.max(1, Math.min(2, Math.ceil(blockRows / 128)));
-    add("activations", "one layer backward", Math.max(headBack, back + (recompute ? layer : 0)));
+    const headSlopes = job.compared === undefined ? headBack : compared;
+    add("activations", "one layer backward", Math.max(headSlopes, back + (recompute ? layer : 0)));
   }
   return planOf(items, largestTensor);
+}
+
+/** Rows of a block in which a large head's gradient is summed: `webgpu/linear.ts`. */
+const GRADIENT_ROWS = { large: 65_536, block: 16_384 };
+
+/**
+ * Bytes beside a pass for a tile of rows whose whole distributions are told, or compared with a teacher's
+ * (`distribution-tiles.ts`): logits, the teacher's, hidden rows with their slopes, and a block of the head's gradient.
+ */
+function comparedBytes({ vocabularySize: v, hiddenSize: d }: ModelConfig, job: PlannedJob): number {
+  const { compared, responseRows: rows } = job;
+  if (compared === undefined || (job.kind === "score" && compared === "top-k")) return 0;
+  const tile = Math.min(rows, tileRows(v));
+  if (job.kind === "score") return 4 * tile * (v + d);
+  const block = v > GRADIENT_ROWS.large ? GRADIENT_ROWS.block : v;
+  const teacher = compared === "full-vocabulary" ? v : 0;
+  return 4 * (rows * d + tile * (v + teacher + 2 * d) + block * d * (tile > 128 ? 2 : 1));
 }
 
 /** Tokens of a chunk of the gated delta rule: `webgpu/delta-chunks.ts`. */

@@ -1,6 +1,7 @@
 /** How long the sequences of a run get, before it starts: what its memory depends on. */
 import { environmentRules } from "../environment/environment.ts";
 import { type Stage, stagesTaken } from "../method/method.ts";
+import type { SignalKind } from "../method/signal.ts";
 import type { Episode } from "../record/schema.ts";
 import type { TextCodec } from "./codec.ts";
 import { batchRows } from "./rows.ts";
@@ -14,6 +15,8 @@ export interface SequenceLengths {
   longestResponse: number;
   /** Tokens of all sequences, each as often as a stage reads it; undefined where responses are still to be drawn. */
   allTokens?: number;
+  /** What a stage compares beside the sampled token, the most of all stages; absent where it is that token alone. */
+  compared?: Exclude<SignalKind, "sampled-token">;
 }
 
 /** What a run will do, all epochs together. Tokens are null where responses are still to be drawn. */
@@ -59,8 +62,12 @@ export async function runLengths(
 ): Promise<{ teacher: SequenceLengths; student: SequenceLengths; work: RunWork }> {
   const { episodes, contexts, codec, sampled, signal } = options;
   const stages = stagesTaken(options);
-  const teacher: SequenceLengths = { longestSequence: 0, longestResponse: 0 };
-  const student: SequenceLengths = { longestSequence: 0, longestResponse: 0 };
+  const compared = (["full-vocabulary", "top-k"] as const).find((kind) =>
+    stages.some(({ signal }) => signal?.kind === kind),
+  );
+  const none = { longestSequence: 0, longestResponse: 0, ...(compared === undefined ? {} : { compared }) };
+  const teacher: SequenceLengths = { ...none };
+  const student: SequenceLengths = { ...none };
   const grow = (lengths: SequenceLengths, prompt: number, response: number): void => {
     lengths.longestSequence = Math.max(lengths.longestSequence, prompt + response);
     lengths.longestResponse = Math.max(lengths.longestResponse, response);

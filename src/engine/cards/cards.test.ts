@@ -190,6 +190,30 @@ describe.each([
 });
 
 describe("training on several cards", () => {
+  it("takes the divergence that one card takes", async () => {
+    const batch = items(3, 4).map(({ responseIds, ...item }) => ({
+      ...{ ...item, responseIds },
+      teacherDistribution: Float32Array.from(
+        { length: responseIds.length * 1880 },
+        (_, i) => -((i * 7) % 11),
+      ),
+    }));
+    const backend = await createNodeBackend("cpu");
+    const one = await ModelTrainer.open(backend, openFolder(MODEL), { optimizer: "ignore" });
+    const wanted = await one.step(batch, SETTINGS);
+    const [whole] = await one.score([requests(1)[0]!], { distribution: true });
+    backend.dispose();
+    const trainer = await CardsTrainer.open(await openCards(2), MODEL, { optimizer: "ignore" });
+    const report = await trainer.step(batch, SETTINGS);
+    expect(report.loss).toBeCloseTo(wanted.loss, 4);
+    expect(Math.abs(report.gradNorm / wanted.gradNorm - 1)).toBeLessThan(1e-4);
+    expect(report.items.map(({ advantage }) => advantage.length)).toEqual(
+      batch.map(({ responseIds }) => responseIds.length),
+    );
+    const [told] = await trainer.score([requests(1)[0]!], { distribution: true });
+    expect(told!.distribution).toHaveLength(whole!.distribution!.length);
+  });
+
   it("is the same bit for bit, time after time", async () => {
     const run = async () => {
       const cards = await openCards(3);

@@ -20,7 +20,7 @@ export const PREFIX_BYTES = 2 ** 17;
 /** What a job's memory depends on beside the model and the device. */
 export type JobSizes = Pick<
   PlannedJob,
-  "kind" | "weights" | "longestSequence" | "recompute" | "optimizer"
+  "kind" | "weights" | "longestSequence" | "recompute" | "optimizer" | "compared"
 > & {
   /** Tokens of the longest response. */
   longestResponse: number;
@@ -92,8 +92,8 @@ export async function planJob(
   return choice && limit !== undefined && first.plan.total > limit ? passes(true) : first;
 }
 
-/** Lengths of what a model reads in a training run. */
-export type RunLengths = Pick<JobSizes, "longestSequence" | "longestResponse" | "allTokens">;
+/** Lengths of what a model reads in a training run, and what of it is compared. */
+export type RunLengths = Pick<JobSizes, "longestSequence" | "longestResponse" | "allTokens" | "compared">;
 
 /**
  * Teacher and student on one device, in turns; the student takes steps, or only scores with its optimizer beside it. A

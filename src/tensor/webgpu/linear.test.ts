@@ -42,6 +42,18 @@ describe.each(["tile", "shared"] as const)("matrix products, %s kernels", (matmu
   });
 });
 
+test("a head's gradient is summed block by block", async () => {
+  const backend = await createWebGpuBackend(await openGpu());
+  const [rows, vocabulary, width] = [3, 66_000, 4];
+  await expectSameResults(backend, (b) => {
+    const dw = b.fromArray(randomValues(vocabulary * width, 1), [vocabulary, width]);
+    const dy = b.fromArray(randomValues(rows * vocabulary, 2), [rows, vocabulary]);
+    b.linearBackwardWeight(dw, dy, b.fromArray(randomValues(rows * width, 3), [rows, width]));
+    return { dw };
+  });
+  backend.dispose();
+});
+
 test("a weight's gradient over many rows is summed in parts, the same way every time", async () => {
   const backend = await createWebGpuBackend(await openGpu());
   const rows = 20000;

@@ -19,6 +19,9 @@ import { rowRanges, rowsOf } from "./windows.ts";
 const NONE: RowSpan = { first: 0, end: 0 };
 /** So few columns cost less with f32 operands than a second and third pass of the matrix units. */
 const FEW_FINE = 64;
+/** A gradient of more rows (a head's) is summed in blocks of rows, as many as a block of `headBackward` has. */
+const MANY_ROWS = 65_536;
+const BLOCK_ROWS = 16_384;
 
 /** c = what `multiply` writes into a tensor like c, or c += it. */
 export function addProduct(
@@ -120,7 +123,8 @@ export function linearOperations(
     },
     linearBackwardWeight(dw, dy, x) {
       const { n, k } = checkLinearBackwardWeight(dw, dy, x);
-      for (const { first, rows: count } of rowRanges(context, [dw]))
+      const bounds = n > MANY_ROWS ? { most: BLOCK_ROWS, multiple: 128 } : {};
+      for (const { first, rows: count } of rowRanges(context, [dw], bounds))
         for (const rows of rowRanges(context, [dy, x]))
           accumulateTN(context, {
             a: { tensor: rowsOf(dy, rows), at: first, row: n },
