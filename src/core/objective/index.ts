@@ -1,13 +1,8 @@
 /** Section 3.4: feedback, advantage, weights and the clipped surrogate; beside it, divergences of distributions. */
+export { type ReverseKl, reverseKl, topReverseKl } from "../reverse-kl.ts";
+export { type ResponseDivergence, responseDivergence } from "./divergence.ts";
 export { advantage, evidenceShift, opdFeedback } from "./feedback.ts";
 export { groupAdvantages } from "./group-advantage.ts";
-export {
-  type ResponseDivergence,
-  type ReverseKl,
-  responseDivergence,
-  reverseKl,
-  topReverseKl,
-} from "./reverse-kl.ts";
 export {
   type AdvantageTerms,
   clippedSurrogate,

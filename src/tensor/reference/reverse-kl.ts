@@ -1,4 +1,4 @@
-import { reverseKl, topReverseKl } from "../../core/objective/reverse-kl.ts";
+import { reverseKl, topReverseKl } from "../../core/reverse-kl.ts";
 import type { Backend } from "../backend.ts";
 import { checkReverseKl, checkTopReverseKl } from "../shapes.ts";
 import type { HostMemory, HostTensor } from "./memory.ts";
