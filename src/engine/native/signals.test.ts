@@ -71,7 +71,7 @@ function plainKl(
 }
 
 test.each(SIGNALS)(
-  "a step on $kind: its report by brute force, on WebGPU as in plain code, and its loss falls",
+  "a step on $kind: its report by brute force, on WebGPU as in plain code; a divergence falls",
   async (signal) => {
     const cpu = await createBackend({ device: "cpu", howTo: "" });
     const { reports, items, own, teacher } = await steps(cpu, signal, 3);
@@ -92,7 +92,9 @@ test.each(SIGNALS)(
         expect(new Set(clipped)).toEqual(new Set([0]));
       }
     }
-    for (const n of [1, 2]) expect(reports[n]!.loss).toBeLessThan(reports[n - 1]!.loss);
+    // Eq. (9) of tokens that the student did not draw is no divergence, and need not fall.
+    if (signal.kind !== "sampled-token")
+      for (const n of [1, 2]) expect(reports[n]!.loss).toBeLessThan(reports[n - 1]!.loss);
     const gpu = await createBackend({ device: "webgpu", gpu: await openGpu(), howTo: "" });
     const [other] = (await steps(gpu, signal, 1)).reports;
     gpu.dispose();
