@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { episodesRemaining, formatRange, formatSeconds, remaining, trainingRemaining } from "./eta.ts";
+import { episodesRemaining, formatRange, formatSeconds, remaining } from "./eta.ts";
 
 describe("remaining", () => {
   it("says nothing before anything is known", () => {
@@ -12,25 +12,9 @@ describe("remaining", () => {
   });
 });
 
-describe("trainingRemaining", () => {
-  const steps = { vanilla: 2, graph: 2 };
-  it("is a lower bound until the graph-conditioned stage has begun", () => {
-    expect(trainingRemaining(steps, [])).toBeNull();
-    const range = trainingRemaining(steps, [{ stage: "vanilla", seconds: 10 }]);
-    expect(range).toEqual({ low: 30, high: Number.POSITIVE_INFINITY });
-    expect(formatRange(range!)).toBe("at least 30 s");
-  });
-  it("times each stage by itself", () => {
-    const points = [10, 14].map((seconds) => ({ stage: "vanilla" as const, seconds }));
-    expect(trainingRemaining(steps, [...points, { stage: "graph", seconds: 60 }])).toEqual({
-      low: 60,
-      high: 60,
-    });
-  });
-});
-
 it("rounds to what is known", () => {
   expect(formatRange({ low: 6, high: 18 })).toBe("6 s to 20 s");
+  expect(formatRange({ low: 30, high: Number.POSITIVE_INFINITY })).toBe("at least 30 s");
   expect(formatRange({ low: 118, high: 122 })).toBe("about 2 min");
   expect([0.2, 14, 89, 3600, 8000].map(formatSeconds)).toEqual(["1 s", "10 s", "90 s", "60 min", "2 h"]);
 });

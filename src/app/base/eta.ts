@@ -24,29 +24,6 @@ export function remaining(lengths: readonly number[], done: number, seconds: num
 }
 
 /**
- * The same for training: its stages are timed apart, since evidence makes a step several times longer. While a
- * stage that is still to come has no step, only a lower bound is known.
- */
-export function trainingRemaining<S extends string>(
-  steps: Readonly<Record<S, number>>,
-  points: readonly { stage: S; seconds: number }[],
-): Range | null {
-  if (points.length === 0) return null;
-  const mean = (part: readonly { seconds: number }[]): number =>
-    part.reduce((sum, point) => sum + point.seconds, 0) / part.length;
-  let low = 0;
-  let high = 0;
-  for (const stage of Object.keys(steps) as S[]) {
-    const own = points.filter((point) => point.stage === stage);
-    const left = steps[stage] - own.length;
-    if (left <= 0) continue;
-    low += left * mean(own.length > 0 ? own : points);
-    high += own.length > 0 ? left * Math.max(...own.map((point) => point.seconds)) : Number.POSITIVE_INFINITY;
-  }
-  return { low, high };
-}
-
-/**
  * The same for episodes that are played side by side: high by those that have ended, low with what those that run now
  * have played.
  *

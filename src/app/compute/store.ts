@@ -119,21 +119,6 @@ export type ScoringJob =
   | "references"
   | "gate";
 
-export type Stage = "vanilla" | "graph";
-
-/** One optimizer step as the curves show it; all figures are of the student before the update. */
-export interface StepPoint {
-  step: number;
-  stage: Stage;
-  loss: number;
-  gradNorm: number;
-  /** Σ w A log p over the batch. */
-  alignment: number;
-  clipFraction: number;
-  tokens: number;
-  seconds: number;
-}
-
 /** Student log-probabilities of the watched decision after a number of steps of this run. */
 export interface WatchPoint {
   step: number;
@@ -150,9 +135,6 @@ export interface TrainingState {
   /** Steps of this run, done and in all. */
   done: number;
   total: number;
-  /** Steps of each stage in all. */
-  stageSteps: Record<Stage, number>;
-  points: StepPoint[];
   watch: { pieces: string[]; label: string; history: WatchPoint[] } | null;
   message: Notice | null;
   /** The method of this run and what was changed of its evidence, in words; empty until it is known. */
@@ -191,8 +173,6 @@ export const IDLE_TRAINING: TrainingState = {
   work: null,
   done: 0,
   total: 0,
-  stageSteps: { vanilla: 0, graph: 0 },
-  points: [],
   watch: null,
   message: null,
   method: "",

@@ -1,8 +1,7 @@
 /** The events of a run of the page, as the Training view and Runs show them. */
-import type { Method } from "../../../core/method/index.ts";
 import { notePageRun } from "../runs/page-runs.ts";
 import { patchRun, takeEvent } from "../runs/runs-store.ts";
-import { getUi, type StepPoint, setUi } from "../store.ts";
+import { getUi, setUi } from "../store.ts";
 import type { RunEvent } from "../worker/training-run.ts";
 
 /** Changes what the Training view shows of its run. */
@@ -16,7 +15,7 @@ export function showProgress(label: string, done: number, total: number, unit = 
 }
 
 /** One event of the loop, as the view shows it. */
-export function follow(event: RunEvent, method: Method, id: string): void {
+export function follow(event: RunEvent, id: string): void {
   const { training } = getUi();
   if (event.type === "unkept") {
     const text = `This browser keeps no checkpoint of the run (${event.reason}): it cannot go on after the page is closed.`;
@@ -60,11 +59,10 @@ export function follow(event: RunEvent, method: Method, id: string): void {
   else if (loop.type === "excluded") patchTraining({ total: loop.steps });
   else if (loop.type === "fault") {
     // Steps after the last kept state are taken again.
-    const { watch, points } = training;
+    const { watch } = training;
     patchTraining({
       done: loop.step,
       faults: training.faults + 1,
-      points: points.filter(({ step }) => step <= loop.step),
       watch: watch && { ...watch, history: watch.history.filter(({ step }) => step <= loop.step) },
     });
     showProgress(
@@ -73,19 +71,5 @@ export function follow(event: RunEvent, method: Method, id: string): void {
       0,
     );
   } else if (loop.type === "step") showProgress("Reading the episodes", 0, 0);
-  else if (loop.type === "updated") {
-    const { loss, gradNorm, alignment, clipFraction, tokens } = loop.metrics;
-    const stage = method.stages[loop.stage]?.evidence.kind === "none" ? "vanilla" : "graph";
-    const point: StepPoint = {
-      step: loop.step,
-      stage,
-      loss,
-      gradNorm,
-      alignment,
-      clipFraction,
-      tokens,
-      seconds: loop.seconds,
-    };
-    patchTraining({ done: loop.step, points: [...training.points, point] });
-  }
+  else if (loop.type === "updated") patchTraining({ done: loop.step });
 }

@@ -116,11 +116,6 @@ async function runHere(
     if (plays) await computeWithGames();
     await api.takePasses(passes);
     if (!isLatest()) return;
-    const perPass = Math.ceil((plan.live?.tasks ?? plan.episodes).length / plan.batchSize);
-    const stageSteps = { vanilla: 0, graph: 0 };
-    for (const { epochs, evidence } of plan.method.stages)
-      stageSteps[evidence.kind === "none" ? "vanilla" : "graph"] += epochs * perPass;
-    patchTraining({ stageSteps });
     const shown = decision === null || plan.watch === null || again ? null : decision;
     if (shown !== null) {
       const { episode, decision: at } = shown;
@@ -135,7 +130,7 @@ async function runHere(
     const result = await api.train(
       { ...plan, watch: shown === null ? null : plan.watch },
       Comlink.proxy((event) => {
-        if (isLatest()) follow(event, plan.method, started);
+        if (isLatest()) follow(event, started);
       }),
     );
     if (!isLatest()) return;

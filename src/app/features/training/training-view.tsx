@@ -1,7 +1,7 @@
 /** Steps on the student: the run as it goes, and the form that starts one. */
 
 import { type RefObject, useEffect, useRef } from "react";
-import { formatRange, trainingRemaining } from "../../base/eta.ts";
+import { formatRange } from "../../base/eta.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { useMemoryFacts } from "../../compute/models/memory-note.tsx";
 import { engineFacts, Provenance } from "../../compute/models/provenance.tsx";
@@ -11,6 +11,7 @@ import { StepBar } from "../../compute/open/step-bar.tsx";
 import { RunCharts } from "../../compute/run-card/run-charts.tsx";
 import { RunDetail } from "../../compute/run-card/run-detail.tsx";
 import { runPolicy } from "../../compute/runs/run-policy.ts";
+import { timeLeft } from "../../compute/runs/run-time.ts";
 import { useRuns } from "../../compute/runs/runs-store.ts";
 import { type TrainingState, useUi } from "../../compute/store.ts";
 import { stopTraining } from "../../compute/training/training.ts";
@@ -121,11 +122,9 @@ function Running({ training }: { training: TrainingState }) {
   const libraries = useUi((ui) => ui.libraries);
   // Said where it may be another one than the shown.
   const name = libraries.length > 1 ? libraryNames(libraries).get(training.library ?? "") : undefined;
-  const { status, work, done, total, message, points, stageSteps, method } = training;
-  const policy = useRuns(({ runs }) => {
-    const run = runs[training.run ?? ""];
-    return run === undefined ? null : runPolicy(run);
-  });
+  const { status, work, done, total, message, method } = training;
+  const run = useRuns(({ runs }) => runs[training.run ?? ""]);
+  const policy = run === undefined ? null : runPolicy(run);
   if (status === "idle") {
     return message === null ? null : (
       <p
@@ -137,7 +136,7 @@ function Running({ training }: { training: TrainingState }) {
       </p>
     );
   }
-  const eta = trainingRemaining(stageSteps, points);
+  const eta = run === undefined ? null : timeLeft(run.figures);
   return (
     <div className="run-line" role="status" data-testid="running">
       <span>
