@@ -128,6 +128,7 @@ export const TOKENS: readonly Action[] = [
     id: "leave-out-events",
     title: "Leave out each event of the evidence",
     group: "Tokens",
+    keys: ["O"],
     words: "which part moved this token attribution explain",
     blocked: needs(aDecision, scores, noModelAtWork),
     run: () => {

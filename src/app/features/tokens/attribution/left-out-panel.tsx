@@ -99,7 +99,7 @@ export function LeftOutPanel({
           disabled={busy || events.length === parts.events}
           onClick={() => void scoreLeftOut("all events")}
         >
-          Leave out each event
+          Leave out each event <span className="key">O</span>
         </button>
         <button
           type="button"

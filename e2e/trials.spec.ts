@@ -1,0 +1,83 @@
+/**
+ * What a new user wants to know, by keyboard alone: each answer costs a few key presses. Times depend on the machine and
+ * are noted with the result, not tested.
+ */
+import { decisionShown, expect, type Page, sampleHash, test, visit } from "./site.ts";
+import { MODEL_TIME } from "./throttle.ts";
+
+/** Presses keys and counts them; `note` says how many it took, and how long. */
+class Trial {
+  presses = 0;
+  readonly #began = performance.now();
+
+  constructor(private readonly page: Page) {}
+
+  async press(...keys: string[]): Promise<void> {
+    for (const key of keys) await this.page.keyboard.press(key);
+    this.presses += keys.length;
+  }
+
+  async type(text: string): Promise<void> {
+    await this.press(...text);
+  }
+
+  note(): void {
+    const seconds = ((performance.now() - this.#began) / 1000).toFixed(1);
+    test.info().annotations.push({ type: "trial", description: `${this.presses} presses, ${seconds} s` });
+  }
+}
+
+test("why this reference was chosen: without a key, in sight from opening the decision", async ({ page }) => {
+  const trial = new Trial(page);
+  await visit(page, sampleHash("task", "melt|12|easy", { episode: "melt|12|easy#0", decision: 5 }));
+  await decisionShown(page, 5);
+  await expect(page.getByTestId("retained-success")).toBeInViewport();
+  await expect(page.getByTestId("sentence")).toBeInViewport();
+  await expect(page.getByTestId("sentence")).toContainText(/visit|state/);
+  trial.note();
+  expect(trial.presses).toBe(0);
+});
+
+test("which token moved most, and because of which event: two keys on an open decision", async ({ page }) => {
+  const trial = new Trial(page);
+  await visit(page, sampleHash("task", "melt|12|easy", { episode: "melt|12|easy#0", decision: 0 }));
+  await decisionShown(page, 0);
+  await trial.press("s");
+  // The one that moved most is selected by itself.
+  await expect(page.getByRole("option", { name: /, Δ /, selected: true })).toBeVisible({
+    timeout: MODEL_TIME,
+  });
+  await expect(page.getByTestId("token-card")).toBeVisible();
+  await expect(
+    page.getByTestId("left-out").getByRole("button", { name: /Leave out each event/ }),
+  ).toBeEnabled();
+  await trial.press("O");
+  await expect(page.getByTestId("left-out-headline")).toContainText(/explains/, { timeout: MODEL_TIME });
+  trial.note();
+  expect(trial.presses).toBe(2);
+});
+
+test("a run started, changed, started again, and both compared", async ({ page }) => {
+  const trial = new Trial(page);
+  await visit(page, sampleHash("task", "lifespan-shortest-lived|51|easy", { decision: 0 }));
+  await decisionShown(page, 0);
+  // Shown first, then started.
+  await trial.press("u");
+  await expect(page.getByRole("button", { name: "Update" })).toBeEnabled();
+  await trial.press("u");
+  const detail = page.getByTestId("run-detail");
+  await expect(detail).toContainText("✓ done", { timeout: MODEL_TIME });
+  await expect(page.getByTestId("form-fold")).toBeFocused();
+  await trial.press("Enter");
+  // Tab leads there too; those presses are not counted.
+  await page.getByLabel("Learning rate").focus();
+  await trial.press("ControlOrMeta+a");
+  await trial.type("1e-3");
+  await trial.press("Enter");
+  await expect(detail).toContainText("0.001");
+  await expect(detail).toContainText("✓ done", { timeout: MODEL_TIME });
+  await trial.press("6");
+  await expect(page.getByRole("columnheader", { name: /learning/i })).toBeVisible();
+  trial.note();
+  expect(trial.presses).toBeLessThan(12);
+});
