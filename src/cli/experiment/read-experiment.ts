@@ -16,6 +16,7 @@ import { parseObject } from "../../formats/read.ts";
 import { absoluteFrom, absoluteModel, readConfigFile } from "../config-file.ts";
 import { readText } from "../io.ts";
 import { resolvedEnvironment, withPlace } from "../live/read-play-config.ts";
+import { readMethod } from "../train/read-config.ts";
 
 /** An experiment with its paths taken from the folder of its file, and its method files read. */
 export type ReadExperiment = Omit<ExperimentConfig, "methods"> & { methods?: MethodEntry[] };
@@ -49,6 +50,7 @@ export async function readExperiment(file: string): Promise<ReadExperiment> {
     ...(evaluations === undefined ? {} : { evaluations: Object.fromEntries(placed) }),
     train: {
       ...train,
+      method: await readMethod(train.method, file),
       ...(train.calibrate_with === undefined
         ? {}
         : { calibrate_with: absoluteModel(file, "train.calibrate_with")(train.calibrate_with) }),
@@ -98,6 +100,5 @@ function entryOf(entry: MethodEntry, file: string): MethodEntry {
 /** An entry whose method was read from the file that it names. */
 async function withMethod(entry: MethodEntry, file: string): Promise<MethodEntry> {
   const { method } = entry;
-  if (typeof method !== "string" || isOneOf(METHOD_IDS, method)) return entry;
-  return { ...entry, method: await readConfigFile(methodSchema, absoluteFrom(file)(method)) };
+  return method === undefined ? entry : { ...entry, method: await readMethod(method, file) };
 }

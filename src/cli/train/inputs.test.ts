@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   at,
   episodes,
@@ -12,6 +12,7 @@ import {
 import { batchRows } from "../../core/loop/index.ts";
 import { readInputs } from "./inputs.ts";
 import { readTrainConfig } from "./read-config.ts";
+import { teacherOf } from "./teacher.ts";
 
 freshFolder();
 
@@ -68,4 +69,65 @@ it("says which tasks the library has no source of, where a stage retrieves", asy
   );
   const [warning] = await told({});
   expect(warning).toContain(`has no source of ${tasks + 1} of the ${tasks + 1} tasks`);
+});
+
+describe("the file of a method", () => {
+  const stage = { name: "mine", epochs: 2, evidence: { kind: "none" } };
+  const readWith = (method: unknown) => {
+    writeFileSync(at("my-method.json"), typeof method === "string" ? method : JSON.stringify(method));
+    return read({ method: "my-method.json" });
+  };
+
+  it("is read from beside the config, and runs as any other", async () => {
+    const { inputs } = await readWith({ name: "my method", source: "a paper", stages: [stage] });
+    expect(inputs.method).toEqual({ id: "my method", description: "", source: "a paper", stages: [stage] });
+  });
+
+  it.each([
+    ["{", "not JSON", undefined],
+    [{ name: "mine" }, "missing; expected array", "stages"],
+    [{ name: "mine", stages: [{ ...stage, weight: 1 }] }, 'unknown key "weight"', "stages[0]"],
+    [
+      { name: "mine", stages: [{ ...stage, sampling: { kind: "depth", every: 0 } }] },
+      "expected at least 1, received 0",
+      "stages[0].sampling.every",
+    ],
+    [
+      { name: "mine", stages: [{ ...stage, weights: { kind: "heavy" } }] },
+      "Expected 'episode' | 'turn-balanced' | 'step-divergence' | 'turn-utility'",
+      "stages[0].weights.kind",
+    ],
+  ])("is refused by file and key: %j", async (method, message, key) => {
+    await expect(readWith(method)).rejects.toMatchObject({
+      reason: expect.stringContaining(message),
+      where: { file: at("my-method.json"), ...(key === undefined ? {} : { key }) },
+    });
+  });
+
+  it("is refused where there is none, and where its stages need what the config lacks", async () => {
+    await expect(read({ method: "other.json" })).rejects.toThrow("other.json");
+    await expect(readWith({ name: "mine", stages: [{ ...stage, reward: {} }] })).rejects.toMatchObject({
+      reason:
+        'the stage "mine" plays each task several times: it needs a live environment, not recorded episodes',
+      where: { file: at("config.json"), key: "environment" },
+    });
+  });
+});
+
+it("takes the student's folder as the teacher's where it is its own, and none where no stage asks", async () => {
+  const stages = [{ name: "mine", epochs: 1, evidence: { kind: "none" } }];
+  const config = async (changes: object) => {
+    writeFileSync(
+      at("config.json"),
+      JSON.stringify({
+        ...{ library: "sources.jsonl", episodes: "episodes.jsonl", tokenizer: TOKENIZER, student: MODEL },
+        ...changes,
+      }),
+    );
+    return readTrainConfig(at("config.json"));
+  };
+  const own = await config({ method: { name: "own", teacher: "student", stages } });
+  expect(teacherOf(own, { parent: null })).toBe(own.student);
+  expect(teacherOf(await config({ teacher: "student", stages }), { parent: null })).toBe(own.student);
+  await expect(config({ stages })).rejects.toMatchObject({ where: { key: "teacher" } });
 });

@@ -17,6 +17,20 @@ const FOLDERS = ["parent", "tokenizer"] as const;
 const MODELS = ["teacher", "student", "calibrate_with"] as const;
 
 /**
+ * A config's method, with what its file holds in place of the path.
+ *
+ * @param file the config's, which the path is taken from
+ * @throws InputError that names the method's file and the key
+ */
+export async function readMethod(
+  method: TrainConfig["method"],
+  file: string,
+): Promise<TrainConfig["method"]> {
+  if (typeof method !== "string" || isOneOf(METHOD_IDS, method)) return method;
+  return readConfigFile(methodSchema, absoluteFrom(file)(method));
+}
+
+/**
  * Reads a training config, with the file of its method. Its paths are taken from the folder of the file.
  *
  * @throws InputError that names file and key
@@ -24,9 +38,7 @@ const MODELS = ["teacher", "student", "calibrate_with"] as const;
 export async function readTrainConfig(file: string): Promise<TrainConfig> {
   const config = await readConfigFile(trainConfigSchema, file);
   const absolute = absoluteFrom(file);
-  const { method } = config;
-  if (typeof method === "string" && !isOneOf(METHOD_IDS, method))
-    config.method = await readConfigFile(methodSchema, absolute(method));
+  config.method = await readMethod(config.method, file);
   checkOf(file, () => checkTrainConfig(config));
   const allAbsolute = (named: string | string[]) =>
     typeof named === "string" ? absolute(named) : named.map(absolute);

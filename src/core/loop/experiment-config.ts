@@ -13,7 +13,7 @@ import {
   environmentSchema,
   evaluateConfigSchema,
 } from "./live-config.ts";
-import { isServed, settingsFields, type TrainConfig, trainConfigSchema } from "./train-config.ts";
+import { isServed, namedSchedule, settingsFields, type TrainConfig, trainConfigSchema } from "./train-config.ts";
 
 const { device, compute, tokenizer } = evaluateConfigSchema.shape;
 const shared = { $schema: true, environment: true, tokenizer: true, device: true, compute: true } as const;
@@ -222,6 +222,7 @@ export const trainPart = (of: Of, keys: Of["train"], library: TrainConfig["libra
   ...keys,
   environment: of.environment,
   library,
-  teacher: of.teacher,
+  // It collects the library; a method whose teacher is the student itself has no other.
+  ...(namedSchedule(keys).teacher === undefined ? { teacher: of.teacher } : {}),
   student: of.student,
 });

@@ -81,12 +81,8 @@ export function experimentGrid(config: GridConfig, inside: (name: string) => str
       keepEvery === undefined ? keys : { ...keys, keep_every: keepEvery },
       library,
     );
-    const { stages, teacher } = configuredMethod(whole);
-    // Where the student is its own teacher, the experiment's only collects.
-    const { teacher: _, ...own } = whole;
-    const planned = { entry, config: teacher === undefined ? whole : own, stages };
-    checkTrainConfig(planned.config);
-    return planned;
+    checkTrainConfig(whole);
+    return { entry, config: whole, stages: configuredMethod(whole).stages };
   });
   const epochs = sameEpochs(planned);
   const shared = sharedStages(planned);

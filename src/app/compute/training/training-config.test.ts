@@ -11,10 +11,12 @@ import {
   choosePreset,
   chooseResponses,
   environmentsAt,
+  formStages,
   methodWords,
   presetOf,
   responsesOf,
   setText,
+  stageTitle,
   standardSelection,
   trainingForm,
 } from "./training-form.ts";
@@ -115,6 +117,26 @@ it("takes the paper's batch and learning rate, all episodes where the library ha
   expect(presetOf(trainingForm())).toBeNull();
   choosePreset("gc-opd");
   expect(withEpisodes(5)?.batch_size).toBe(5);
+});
+
+it("names no teacher where the method's is the student itself", () => {
+  const ui = opened(
+    [
+      ["s.jsonl", "sources"],
+      ["e.jsonl", "episodes"],
+    ],
+    [],
+  );
+  setText("method", "self-distillation");
+  const { config, problems, written, send } = composed(ui);
+  expect(problems).toEqual({});
+  expect(config?.method).toBe("self-distillation");
+  expect(written).not.toHaveProperty("teacher");
+  expect(send.teacher).toBe(false);
+  expect(formStages(trainingForm()).map(stageTitle)).toEqual(["Graph-conditioned"]);
+  setText("method", "gc-opd");
+  expect(composed(ui).written).toHaveProperty("teacher");
+  expect(formStages(trainingForm()).map(stageTitle)).toEqual(["Vanilla", "Graph-conditioned"]);
 });
 
 it("has the evidence of its method, and says what was changed in it", () => {

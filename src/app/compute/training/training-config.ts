@@ -25,6 +25,7 @@ import { getUi, type UiState } from "../store.ts";
 import {
   defaultBatch,
   evaluationFiles,
+  formMethod,
   formStages,
   type GamesChoice,
   gamesChoice,
@@ -100,6 +101,10 @@ export function composeConfig(
   const passes = epochs(form);
   const batch = defaultBatch(form, ui.library);
   const watch = watchOf(useHeldOut.getState(), ui.library?.id);
+  if (formMethod(form)?.teacher === "student" && (form.texts.stages ?? "").trim() === "") {
+    delete paths.teacher;
+    send.teacher = false;
+  }
   const { episodes: recorded, ...livePaths } = paths;
   const typed = configOf({ ...texts, ...gamesTexts(form, worker), ...evaluationTexts(form, worker) });
   if (live) typed.environment = withOpenTasks(form, openGames, typed.environment);
@@ -249,7 +254,7 @@ function pageNames({ library, models }: UiState): { paths: Record<string, FilePa
       student: model("student"),
       ...(origins.student === "sample" || origins.teacher === "sample" ? { tokenizer: "tokenizer" } : {}),
     },
-    send: NOTHING,
+    send: { ...NOTHING },
   };
 }
 

@@ -7,7 +7,7 @@ import {
   type TrainConfig,
   trainConfigSchema,
 } from "../../../core/loop/train-config.ts";
-import { METHOD_IDS, METHODS, methodSelection, type Stage } from "../../../core/method/index.ts";
+import { METHOD_IDS, METHODS, type Method, methodSelection, type Stage } from "../../../core/method/index.ts";
 import { isOneOf } from "../../../core/one-of.ts";
 import type { Selection } from "../../../core/retrieval/selection.ts";
 import type { LibrarySummary } from "../../data/model.ts";
@@ -173,11 +173,25 @@ export function defaultBatch(
   return data === "files" || episodes === 0 ? paper : Math.min(paper, episodes);
 }
 
-/** The stages of the method that the form names; none where it is not one. */
-export function formStages({ texts }: Pick<TrainingForm, "texts">): readonly Stage[] {
+/** The method that the form names; null where it is not one. */
+export function formMethod({ texts }: Pick<TrainingForm, "texts">): Method | null {
   const method = texts.method ?? "gc-opd";
-  return isOneOf(METHOD_IDS, method) ? METHODS[method].stages : [];
+  return isOneOf(METHOD_IDS, method) ? METHODS[method] : null;
 }
+
+/** Its stages; none where it is not one. */
+export const formStages = (form: Pick<TrainingForm, "texts">): readonly Stage[] =>
+  formMethod(form)?.stages ?? [];
+
+/** What a stage's passes are called. */
+export function stageTitle({ name, evidence }: Stage): string {
+  if (evidence.kind !== "none") return "Graph-conditioned";
+  return name.slice(0, 1).toUpperCase() + name.slice(1);
+}
+
+/** Whether a method is named by its file, which only commands read. */
+const isFile = (method: TrainConfig["method"]): boolean =>
+  typeof method === "string" && !isOneOf(METHOD_IDS, method);
 
 const scheduleSchema = trainConfigSchema.pick({ method: true, stages: true });
 
@@ -188,7 +202,7 @@ const scheduleSchema = trainConfigSchema.pick({ method: true, stages: true });
 export function standardSelection({ texts }: Pick<TrainingForm, "texts">, place: Place): Selection | null {
   const { method = "", stages = "" } = texts;
   const named = scheduleSchema.safeParse(configOf({ method, stages }));
-  const own = named.success ? methodSelection(namedSchedule(named.data)) : null;
+  const own = named.success && !isFile(named.data.method) ? methodSelection(namedSchedule(named.data)) : null;
   return own && { ...own, ...selectionOf(controlsOf(place)) };
 }
 

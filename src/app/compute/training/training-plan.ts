@@ -1,6 +1,8 @@
 /** What a run of the page reads and needs: from the form, or as the browser kept it. */
 import { InputError } from "../../../core/errors.ts";
 import { configuredMethod, configuredSettings, type TrainConfig } from "../../../core/loop/train-config.ts";
+import type { Method } from "../../../core/method/index.ts";
+import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import { libraryWorker } from "../../data/library-client.ts";
 import type { LibrarySummary } from "../../data/model.ts";
 import { liveEvaluation, liveTraining } from "../games/live-games.ts";
@@ -35,7 +37,7 @@ export async function sameInputs(
   const shownFirst = [library, ...libraries.map(({ summary }) => summary)].filter((each) => each !== null);
   let differing = ["library"];
   for (const [i, each] of shownFirst.entries()) {
-    const now = await fingerprint(each);
+    const now = await fingerprint(each, "student" in made);
     const other = Object.keys(now).filter((name) => now[name] !== made[name]);
     if (other.length === 0) return { library: each.id, differing: [] };
     if (i === 0 || other.length < differing.length) differing = other;
@@ -43,15 +45,24 @@ export async function sameInputs(
   return { library: null, differing };
 }
 
-/** What a checkpoint of this page was made from, in words. */
-async function fingerprint(library: LibrarySummary): Promise<Record<string, string>> {
-  const { teacher } = await modelsJob("train");
+/** Whether the frozen teacher of a run in the page is the student as the run begins. */
+export const isOwnTeacher = ({ teacher }: Pick<Method, "teacher">): boolean => teacher === "student";
+
+/**
+ * What a checkpoint of this page was made from, in words.
+ *
+ * @param itself the student is its own teacher
+ */
+async function fingerprint(library: LibrarySummary, itself: boolean): Promise<Record<string, string>> {
+  const { teacher, student } = await modelsJob("train");
+  const words = ({ name, files }: FolderFiles) =>
+    `${name}: ${[...files].map(([file, { size }]) => `${file} ${size}`).join(", ")}`;
   const files = library.files.map(
     ({ name, bytes, records }) => `${name}, ${bytes} bytes, ${records} records`,
   );
   return {
     library: `${library.title}: ${files.join("; ")}`,
-    teacher: `${teacher.name}: ${[...teacher.files].map(([name, { size }]) => `${name} ${size}`).join(", ")}`,
+    ...(itself ? { student: words(student) } : { teacher: words(teacher) }),
   };
 }
 
@@ -74,8 +85,8 @@ export async function formPlan(): Promise<Omit<PagePlan, "id">> {
   const { config, problems, written } = composeConfig();
   const [problem] = Object.entries(problems);
   if (config === null) throw new InputError(problem![1], { key: problem![0] });
-  checkSameTokens();
   const method = configuredMethod(config);
+  if (!isOwnTeacher(method)) checkSameTokens();
   const { end_of_turn: endOfTurn = true } = config;
   const live = await liveTraining(config);
   const evaluation = await liveEvaluation(config);
@@ -108,7 +119,7 @@ export async function formPlan(): Promise<Omit<PagePlan, "id">> {
     ...(config.evidence_tokens === undefined ? {} : { evidenceTokens: config.evidence_tokens }),
     endOfTurn,
     ...("checkpoint_every" in written ? { checkpointEvery: config.checkpoint_every } : {}),
-    fingerprint: await fingerprint(library),
+    fingerprint: await fingerprint(library, isOwnTeacher(method)),
     ...watchPlan(config, episodes),
     watch: pair && { id: "watch", promptIds: pair.vanillaIds, responseIds: pair.responseIds },
   };
@@ -126,7 +137,8 @@ export async function planTraining({
   watched,
 }: PlanToMeasure) {
   await ensureTokenizers();
-  const [{ api }, job] = await Promise.all([computeWorker(), modelsJob("train")]);
+  const [{ api }, models] = await Promise.all([computeWorker(), modelsJob("train")]);
+  const job = isOwnTeacher(method) ? { ...models, teacher: models.student, weights: "f32" as const } : models;
   const planned = await api.planTraining(job, {
     method,
     library,

@@ -2,6 +2,7 @@
 
 import * as Comlink from "comlink";
 import { InputError } from "../../../core/errors.ts";
+import { asksTeacher, stagesTaken } from "../../../core/method/index.ts";
 import { describeFault, isAbort, isDeviceFault } from "../../base/faults.ts";
 import { Latest } from "../../base/latest.ts";
 import { countOf } from "../../base/plural.ts";
@@ -18,6 +19,7 @@ import {
   computeWorker,
   endComputeWorker,
   ensureModel,
+  modelsJob,
   studentLost,
   studentTrained,
 } from "../models/models.ts";
@@ -30,7 +32,14 @@ import { getUi, IDLE_TRAINING, setUi } from "../store.ts";
 import { runTitle } from "./training-data.ts";
 import { follow, patchTraining, showProgress } from "./training-events.ts";
 import { trainingForm } from "./training-form.ts";
-import { formPlan, type KeptPlan, type PagePlan, planTraining, sameInputs } from "./training-plan.ts";
+import {
+  formPlan,
+  isOwnTeacher,
+  type KeptPlan,
+  type PagePlan,
+  planTraining,
+  sameInputs,
+} from "./training-plan.ts";
 import { startOnWorker, useSending } from "./worker-training.ts";
 
 /** Names a run's method only where it is not the default. */
@@ -111,7 +120,10 @@ async function runHere(
       await keepPlan(id, plan);
     }
     showProgress("Opening the models", 0, 0);
-    await ensureModel("teacher");
+    const itself = isOwnTeacher(plan.method);
+    const asked = stagesTaken(plan.method).some(asksTeacher);
+    if (asked && !itself) await ensureModel("teacher");
+    const own = itself ? (await modelsJob("train")).student : null;
     const { api } = await ensureModel("student");
     if (plays) await computeWithGames();
     await api.takePasses(passes);
@@ -129,6 +141,7 @@ async function runHere(
     const started = plan.id;
     const result = await api.train(
       { ...plan, watch: shown === null ? null : plan.watch },
+      own,
       Comlink.proxy((event) => {
         if (isLatest()) follow(event, started);
       }),
@@ -147,7 +160,7 @@ async function runHere(
       episodes: plan.episodes.map(({ environment, task, episode }) => ({ environment, task, episode })),
       ...(plan.live === undefined ? {} : { live: plan.live }),
       steps: { done, planned: total, of_the_student: result.steps },
-      teacher: teacher?.info ?? null,
+      teacher: (asked && (itself ? student : teacher)?.info) || null,
       student: student?.info ?? null,
     };
     studentTrained(result.folder, result.steps, record, { id: plan.id, done });

@@ -321,16 +321,15 @@ export class ComputeService {
     return student;
   }
 
-  /** The device, of the same kind, and the teacher reopened after the device failed. */
-  async reopen(): Promise<Teacher> {
+  /** The device, of the same kind, and the teacher reopened after the device failed; null where none was open. */
+  async reopen(): Promise<Teacher | null> {
     const source = this.#teacherSource;
     const { kind } = this.#opened();
-    if (source === null) throw new Error("no teacher was open");
     this.#teacher?.dispose();
     this.#teacher = null;
     this.#backend?.dispose();
     this.#backend = await createBrowserBackend(kind);
-    this.#teacher = await this.#openTeacher(this.#backend, source, {});
+    if (source !== null) this.#teacher = await this.#openTeacher(this.#backend, source, {});
     return this.#teacher;
   }
 
@@ -341,6 +340,12 @@ export class ComputeService {
 
   #openTeacher(backend: Backend, source: TeacherSource, options: WorkOptions): Promise<Teacher> {
     return this.#openFrozen(backend, source, { ...options, ...this.#passes.teacher });
+  }
+
+  /** A frozen model of the caller's own, beside those that are open. */
+  openOwn(folder: FolderFiles, signal: AbortSignal): Promise<Teacher> {
+    const source = { folder, weights: "f32" } as const;
+    return this.#openFrozen(this.#opened(), source, { ...this.#passes.teacher, signal });
   }
 
   /** A model of any engine that is never updated. */

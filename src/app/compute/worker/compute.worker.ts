@@ -12,6 +12,7 @@ import {
   type Written,
   writtenBy,
 } from "../../../core/loop/index.ts";
+import { asksTeacher, stagesTaken } from "../../../core/method/index.ts";
 import type { EngineInfo, ScoreRequest } from "../../../core/ports.ts";
 import type { RunLengths } from "../../../engine/native/index.ts";
 import type { WeightChoice } from "../../../tensor/index.ts";
@@ -183,22 +184,33 @@ const api = {
     });
   },
 
-  /** Trains the student. Resolves to its folder, optimizer state included, when it ends or is stopped. */
-  train(plan: TrainingPlan, emit: (event: RunEvent) => void) {
+  /**
+   * Trains the student. Resolves to its folder, optimizer state included, when it ends or is stopped.
+   *
+   * @param own the frozen teacher where it is not the one that is open
+   */
+  train(plan: TrainingPlan, own: FolderFiles | null, emit: (event: RunEvent) => void) {
     stop = new AbortController();
     batch = null;
     const codec = trainingCodec(plan);
     batchOf = { id: plan.id, codec };
     const stopSignal = stop.signal;
     return service.run(async (signal) => {
-      const teacher = service.model("teacher");
+      let frozen = own === null ? null : await service.openOwn(own, signal);
+      const asked = stagesTaken(plan.method).some(asksTeacher);
+      const teacher = frozen ?? (asked ? service.model("teacher") : null);
       const { student, finished } = await runTraining({
         plan,
         records: opened(library, "library"),
         codec,
         teacher,
         student: service.takeStudent(),
-        reopen: () => service.reopen(),
+        reopen: async () => {
+          const open = await service.reopen();
+          if (own === null) return open;
+          frozen = await service.openOwn(own, signal);
+          return frozen;
+        },
         openStudent: (folder) => service.openStudent(folder),
         signal,
         stop: stopSignal,
@@ -206,7 +218,7 @@ const api = {
         onBatch: (latest) => {
           batch = latest;
         },
-      });
+      }).finally(() => frozen?.dispose());
       const { steps } = service.keepStudent(student);
       const writer = new BlobFolderWriter("student");
       await student.save(writer, { optimizer: true });

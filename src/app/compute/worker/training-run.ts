@@ -97,10 +97,11 @@ export interface TrainingRun {
   plan: TrainingPlan;
   records: RecordPort;
   codec: TextCodec;
-  teacher: Scorer;
+  /** Null where no stage asks one. */
+  teacher: Scorer | null;
   student: Trainer;
   /** Opens the device and the teacher again after the device failed. */
-  reopen: () => Promise<Scorer>;
+  reopen: () => Promise<Scorer | null>;
   /** Opens a kept student on the device as it is now. */
   openStudent: (folder: FolderReader) => Promise<Trainer>;
   signal: AbortSignal;
@@ -187,7 +188,8 @@ export type PlanToProbe = Omit<PlanToMeasure, "sample" | "live"> &
 /** Does a small part of a run with a student that is thrown away. */
 export function probeTraining(
   { method, settings, batchSize, library, episodes, evidenceTokens }: PlanToProbe,
-  run: Pick<TrainingRun, "records" | "codec" | "teacher" | "student" | "signal"> & {
+  run: Pick<TrainingRun, "records" | "codec" | "student" | "signal"> & {
+    teacher: Scorer;
     tell: (what: string) => void;
   },
 ): Promise<RunProbe> {
@@ -257,6 +259,7 @@ export async function runTraining(run: TrainingRun): Promise<{ student: Trainer;
       codec: run.codec,
       ...(plan.evidenceTokens === undefined ? {} : { limit: plan.evidenceTokens }),
     }),
+    sources: (environment, task) => records.sources({ library: plan.library, environment, task }),
     ...(plan.evaluation === undefined ? {} : { evaluation: await trainingEvaluation(plan.evaluation) }),
     ...(plan.watched === undefined ? {} : { watch: await openWatch(plan.watched, run) }),
     checkpoints,

@@ -2,6 +2,7 @@
 
 import type { ReactNode } from "react";
 import { isFreshRun, policyWords } from "../../../core/loop/train-config.ts";
+import type { Method } from "../../../core/method/index.ts";
 import { isOneOf } from "../../../core/one-of.ts";
 import { Labelled } from "../../base/labelled.tsx";
 import { countOf } from "../../base/plural.ts";
@@ -28,6 +29,7 @@ import {
   choosePreset,
   type DataChoice,
   defaultBatch,
+  formMethod,
   formStages,
   methodWords,
   PRESET_NAMES,
@@ -36,6 +38,7 @@ import {
   responsesOf,
   SELECTION_KEYS,
   setTrainingForm,
+  stageTitle,
   standardSelection,
   useTrainingForm,
 } from "../../compute/training/training-form.ts";
@@ -150,11 +153,12 @@ export function TrainingFormPanel() {
       <fieldset className="form-row">
         <legend>Method</legend>
         {field("method")}
+        <MethodNote method={formMethod(form)} />
         {stages.map((stage, n) => (
           <Labelled
             // biome-ignore lint/suspicious/noArrayIndexKey: a stage is its place in the method
             key={`${form.texts.method} ${n}`}
-            label={`${n === 0 ? "Vanilla" : "Graph-conditioned"} passes`}
+            label={`${stageTitle(stage)} passes`}
             problem={problems.epochs}
           >
             <input
@@ -305,6 +309,18 @@ export function FormLine() {
 }
 
 /** What the form comes to, in a sentence. */
+/** What the chosen method is, where it is from, and what of it is uncertain. */
+function MethodNote({ method }: { method: Method | null }) {
+  if (method === null) return null;
+  const { description, source, uncertain = [] } = method;
+  return (
+    <p className="note" data-testid="method-note">
+      {description} {source !== undefined && `Source: ${source}.`}{" "}
+      {uncertain.length > 0 && `Uncertain: ${uncertain.join("; ")}.`}
+    </p>
+  );
+}
+
 function PlanLine({ method, composed }: { method: string | null; composed: ComposedConfig }) {
   const { passes, data, texts } = useTrainingForm();
   const episodes = useEpisodes(data);
