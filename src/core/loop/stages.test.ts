@@ -3,10 +3,10 @@ import { corridorData, Scripted, walk } from "../../../test/support/corridor-tra
 import { MemoryStore, type ToyModel } from "../../../test/support/toy-model.ts";
 import { ToyPlayer } from "../../../test/support/toy-player.ts";
 import { of, options } from "../../../test/support/toy-training.ts";
-import { METHODS, type Method, type Stage } from "../method/index.ts";
+import { METHODS, type Method, type MethodId, type Stage } from "../method/index.ts";
 import type { StepSettings, TrainItem } from "../ports.ts";
 import { referenceOf } from "./references.ts";
-import { train } from "./train.ts";
+import { type TrainOptions, train } from "./train.ts";
 
 const forward = () => "forward";
 
@@ -260,11 +260,6 @@ describe("weights of turns", () => {
 });
 
 describe("TurnOPD's depth", () => {
-  const turnopd = {
-    ...METHODS.turnopd,
-    stages: METHODS.turnopd.stages.map((stage) => ({ ...stage, epochs: 12 })),
-  };
-
   it("is whole in the first and every eighth batch, and follows the probes between", async () => {
     const { student, events } = await run({ sampling: METHODS.turnopd.stages[0]!.sampling! }, 10);
     // Successful depths of the first probe: 1, 2, 3, 4; 0.8 of the way is 3.4, and its cut after round(3.4) + 1 = 4.
@@ -277,26 +272,48 @@ describe("TurnOPD's depth", () => {
     expect(turns(student.taken[1]!).c6).toEqual([0, 1, 2, 3]);
     expect(turns(student.taken[8]!).c6).toEqual([0, 1, 2, 3, 4]);
   });
+});
 
-  it("survives a resume at any step: the same numbers", async () => {
-    const whole = options({
-      method: turnopd,
-      data: corridorData(9),
-      batchSize: 4,
-      openStudent: ToyPlayer.openPlayer,
-    });
-    const all = await train(whole);
-    for (const cut of [1, 4, 9]) {
-      const kept = new MemoryStore();
-      const stop = new AbortController();
-      const begun = options({
-        method: turnopd,
-        data: corridorData(9),
-        batchSize: 4,
+describe("a run that goes on", () => {
+  const sources = async (_: string, task: string) => (task === "c6" ? [] : [walk(task)]);
+  /** A named method over so many updates of all corridors, with schedules that move within them. */
+  const named = (id: MethodId, epochs: number): Method => {
+    const { stages }: Method = METHODS[id];
+    return {
+      ...method({}),
+      stages: stages.slice(-1).map((stage) => ({
+        ...stage,
+        ...{ epochs, evidence: { kind: "none" } },
+        ...(stage.sampling !== undefined && "every" in stage.sampling
+          ? { sampling: { ...stage.sampling, every: 2 } }
+          : {}),
+        ...(stage.reward === undefined ? {} : { reward: { ...stage.reward, group: 2 } }),
+      })),
+    };
+  };
+
+  it.each<[MethodId, number, number[]]>([
+    ["tcod-f2b", 5, [3]],
+    ["tcod-b2f", 5, [3]],
+    ["ftb", 4, [2]],
+    ["turnopd", 12, [4, 9]],
+    ["grpo", 4, [2]],
+    ["sod", 4, [2]],
+    ["atod", 4, [2]],
+  ])("%s comes to the same numbers", async (id, epochs, cuts) => {
+    const given = (more = {}) =>
+      options({
+        ...{ method: named(id, epochs), data: corridorData(9), batchSize: 4, sources },
         openStudent: ToyPlayer.openPlayer,
-        checkpoints: kept,
-        stop: stop.signal,
+        ...more,
       });
+    const logits = async (run: TrainOptions) => ((await train(run)).student as ToyModel).logits;
+    const whole = given();
+    const all = await logits(whole);
+    for (const cut of cuts) {
+      const checkpoints = new MemoryStore();
+      const stop = new AbortController();
+      const begun = given({ checkpoints, stop: stop.signal });
       const { onEvent } = begun;
       await train({
         ...begun,
@@ -305,19 +322,23 @@ describe("TurnOPD's depth", () => {
           if (event.type === "updated" && event.step === cut) stop.abort();
         },
       });
-      expect(kept.saved.at(-1)!.state).toMatchObject({ step: cut, depth: { stage: 0 } });
-      const goesOn = options({
-        method: turnopd,
-        data: corridorData(9),
-        batchSize: 4,
-        openStudent: ToyPlayer.openPlayer,
-        checkpoints: kept,
-      });
-      const result = await train(goesOn);
-      expect((result.student as ToyModel).logits).toEqual((all.student as ToyModel).logits);
-      expect([...of(begun.events, "rollout"), ...of(goesOn.events, "rollout")]).toEqual(
-        of(whole.events, "rollout"),
-      );
+      const { state } = checkpoints.saved.at(-1)!;
+      expect(state.step).toBe(cut);
+      // What a schedule remembers is in the checkpoint; what follows from the position is not.
+      expect(state.depth?.stage).toBe(id === "turnopd" ? 0 : undefined);
+      const goesOn = given({ checkpoints });
+      expect(await logits(goesOn)).toEqual(all);
+      for (const type of ["rollout", "bridged"] as const) {
+        const told = ({ events }: typeof whole) =>
+          of(events, type).map((event) => ({ ...event, seconds: undefined }));
+        expect([...told(begun), ...told(goesOn)]).toEqual(told(whole));
+      }
     }
+  });
+
+  it("counts the epochs that a parent took of the stage", async () => {
+    const stage = { sampling: { kind: "depth", first: 1, every: 1 } as const, firstEpoch: 2 };
+    const { events } = await run(stage, 2);
+    expect(of(events, "rollout").map(({ depth }) => depth)).toEqual([3, 4]);
   });
 });
