@@ -178,6 +178,7 @@ describe("train config", () => {
       { ...REQUIRED, batch_size: 0 },
       { ...REQUIRED, settings: { clip: 0 } },
       { ...REQUIRED, method: "magic" },
+      { ...REQUIRED, method: { name: "no stages" } },
       { episodes: "e", teacher: "t" },
     ]) {
       expect(trainConfigSchema.safeParse(bad).success).toBe(false);

@@ -180,7 +180,9 @@ export const trainConfigSchema = z.strictObject({
   method: z
     .union([
       z.enum(METHOD_IDS),
-      z.string().regex(/\.json$/, { error: "expected the path of a method's JSON file" }),
+      z.string().regex(/\.json$/, {
+        error: `expected ${METHOD_IDS.join(", ")}, or the path of a JSON file with a method`,
+      }),
       methodSchema,
     ])
     .default("gc-opd")
