@@ -17,7 +17,7 @@ import { isServed, namedSchedule, settingsFields, type TrainConfig, trainConfigS
 
 const { device, compute, tokenizer } = evaluateConfigSchema.shape;
 const shared = { $schema: true, environment: true, tokenizer: true, device: true, compute: true } as const;
-const { stages, epochs, control, library } = trainConfigSchema.shape;
+const { method, stages, epochs, control, library } = trainConfigSchema.shape;
 const { sources_per_task, augmentation, terminal_failure_note } = trainConfigSchema.shape;
 
 const name = z.string().regex(/^\w[\w.+-]*$/, { error: "expected letters, digits and . + - _" });
@@ -26,7 +26,7 @@ const name = z.string().regex(/^\w[\w.+-]*$/, { error: "expected letters, digits
 export const methodEntrySchema = z.strictObject({
   id: name.describe("Its name in files and results."),
   label: z.string().min(1).optional().describe("Its name in tables; `id` when absent."),
-  method: trainConfigSchema.shape.method
+  method: method
     .unwrap()
     .optional()
     .describe("What it is a variant of, as in a training config; `id`, where that is a method, when absent."),
