@@ -52,6 +52,7 @@ test("nothing open, the dialogs, links and files that are none", async ({ page }
     ["5", "statistics"],
     ["6", "runs"],
     ["7", "play"],
+    ["8", "evidence-test"],
   ] as const) {
     await page.keyboard.press(key);
     await expect(page).toHaveURL(new RegExp(`#/${view}`));
