@@ -13,6 +13,7 @@ import { navigate } from "../../data/navigate.ts";
 import { linkKey, opensByItself } from "../../url/library-link.ts";
 import type { Place } from "../../url/place.ts";
 import { ofTask, selectionOf } from "../../url/what-if.ts";
+import { isModelAtWork } from "../computing.ts";
 import { takeShippedModels } from "../models/models.ts";
 import { getUi, setUi, useUi } from "../store.ts";
 import { followColumns } from "./libraries.ts";
@@ -71,10 +72,11 @@ export function followPlace(): () => void {
   follow(place, library);
   return useUi.subscribe((now, before) => {
     const another = now.library !== before.library;
-    if (another && now.library !== null) {
-      void followColumns(now.library);
+    if (another && now.library !== null) void followColumns(now.library);
+    // While a model is at work those before stay: theirs is the turn when it is done.
+    const freed = isModelAtWork(before) && !isModelAtWork(now);
+    if ((another || freed) && now.library !== null)
       void takeShippedModels(now.library.link).catch(describeFault);
-    }
     // A link that came while something else was opened waits for its turn.
     const itsTurn = now.library === null && now.opening === null && before.opening !== null;
     if (!another && !itsTurn && (now.place === before.place || isHowOnly(now.place, before.place))) return;

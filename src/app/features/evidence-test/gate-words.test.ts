@@ -30,6 +30,8 @@ it("answers by the interval and not by the mean alone", () => {
   expect(alone.word).toBe("Not known yet");
   expect(alone.sentence).toContain("+0.250; an interval needs two episodes.");
   expect(said()).toBeNull();
+  const weak = said(scored("a", 1e-9, 2e-9), scored("b", 1e-9, 2e-9))!;
+  expect(weak.sentence).toMatch(/\+1e−9 \(.*\)\. This teacher hardly ever says an optimal action/);
 });
 
 it("prints small figures as they are, never as −0.000", () => {

@@ -30,6 +30,9 @@ export interface Answer {
   sentence: string;
 }
 
+/** Where no context comes to more than this, a difference is of next to nothing. */
+const HARDLY = 0.01;
+
 /** Whether the evidence helps: the context with the most evidence against the one with none, as far as both were asked. */
 export function answer({ contexts, differences, decisions }: GateSummary): Answer | null {
   const [first] = contexts;
@@ -46,11 +49,14 @@ export function answer({ contexts, differences, decisions }: GateSummary): Answe
         ? "Yes"
         : "No";
   const so = known ? "" : "; an interval needs two episodes";
+  const hardly = contexts.every(({ optimal }) => optimal.value! < HARDLY)
+    ? " This teacher hardly ever says an optimal action, whatever it reads: the difference says little."
+    : "";
   return {
     word,
     sentence:
       `The teacher’s probability of an optimal action is ${share(last.optimal.value!)} with ${CONTEXT_TITLES[last.context]} and ` +
-      `${share(first.optimal.value!)} with ${CONTEXT_TITLES[first.context]}: ${changeText(difference)}${so}.`,
+      `${share(first.optimal.value!)} with ${CONTEXT_TITLES[first.context]}: ${changeText(difference)}${so}.${hardly}`,
   };
 }
 
