@@ -13,7 +13,13 @@ import {
   environmentSchema,
   evaluateConfigSchema,
 } from "./live-config.ts";
-import { isServed, namedSchedule, settingsFields, type TrainConfig, trainConfigSchema } from "./train-config.ts";
+import {
+  isServed,
+  namedSchedule,
+  settingsFields,
+  type TrainConfig,
+  trainConfigSchema,
+} from "./train-config.ts";
 
 const { device, compute, tokenizer } = evaluateConfigSchema.shape;
 const shared = { $schema: true, environment: true, tokenizer: true, device: true, compute: true } as const;

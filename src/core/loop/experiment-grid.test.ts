@@ -60,6 +60,13 @@ describe("experimentGrid", () => {
     for (const { config } of runs) checkTrainConfig(config);
   });
 
+  it("does not share a first stage whose schedule runs over all of its updates", () => {
+    const names = grid([{ id: "tcod-f2b" }, { id: "deeper", method: "tcod-f2b" }]).runs.map(
+      ({ name }) => name,
+    );
+    expect(names).toEqual(["cells/tcod-f2b-seed-42", "cells/deeper-seed-42"]);
+  });
+
   it("gives a method its whole schedule where nobody begins as it does, or with other settings", () => {
     expect(runsOf([{ id: "gc-opd" }])).toEqual([
       { name: "cells/gc-opd-seed-42", parent: null, took: 2, epochs: undefined, first: undefined },

@@ -169,6 +169,8 @@ function sharedStages(planned: readonly Planned[]): Shared[] {
   for (const each of planned) {
     const [first] = each.stages;
     if (first === undefined || first.epochs === 0 || stagesTaken(each).length === 0) continue;
+    // Their schedules run over all updates of the stage, so that a part of it is another training.
+    if (first.sampling !== undefined || first.weights !== undefined || first.reward !== undefined) continue;
     const { epochs: _, firstEpoch: __, ...stage } = first;
     const key = JSON.stringify([stage, withoutMethod(each.config)]);
     families.set(key, [...(families.get(key) ?? []), each]);
