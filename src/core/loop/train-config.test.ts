@@ -170,6 +170,25 @@ describe("train config", () => {
     expect(() => check({ stages: [{ ...stage, weights: { kind: "turn-utility" }, bridge: {} }] })).toThrow(
       'stages: the stage "mine" has weights by turn-utility and a bridge, which the teacher\'s signal decides, and asks no teacher',
     );
+    expect(() => check({ stages: [{ ...stage, reward: {}, bridge: {} }] })).toThrow(
+      'stages: the stage "mine" has a bridge beside a reward, of which its row would get none',
+    );
+    const divergence = { name: "mine", epochs: 1, evidence: { kind: "none" }, signal: { kind: "top-k" } };
+    for (const [key, more] of [
+      ["reward", { reward: {} }],
+      ["bridge", { bridge: {} }],
+      ["weights", { weights: { kind: "turn-utility" } }],
+    ] as const)
+      expect(() => check({ stages: [{ ...divergence, ...more }] })).toThrow(
+        `stages: stage "mine": \`${key}\` needs the signal "sampled-token", received "top-k"`,
+      );
+    check({ stages: [{ ...divergence, weights: { kind: "turn-balanced" } }] });
+    expect(() =>
+      check({
+        ...{ teacher: undefined, method: "self-distillation", library: "l", parent: "p" },
+        tinker: { url: "http://127.0.0.1:1" },
+      }),
+    ).toThrow("teacher: the student as its own teacher has its weights on the server: name a folder");
   });
 
   it("refuses unknown keys and impossible values", () => {

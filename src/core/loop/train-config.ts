@@ -410,7 +410,12 @@ export function checkTrainConfig(config: TrainConfig): void {
       key: "first_epochs",
     });
   }
-  configuredTeacher(config);
+  const teacher = configuredTeacher(config);
+  if (teacher === STUDENT_TEACHER && config.tinker !== undefined && config.parent !== undefined) {
+    throw new InputError("the student as its own teacher has its weights on the server: name a folder", {
+      key: "teacher",
+    });
+  }
   const stages = stagesTaken(configuredMethod(config));
   if (config.library === undefined && stages.some(({ evidence }) => evidence.kind !== "none")) {
     throw new InputError("missing: graph-conditioned stages retrieve from it", { key: "library" });
@@ -442,6 +447,13 @@ function checkStage(stage: Stage, { environment, batch_size: batch }: TrainConfi
   ];
   if (!asksTeacher(stage) && reads.length > 0)
     refuse("stages", `has ${reads.join(" and ")}, which the teacher's signal decides, and asks no teacher`);
+  // The reward is of an episode, and these weights are of the student's own turns.
+  const terms = [
+    ...(reward === undefined ? [] : ["a reward"]),
+    ...(weights === undefined || weights.kind === "turn-balanced" ? [] : [`weights by ${weights.kind}`]),
+  ];
+  if (bridge !== undefined && terms.length > 0)
+    refuse("stages", `has a bridge beside ${terms.join(" and ")}, of which its row would get none`);
   if (reward !== undefined && batch < reward.group)
     refuse(
       "batch_size",
