@@ -1,5 +1,5 @@
 /** Training from scratch on rows, as the scripts of the shipped models share it. */
-import { AdamW, crossEntropyBackward, type LanguageModel, type Sequence } from "../src/tensor/index.ts";
+import { type AdamW, crossEntropyBackward, type LanguageModel, type Sequence } from "../src/tensor/index.ts";
 
 export interface TrainingRow {
   /** The first token predicts nothing of itself: it is the sequence's prompt, all the rest is scored. */

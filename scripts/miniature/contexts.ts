@@ -15,12 +15,14 @@ export type ContextName = (typeof CONTEXTS)[number];
 export async function contextsOf(episode: Episode, sources: readonly Source[], codec: TextCodec) {
   const contexts = libraryContexts({ sources: async () => sources, codec });
   const prompts = episode.decisions.map(
-    (decision, t) => codec.prompt(decision, episode.environment, { episode: episode.episode, decision: t }).ids,
+    (decision, t) =>
+      codec.prompt(decision, episode.environment, { episode: episode.episode, decision: t }).ids,
   );
   const read = new Map(
     await Promise.all(
       CONTROLS.map(
-        async (control) => [control as ContextName, await contexts(episode, { kind: "graph-conditioned", control })] as const,
+        async (control) =>
+          [control as ContextName, await contexts(episode, { kind: "graph-conditioned", control })] as const,
       ),
     ),
   );

@@ -30,8 +30,7 @@ const codec = textCodec(await openTokenizer(openFolder(`${values.out}/tokenizer`
 const tasks = Array.from({ length: TASKS }, (_, seed) => new MiniatureTask(seed, WORLD));
 
 const sources: Source[] = [];
-for (const task of tasks)
-  for (let k = 0; k < REPETITIONS; k++) sources.push(await task.source(k, NOISE));
+for (const task of tasks) for (let k = 0; k < REPETITIONS; k++) sources.push(await task.source(k, NOISE));
 
 const episodes = values.student === undefined ? await planned() : await played(values.student);
 

@@ -30,6 +30,8 @@ const SHARES: Readonly<Record<ContextName, number>> = {
   "success-only": 0.2,
   graph: 0.3,
 };
+/** Of the student's teacher: how often it errs. */
+const STUDENT_NOISE = 0.5;
 /** Decisions of one episode that become rows. */
 const DECISIONS = 6;
 
@@ -40,12 +42,18 @@ export interface Row {
 }
 
 /** The rows of one game. */
-export async function rowsOf(role: Role, seed: number, codec: TextCodec, promptFile?: string): Promise<Row[]> {
+export async function rowsOf(
+  role: Role,
+  seed: number,
+  codec: TextCodec,
+  promptFile?: string,
+  studentNoise = STUDENT_NOISE,
+): Promise<Row[]> {
   const draw = uniforms(seedOf(`row|${role}|${seed}`));
   const below = (count: number) => Math.floor(draw() * count);
   if (role === "student") {
     const task = new MiniatureTask(seed, STUDENT_WORLDS + seed, promptFile);
-    const { episode } = await task.episode(0, STUDENT_NOISE, codec);
+    const { episode } = await task.episode(0, studentNoise, codec);
     return episode.decisions.map(({ prompt_ids, response_ids }) => ({
       context: "none",
       promptIds: prompt_ids!,
@@ -72,9 +80,6 @@ export async function rowsOf(role: Role, seed: number, codec: TextCodec, promptF
   });
 }
 
-/** Of the student's teacher: how often it errs. */
-const STUDENT_NOISE = 0.5;
-
 function drawn(at: number): ContextName {
   let sum = 0;
   for (const context of CONTEXTS) {
@@ -95,6 +100,8 @@ const { values } = parseArgs({
     role: { type: "string", default: "teacher" },
     from: { type: "string", default: "0" },
     count: { type: "string", default: "100" },
+    /** How often the planner errs that the student imitates. */
+    noise: { type: "string", default: String(STUDENT_NOISE) },
     seconds: { type: "string", default: "1000000" },
     miniature: { type: "string", default: "public/miniature" },
     out: { type: "string" },
@@ -114,6 +121,7 @@ if (values.out !== undefined) {
       seed,
       codec,
       `${values.miniature}/prompt.json`,
+      Number(values.noise),
     )) {
       const packed = packRow(row);
       writeSync(file, new Uint8Array(packed.buffer));

@@ -1,9 +1,15 @@
 /** A task of the miniature: its game, what the noisy planner plays in it, and which actions are optimal. */
 import { readFileSync } from "node:fs";
 import { environmentRules, readPromptTemplate } from "../../src/core/environment/index.ts";
-import type { TextCodec } from "../../src/core/loop/index.ts";
 import { playedSource, verified } from "../../src/core/loop/collect.ts";
-import { beginEpisode, finished, type Played, playedEpisode, reply } from "../../src/core/loop/live-episode.ts";
+import type { TextCodec } from "../../src/core/loop/index.ts";
+import {
+  beginEpisode,
+  finished,
+  type Played,
+  playedEpisode,
+  reply,
+} from "../../src/core/loop/live-episode.ts";
 import { type LiveTask, livePlay } from "../../src/core/loop/live-task.ts";
 import type { Episode, EpisodeDecision, Source } from "../../src/core/record/schema.ts";
 import { seedOf, uniforms } from "../../src/core/seeded.ts";
@@ -64,7 +70,11 @@ export class MiniatureTask {
   }
 
   /** An episode of the noisy planner in the student's place, with prompts and responses. */
-  async episode(n: number, noise: number, codec: TextCodec): Promise<{ episode: Episode; optimal: OptimalAt }> {
+  async episode(
+    n: number,
+    noise: number,
+    codec: TextCodec,
+  ): Promise<{ episode: Episode; optimal: OptimalAt }> {
     const { played, optimal } = await this.#play("evaluate", `${this.task}#${n}`, n, noise, codec);
     return { episode: playedEpisode(played), optimal };
   }

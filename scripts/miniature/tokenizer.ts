@@ -60,7 +60,11 @@ const letters = new Map(ALPHABET.map((letter) => [tokenBytes(letter)[0]!, letter
 
 // The sample's tokenizer reads the texts while there is no other.
 const sample = textCodec(
-  loadTokenizer({ tokenizerJson: JSON.stringify(file), tokenizerConfigJson: JSON.stringify(config), file: FROM }),
+  loadTokenizer({
+    tokenizerJson: JSON.stringify(file),
+    tokenizerConfigJson: JSON.stringify(config),
+    file: FROM,
+  }),
 );
 const texts = [...RARE];
 const names = new Set<string>();

@@ -49,7 +49,7 @@ interface Place {
 }
 
 /** Rows of the files' groups, one group after the other, each in an order drawn from the seed. */
-function* rows(): Generator<Uint16Array> {
+function* rows(): Generator<Uint16Array, undefined> {
   for (let first = 0; first < positionals.length; first += number("group")) {
     const places: Place[] = [];
     for (const name of positionals.slice(first, first + number("group"))) {
@@ -67,13 +67,14 @@ function* rows(): Generator<Uint16Array> {
 const left = rows();
 
 function draw(progress: number): TrainingRow | null {
-  for (const row of left) {
+  for (;;) {
+    const { value: row } = left.next();
+    if (row === undefined) return null;
     const [context, count] = [row[0]!, row[1]!];
     if (progress < number("short-until") && count > number("short")) continue;
     const ids = Array.from(row.subarray(2));
     return trainingRow(ids.slice(0, context), ids.slice(context));
   }
-  return null;
 }
 
 const tokenizer = await openTokenizer(openFolder(`${values.miniature}/tokenizer`));

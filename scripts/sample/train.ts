@@ -19,14 +19,9 @@ import type { DeviceChoice } from "../../src/engine/native/index.ts";
 import { createNodeBackend } from "../../src/engine/native/node.ts";
 import { createFolder } from "../../src/engine/native/node-folder.ts";
 import { indexTasks, readEpisodes, readLibrary } from "../../src/formats/index.ts";
-import {
-  AdamW,
-  crossEntropyBackward,
-  LanguageModel,
-  parseModelConfig,
-  type Sequence,
-} from "../../src/tensor/index.ts";
+import { AdamW, LanguageModel, parseModelConfig } from "../../src/tensor/index.ts";
 import { loadTokenizer, textCodec } from "../../src/text/index.ts";
+import { smallQwen3, type TrainingRow, trainingRow, trainOnRows } from "../training.ts";
 import { Random } from "./random.ts";
 import { type Row, RowMaker, type TaskRecords } from "./rows.ts";
 import { KEPT_OUT_TASKS } from "./tasks.ts";
@@ -54,7 +49,6 @@ const { values } = parseArgs({
   },
 });
 const number = (name: keyof typeof values) => Number(values[name]);
-const steps = number("steps");
 const random = new Random(number("seed"));
 
 const sample = values.sample;
@@ -73,30 +67,11 @@ const records: TaskRecords[] = library.tasks
   .map(({ task, sources }) => ({ task, sources, episodes: episodes.filter((e) => e.task === task) }));
 const rowMaker = new RowMaker(records, random);
 
-const hidden = number("hidden");
 const config = parseModelConfig(
-  JSON.stringify({
-    architectures: ["Qwen3ForCausalLM"],
-    model_type: "qwen3",
-    hidden_act: "silu",
-    attention_bias: false,
-    vocab_size: 1872,
-    hidden_size: hidden,
-    intermediate_size: Math.round((hidden * 8) / 3 / 32) * 32,
-    num_hidden_layers: number("layers"),
-    num_attention_heads: hidden / 32,
-    num_key_value_heads: hidden / 64,
-    head_dim: 32,
-    max_position_embeddings: 40960,
-    rms_norm_eps: 1e-6,
-    rope_theta: 100000,
-    tie_word_embeddings: true,
-    initializer_range: 0.02,
-    use_sliding_window: false,
-    torch_dtype: "bfloat16",
-    bos_token_id: tokenizer.idOf("<|endoftext|>"),
-    eos_token_id: tokenizer.idOf("<|im_end|>"),
-  }),
+  smallQwen3(
+    { hidden: number("hidden"), layers: number("layers"), vocabulary: 1872 },
+    { beginsText: tokenizer.idOf("<|endoftext|>"), endsTurn: tokenizer.idOf("<|im_end|>") },
+  ),
   "config.json",
 );
 
@@ -105,13 +80,7 @@ const model = LanguageModel.create(backend, config, number("seed"));
 const optimizer = new AdamW(model);
 console.log(`${values.role}: ${model.parameterCount} parameters on ${backend.kind} (${backend.description})`);
 
-interface EncodedRow {
-  sequence: Sequence;
-  /** Tokens before the response. */
-  context: number;
-}
-
-function encode(row: Row): EncodedRow {
+function encode(row: Row): TrainingRow {
   const prompt = tokenizer.encode(
     tokenizer.applyChatTemplate([{ role: "user", content: row.prompt }], {
       addGenerationPrompt: true,
@@ -119,13 +88,11 @@ function encode(row: Row): EncodedRow {
     }),
   );
   const response = tokenizer.encode(`${row.response}<|im_end|>`);
-  const ids = [...prompt, ...response];
-  // The first token predicts nothing of itself: it is the sequence's prompt, all the rest is scored.
-  return { sequence: { promptIds: ids.slice(0, 1), responseIds: ids.slice(1) }, context: prompt.length };
+  return trainingRow(prompt, response);
 }
 
 /** Short rows first, where copying is learned fastest; then rows as long as real evidence. */
-function drawRow(progress: number): EncodedRow {
+function drawRow(progress: number): TrainingRow {
   const longest = number("longest-row") * (progress < 0.5 ? 1 / 3 : progress < 0.75 ? 0.6 : 1);
   for (;;) {
     const kind = random.next();
@@ -141,15 +108,6 @@ function drawRow(progress: number): EncodedRow {
     const encoded = encode(row);
     if (encoded.sequence.responseIds.length <= longest) return encoded;
   }
-}
-
-const CONTEXT_SHARE = 0.3;
-
-/** Cosine to a tenth, after a short warm-up. */
-function learningRate(progress: number, step: number): number {
-  const peak = number("learning-rate");
-  const warmup = Math.min(1, (step + 1) / 50);
-  return warmup * peak * (0.1 + 0.9 * 0.5 * (1 + Math.cos(Math.PI * Math.min(1, progress))));
 }
 
 const codec = textCodec(tokenizer);
@@ -190,55 +148,18 @@ async function evaluate(tasks: readonly string[]): Promise<void> {
   }
 }
 
-const started = performance.now();
-const minutes = () => (performance.now() - started) / 60_000;
-let seen = 0;
-let smoothed = Number.NaN;
-for (let step = 0; step < steps; step++) {
-  const progress = Math.max(step / steps, minutes() / number("minutes"));
-  if (progress >= 1) break;
-  const rows: EncodedRow[] = [];
-  for (let tokens = 0; tokens < number("tokens"); ) {
-    const row = drawRow(progress);
-    rows.push(row);
-    tokens += row.sequence.responseIds.length;
-  }
-  const responseTokens = rows.reduce((n, r) => n + r.sequence.responseIds.length + 1 - r.context, 0);
-  const contextTokens = rows.reduce((n, r) => n + r.context - 1, 0);
-  model.zeroGradients();
-  const weights = rows.map(({ sequence, context }) =>
-    sequence.responseIds.map((_, i) =>
-      i + 1 >= context ? 1 / responseTokens : CONTEXT_SHARE / contextTokens,
-    ),
-  );
-  const { logprobs } = await crossEntropyBackward(
-    model,
-    rows.map((row) => row.sequence),
-    (index) => weights[index]!,
-    { maxTokensPerPack: number("pack-tokens") },
-  );
-  let loss = 0;
-  for (const [n, { context }] of rows.entries()) {
-    for (const value of logprobs[n]!.subarray(context - 1)) loss -= value / responseTokens;
-  }
-  const { gradNorm } = await optimizer.step({
-    learningRate: learningRate(progress, step),
-    beta1: 0.9,
-    beta2: 0.98,
-    adamEpsilon: 1e-8,
-    weightDecay: 0.01,
-    maxGradNorm: 1,
-  });
-  seen += responseTokens + contextTokens;
-  smoothed = Number.isNaN(smoothed) ? loss : 0.98 * smoothed + 0.02 * loss;
-  if (step < 3 || (step + 1) % 50 === 0) {
-    console.log(
-      `step ${step + 1}: response loss ${loss.toFixed(3)} (mean ${smoothed.toFixed(3)}), gradient norm ${gradNorm.toFixed(2)}, ` +
-        `${Math.round(seen / (minutes() * 60))} tokens/s, ${minutes().toFixed(1)} min`,
-    );
-  }
-  if ((step + 1) % number("evaluate") === 0) await evaluate(KEPT_OUT_TASKS);
-}
+await trainOnRows(model, optimizer, {
+  steps: number("steps"),
+  minutes: number("minutes"),
+  tokens: number("tokens"),
+  peakLearningRate: number("learning-rate"),
+  contextShare: 0.3,
+  packTokens: number("pack-tokens"),
+  draw: drawRow,
+  onStep: async (step) => {
+    if (step % number("evaluate") === 0) await evaluate(KEPT_OUT_TASKS);
+  },
+});
 if (values.measure !== "none") {
   await evaluate(values.measure === "all" ? library.tasks.map(({ task }) => task) : KEPT_OUT_TASKS);
 }

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { PlainWorld } from "../../../test/support/plain-pddl.ts";
 import { TASK_TYPES } from "../../core/environment/alfworld/task-types.ts";
 import { ROOM_SIZES, type RoomSize } from "../../core/environment/made-config.ts";
+import { sha256Hex } from "../../core/seeded.ts";
 import { Episode } from "./episode.ts";
 import { Game } from "./game.ts";
 import { makeGame, splitOf } from "./generate.ts";
@@ -48,6 +49,49 @@ describe("made games", () => {
     expect(makeGame(5)).toEqual(makeGame(5));
     const problems = Array.from({ length: 120 }, (_, i) => makeGame(6 * i + 1).pddl_problem);
     expect(new Set(problems).size).toBe(120);
+  });
+
+  it("of a world keep things where its habits say, and differ in their layouts", () => {
+    const homes = (world?: number) => {
+      const counts = new Map<string, number>();
+      for (let seed = 0; seed < 240; seed++) {
+        const { pddl_problem: problem } = makeGame(seed, "mini", undefined, world);
+        const kind = /\(kind \?i (\w+)\)/.exec(problem)![1]!;
+        const place = new RegExp(`\\(in ${kind}_bar_01 (\\w+)\\)`).exec(problem)![1]!;
+        counts.set(`${kind} ${place}`, (counts.get(`${kind} ${place}`) ?? 0) + 1);
+      }
+      // How many targets lie in their kind's most frequent place.
+      const most = new Map<string, number>();
+      for (const [key, count] of counts) {
+        const kind = key.split(" ")[0]!;
+        most.set(kind, Math.max(most.get(kind) ?? 0, count));
+      }
+      return [...most.values()].reduce((sum, count) => sum + count, 0) / 240;
+    };
+    expect(homes(3)).toBeGreaterThan(0.65);
+    expect(homes(3)).toBeLessThan(0.85);
+    expect(homes()).toBeLessThan(0.4);
+    expect(makeGame(5, "mini", undefined, 3)).toEqual(makeGame(5, "mini", undefined, 3));
+    expect(makeGame(5, "mini", undefined, 3).task).toBe("made/mini/world-3/pick_clean_then_place_in_recep-5");
+    expect(makeGame(5, "mini", undefined, 3).pddl_problem).not.toBe(
+      makeGame(5, "mini", undefined, 4).pddl_problem,
+    );
+    const problems = Array.from(
+      { length: 60 },
+      (_, seed) => makeGame(seed, "mini", undefined, 3).pddl_problem,
+    );
+    expect(new Set(problems.map((problem) => problem.replace(/made-\d+/, ""))).size).toBe(60);
+  });
+
+  it("without a world are today's games bit for bit", () => {
+    const digest = (games: unknown[]) => sha256Hex(JSON.stringify(games));
+    const seeds = [0, 1, 2, 3, 4, 5];
+    expect(digest(seeds.map((seed) => makeGame(seed)))).toBe(
+      "fa1470c00b62eba3e791b2c0e9d7f76c1298ffc5285953a2996da912a2a11720",
+    );
+    expect(digest(seeds.map((seed) => makeGame(seed, "large")))).toBe(
+      "726cda875445f0e8e9f14919d53cf997e38afe1e4feb9cc5fa11d57fe9f850c6",
+    );
   });
 
   it("are split by ranges of seeds", () => {
