@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import {
   at,
@@ -130,4 +130,11 @@ it("takes the student's folder as the teacher's where it is its own, and none wh
   expect(teacherOf(own, { parent: null })).toBe(own.student);
   expect(teacherOf(await config({ teacher: "student", stages }), { parent: null })).toBe(own.student);
   await expect(config({ stages })).rejects.toMatchObject({ where: { key: "teacher" } });
+  // Before the word had a meaning of its own, this was the folder.
+  mkdirSync(at("student"));
+  await expect(config({ teacher: "student", stages })).rejects.toMatchObject({
+    message: expect.stringContaining('ambiguous: write "./student" for the folder beside the config'),
+    where: { file: at("config.json"), key: "teacher" },
+  });
+  expect((await config({ teacher: "./student", stages })).teacher).toBe(at("student"));
 });

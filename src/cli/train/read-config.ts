@@ -1,4 +1,5 @@
-import { checkOf } from "../../core/errors.ts";
+import { existsSync } from "node:fs";
+import { checkOf, InputError } from "../../core/errors.ts";
 import {
   checkTrainConfig,
   isServed,
@@ -57,6 +58,9 @@ export async function readTrainConfig(file: string): Promise<TrainConfig> {
   for (const key of MODELS) {
     const named = config[key];
     if (named === undefined) continue;
+    if (key === "teacher" && named === STUDENT_TEACHER && existsSync(absolute(named))) {
+      throw new InputError(`ambiguous: write "./${named}" for the folder beside the config`, { file, key });
+    }
     if (key === "teacher" && (isServed(named) || named === STUDENT_TEACHER)) continue;
     config[key] = absoluteModel(file, key)(named);
   }

@@ -156,9 +156,12 @@ async function plannedTasks(
   return played;
 }
 
+/** Tasks of a batch that are played in groups of so many rollouts: its first ones. */
+export const groupsIn = (tasks: number, group: number): number => Math.max(1, Math.floor(tasks / group));
+
 /** The first tasks, each as often as a group has rollouts: as many in all, so that some groups may have one more. */
 function inGroups(tasks: readonly RolloutTask[], group: number): RolloutTask[] {
-  const groups = Math.max(1, Math.floor(tasks.length / group));
+  const groups = groupsIn(tasks.length, group);
   return tasks.slice(0, groups).flatMap((task, n) => {
     const rollouts = Math.floor((tasks.length + groups - 1 - n) / groups);
     return Array.from({ length: rollouts }, (_, repetition) => ({

@@ -115,7 +115,7 @@ export const experimentConfigSchema = z.strictObject({
     .min(1)
     .optional()
     .describe(
-      "With `methods`: GPUs that each part holds, those of its servers included; those of `train.cards` when absent.",
+      "With `methods`: GPUs that each part holds, those of its servers included; when absent `train.cards` for trainings, 1 for other parts.",
     ),
   price_per_gpu_hour: z
     .number()

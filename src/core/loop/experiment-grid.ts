@@ -10,7 +10,13 @@ import {
   trainPart,
 } from "./experiment-config.ts";
 import type { CollectConfig, EvaluateConfig } from "./live-config.ts";
-import { checkTrainConfig, configuredMethod, type TrainConfig } from "./train-config.ts";
+import {
+  checkTrainConfig,
+  configuredMethod,
+  configuredTeacher,
+  STUDENT_TEACHER,
+  type TrainConfig,
+} from "./train-config.ts";
 
 /** A training run of an experiment. */
 export interface GridRun {
@@ -169,7 +175,9 @@ function sharedStages(planned: readonly Planned[]): Shared[] {
   for (const each of planned) {
     const [first] = each.stages;
     if (first === undefined || first.epochs === 0 || stagesTaken(each).length === 0) continue;
-    // Their schedules run over all updates of the stage, so that a part of it is another training.
+    // Their schedules run over all updates of the stage, so that a part of it is another training; and the student that
+    // teaches itself does so as the run began.
+    if (configuredTeacher(each.config) === STUDENT_TEACHER) continue;
     if (first.sampling !== undefined || first.weights !== undefined || first.reward !== undefined) continue;
     const { epochs: _, firstEpoch: __, ...stage } = first;
     const key = JSON.stringify([stage, withoutMethod(each.config)]);

@@ -98,18 +98,24 @@ async function scoreRows(
     })),
     { signal, ...askedBy(compared) },
   );
-  return rows.map((row, n) => {
-    const masked = maskedTokens(compared, row.responseIds);
+  return unscoredItems(rows, { signal: compared }).map((item, n) => ({
+    ...item,
+    teacherLogprobs: results[n]!.logprobs,
+    ...teacherTargets(compared, results[n]!),
+  }));
+}
+
+/** Rows as a step takes them, without the teacher's part. */
+export function unscoredItems(
+  rows: readonly Row[],
+  { signal = SAMPLED_TOKEN }: Pick<Stage, "signal">,
+): TrainItem[] {
+  return rows.map(({ episode, decision, promptIds, responseIds, rolloutLogprobs, weight }) => {
+    const masked = maskedTokens(signal, responseIds);
     return {
-      episode: row.episode.episode,
-      decision: row.decision,
-      promptIds: row.promptIds,
-      responseIds: row.responseIds,
-      teacherLogprobs: results[n]!.logprobs,
-      rolloutLogprobs: row.rolloutLogprobs,
-      weight: row.weight,
+      ...{ episode: episode.episode, decision, promptIds, responseIds },
+      ...{ teacherLogprobs: null, rolloutLogprobs, weight },
       ...(masked === undefined ? {} : { masked }),
-      ...teacherTargets(compared, results[n]!),
     };
   });
 }

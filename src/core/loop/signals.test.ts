@@ -5,7 +5,7 @@ import { MOST_DISTRIBUTION_BYTES } from "../distribution-bound.ts";
 import type { Method, Signal } from "../method/index.ts";
 import type { Trainer } from "../ports.ts";
 import { batchRows } from "./rows.ts";
-import { scoreBatch } from "./score-batch.ts";
+import { scoreBatch, unscoredItems } from "./score-batch.ts";
 import { train } from "./train.ts";
 import { checkTrainConfig, configuredMethod, trainConfigSchema } from "./train-config.ts";
 
@@ -75,6 +75,9 @@ describe("a stage's signal", () => {
         advantage.forEach((value, i) => {
           expect(value === 0).toBe(items[n]!.masked![i] === 1);
         });
+      // Where the reward alone decides, no teacher is asked.
+      const unscored = unscoredItems(rows, stage);
+      expect(unscored.map(({ masked }) => masked)).toEqual(items.map(({ masked }) => masked));
     }
   });
 

@@ -15,13 +15,6 @@ import { taskKey } from "../record/library.ts";
 import type { Episode } from "../record/schema.ts";
 import type { Row } from "./rows.ts";
 
-/** Rows as a step takes them, where no teacher was asked. */
-export const unscoredItems = (rows: readonly Row[]): TrainItem[] =>
-  rows.map(({ episode, decision, promptIds, responseIds, rolloutLogprobs, weight }) => ({
-    ...{ episode: episode.episode, decision, promptIds, responseIds },
-    ...{ teacherLogprobs: null, rolloutLogprobs, weight },
-  }));
-
 /** Whether a stage reads log p of the student before its step. */
 export const readsStudent = ({ weights, bridge, sampling }: Stage): boolean =>
   bridge !== undefined ||

@@ -185,7 +185,9 @@ describe("GRPO", () => {
     const items = student.taken[0]!;
     const episodes = [...new Set(items.map(({ episode }) => episode))];
     expect(episodes.length).toBe(4);
-    expect(new Set(episodes.map((episode) => episode.split("#")[0])).size).toBe(2);
+    const played = new Set(episodes.map((episode) => episode.split("#")[0]));
+    expect(played.size).toBe(2);
+    expect(of(events, "step")[0]!.units).toEqual([...played]);
     // Rewards 1 and 0: mean 1/2, std √(1/2).
     const advantage = 0.5 / (Math.SQRT1_2 + 1e-6);
     for (const { episode, teacherLogprobs, rewardAdvantage } of items) {

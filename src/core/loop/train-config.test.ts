@@ -173,6 +173,10 @@ describe("train config", () => {
     expect(() => check({ stages: [{ ...stage, reward: {}, bridge: {} }] })).toThrow(
       'stages: the stage "mine" has a bridge beside a reward, of which its row would get none',
     );
+    const elsewhere = { kind: "depth", every: { webshop: 4 } };
+    expect(() => check({ stages: [{ ...stage, reward: undefined, sampling: elsewhere }] })).toThrow(
+      'stages: the stage "mine" has no sampling.every for alfworld, only for webshop',
+    );
     const divergence = { name: "mine", epochs: 1, evidence: { kind: "none" }, signal: { kind: "top-k" } };
     for (const [key, more] of [
       ["reward", { reward: {} }],

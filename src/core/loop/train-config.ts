@@ -440,6 +440,14 @@ function checkStage(stage: Stage, { environment, batch_size: batch }: TrainConfi
   const live = needsLive(stage);
   if (live !== null && environment === undefined)
     refuse("environment", `${live}: it needs a live environment, not recorded episodes`);
+  if (environment !== undefined && sampling !== undefined && sampling.kind !== "adaptive-depth") {
+    const { every } = sampling;
+    if (typeof every !== "number" && every[environment.name] === undefined)
+      refuse(
+        "stages",
+        `has no sampling.every for ${environment.name}, only for ${Object.keys(every).join(", ")}`,
+      );
+  }
   const reads = [
     ...(weights === undefined || weights.kind === "turn-balanced" ? [] : [`weights by ${weights.kind}`]),
     ...(sampling?.kind === "adaptive-depth" ? ["an adaptive depth"] : []),

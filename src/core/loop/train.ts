@@ -16,7 +16,7 @@ import { bridges, type ScoredRow } from "./bridge.ts";
 import { BudgetWatch, type RunBudget } from "./budget.ts";
 import { CHECKPOINT_FORMAT, type CheckpointStore, checkFingerprint, checkPosition } from "./checkpoint.ts";
 import type { TextCodec } from "./codec.ts";
-import type { RolloutContext, SamplingPlan, TrainingData } from "./data.ts";
+import { groupsIn, type RolloutContext, type SamplingPlan, type TrainingData } from "./data.ts";
 import type { TrainingEvaluation } from "./evaluation.ts";
 import type { TrainEvent } from "./events.ts";
 import { stepMetrics } from "./metrics.ts";
@@ -24,15 +24,8 @@ import type { ParentRun } from "./parent-run.ts";
 import { isReplayed, referenceOf, replayedPrefix } from "./references.ts";
 import { batchRows, type Row } from "./rows.ts";
 import { RunEvaluations } from "./run-evaluations.ts";
-import { scoreBatch, type TeacherContexts } from "./score-batch.ts";
-import {
-  balancedItems,
-  readsStudent,
-  stageItems,
-  studentLogprobs,
-  unscoredItems,
-  withBridges,
-} from "./stage-items.ts";
+import { scoreBatch, type TeacherContexts, unscoredItems } from "./score-batch.ts";
+import { balancedItems, readsStudent, stageItems, studentLogprobs, withBridges } from "./stage-items.ts";
 import { lookAtWatched, type Watch } from "./watched.ts";
 
 /** How far one part of a step is. `total` counts what that part has to do in this step. */
@@ -330,13 +323,15 @@ class Run {
     signal?.throwIfAborted();
     const began = performance.now();
     const here = { step: this.#step + 1, ...at };
-    const units = places.map((place) => data.units[place]!);
+    const { group = 1 } = stage.reward ?? {};
+    const played = places.slice(0, groupsIn(places.length, group));
+    const units = played.map((place) => data.units[place]!);
     await this.#emit({
       type: "step",
       ...here,
       batches,
       units,
-      repeatedTasks: repeatedTasks(places, data.tasks),
+      repeatedTasks: repeatedTasks(played, data.tasks),
     });
 
     const update = this.#updateOf(stage, at);
@@ -442,7 +437,7 @@ class Run {
     context: RolloutContext,
   ): Promise<TrainItem[]> {
     const { signal } = this.#options;
-    const own = asksTeacher(stage) ? await this.#score(stage, rows, at) : unscoredItems(rows);
+    const own = asksTeacher(stage) ? await this.#score(stage, rows, at) : unscoredItems(rows, stage);
     const student = readsStudent(stage) ? await studentLogprobs(rows, this.#student, signal) : [];
     const scored = rows.map(
       (row, n): ScoredRow => ({
@@ -547,6 +542,9 @@ class Run {
     { depth, prefix }: SamplingPlan = {},
   ): Promise<void> {
     const cut = depth?.(episodes[0]?.environment ?? "", Number.POSITIVE_INFINITY) ?? Number.POSITIVE_INFINITY;
+    const isCut = episodes.some(
+      ({ decisions, outcome }) => outcome.ended === "horizon" && decisions.length === cut,
+    );
     const replayed = episodes.reduce((sum, { decisions }) => sum + decisions.filter(isReplayed).length, 0);
     const ended: Record<string, number> = {};
     for (const { outcome } of episodes) ended[outcome.ended] = (ended[outcome.ended] ?? 0) + 1;
@@ -558,7 +556,7 @@ class Run {
       successes: episodes.filter(({ outcome }) => outcome.success).length,
       ended,
       ...(prefix === undefined ? {} : { replayed }),
-      ...(Number.isFinite(cut) ? { depth: cut } : {}),
+      ...(isCut ? { depth: cut } : {}),
       seconds,
     });
   }

@@ -74,8 +74,8 @@ const samplingSchema = z
     }),
   ])
   .describe(
-    "How far and behind what the student plays: cut at a depth that grows, behind a replayed prefix of a reference, or at " +
-      "a depth that follows probes. Whole episodes from the start when absent.",
+    "Where episodes start and how long they get: cut at a depth that grows, behind a replayed prefix of a reference, or cut " +
+      "at a depth that follows probes. Whole episodes from the start when absent.",
   );
 
 const weightsSchema = z
@@ -105,7 +105,7 @@ const bridgeSchema = z
 const rewardSchema = z
   .strictObject({
     of: z.enum(["success", "score"]).default("success").describe("The outcome of an episode, or its score."),
-    group: z.int().min(2).default(8).describe("Rollouts of each task; a batch has as many fewer tasks."),
+    group: z.int().min(2).default(8).describe("Rollouts of each task; a batch has 1/`group` as many tasks."),
     teacher: rampSchema.default(1).describe("Factor of the teacher's signal; 0 asks no teacher."),
     factor: rampSchema.default(1).describe("Factor of the reward."),
   })
