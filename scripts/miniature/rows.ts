@@ -31,7 +31,7 @@ const SHARES: Readonly<Record<ContextName, number>> = {
   graph: 0.3,
 };
 /** Of the student's teacher: how often it errs. */
-const STUDENT_NOISE = 0.5;
+const STUDENT_NOISE = 0.25;
 /** Decisions of one episode that become rows. */
 const DECISIONS = 6;
 
