@@ -73,7 +73,14 @@ const loopEvent = z.discriminatedUnion("type", [
     // Runs of an earlier version did not tell it.
     seconds: figure.optional(),
   }),
-  z.object({ type: z.literal("excluded"), ...at, episodes: z.array(z.unknown()), of: count, steps: count }),
+  z.object({
+    type: z.literal("excluded"),
+    ...at,
+    // Runs of an earlier version did not tell it.
+    episodes: z.array(z.object({ noTurn: z.literal(true).optional() })),
+    of: count,
+    steps: count,
+  }),
   z.object({ type: z.literal("bridged"), ...at, accepted: count, refused: count, invalid: count }),
   z.object({ type: z.literal("scored"), ...at, contextTokens: count, seconds: figure }),
   z.object({

@@ -14,8 +14,11 @@ import { writeJson } from "./part-config.ts";
 export interface CellResult extends GridCell {
   /** Optimizer steps of its student, those of its parent included; null where its run has no end. */
   steps: number | null;
-  /** Episodes that were sampled for it, those of its parent included, and how many of them no update took. */
-  episodes: { sampled: number; left_out: number };
+  /**
+   * Episodes that were sampled for it, those of its parent included, how many of them no update took, and how many of these
+   * did not end for technical reasons: the replayed reference left the student no turn.
+   */
+  episodes: { sampled: number; left_out: number; no_turn: number };
 }
 
 export interface ExperimentResults {
@@ -112,6 +115,7 @@ function cellResult(cell: GridCell, inside: (name: string) => string): CellResul
     episodes: {
       sampled: sum(events.flatMap(({ type, count }) => (type === "rollout" ? [count] : []))),
       left_out: sum(events.flatMap(({ type, count }) => (type === "excluded" ? [count] : []))),
+      no_turn: sum(events.flatMap((event) => (event.type === "excluded" ? [event.noTurn] : []))),
     },
   };
 }
@@ -121,8 +125,17 @@ const eventSchema = z.union([
     .object({ type: z.literal("rollout"), step: z.int(), episodes: z.int() })
     .transform(({ episodes, ...event }) => ({ ...event, count: episodes })),
   z
-    .object({ type: z.literal("excluded"), step: z.int(), episodes: z.array(z.unknown()) })
-    .transform(({ episodes, ...event }) => ({ ...event, count: episodes.length })),
+    .object({
+      type: z.literal("excluded"),
+      step: z.int(),
+      // Runs of an earlier version did not tell it.
+      episodes: z.array(z.object({ noTurn: z.literal(true).optional() })),
+    })
+    .transform(({ episodes, ...event }) => ({
+      ...event,
+      count: episodes.length,
+      noTurn: episodes.filter((each) => each.noTurn).length,
+    })),
   z
     .object({ type: z.literal("start"), step: z.int(), units: z.int() })
     .transform(({ units, ...event }) => ({ ...event, count: units })),
@@ -144,17 +157,26 @@ const firstOf = (values: readonly (number | null)[]): number | null =>
 
 /** Cells that did not get the episodes of the others. */
 function leftOut(cells: readonly CellResult[], expected: number | null): ExperimentResults["deviations"] {
-  return cells.flatMap(({ run, steps, episodes: { sampled, left_out } }) => [
+  return cells.flatMap(({ run, steps, episodes: { sampled, left_out, no_turn } }) => [
     ...(steps === null || expected === null || sampled === expected
       ? []
       : [{ part: run, kind: "episodes", reason: `${sampled} episodes in place of ${expected}` }]),
-    ...(left_out === 0
+    ...(left_out === no_turn
       ? []
       : [
           {
             part: run,
             kind: "technical",
-            reason: `${left_out} of ${sampled} episodes ended for a technical reason: no update took them`,
+            reason: `${left_out - no_turn} of ${sampled} episodes ended for a technical reason: no update took them`,
+          },
+        ]),
+    ...(no_turn === 0
+      ? []
+      : [
+          {
+            part: run,
+            kind: "no turn",
+            reason: `${no_turn} of ${sampled} episodes: the replayed reference left the student no turn, and no update took them`,
           },
         ]),
   ]);

@@ -16,3 +16,24 @@ it("says whether responses are the current student's", () => {
   expect(describeEvent({ ...start, unit: "episode" })).toContain("2 steps, off-policy after step 1; ");
   expect(describeEvent({ ...start, unit: "task" })).toContain("3 tasks, 2 steps, on policy; ");
 });
+
+it("tells episodes that the replayed reference left no turn from those that broke off", () => {
+  const event = { type: "excluded", ...{ step: 1, stage: 0, epoch: 0, batch: 0 }, of: 4, steps: 3 } as const;
+  const technical = { episode: "a", reason: "the process died" };
+  const noTurn = {
+    episode: "b",
+    reason: "the replayed reference left the student no turn",
+    noTurn: true,
+  } as const;
+  const told = (...episodes: (typeof technical | typeof noTurn)[]) => describeEvent({ ...event, episodes });
+  expect(told(technical)).toBe(
+    "  1 of 4 episodes ended for technical reasons: they are left out of the update: a (the process died)",
+  );
+  expect(told(noTurn)).toBe(
+    "  the replayed reference left the student no turn in 1 of 4 episodes: they are left out of the update: b",
+  );
+  expect(told(technical, noTurn, noTurn, noTurn)).toBe(
+    "  1 of 4 episodes ended for technical reasons, the replayed reference left the student no turn in 3 of 4 episodes: " +
+      "no step is taken: a (the process died), b, b, …",
+  );
+});

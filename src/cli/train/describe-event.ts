@@ -53,10 +53,17 @@ export function describeEvent(event: TrainEvent): string | null {
     }
     case "excluded": {
       const { episodes, of } = event;
-      const named = episodes.map(({ episode, reason }) =>
-        reason === null ? episode : `${episode} (${reason})`,
+      const noTurn = episodes.filter((each) => each.noTurn).length;
+      const technical = episodes.length - noTurn;
+      const what = [
+        ...(technical === 0 ? [] : [`${technical} of ${of} episodes ended for technical reasons`]),
+        ...(noTurn === 0
+          ? []
+          : [`the replayed reference left the student no turn in ${noTurn} of ${of} episodes`]),
+      ].join(", ");
+      const named = episodes.map(({ episode, reason, noTurn }) =>
+        reason === null || noTurn ? episode : `${episode} (${reason})`,
       );
-      const what = `${episodes.length} of ${of} episodes ended for technical reasons`;
       const then = episodes.length === of ? "no step is taken" : "they are left out of the update";
       return plainLine(`  ${what}: ${then}: ${named.slice(0, 3).join(", ")}${named.length > 3 ? ", …" : ""}`);
     }

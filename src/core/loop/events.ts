@@ -80,8 +80,11 @@ export type TrainEvent =
    */
   | ({
       type: "excluded";
-      /** With the reason where it is known. */
-      episodes: { episode: string; reason: string | null }[];
+      /**
+       * With the reason where it is known. `noTurn` marks those that did not end for technical reasons: their replayed
+       * reference left the student no turn. Runs of an earlier version did not mark them.
+       */
+      episodes: { episode: string; reason: string | null; noTurn?: true }[];
       /** Episodes of the batch. Where all are excluded there is no update, and the student stays as it is. */
       of: number;
       /** Optimizer steps of the student at the end, as far as is known now: less one for each batch without an update. */

@@ -5,6 +5,8 @@ import { ToyPlayer } from "../../../test/support/toy-player.ts";
 import { of, options } from "../../../test/support/toy-training.ts";
 import { METHODS, type Method, type MethodId, type Stage } from "../method/index.ts";
 import type { StepSettings, TrainItem } from "../ports.ts";
+import type { Source } from "../record/schema.ts";
+import type { TrainEvent } from "./events.ts";
 import { referenceOf } from "./references.ts";
 import { type TrainOptions, train } from "./train.ts";
 
@@ -123,11 +125,11 @@ describe("TCOD-B2F", () => {
     expect(turns(student.taken[0]!)).toEqual({ c3: [1], c4: [], c5: [], c6: [0, 1] });
     expect(
       of(events, "excluded")[0]!
-        .episodes.map(({ episode, reason }) => [episode, reason])
+        .episodes.map(({ episode, reason, noTurn }) => [episode, reason, noTurn])
         .sort(),
     ).toEqual([
-      ["c4", "the replayed reference left the student no turn"],
-      ["c5", "the replayed reference left the student no turn"],
+      ["c4", "the replayed reference left the student no turn", true],
+      ["c5", "the replayed reference left the student no turn", true],
     ]);
     for (const { weight, episode } of student.taken[0]!)
       expect(
@@ -137,6 +139,36 @@ describe("TCOD-B2F", () => {
             0,
           ),
       ).toBeCloseTo(1 / 2, 12);
+  });
+
+  it("ends a run whose replays left nothing to train on, with both reasons and their counts", async () => {
+    const broken = walk("c5");
+    broken.decisions[1]!.feedback = "Another room.";
+    const references: Record<string, Source> = {
+      c5: broken,
+      c6: { ...walk("c6"), initial_observation: "Another room." },
+    };
+    const events: TrainEvent[] = [];
+    const whole = run({ sampling: { kind: "prefix", every: 1 } }, 1, forward, {
+      sources: async (_: string, task: string) => [references[task] ?? walk(task)],
+      data: corridorData(1),
+      onEvent: (event: TrainEvent) => void events.push(event),
+    });
+    await expect(whole).rejects.toThrow(
+      "no step was taken: no episode of the only batch left anything to train on: " +
+        "the replayed reference left the student no turn in 2; 2 ended for technical reasons",
+    );
+    // One that broke off is technical, also behind decisions that were replayed.
+    expect(
+      of(events, "excluded")[0]!
+        .episodes.map(({ episode, noTurn = false }) => [episode, noTurn])
+        .sort(),
+    ).toEqual([
+      ["c3", true],
+      ["c4", true],
+      ["c5", false],
+      ["c6", false],
+    ]);
   });
 
   it("leaves out an episode whose reference does not replay, with the reason", async () => {

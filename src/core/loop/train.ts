@@ -99,7 +99,7 @@ export interface TrainResult {
  * Runs a method from its start, or from the newest checkpoint of the same run to the same numbers.
  *
  * @throws InputError for bad records, for evidence that does not fit, for a checkpoint of another run, and for a run in
- * which every episode broke off, so that there is nothing to learn from
+ * which every episode broke off or had no turn of the student, so that there is nothing to learn from
  * @throws the signal's reason when aborted; checkpoints made before stay
  */
 export async function train(options: TrainOptions): Promise<TrainResult> {
@@ -124,8 +124,8 @@ class Run {
   /** Failures of the device since then, and since the last checkpoint. */
   #faults = 0;
   #savedStep = 0;
-  /** Batches without a step, since all their episodes broke off. */
-  #skipped = 0;
+  /** Batches without a step, since no episode of theirs was left, and why their episodes were not. */
+  #skipped = { batches: 0, technical: 0, noTurn: 0 };
   /** The step after which the watched decisions were looked at last. */
   #lookedAt: number | null = null;
   readonly #evaluations: RunEvaluations;
@@ -223,7 +223,7 @@ class Run {
       this.#step = checkpoint?.state.step ?? parent?.step ?? 0;
       this.#steps = this.#step + this.#batchesFrom(position);
       this.#savedStep = this.#step;
-      this.#skipped = 0;
+      this.#skipped = { batches: 0, technical: 0, noTurn: 0 };
       this.#depth = checkpoint?.state.depth;
       await this.#emit({
         type: "start",
@@ -251,9 +251,8 @@ class Run {
         if (!finished) return this.#result(false);
         position = this.#beginning(stage + 1);
       }
-      if (this.#skipped > 0 && this.#step === (parent?.step ?? 0)) {
-        const batches = this.#skipped === 1 ? "the only batch" : `all ${this.#skipped} batches`;
-        throw new InputError(`no step was taken: every episode of ${batches} ended for technical reasons`);
+      if (this.#skipped.batches > 0 && this.#step === (parent?.step ?? 0)) {
+        throw new InputError(`no step was taken: ${noStepReason(this.#skipped)}`);
       }
       // Stopped in the last evaluation: it is made when the run goes on.
       if (this.#evaluations.isDue(this.#step, this.#steps)) {
@@ -347,7 +346,7 @@ class Run {
       onProgress: (progress) => this.#work("rollout", progress),
     });
     if (data.fresh) await this.#emitRollout(episodes, here, secondsSince(began), context.plan);
-    const kept = episodes.filter((episode) => !brokeOff(episode) && !endedInReplay(episode));
+    const kept = episodes.filter((episode) => !brokeOff(episode) && !hadNoTurn(episode));
     if (kept.length < episodes.length) await this.#leaveOut(episodes, kept, here);
     if (kept.length === 0) {
       if (this.#step !== this.#steps) return;
@@ -515,21 +514,28 @@ class Run {
     await this.#emit(await lookAtWatched(this.#student, this.#step, watch, signal));
   }
 
-  /** Says which episodes broke off and are not part of the update. A batch of no other takes no step. */
+  /** Says which episodes are not part of the update, and why. A batch of no other takes no step. */
   async #leaveOut(
     episodes: readonly Episode[],
     kept: readonly Episode[],
     at: Position & { step: number },
   ): Promise<void> {
     const left = episodes.filter((episode) => !kept.includes(episode));
+    const noTurn = left.filter(hadNoTurn).length;
     if (kept.length === 0) {
       this.#steps -= 1;
-      this.#skipped += 1;
+      this.#skipped.batches += 1;
+      this.#skipped.technical += left.length - noTurn;
+      this.#skipped.noTurn += noTurn;
     }
     await this.#emit({
       type: "excluded",
       ...at,
-      episodes: left.map((each) => ({ episode: each.episode, reason: leftOutReason(each) })),
+      episodes: left.map((each) => ({
+        episode: each.episode,
+        reason: leftOutReason(each),
+        ...(hadNoTurn(each) ? ({ noTurn: true } as const) : {}),
+      })),
       of: episodes.length,
       steps: this.#steps,
     });
@@ -599,15 +605,34 @@ class Run {
   }
 }
 
-/** Whether a replayed prefix left the student no turn. */
-const endedInReplay = ({ decisions }: Episode): boolean =>
-  decisions.length > 0 && decisions.every(isReplayed);
+/** Whether a replayed prefix left the student no turn, although nothing broke off. */
+const hadNoTurn = (episode: Episode): boolean =>
+  !brokeOff(episode) && episode.decisions.length > 0 && episode.decisions.every(isReplayed);
 
 /** Why an episode is not part of the update; null where nobody knows. */
 function leftOutReason(episode: Episode): string | null {
-  if (endedInReplay(episode)) return "the replayed reference left the student no turn";
+  if (hadNoTurn(episode)) return "the replayed reference left the student no turn";
   const { technical_reason: reason } = episode.outcome;
   return typeof reason === "string" ? reason : null;
+}
+
+/** Why no batch of a run had an episode to learn from. */
+function noStepReason({
+  batches,
+  technical,
+  noTurn,
+}: {
+  batches: number;
+  technical: number;
+  noTurn: number;
+}) {
+  const all = batches === 1 ? "the only batch" : `all ${batches} batches`;
+  if (noTurn === 0) return `every episode of ${all} ended for technical reasons`;
+  const others = technical === 0 ? "" : `; ${technical} ended for technical reasons`;
+  return (
+    `no episode of ${batches === 1 ? all : `the ${batches} batches`} left anything to train on: ` +
+    `the replayed reference left the student no turn in ${noTurn}${others}`
+  );
 }
 
 /** The episodes of a probe by their turns. */

@@ -172,14 +172,25 @@ const served = ({ start }: Figures): { text: string; isFar: boolean }[] =>
 
 /** What a run trains on, and how its data differ from the paper's: one sentence each. */
 function notes({ excluded, epoch, start }: Figures): string[] {
-  const episodes = excluded.reduce((sum, each) => sum + each.episodes, 0);
+  const noTurn = excluded.reduce((sum, each) => sum + each.noTurn, 0);
+  const technical = excluded.reduce((sum, each) => sum + each.episodes, -noTurn);
+  const left = (episodes: number): string => `${episodes === 1 ? "is" : "are"} not part of the updates`;
   const batches = excluded.filter(({ whole }) => whole).length;
   const repeating = epoch?.repeating ?? 0;
   return [
     start?.unit === undefined ? [] : POLICY_NOTES[start.unit],
-    episodes > 0
-      ? `${countOf(episodes, "episode")} ended for technical reasons and ${episodes === 1 ? "is" : "are"} not part of the updates.` +
-        (batches > 0 ? ` ${countOf(batches, "batch")} had no other and took no step.` : "")
+    excluded.length > 0
+      ? [
+          technical > 0
+            ? `${countOf(technical, "episode")} ended for technical reasons and ${left(technical)}.`
+            : [],
+          noTurn > 0
+            ? `${countOf(noTurn, "episode")} ${left(noTurn)}: the replayed reference left the student no turn.`
+            : [],
+          batches > 0 ? `${countOf(batches, "batch")} had no other and took no step.` : [],
+        ]
+          .flat()
+          .join(" ")
       : [],
     repeating > 0
       ? `In ${repeating} of the ${countOf(epoch?.batches ?? 0, "batch")} of the present epoch a task comes more than once: there are too few tasks.`

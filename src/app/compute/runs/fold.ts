@@ -57,10 +57,11 @@ function foldInto(figures: Figures, event: TimedEvent): Figures {
     case "excluded": {
       const { step, of, steps: total } = event;
       const episodes = event.episodes.length;
+      const noTurn = event.episodes.filter((each) => each.noTurn).length;
       return {
         ...figures,
         total,
-        excluded: [...figures.excluded, { step, episodes, whole: episodes === of }],
+        excluded: [...figures.excluded, { step, episodes, noTurn, whole: episodes === of }],
       };
     }
     case "scored": {

@@ -47,6 +47,8 @@ export interface Excluded {
   /** The step that the batch takes, or would have taken. */
   step: number;
   episodes: number;
+  /** How many of these did not end for technical reasons: the replayed reference left the student no turn. */
+  noTurn: number;
   /** No episode was left: there was no update. */
   whole: boolean;
 }
@@ -62,7 +64,7 @@ export interface Figures {
   /** Watched decisions by rising step. */
   heldOut: Omit<Extract<LoopEvent, { type: "held-out" }>, "type">[];
   marks: Mark[];
-  /** Episodes that were left out of updates, since they ended for technical reasons. */
+  /** Episodes that were left out of updates, and why. */
   excluded: Excluded[];
   /** How many batches of the present epoch hold a task more than once. */
   epoch: { batches: number; repeating: number } | null;

@@ -184,22 +184,22 @@ describe("events into figures", () => {
   });
 
   it("counts episodes that are not part of an update, and one step less for a batch of no other", () => {
-    const excluded = (step: number, of: number, steps: number): TrainEvent => ({
+    const excluded = (step: number, of: number, steps: number, noTurn = {}): TrainEvent => ({
       ...{ type: "excluded", ...at(step), of, steps },
-      episodes: [{ episode: "e", reason: null }],
+      episodes: [{ episode: "e", reason: null, ...noTurn }],
     });
     const figures = fold([
       start(null),
       ...STAGES,
       excluded(1, 2, 4),
       updated(1),
-      excluded(2, 1, 3),
+      excluded(2, 1, 3, { noTurn: true }),
       updated(2),
     ]);
     expect(figures).toMatchObject({ total: 3, done: 2 });
     expect(figures.excluded).toEqual([
-      { step: 1, episodes: 1, whole: false },
-      { step: 2, episodes: 1, whole: true },
+      { step: 1, episodes: 1, noTurn: 0, whole: false },
+      { step: 2, episodes: 1, noTurn: 1, whole: true },
     ]);
     // After a checkpoint they are told again.
     expect(fold([start(1)], figures).excluded).toHaveLength(1);
