@@ -60,22 +60,34 @@ export async function openParent(
     fingerprint.tinker !== tinkerDigest(tinker)
   )
     throw refused("its run had another lora_rank or optimizer");
-  checkEnd(state?.position, method, name);
+  const continued = continuedStage(method);
+  checkEnd(state?.position, continued, name);
   const step = served === null ? await optimizerSteps(folder) : served.steps;
   const weights = served === null ? await modelDigest(folder, { optimizer: true }) : sha256Hex(served.path);
   return {
     name,
     step,
+    ...(state?.depth === undefined || state.depth.stage !== continued?.stage ? {} : { depth: state.depth }),
     digest: sha256Hex(`${step} ${weights}`),
     endOfTurn: fingerprint === undefined ? null : "end_of_turn" in fingerprint || (await sampled(name)),
   };
 }
 
-/** Refuses a parent that does not end where the child's `first_epochs` say that it goes on. */
-function checkEnd(end: Position | undefined, { stages }: Method, file: string): void {
+/** The stage in whose middle a child begins, and the epoch; null where it begins with a whole stage. */
+function continuedStage({ stages }: Method): { stage: number; firstEpoch: number } | null {
   const stage = stages.findIndex(({ epochs }) => epochs > 0);
   const firstEpoch = stages[stage]?.firstEpoch;
-  if (end === undefined || firstEpoch === undefined) return;
+  return firstEpoch === undefined ? null : { stage, firstEpoch };
+}
+
+/** Refuses a parent that does not end where the child's `first_epochs` say that it goes on. */
+function checkEnd(
+  end: Position | undefined,
+  continued: ReturnType<typeof continuedStage>,
+  file: string,
+): void {
+  if (end === undefined || continued === null) return;
+  const { stage, firstEpoch } = continued;
   if (end.stage === stage && end.epoch === firstEpoch && end.batch === 0) return;
   const count = (n: number, one: string, many: string) => `${n} ${n === 1 ? one : many}`;
   const inside = end.batch === 0 ? "" : ` and ${count(end.batch, "batch", "batches")}`;

@@ -138,7 +138,9 @@ async function trainInFolder(
             codec: tokenizer.codec,
             teacher,
             reopen,
-            ...(parent === null ? {} : { parent: { name: parent.name, step: parent.step } }),
+            ...(parent === null
+              ? {}
+              : { parent: { name: parent.name, step: parent.step, depth: parent.depth } }),
             openStudent,
             contexts: libraryContexts({ sources, codec: tokenizer.codec, limit: config.evidence_tokens }),
             sources,

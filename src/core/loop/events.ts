@@ -30,7 +30,7 @@ export type TrainEvent =
       teacher: EngineInfo | null;
       student: EngineInfo;
       /** The run that this one begins from, and the optimizer steps that its student has had; null where there is none. */
-      parent: ParentRun | null;
+      parent: Omit<ParentRun, "depth"> | null;
       /** Steps taken before, when a checkpoint of this run was continued; else null. */
       resumedFrom: number | null;
       /** Seconds that the run had taken by then, all its attempts together; absent where its time is not counted. */

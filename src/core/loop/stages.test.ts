@@ -7,6 +7,7 @@ import { METHODS, type Method, type MethodId, type Stage } from "../method/index
 import type { StepSettings, TrainItem } from "../ports.ts";
 import type { Source } from "../record/schema.ts";
 import type { TrainEvent } from "./events.ts";
+import type { ParentRun } from "./parent-run.ts";
 import { referenceOf } from "./references.ts";
 import { type TrainOptions, train } from "./train.ts";
 
@@ -305,6 +306,23 @@ describe("TurnOPD's depth", () => {
     ]);
     expect(turns(student.taken[1]!).c6).toEqual([0, 1, 2, 3]);
     expect(turns(student.taken[8]!).c6).toEqual([0, 1, 2, 3, 4]);
+  });
+});
+
+describe("a child of a TurnOPD run", () => {
+  it("begins with the parent's moving average, which its start does not tell", async () => {
+    const sampling = METHODS.turnopd.stages[0]!.sampling!;
+    const checkpoints = new MemoryStore();
+    await run({ sampling }, 4, forward, { checkpoints });
+    const { depth } = checkpoints.saved.at(-1)!.state;
+    const child = async (parent: ParentRun) =>
+      (await run({ sampling, firstEpoch: 4 }, 6, forward, { parent })).events;
+    const cuts = (events: TrainEvent[]) => of(events, "rollout").map((event) => event.depth);
+    const events = await child({ name: "parent", step: 4, depth: depth! });
+    // As one run of both has it from its fifth batch on.
+    expect(cuts(events)).toEqual([4, 4, 4, 4, undefined, 4]);
+    expect(of(events, "start")[0]!.parent).toEqual({ name: "parent", step: 4 });
+    expect(cuts(await child({ name: "parent", step: 4 }))).toEqual([...Array(5).fill(undefined), 4]);
   });
 });
 

@@ -224,7 +224,7 @@ class Run {
       this.#steps = this.#step + this.#batchesFrom(position);
       this.#savedStep = this.#step;
       this.#skipped = { batches: 0, technical: 0, noTurn: 0 };
-      this.#depth = checkpoint?.state.depth;
+      this.#depth = checkpoint === null ? parent?.depth : checkpoint.state.depth;
       await this.#emit({
         type: "start",
         method: method.id,
@@ -234,7 +234,7 @@ class Run {
         steps: this.#steps,
         teacher: this.#teacher?.info ?? null,
         student: this.#student.info,
-        parent: parent ?? null,
+        parent: parent === undefined ? null : { name: parent.name, step: parent.step },
         resumedFrom: checkpoint === null ? null : this.#step,
         ...(this.#budget === null ? {} : { spent: this.#budget.spent() }),
       });
