@@ -71,6 +71,46 @@ it("says which tasks the library has no source of, where a stage retrieves", asy
   expect(warning).toContain(`has no source of ${tasks + 1} of the ${tasks + 1} tasks`);
 });
 
+describe("references that a stage replays", () => {
+  const environment = {
+    ...{ name: "alfworld", made: { count: 2, seed: 0, size: "small" } },
+    ...{ max_decisions: 2, max_tokens: 2 },
+  };
+  const changes = { method: "tcod-b2f", episodes: undefined, environment };
+  const [source] = sources;
+  /** A library in which a planner solved the tasks. */
+  const planned = async (solved: (tasks: string[]) => string[], records: object = {}) => {
+    const { inputs } = await read({ ...changes, method: "opd" });
+    const tasks = inputs.games!.tasks.map(({ task }) => task);
+    const outcome = { complete: true, success: true, score: 100, ended: "environment", verified: true };
+    const plans = solved(tasks).map((task) => ({
+      ...{ ...source, environment: "alfworld", task, origin: { kind: "planner" }, outcome },
+      ...records,
+    }));
+    writeFileSync(at("sources.jsonl"), lines([...plans, source]));
+  };
+
+  it("are counted: a note says how many tasks have none", async () => {
+    await planned((tasks) => tasks);
+    expect(await told(changes)).toEqual([]);
+    await planned(([first]) => [first!]);
+    expect(await told(changes)).toEqual([
+      "gcopd: warning: 1 of 2 tasks have no reference and start at their beginning",
+    ]);
+    expect(await told({ ...changes, method: "opd" })).toEqual([]);
+  });
+
+  it("are needed for one task at least", async () => {
+    await planned((tasks) => tasks, { origin: { kind: "teacher" } });
+    await expect(read(changes)).rejects.toMatchObject({
+      reason: expect.stringContaining(
+        "no task that is trained on has a planner or oracle record that can be replayed",
+      ),
+      where: { file: at("config.json"), key: "library" },
+    });
+  });
+});
+
 describe("the file of a method", () => {
   const stage = { name: "mine", epochs: 2, evidence: { kind: "none" } };
   const readWith = (method: unknown) => {

@@ -24,7 +24,7 @@ import {
 } from "../../text/index.ts";
 import { type LiveGames, openGames } from "../live/open-games.ts";
 import { openParent, type Parent } from "./parent.ts";
-import { openSources, readEpisodes } from "./records.ts";
+import { openSources, readEpisodes, type TaskSources } from "./records.ts";
 import type { TrainingRun } from "./training-run.ts";
 import { readWatch } from "./watch.ts";
 
@@ -62,7 +62,9 @@ export async function readInputs({
   const method = configuredMethod(config);
   const games = config.environment === undefined ? null : await openGames(config.environment);
   let evaluation: LiveGames | null = null;
-  const closeGames = async () => {
+  let sources: TaskSources | null = null;
+  const close = async () => {
+    await sources?.close();
     await games?.close();
     await evaluation?.close();
   };
@@ -72,20 +74,40 @@ export async function readInputs({
     const tokenizer = await runTokenizer(config, configFile, onNote);
     const parent = config.parent === undefined ? null : await openParent(config.parent, config, method);
     const watch = await readWatch(config, configFile, { codec: tokenizer.codec, trainedOn: episodes });
-    const retrieves = stagesTaken(method).some(
-      ({ evidence, sampling }) => evidence.kind !== "none" || sampling?.kind === "prefix",
-    );
+    const stages = stagesTaken(method);
+    const retrieves = stages.some(({ evidence }) => evidence.kind !== "none");
     const trainedOn = games?.tasks ?? episodes;
-    const { read, close } = await openSources(config, trainedOn, retrieves ? onNote : () => undefined);
-    const closeAll = async () => {
-      await close();
-      await closeGames();
-    };
-    const records = { episodes, games, evaluation, watch, sources: read };
-    return { method, parent, ...records, tokenizer, close: closeAll };
+    sources = await openSources(config, trainedOn, retrieves ? onNote : () => undefined);
+    if (stages.some(({ sampling }) => sampling?.kind === "prefix"))
+      tellReferences(sources, configFile, onNote);
+    const records = { episodes, games, evaluation, watch, sources: sources.read };
+    return { method, parent, ...records, tokenizer, close };
   } catch (error) {
-    await closeGames();
+    await close();
     throw error;
+  }
+}
+
+/**
+ * Says how many tasks have no reference that a stage can put the student behind.
+ *
+ * @throws InputError where none has one: the stage would be one without a prefix
+ */
+function tellReferences(
+  { tasks, referenced }: TaskSources,
+  configFile: string,
+  onNote: (note: string) => void,
+): void {
+  if (referenced === 0) {
+    throw new InputError(
+      "no task that is trained on has a planner or oracle record that can be replayed: expected one that succeeded, is verified, and has neither a gap nor a rejected action",
+      { file: configFile, key: "library" },
+    );
+  }
+  if (referenced < tasks) {
+    onNote(
+      `gcopd: warning: ${tasks - referenced} of ${tasks} tasks have no reference and start at their beginning`,
+    );
   }
 }
 

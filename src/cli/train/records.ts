@@ -1,6 +1,7 @@
 /** The records that a run reads: its episodes, and the sources of their tasks. Each may lie in several files. */
 import { InputError } from "../../core/errors.ts";
 import { chosenEpisodes, namedFiles, type TrainConfig } from "../../core/loop/index.ts";
+import { referenceOf } from "../../core/loop/references.ts";
 import { taskKey } from "../../core/record/library.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";
 import type { IndexedLibrary } from "../../formats/indexed/index.ts";
@@ -66,6 +67,9 @@ export async function* allEpisodes(files: readonly string[]): AsyncGenerator<Epi
 export interface TaskSources {
   /** D_x in the order of the files; none where the library has none. */
   read(environment: string, task: string): Promise<readonly Source[]>;
+  /** The tasks that are trained on, and how many of them have a reference that a student can be put behind. */
+  tasks: number;
+  referenced: number;
   close(): Promise<void>;
 }
 
@@ -81,6 +85,10 @@ export async function openSources(
   onNote: (note: string) => void,
 ): Promise<TaskSources> {
   const files = namedFiles(library);
+  const tasks = new Map(
+    trainedOn.map(({ environment, task }) => [taskKey(environment, task), { environment, task }]),
+  );
+  let referenced = 0;
   const opened: IndexedFile[] = [];
   const close = async (): Promise<void> => {
     for (const file of opened) await file.close();
@@ -97,12 +105,10 @@ export async function openSources(
     for (const file of files) opened.push(await openIndexedFile(file, { kind: "source" }));
     const libraries = opened.map((file) => file.library);
     checkUnique(libraries);
-    const tasks = new Map(
-      trainedOn.map(({ environment, task }) => [taskKey(environment, task), { environment, task }]),
-    );
     const notes = new EnvironmentNotes();
     for (const { name, tasks: all } of libraries) notes.library(all, name);
-    for (const { environment, task } of tasks.values()) await read(environment, task);
+    for (const { environment, task } of tasks.values())
+      if (referenceOf(await read(environment, task)) !== null) referenced += 1;
     const without = [...tasks.values()].filter(({ environment, task }) =>
       libraries.every((each) => each.find(environment, task) === undefined),
     );
@@ -111,7 +117,7 @@ export async function openSources(
     await close();
     throw error;
   }
-  return { read, close };
+  return { read, close, tasks: tasks.size, referenced };
 }
 
 function checkUnique(libraries: readonly IndexedLibrary[]): void {
