@@ -12,6 +12,9 @@ const secondsSchema = z.object({
   type: z.string(),
   seconds: z.number().min(0),
   updateSeconds: z.number().min(0).optional(),
+  // Of bridges; runs of an earlier version did not tell it.
+  playSeconds: z.number().min(0).optional(),
+  scoreSeconds: z.number().min(0).optional(),
 });
 
 /**
@@ -33,6 +36,10 @@ export function trainCosts(out: string): Omit<Cost, "gpus">[] {
     const event = secondsSchema.safeParse(value).data;
     if (event?.type === "rollout") sums.rollout += event.seconds;
     if (event?.type === "scored") sums.scoring += event.seconds;
+    if (event?.type === "bridged") {
+      sums.rollout += event.playSeconds ?? 0;
+      sums.scoring += event.scoreSeconds ?? 0;
+    }
     if (event?.type === "updated") sums.update += event.updateSeconds ?? 0;
     if (event?.type === "evaluated") sums.evaluation += event.seconds;
   }

@@ -177,6 +177,10 @@ it("an accepted bridge joins the update as one more row among the tokens of its 
   // c3 has two turns: behind the first one and one more its episode is over, but its bridge still goes back and forth.
   const [bridged] = of(run.events, "bridged");
   expect(bridged).toMatchObject({ accepted: 4, refused: 0, invalid: 0 });
+  const { seconds, playSeconds, scoreSeconds } = bridged!;
+  expect(playSeconds).toBeGreaterThan(0);
+  expect(scoreSeconds).toBeGreaterThan(0);
+  expect(playSeconds + scoreSeconds).toBeCloseTo(seconds, 9);
   const items = steps[0]!;
   const own = items.filter(({ episode }) => episode === "c6");
   expect(own.map(({ decision }) => decision)).toEqual([0, 1, 2, 3, 4, 0]);

@@ -63,6 +63,7 @@ export function bridgedTurn(rows: readonly ScoredRow[]): ScoredRow | null {
  *
  * @param rows of whole episodes, those of one episode neighbours
  * @param teacher it must sample
+ * @param context its `onPlayed` is called between the last continuation and the teacher's scores of all
  * @throws InputError for a teacher that only scores, and for data that cannot be played on
  */
 export async function bridges(
@@ -70,7 +71,7 @@ export async function bridges(
   { turns }: StageBridge,
   teacher: Scorer,
   data: Pick<TrainingData, "branches">,
-  context: RolloutContext & { seed: number },
+  context: RolloutContext & { seed: number; onPlayed?: () => void },
 ): Promise<JudgedBridge[]> {
   const { codec, signal, policyVersion, seed } = context;
   const sampler = samplerOf(teacher);
@@ -106,6 +107,7 @@ export async function bridges(
     return [branch("base", ownResponse(row, codec), -1), branch("bridge", drawn[n]!, -2)];
   });
   const played = await play(branches, context);
+  context.onPlayed?.();
   const ratios = await agreements(played, branches, teacher, codec, signal);
   return chosen.map(({ row }, n): JudgedBridge => {
     const [base, bridge] = [ratios[2 * n]!, ratios[2 * n + 1]!];

@@ -92,8 +92,19 @@ export type TrainEvent =
     } & At)
   /** The teacher scored the batch. */
   | ({ type: "scored"; seconds: number } & ScoredBatch & At)
-  /** Bridges of this batch were tried: what became of them. Those that are accepted join the update. */
-  | ({ type: "bridged"; accepted: number; refused: number; invalid: number; seconds: number } & At)
+  /**
+   * Bridges of this batch were tried: what became of them. Those that are accepted join the update. Of the seconds,
+   * `playSeconds` went into the teacher's responses and the continuations, `scoreSeconds` into the teacher's scores.
+   */
+  | ({
+      type: "bridged";
+      accepted: number;
+      refused: number;
+      invalid: number;
+      seconds: number;
+      playSeconds: number;
+      scoreSeconds: number;
+    } & At)
   /** `seconds` are of the whole step, `updateSeconds` of the student's forward and backward pass and its update. */
   | ({
       type: "updated";

@@ -382,7 +382,7 @@ describe("a run that goes on", () => {
       expect(await logits(goesOn)).toEqual(all);
       for (const type of ["rollout", "bridged"] as const) {
         const told = ({ events }: typeof whole) =>
-          of(events, type).map((event) => ({ ...event, seconds: undefined }));
+          of(events, type).map((event) => ({ ...event, seconds: 0, playSeconds: 0, scoreSeconds: 0 }));
         expect([...told(begun), ...told(goesOn)]).toEqual(told(whole));
       }
     }

@@ -481,15 +481,20 @@ class Run {
   ): Promise<TrainItem[]> {
     const { data, seed, contexts, signal } = this.#options;
     const began = performance.now();
-    const judged = await bridges(scored, stage.bridge!, this.#asked(), data, { ...context, seed });
+    let playSeconds = 0;
+    const onPlayed = (): void => {
+      playSeconds = secondsSince(began);
+    };
+    const judged = await bridges(scored, stage.bridge!, this.#asked(), data, { ...context, seed, onPlayed });
     const those = (verdict: string) => judged.filter((each) => each.verdict === verdict);
     const accepted = those("accepted").map(({ row }) => row);
     const { items } = await scoreBatch(accepted, stage, this.#asked(), contexts, { signal });
+    const seconds = secondsSince(began);
     await this.#emit({
       type: "bridged",
       ...at,
       ...{ accepted: accepted.length, refused: those("refused").length, invalid: those("invalid").length },
-      seconds: secondsSince(began),
+      ...{ seconds, playSeconds, scoreSeconds: seconds - playSeconds },
     });
     return items;
   }
