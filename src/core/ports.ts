@@ -150,6 +150,8 @@ export interface Sampler {
 export interface TrainItem {
   episode: string;
   decision: number;
+  /** The response is not the student's but a bridge, which the teacher gave at the same decision; absent otherwise. */
+  bridge?: true;
   promptIds: readonly number[];
   responseIds: readonly number[];
   /** log q^R of each response token, from the frozen teacher; null where no teacher was asked. */

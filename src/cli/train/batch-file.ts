@@ -7,6 +7,7 @@ export function writeBatch(path: string, { step, decisions }: BatchTokens, codec
   const lines = decisions.map(({ ids, ...decision }) => ({
     episode: decision.episode,
     decision: decision.decision,
+    ...(decision.bridge ? { bridge: true } : {}),
     weight: decision.weight,
     ids,
     tokens: ids.map((id) => codec.decode([id])),

@@ -5,6 +5,8 @@ import type { StepReport, TrainItem } from "../ports.ts";
 export interface DecisionTokens {
   episode: string;
   decision: number;
+  /** Its response is a bridge, of the teacher; absent otherwise. */
+  bridge?: true;
   /** The weight of each of its tokens, w = 1/(N·L_e) unless its stage weighs otherwise. */
   weight: number;
   ids: number[];
@@ -35,10 +37,11 @@ export function batchTokens(step: number, items: readonly TrainItem[], report: S
   return {
     step,
     decisions: report.items.map(({ episode, decision, logprobs, ratio, advantage, clipped }, n) => {
-      const { weight, responseIds, teacherLogprobs } = items[n]!;
+      const { bridge, weight, responseIds, teacherLogprobs } = items[n]!;
       return {
         episode,
         decision,
+        ...(bridge ? { bridge } : {}),
         weight,
         ids: [...responseIds],
         logprobs,

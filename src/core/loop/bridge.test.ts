@@ -4,6 +4,7 @@ import { ToyModel, toyCodec } from "../../../test/support/toy-model.ts";
 import { of, options, SETTINGS } from "../../../test/support/toy-training.ts";
 import type { Method } from "../method/index.ts";
 import type { ScoreRequest, TrainItem } from "../ports.ts";
+import type { BatchTokens } from "./batch-tokens.ts";
 import { bridgedTurn, bridges, type ScoredRow } from "./bridge.ts";
 import { batchRows } from "./rows.ts";
 import { train } from "./train.ts";
@@ -165,11 +166,13 @@ it("an accepted bridge joins the update as one more row among the tokens of its 
     description: "",
     stages: [{ name: "test", epochs: 1, evidence: { kind: "none" }, bridge: { turns: 1 } }],
   };
+  const batches: BatchTokens[] = [];
   const run = options({
     method,
     data: corridorData(),
     batchSize: 4,
     teacher,
+    onBatch: (batch) => void batches.push(batch),
     openStudent: async () => student,
     settings: { ...SETTINGS, learningRate: 0 },
   });
@@ -184,6 +187,10 @@ it("an accepted bridge joins the update as one more row among the tokens of its 
   const items = steps[0]!;
   const own = items.filter(({ episode }) => episode === "c6");
   expect(own.map(({ decision }) => decision)).toEqual([0, 1, 2, 3, 4, 0]);
+  // The tokens of the step tell it from the student's own row of the same decision.
+  const told = batches[0]!.decisions.filter(({ episode }) => episode === "c6");
+  for (const rows of [own, told])
+    expect(rows.map(({ bridge }) => bridge)).toEqual([...Array(5).fill(undefined), true]);
   const last = own.at(-1)!;
   expect(last.rolloutLogprobs).toBe(null);
   expect(last.teacherLogprobs).toHaveLength(last.responseIds.length);

@@ -134,7 +134,7 @@ export function withBridges(items: readonly TrainItem[], bridged: readonly Train
     of.reduce((sum, { responseIds }) => sum + responseIds.length, 0);
   const inEpisode = (of: readonly TrainItem[], episode: string): number =>
     tokens(of.filter((item) => item.episode === episode));
-  return [...items, ...bridged].map((item) => {
+  return [...items, ...bridged.map((item): TrainItem => ({ ...item, bridge: true }))].map((item) => {
     const added = inEpisode(bridged, item.episode);
     if (added === 0) return item;
     const own = inEpisode(items, item.episode);

@@ -32,6 +32,7 @@ const figures = z.array(
 const row = z.object({
   episode: z.string(),
   decision: z.int().min(0),
+  bridge: z.literal(true).optional(),
   weight: z.number(),
   ids: z.array(z.int().min(0)),
   tokens: z.array(z.string()),

@@ -364,6 +364,9 @@ it("reads the tokens of a step as the command line writes them", () => {
   });
   const written = (change: object): string =>
     `{"step":3,"decisions":1}\n${JSON.stringify({ ...line, ...change })}\n`;
+  // Absent where the response is the student's, as in files of an earlier version.
+  expect(parseBatch(written({})).decisions[0]).not.toHaveProperty("bridge");
+  expect(parseBatch(written({ bridge: true })).decisions[0]?.bridge).toBe(true);
   // What JSON could not write as a number was none.
   expect(parseBatch(written({ advantage: [null] })).decisions[0]?.advantage).toEqual([Number.NaN]);
   const problemOf = (text: string): string => {
