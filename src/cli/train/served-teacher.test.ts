@@ -14,11 +14,16 @@ import {
   weights,
   writeConfig,
 } from "../../../test/support/train-runs.ts";
+import { canSample } from "../../core/loop/bridge.ts";
 import { ModelScorer } from "../../engine/native/index.ts";
 import { createNodeBackend } from "../../engine/native/node.ts";
 import { openFolder } from "../../engine/native/node-folder.ts";
 import { type Stub, type StubOptions, startStub } from "../../engine/remote/testing/stub-server.ts";
 import { openTokenizer } from "../../text/index.ts";
+import { openCompute } from "../engine/compute.ts";
+import { readInputs } from "./inputs.ts";
+import { readTrainConfig } from "./read-config.ts";
+import { openTeacher } from "./teacher.ts";
 
 eachInItsFolder();
 
@@ -209,6 +214,36 @@ describe("a run with its teacher on a server", () => {
         );
       }
       expect(asked.length).toBeGreaterThanOrEqual(scored.length);
+    }
+  });
+
+  it("samples what a bridge asks of it", async () => {
+    for (const kind of ["vllm", "sglang"] as const) {
+      const drawn: object[] = [];
+      const { url } = await serve(kind, {
+        respond: (body) => {
+          drawn.push(body);
+          return { ids: [5, 7], text: "", stop: "stop" };
+        },
+      });
+      const configFile = writeConfig({ ...TWO_STEPS, teacher: url });
+      const config = await readTrainConfig(configFile);
+      const run = { config, configFile, out: "", onEvent: () => undefined, onNote: () => undefined };
+      const inputs = await readInputs(run);
+      const compute = await openCompute({ device: "cpu", compute: "f32", onNote: () => undefined });
+      closing.push(inputs.close, compute.close);
+      const teacher = (await openTeacher(run, inputs, compute, undefined))!;
+      if (!canSample(teacher)) throw new Error("it only scores");
+      const request = { id: "e", promptIds: [1, 2], maxTokens: 8, temperature: 1, seed: 4, stopIds: [7] };
+      const [response] = await teacher.sample([{ ...request, drawable: [[0, 100]] }]);
+      expect(response).toMatchObject({ id: "e", responseIds: [5, 7], stop: "stop" });
+      expect(drawn).toEqual([
+        kind === "vllm"
+          ? expect.objectContaining({ prompt: [1, 2], max_tokens: 8, temperature: 1, seed: 4 })
+          : expect.objectContaining({ input_ids: [1, 2] }),
+      ]);
+      const [score] = await teacher.score([{ id: "e", promptIds: [1, 2], responseIds: [5, 7] }]);
+      expect(score!.logprobs).toHaveLength(2);
     }
   });
 

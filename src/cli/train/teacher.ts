@@ -14,10 +14,16 @@ import {
   type TrainConfig,
 } from "../../core/loop/index.ts";
 import { tryReset } from "../../core/loop/try-reset.ts";
-import type { ScoreRequest, Scorer } from "../../core/ports.ts";
+import type { Sampler, ScoreRequest, Scorer } from "../../core/ports.ts";
 import type { PassOptions } from "../../engine/native/index.ts";
 import { openFolder } from "../../engine/native/node-folder.ts";
-import { calibration, calibrationSet, calibrationText, isFarApart } from "../../engine/remote/index.ts";
+import {
+  calibration,
+  calibrationSet,
+  calibrationText,
+  isFarApart,
+  RemoteSampler,
+} from "../../engine/remote/index.ts";
 import { checkSchema } from "../../formats/read.ts";
 import { readModelHeader } from "../../tensor/index.ts";
 import type { Compute } from "../engine/compute.ts";
@@ -79,16 +85,16 @@ const recordSchema = z.strictObject({
 
 type TeacherRecord = z.infer<typeof recordSchema>;
 
-/** A run that goes on scores the decisions of its start again. */
+/** It scores and, for bridges, samples. A run that goes on scores the decisions of its start again. */
 async function servedTeacher(
   run: TrainingRun,
   inputs: TrainingInputs,
   compute: Compute,
   url: string,
-): Promise<Scorer> {
+): Promise<Scorer & Sampler> {
   const { config, out, onNote, signal } = run;
   const { teacher_model: name, calibrate_with: folder, teacher_dtype: weights } = config;
-  const { writer, fits } = inputs.tokenizer;
+  const { codec, writer, fits } = inputs.tokenizer;
   let vocabulary = writer.vocabularySize;
   if (folder !== undefined) {
     vocabulary = (await readModelHeader(openFolder(folder))).config.vocabularySize;
@@ -146,7 +152,8 @@ async function servedTeacher(
     };
     await writeOut(file, [`${JSON.stringify(record)}\n`]);
   }
-  return scorer;
+  const sampler = new RemoteSampler(served.server, served.found.protocol(codec), { onNote });
+  return Object.assign(scorer, { sample: sampler.sample.bind(sampler) });
 }
 
 const readRecord = async (file: string): Promise<TeacherRecord> =>
