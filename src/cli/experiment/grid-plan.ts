@@ -92,14 +92,14 @@ function countEpisodes(
   tasks: number,
   measured: Places,
 ): GridPlan["work"] {
-  const batches = Math.ceil(tasks / (grid.runs[0]?.config.batch_size ?? 1));
-  // A checkpoint that several cells share, or that has several names, is measured once: these are the most.
-  const students = grid.checkpoints.reduce(
-    (sum, which) =>
-      sum +
-      grid.cells.length * (typeof which === "object" ? Math.floor((grid.epochs * batches) / which.every) : 1),
-    1,
+  const steps = grid.runs.flatMap(({ name, config: { batch_size: batch } }) =>
+    grid.cells.filter(({ run }) => run === name).map(() => grid.epochs * Math.ceil(tasks / batch)),
   );
+  // The untrained one, too. A checkpoint that several cells share, or that has several names, is measured once: these
+  // are the most.
+  const students = grid.checkpoints
+    .flatMap((which) => steps.map((all) => (typeof which === "object" ? Math.floor(all / which.every) : 1)))
+    .reduce((sum, each) => sum + each, 1);
   return {
     tasks,
     executions: grid.collect === null ? 0 : tasks * collect.repetitions,

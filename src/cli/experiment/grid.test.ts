@@ -208,6 +208,17 @@ describe("--plan", () => {
     expect(results("planned").tables[0]!.methods).toHaveLength(2);
   }, 600_000);
 
+  it("counts the checkpoints of each method by its own batch size", async () => {
+    const config = gridConfig({
+      methods: ["opd", { id: "small-batches", method: "opd", batch_size: 1 }],
+      ...{ seeds: [1], checkpoints: [{ every: 1 }] },
+    });
+    const { code, out } = await run("batch-sizes", config, "--plan");
+    expect(code).toBe(0);
+    // Two epochs of two games, in one batch and in two: 2 and 4 students and the untrained one, on two games each.
+    expect((JSON.parse(out) as GridPlan).work.evaluation_episodes).toBe(2 * (2 + 4 + 1));
+  }, 600_000);
+
   it("probes the cost on a few tasks and takes it to the whole", async () => {
     const config = gridConfig({ methods: ["gc-opd"], seeds: [1, 2, 3], gpus: 2, price_per_gpu_hour: 3 });
     const { code, out } = await run("probed", config, "--plan", "--probe", "1");
