@@ -146,7 +146,7 @@ describe("a bridge", () => {
     const model = new ToyModel(1, "served");
     const scorer = { info: model.info, score: model.score.bind(model), dispose: () => undefined };
     await expect(bridges(rows, rule, scorer, data, { ...CONTEXT, student })).rejects.toThrow(
-      "the teacher served only scores: the stage's bridge needs one that samples, a model folder",
+      "the engine of the teacher served only scores: the stage's bridge needs one that samples",
     );
   });
 });

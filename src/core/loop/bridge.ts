@@ -120,7 +120,7 @@ export async function bridges(
 function samplerOf(teacher: Scorer): Sampler {
   if (canSample(teacher)) return teacher;
   throw new InputError(
-    `the teacher ${teacher.info.model} only scores: the stage's bridge needs one that samples, a model folder`,
+    `the engine of the teacher ${teacher.info.model} only scores: the stage's bridge needs one that samples`,
     { key: "teacher" },
   );
 }

@@ -128,10 +128,10 @@ export class Card {
 
     score: ({ model, requests, wanted }, work) => this.#model(model).score(requests, { ...work, ...wanted }),
 
-    sample: ({ model, requests }, work) => this.#trainer(model).sample(requests, work),
+    sample: ({ model, requests }, work) => this.#model(model).sample(requests, work),
 
     forget: ({ model }) => {
-      this.#trainer(model).forget();
+      this.#model(model).forget();
       return null;
     },
 

@@ -1,6 +1,9 @@
 import { checkDistributionBytes } from "../../core/distribution-bound.ts";
 import type {
   EngineInfo,
+  SampleRequest,
+  SampleResult,
+  Sampler,
   ScoreOptions,
   ScoreRequest,
   ScoreResult,
@@ -10,10 +13,13 @@ import type {
 import type { WeightChoice } from "../../tensor/index.ts";
 import type { PassOptions } from "../native/index.ts";
 import type { Cards } from "./cards.ts";
-import { type Share, scoringUnits } from "./share.ts";
+import { type Share, scoringUnits, steadyShares } from "./share.ts";
 
-/** A frozen model on every card. The cards stay their opener's. */
-export class CardsScorer implements Scorer {
+/** A frozen model on every card, which can also be sampled. The cards stay their opener's. */
+export class CardsScorer implements Scorer, Sampler {
+  /** The card that drew each response last, by its id. */
+  #drew: ReadonlyMap<string, number> = new Map();
+
   protected constructor(
     protected readonly cards: Cards,
     protected readonly model: number,
@@ -55,6 +61,50 @@ export class CardsScorer implements Scorer {
       });
     });
     return results;
+  }
+
+  /** Each card draws a part of the responses, together. */
+  async sample(
+    requests: readonly SampleRequest[],
+    { signal, onProgress }: WorkOptions = {},
+  ): Promise<SampleResult[]> {
+    const { cards, model } = this;
+    const shares = steadyShares(
+      requests.map(({ id }) => id),
+      cards.count,
+      this.#drew,
+    );
+    this.#drew = new Map(
+      shares.flatMap((places, rank) => places.map((place) => [requests[place]!.id, rank])),
+    );
+    const done = shares.map(() => 0);
+    const results: SampleResult[] = [];
+    await cards.onEveryCard(async (rank, stop) => {
+      const places = shares[rank]!;
+      if (places.length === 0) return;
+      const drawn = await cards.call(
+        rank,
+        "sample",
+        { model, requests: places.map((place) => requests[place]!) },
+        {
+          signal: stop,
+          onProgress: (progress) => {
+            done[rank] = progress.done;
+            const all = done.reduce((a, b) => a + b, 0);
+            onProgress?.({ ...progress, done: all, total: requests.length });
+          },
+        },
+      );
+      for (const [n, place] of places.entries()) results[place] = drawn[n]!;
+    }, signal);
+    return results;
+  }
+
+  /** As `Sampler.forget`; a card forgets before it takes any later call. */
+  forget(): void {
+    this.#drew = new Map();
+    // A card that is gone says so at the next call.
+    this.cards.all("forget", () => ({ model: this.model })).catch(() => undefined);
   }
 
   dispose(): void {

@@ -2,8 +2,6 @@ import { InputError } from "../../core/errors.ts";
 import type {
   FolderWriter,
   ItemReport,
-  SampleRequest,
-  SampleResult,
   StepReport,
   StepSettings,
   Trainer,
@@ -15,13 +13,11 @@ import type { Cards } from "./cards.ts";
 import { CardsScorer, loadOnCards } from "./cards-scorer.ts";
 import { FileStream } from "./file-stream.ts";
 import type { CardCalls } from "./protocol.ts";
-import { evenShares, steadyShares } from "./share.ts";
+import { evenShares } from "./share.ts";
 
 /** The student on every card: each takes a part of a step's items, and all take the same AdamW step on the sum. */
 export class CardsTrainer extends CardsScorer implements Trainer {
   #steps = 0;
-  /** The card that drew each response last, by its id. */
-  #drew: ReadonlyMap<string, number> = new Map();
 
   /** As `CardsScorer.open`, with the optimizer state beside the weights. */
   static override async open(
@@ -88,50 +84,6 @@ export class CardsTrainer extends CardsScorer implements Trainer {
       tokens: parts.reduce((sum, { tokens }) => sum + tokens, 0),
       items: reports,
     };
-  }
-
-  /** Each card draws a part of the responses, together. */
-  async sample(
-    requests: readonly SampleRequest[],
-    { signal, onProgress }: WorkOptions = {},
-  ): Promise<SampleResult[]> {
-    const { cards, model } = this;
-    const shares = steadyShares(
-      requests.map(({ id }) => id),
-      cards.count,
-      this.#drew,
-    );
-    this.#drew = new Map(
-      shares.flatMap((places, rank) => places.map((place) => [requests[place]!.id, rank])),
-    );
-    const done = shares.map(() => 0);
-    const results: SampleResult[] = [];
-    await cards.onEveryCard(async (rank, stop) => {
-      const places = shares[rank]!;
-      if (places.length === 0) return;
-      const drawn = await cards.call(
-        rank,
-        "sample",
-        { model, requests: places.map((place) => requests[place]!) },
-        {
-          signal: stop,
-          onProgress: (progress) => {
-            done[rank] = progress.done;
-            const all = done.reduce((a, b) => a + b, 0);
-            onProgress?.({ ...progress, done: all, total: requests.length });
-          },
-        },
-      );
-      for (const [n, place] of places.entries()) results[place] = drawn[n]!;
-    }, signal);
-    return results;
-  }
-
-  /** As `Sampler.forget`; a card forgets before it takes any later call. */
-  forget(): void {
-    this.#drew = new Map();
-    // A card that is gone says so at the next call.
-    this.cards.all("forget", () => ({ model: this.model })).catch(() => undefined);
   }
 
   /** Writes the first card's weights in f32, and its optimizer state if asked; then commits. */

@@ -271,7 +271,10 @@ describe("training on several cards", () => {
     await expect(trainer.score(requests(1))).rejects.toThrow("its process ended (SIGKILL)");
   });
 
-  it("samples what one card samples", async () => {
+  it.each([
+    ["a student", ModelTrainer, CardsTrainer],
+    ["a frozen model", ModelScorer, CardsScorer],
+  ] as const)("%s samples what it samples on one card", async (_, OneCard, SeveralCards) => {
     const sample = (seed: number) => ({
       id: `s${seed}`,
       promptIds: [5, 6, 7],
@@ -283,15 +286,15 @@ describe("training on several cards", () => {
       drawable: [[10, 20]] as const,
     });
     const backend = await createNodeBackend("cpu");
-    const one = await ModelTrainer.open(backend, openFolder(MODEL));
+    const one = await OneCard.open(backend, openFolder(MODEL));
     const expected = await one.sample([1, 2, 3].map(sample));
     backend.dispose();
     for (const { responseIds } of expected) expect(responseIds.every((id) => id >= 10 && id < 20)).toBe(true);
-    const trainer = await CardsTrainer.open(await openCards(2), MODEL);
-    expect(await trainer.sample([1, 2, 3].map(sample))).toEqual(expected);
-    const forget = vi.spyOn(ModelTrainer.prototype, "forget");
-    trainer.forget();
-    expect(await trainer.sample([1, 2, 3].map(sample))).toEqual(expected);
+    const model = await SeveralCards.open(await openCards(2), MODEL);
+    expect(await model.sample([1, 2, 3].map(sample))).toEqual(expected);
+    const forget = vi.spyOn(OneCard.prototype, "forget");
+    model.forget();
+    expect(await model.sample([1, 2, 3].map(sample))).toEqual(expected);
     expect(forget).toHaveBeenCalledTimes(2);
     forget.mockRestore();
   });
