@@ -6,11 +6,13 @@ import { checkOf, InputError } from "../../core/errors.ts";
 import {
   COST_STAGES,
   type Cost,
+  configuredMethod,
   type EnvironmentConfig,
   type ExperimentGrid,
   experimentGrid,
   type GridConfig,
 } from "../../core/loop/index.ts";
+import { stagesTaken } from "../../core/method/index.ts";
 import { quoted } from "../../worker/launch/shell.ts";
 import { table } from "../demo/table.ts";
 import { progress } from "../io.ts";
@@ -40,8 +42,11 @@ export interface GridPlan {
   work: { tasks: number; executions: number; training_episodes: number; evaluation_episodes: number };
   /** Of the runs of one method: bytes of the device, and why they would be refused. */
   memory: { method: string; total: number; problem: string | null }[];
-  /** Null without a probe. */
-  projected: { tasks: number; stages: ProjectedCost[] } | null;
+  /**
+   * Null without a probe. `as_probed`: the methods whose schedules change how much of an episode is played. Their rollouts,
+   * scores and updates are counted as the probe had them.
+   */
+  projected: { tasks: number; stages: ProjectedCost[]; as_probed: string[] } | null;
 }
 
 interface Options {
@@ -192,10 +197,22 @@ async function probed(
         measured,
         tasks,
       }),
+      as_probed: methodsWithSampling(grid),
     };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** Methods with a stage that plays other than whole episodes. */
+function methodsWithSampling({ methods, cells, runs }: ExperimentGrid): string[] {
+  const played = runs
+    .filter(({ config }) =>
+      stagesTaken(configuredMethod(config)).some(({ sampling }) => sampling !== undefined),
+    )
+    .map(({ name }) => name);
+  const those = new Set(cells.filter(({ run }) => played.includes(run)).map(({ method }) => method));
+  return methods.map(({ id }) => id).filter((id) => those.has(id));
 }
 
 async function projected(
@@ -291,6 +308,12 @@ export function planText({ parts, work, memory, projected: costs }: GridPlan): s
       ? []
       : [
           `Projected from a probe of ${costs.tasks} tasks and one training seed:`,
+          ...(costs.as_probed.length === 0
+            ? []
+            : [
+                `Not projected: how much of an episode ${costs.as_probed.join(", ")} will play. Rollout, scoring and update ` +
+                  "count what the probe played, and may be far off.",
+              ]),
           table(
             ["stage", "hours", "GPU-hours", ...(money ? ["price"] : []), "probed on"],
             [

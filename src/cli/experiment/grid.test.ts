@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CliResult, runCli } from "../../../test/support/cli.ts";
 import { gridConfig } from "../../../test/support/grid.ts";
 import type { ExperimentCosts } from "./grid-costs.ts";
-import type { GridPlan } from "./grid-plan.ts";
+import { type GridPlan, planText } from "./grid-plan.ts";
 import type { ExperimentResults } from "./grid-results.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gcopd-grid-"));
@@ -235,6 +235,16 @@ describe("--plan", () => {
     expect(price!.high).toBeCloseTo(3 * gpu_hours.high, 12);
     // Opening models: once for each seed at least, with the tasks at most, of which there are twice as many.
     expect(stages.other!.seconds.high).toBeCloseTo(2 * stages.other!.seconds.low, 9);
+  }, 600_000);
+
+  it("names the methods whose schedules the probe does not project", async () => {
+    const config = gridConfig({ methods: ["opd", "tcod-f2b"], seeds: [1] });
+    const { out } = await run("schedules", config, "--plan", "--probe", "1");
+    const plan = JSON.parse(out) as GridPlan;
+    expect(plan.projected!.as_probed).toEqual(["tcod-f2b"]);
+    expect(planText(plan)).toContain("Not projected: how much of an episode tcod-f2b will play.");
+    const whole = { ...plan, projected: { ...plan.projected!, as_probed: [] } };
+    expect(planText(whole)).not.toContain("Not projected");
   }, 600_000);
 
   it("is of a comparison only", async () => {
