@@ -10,8 +10,16 @@ import { MODEL_TIME } from "./throttle.ts";
 
 const SAMPLE = resolve(import.meta.dirname, "../public/sample");
 
-/** Three episodes of the small library: intervals are over episodes. */
-const PLAYED = [0, 1, 2].map((n) => ({ ...EPISODES[0]!, episode: `own#${n}` }));
+/** Six episodes of the small library: fewer tell nothing apart. */
+const PLAYED = Array.from({ length: 6 }, (_, n) => ({
+  ...EPISODES[0]!,
+  episode: `own#${n}`,
+  // Thoughts of their own, so that no two episodes have the same figures.
+  decisions: EPISODES[0]!.decisions.map((each) => ({
+    ...each,
+    response: each.response.replace("Go on.", `${"Go on. ".repeat(n)}Go on.`),
+  })),
+}));
 const OPTIMAL = PLAYED.flatMap(({ task, episode, decisions }) =>
   decisions.map((_, decision) => ({
     task,
@@ -78,7 +86,12 @@ test("one press: the answer, bars with intervals, every decision, and the files"
     return readFile(await download.path(), "utf8");
   };
   const report = JSON.parse(await saved("Save as JSON"));
-  expect(report).toMatchObject({ format: "gcopd.gate.v1", decisions: OPTIMAL.length, episodes: 3, seed: 0 });
+  expect(report).toMatchObject({
+    format: "gcopd.gate.v1",
+    decisions: OPTIMAL.length,
+    episodes: PLAYED.length,
+    seed: 0,
+  });
   const csv = (await saved("Save as CSV")).trim().split("\r\n").slice(1);
   expect(csv).toHaveLength(5 * OPTIMAL.length);
   for (const { context, mean } of report.contexts) {
@@ -174,7 +187,7 @@ test("a library of one's own: without optimal actions, with them, and over fewer
     await page.getByRole("checkbox", { name }).uncheck();
   await page.getByRole("button", { name: "Score decisions" }).click();
   await expect(page.getByTestId("gate-count")).toHaveText("n = 1 of 1", { timeout: MODEL_TIME });
-  // One episode has no interval, and nothing is told apart.
-  await expect(page.getByTestId("gate-answer")).toContainText("an interval needs two episodes");
+  await expect(page.getByTestId("gate-answer")).toContainText("fewer than six episodes say nothing");
+  await expect(page.getByTestId("gate-separations")).toContainText("Too few episodes");
   await expect(page.getByTestId("gate-separations").getByRole("listitem")).toHaveCount(1);
 });

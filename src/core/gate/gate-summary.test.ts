@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { GateDecision } from "./gate-case.ts";
-import { gateOrder, summarizeGate } from "./gate-summary.ts";
+import { FEWEST_EPISODES, gateOrder, summarizeGate } from "./gate-summary.ts";
 
 const scored = (
   episode: string,
@@ -35,7 +35,7 @@ it("has means over decisions and differences by pairs, with intervals over episo
   expect(summary.contexts[1]!.promptTokens).toBe(40);
   const [pair, ...others] = summary.differences;
   expect(others).toEqual([]);
-  expect(pair).toMatchObject({ from: "none", to: "graph", separated: true, differing: 4 });
+  expect(pair).toMatchObject({ from: "none", to: "graph", separated: false, differing: 4 });
   // Every decision gains 0.3: the pairs have no spread, though the means have.
   for (const end of pair!.difference.interval!) expect(end).toBeCloseTo(0.3, 12);
   // Of the means of three episodes, all resamples lie between the lowest one and the highest one.
@@ -45,14 +45,28 @@ it("has means over decisions and differences by pairs, with intervals over episo
 });
 
 it("separates nothing where the interval holds 0, or where there is none", () => {
-  const both = [scored("a", 0, 0.2, 0.5), scored("b", 0, 0.5, 0.2)];
+  const both = ["a", "b", "c", "d", "e", "f"].map((episode, n) =>
+    n % 2 === 0 ? scored(episode, 0, 0.2, 0.5) : scored(episode, 0, 0.5, 0.2),
+  );
   const [pair] = summarizeGate(both).differences;
   expect(pair!.difference.value).toBeCloseTo(0, 12);
-  expect(pair!.difference.interval!.map((end) => Number(end.toFixed(12)))).toEqual([-0.3, 0.3]);
+  const [low, high] = pair!.difference.interval!;
+  expect(low).toBeLessThan(0);
+  expect(high).toBeGreaterThan(0);
   expect(pair!.separated).toBe(false);
   const [alone] = summarizeGate([scored("a", 0, 0.2, 0.5), scored("a", 1, 0.2, 0.5)]).differences;
   expect(alone).toMatchObject({ separated: false, difference: { interval: null } });
   expect(summarizeGate([])).toMatchObject({ decisions: 0, contexts: [], differences: [] });
+});
+
+it("separates from six episodes on: fewer of one sign are no evidence", () => {
+  const gains = [0.1, 0.2, 0.3, 0.1, 0.2, 0.3].map((gain, n) => scored(`e${n}`, 0, 0.2, 0.2 + gain));
+  const separated = (of: GateDecision[]) => summarizeGate(of).differences[0]!.separated;
+  expect(gains).toHaveLength(FEWEST_EPISODES);
+  expect(separated(gains)).toBe(true);
+  // As many decisions, but two of one episode.
+  expect(separated([...gains.slice(1), scored("e1", 1, 0.2, 0.3)])).toBe(false);
+  expect(separated([...gains.slice(1), scored("e0", 0, 0.9, 0.1)])).toBe(false);
 });
 
 it("draws the decisions by the seed: a smaller limit takes the first of a larger one", () => {

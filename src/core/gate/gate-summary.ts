@@ -17,7 +17,7 @@ export interface ContextDifference {
   to: GateContext;
   /** Mean of `to` − `from` over the decisions; interval over episodes. */
   difference: Estimate;
-  /** The 95 % interval excludes 0. */
+  /** The 95 % interval excludes 0, over at least `FEWEST_EPISODES`. */
   separated: boolean;
   /** Decisions at which the two give different probabilities; elsewhere they read the same, or as good as. */
   differing: number;
@@ -35,6 +35,12 @@ export interface GateSummary {
 }
 
 /**
+ * Fewer episodes separate nothing: where all of n differences have one sign, which is chance 2 × 0.5ⁿ of the time, no
+ * resample of them gives another, and the bootstrap interval excludes 0. From six on that chance is below 5 %.
+ */
+export const FEWEST_EPISODES = 6;
+
+/**
  * Which decisions are scored, and in which order: at random over all of them, so that the figures of the first n are
  * those of a sample.
  */
@@ -47,7 +53,7 @@ export function gateOrder<T>(decisions: readonly T[], seed: number, limit?: numb
 /**
  * Figures of scored decisions, all under the same contexts. Intervals are 95 %, by bootstrap over episodes, since the
  * decisions of one are not independent; they are for one pair each and not corrected for the number of pairs. Fewer than
- * two episodes give none, and nothing is separated then.
+ * two episodes give none; fewer than `FEWEST_EPISODES` separate nothing.
  */
 export function summarizeGate(decisions: readonly GateDecision[], seed = 0): GateSummary {
   const episodes = new Map<string, GateDecision[]>();
@@ -75,7 +81,8 @@ export function summarizeGate(decisions: readonly GateDecision[], seed = 0): Gat
         from,
         to,
         difference,
-        separated: interval !== null && (interval[0] > 0 || interval[1] < 0),
+        separated:
+          clusters.length >= FEWEST_EPISODES && interval !== null && (interval[0] > 0 || interval[1] < 0),
         differing: decisions.filter((each) => of(each) !== 0).length,
       };
     }),

@@ -1,6 +1,6 @@
 /** Does evidence help? The teacher's probability of an optimal action under each context: the answer, bars, decisions. */
 import { useEffect, useMemo, useRef } from "react";
-import { gateLine, gateReport } from "../../../core/gate/index.ts";
+import { FEWEST_EPISODES, gateLine, gateReport } from "../../../core/gate/index.ts";
 import type { Drawn } from "../../base/export/picture.ts";
 import { SaveMenu } from "../../base/export/save-menu.tsx";
 import { describeFault } from "../../base/faults.ts";
@@ -191,16 +191,14 @@ function Figures({ gate, title }: { gate: Gate; title: string }) {
 function Separations({ gate: { summary } }: { gate: Gate }) {
   const pairsWhere = (is: (pair: (typeof summary.differences)[number]) => boolean) =>
     summary.differences.filter(is);
+  const enough = summary.episodes >= FEWEST_EPISODES;
   const groups = [
     { title: "Told apart", pairs: pairsWhere(({ separated }) => separated) },
     {
       title: "Not told apart: the interval holds 0",
-      pairs: pairsWhere(({ separated, difference }) => !separated && difference.interval !== null),
+      pairs: pairsWhere(({ separated }) => !separated && enough),
     },
-    {
-      title: "No interval yet: one episode",
-      pairs: pairsWhere(({ difference }) => difference.interval === null),
-    },
+    { title: "Too few episodes", pairs: pairsWhere(() => !enough) },
   ];
   return (
     <div className="gate-separations" data-testid="gate-separations">

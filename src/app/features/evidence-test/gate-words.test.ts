@@ -18,19 +18,23 @@ const scored = (episode: string, none: number, graph: number): GateDecision => (
 });
 
 it("answers by the interval and not by the mean alone", () => {
-  const said = (...decisions: GateDecision[]) => answer(summarizeGate(decisions));
-  expect(said(scored("a", 0.25, 0.5), scored("b", 0.25, 0.5))).toEqual({
-    word: "Yes",
-    sentence:
-      "The teacher’s probability of an optimal action is 0.500 with full graph and 0.250 with no evidence: +0.250 (95 % +0.250 to +0.250).",
-  });
-  expect(said(scored("a", 0.5, 0.25), scored("b", 0.5, 0.25))!.word).toBe("No");
-  expect(said(scored("a", 0.25, 0.5), scored("b", 0.5, 0.375))!.word).toBe("Not told apart");
-  const alone = said(scored("a", 0.25, 0.5))!;
+  const said = (none: number, ...graph: number[]) =>
+    answer(summarizeGate(graph.map((each, n) => scored(`e${n}`, none, each))));
+  const yes = said(0.25, 0.375, 0.5, 0.625, 0.375, 0.5, 0.625)!;
+  expect(yes.word).toBe("Yes");
+  expect(yes.sentence).toMatch(
+    /^The teacher’s probability of an optimal action is 0\.500 with full graph and 0\.250 with no evidence: \+0\.250 \(95 % \+0\.1\d\d to \+0\.3\d\d\)\.$/,
+  );
+  expect(said(0.75, 0.375, 0.5, 0.625, 0.375, 0.5, 0.625)!.word).toBe("No");
+  expect(said(0.5, 0.375, 0.5, 0.625, 0.375, 0.5, 0.625)!.word).toBe("Not told apart");
+  const few = said(0.25, 0.375, 0.5, 0.625, 0.375, 0.5)!;
+  expect(few.word).toBe("Not known yet");
+  expect(few.sentence).toMatch(/ to \+0\.\d{3}\); fewer than six episodes say nothing\.$/);
+  const alone = said(0.25, 0.5)!;
   expect(alone.word).toBe("Not known yet");
-  expect(alone.sentence).toContain("+0.250; an interval needs two episodes.");
-  expect(said()).toBeNull();
-  const weak = said(scored("a", 1e-9, 2e-9), scored("b", 1e-9, 2e-9))!;
+  expect(alone.sentence).toContain("+0.250; fewer than six episodes say nothing.");
+  expect(said(0.25)).toBeNull();
+  const weak = said(1e-9, 2e-9, 2e-9, 3e-9, 2e-9, 2e-9, 1e-9)!;
   expect(weak.sentence).toMatch(/\+1e−9 \(.*\)\. This teacher hardly ever says an optimal action/);
 });
 

@@ -1,5 +1,11 @@
 /** What the evidence test says, in words and as tables for other programs. */
-import type { ContextDifference, GateContext, GateDecision, GateSummary } from "../../../core/gate/index.ts";
+import {
+  type ContextDifference,
+  FEWEST_EPISODES,
+  type GateContext,
+  type GateDecision,
+  type GateSummary,
+} from "../../../core/gate/index.ts";
 import type { Estimate } from "../../../core/statistics/index.ts";
 import { CONTROL_TITLES } from "../../url/what-if.ts";
 
@@ -34,13 +40,13 @@ export interface Answer {
 const HARDLY = 0.01;
 
 /** Whether the evidence helps: the context with the most evidence against the one with none, as far as both were asked. */
-export function answer({ contexts, differences, decisions }: GateSummary): Answer | null {
+export function answer({ contexts, differences, decisions, episodes }: GateSummary): Answer | null {
   const [first] = contexts;
   const last = contexts.at(-1);
   const pair = differences.find(({ from, to }) => from === first?.context && to === last?.context);
   if (decisions === 0 || first === undefined || last === undefined || pair === undefined) return null;
   const { difference, separated } = pair;
-  const known = difference.interval !== null;
+  const known = episodes >= FEWEST_EPISODES;
   const word = !known
     ? "Not known yet"
     : !separated
@@ -48,7 +54,7 @@ export function answer({ contexts, differences, decisions }: GateSummary): Answe
       : difference.value! > 0
         ? "Yes"
         : "No";
-  const so = known ? "" : "; an interval needs two episodes";
+  const so = known ? "" : "; fewer than six episodes say nothing";
   const hardly = contexts.every(({ optimal }) => optimal.value! < HARDLY)
     ? " This teacher hardly ever says an optimal action, whatever it reads: the difference says little."
     : "";
