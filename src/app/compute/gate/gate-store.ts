@@ -8,6 +8,13 @@ import {
 } from "../../../core/gate/index.ts";
 import type { EngineInfo } from "../../../core/ports.ts";
 import type { SourceSelection } from "../../../core/retrieval/selection.ts";
+import type { WeightChoice } from "../../../tensor/index.ts";
+import type { FolderFiles } from "../../data/files/blob-folder.ts";
+import type { KnownOptimal } from "../../data/library/known-optimal.ts";
+import type { Shipped } from "../../url/library-link.ts";
+
+/** Of the drawing of decisions and of the bootstrap, as `gcopd gate` has it by default. */
+export const GATE_SEED = 0;
 
 /** How many decisions are scored; null: all that there are. */
 export const GATE_LIMITS = [50, 200, 1000, null] as const;
@@ -20,18 +27,22 @@ export interface LeftOut {
   reason: string;
 }
 
-/** The results of one setting: what it was computed with, and as far as it got. */
-export interface Gate {
+/** What figures are computed with: those of another setting are not shown for it. */
+export interface GateSetting {
   /** `LibrarySummary.id`. */
   library: string;
+  known: KnownOptimal;
   selection: SourceSelection;
   contexts: readonly GateContext[];
-  seed: number;
+  /** The teacher's folder, or the shipped library that it is of. */
+  teacherFrom: FolderFiles | Shipped;
+  /** How its matrices are kept. */
+  weights: WeightChoice;
+}
+
+/** The results of one setting, as far as they got. */
+export interface Gate extends GateSetting {
   teacher: EngineInfo;
-  /** File of the optimal actions. */
-  optimal: string;
-  /** Decisions that have optimal actions. */
-  known: number;
   /** Decisions that were looked at: of these, `leftOut` could not be scored. */
   looked: number;
   decisions: readonly GateDecision[];
@@ -41,7 +52,6 @@ export interface Gate {
 
 interface GateState {
   limit: GateLimit;
-  seed: number;
   contexts: readonly GateContext[];
   /** Asked for by a press, and begun as soon as everything is there. */
   wanted: boolean;
@@ -50,7 +60,6 @@ interface GateState {
 
 export const useGate = create<GateState>(() => ({
   limit: 200,
-  seed: 0,
   contexts: GATE_CONTEXTS,
   wanted: false,
   gate: null,

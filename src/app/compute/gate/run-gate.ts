@@ -7,18 +7,18 @@ import { type GateCase, type GateDecision, gateDecision, gateOrder } from "../..
 import type { SourceSelection } from "../../../core/retrieval/selection.ts";
 import { remaining } from "../../base/eta.ts";
 import { describeFault } from "../../base/faults.ts";
-import type { OptimalDecision } from "../../data/library/known-optimal.ts";
+import type { KnownOptimal, OptimalDecision } from "../../data/library/known-optimal.ts";
 import { libraryWorker } from "../../data/library-client.ts";
 import { navigate } from "../../data/navigate.ts";
 import { shippedLink } from "../../url/library-link.ts";
 import { HOME, type Place } from "../../url/place.ts";
-import { requirePlan } from "../models/memory.ts";
-import { computeWorker, takeShippedModels } from "../models/models.ts";
+import { memory, requirePlan } from "../models/memory.ts";
+import { computeWorker, modelSource, takeShippedModels } from "../models/models.ts";
 import { useOptimal } from "../open/optimal.ts";
 import { planScoring } from "../scoring/score.ts";
 import { runScoring, type ScoringRun } from "../scoring/scoring-run.ts";
 import { getUi } from "../store.ts";
-import { type Gate, type LeftOut, useGate } from "./gate-store.ts";
+import { GATE_SEED, type Gate, type GateSetting, type LeftOut, useGate } from "./gate-store.ts";
 
 /** The key of the job in the store's `scoring`: of no decision. */
 export const GATE_KEY = "gate";
@@ -47,50 +47,61 @@ export function askEvidenceTest(): void {
   navigate({ ...HOME, ...shippedLink("miniature"), view: "evidence-test" }, "push");
 }
 
-/** Results that the present setting goes on from; null where it has none. */
-export function presentGate(
-  gate: Gate | null,
-  library: string | null,
-  asked: { selection: SourceSelection; seed: number; contexts: Gate["contexts"] },
-): Gate | null {
-  if (gate === null || gate.library !== library) return null;
-  const key = ({ selection, seed, contexts }: typeof asked) => JSON.stringify([selection, seed, contexts]);
-  return key(gate) === key(asked) ? gate : null;
+/** What is asked for now. */
+export function gateSetting(
+  library: string,
+  known: KnownOptimal,
+  place: Pick<Place, "budget" | "augmentation">,
+  contexts: GateSetting["contexts"],
+): GateSetting {
+  const { weights } = memory();
+  return {
+    ...{ library, known, selection: gateSelection(place), contexts },
+    ...{ teacherFrom: modelSource("teacher"), weights },
+  };
+}
+
+/** Results that a setting goes on from; null where they are of another one. */
+export function presentGate(gate: Gate | null, setting: GateSetting): Gate | null {
+  if (gate === null) return null;
+  const parts = ({ library, selection, contexts, weights }: GateSetting) =>
+    JSON.stringify([library, selection, contexts, weights]);
+  const same =
+    parts(gate) === parts(setting) &&
+    gate.known === setting.known &&
+    gate.teacherFrom === setting.teacherFrom;
+  return same ? gate : null;
 }
 
 /** Scores on from what is there, up to the limit. */
 export async function scoreGate(): Promise<void> {
   const { library, place } = getUi();
-  const { limit, seed, contexts, gate } = useGate.getState();
+  const { limit, contexts, gate } = useGate.getState();
   useGate.setState({ wanted: false });
   if (library === null) return;
   const known = useOptimal.getState()[library.id];
   if (known == null) return;
   await takeShippedModels(library.link);
-  const selection = gateSelection(place);
-  const before = presentGate(gate, library.id, { selection, seed, contexts });
   await runScoring("gate", GATE_KEY, async (run) => {
     await run.open("teacher");
     const teacher = getUi().models.teacher?.info;
     if (teacher === undefined) throw new Error("the teacher is not open any more");
+    const setting = gateSetting(library.id, known, place, contexts);
+    const before = presentGate(gate, setting);
     const same =
       before !== null && JSON.stringify(before.teacher) === JSON.stringify(teacher) ? before : null;
-    const order = gateOrder(known.decisions, seed, limit ?? undefined);
-    const fixed = {
-      ...{ library: library.id, selection, contexts, seed, teacher },
-      ...{ optimal: known.file, known: known.decisions.length },
-    };
+    const order = gateOrder(known.decisions, GATE_SEED, limit ?? undefined);
     const decisions = [...(same?.decisions ?? [])];
     const leftOut = [...(same?.leftOut ?? [])];
     const tell = async (looked: number): Promise<void> => {
-      const summary = await run.wait(libraryWorker().gateSummary(decisions, seed));
+      const summary = await run.wait(libraryWorker().gateSummary(decisions, GATE_SEED));
       useGate.setState({
-        gate: { ...fixed, looked, decisions: [...decisions], leftOut: [...leftOut], summary },
+        gate: { ...setting, teacher, looked, decisions: [...decisions], leftOut: [...leftOut], summary },
       });
     };
     const prepare = (each: OptimalDecision): Promise<GateCase | LeftOut> =>
       libraryWorker()
-        .gateCase({ ...each, library: library.id }, selection, contexts)
+        .gateCase({ ...each, library: library.id }, setting.selection, contexts)
         .catch((error: unknown) => {
           const { episode, decision } = each;
           return { episode, decision, reason: describeFault(error) };

@@ -174,6 +174,12 @@ async function sampleOf(role: Role): Promise<Opened> {
 /** What the folder of a role's model is called; null for the sample's. */
 export const modelFolderName = (role: Role): string | null => folders[role]?.folder.name ?? null;
 
+/** Where a role's model is from: the folder that the user opened or trained, or the name of the shipped library. */
+export function modelSource(role: Role): FolderFiles | Shipped {
+  const opened = folders[role];
+  return opened === null || opened.origin === "sample" ? shipped : opened.folder;
+}
+
 /** Path of a role's model below the folder that the worker shares; null where it was opened from elsewhere. */
 export const sharedModelPath = (role: Role): string | null => folders[role]?.folder.shared ?? null;
 

@@ -9,18 +9,20 @@ import { countOf } from "../../base/plural.ts";
 import { saveFile } from "../../base/save-file.ts";
 import { shownName, shownText } from "../../base/text/shown-text.ts";
 import { isModelAtWork } from "../../compute/computing.ts";
-import { type Gate, useGate } from "../../compute/gate/gate-store.ts";
+import { GATE_SEED, type Gate, useGate } from "../../compute/gate/gate-store.ts";
 import {
   askEvidenceTest,
   GATE_KEY,
-  gateSelection,
+  gateSetting,
   presentGate,
   scoreGate,
 } from "../../compute/gate/run-gate.ts";
+import { useMemory } from "../../compute/models/memory.ts";
 import { NothingOpen } from "../../compute/open/nothing-open.tsx";
 import { openDropped } from "../../compute/open/open.ts";
 import { askForOptimal, useOptimal } from "../../compute/open/optimal.ts";
 import { setUi, useUi } from "../../compute/store.ts";
+import type { KnownOptimal } from "../../data/library/known-optimal.ts";
 import type { LibrarySummary } from "../../data/model.ts";
 import { navigate } from "../../data/navigate.ts";
 import { selectionWords } from "../../url/what-if.ts";
@@ -51,7 +53,7 @@ function OfLibrary({ library }: { library: LibrarySummary }) {
   }, [ready]);
   if (known === undefined) return <p role="status">Looking for optimal actions…</p>;
   if (known === null) return <WithoutOptimal busy={busy} />;
-  return <Test library={library} known={known.decisions.length} />;
+  return <Test library={library} known={known} />;
 }
 
 /** What the test needs, where the library has none of it. */
@@ -82,12 +84,15 @@ function WithoutOptimal({ busy }: { busy: boolean }) {
   );
 }
 
-function Test({ library, known }: { library: LibrarySummary; known: number }) {
-  const { gate, seed, contexts } = useGate();
+function Test({ library, known }: { library: LibrarySummary; known: KnownOptimal }) {
+  const { gate, contexts } = useGate();
+  // Another teacher, or the same one kept in another way, has figures of its own.
+  useUi((ui) => ui.models.teacher);
+  useMemory(({ weights }) => weights);
   const place = useUi((ui) => ui.place);
   const scoring = useUi((ui) => ui.scoring);
   const order = useOrder((state) => state.order);
-  const here = presentGate(gate, library.id, { selection: gateSelection(place), seed, contexts });
+  const here = presentGate(gate, gateSetting(library.id, known, place, contexts));
   const list = useMemo(() => ordered(here?.decisions ?? [], order), [here, order]);
   const at = shownAt(list, place);
   const [first] = list;
@@ -103,8 +108,9 @@ function Test({ library, known }: { library: LibrarySummary; known: number }) {
         <h2 id="evidence-test-title">Does evidence help?</h2>
         {said === null ? (
           <p>
-            {countOf(known, "decision")} of students have known optimal actions. The teacher reads each
-            without evidence and with more and more of it: how probable does it then find an optimal action?
+            {countOf(known.decisions.length, "decision")} of students have known optimal actions. The teacher
+            reads each without evidence and with more and more of it: how probable does it then find an
+            optimal action?
           </p>
         ) : (
           <p data-testid="gate-answer">
@@ -112,7 +118,7 @@ function Test({ library, known }: { library: LibrarySummary; known: number }) {
           </p>
         )}
       </header>
-      <GateControls known={known} here={here} />
+      <GateControls known={known.decisions.length} here={here} />
       {scoring.status === "failed" && scoring.key === GATE_KEY && (
         <p className="fault" role="alert">
           {shownText(scoring.message)}
@@ -130,7 +136,7 @@ function Test({ library, known }: { library: LibrarySummary; known: number }) {
 
 function Figures({ gate, title }: { gate: Gate; title: string }) {
   const drawing = useRef<SVGSVGElement>(null);
-  const { summary, teacher, leftOut, known, seed, selection } = gate;
+  const { summary, teacher, leftOut, known, selection } = gate;
   const caption =
     `${shownName(title)}: ${countOf(summary.decisions, "decision")} of ${countOf(summary.episodes, "student episode")}, ` +
     `${countOf(summary.tasks, "task")}${["", ...selectionWords(selection, {})].join(", ")}. ` +
@@ -140,7 +146,7 @@ function Figures({ gate, title }: { gate: Gate; title: string }) {
     drawing.current && { svg: drawing.current, title: "Does evidence help the teacher?", caption };
   const save = (): void => {
     const report = gateReport(summary, {
-      seed,
+      seed: GATE_SEED,
       sources_per_task: selection.sourcesPerTask ?? null,
       augmentation: selection.augmentation ?? true,
       teacher,
@@ -155,7 +161,7 @@ function Figures({ gate, title }: { gate: Gate; title: string }) {
       <div className="panel-head">
         <h2 id="gate-figures-title">Probability of an optimal action</h2>
         <span className="note" data-testid="gate-count">
-          n = {summary.decisions.toLocaleString("en")} of {known.toLocaleString("en")}
+          n = {summary.decisions.toLocaleString("en")} of {known.decisions.length.toLocaleString("en")}
         </span>
         <span className="gate-save">
           <button type="button" onClick={save}>

@@ -3,6 +3,8 @@ import { create } from "zustand";
 import type { GateDecision } from "../../../core/gate/index.ts";
 import type { Blocked } from "../../compute/action.ts";
 import { useGate } from "../../compute/gate/gate-store.ts";
+import { gateSetting, presentGate } from "../../compute/gate/run-gate.ts";
+import { useOptimal } from "../../compute/open/optimal.ts";
 import { getUi } from "../../compute/store.ts";
 import { navigate } from "../../data/navigate.ts";
 import type { Place } from "../../url/place.ts";
@@ -41,8 +43,15 @@ export const decisionPlace = ({ task, environment, episode, decision }: GateDeci
   ...{ token: null, visit: null, part: null },
 });
 
-const present = (): readonly GateDecision[] =>
-  ordered(useGate.getState().gate?.decisions ?? [], useOrder.getState().order);
+/** Those that are shown. */
+function present(): readonly GateDecision[] {
+  const { library, place } = getUi();
+  const { gate, contexts } = useGate.getState();
+  const known = library === null ? null : useOptimal.getState()[library.id];
+  if (library === null || known == null) return [];
+  const here = presentGate(gate, gateSetting(library.id, known, place, contexts));
+  return ordered(here?.decisions ?? [], useOrder.getState().order);
+}
 
 /** There is a scored decision `by` further on. */
 export function aScoredFurther(by: 1 | -1): Blocked {
