@@ -103,6 +103,8 @@ export async function scoreGate(): Promise<void> {
       libraryWorker()
         .gateCase({ ...each, library: library.id }, setting.selection, contexts)
         .catch((error: unknown) => {
+          // Only what is wrong with the decision itself leaves it out.
+          if (!(error instanceof InputError)) throw error;
           const { episode, decision } = each;
           return { episode, decision, reason: describeFault(error) };
         });
@@ -129,12 +131,18 @@ export async function scoreGate(): Promise<void> {
       await tell(at);
       told = performance.now();
     }
-    if (decisions.length === 0 && leftOut.length > 0)
+    if (decisions.length === 0 && leftOut.length > 0) {
+      // There is nothing to go on from: the next press tries all of them again.
+      useGate.setState({ gate: null });
       throw new InputError(`no decision can be scored: ${leftOut[0]!.reason}`);
+    }
 
     /** Made ready while the device is at the ones before. */
     function prepareSome(at: number): Promise<(GateCase | LeftOut)[]> {
-      return Promise.all(order.slice(at, at + together).map(prepare));
+      const some = Promise.all(order.slice(at, at + together).map(prepare));
+      // Its fault is told where it is waited for; a run that ended before does not ask.
+      some.catch(() => {});
+      return some;
     }
   });
 }

@@ -186,7 +186,8 @@ export abstract class TaskQuestions {
   ): Promise<GateCase> {
     const { records, prepared } = await this.kept(ref, selection);
     const { tokenizer, episode } = this.#readBy("teacher", findEpisode(records, id), decision, true);
-    if (tokenizer === null) throw new InputError("no tokenizer is open");
+    // No fault of the decision: a teacher is opened with its tokenizer.
+    if (tokenizer === null) throw new Error("no tokenizer is open");
     return gateCase(prepared, episode, { decision, optimal: [...optimal] }, textCodec(tokenizer), contexts);
   }
 

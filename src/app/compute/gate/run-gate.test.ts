@@ -1,0 +1,145 @@
+import { beforeEach, expect, it, vi } from "vitest";
+import { librarySummary } from "../../../../test/support/summaries.ts";
+import { DeviceError, InputError } from "../../../core/errors.ts";
+import { GATE_CONTEXTS, type GateCase, summarizeGate } from "../../../core/gate/index.ts";
+import type { EngineInfo } from "../../../core/ports.ts";
+import type { FolderFiles } from "../../data/files/blob-folder.ts";
+import type { KnownOptimal, OptimalDecision } from "../../data/library/known-optimal.ts";
+import type { Shipped } from "../../url/library-link.ts";
+import { HOME } from "../../url/place.ts";
+import { useOptimal } from "../open/optimal.ts";
+import { getUi, setUi } from "../store.ts";
+import { useGate } from "./gate-store.ts";
+import { gateSetting, presentGate, scoreGate } from "./run-gate.ts";
+
+/** What the workers do, and what is open. */
+const fake = vi.hoisted(() => ({
+  source: "sample" as Shipped | FolderFiles,
+  take: async (): Promise<void> => {},
+  prepare: async (): Promise<void> => {},
+  summary: async (): Promise<void> => {},
+  scored: 0,
+  ended: 0,
+}));
+
+vi.mock("../models/models.ts", () => {
+  const api = {
+    takePasses: async () => undefined,
+    abort: async () => undefined,
+    score: async (_: string, requests: readonly { responseIds: readonly number[] }[]) => {
+      fake.scored += 1;
+      return requests.map(({ responseIds }) => ({ logprobs: new Float32Array(responseIds.length).fill(-1) }));
+    },
+  };
+  const client = async () => ({ api });
+  return {
+    modelSource: () => fake.source,
+    takeShippedModels: () => fake.take(),
+    ensureModel: client,
+    ensureTokenizers: async () => undefined,
+    computeWorker: client,
+    endComputeWorker: () => {
+      fake.ended += 1;
+    },
+  };
+});
+vi.mock("../models/memory.ts", () => ({
+  memory: () => ({ weights: "f32" }),
+  requirePlan: async () => ({}),
+}));
+vi.mock("../scoring/score.ts", () => ({ planScoring: async () => ({}) }));
+vi.mock("../../data/library-client.ts", () => ({
+  libraryWorker: () => ({
+    gateCase: async (each: OptimalDecision): Promise<GateCase> => {
+      await fake.prepare();
+      const { environment, task, episode, decision } = each;
+      const requests = [{ id: "0", promptIds: [1], responseIds: [2] }];
+      return {
+        ...{ environment, task, episode, decision, requests },
+        actions: [{ action: "go", optimal: true, taken: true }],
+        contexts: GATE_CONTEXTS.map((context) => ({ context, promptTokens: 1, read: 0 })),
+      };
+    },
+    gateSummary: async (...asked: Parameters<typeof summarizeGate>) => {
+      await fake.summary();
+      return summarizeGate(...asked);
+    },
+  }),
+}));
+
+const optimal = (): KnownOptimal => ({
+  file: "o.jsonl",
+  decisions: Array.from({ length: 8 }, (_, n) => ({
+    ...{ environment: "e", task: "t", episode: `e${n}`, decision: 0, optimal: ["go"] },
+  })),
+});
+const info = { model: "tiny", dtype: "f32" } as EngineInfo;
+const link = { library: "own", disk: [], addresses: [] };
+const own = librarySummary(link, [], { id: "own" });
+
+/** The results that the page shows. */
+function shown() {
+  const { gate, contexts } = useGate.getState();
+  return presentGate(gate, gateSetting("own", useOptimal.getState().own!, HOME, contexts));
+}
+
+beforeEach(() => {
+  const nothing = async (): Promise<void> => {};
+  Object.assign(fake, { source: "sample", take: nothing, prepare: nothing, summary: nothing });
+  Object.assign(fake, { scored: 0, ended: 0 });
+  useGate.setState({ gate: null, limit: null });
+  useOptimal.setState({ own: optimal() }, true);
+  const teacher = { info, origin: "sample", steps: 0 } as const;
+  setUi({ library: own, place: HOME, notice: null, scoring: { status: "idle" } });
+  setUi({ models: { teacher, student: null } });
+});
+
+it("shows figures for their teacher and their optimal actions alone, and scores all again for others", async () => {
+  await scoreGate();
+  expect(shown()).toMatchObject({ looked: 8, summary: { decisions: 8 } });
+  // Two libraries that lie beside the page have models of their own.
+  fake.source = "miniature";
+  expect(shown()).toBeNull();
+  fake.source = { name: "mine", files: new Map() };
+  expect(shown()).toBeNull();
+  await scoreGate();
+  expect(shown()?.decisions).toHaveLength(8);
+  useOptimal.setState({ own: optimal() });
+  expect(shown()).toBeNull();
+  await scoreGate();
+  expect(shown()?.decisions).toHaveLength(8);
+});
+
+it("leaves out a decision that is at fault, and fails with a fault of the workbench or the device", async () => {
+  let asked = 0;
+  fake.prepare = async () => {
+    asked += 1;
+    if (asked === 2) throw new InputError("carries no prompt");
+  };
+  await scoreGate();
+  expect(shown()?.leftOut).toMatchObject([{ reason: "carries no prompt" }]);
+  expect(shown()?.decisions).toHaveLength(7);
+
+  useGate.setState({ gate: null });
+  fake.prepare = async () => {
+    throw new DeviceError("the device is gone", "lost");
+  };
+  await scoreGate();
+  expect(getUi().scoring).toMatchObject({ status: "failed", message: "the device is gone" });
+  expect(shown()).toBeNull();
+});
+
+it("can be asked again where no decision could be scored", async () => {
+  fake.prepare = async () => {
+    throw new InputError("carries no prompt");
+  };
+  await scoreGate();
+  expect(getUi().scoring).toMatchObject({
+    status: "failed",
+    message: "no decision can be scored: carries no prompt",
+  });
+  expect(shown()).toBeNull();
+  fake.prepare = async () => {};
+  await scoreGate();
+  expect(shown()?.decisions).toHaveLength(8);
+});
