@@ -8,6 +8,7 @@ import type { KnownOptimal, OptimalDecision } from "../../data/library/known-opt
 import type { Shipped } from "../../url/library-link.ts";
 import { HOME } from "../../url/place.ts";
 import { useOptimal } from "../open/optimal.ts";
+import { cancelScoring } from "../scoring/scoring-run.ts";
 import { getUi, setUi } from "../store.ts";
 import { useGate } from "./gate-store.ts";
 import { gateSetting, presentGate, scoreGate } from "./run-gate.ts";
@@ -76,6 +77,7 @@ const optimal = (): KnownOptimal => ({
 const info = { model: "tiny", dtype: "f32" } as EngineInfo;
 const link = { library: "own", disk: [], addresses: [] };
 const own = librarySummary(link, [], { id: "own" });
+const other = librarySummary(link, [], { id: "other" });
 
 /** The results that the page shows. */
 function shown() {
@@ -142,4 +144,61 @@ it("can be asked again where no decision could be scored", async () => {
   fake.prepare = async () => {};
   await scoreGate();
   expect(shown()?.decisions).toHaveLength(8);
+});
+
+it.each(["prepare", "summary"] as const)(
+  "stops between two passes and keeps worker and figures: at %s",
+  async (where) => {
+    let asked = 0;
+    let stopped: Promise<void> | null = null;
+    fake[where] = async () => {
+      asked += 1;
+      // The second one stands for a pass that is over.
+      if (stopped !== null || fake.scored === 0 || asked < 2) return;
+      stopped = cancelScoring();
+    };
+    // Each pass is followed by figures.
+    const now = vi.spyOn(performance, "now");
+    let clock = 0;
+    now.mockImplementation(() => {
+      clock += 1000;
+      return clock;
+    });
+    await scoreGate();
+    now.mockRestore();
+    expect(stopped).not.toBeNull();
+    expect(getUi().scoring.status).toBe("idle");
+    const scored = fake.scored;
+    expect(scored).toBeLessThan(8);
+    expect(shown()?.decisions).toHaveLength(scored);
+    await stopped;
+    expect(fake.ended).toBe(0);
+    await scoreGate();
+    expect(new Set(shown()?.decisions.map(({ episode }) => episode)).size).toBe(8);
+    expect(shown()?.decisions).toHaveLength(8);
+  },
+);
+
+it("says that a tokenizer is out of reach, and does not begin", async () => {
+  fake.take = async () => {
+    throw new InputError("tokenizer.json: not found");
+  };
+  await scoreGate();
+  expect(getUi().notice).toEqual({ kind: "error", text: "tokenizer.json: not found" });
+  expect(fake.scored).toBe(0);
+});
+
+it("does not begin where another library is shown before its models are taken", async () => {
+  fake.take = async () => setUi({ library: other });
+  await scoreGate();
+  expect(fake.scored).toBe(0);
+  expect(useGate.getState().gate).toBeNull();
+});
+
+it("goes on with its library while another one is shown", async () => {
+  fake.prepare = async () => {
+    if (fake.scored > 0) setUi({ library: other });
+  };
+  await scoreGate();
+  expect(shown()).toMatchObject({ library: "own", looked: 8 });
 });

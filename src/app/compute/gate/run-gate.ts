@@ -6,7 +6,7 @@ import { InputError } from "../../../core/errors.ts";
 import { type GateCase, type GateDecision, gateDecision, gateOrder } from "../../../core/gate/index.ts";
 import type { SourceSelection } from "../../../core/retrieval/selection.ts";
 import { remaining } from "../../base/eta.ts";
-import { describeFault } from "../../base/faults.ts";
+import { describeFault, faultNotice } from "../../base/faults.ts";
 import type { KnownOptimal, OptimalDecision } from "../../data/library/known-optimal.ts";
 import { libraryWorker } from "../../data/library-client.ts";
 import { navigate } from "../../data/navigate.ts";
@@ -17,7 +17,7 @@ import { computeWorker, modelSource, takeShippedModels } from "../models/models.
 import { useOptimal } from "../open/optimal.ts";
 import { planScoring } from "../scoring/score.ts";
 import { runScoring, type ScoringRun } from "../scoring/scoring-run.ts";
-import { getUi } from "../store.ts";
+import { getUi, setUi } from "../store.ts";
 import { GATE_SEED, type Gate, type GateSetting, type LeftOut, useGate } from "./gate-store.ts";
 
 /** The key of the job in the store's `scoring`: of no decision. */
@@ -81,7 +81,14 @@ export async function scoreGate(): Promise<void> {
   if (library === null) return;
   const known = useOptimal.getState()[library.id];
   if (known == null) return;
-  await takeShippedModels(library.link);
+  try {
+    await takeShippedModels(library.link);
+  } catch (error) {
+    setUi({ notice: faultNotice(error) });
+    return;
+  }
+  // Another library may be shown by now, with the teacher of its own.
+  if (getUi().library?.id !== library.id) return;
   await runScoring("gate", GATE_KEY, async (run) => {
     await run.open("teacher");
     const teacher = getUi().models.teacher?.info;
@@ -93,6 +100,10 @@ export async function scoreGate(): Promise<void> {
     const order = gateOrder(known.decisions, GATE_SEED, limit ?? undefined);
     const decisions = [...(same?.decisions ?? [])];
     const leftOut = [...(same?.leftOut ?? [])];
+    // To abort reaches what a worker is at, and nothing that it is asked later.
+    const checkStop = (): void => {
+      if (getUi().scoring.status === "cancelling") throw new DOMException("stopped", "AbortError");
+    };
     const tell = async (looked: number): Promise<void> => {
       const summary = await run.wait(libraryWorker().gateSummary(decisions, GATE_SEED));
       useGate.setState({
@@ -116,12 +127,17 @@ export async function scoreGate(): Promise<void> {
     let next = prepareSome(from);
     for (let at = from; at < order.length; ) {
       const some = await run.wait(next);
+      checkStop();
       at += some.length;
       next = prepareSome(at);
       const cases: GateCase[] = [];
       for (const each of some) "reason" in each ? leftOut.push(each) : cases.push(each);
       const passBegan = performance.now();
-      decisions.push(...(await scoreCases(run, plan, cases)));
+      if (cases.length > 0) {
+        await plan.cover(cases);
+        checkStop();
+        decisions.push(...(await scoreCases(run, cases)));
+      }
       const took = performance.now() - passBegan;
       together = took < PASS_MS ? Math.min(MOST_TOGETHER, 2 * together) : took > 2 * PASS_MS ? 1 : together;
       const each = order.slice(from).map(() => 1);
@@ -129,6 +145,7 @@ export async function scoreGate(): Promise<void> {
       run.show("Scoring decisions", at, order.length, eta, "decisions");
       if (at < order.length && performance.now() - told < SUMMARY_MS) continue;
       await tell(at);
+      checkStop();
       told = performance.now();
     }
     if (decisions.length === 0 && leftOut.length > 0) {
@@ -171,9 +188,7 @@ class Plan {
   }
 }
 
-async function scoreCases(run: ScoringRun, plan: Plan, cases: readonly GateCase[]): Promise<GateDecision[]> {
-  if (cases.length === 0) return [];
-  await plan.cover(cases);
+async function scoreCases(run: ScoringRun, cases: readonly GateCase[]): Promise<GateDecision[]> {
   // In one call: what the contexts of a decision share is computed once.
   const results = await run.together(
     "teacher",
