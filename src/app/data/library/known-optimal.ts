@@ -20,8 +20,12 @@ export interface KnownOptimal {
   decisions: readonly OptimalDecision[];
 }
 
-/** @throws InputError for a file that is none, and for a line that names no decision of these records */
-export async function readOptimal(blob: Blob, file: string, records: RecordLibrary): Promise<KnownOptimal> {
+/** @throws InputError for a file that is none, and for a line that names no decision of these records or repeats one */
+export async function readOptimal(
+  blob: Blob,
+  file: string,
+  records: Pick<RecordLibrary, "episodePlaces">,
+): Promise<KnownOptimal> {
   const episodes = records.episodePlaces();
   const decisions: OptimalDecision[] = [];
   for await (const { record, line } of readRecords(byteChunks(blob.stream()), { file, kind: "optimal" })) {

@@ -52,7 +52,8 @@ export function GateControls({ known, here }: { known: number; here: Gate | null
       <label>
         Decisions{" "}
         <select
-          value={limit ?? "all"}
+          // More than there are is all of them.
+          value={limit === null || limit >= known ? "all" : limit}
           disabled={running}
           onChange={({ target }) =>
             useGate.setState({ limit: GATE_LIMITS.find((each) => String(each) === target.value) ?? null })
