@@ -202,3 +202,12 @@ it("goes on with its library while another one is shown", async () => {
   await scoreGate();
   expect(shown()).toMatchObject({ library: "own", looked: 8 });
 });
+
+it("forgets a test that was asked for where the page goes elsewhere", () => {
+  setUi({ place: { ...HOME, library: "miniature", view: "evidence-test" } });
+  useGate.setState({ wanted: true });
+  setUi({ place: { ...getUi().place, episode: "e0" } });
+  expect(useGate.getState().wanted).toBe(true);
+  setUi({ place: HOME });
+  expect(useGate.getState().wanted).toBe(false);
+});

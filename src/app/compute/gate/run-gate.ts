@@ -10,14 +10,14 @@ import { describeFault, faultNotice } from "../../base/faults.ts";
 import type { KnownOptimal, OptimalDecision } from "../../data/library/known-optimal.ts";
 import { libraryWorker } from "../../data/library-client.ts";
 import { navigate } from "../../data/navigate.ts";
-import { shippedLink } from "../../url/library-link.ts";
+import { shippedLink, shippedName } from "../../url/library-link.ts";
 import { HOME, type Place } from "../../url/place.ts";
 import { memory, requirePlan } from "../models/memory.ts";
 import { computeWorker, modelSource, takeShippedModels } from "../models/models.ts";
 import { useOptimal } from "../open/optimal.ts";
 import { planScoring } from "../scoring/score.ts";
 import { runScoring, type ScoringRun } from "../scoring/scoring-run.ts";
-import { getUi, setUi } from "../store.ts";
+import { getUi, setUi, useUi } from "../store.ts";
 import { GATE_SEED, type Gate, type GateSetting, type LeftOut, useGate } from "./gate-store.ts";
 
 /** The key of the job in the store's `scoring`: of no decision. */
@@ -43,9 +43,18 @@ export function gateSelection({
 
 /** One press: the miniature world opens, and its test begins. */
 export function askEvidenceTest(): void {
-  useGate.setState({ wanted: true });
   navigate({ ...HOME, ...shippedLink("miniature"), view: "evidence-test" }, "push");
+  useGate.setState({ wanted: true });
 }
+
+/** That place: a test that was asked for begins nowhere else. */
+const isAskedFor = ({ library, view }: Pick<Place, "library" | "view">): boolean =>
+  shippedName({ library }) === "miniature" && view === "evidence-test";
+
+// Who goes elsewhere, as where the miniature world does not open, wants it no longer.
+useUi.subscribe(({ place }, before) => {
+  if (place !== before.place && !isAskedFor(place)) useGate.setState({ wanted: false });
+});
 
 /** What is asked for now. */
 export function gateSetting(
@@ -125,6 +134,7 @@ export async function scoreGate(): Promise<void> {
     let told = Number.NEGATIVE_INFINITY;
     let together = 1;
     let next = prepareSome(from);
+    run.show("Scoring decisions", from, order.length, null, "decisions");
     for (let at = from; at < order.length; ) {
       const some = await run.wait(next);
       checkStop();

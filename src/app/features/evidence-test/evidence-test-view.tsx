@@ -25,6 +25,7 @@ import { setUi, useUi } from "../../compute/store.ts";
 import type { KnownOptimal } from "../../data/library/known-optimal.ts";
 import type { LibrarySummary } from "../../data/model.ts";
 import { navigate } from "../../data/navigate.ts";
+import { shippedName } from "../../url/library-link.ts";
 import { selectionWords } from "../../url/what-if.ts";
 import { DecisionPanel } from "./decision-panel.tsx";
 import { GateChart } from "./gate-chart.tsx";
@@ -47,7 +48,7 @@ function OfLibrary({ library }: { library: LibrarySummary }) {
       setUi({ notice: { kind: "error", text: describeFault(error) } }),
     );
   }, [library.id]);
-  const ready = wanted && known != null && !busy;
+  const ready = wanted && shippedName(library.link) === "miniature" && known != null && !busy;
   useEffect(() => {
     if (ready) void scoreGate();
   }, [ready]);
@@ -96,8 +97,9 @@ function Test({ library, known }: { library: LibrarySummary; known: KnownOptimal
   const list = useMemo(() => ordered(here?.decisions ?? [], order), [here, order]);
   const at = shownAt(list, place);
   const [first] = list;
-  // The address names what is shown: the other views then show the same decision.
-  const lost = at < 0 && first !== undefined;
+  const running = scoring.status === "running" && scoring.job === "gate";
+  // The address names what is shown: the other views then show the same decision. One that a link names may be scored yet.
+  const lost = at < 0 && first !== undefined && (place.episode === null || !running);
   useEffect(() => {
     if (lost) navigate(decisionPlace(first));
   }, [lost, first]);
@@ -117,6 +119,9 @@ function Test({ library, known }: { library: LibrarySummary; known: KnownOptimal
             <strong>{said.word}.</strong> {said.sentence}
           </p>
         )}
+        <p className="hidden-visually" role="status">
+          {running ? "Scoring" : said !== null && `${said.word}. ${said.sentence}`}
+        </p>
       </header>
       <GateControls known={known.decisions.length} here={here} />
       {scoring.status === "failed" && scoring.key === GATE_KEY && (

@@ -44,7 +44,7 @@ export function GateControls({ known, here }: { known: number; here: Gate | null
           {looked === 0 ? "Score decisions" : looked >= wanted ? "All scored" : "Continue"}
         </button>
       )}
-      <span className="gate-progress" role="status">
+      <span className="gate-progress">
         {running && `${scoring.label}${scoring.total > 0 ? `, ${scoring.done} of ${scoring.total}` : ""}`}
         {running && scoring.eta !== null && `, ${formatRange(scoring.eta)} left`}
         {scoring.status === "cancelling" && scoring.job === "gate" && "Stopping…"}
