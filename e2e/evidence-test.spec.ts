@@ -10,7 +10,7 @@ import { MODEL_TIME } from "./throttle.ts";
 
 const SAMPLE = resolve(import.meta.dirname, "../public/sample");
 
-/** Six episodes of the small library: fewer tell nothing apart. */
+/** Six episodes of the small library: fewer separate nothing. */
 const PLAYED = Array.from({ length: 6 }, (_, n) => ({
   ...EPISODES[0]!,
   episode: `own#${n}`,
@@ -69,7 +69,7 @@ test("one press: the answer, bars with intervals, every decision, and the files"
   await expect(page).toHaveURL(/#\/evidence-test\?library=miniature/);
   await allScored(page);
   await expect(page.getByTestId("gate-answer")).toHaveText(
-    /^(Yes|No|Not told apart)\. The teacher’s probability of an optimal action is .* with full graph and .* with no evidence/,
+    /^(Yes|No clear difference|No)\. The teacher’s probability of an optimal action is .* with full graph and .* with no evidence/,
   );
   const chart = page.getByRole("img", { name: /^Probability of an optimal action/ });
   await expect(chart).toHaveAccessibleName(
@@ -160,7 +160,7 @@ test("stopped, it keeps its figures and goes on from them", async ({ page }) => 
   await goOn.click();
   await allScored(page);
   await expect(shownDecision(page)).toHaveText(first!);
-  await expect(page.getByTestId("gate-separations")).toContainText("Told apart");
+  await expect(page.getByTestId("gate-separations")).toContainText("Different");
 
   // Other sources are a test of their own, and those before are not shown for them.
   await page.getByLabel("Sources per task").selectOption("K = 1");
@@ -176,7 +176,7 @@ test("a library of one's own: without optimal actions, with them, and over fewer
   await dropFiles(page, OWN_FILES);
   await expect(page.getByRole("button", { name: TASK })).toBeVisible();
   await page.keyboard.press("8");
-  await expect(page.getByText("nobody has said them for this library")).toBeVisible();
+  await expect(page.getByText("none are given for this library")).toBeVisible();
   const lines = [{ task: TASK, episode: "own#0", decision: 0, optimal: ["go to kitchen"] }];
   await dropFiles(page, [upload("wrong.jsonl", jsonLines([{ ...lines[0], decision: 99 }]))]);
   await expect(page.getByTestId("notice")).toContainText("wrong.jsonl, line 1, decision:");

@@ -92,8 +92,9 @@ export function checkOptimal(
  * The responses of a decision, one per action: the student's own up to `<action>`, its thought as it was, then the action
  * and `</action>`, encoded as one text. Tokens are scored from the first one on that is not the same whatever the action:
  * those of the text up to `<action>`, as far as all responses and that text alone have them in common. A tokenizer that
- * joins the bracket with an action's first word is so counted from the bracket on, for every action. Behind equal tokens,
- * no response begins another one, since each is closed: their probabilities are of events that exclude each other.
+ * joins the bracket with an action's first word is so counted from the bracket on, for every action. After the
+ * shared tokens no response is a prefix of another, since each is closed: their probabilities are of events that exclude
+ * each other.
  */
 export function candidateResponses(
   response: string,

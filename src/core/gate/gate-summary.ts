@@ -1,4 +1,4 @@
-/** What the gate says over many decisions: a mean per context, and which contexts it tells apart. */
+/** What the gate says over many decisions: a mean per context, and which contexts differ. */
 import { shuffled } from "../seeded.ts";
 import { type Estimate, estimate } from "../statistics/ablation.ts";
 import type { GateContext, GateDecision } from "./gate-case.ts";

@@ -140,7 +140,7 @@ function Actions({ shown }: { shown: GateDecision }) {
       </table>
       <p className="note">
         From {CONTEXT_TITLES[readings[0]!.context]} to {CONTEXT_TITLES[readings.at(-1)!.context]}:{" "}
-        {change(gain(shown))}. What is missing to 1 went to other actions.
+        {change(gain(shown))}. The rest of the probability goes to other actions.
       </p>
     </Scroller>
   );

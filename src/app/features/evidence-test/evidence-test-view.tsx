@@ -63,8 +63,8 @@ function WithoutOptimal({ busy }: { busy: boolean }) {
     <section className="evidence-test" aria-labelledby="evidence-test-title">
       <h2 id="evidence-test-title">Does evidence help?</h2>
       <p>
-        The test needs decisions whose optimal actions are known, and nobody has said them for this library.
-        Drop a file on this page, one line per decision:
+        The test needs decisions whose optimal actions are known, and none are given for this library. Drop a
+        file on this page, one line per decision:
       </p>
       <pre>{`{ "task": "…", "episode": "…", "decision": 3, "optimal": ["go to cabinet 1"] }`}</pre>
       <p className="gate-controls">
@@ -110,7 +110,7 @@ function Test({ library, known }: { library: LibrarySummary; known: KnownOptimal
         <h2 id="evidence-test-title">Does evidence help?</h2>
         {said === null ? (
           <p>
-            {countOf(known.decisions.length, "decision")} of students have known optimal actions. The teacher
+            Optimal actions are known for {countOf(known.decisions.length, "student decision")}. The teacher
             reads each without evidence and with more and more of it: how probable does it then find an
             optimal action?
           </p>
@@ -198,15 +198,15 @@ function Figures({ gate, title }: { gate: Gate; title: string }) {
   );
 }
 
-/** Which contexts the test tells apart, and which it does not. */
+/** Which contexts are different, and which are not. */
 function Separations({ gate: { summary } }: { gate: Gate }) {
   const pairsWhere = (is: (pair: (typeof summary.differences)[number]) => boolean) =>
     summary.differences.filter(is);
   const enough = summary.episodes >= FEWEST_EPISODES;
   const groups = [
-    { title: "Told apart", pairs: pairsWhere(({ separated }) => separated) },
+    { title: "Different", pairs: pairsWhere(({ separated }) => separated) },
     {
-      title: "Not told apart: the interval holds 0",
+      title: "No clear difference: the interval includes 0",
       pairs: pairsWhere(({ separated }) => !separated && enough),
     },
     { title: "Too few episodes", pairs: pairsWhere(() => !enough) },

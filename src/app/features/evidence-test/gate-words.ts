@@ -36,7 +36,7 @@ export interface Answer {
   sentence: string;
 }
 
-/** Where no context comes to more than this, a difference is of next to nothing. */
+/** Where no context comes to more than this, a difference says next to nothing. */
 const HARDLY = 0.01;
 
 /** Whether the evidence helps: the context with the most evidence against the one with none, as far as both were asked. */
@@ -50,13 +50,13 @@ export function answer({ contexts, differences, decisions, episodes }: GateSumma
   const word = !known
     ? "Not known yet"
     : !separated
-      ? "Not told apart"
+      ? "No clear difference"
       : difference.value! > 0
         ? "Yes"
         : "No";
   const so = known ? "" : "; fewer than six episodes say nothing";
   const hardly = contexts.every(({ optimal }) => optimal.value! < HARDLY)
-    ? " This teacher hardly ever says an optimal action, whatever it reads: the difference says little."
+    ? " This teacher hardly ever gives an optimal action, whatever it reads: the difference says little."
     : "";
   return {
     word,
