@@ -1,4 +1,5 @@
 /** Runs as files: their events as JSON Lines, their curves as CSV. */
+import { csvField } from "../../base/export/csv-field.ts";
 import type { Run, RunEvaluation, RunPoint } from "./run.ts";
 
 /** The columns of the CSV, in its order; docs/training.md says what each figure is. */
@@ -52,9 +53,4 @@ export function curvesCsv(runs: readonly Pick<Run, "id" | "title" | "where" | "f
   });
   const head = ["run", "name", "where", ...COLUMNS, ...EVALUATION_COLUMNS.map(([name]) => name)];
   return `${head.join(",")}\n${lines.map((line) => `${line}\n`).join("")}`;
-}
-
-/** RFC 4180. */
-function csvField(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -7,6 +7,7 @@ import {
   type GateSummary,
 } from "../../../core/gate/index.ts";
 import type { Estimate } from "../../../core/statistics/index.ts";
+import { csvField } from "../../base/export/csv-field.ts";
 import { CONTROL_TITLES } from "../../url/what-if.ts";
 
 export const CONTEXT_TITLES: Record<GateContext, string> = {
@@ -70,8 +71,6 @@ export function answer({ contexts, differences, decisions, episodes }: GateSumma
 export const pairName = ({ from, to }: Pick<ContextDifference, "from" | "to">): string =>
   `${CONTEXT_TITLES[to]} over ${CONTEXT_TITLES[from]}`;
 
-const cell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-
 /** One line per decision and context, numbers in full. */
 export function gateCsv(decisions: readonly GateDecision[]): string {
   const lines = ["environment,task,episode,decision,context,prompt_tokens,p_optimal,p_taken"];
@@ -80,7 +79,7 @@ export function gateCsv(decisions: readonly GateDecision[]): string {
     for (const { context, promptTokens, optimal, logprobs } of readings)
       lines.push(
         [
-          ...[environment, task, episode].map(cell),
+          ...[environment, task, episode].map(csvField),
           ...[decision, context, promptTokens, optimal, taken < 0 ? "" : Math.exp(logprobs[taken]!)],
         ].join(","),
       );
