@@ -16,7 +16,7 @@ import {
   type Opened,
   restoreStudent,
   revertStudent,
-  roleTokenizer,
+  shippedTokenizer,
   studentState,
   useStudentRun,
 } from "./models.ts";
@@ -63,6 +63,7 @@ export async function noteStudentOf(run: string): Promise<void> {
     const opened = await keepOpened(state);
     await keepStudent({
       ...{ id: run, name: "student", origin: "updated", steps, taken, tokenizer, opened },
+      shipped: state.shipped,
       ...{ log: log instanceof Blob ? log : null, files: null },
     });
   } catch {
@@ -82,6 +83,7 @@ export async function keepTrained(run: string, done: number): Promise<void> {
     const log = folder.files.get(RUNS_FILE);
     await keepStudent({
       ...{ id: run, name: folder.name, origin: "updated", steps, taken, tokenizer, opened },
+      shipped: state.shipped,
       log: log instanceof Blob ? log : null,
       files: checkpoint?.state.step === done ? null : folder.files,
     });
@@ -136,8 +138,9 @@ function withLog({ name, log }: KeptStudent, files: FolderFiles["files"]): Folde
   return { name, files: log === null ? files : new Map([...files, [RUNS_FILE, log]]) };
 }
 
-/** The tokenizer that was kept with a student; the sample's where it was the sample's. */
-const tokenizerOf = async ({ tokenizer }: KeptStudent) => tokenizer ?? roleTokenizer("student");
+/** The tokenizer that was kept with a student; the shipped library's where none was kept. */
+export const tokenizerOf = async ({ tokenizer, shipped = "sample" }: KeptStudent) =>
+  tokenizer ?? shippedTokenizer(shipped);
 
 async function openedAgain(id: string | null): Promise<Opened | null> {
   if (id === null) return null;
@@ -157,7 +160,7 @@ async function readState(run: string): Promise<ReturnType<typeof studentState> |
   const taken = { ...kept.taken, ...(step === null ? {} : { [run]: step }) };
   const tokenizer = await tokenizerOf(kept);
   const student: Opened = { folder, tokenizer, origin: "updated", steps: kept.steps, taken, run };
-  return { student, opened: await openedAgain(kept.opened) };
+  return { student, opened: await openedAgain(kept.opened), shipped: kept.shipped ?? "sample" };
 }
 
 async function restore(): Promise<void> {

@@ -1,11 +1,26 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { getUi, setUi } from "../store.ts";
-import { chooseDevice, computeWorker, revertStudent } from "./models.ts";
+import {
+  chooseDevice,
+  computeWorker,
+  ensureTokenizers,
+  restoreStudent,
+  revertStudent,
+  studentState,
+} from "./models.ts";
 
 const workers = vi.hoisted(() => ({ started: 0, ended: 0 }));
 
 vi.mock("../../data/library-client.ts", () => ({
-  libraryWorker: () => ({ connect: async () => undefined }),
+  libraryWorker: () => ({
+    connect: async () => undefined,
+    setTokenizers: async () => ({ scoring: null, training: null }),
+  }),
+}));
+vi.mock("../../data/shipped-base.ts", () => ({ shippedBase: (name: string) => `${name}/` }));
+vi.mock("../../data/library/sample.ts", () => ({
+  sampleModel: async (base: string, role: string) => ({ name: `${base}${role}`, files: new Map() }),
+  sampleTokenizer: async (base: string) => ({ tokenizerJson: "{}", file: base }),
 }));
 vi.mock("../clients.ts", () => ({
   startComputeWorker: () => {
@@ -13,6 +28,8 @@ vi.mock("../clients.ts", () => ({
     const api = {
       start: async (kind: string) => ({ kind, adapter: "none" }),
       connect: async () => undefined,
+      setTokenizers: async () => undefined,
+      load: async (_role: string, { name }: { name: string }) => ({ info: { model: name }, steps: 0 }),
     };
     return {
       api,
@@ -44,4 +61,16 @@ it("the student stays while a model is at work, and a line says why", async () =
     kind: "error",
     text: expect.stringContaining("a model is at work"),
   });
+});
+
+it("a student trained from the miniature's goes back to that one, also after a reload, where the sample is shown", async () => {
+  const folder = { name: "trained", files: new Map() };
+  const tokenizer = { tokenizerJson: "{}", file: "trained" };
+  const student = { folder, tokenizer, origin: "updated", steps: 3 } as const;
+  await restoreStudent(Promise.resolve({ student, opened: null, shipped: "miniature" }));
+  await ensureTokenizers();
+  expect(studentState()).toMatchObject({ student: { steps: 3 }, shipped: "miniature" });
+  await revertStudent();
+  expect(getUi().models.student).toMatchObject({ info: { model: "miniature/student" }, origin: "sample" });
+  expect(studentState().student).toMatchObject({ shipped: "miniature", tokenizer: { file: "miniature/" } });
 });

@@ -30,6 +30,8 @@ export interface Opened {
   folder: FolderFiles;
   tokenizer: TokenizerTexts;
   origin: ModelOrigin;
+  /** The shipped library that a model of origin `sample` belongs to. */
+  shipped?: Shipped;
   steps: number;
   /** A student's steps that were taken in this page. */
   taken?: StudentSteps;
@@ -101,10 +103,11 @@ const shippedTexts = new Map<Shipped, Promise<TokenizerTexts>>();
 export async function roleTokenizer(role: Role): Promise<TokenizerTexts> {
   const opened = folders[role];
   if (opened !== null) return opened.tokenizer;
-  return tokenizerOf(shipped);
+  return shippedTokenizer(shipped);
 }
 
-function tokenizerOf(name: Shipped): Promise<TokenizerTexts> {
+/** The tokenizer of a shipped library's models. */
+export function shippedTokenizer(name: Shipped): Promise<TokenizerTexts> {
   const known = shippedTexts.get(name);
   if (known !== undefined) return known;
   const asked = sampleTokenizer(shippedBase(name));
@@ -159,8 +162,7 @@ function setFolder(role: Role, opened: Opened | null): void {
   if (role === "student") useStudentRun.setState({ id: opened?.run ?? null });
 }
 
-async function sampleOf(role: Role): Promise<Opened> {
-  const of = shipped;
+async function sampleOf(role: Role, of: Shipped = shipped): Promise<Opened> {
   const key = `${of}/${role}`;
   let folder = samples.get(key);
   if (folder === undefined) {
@@ -168,7 +170,8 @@ async function sampleOf(role: Role): Promise<Opened> {
     samples.set(key, folder);
     folder.catch(() => samples.delete(key));
   }
-  return { folder: await folder, tokenizer: await tokenizerOf(of), origin: "sample", steps: 0 };
+  const tokenizer = await shippedTokenizer(of);
+  return { folder: await folder, tokenizer, origin: "sample", shipped: of, steps: 0 };
 }
 
 /** What the folder of a role's model is called; null for the sample's. */
@@ -242,18 +245,20 @@ async function openIfNeeded(role: Role): Promise<ComputeClient> {
 
 /** Makes the way back to a role's model as it is now, with what was scored by it. */
 function wayBack(role: Role): () => Promise<void> {
-  const [opened, openedFirst] = [folders[role], openedStudent];
+  const [opened, openedFirst, shippedThen] = [folders[role], openedStudent, shipped];
   const { models, scores } = getUi();
   const wasOpen = models[role] !== null;
   return async () => {
     if (isComputing()) throw new InputError("a model is at work: stop it, then undo");
+    // A shipped model gives way to that of the shipped library that is shown now, and so do its scores.
+    const gaveWay = shipped !== shippedThen && (opened?.origin ?? "sample") === "sample";
     if (role === "student") {
       studentWentBack(folders.student?.taken ?? {}, opened?.taken ?? {});
-      openedStudent = openedFirst;
+      openedStudent = gaveWay ? null : openedFirst;
     }
-    setFolder(role, opened);
+    setFolder(role, gaveWay ? null : opened);
     await ensureTokenizers();
-    setUi((ui) => ({ models: { ...ui.models, [role]: null }, scores }));
+    setUi((ui) => ({ models: { ...ui.models, [role]: null }, scores: gaveWay ? {} : scores }));
     if (wasOpen) await ensureModel(role);
   };
 }
@@ -354,19 +359,22 @@ export async function revertStudent(): Promise<void> {
   }
 }
 
-/** The student, and the one that it was opened as: what is kept of them. Null: the sample's. */
-export function studentState(): { student: Opened | null; opened: Opened | null } {
-  return { student: folders.student, opened: openedStudent };
+/**
+ * The student, and the one that it was opened as: what is kept of them. Null: that of the library `shipped`, which says
+ * nothing of a student of the user's own.
+ */
+export function studentState(): { student: Opened | null; opened: Opened | null; shipped: Shipped } {
+  return { student: folders.student, opened: openedStudent, shipped: openedStudent?.shipped ?? shipped };
 }
 
-/** Takes the student of an earlier visit, which is read while models wait; null leaves the sample's. */
+/** Takes the student of an earlier visit, which is read while models wait; null leaves the shipped one. */
 export async function restoreStudent(
   read: Promise<ReturnType<typeof studentState> | null>,
 ): Promise<Opened | null> {
   const taking = (async () => {
     const state = await read;
     if (state === null || state.student === null) return null;
-    openedStudent = state.opened ?? (await sampleOf("student"));
+    openedStudent = state.opened ?? (await sampleOf("student", state.shipped));
     setFolder("student", state.student);
     if (tokenizers !== null) await ensureTokenizers();
     return state.student;
@@ -381,8 +389,8 @@ export async function restoreStudent(
  */
 export function modelOrigins(): Record<Role, ModelOrigin> {
   const of = (role: Role): ModelOrigin => {
-    const origin = folders[role]?.origin ?? "sample";
-    return origin === "sample" && shipped !== "sample" ? "own" : origin;
+    const { origin = "sample", shipped: of = shipped } = folders[role] ?? {};
+    return origin === "sample" && of !== "sample" ? "own" : origin;
   };
   return { teacher: of("teacher"), student: of("student") };
 }

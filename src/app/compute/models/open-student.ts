@@ -6,13 +6,11 @@ import { checkedBy } from "../../../core/record/describe-issue.ts";
 import { faultNotice, isAbort } from "../../base/faults.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import { withTokenizer } from "../../data/files/model-folder.ts";
-import { sampleTokenizer } from "../../data/library/sample.ts";
-import { shippedBase } from "../../data/shipped-base.ts";
 import { isComputing } from "../computing.ts";
 import type { Run } from "../runs/run.ts";
 import { worker } from "../runs/worker-client.ts";
 import { setUi } from "../store.ts";
-import { keptStudentsOf } from "./kept-student.ts";
+import { keptStudentsOf, tokenizerOf } from "./kept-student.ts";
 import { openModel } from "./models.ts";
 
 /** A student that a run has. */
@@ -101,7 +99,7 @@ async function keptFolder({ id }: Run, step: number | null): Promise<FolderFiles
   const found = (await keptStudentsOf(id)).find((student) => student.step === step);
   if (found === undefined)
     throw new InputError("this browser keeps no student of the run any more", { file: id });
-  return withTokenizer(found.folder, found.kept.tokenizer ?? (await sampleTokenizer(shippedBase("sample"))));
+  return withTokenizer(found.folder, await tokenizerOf(found.kept));
 }
 
 /** The files of a folder of the job's results, and of its tokenizer where the folder has none. */

@@ -1,6 +1,7 @@
 /** Runs of the page over its reloads: what they were, their events, last checkpoint and student, in IndexedDB. */
 import type { TokenizerTexts } from "../../../text/index.ts";
 import type { FolderFile } from "../../data/files/blob-folder.ts";
+import type { Shipped } from "../../url/library-link.ts";
 import type { ModelOrigin } from "../store.ts";
 import { database } from "./database.ts";
 import type { Run } from "./run.ts";
@@ -56,10 +57,12 @@ export interface KeptStudent {
   steps: number;
   /** Steps that it has of runs of the page, by run. */
   taken: Readonly<Record<string, number>>;
-  /** Null: the sample's. */
+  /** Null: that of `shipped`. */
   tokenizer: TokenizerTexts | null;
-  /** The kept student that a revert goes back to; null: the sample's. */
+  /** The kept student that a revert goes back to; null: that of `shipped`. */
   opened: string | null;
+  /** The shipped library whose models stood for what is null; the sample when absent. */
+  shipped?: Shipped;
   /** What it went through, for its folder. */
   log: Blob | null;
   /** Null: those of the run's checkpoint. */
