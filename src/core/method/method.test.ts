@@ -11,6 +11,7 @@ import {
   methodSchema,
   methodSelection,
   type Stage,
+  teacherOf,
   withSelection,
   writtenMethod,
 } from "./index.ts";
@@ -24,6 +25,14 @@ describe("methods", () => {
       if (methodSelection(method) !== null && method.teacher === undefined)
         expect(method.stages[0]).toEqual(METHODS["gc-opd"].stages[0]);
     }
+  });
+
+  it("say whose log-probabilities a run asks for", () => {
+    expect(teacherOf(METHODS["gc-opd"])).toBe("named");
+    expect(teacherOf(METHODS["self-distillation"])).toBe("student");
+    expect(teacherOf(METHODS.grpo)).toBe("none");
+    const stages = METHODS["self-distillation"].stages.map((stage) => ({ ...stage, epochs: 0 }));
+    expect(teacherOf({ ...METHODS["self-distillation"], stages })).toBe("none");
   });
 
   it("the paper's methods have the digest of earlier versions: their checkpoints go on", () => {

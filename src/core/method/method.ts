@@ -111,6 +111,15 @@ export function stagesTaken({ stages }: { stages: readonly Stage[] }): Stage[] {
 export const asksTeacher = ({ reward }: Stage): boolean =>
   reward === undefined || isEverPositive(reward.teacher);
 
+/**
+ * Whose log-probabilities a run of the method asks for: no teacher's, those of the student as the run begins, or those of
+ * a model that the run names.
+ */
+export function teacherOf(method: Pick<Method, "stages" | "teacher">): "none" | "student" | "named" {
+  if (!stagesTaken(method).some(asksTeacher)) return "none";
+  return method.teacher ?? "named";
+}
+
 /** What of a stage only a live environment gives, in words; null where recorded episodes do. */
 export function needsLive({ sampling, bridge, reward }: Stage): string | null {
   if (sampling?.kind === "prefix") return "plays behind replayed actions";

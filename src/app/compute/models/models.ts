@@ -187,13 +187,15 @@ export function modelSource(role: Role): FolderFiles | Shipped {
 export const sharedModelPath = (role: Role): string | null => folders[role]?.folder.shared ?? null;
 
 /** Both models as they are, for a plan of what a job with them needs. */
-export async function modelsJob(kind: ModelsJob["kind"]): Promise<ModelsJob & { student: FolderFiles }> {
+export async function modelsJob(
+  kind: ModelsJob["kind"],
+): Promise<ModelsJob & { teacher: FolderFiles; student: FolderFiles }> {
   const [job, student] = await Promise.all([teacherJob(), folderOf("student")]);
   return { ...job, kind, student: student.folder };
 }
 
 /** The same of the teacher, which scores alone. */
-export async function teacherJob(): Promise<ModelsJob> {
+export async function teacherJob(): Promise<ModelsJob & { teacher: FolderFiles }> {
   const { folder } = await folderOf("teacher");
   return { kind: "score", teacher: folder, student: null, weights: memory().weights, limit: memoryLimit() };
 }
@@ -241,6 +243,13 @@ async function openIfNeeded(role: Role): Promise<ComputeClient> {
     underWay = false;
     setUi((ui) => ({ modelLoading: { ...ui.modelLoading, [role]: undefined } }));
   }
+}
+
+/** Closes the teacher where a run has no use for it; it is opened again when it is needed. */
+export async function closeTeacher(): Promise<void> {
+  if (getUi().models.teacher === null) return;
+  await (await computeWorker()).api.closeTeacher();
+  setUi((ui) => ({ models: { ...ui.models, teacher: null } }));
 }
 
 /** Makes the way back to a role's model as it is now, with what was scored by it. */

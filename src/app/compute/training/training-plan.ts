@@ -1,13 +1,13 @@
 /** What a run of the page reads and needs: from the form, or as the browser kept it. */
 import { InputError } from "../../../core/errors.ts";
 import { configuredMethod, configuredSettings, type TrainConfig } from "../../../core/loop/train-config.ts";
-import type { Method } from "../../../core/method/index.ts";
+import { teacherOf } from "../../../core/method/index.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import { libraryWorker } from "../../data/library-client.ts";
 import type { LibrarySummary } from "../../data/model.ts";
 import { liveEvaluation, liveTraining } from "../games/live-games.ts";
 import { showPlan } from "../models/memory.ts";
-import { computeWorker, ensureTokenizers, modelsJob } from "../models/models.ts";
+import { computeWorker, ensureTokenizers, modelsJob, studentState } from "../models/models.ts";
 import { getUi } from "../store.ts";
 import type { PlanToMeasure, TrainingPlan } from "../worker/training-run.ts";
 import { composeConfig } from "./training-config.ts";
@@ -27,34 +27,40 @@ export type PagePlan = TrainingPlan & {
 export type KeptPlan = Omit<PagePlan, "endOfTurn"> & Partial<Pick<PagePlan, "endOfTurn">>;
 
 /**
- * The open library that a plan was over, the shown one first; null with the names of what differs where the teacher is
- * another or no open library is the same.
+ * The open library that a plan was over, the shown one first, and the student that was its own teacher, as it was opened
+ * or as it is; no library, with the names of what differs, where a model is another or no open library is the same.
  */
 export async function sameInputs(
   made: Record<string, string>,
-): Promise<{ library: string | null; differing: string[] }> {
+): Promise<{ library: string | null; own: FolderFiles | null; differing: string[] }> {
   const { libraries, library } = getUi();
+  const { teacher, student } = await modelsJob("train");
+  const models: FingerprintModel[] =
+    "student" in made
+      ? [studentState().opened?.folder ?? student, student].map((own) => ({ student: own }))
+      : "teacher" in made
+        ? [{ teacher }]
+        : [{}];
   const shownFirst = [library, ...libraries.map(({ summary }) => summary)].filter((each) => each !== null);
+  const candidates = shownFirst.flatMap((each) => models.map((model) => ({ each, model })));
   let differing = ["library"];
-  for (const [i, each] of shownFirst.entries()) {
-    const now = await fingerprint(each, "student" in made);
+  for (const [i, { each, model }] of candidates.entries()) {
+    const now = fingerprint(each, model);
     const other = Object.keys(now).filter((name) => now[name] !== made[name]);
-    if (other.length === 0) return { library: each.id, differing: [] };
+    if (other.length === 0) return { library: each.id, own: model.student ?? null, differing: [] };
     if (i === 0 || other.length < differing.length) differing = other;
   }
-  return { library: null, differing };
+  return { library: null, own: null, differing };
 }
 
-/** Whether the frozen teacher of a run in the page is the student as the run begins. */
-export const isOwnTeacher = ({ teacher }: Pick<Method, "teacher">): boolean => teacher === "student";
+/** The teacher of a run, the student that is its own teacher, or neither where the run asks no teacher. */
+type FingerprintModel = { teacher?: FolderFiles; student?: FolderFiles };
 
-/**
- * What a checkpoint of this page was made from, in words.
- *
- * @param itself the student is its own teacher
- */
-async function fingerprint(library: LibrarySummary, itself: boolean): Promise<Record<string, string>> {
-  const { teacher, student } = await modelsJob("train");
+/** What a checkpoint of this page was made from, in words. */
+function fingerprint(
+  library: LibrarySummary,
+  { teacher, student }: FingerprintModel,
+): Record<string, string> {
   const words = ({ name, files }: FolderFiles) =>
     `${name}: ${[...files].map(([file, { size }]) => `${file} ${size}`).join(", ")}`;
   const files = library.files.map(
@@ -62,11 +68,12 @@ async function fingerprint(library: LibrarySummary, itself: boolean): Promise<Re
   );
   return {
     library: `${library.title}: ${files.join("; ")}`,
-    ...(itself ? { student: words(student) } : { teacher: words(teacher) }),
+    ...(teacher === undefined ? {} : { teacher: words(teacher) }),
+    ...(student === undefined ? {} : { student: words(student) }),
   };
 }
 
-/** A run needs a teacher that reads the student's tokens. Throws `InputError` when the open one does not. */
+/** A run that names a teacher needs one that reads the student's tokens. Throws `InputError` when the open one does not. */
 function checkSameTokens(): void {
   const { training } = getUi().tokenizerFit;
   if (training !== null)
@@ -86,13 +93,15 @@ export async function formPlan(): Promise<Omit<PagePlan, "id">> {
   const [problem] = Object.entries(problems);
   if (config === null) throw new InputError(problem![1], { key: problem![0] });
   const method = configuredMethod(config);
-  if (!isOwnTeacher(method)) checkSameTokens();
+  const asked = teacherOf(method);
+  if (asked === "named") checkSameTokens();
   const { end_of_turn: endOfTurn = true } = config;
   const live = await liveTraining(config);
   const evaluation = await liveEvaluation(config);
   const { library, episodes: all } =
     live === null ? await chosenEpisodes(trainingForm().data) : { library: shownLibrary(), episodes: [] };
   const episodes = all.slice(0, config.limit ?? all.length);
+  const { teacher, student } = await modelsJob("train");
   const pair =
     decision === null
       ? null
@@ -119,7 +128,7 @@ export async function formPlan(): Promise<Omit<PagePlan, "id">> {
     ...(config.evidence_tokens === undefined ? {} : { evidenceTokens: config.evidence_tokens }),
     endOfTurn,
     ...("checkpoint_every" in written ? { checkpointEvery: config.checkpoint_every } : {}),
-    fingerprint: await fingerprint(library, isOwnTeacher(method)),
+    fingerprint: fingerprint(library, { named: { teacher }, student: { student }, none: {} }[asked]),
     ...watchPlan(config, episodes),
     watch: pair && { id: "watch", promptIds: pair.vanillaIds, responseIds: pair.responseIds },
   };
@@ -138,7 +147,11 @@ export async function planTraining({
 }: PlanToMeasure) {
   await ensureTokenizers();
   const [{ api }, models] = await Promise.all([computeWorker(), modelsJob("train")]);
-  const job = isOwnTeacher(method) ? { ...models, teacher: models.student, weights: "f32" as const } : models;
+  const job = {
+    named: models,
+    student: { ...models, teacher: models.student, weights: "f32" as const },
+    none: { ...models, teacher: null },
+  }[teacherOf(method)];
   const planned = await api.planTraining(job, {
     method,
     library,

@@ -4,11 +4,19 @@ import * as Comlink from "comlink";
 import { create } from "zustand";
 import { InputError } from "../../../core/errors.ts";
 import { type ModelProbe, probedTime, type RunProbe } from "../../../core/loop/probe.ts";
+import { teacherOf } from "../../../core/method/index.ts";
 import { describeFault, isAbort, isDeviceFault } from "../../base/faults.ts";
 import { Latest } from "../../base/latest.ts";
 import { isComputing } from "../computing.ts";
 import { requirePlan } from "../models/memory.ts";
-import { computeWorker, endComputeWorker, ensureModel, modelsJob, studentLost } from "../models/models.ts";
+import {
+  closeTeacher,
+  computeWorker,
+  endComputeWorker,
+  ensureModel,
+  modelsJob,
+  studentLost,
+} from "../models/models.ts";
 import { stopComputing } from "../models/stop-computing.ts";
 import type { ProbedCall, WorkerTime } from "../runs/worker-answers.ts";
 import { getUi, setUi } from "../store.ts";
@@ -55,7 +63,8 @@ export async function probeTraining(): Promise<void> {
         "the time of episodes that the student plays is not known: their responses are still to be drawn",
       );
     const passes = await requirePlan("train", () => planTraining(plan));
-    await ensureModel("teacher");
+    const isOwn = teacherOf(plan.method) === "student";
+    await (isOwn ? closeTeacher() : ensureModel("teacher"));
     const [{ api }, job] = await Promise.all([computeWorker(), modelsJob("train")]);
     if (!isLatest()) return;
     await api.takePasses(passes);
@@ -64,6 +73,7 @@ export async function probeTraining(): Promise<void> {
     const { method, settings, batchSize, library, episodes, evidenceTokens, endOfTurn } = plan;
     const probe = await api.probe(
       job.student,
+      isOwn ? job.student : null,
       {
         method,
         settings,

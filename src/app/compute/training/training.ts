@@ -2,11 +2,12 @@
 
 import * as Comlink from "comlink";
 import { InputError } from "../../../core/errors.ts";
-import { asksTeacher, stagesTaken } from "../../../core/method/index.ts";
+import { teacherOf } from "../../../core/method/index.ts";
 import { describeFault, isAbort, isDeviceFault } from "../../base/faults.ts";
 import { Latest } from "../../base/latest.ts";
 import { countOf } from "../../base/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
+import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import { libraryWorker } from "../../data/library-client.ts";
 import type { DecisionModel } from "../../data/model.ts";
 import { libraryNames, libraryOf } from "../../data/open-libraries.ts";
@@ -16,6 +17,7 @@ import { withGames } from "../games/live-games.ts";
 import { keepTrained, noteStudentOf } from "../models/kept-student.ts";
 import { requirePlan } from "../models/memory.ts";
 import {
+  closeTeacher,
   computeWorker,
   endComputeWorker,
   ensureModel,
@@ -32,14 +34,7 @@ import { getUi, IDLE_TRAINING, setUi } from "../store.ts";
 import { runTitle } from "./training-data.ts";
 import { follow, patchTraining, showProgress } from "./training-events.ts";
 import { trainingForm } from "./training-form.ts";
-import {
-  formPlan,
-  isOwnTeacher,
-  type KeptPlan,
-  type PagePlan,
-  planTraining,
-  sameInputs,
-} from "./training-plan.ts";
+import { formPlan, type KeptPlan, type PagePlan, planTraining, sameInputs } from "./training-plan.ts";
 import { startOnWorker, useSending } from "./worker-training.ts";
 
 /** Names a run's method only where it is not the default. */
@@ -55,7 +50,7 @@ export async function startTraining(): Promise<void> {
   if (isComputing()) return;
   await runHere(async () => {
     const plan = { id: newRunId("page"), ...(await formPlan()) };
-    return { plan, title: runTitle(plan.config), again: false };
+    return { plan, title: runTitle(plan.config), again: false, own: null };
   });
 }
 
@@ -68,18 +63,20 @@ export async function resumeHere(id: string): Promise<void> {
   await runHere(async () => {
     const plan = (await planOfRun(id)) as KeptPlan | null;
     if (plan === null) throw new InputError("this browser did not keep what the run would go on with");
-    const { library, differing } = await sameInputs(plan.fingerprint);
+    const { library, own, differing } = await sameInputs(plan.fingerprint);
     if (library === null)
       throw new InputError(
         `the run was over another ${differing.join(" and ")}: open ${differing.length === 1 ? "it" : "them"} first (${differing.map((name) => plan.fingerprint[name]).join("; ")})`,
       );
     const { endOfTurn = false } = plan;
-    return { plan: { ...plan, library, endOfTurn }, title: getRuns().runs[id]?.title ?? id, again: true };
+    const title = getRuns().runs[id]?.title ?? id;
+    return { plan: { ...plan, library, endOfTurn }, title, again: true, own };
   }, id);
 }
 
 async function runHere(
-  prepare: () => Promise<{ plan: PagePlan; title: string; again: boolean }>,
+  /** `own`: the student that is its own teacher, where it is not the present one. */
+  prepare: () => Promise<{ plan: PagePlan; title: string; again: boolean; own: FolderFiles | null }>,
   known?: string,
 ): Promise<void> {
   const { decision } = getUi();
@@ -120,10 +117,9 @@ async function runHere(
       await keepPlan(id, plan);
     }
     showProgress("Opening the models", 0, 0);
-    const itself = isOwnTeacher(plan.method);
-    const asked = stagesTaken(plan.method).some(asksTeacher);
-    if (asked && !itself) await ensureModel("teacher");
-    const own = itself ? (await modelsJob("train")).student : null;
+    const asked = teacherOf(plan.method);
+    await (asked === "named" ? ensureModel("teacher") : closeTeacher());
+    const own = asked === "student" ? (prepared.own ?? (await modelsJob("train")).student) : null;
     const { api } = await ensureModel("student");
     if (plays) await computeWithGames();
     await api.takePasses(passes);
@@ -160,7 +156,7 @@ async function runHere(
       episodes: plan.episodes.map(({ environment, task, episode }) => ({ environment, task, episode })),
       ...(plan.live === undefined ? {} : { live: plan.live }),
       steps: { done, planned: total, of_the_student: result.steps },
-      teacher: (asked && (itself ? student : teacher)?.info) || null,
+      teacher: { named: teacher, student, none: null }[asked]?.info ?? null,
       student: student?.info ?? null,
     };
     studentTrained(result.folder, result.steps, record, { id: plan.id, done });

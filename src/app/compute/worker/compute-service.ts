@@ -52,7 +52,8 @@ export type Scored = ScoreResult & { hidden?: Float32Array };
 /** What two models are to do, for a plan of its memory. */
 export interface ModelsJob {
   kind: "score" | "train";
-  teacher: FolderFiles;
+  /** Null where it takes no part. */
+  teacher: FolderFiles | null;
   /** Null where it takes no part. */
   student: FolderFiles | null;
   /** How the teacher's matrices are kept. */
@@ -179,13 +180,19 @@ export class ComputeService {
     this.#other = null;
   }
 
+  closeTeacher(): void {
+    this.#teacher?.dispose();
+    this.#teacher = null;
+    this.#teacherSource = null;
+  }
+
   /** What a job will need of the device; only the headers of the models' files are read. */
   async plan(job: ModelsJob, lengths: Record<Role, RunLengths>): Promise<ModelsPlan> {
     const backend = this.#opened();
     const limit = job.limit ?? undefined;
-    const uncounted = uncountedMemory(job.teacher, "The teacher");
+    const uncounted = job.teacher === null ? [] : uncountedMemory(job.teacher, "The teacher");
     const teacherJob =
-      uncounted.length > 0
+      job.teacher === null || uncounted.length > 0
         ? null
         : { folder: blobFolder(job.teacher), weights: job.weights, ...lengths.teacher };
     if (job.student === null) {

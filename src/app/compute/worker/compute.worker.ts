@@ -12,7 +12,7 @@ import {
   type Written,
   writtenBy,
 } from "../../../core/loop/index.ts";
-import { asksTeacher, stagesTaken } from "../../../core/method/index.ts";
+import { teacherOf } from "../../../core/method/index.ts";
 import type { EngineInfo, ScoreRequest } from "../../../core/ports.ts";
 import type { RunLengths } from "../../../engine/native/index.ts";
 import type { WeightChoice } from "../../../tensor/index.ts";
@@ -33,6 +33,7 @@ import {
   type Wanted,
 } from "./compute-service.ts";
 import { type LiveRunAsk, type LiveRunWork, playLiveRun } from "./live-run.ts";
+import type { Teacher } from "./scoring-engines.ts";
 import {
   type PlanToMeasure,
   type PlanToProbe,
@@ -70,10 +71,11 @@ function opened<T>(value: T | null, what: string): T {
   return value;
 }
 
-/** The student's tokenizer writes what a run reads. Throws `InputError` when the teacher reads other ids. */
-function trainingCodec({ endOfTurn }: Pick<TrainingPlan, "endOfTurn">): TextCodec {
+/** The student's tokenizer writes what a run reads. Throws `InputError` when the teacher that it asks reads other ids. */
+function trainingCodec({ endOfTurn, method }: Pick<TrainingPlan, "endOfTurn" | "method">): TextCodec {
   const roles = opened(tokenizers, "tokenizers");
-  const unshared = roles.student === roles.teacher ? [] : [roles.training()];
+  const sameIds = teacherOf(method) !== "named" || roles.student === roles.teacher;
+  const unshared = sameIds ? [] : [roles.training()];
   return textCodec(roles.student, { unshared, endOfTurn });
 }
 
@@ -129,6 +131,7 @@ const api = {
     service.loadOther(folder, weights, onWork),
 
   closeOther: () => service.closeOther(),
+  closeTeacher: () => service.closeTeacher(),
 
   score: (role: Role | "other", requests: ScoreRequest[], wanted: Wanted, onWork: OnWork) =>
     service.score(role, requests, wanted, onWork),
@@ -165,20 +168,30 @@ const api = {
   /**
    * Does a small part of a run, to tell its time. The student is reopened from its folder and given back: what was
    * open in its place is closed.
+   *
+   * @param own the frozen teacher where it is not the one that is open
    */
-  probe(student: FolderFiles, run: PlanToProbe, tell: (what: string) => void): Promise<RunProbe> {
+  probe(
+    student: FolderFiles,
+    own: FolderFiles | null,
+    run: PlanToProbe,
+    tell: (what: string) => void,
+  ): Promise<RunProbe> {
     return service.run(async (signal) => {
       const model = await service.openProbed(student, signal);
+      let frozen: Teacher | null = null;
       try {
+        if (own !== null) frozen = await service.openOwn(own, signal);
         return await probeTraining(run, {
           records: opened(library, "library"),
           codec: trainingCodec(run),
-          teacher: service.model("teacher"),
+          teacher: frozen ?? service.model("teacher"),
           student: model,
           signal,
           tell,
         });
       } finally {
+        frozen?.dispose();
         model.dispose();
       }
     });
@@ -197,8 +210,7 @@ const api = {
     const stopSignal = stop.signal;
     return service.run(async (signal) => {
       let frozen = own === null ? null : await service.openOwn(own, signal);
-      const asked = stagesTaken(plan.method).some(asksTeacher);
-      const teacher = frozen ?? (asked ? service.model("teacher") : null);
+      const teacher = frozen ?? (teacherOf(plan.method) === "none" ? null : service.model("teacher"));
       const { student, finished } = await runTraining({
         plan,
         records: opened(library, "library"),
