@@ -1,12 +1,14 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { getUi, setUi } from "../store.ts";
+import { getUi, setUi, type TokenScores } from "../store.ts";
 import {
   chooseDevice,
+  chooseTeacherWeights,
   computeWorker,
   ensureTokenizers,
   restoreStudent,
   revertStudent,
   studentState,
+  takeShippedModels,
 } from "./models.ts";
 
 const workers = vi.hoisted(() => ({ started: 0, ended: 0 }));
@@ -61,6 +63,33 @@ it("the student stays while a model is at work, and a line says why", async () =
     kind: "error",
     text: expect.stringContaining("a model is at work"),
   });
+});
+
+it("what a shipped library's models scored is there again with them, and gone with another format of weights", async () => {
+  const info = { model: "", device: "cpu", adapter: "", dtype: "f32", parameters: 1, vocabulary: 1 } as const;
+  const none = new Float32Array();
+  const scored: TokenScores = {
+    ...{ pieces: [], ids: [], sides: [], vanilla: none, graph: none, student: null, leftOut: [] },
+    ...{
+      vanillaContext: 0,
+      graphContext: 0,
+      teacher: info,
+      studentInfo: null,
+      studentProblem: null,
+      seconds: 0,
+    },
+  };
+  await ensureTokenizers();
+  setUi({ scores: { a: scored } });
+  await takeShippedModels({ library: "miniature" });
+  expect(getUi().scores).toEqual({});
+  setUi({ scores: { b: scored } });
+  await takeShippedModels({ library: "sample" });
+  expect(getUi().scores).toEqual({ a: scored });
+  chooseTeacherWeights("bf16");
+  await takeShippedModels({ library: "miniature" });
+  expect(getUi().scores).toEqual({});
+  await takeShippedModels({ library: "sample" });
 });
 
 it("a student trained from the miniature's goes back to that one, also after a reload, where the sample is shown", async () => {

@@ -20,7 +20,7 @@ import { offerUndo } from "../../data/undo.ts";
 import { type Shipped, shippedName } from "../../url/library-link.ts";
 import { type ComputeClient, startComputeWorker } from "../clients.ts";
 import { isComputing } from "../computing.ts";
-import { getUi, type ModelOrigin, ROLES, type Role, setUi } from "../store.ts";
+import { getUi, type ModelOrigin, ROLES, type Role, setUi, type UiState } from "../store.ts";
 import type { ModelsJob } from "../worker/compute-service.ts";
 import { memory, memoryLimit, plannedPasses, useMemory } from "./memory.ts";
 import { withRun } from "./run-log.ts";
@@ -116,21 +116,42 @@ export function shippedTokenizer(name: Shipped): Promise<TokenizerTexts> {
   return asked;
 }
 
+/** What was scored while the models of a shipped library stood, and what it was scored with beside them. */
+interface ShippedScores {
+  scores: UiState["scores"];
+  beside: readonly unknown[];
+}
+
+/** By the library whose models do not stand now. */
+const shippedScores = new Map<Shipped, ShippedScores>();
+
+/** What decides scores beside the shipped models: the user's own, and the format of weights. */
+const besideShipped = (): unknown[] => [
+  ...ROLES.map((role) => (folders[role]?.origin === "sample" ? null : folders[role])),
+  memory().weights,
+];
+
 /**
- * Takes the models of a shipped library that is shown now, where the user opened none of his own. While a model is at
- * work, those before stay.
+ * Takes the models of a shipped library that is shown now, where the user opened none of their own, with what they
+ * scored before. While a model is at work, those before stay.
  */
 export async function takeShippedModels(link: { library: string | null }): Promise<void> {
   const name = shippedName(link);
   if (name === null || name === shipped || isComputing()) return;
+  const beside = besideShipped();
+  const roles = ROLES.filter((_, n) => beside[n] === null);
+  if (roles.length > 0) shippedScores.set(shipped, { scores: getUi().scores, beside });
   shipped = name;
-  for (const role of ROLES) {
-    if (folders[role] !== null && folders[role].origin !== "sample") continue;
+  for (const role of roles) {
     setFolder(role, null);
     if (role === "student") openedStudent = null;
-    setUi((ui) => ({ models: { ...ui.models, [role]: null } }));
+    setUi((ui) => ({ models: { ...ui.models, [role]: null }, scores: {} }));
   }
   await ensureTokenizers();
+  const known = shippedScores.get(name);
+  if (shipped !== name || known?.beside.some((each, n) => each !== besideShipped()[n])) return;
+  setUi(({ scores }) => ({ scores: { ...known?.scores, ...scores } }));
+  shippedScores.delete(name);
 }
 
 /** Gives the workers the tokenizers of both models as they are now. Throws `InputError` for one that cannot be read. */
