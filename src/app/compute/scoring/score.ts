@@ -11,7 +11,7 @@ import type { Side } from "../side.ts";
 import { getUi, setUi, type TokenScores } from "../store.ts";
 import { distributionOf, wantedOf } from "./known-distribution.ts";
 import { runScoring, type ScoringRun, scoreKey } from "./scoring-run.ts";
-import { computedSide, scoreWantedSides, unionOf } from "./sides.ts";
+import { computedSide, keepUnion, scoreWantedSides } from "./sides.ts";
 
 export { cancelScoring, scoreKey } from "./scoring-run.ts";
 
@@ -71,7 +71,6 @@ export async function scoreDecision(): Promise<void> {
         sides.set(pass.key, { ...side, distribution: await wait(distributionOf(result, pass.model)) });
       },
     );
-    for (const side of await unionOf(run, [...sides.values()])) sides.set(side.key, side);
     const { teacher, student } = getUi().models;
     if (teacher === null) throw new Error("the teacher is not open any more");
     const of = (name: string): Float32Array => Float32Array.from(sides.get(name)!.logprobs);
@@ -98,6 +97,7 @@ export async function scoreDecision(): Promise<void> {
         [key]: scores,
       },
     }));
+    for (const each of full === null ? [key] : [key, fullKey]) await keepUnion(run, each);
     await scoreWantedSides(run, decision);
   });
 }

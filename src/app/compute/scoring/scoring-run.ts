@@ -41,6 +41,8 @@ export interface ScoringRun {
   open(role: Role): Promise<void>;
   /** Opens a further model, in the place of the one before, if it is not that; it is closed with the run. */
   openOther(folder: FolderFiles): Promise<EngineInfo>;
+  /** Whether that further model is open now. */
+  hasOther(folder: FolderFiles | undefined): boolean;
   /** Waits for something else than the device. */
   wait<T>(work: Promise<T>): Promise<T>;
   /** Scores in order, with progress and the time that is left; `onResult` is told of each pass as it ends, and waited for. */
@@ -155,7 +157,8 @@ export async function runScoring(
   };
   try {
     show("Getting ready", 0, 0, null);
-    await work({ key, open, openOther, wait, score, show, together: callWith(() => {}), runJobs });
+    const hasOther: ScoringRun["hasOther"] = (folder) => other !== null && other.folder === folder;
+    await work({ key, open, openOther, hasOther, wait, score, show, together: callWith(() => {}), runJobs });
     if (isLatest()) setUi({ scoring: { status: "idle" } });
   } catch (error) {
     if (!isLatest()) return;

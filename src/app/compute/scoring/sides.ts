@@ -94,18 +94,21 @@ async function scoreInRun(run: ScoringRun, specs: readonly SideSpec[]): Promise<
   await keepUnion(run);
 }
 
-/** Makes each side of the run's decision tell what any other lists. */
-export async function keepUnion(run: ScoringRun): Promise<void> {
-  const sides = getUi().scores[run.key]?.sides ?? [];
-  for (const side of await unionOf(run, sides)) if (!sides.includes(side)) keepSide(run.key, side);
+/**
+ * Makes each side of a decision's scores tell what any other lists. A further model that was closed is not opened again
+ * for that: the run's memory plan has no place for it.
+ */
+export async function keepUnion(run: ScoringRun, key = run.key): Promise<void> {
+  const sides = getUi().scores[key]?.sides ?? [];
+  for (const side of await unionOf(run, sides)) if (!sides.includes(side)) keepSide(key, side);
 }
 
-/** The same sides, each telling what any other lists; a further model that was closed is opened again for that. */
-export function unionOf(run: ScoringRun, sides: readonly Side[]): Promise<Side[]> {
+function unionOf(run: ScoringRun, sides: readonly Side[]): Promise<Side[]> {
   return withUnion(sides, async (side) => {
+    if (side.model === "other" && !run.hasOther(side.folder)) return null;
     await openModelOf(run, side);
     const { api } = await run.wait(computeWorker());
-    return (hidden, ids) => run.wait(api.headLogprobs(side.model, hidden, ids));
+    return (hidden: Float32Array, ids: number[]) => run.wait(api.headLogprobs(side.model, hidden, ids));
   });
 }
 

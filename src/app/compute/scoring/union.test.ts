@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { distributionOf as of } from "../../../../test/support/distributions.ts";
+import { InputError } from "../../../core/errors.ts";
 import { type Side, tokenPlace } from "../side.ts";
 import { keptRows } from "./known-distribution.ts";
 import { withUnion } from "./union.ts";
@@ -65,4 +66,18 @@ it("asks no model for another response, for ids that it does not have, or withou
   const sides = [first, ...others];
   expect(await withUnion(sides, headOf)).toEqual(sides);
   expect(asked).toEqual([]);
+});
+
+it("a side whose model cannot be asked stays as it is, and the others are told; a stop stops all", async () => {
+  const { headOf } = head();
+  const sides = [side("closed", [1, 2, 3, 4]), side("gone", [1, 6, 3, 4]), side("open", [1, 5, 3, 4])];
+  const [closed, gone, open] = await withUnion(sides, async (each) => {
+    if (each.key === "gone") throw new InputError("the model cannot be opened");
+    return each.key === "closed" ? null : headOf(each);
+  });
+  expect(closed).toBe(sides[0]);
+  expect(gone).toBe(sides[1]);
+  expect([...open!.distribution!.further!.keys()]).toEqual([tokenPlace(0, 2), tokenPlace(0, 6)]);
+  const stop = new DOMException("stopped", "AbortError");
+  await expect(withUnion(sides, () => Promise.reject(stop))).rejects.toBe(stop);
 });

@@ -1,4 +1,5 @@
 /** Every side of a decision tells the exact probability of what any other lists. */
+import { describeFault, isAbort, isDeviceFault } from "../../base/faults.ts";
 import type { Side } from "../side.ts";
 import { type AskHead, furtherLogprobs, keptRows, unknownListed } from "./known-distribution.ts";
 
@@ -7,13 +8,13 @@ export type ComputedSide = Side & { model: NonNullable<Side["model"]> };
 
 /**
  * The same sides, each with the log-probabilities of what the others of the same response list. They are told from kept
- * rows, without another pass; a side with nothing to add stays the object that it was.
+ * rows, without another pass. A side with nothing to add, or whose model cannot be asked, stays the object that it was.
  *
- * @param headOf opens a side's model, where it is not open
+ * @param headOf opens a side's model, where it is not open; null where it cannot be asked
  */
 export async function withUnion(
   sides: readonly Side[],
-  headOf: (side: ComputedSide) => Promise<AskHead>,
+  headOf: (side: ComputedSide) => Promise<AskHead | null>,
 ): Promise<Side[]> {
   const complete: Side[] = [];
   for (const side of sides) {
@@ -26,7 +27,7 @@ export async function withUnion(
 async function completed(
   side: Side,
   told: readonly NonNullable<Side["distribution"]>[],
-  headOf: (side: ComputedSide) => Promise<AskHead>,
+  headOf: (side: ComputedSide) => Promise<AskHead | null>,
 ): Promise<Side> {
   const { distribution, model } = side;
   const hidden = keptRows.get(distribution?.rows ?? "");
@@ -35,9 +36,18 @@ async function completed(
   const vocabulary = side.provenance.engine?.vocabulary || Number.POSITIVE_INFINITY;
   const missing = unknownListed(distribution, told).filter(({ id }) => id < vocabulary);
   if (missing.length === 0) return side;
-  const asked = await furtherLogprobs(distribution, missing, hidden, await headOf({ ...side, model }));
-  const further = new Map([...(distribution.further ?? []), ...asked]);
-  return { ...side, distribution: { ...distribution, further } };
+  try {
+    const ask = await headOf({ ...side, model });
+    if (ask === null) return side;
+    const asked = await furtherLogprobs(distribution, missing, hidden, ask);
+    const further = new Map([...(distribution.further ?? []), ...asked]);
+    return { ...side, distribution: { ...distribution, further } };
+  } catch (error) {
+    // Its own passes stand: what it does not know stays bounded.
+    if (isAbort(error) || isDeviceFault(error)) throw error;
+    describeFault(error);
+    return side;
+  }
 }
 
 const haveSameIds = (a: Side, b: Side): boolean =>
