@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { distributionOf as of } from "../../../../test/support/distributions.ts";
 import { tokenPlace } from "../side.ts";
-import { furtherLogprobs, unknownListed } from "./known-distribution.ts";
+import { furtherLogprobs, unknownListed, wantedOf } from "./known-distribution.ts";
 
 const one = of([1, 2, 3, 4]);
 const other = of([2, 9, 3, 4]);
@@ -38,4 +38,22 @@ it("asks for them with the hidden row of their place", async () => {
     [tokenPlace(1, 7), -7],
     [tokenPlace(1, 8), -8],
   ]);
+});
+
+it("asks an export for whole distributions of short responses only, and our own engine for hidden states always", () => {
+  expect(wantedOf({ architecture: "qwen3", vocabulary: 151_936 }, 500).hidden).toBe(true);
+  expect(wantedOf({ vocabulary: 151_936 }, 500).hidden).toBe(false);
+  expect(wantedOf({ vocabulary: 151_936 }, 100).hidden).toBe(true);
+  expect(wantedOf({ vocabulary: 0 }, 65)).toEqual({ topK: 64, entropy: true, hidden: false });
+});
+
+it("copies as many wide rows at once as fit", async () => {
+  const width = 2 ** 21;
+  const calls: number[] = [];
+  const missing = [5, 6, 7].map((id) => ({ position: 0, id }));
+  await furtherLogprobs(one, missing, new Float32Array(one.entropy.length * width), async (rows, ids) => {
+    calls.push(ids.length);
+    return new Float32Array(rows.length / width);
+  });
+  expect(calls).toEqual([2, 1]);
 });

@@ -13,10 +13,24 @@ export const TOP = 64;
 /** So many of them are listed beside each other: of these, each side tells its exact probability. */
 export const LISTED = 5;
 
-/** What a pass tells beside log-probabilities. */
-export function wantedOf({ vocabulary }: Pick<EngineInfo, "vocabulary">): Wanted {
-  // An export to ONNX may not say how large its vocabulary is.
-  return { topK: vocabulary === 0 ? TOP : Math.min(TOP, vocabulary), entropy: true, hidden: true };
+/** Tokens of a vocabulary whose size is not known. */
+const LARGE_VOCABULARY = 2 ** 18;
+
+/** Bytes of whole distributions that a pass may hand to the page. */
+const MOST_WHOLE = 2 ** 26;
+
+/**
+ * What a pass over so many response tokens tells beside log-probabilities. An export to ONNX, which has no hidden states
+ * to tell, tells whole distributions, of short responses only.
+ */
+export function wantedOf(
+  { architecture, vocabulary }: Pick<EngineInfo, "architecture" | "vocabulary">,
+  responseTokens: number,
+): Wanted {
+  // An export may not say how large its vocabulary is.
+  const isSmall = 4 * (vocabulary || LARGE_VOCABULARY) * responseTokens <= MOST_WHOLE;
+  const hidden = architecture !== undefined || isSmall;
+  return { topK: vocabulary === 0 ? TOP : Math.min(TOP, vocabulary), entropy: true, hidden };
 }
 
 /**
@@ -70,8 +84,9 @@ export function unknownListed(
   return missing;
 }
 
-/** Tokens of one call: their rows are copied for it. */
+/** Tokens of one call, and numbers in their rows, which are copied for it. */
 const AT_ONCE = 256;
+const NUMBERS_AT_ONCE = 2 ** 22;
 
 /** `headLogprobs` of a model: [ids] log-probabilities, each under a row of `hidden`. */
 export type AskHead = (hidden: Float32Array, ids: number[]) => Promise<Float32Array>;
@@ -84,9 +99,10 @@ export async function furtherLogprobs(
   ask: AskHead,
 ): Promise<Map<string, number>> {
   const width = hidden.length / of.entropy.length;
+  const rowsAtOnce = Math.max(1, Math.min(AT_ONCE, Math.floor(NUMBERS_AT_ONCE / width)));
   const further = new Map<string, number>();
-  for (let from = 0; from < missing.length; from += AT_ONCE) {
-    const some = missing.slice(from, from + AT_ONCE);
+  for (let from = 0; from < missing.length; from += rowsAtOnce) {
+    const some = missing.slice(from, from + rowsAtOnce);
     const rows = new Float32Array(some.length * width);
     for (const [i, { position }] of some.entries())
       rows.set(hidden.subarray(position * width, (position + 1) * width), i * width);

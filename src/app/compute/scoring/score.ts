@@ -60,7 +60,10 @@ export async function scoreDecision(): Promise<void> {
     const sides = full === null ? new Map<string, Side>() : knownSides(decision);
     const base = all.filter((pass) => !sides.has(pass.key));
     await score(
-      base.map((pass) => ({ ...pass, responseIds, wanted: wantedOf(getUi().models[pass.model]!.info) })),
+      base.map((pass) => {
+        const wanted = wantedOf(getUi().models[pass.model]!.info, responseIds.length);
+        return { ...pass, responseIds, wanted };
+      }),
       async (i, result, seconds) => {
         const pass = base[i]!;
         const side = computedSide(

@@ -86,10 +86,13 @@ async function scoreInRun(run: ScoringRun, specs: readonly SideSpec[]): Promise<
     const engine = await openModelOf(run, spec);
     const read = await run.wait(context());
     const of = { hashes: opened, ...spec, ...read, engine };
-    await run.score([{ ...of, wanted: wantedOf(engine) }], async (_, result, seconds) => {
-      const distribution = await run.wait(distributionOf(result, spec.model));
-      keepSide(run.key, { ...computedSide(of, result, seconds), distribution });
-    });
+    await run.score(
+      [{ ...of, wanted: wantedOf(engine, read.responseIds.length) }],
+      async (_, result, seconds) => {
+        const distribution = await run.wait(distributionOf(result, spec.model));
+        keepSide(run.key, { ...computedSide(of, result, seconds), distribution });
+      },
+    );
   }
   await keepUnion(run);
 }

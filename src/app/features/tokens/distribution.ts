@@ -19,7 +19,7 @@ export async function scoreDistributions(sides: readonly Side[]): Promise<void> 
     for (const side of sides) {
       const { label, model, promptIds, ids: responseIds, distribution } = side;
       if (distribution !== null || model === null || promptIds === null || responseIds === null) continue;
-      const wanted = wantedOf(await openModelOf(run, { ...side, model }));
+      const wanted = wantedOf(await openModelOf(run, { ...side, model }), responseIds.length);
       const pass = { model, label: `Most probable tokens: ${label}`, promptIds, responseIds, wanted };
       await run.score([pass], async (_, result) => {
         keepSide(run.key, { ...side, distribution: await run.wait(distributionOf(result, model)) });
