@@ -174,11 +174,13 @@ function printedWork({
 function printedTime(probe: RunProbe): Plan["time"] {
   const { low, high } = probedTime(probe);
   const { teacher, student, preparing } = probe;
-  return { low, high, preparing, teacher: printedProbe(teacher), student: printedProbe(student) };
+  return { low, high, preparing, teacher: printedProbes(teacher), student: printedProbes(student) };
 }
 
-function printedProbe({ small, large }: ModelProbe): NonNullable<Plan["time"]>["teacher"] {
-  return [small, ...large].map(({ sequences, tokens, seconds }) => ({ sequences, tokens, seconds }));
+function printedProbes(probes: readonly ModelProbe[]): NonNullable<Plan["time"]>["teacher"] {
+  return probes
+    .flatMap(({ small, large }) => [small, ...large])
+    .map(({ sequences, tokens, seconds }) => ({ sequences, tokens, seconds }));
 }
 
 /** As JSON; the log, too, says that the budget ended the run. */

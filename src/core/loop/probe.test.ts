@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ToyModel, toyCodec } from "../../../test/support/toy-model.ts";
-import { METHODS } from "../method/index.ts";
+import { METHODS, type Stage } from "../method/index.ts";
 import { PAPER_SETTINGS, type ScoreRequest, type StepSettings, type TrainItem } from "../ports.ts";
 import type { Episode } from "../record/schema.ts";
 import { type ModelProbe, modelTime, type ProbeOptions, probedTime, probeRun } from "./probe.ts";
@@ -76,27 +76,30 @@ describe("what is measured", () => {
   it("is a warm-up, one short sequence, and neighbours of typical length, of the run itself", async () => {
     const teacher = new Watched(1);
     const student = new Watched(2);
-    const { teacher: read, student: stepped } = await probeRun(options({ teacher, student }));
+    const {
+      teacher: [read],
+      student: [stepped],
+    } = await probeRun(options({ teacher, student }));
     const prompts = EPISODES.flatMap(({ decisions }) => decisions.map(({ prompt }) => prompt!.length));
     const own = prompts.map(lengthOf);
     const sum = (values: number[]) => values.reduce((all, value) => all + value, 0);
-    expect(stepped.whole).toEqual({
+    expect(stepped!.whole).toEqual({
       sequences: 12,
       tokens: 2 * sum(own),
       squares: 2 * sum(own.map((n) => n * n)),
       calls: 4,
     });
     const evidence = own.map((n) => n + EVIDENCE);
-    expect(read.whole).toEqual({
+    expect(read!.whole).toEqual({
       sequences: 12,
       tokens: sum(own) + sum(evidence),
       squares: sum(own.map((n) => n * n)) + sum(evidence.map((n) => n * n)),
       calls: 6,
     });
-    expect(stepped.small).toMatchObject({ sequences: 1, tokens: 255 });
+    expect(stepped!.small).toMatchObject({ sequences: 1, tokens: 255 });
     // Σ n²/Σ n is 645 tokens: the decision of 705 is nearest, and the one after it is of the same episode.
-    expect(stepped.large).toHaveLength(2);
-    expect(stepped.large[0]).toMatchObject({ sequences: 2, tokens: lengthOf(700) + lengthOf(900) });
+    expect(stepped!.large).toHaveLength(2);
+    expect(stepped!.large[0]).toMatchObject({ sequences: 2, tokens: lengthOf(700) + lengthOf(900) });
     expect(student.calls.map(({ length }) => length)).toEqual([1, 1, 2, 2, 2]);
     expect(teacher.calls.every((call) => call.every(({ responseIds }) => responseIds.length > 0))).toBe(true);
     // No prompt is the one of the call before: nothing that was kept of it helps.
@@ -104,10 +107,36 @@ describe("what is measured", () => {
     expect(new Set(firsts).size).toBe(firsts.length);
   });
 
+  it("is each comparison that the stages' signals make, with its part of the run", async () => {
+    const student = new Watched(2);
+    const [vanilla, graph] = METHODS["gc-opd"].stages;
+    const topK: Stage = { ...graph!, epochs: 3, signal: { kind: "top-k", k: 2 } };
+    const probe = await probeRun(options({ student, stages: [{ ...vanilla!, epochs: 1 }, topK] }));
+    for (const [of, calls] of [
+      ["teacher", [3, 9]],
+      ["student", [2, 6]],
+    ] as const) {
+      expect(probe[of].map(({ whole }) => whole.calls)).toEqual(calls);
+      // Six decisions: once with the sampled token, three times with the top two.
+      expect(probe[of].map(({ whole }) => whole.sequences)).toEqual([6, 18]);
+    }
+    const items = student.calls.map(([item]) => item as TrainItem);
+    expect(items.map(({ teacherTop }) => teacherTop !== undefined)).toEqual(
+      [false, true].flatMap((top) => Array<boolean>(5).fill(top)),
+    );
+    // Its time is that of both.
+    const [sampled, top] = probe.student.map(modelTime);
+    const { low } = probedTime({ ...probe, teacher: [], preparing: 0 });
+    expect(low).toBeCloseTo(sampled!.low + top!.low, 9);
+  });
+
   it("leaves out the larger call where the small one says that it would take too long", async () => {
-    const { teacher, student } = await probeRun(options({ most: 0 }));
-    expect([teacher.large, student.large]).toEqual([[], []]);
-    expect(student.small.tokens).toBe(255);
+    const {
+      teacher: [teacher],
+      student: [student],
+    } = await probeRun(options({ most: 0 }));
+    expect([teacher!.large, student!.large]).toEqual([[], []]);
+    expect(student!.small.tokens).toBe(255);
   });
 
   it("ends when it is asked to, also between two calls", async () => {
@@ -150,7 +179,7 @@ describe("the range", () => {
 
   it("adds both models and what is read beforehand, once at least and once an epoch at most", () => {
     const model: ModelProbe = { whole, small: one(100, 1), large: [] };
-    const { low, high } = probedTime({ teacher: model, student: model, preparing: 3, epochs: 2 });
+    const { low, high } = probedTime({ teacher: [model], student: [model], preparing: 3, epochs: 2 });
     expect([low, high]).toEqual([203, 2006]);
   });
 });

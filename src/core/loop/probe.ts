@@ -36,8 +36,9 @@ export interface ModelProbe {
 }
 
 export interface RunProbe {
-  teacher: ModelProbe;
-  student: ModelProbe;
+  /** One for each comparison that the stages' signals make: what a call costs depends on it. */
+  teacher: ModelProbe[];
+  student: ModelProbe[];
   /** Seconds that reading, retrieving and rendering took for all episodes, once a stage. */
   preparing: number;
   /** How often the run does that, at most. */
@@ -68,7 +69,13 @@ const SMALL = 256;
 /** Most tokens of the larger call: about as many as a pass holds. */
 const LARGE = 8192;
 
-/** A sequence of the run: which one, how often it is read. */
+/** What one model reads for stages of one comparison. */
+interface Reads {
+  places: Place[];
+  whole: Reading;
+}
+
+/** A sequence of the run. */
 interface Place {
   unit: number;
   row: number;
@@ -86,14 +93,15 @@ type Call = (places: readonly Place[], skip: number, options: WorkOptions) => Pr
 export async function probeRun(options: ProbeOptions): Promise<RunProbe> {
   const { units, batchSize, contexts, codec, settings, teacher, student, signal, onWork } = options;
   const stages = stagesTaken(options);
-  const epochs = stages.reduce((sum, stage) => sum + stage.epochs, 0);
-  const read: Record<"teacher" | "student", { places: Place[]; whole: Reading }> = {
-    teacher: { places: [], whole: NOTHING },
-    student: { places: [], whole: NOTHING },
-  };
-  const add = (of: "teacher" | "student", place: Place, times: number): void => {
-    read[of].places.push(place);
-    read[of].whole = plus(read[of].whole, place.length, times);
+  const groups = byComparison(stages).map((of) => ({
+    of,
+    epochs: epochsOf(of),
+    teacher: noReads(),
+    student: noReads(),
+  }));
+  const add = (reads: Reads, place: Place, times: number): void => {
+    reads.places.push(place);
+    reads.whole = plus(reads.whole, place.length, times);
   };
   onWork?.("reading the episodes");
   const began = performance.now();
@@ -101,14 +109,17 @@ export async function probeRun(options: ProbeOptions): Promise<RunProbe> {
     signal?.throwIfAborted();
     const episode = await options.episode(unit);
     const rows = batchRows([episode], codec);
-    for (const [n, stage] of stages.entries()) {
-      const context = await contexts(episode, stage.evidence);
-      rows.forEach(({ decision, promptIds, responseIds }, row) => {
-        const length = context(decision, promptIds, responseIds.length).promptIds.length + responseIds.length;
-        add("teacher", { unit, row, stage, length }, stage.epochs);
-        if (n === 0)
-          add("student", { unit, row, stage, length: promptIds.length + responseIds.length }, epochs);
-      });
+    for (const { of, epochs, teacher, student } of groups) {
+      for (const [n, stage] of of.entries()) {
+        const context = await contexts(episode, stage.evidence);
+        rows.forEach(({ decision, promptIds, responseIds }, row) => {
+          const length =
+            context(decision, promptIds, responseIds.length).promptIds.length + responseIds.length;
+          add(teacher, { unit, row, stage, length }, stage.epochs);
+          if (n === 0)
+            add(student, { unit, row, stage, length: promptIds.length + responseIds.length }, epochs);
+        });
+      }
     }
   }
   const preparing = (performance.now() - began) / 1000;
@@ -158,15 +169,19 @@ export async function probeRun(options: ProbeOptions): Promise<RunProbe> {
     await call(places, skip, signal === undefined ? {} : { signal });
     return { ...readingOf(places), seconds: Math.max(1e-4, lastCall) };
   };
-  const steps = epochs * Math.ceil(units / batchSize);
-  const probe = async (of: "teacher" | "student", call: Call, calls: number): Promise<ModelProbe> => {
-    const { places, whole } = read[of];
+  /** @param skip tokens that calls of another group do not leave out */
+  const probe = async (
+    of: "teacher" | "student",
+    { places, whole }: Reads,
+    call: Call,
+    { calls, skip }: { calls: number; skip: number },
+  ): Promise<ModelProbe> => {
     const { most = 8 } = options;
     const doing = of === "teacher" ? "the teacher reads" : "the student takes a step on";
     const first = nearest(places, SMALL);
     onWork?.(`${doing} ${first.length} tokens`);
-    await timed(call, [first], 2);
-    const small = await timed(call, [first], 1);
+    await timed(call, [first], skip + 2);
+    const small = await timed(call, [first], skip + 1);
     const affordable = places.filter(({ length }) => worstSeconds(plus(NOTHING, length), small) <= most);
     const group =
       affordable.length === 0
@@ -176,23 +191,36 @@ export async function probeRun(options: ProbeOptions): Promise<RunProbe> {
     if (group.length > 0) {
       onWork?.(`${doing} ${readingOf(group).tokens} tokens`);
       // The first call of a size compiles and allocates; where that alone takes long it has to do.
-      const measured = await timed(call, group, 2);
+      const measured = await timed(call, group, skip + 2);
       if (measured.seconds > most / 2) large.push(measured);
-      else large.push(await timed(call, group, 1), await timed(call, group, 0));
+      else large.push(await timed(call, group, skip + 1), await timed(call, group, skip));
     }
     return { whole: { ...whole, calls }, small, large };
   };
-  return {
-    teacher: await probe("teacher", score, epochs * units),
-    student: await probe("student", step, steps),
-    preparing,
-    epochs,
-  };
+  const result: RunProbe = { teacher: [], student: [], preparing, epochs: epochsOf(stages) };
+  for (const [n, { epochs, teacher: reads }] of groups.entries())
+    result.teacher.push(await probe("teacher", reads, score, { calls: epochs * units, skip: 3 * n }));
+  const batches = Math.ceil(units / batchSize);
+  for (const [n, { epochs, student: reads }] of groups.entries())
+    result.student.push(await probe("student", reads, step, { calls: epochs * batches, skip: 3 * n }));
+  return result;
 }
+
+/** Stages whose signals ask the same of a scorer. */
+function byComparison(stages: readonly Stage[]): Stage[][] {
+  const groups = new Map<string, Stage[]>();
+  for (const stage of stages) {
+    const key = JSON.stringify(askedBy(stage.signal ?? SAMPLED_TOKEN));
+    groups.set(key, [...(groups.get(key) ?? []), stage]);
+  }
+  return [...groups.values()];
+}
+
+const epochsOf = (stages: readonly Stage[]): number => stages.reduce((sum, { epochs }) => sum + epochs, 0);
 
 /** Seconds of the whole run: the least and the most that what was measured allows. Checkpoints are not in it. */
 export function probedTime({ teacher, student, preparing, epochs }: RunProbe): { low: number; high: number } {
-  const ranges = [modelTime(teacher), modelTime(student)];
+  const ranges = [...teacher, ...student].map(modelTime);
   return {
     low: preparing + ranges.reduce((sum, { low }) => sum + low, 0),
     high: preparing * Math.max(1, epochs) + ranges.reduce((sum, { high }) => sum + high, 0),
@@ -200,7 +228,7 @@ export function probedTime({ teacher, student, preparing, epochs }: RunProbe): {
 }
 
 /**
- * Of one model. Between its tokens and the squares of its lengths lies what a pass costs; a call has a part that does not
+ * Of one model and comparison. Between its tokens and the squares of its lengths lies what a pass costs; a call has a part that does not
  * grow with it (AdamW, the start of a pass), which two sizes tell apart.
  */
 export function modelTime({ whole, small, large }: ModelProbe): { low: number; high: number } {
@@ -243,6 +271,8 @@ function worstSeconds({ tokens, squares }: Reading, small: Measured): number {
 }
 
 const NOTHING: Reading = { sequences: 0, tokens: 0, squares: 0 };
+
+const noReads = (): Reads => ({ places: [], whole: NOTHING });
 
 function plus({ sequences, tokens, squares }: Reading, length: number, times = 1): Reading {
   return {

@@ -34,8 +34,8 @@ const calls = ({ small, large }: ModelProbe): ProbedCall[] =>
 /** A probe as it is shown, here and on the worker. */
 const shownTime = (probe: RunProbe): WorkerTime => ({
   ...probedTime(probe),
-  teacher: calls(probe.teacher),
-  student: calls(probe.student),
+  teacher: probe.teacher.flatMap(calls),
+  student: probe.student.flatMap(calls),
 });
 
 const probes = new Latest();
