@@ -73,7 +73,7 @@ describe("optimal actions", () => {
           expect(commands, path.join("; ")).toEqual(nearer);
         },
       ),
-      { numRuns: 12 },
+      { numRuns: 24 },
     );
   });
 

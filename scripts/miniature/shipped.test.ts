@@ -1,0 +1,48 @@
+import { readFileSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
+import { expect, it } from "vitest";
+import { openFolder } from "../../src/engine/native/node-folder.ts";
+import { readEpisodes, readLibrary } from "../../src/formats/index.ts";
+import { openTokenizer } from "../../src/text/index.ts";
+import { MiniatureTask } from "./task.ts";
+
+const FOLDER = "public/miniature";
+const bytes = (file: string) => [readFileSync(`${FOLDER}/${file}`)];
+
+it("the library, the episodes and the optimal actions belong together, and are made again by the scripts", async () => {
+  const library = await readLibrary(bytes("sources.jsonl.gz"), { file: "sources.jsonl.gz" });
+  const episodes = await readEpisodes(bytes("episodes.jsonl.gz"), { file: "episodes.jsonl.gz" });
+  const optimal = gunzipSync(readFileSync(`${FOLDER}/optimal.jsonl.gz`))
+    .toString()
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { task: string; decision: number; optimal: string[] });
+  expect(library.tasks).toHaveLength(96);
+  expect(episodes.map(({ task }) => task)).toEqual(library.tasks.map(({ task }) => task));
+  expect(optimal).toHaveLength(episodes.reduce((sum, { decisions }) => sum + decisions.length, 0));
+  for (const seed of [0, 41, 95]) {
+    const task = new MiniatureTask(seed, 1);
+    const { decisions } = episodes.find((one) => one.task === task.task)!;
+    expect(optimal.filter((line) => line.task === task.task).map((line) => line.optimal)).toEqual(
+      task.optimalOf(decisions),
+    );
+    const sources = library.tasks.find((one) => one.task === task.task)!.sources;
+    expect(await task.source(9, 0.57)).toEqual(sources.find(({ repetition }) => repetition === 9));
+  }
+});
+
+it("words, numbered names and labels are one token each", async () => {
+  const tokenizer = await openTokenizer(openFolder(`${FOLDER}/tokenizer`));
+  const count = (text: string) => tokenizer.encode(text).length;
+  for (const text of [
+    " cabinet 3",
+    " potato 1",
+    " potato",
+    "Recorded action:",
+    "<action>",
+    " success",
+    " unaligned",
+  ])
+    expect(count(text), text).toBe(1);
+  expect(count("<action>take apple 1 from cabinet 2</action>")).toBe(6);
+});
