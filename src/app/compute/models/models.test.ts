@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { getUi, setUi, type TokenScores } from "../store.ts";
+import { tokenScores } from "../../../../test/support/token-scores.ts";
+import { getUi, setUi } from "../store.ts";
 import {
   chooseDevice,
   chooseTeacherWeights,
@@ -66,19 +67,7 @@ it("the student stays while a model is at work, and a line says why", async () =
 });
 
 it("what a shipped library's models scored is there again with them, and gone with another format of weights", async () => {
-  const info = { model: "", device: "cpu", adapter: "", dtype: "f32", parameters: 1, vocabulary: 1 } as const;
-  const none = new Float32Array();
-  const scored: TokenScores = {
-    ...{ pieces: [], ids: [], sides: [], vanilla: none, graph: none, student: null, leftOut: [] },
-    ...{
-      vanillaContext: 0,
-      graphContext: 0,
-      teacher: info,
-      studentInfo: null,
-      studentProblem: null,
-      seconds: 0,
-    },
-  };
+  const scored = tokenScores();
   await ensureTokenizers();
   setUi({ scores: { a: scored } });
   await takeShippedModels({ library: "miniature" });

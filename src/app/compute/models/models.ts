@@ -20,10 +20,11 @@ import { offerUndo } from "../../data/undo.ts";
 import { type Shipped, shippedName } from "../../url/library-link.ts";
 import { type ComputeClient, startComputeWorker } from "../clients.ts";
 import { isComputing } from "../computing.ts";
-import { getUi, type ModelOrigin, ROLES, type Role, setUi, type UiState } from "../store.ts";
+import { getUi, type ModelOrigin, ROLES, type Role, setUi } from "../store.ts";
 import type { ModelsJob } from "../worker/compute-service.ts";
 import { memory, memoryLimit, plannedPasses, useMemory } from "./memory.ts";
 import { withRun } from "./run-log.ts";
+import { shippedScores } from "./shipped-scores.ts";
 import { type StudentSteps, studentHasRun, studentWentBack } from "./taken-back.ts";
 
 export interface Opened {
@@ -115,15 +116,6 @@ export function shippedTokenizer(name: Shipped): Promise<TokenizerTexts> {
   asked.catch(() => shippedTexts.delete(name));
   return asked;
 }
-
-/** What was scored while the models of a shipped library stood, and what it was scored with beside them. */
-interface ShippedScores {
-  scores: UiState["scores"];
-  beside: readonly unknown[];
-}
-
-/** By the library whose models do not stand now. */
-const shippedScores = new Map<Shipped, ShippedScores>();
 
 /** What decides scores beside the shipped models: the user's own, and the format of weights. */
 const besideShipped = (): unknown[] => [

@@ -9,7 +9,10 @@ import { ofScoreKey } from "../../data/score-key.ts";
 import { offerUndo } from "../../data/undo.ts";
 import { linkKey } from "../../url/library-link.ts";
 import { HOME } from "../../url/place.ts";
+import { useGate } from "../gate/gate-store.ts";
+import { shippedScores } from "../models/shipped-scores.ts";
 import { getUi, setUi, type UiState } from "../store.ts";
+import { useOptimal } from "./optimal.ts";
 
 /** Closed libraries whose closing can be undone: the worker still has them, paused. */
 const waiting = new Map<string, OpenLibrary>();
@@ -85,9 +88,12 @@ function bringBack(id: string, { at, shown }: { at: number; shown: boolean }): v
 /** Lets go of all that was kept of a library. */
 function forget(id: string): void {
   void libraryWorker().close(id);
-  setUi(({ scores }) => ({
-    scores: Object.fromEntries(Object.entries(scores).filter(([key]) => ofScoreKey(key).library !== id)),
-  }));
+  const others = (scores: UiState["scores"]): UiState["scores"] =>
+    Object.fromEntries(Object.entries(scores).filter(([key]) => ofScoreKey(key).library !== id));
+  for (const [name, kept] of shippedScores) shippedScores.set(name, { ...kept, scores: others(kept.scores) });
+  setUi(({ scores }) => ({ scores: others(scores) }));
+  useOptimal.setState(({ [id]: _gone, ...rest }) => rest, true);
+  useGate.setState(({ gate }) => (gate?.library === id ? { gate: null } : {}));
 }
 
 /**

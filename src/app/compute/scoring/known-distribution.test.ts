@@ -1,7 +1,10 @@
 import { expect, it } from "vitest";
 import { distributionOf as of } from "../../../../test/support/distributions.ts";
-import { tokenPlace } from "../side.ts";
-import { furtherLogprobs, unknownListed, wantedOf } from "./known-distribution.ts";
+import { tokenScores } from "../../../../test/support/token-scores.ts";
+import { shippedScores } from "../models/shipped-scores.ts";
+import { type Side, tokenPlace } from "../side.ts";
+import { setUi } from "../store.ts";
+import { furtherLogprobs, keptRows, unknownListed, wantedOf } from "./known-distribution.ts";
 
 const one = of([1, 2, 3, 4]);
 const other = of([2, 9, 3, 4]);
@@ -56,4 +59,26 @@ it("copies as many wide rows at once as fit", async () => {
     return new Float32Array(rows.length / width);
   });
   expect(calls).toEqual([2, 1]);
+});
+
+it("lets rows go with the last side that names them, and keeps those of a pass under way", () => {
+  const side: Side = {
+    ...{ key: "vanilla", label: "", ids: [1, 2], logprobs: [-1, -1], promptIds: [0], model: "teacher" },
+    provenance: { engine: null, file: null, tokenizer: null, template: null, seconds: 1 },
+    distribution: { ...one, rows: "its" },
+  };
+  const scores = tokenScores(side);
+  const none = new Float32Array();
+  keptRows.set("its", none);
+  keptRows.set("under way", none);
+  setUi({ scores: { a: scores } });
+  setUi({ scores: { b: scores } });
+  expect(keptRows.get("its")).toBe(none);
+  shippedScores.set("sample", { scores: { b: scores }, beside: [] });
+  setUi({ scores: {} });
+  expect(keptRows.get("its")).toBe(none);
+  shippedScores.clear();
+  setUi({ scores: { b: scores } });
+  setUi({ scores: {} });
+  expect(keptRows.keys()).toEqual(["under way"]);
 });

@@ -3,7 +3,9 @@
 import { Lru } from "../../../core/lru.ts";
 import type { EngineInfo } from "../../../core/ports.ts";
 import { libraryWorker } from "../../data/library-client.ts";
+import { shippedScores } from "../models/shipped-scores.ts";
 import { type Distribution, rankOf, type SideModel, tokenPlace } from "../side.ts";
+import { type UiState, useUi } from "../store.ts";
 import type { Wanted } from "../worker/compute-service.ts";
 import type { PassResult } from "./scoring-run.ts";
 
@@ -40,6 +42,16 @@ export function wantedOf(
  */
 export const keptRows = new Lru<Float32Array>(2 ** 28);
 let kept = 0;
+
+const rowsOf = (scores: UiState["scores"]): string[] =>
+  Object.values(scores).flatMap(({ sides }) => sides.flatMap(({ distribution }) => distribution?.rows ?? []));
+
+// Rows go with the last side that names them. Those of a pass under way are not of any side yet.
+useUi.subscribe(({ scores }, { scores: before }) => {
+  if (scores === before) return;
+  const named = new Set([scores, ...[...shippedScores.values()].map((each) => each.scores)].flatMap(rowsOf));
+  for (const key of rowsOf(before)) if (!named.has(key)) keptRows.delete(key);
+});
 
 function keepRows(hidden: Float32Array): string {
   kept += 1;
