@@ -308,7 +308,6 @@ export function FormLine() {
   return <PlanLine method={composed.config && methodWords(composed.config)} composed={composed} />;
 }
 
-/** What the form comes to, in a sentence. */
 /** What the chosen method is, where it is from, and what of it is uncertain. */
 function MethodNote({ method }: { method: Method | null }) {
   if (method === null) return null;
@@ -321,6 +320,7 @@ function MethodNote({ method }: { method: Method | null }) {
   );
 }
 
+/** What the form comes to, in a sentence. */
 function PlanLine({ method, composed }: { method: string | null; composed: ComposedConfig }) {
   const { passes, data, texts } = useTrainingForm();
   const episodes = useEpisodes(data);
