@@ -73,7 +73,7 @@ export function followPlace(): () => void {
   return useUi.subscribe((now, before) => {
     const another = now.library !== before.library;
     if (another && now.library !== null) void followColumns(now.library);
-    // While a model is at work those before stay: theirs is the turn when it is done.
+    // While a model is at work those before stay: their models are taken once it ends.
     const freed = isModelAtWork(before) && !isModelAtWork(now);
     if ((another || freed) && now.library !== null)
       void takeShippedModels(now.library.link).catch(describeFault);
