@@ -3,6 +3,8 @@
  * as there; a cut is after so many decisions and one more.
  */
 import type { AdaptiveDepth } from "../method/method.ts";
+import type { Episode } from "../record/schema.ts";
+import type { ScoredRow } from "./bridge.ts";
 
 /** One episode of a probe, which nothing cut but the horizon. */
 export interface ProbedEpisode {
@@ -59,4 +61,18 @@ function covered(episodes: readonly ProbedEpisode[], share: number): number {
   const place = share * (depths.length - 1);
   const low = depths[Math.floor(place)] ?? 0;
   return low + (place - Math.floor(place)) * ((depths[Math.ceil(place)] ?? low) - low);
+}
+
+/** The episodes of a probe by their turns. */
+export function probedEpisodes(episodes: readonly Episode[], rows: readonly ScoredRow[]): ProbedEpisode[] {
+  return episodes.map((episode) => ({
+    success: episode.outcome.success,
+    turns: episode.decisions.map((_, t) => {
+      const own = rows.find(({ row }) => row.episode === episode && row.decision === t);
+      const tokens = own?.student.length ?? 0;
+      let difference = 0;
+      for (let i = 0; i < tokens; i += 1) difference += own!.student[i]! - own!.teacher[i]!;
+      return { difference, tokens };
+    }),
+  }));
 }

@@ -4,26 +4,27 @@
  */
 import { DeviceError, InputError } from "../errors.ts";
 import { asksTeacher, type Method, type Stage } from "../method/method.ts";
-import { depthAt, prefixAt, type StageUpdate } from "../method/ramp.ts";
+import type { StageUpdate } from "../method/ramp.ts";
 import type { FolderReader, Scorer, StepSettings, Trainer, TrainItem } from "../ports.ts";
 import type { Episode, Source } from "../record/schema.ts";
 import { brokeOff } from "../record/standing.ts";
 import { sha256Hex } from "../seeded.ts";
-import { cutAt, depthAfterProbe, isProbe } from "./adaptive-depth.ts";
+import { depthAfterProbe, isProbe, probedEpisodes } from "./adaptive-depth.ts";
 import { type BatchTokens, batchTokens } from "./batch-tokens.ts";
 import { epochBatches, type Position, repeatedTasks } from "./batches.ts";
 import { bridges, type ScoredRow } from "./bridge.ts";
 import { BudgetWatch, type RunBudget } from "./budget.ts";
 import { CHECKPOINT_FORMAT, type CheckpointStore, checkFingerprint, checkPosition } from "./checkpoint.ts";
 import type { TextCodec } from "./codec.ts";
-import { groupsIn, type RolloutContext, type SamplingPlan, type TrainingData } from "./data.ts";
+import { groupsIn, type RolloutContext, type TrainingData } from "./data.ts";
 import type { TrainingEvaluation } from "./evaluation.ts";
 import type { TrainEvent } from "./events.ts";
+import { excludedEpisodes, hadNoTurn, noStepReason } from "./excluded-episodes.ts";
 import { stepMetrics } from "./metrics.ts";
 import type { ParentRun } from "./parent-run.ts";
-import { isReplayed, referenceOf, replayedPrefix } from "./references.ts";
 import { batchRows, type Row } from "./rows.ts";
 import { RunEvaluations } from "./run-evaluations.ts";
+import { rolloutFigures, samplingPlan } from "./sampling-plan.ts";
 import { scoreBatch, type TeacherContexts, unscoredItems } from "./score-batch.ts";
 import { balancedItems, readsStudent, stageItems, studentLogprobs, withBridges } from "./stage-items.ts";
 import { lookAtWatched, type Watch } from "./watched.ts";
@@ -318,7 +319,7 @@ class Run {
   }
 
   async #runBatch(stage: Stage, at: Position, places: number[], batches: number): Promise<void> {
-    const { data, codec, signal, settings } = this.#options;
+    const { data, codec, signal, settings, sources = async () => [] } = this.#options;
     signal?.throwIfAborted();
     const began = performance.now();
     const here = { step: this.#step + 1, ...at };
@@ -334,18 +335,22 @@ class Run {
     });
 
     const update = this.#updateOf(stage, at);
+    const plan = samplingPlan(stage, update.update, this.#average(at.stage), sources);
     const context: RolloutContext = {
       policyVersion: this.#step,
       student: this.#student,
       codec,
       signal,
-      plan: this.#samplingPlan(stage, at, update),
+      plan,
     };
     const episodes = await data.episodes(places, {
       ...context,
       onProgress: (progress) => this.#work("rollout", progress),
     });
-    if (data.fresh) await this.#emitRollout(episodes, here, secondsSince(began), context.plan);
+    if (data.fresh) {
+      const figures = rolloutFigures(episodes, plan);
+      await this.#emit({ type: "rollout", ...here, ...figures, seconds: secondsSince(began) });
+    }
     const kept = episodes.filter((episode) => !brokeOff(episode) && !hadNoTurn(episode));
     if (kept.length < episodes.length) await this.#leaveOut(episodes, kept, here);
     if (kept.length === 0) {
@@ -399,31 +404,9 @@ class Run {
     };
   }
 
-  /** How a stage has the student play at an update. */
-  #samplingPlan({ sampling, reward }: Stage, { stage }: Position, { update }: StageUpdate): SamplingPlan {
-    const { sources } = this.#options;
-    const group = reward?.group;
-    switch (sampling?.kind) {
-      case "depth":
-        return { group, depth: (environment, horizon) => depthAt(sampling, environment, update, horizon) };
-      case "adaptive-depth": {
-        if (isProbe(sampling, update)) return { group };
-        const average = this.#depth?.stage === stage ? this.#depth.average : null;
-        return { group, depth: (_, horizon) => cutAt(sampling, average, horizon) };
-      }
-      case "prefix":
-        return {
-          group,
-          prefix: async (environment, task) => {
-            const reference = referenceOf((await sources?.(environment, task)) ?? []);
-            if (reference === null) return null;
-            const actions = prefixAt(sampling, environment, update, reference.decisions.length);
-            return actions === 0 ? null : replayedPrefix(reference, actions);
-          },
-        };
-      default:
-        return { group };
-    }
+  /** The running average of a stage's adaptive depth; null before its first probe. */
+  #average(stage: number): number | null {
+    return this.#depth?.stage === stage ? this.#depth.average : null;
   }
 
   /** The batch as its stage has it: scored, weighed, and with what joins it. */
@@ -446,7 +429,7 @@ class Run {
       }),
     );
     if (stage.sampling?.kind === "adaptive-depth" && isProbe(stage.sampling, update.update)) {
-      const before = this.#depth?.stage === at.stage ? this.#depth.average : null;
+      const before = this.#average(at.stage);
       const average = depthAfterProbe(stage.sampling, before, probedEpisodes(episodes, scored));
       this.#depth = { stage: at.stage, average };
     }
@@ -536,39 +519,9 @@ class Run {
     await this.#emit({
       type: "excluded",
       ...at,
-      episodes: left.map((each) => ({
-        episode: each.episode,
-        reason: leftOutReason(each),
-        ...(hadNoTurn(each) ? ({ noTurn: true } as const) : {}),
-      })),
+      episodes: excludedEpisodes(left),
       of: episodes.length,
       steps: this.#steps,
-    });
-  }
-
-  async #emitRollout(
-    episodes: readonly Episode[],
-    at: Position & { step: number },
-    seconds: number,
-    { depth, prefix }: SamplingPlan = {},
-  ): Promise<void> {
-    const cut = depth?.(episodes[0]?.environment ?? "", Number.POSITIVE_INFINITY) ?? Number.POSITIVE_INFINITY;
-    const isCut = episodes.some(
-      ({ decisions, outcome }) => outcome.ended === "horizon" && decisions.length === cut,
-    );
-    const replayed = episodes.reduce((sum, { decisions }) => sum + decisions.filter(isReplayed).length, 0);
-    const ended: Record<string, number> = {};
-    for (const { outcome } of episodes) ended[outcome.ended] = (ended[outcome.ended] ?? 0) + 1;
-    await this.#emit({
-      type: "rollout",
-      ...at,
-      episodes: episodes.length,
-      decisions: episodes.reduce((sum, { decisions }) => sum + decisions.length, -replayed),
-      successes: episodes.filter(({ outcome }) => outcome.success).length,
-      ended,
-      ...(prefix === undefined ? {} : { replayed }),
-      ...(isCut ? { depth: cut } : {}),
-      seconds,
     });
   }
 
@@ -610,49 +563,6 @@ class Run {
   }
 }
 
-/** Whether a replayed prefix left the student no turn, although nothing broke off. */
-const hadNoTurn = (episode: Episode): boolean =>
-  !brokeOff(episode) && episode.decisions.length > 0 && episode.decisions.every(isReplayed);
-
-/** Why an episode is not part of the update; null where nobody knows. */
-function leftOutReason(episode: Episode): string | null {
-  if (hadNoTurn(episode)) return "the replayed reference left the student no turn";
-  const { technical_reason: reason } = episode.outcome;
-  return typeof reason === "string" ? reason : null;
-}
-
-/** Why no batch of a run had an episode to learn from. */
-function noStepReason({
-  batches,
-  technical,
-  noTurn,
-}: {
-  batches: number;
-  technical: number;
-  noTurn: number;
-}) {
-  const all = batches === 1 ? "the only batch" : `all ${batches} batches`;
-  if (noTurn === 0) return `every episode of ${all} ended for technical reasons`;
-  const others = technical === 0 ? "" : `; ${technical} ended for technical reasons`;
-  return (
-    `no episode of ${batches === 1 ? all : `the ${batches} batches`} left anything to train on: ` +
-    `the replayed reference left the student no turn in ${noTurn}${others}`
-  );
-}
-
-/** The episodes of a probe by their turns. */
-function probedEpisodes(episodes: readonly Episode[], rows: readonly ScoredRow[]) {
-  return episodes.map((episode) => ({
-    success: episode.outcome.success,
-    turns: episode.decisions.map((_, t) => {
-      const own = rows.find(({ row }) => row.episode === episode && row.decision === t);
-      const tokens = own?.student.length ?? 0;
-      let difference = 0;
-      for (let i = 0; i < tokens; i += 1) difference += own!.student[i]! - own!.teacher[i]!;
-      return { difference, tokens };
-    }),
-  }));
-}
 const secondsSince = (began: number): number => (performance.now() - began) / 1000;
 
 /** The next batch of an epoch that has so many. */
