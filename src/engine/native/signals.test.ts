@@ -116,7 +116,7 @@ test("items of several kinds, and a teacher of another vocabulary, are refused a
   );
   const mixed = [{ ...items[0]!, teacherDistribution: new Float32Array(3 * 1880) }, items[1]!];
   await expect(trainer.step(mixed, SETTINGS)).rejects.toThrow(
-    "the items of one step have not all what the same signal compares",
+    "not all items of the step have what the same signal compares",
   );
   const foreign = [{ ...items[0]!, teacherDistribution: new Float32Array(3 * 2000) }];
   await expect(trainer.step(foreign, SETTINGS)).rejects.toThrow(
