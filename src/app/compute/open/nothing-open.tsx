@@ -66,13 +66,13 @@ export function NothingOpen() {
       )}
       <LibrariesTable />
       <p>{shows}</p>
-      <p className="ask-evidence-test">
-        <button type="button" className="primary" disabled={busy} onClick={askEvidenceTest}>
+      <OpenButtons primary />
+      <p>
+        <button type="button" disabled={busy} onClick={askEvidenceTest}>
           Does evidence help?
         </button>{" "}
         <span className="note">Measured here and now, in a miniature world.</span>
       </p>
-      <OpenButtons primary />
       <p>
         New here?{" "}
         <button type="button" disabled={busy} onClick={askForTour}>
