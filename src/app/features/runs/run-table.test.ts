@@ -38,6 +38,14 @@ it("has what differs between the configs as columns, and the rest only when aske
   expect(columnsFor(many, true)).toMatchObject({ left: 0 });
 });
 
+it("has settings before files, which a worker names in its own way", () => {
+  const there = { library: "/l", episodes: "/e", teacher: "/t", student: "/s", tokenizer: "/k" };
+  const { columns: both, left } = columnsFor([RUNS[0]!, run("4", there)], false);
+  const titles = both.map(({ title }) => title);
+  expect(titles.slice(3, -3)).toEqual(["settings.learning_rate", "seed", "library", "episodes", "teacher"]);
+  expect(left).toBe(2);
+});
+
 it("sorts by value, with what is unknown last either way", () => {
   expect(ids(sortRuns(RUNS, column("loss"), false))).toBe("312");
   expect(ids(sortRuns(RUNS, column("loss"), true))).toBe("132");

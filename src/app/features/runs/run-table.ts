@@ -64,10 +64,15 @@ const columnOf = ({ key, values }: Difference): Column => {
   };
 };
 
-/** The columns for some runs; `left` is how many differing keys are not shown. */
+/** Keys of files and folders: between the page and a worker they differ even where their content is the same. */
+const FILE_KEYS = ["library", "episodes", "teacher", "student", "tokenizer", "parent"];
+const isFileKey = ({ key }: Difference): number => Number(FILE_KEYS.includes(key));
+
+/** The columns for some runs, settings before files; `left` is how many differing keys are not shown. */
 export function columnsFor(runs: readonly Run[], all: boolean): { columns: Column[]; left: number } {
-  // The place is a column of its own.
-  const differing = differences(runs).map(columnOf);
+  const differing = differences(runs)
+    .sort((a, b) => isFileKey(a) - isFileKey(b))
+    .map(columnOf);
   const shown = all ? differing : differing.slice(0, FIRST_COLUMNS);
   return {
     columns: [...RUN_COLUMNS, ...shown, ...FIGURE_COLUMNS],
