@@ -98,7 +98,15 @@ export function App() {
   const library = useUi((ui) => ui.library?.id ?? null);
   const main = useRef<HTMLElement>(null);
   const scrolled = useRef(new Map<View, number>());
-  // Every view comes back as far down as it was left; none takes over the place of another.
+  // Every view comes back as far down as it was left; none takes over the place of another. The position is read before
+  // the next view is rendered: a scroll event would come a frame later, when a key has already left the view.
+  useEffect(
+    () =>
+      useUi.subscribe(({ place }, { place: { view: left } }) => {
+        if (place.view !== left) scrolled.current.set(left, main.current!.scrollTop);
+      }),
+    [],
+  );
   useLayoutEffect(() => {
     main.current!.scrollTop = scrolled.current.get(view) ?? 0;
   }, [view]);
@@ -110,15 +118,7 @@ export function App() {
       <div className="app">
         <Header />
         <Banners />
-        <main
-          id="view"
-          ref={main}
-          tabIndex={-1}
-          className={`main main-${view}`}
-          onScroll={({ currentTarget, target }) => {
-            if (target === currentTarget) scrolled.current.set(view, currentTarget.scrollTop);
-          }}
-        >
+        <main id="view" ref={main} tabIndex={-1} className={`main main-${view}`}>
           <Shown key={of} />
         </main>
         <StatusBar />
