@@ -3,8 +3,8 @@ import type { FolderReader, FolderWriter, StepSettings } from "../core/ports.ts"
 import { Checkpoint } from "./checkpoint.ts";
 import type { LanguageModel } from "./language-model.ts";
 import { WeightLoader } from "./load-weights.ts";
-import { encodeFloats } from "./number-format.ts";
 import { readSafetensorsHeader, writeSafetensors } from "./safetensors.ts";
+import { storedPieces } from "./stored-pieces.ts";
 import type { Tensor } from "./tensor.ts";
 
 const FILE = "optimizer.safetensors";
@@ -84,8 +84,7 @@ export class AdamW {
       { name: `m/${name}`, dtype: "F32", shape: m.shape, tensor: m },
       { name: `v/${name}`, dtype: "F32", shape: v.shape, tensor: v },
     ]);
-    const data = async (index: number) =>
-      encodeFloats("F32", await this.model.backend.read(tensors[index]!.tensor));
+    const data = (index: number) => storedPieces(this.model.backend, tensors[index]!.tensor, "F32");
     await writer.write(FILE, writeSafetensors(tensors, data, { steps: String(this.steps) }));
   }
 

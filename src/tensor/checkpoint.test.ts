@@ -42,7 +42,7 @@ async function rewrite(
     changed.push(...change({ ...rest, bytes: await folder.read(file, start, end) }));
   await folder.write(
     file,
-    writeSafetensors(changed, async (index) => changed[index]!.bytes),
+    writeSafetensors(changed, (index) => [changed[index]!.bytes]),
   );
 }
 

@@ -9,7 +9,6 @@ import { type DecodeRequest, Decoder, type DecodeWork } from "./decoder.ts";
 import { distributionTiles, type TeacherTarget } from "./distribution-tiles.ts";
 import { type Generated, type GenerateOptions, generate } from "./generate.ts";
 import { type WeightChoice, WeightLoader, weightFormat } from "./load-weights.ts";
-import { encodeFloats } from "./number-format.ts";
 import {
   checkSequences,
   type ModelWork,
@@ -32,6 +31,7 @@ import { RopeTable } from "./rope-table.ts";
 import { writeSafetensors } from "./safetensors.ts";
 import { checkBounds } from "./sampling.ts";
 import { elements, MOST_TOP } from "./shapes.ts";
+import { storedPieces } from "./stored-pieces.ts";
 import type { Tensor } from "./tensor.ts";
 import { modelShapes } from "./tuning-shapes.ts";
 import { isFrozen, LARGEST_F16 } from "./weight-format.ts";
@@ -494,18 +494,18 @@ export class LanguageModel {
       dtype: staysF32(name) ? "F32" : format,
       shape,
     }));
-    const data = async (index: number): Promise<Uint8Array> => {
+    const data = (index: number) => {
       const { name } = entries[index]!;
       const stored = staysF32(name) ? "F32" : format;
-      const values = await this.backend.read(this.parameters.get(name)!);
       const limit = stored === "F16" ? LARGEST_F16 : Number.MAX_VALUE;
-      const bad = values.findIndex((value) => !(Math.abs(value) <= limit));
-      if (bad >= 0)
-        throw new InputError(`value ${bad} is ${values[bad]} and cannot be saved as ${stored}`, {
-          file: this.name,
-          key: name,
-        });
-      return encodeFloats(stored, values);
+      return storedPieces(this.backend, this.parameters.get(name)!, stored, (values, at) => {
+        const bad = values.findIndex((value) => !(Math.abs(value) <= limit));
+        if (bad >= 0)
+          throw new InputError(`value ${at + bad} is ${values[bad]} and cannot be saved as ${stored}`, {
+            file: this.name,
+            key: name,
+          });
+      });
     };
     await writer.write("model.safetensors", writeSafetensors(entries, data));
   }

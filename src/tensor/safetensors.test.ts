@@ -29,7 +29,7 @@ test("what is written is read", async () => {
   const folder = new MemoryFolder();
   await folder.write(
     "x.safetensors",
-    writeSafetensors(tensors, async (index) => data[index]!, { steps: "3" }),
+    writeSafetensors(tensors, (index) => [data[index]!], { steps: "3" }),
   );
   const header = await readSafetensorsHeader(folder, "x.safetensors");
   expect(header.metadata).toEqual({ format: "pt", steps: "3" });
@@ -48,7 +48,7 @@ test("writing refuses data of another size than announced", async () => {
   await expect(
     folder.write(
       "x",
-      writeSafetensors(tensors, async () => new Uint8Array(4)),
+      writeSafetensors(tensors, () => [new Uint8Array(4)]),
     ),
   ).rejects.toThrow("a: 4 bytes given, 8 announced");
 });

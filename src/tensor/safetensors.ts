@@ -151,11 +151,11 @@ function checkCover(entries: TensorEntry[], dataStart: number, size: number, fil
 
 /**
  * The bytes of a safetensors file, tensor by tensor, in the given order. `data` is called once for each, when its turn
- * comes, so that only one tensor is in memory.
+ * comes, and gives its bytes in pieces, so that one piece is in memory.
  */
 export async function* writeSafetensors(
   tensors: readonly { name: string; dtype: string; shape: readonly number[] }[],
-  data: (index: number) => Promise<Uint8Array>,
+  data: (index: number) => Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
   metadata: Readonly<Record<string, string>> = {},
 ): AsyncGenerator<Uint8Array> {
   const header: Record<string, unknown> = { __metadata__: { format: "pt", ...metadata } };
@@ -173,9 +173,11 @@ export async function* writeSafetensors(
   first.set(json, 8);
   yield first;
   for (const [i, length] of lengths.entries()) {
-    const bytes = await data(i);
-    if (bytes.length !== length)
-      throw new Error(`${tensors[i]!.name}: ${bytes.length} bytes given, ${length} announced`);
-    yield bytes;
+    let given = 0;
+    for await (const bytes of data(i)) {
+      given += bytes.length;
+      yield bytes;
+    }
+    if (given !== length) throw new Error(`${tensors[i]!.name}: ${given} bytes given, ${length} announced`);
   }
 }

@@ -37,7 +37,7 @@ async function tinyModel(configJson: string): Promise<Files> {
     "model.safetensors",
     writeSafetensors(
       shapes.map(([name, shape]) => ({ name, dtype: "F32", shape })),
-      async (index) => new Uint8Array(4 * elements(shapes[index]![1])),
+      (index) => [new Uint8Array(4 * elements(shapes[index]![1]))],
     ),
   );
   return Object.fromEntries(folder.files);

@@ -497,10 +497,9 @@ export class FakeTinker {
       ];
     });
     const bytes: Uint8Array[] = [];
-    for await (const part of writeSafetensors(
-      named,
-      async (n) => new Uint8Array(Float32Array.from(named[n]!.values).buffer),
-    ))
+    for await (const part of writeSafetensors(named, (n) => [
+      new Uint8Array(Float32Array.from(named[n]!.values).buffer),
+    ]))
       bytes.push(part);
     const json = (value: object) => Buffer.from(JSON.stringify(value));
     const config = { peft_type: "LORA", r: rank, lora_alpha: ALPHA, target_modules: null, use_rslora: false };

@@ -154,7 +154,7 @@ async function trainInFolder(
               forget,
               config.keep_every,
             ),
-            checkpointEvery: config.checkpoint_every,
+            ...(config.checkpoint_every === undefined ? {} : { checkpointEvery: config.checkpoint_every }),
             ...(config.keep_every === undefined ? {} : { keepEvery: config.keep_every }),
             budget: {
               seconds: config.budget === undefined ? Number.POSITIVE_INFINITY : budgetSeconds(config.budget),

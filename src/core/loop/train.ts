@@ -15,6 +15,7 @@ import { epochBatches, type Position, repeatedTasks } from "./batches.ts";
 import { bridges, type ScoredRow } from "./bridge.ts";
 import { BudgetWatch, type RunBudget } from "./budget.ts";
 import { CHECKPOINT_FORMAT, type CheckpointStore, checkFingerprint, checkPosition } from "./checkpoint.ts";
+import { CheckpointPace } from "./checkpoint-pace.ts";
 import type { TextCodec } from "./codec.ts";
 import { groupsIn, type RolloutContext, type TrainingData } from "./data.ts";
 import type { TrainingEvaluation } from "./evaluation.ts";
@@ -67,7 +68,7 @@ export interface TrainOptions {
   watch?: Watch;
   /** Null keeps nothing: the run cannot be continued. */
   checkpoints: CheckpointStore | null;
-  /** Steps between checkpoints; a stop, an evaluation and the end always make one. 1 when absent. */
+  /** Steps between checkpoints; a stop, an evaluation and the end always make one. `CheckpointPace` when absent. */
   checkpointEvery?: number;
   /** After every so many steps there is a checkpoint, too. */
   keepEvery?: number;
@@ -125,6 +126,7 @@ class Run {
   /** Failures of the device since then, and since the last checkpoint. */
   #faults = 0;
   #savedStep = 0;
+  #pace!: CheckpointPace;
   /** Batches without a step, since no episode of theirs was left, and why their episodes were not. */
   #skipped = { batches: 0, technical: 0, noTurn: 0 };
   /** The step after which the watched decisions were looked at last. */
@@ -220,6 +222,7 @@ class Run {
     try {
       this.#student = await this.#options.openStudent(checkpoint?.folder ?? null);
       opened = true;
+      this.#pace = new CheckpointPace(this.#student.info.parameters);
       let position: Position = checkpoint?.state.position ?? this.#beginning(0);
       this.#step = checkpoint?.state.step ?? parent?.step ?? 0;
       this.#steps = this.#step + this.#batchesFrom(position);
@@ -389,8 +392,10 @@ class Run {
     await this.#lookIfDue();
     const measured = await this.#evaluate();
     const last = this.#step === this.#steps;
-    const { checkpointEvery = 1, keepEvery } = this.#options;
-    const due = [checkpointEvery, keepEvery].some((n) => n !== undefined && this.#step % n === 0);
+    const { checkpointEvery, keepEvery } = this.#options;
+    const due =
+      [checkpointEvery, keepEvery].some((n) => n !== undefined && this.#step % n === 0) ||
+      (checkpointEvery === undefined && this.#pace.due());
     if (measured || last || due) {
       await this.#checkpoint(here, after(at, batches));
     }
@@ -537,7 +542,9 @@ class Run {
       ...(this.#depth === undefined ? {} : { depth: this.#depth }),
       ...(evaluation === undefined ? {} : { evaluation }),
     } as const;
-    await checkpoints.save(state, (writer) => this.#student.save(writer, { optimizer: true }));
+    await this.#pace.saving(() =>
+      checkpoints.save(state, (writer) => this.#student.save(writer, { optimizer: true })),
+    );
     this.#savedStep = this.#step;
     // What is kept is never lost again: the run has come further.
     this.#faults = 0;

@@ -9,7 +9,7 @@ import type { WeightChoice } from "../../../tensor/index.ts";
 import type { TokenizerTexts } from "../../../text/index.ts";
 import { describeFault, faultNotice, isAbort } from "../../base/faults.ts";
 import { countOf } from "../../base/plural.ts";
-import type { BlobFolder, FolderFiles } from "../../data/files/blob-folder.ts";
+import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import { tokenizerTexts, withTokenizer } from "../../data/files/model-folder.ts";
 import { keptDecisions } from "../../data/kept-decisions.ts";
 import type { RoleTexts } from "../../data/library/role-tokenizers.ts";
@@ -327,7 +327,7 @@ export async function openModel(role: Role, folder: FolderFiles): Promise<void> 
  * the run of this page and how many of its steps are taken.
  */
 export function studentTrained(
-  folder: BlobFolder,
+  folder: FolderFiles,
   steps: number,
   record: object,
   run: { id: string; done: number },

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { wholeFile } from "../../data/files/blob-folder.ts";
 import { RUNS_FILE, withRun } from "./run-log.ts";
 
 it("a run is added to those that the student came with, and to nothing else", async () => {
@@ -9,6 +10,7 @@ it("a run is added to those that the student came with, and to nothing else", as
     steps: 2,
   });
   expect([...twice.files.keys()]).toEqual(["model.safetensors", RUNS_FILE]);
-  expect(await twice.files.get(RUNS_FILE)!.text()).toBe('{"steps":1}\n{"steps":2}\n');
+  const runs = await wholeFile(twice.files.get(RUNS_FILE)!);
+  expect(await runs.text()).toBe('{"steps":1}\n{"steps":2}\n');
   expect(opened.files.has(RUNS_FILE)).toBe(false);
 });

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { CHECKPOINT_FORMAT, type CheckpointState } from "../../../core/loop/index.ts";
 import { KeptCheckpoints } from "../worker/kept-checkpoints.ts";
@@ -117,6 +118,26 @@ describe("checkpoints that the browser keeps", () => {
       );
     },
   );
+
+  it("of large files are checked too, also those that an earlier version digested in one go", async () => {
+    const large = new Uint8Array(2 ** 28 + 1);
+    large[2 ** 27] = 5;
+    await store().save(state(1), async (writer) => {
+      await writer.write("model.safetensors", [large]);
+      await writer.commit();
+    });
+    const { files } = kept(1);
+    expect((await newestCheckpoint(RUN))?.state.step).toBe(1);
+    const manifest = await files.get("manifest.json")!.text();
+    const [, present] = /"model\.safetensors": \{\s*"bytes": \d+,\s*"sha256": "(\w+)"/.exec(manifest)!;
+    const earlier = createHash("sha256").update(large).digest("hex");
+    expect(present).not.toBe(earlier);
+    files.set("manifest.json", new Blob([manifest.replace(present!, earlier)]));
+    expect((await newestCheckpoint(RUN))?.state.step).toBe(1);
+    large[2 ** 27] = 6;
+    files.set("model.safetensors", new Blob([large]));
+    await expect(newestCheckpoint(RUN)).rejects.toThrow("SHA-256");
+  }, 60_000);
 
   it("of an earlier version, without a manifest, are taken as they are until newer ones follow", async () => {
     const files = new Map([["model.safetensors", new Blob([Uint8Array.of(1, 7)])]]);

@@ -104,6 +104,8 @@ export class ComputeService {
   #teacherSource: TeacherSource | null = null;
   #passes: Partial<Record<Role, PassOptions>> = {};
   #student: ModelTrainer | null = null;
+  /** What holds it bit for bit, optimizer state included. */
+  #studentFolder: FolderFiles | null = null;
   /** A further model, open for as long as its passes take. */
   #other: Teacher | null = null;
   #abort: AbortController | null = null;
@@ -154,7 +156,7 @@ export class ComputeService {
         optimizer: "continue",
       });
       this.#student?.dispose();
-      this.#student = model;
+      this.keepStudent(model, folder);
       return { info: model.info, steps: model.steps };
     });
   }
@@ -304,10 +306,11 @@ export class ComputeService {
   }
 
   /** Hands the student over to a training run, which may dispose it; `keepStudent` gives it back. */
-  takeStudent(): ModelTrainer {
+  takeStudent(): { student: ModelTrainer; start: FolderFiles } {
     const student = this.model("student");
+    const start = this.#studentFolder!;
     this.#student = null;
-    return student;
+    return { student, start };
   }
 
   /** A student of the caller's own in the place of the one that is open: the device has room for one. */
@@ -322,9 +325,11 @@ export class ComputeService {
     });
   }
 
-  keepStudent(student: Trainer): ModelTrainer {
+  /** `folder`: what holds it bit for bit, optimizer state included. */
+  keepStudent(student: Trainer, folder: FolderFiles): ModelTrainer {
     if (!(student instanceof ModelTrainer)) throw new Error("the student is not one of this worker's");
     this.#student = student;
+    this.#studentFolder = folder;
     return student;
   }
 
@@ -340,9 +345,9 @@ export class ComputeService {
     return this.#teacher;
   }
 
-  /** A kept student with its optimizer state, for the training run that goes on with it. */
-  openStudent(folder: FolderReader): Promise<ModelTrainer> {
-    return ModelTrainer.open(this.#opened(), folder, { ...this.#passes.student, optimizer: "require" });
+  /** A kept student, for the training run that goes on with it; a checkpoint must have optimizer state. */
+  openStudent(folder: FolderReader, optimizer: "require" | "continue"): Promise<ModelTrainer> {
+    return ModelTrainer.open(this.#opened(), folder, { ...this.#passes.student, optimizer });
   }
 
   #openTeacher(backend: Backend, source: TeacherSource, options: WorkOptions): Promise<Teacher> {

@@ -18,7 +18,7 @@ import type { RunLengths } from "../../../engine/native/index.ts";
 import type { WeightChoice } from "../../../tensor/index.ts";
 import { checkTokenizerFits, textCodec } from "../../../text/index.ts";
 import { installErrorTransfer } from "../../base/worker/transfer.ts";
-import { BlobFolderWriter, type FolderFiles } from "../../data/files/blob-folder.ts";
+import { blobFolder, type FolderFiles } from "../../data/files/blob-folder.ts";
 import type { LibraryApi } from "../../data/library/library.worker.ts";
 import { type RoleTexts, RoleTokenizers } from "../../data/library/role-tokenizers.ts";
 import { connectGames } from "../games/connected-games.ts";
@@ -211,19 +211,24 @@ const api = {
     return service.run(async (signal) => {
       let frozen = own === null ? null : await service.openOwn(own, signal);
       const teacher = frozen ?? (teacherOf(plan.method) === "none" ? null : service.model("teacher"));
-      const { student, finished } = await runTraining({
+      const { student: taken, start } = service.takeStudent();
+      const { student, folder, finished } = await runTraining({
         plan,
         records: opened(library, "library"),
         codec,
         teacher,
-        student: service.takeStudent(),
+        student: taken,
+        start,
         reopen: async () => {
           const open = await service.reopen();
           if (own === null) return open;
           frozen = await service.openOwn(own, signal);
           return frozen;
         },
-        openStudent: (folder) => service.openStudent(folder),
+        openStudent: (checkpoint) =>
+          checkpoint === null
+            ? service.openStudent(blobFolder(start), "continue")
+            : service.openStudent(checkpoint, "require"),
         signal,
         stop: stopSignal,
         emit,
@@ -231,10 +236,8 @@ const api = {
           batch = latest;
         },
       }).finally(() => frozen?.dispose());
-      const { steps } = service.keepStudent(student);
-      const writer = new BlobFolderWriter("student");
-      await student.save(writer, { optimizer: true });
-      return { folder: opened(writer.folder, "saved student"), steps, finished };
+      const { steps } = service.keepStudent(student, folder);
+      return { folder, steps, finished };
     });
   },
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { CHECKPOINT_FORMAT } from "../../../core/loop/index.ts";
-import { checkpointEvery, KeptCheckpoints } from "./kept-checkpoints.ts";
+import { KeptCheckpoints } from "./kept-checkpoints.ts";
 
 const state = (step: number) =>
   ({
@@ -32,10 +32,4 @@ it("keeps the newest whole checkpoint in memory, and says once that nothing else
   expect(kept!.state.step).toBe(2);
   expect([...(await kept!.folder.read("model", 0, 1))]).toEqual([2]);
   expect(refusals).toHaveLength(1);
-});
-
-it("keeps every step of a small model, fewer of a large one", () => {
-  expect(checkpointEvery(2e6)).toBe(1);
-  expect(checkpointEvery(600e6)).toBe(10);
-  expect(checkpointEvery(null)).toBe(10);
 });

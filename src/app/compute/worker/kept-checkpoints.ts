@@ -22,6 +22,11 @@ export class KeptCheckpoints implements CheckpointStore {
     this.#onBestLost = onBestLost;
   }
 
+  /** The model and optimizer of the newest one; null where there is none yet. */
+  get newest(): BlobFolder | null {
+    return this.#newest?.folder ?? null;
+  }
+
   async latest(): Promise<Checkpoint | null> {
     if (this.#newest !== null) {
       const { state, folder } = this.#newest;
@@ -52,9 +57,4 @@ export class KeptCheckpoints implements CheckpointStore {
       this.#onRefused(error instanceof Error ? error.message : String(error));
     }
   }
-}
-
-/** Steps between two checkpoints: every one of a small model, fewer where a copy takes long (12 bytes per parameter). */
-export function checkpointEvery(parameters: number | null): number {
-  return parameters !== null && parameters <= 64e6 ? 1 : 10;
 }

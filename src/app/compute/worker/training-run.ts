@@ -23,10 +23,10 @@ import type { Method } from "../../../core/method/index.ts";
 import type { FolderReader, ScoreRequest, Scorer, StepSettings, Trainer } from "../../../core/ports.ts";
 import { taskKey } from "../../../core/record/library.ts";
 import type { Episode, Source } from "../../../core/record/schema.ts";
-import { BlobFolderWriter, blobFolder } from "../../data/files/blob-folder.ts";
+import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import type { TaskName, TaskRef } from "../../data/model.ts";
 import { openTasks, playedAtOnce } from "../games/connected-games.ts";
-import { checkpointEvery, KeptCheckpoints } from "./kept-checkpoints.ts";
+import { KeptCheckpoints } from "./kept-checkpoints.ts";
 
 /** Tasks of a live environment, and the settings under which they are played. */
 export interface LiveTraining {
@@ -68,7 +68,7 @@ export interface TrainingPlan {
   evidenceTokens?: number;
   /** The end-of-turn token is appended to responses recorded as text. */
   endOfTurn: boolean;
-  /** Steps between checkpoints; by the size of the student when absent. */
+  /** Steps between checkpoints; `CheckpointPace` when absent. */
   checkpointEvery?: number;
   /** What else decides the numbers, in words: a checkpoint of other inputs is refused by the names. */
   fingerprint: Record<string, string>;
@@ -100,10 +100,12 @@ export interface TrainingRun {
   /** Null where no stage asks one. */
   teacher: Scorer | null;
   student: Trainer;
+  /** What the student is bit for bit before its first step, optimizer state included. */
+  start: FolderFiles;
   /** Opens the device and the teacher again after the device failed. */
   reopen: () => Promise<Scorer | null>;
-  /** Opens a kept student on the device as it is now. */
-  openStudent: (folder: FolderReader) => Promise<Trainer>;
+  /** Opens a kept student on the device as it is now; null: as it was before its first step. */
+  openStudent: (checkpoint: FolderReader | null) => Promise<Trainer>;
   signal: AbortSignal;
   stop: AbortSignal;
   emit: (event: RunEvent) => void;
@@ -215,9 +217,11 @@ export function probeTraining(
 
 /**
  * Runs the plan, over failures of the device. The student that is given back is the one that was given, changed in place,
- * unless the device failed; when this throws, there is none.
+ * unless the device failed, and `folder` holds it, optimizer state included; when this throws, there is none.
  */
-export async function runTraining(run: TrainingRun): Promise<{ student: Trainer; finished: boolean }> {
+export async function runTraining(
+  run: TrainingRun,
+): Promise<{ student: Trainer; folder: FolderFiles; finished: boolean }> {
   const { plan, records, emit } = run;
   let { student } = run;
   const checkpoints = new KeptCheckpoints(
@@ -225,9 +229,6 @@ export async function runTraining(run: TrainingRun): Promise<{ student: Trainer;
     (reason) => emit({ type: "unkept", reason }),
     () => emit({ type: "best-lost" }),
   );
-  // As it is before its first step: kept, since it may have been trained here and not be saved anywhere.
-  const start = new BlobFolderWriter("student");
-  await student.save(start, { optimizer: true });
   let opened = false;
   const look = async (step: number): Promise<void> => {
     if (plan.watch === null) return;
@@ -245,7 +246,7 @@ export async function runTraining(run: TrainingRun): Promise<{ student: Trainer;
     teacher: run.teacher,
     reopen: run.reopen,
     openStudent: async (checkpoint) => {
-      if (opened) student = await run.openStudent(checkpoint ?? blobFolder(start.folder!));
+      if (opened) student = await run.openStudent(checkpoint);
       else if (checkpoint !== null) {
         // A run that goes on: from what it was, not from the student that is open.
         student.dispose();
@@ -263,7 +264,7 @@ export async function runTraining(run: TrainingRun): Promise<{ student: Trainer;
     ...(plan.evaluation === undefined ? {} : { evaluation: await trainingEvaluation(plan.evaluation) }),
     ...(plan.watched === undefined ? {} : { watch: await openWatch(plan.watched, run) }),
     checkpoints,
-    checkpointEvery: plan.checkpointEvery ?? checkpointEvery(student.info.parameters),
+    ...(plan.checkpointEvery === undefined ? {} : { checkpointEvery: plan.checkpointEvery }),
     fingerprint: plan.fingerprint,
     onBatch: run.onBatch,
     onEvent: async (event) => {
@@ -274,5 +275,8 @@ export async function runTraining(run: TrainingRun): Promise<{ student: Trainer;
     signal: run.signal,
     stop: run.stop,
   });
-  return { student: result.student, finished: result.finished };
+  // A run ends with a checkpoint; one of no step leaves what it began with. Copying a large student takes longer than a step.
+  const { newest } = checkpoints;
+  const folder = newest === null ? run.start : { ...newest, name: "student" };
+  return { student: result.student, folder, finished: result.finished };
 }
