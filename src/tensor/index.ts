@@ -31,6 +31,7 @@ export { createReferenceBackend } from "./reference/index.ts";
 export type { KeyRange, Tensor } from "./tensor.ts";
 export {
   type ComputeDevice,
+  type ComputeFeatures,
   createWebGpuBackend,
   type DeviceOptions,
   type KernelTime,

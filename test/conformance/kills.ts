@@ -148,8 +148,13 @@ function truth(run: Told): Told["state"] {
 async function heardAfter(id: string, moment: number): Promise<Told> {
   for (;;) {
     const run = await told(id);
-    // A run that has ended is not asked about again.
-    if (run.state === "ended" || (run.as_of !== null && Date.parse(run.as_of) > moment)) return run;
+    // A run that has ended or is lost is not asked about again.
+    if (
+      run.state === "ended" ||
+      run.state === "lost" ||
+      (run.as_of !== null && Date.parse(run.as_of) > moment)
+    )
+      return run;
     await sleep(200);
   }
 }

@@ -15,6 +15,10 @@ export interface DeviceState {
   adapter: string;
   /** Why WebGPU is not used, when it was asked for and is not there. */
   reason: string | null;
+  /** Format of the operands of matrix products; sums are f32. */
+  compute: "f32" | "f16";
+  /** Why f16 is not taken, as the end of a sentence; null where it is, or could be. */
+  whyF32: string | null;
 }
 
 export const ROLES = ["teacher", "student"] as const;
@@ -191,7 +195,7 @@ export const getUi = useUi.getState;
 
 setUi({
   sharedOpen: false,
-  device: { kind: "unknown", adapter: "", reason: null },
+  device: { kind: "unknown", adapter: "", reason: null, compute: "f32", whyF32: null },
   models: { teacher: null, student: null },
   modelLoading: {},
   pendingFolder: null,

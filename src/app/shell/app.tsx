@@ -28,6 +28,7 @@ import { TokensView } from "../features/tokens/tokens-view.tsx";
 import { TrainingView } from "../features/training/training-view.tsx";
 import type { View } from "../url/place.ts";
 import { Banners } from "./banners.tsx";
+import { DeviceDialog } from "./device-dialog.tsx";
 import { DropZone } from "./drop-zone.tsx";
 import { GuideDialog } from "./guide-dialog.tsx";
 import { Header } from "./header.tsx";
@@ -128,6 +129,7 @@ export function App() {
       <Tour />
       <HelpDialog />
       <Palette />
+      <DeviceDialog />
       <HubDialog />
       <GuideDialog />
       <SharedDialog />

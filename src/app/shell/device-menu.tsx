@@ -3,6 +3,7 @@
 import { isModelAtWork } from "../compute/computing.ts";
 import { chooseDevice } from "../compute/models/models.ts";
 import { useUi } from "../compute/store.ts";
+import type { ComputeChoice } from "../compute/worker/compute-service.ts";
 
 export function DeviceMenu() {
   const device = useUi((ui) => ui.device);
@@ -12,12 +13,17 @@ export function DeviceMenu() {
     <label className="device" title={`Computed on ${device.adapter}`}>
       <span className="hidden-visually">The page computes on</span>
       <select
-        value={device.kind}
+        value={
+          device.kind === "webgpu" && device.whyF32 === null && device.compute === "f32"
+            ? "webgpu-f32"
+            : device.kind
+        }
         disabled={busy}
         data-testid="device"
-        onChange={(event) => void chooseDevice(event.target.value === "cpu" ? "cpu" : "webgpu")}
+        onChange={(event) => void chooseDevice(event.target.value as ComputeChoice)}
       >
-        <option value="webgpu">◆ WebGPU</option>
+        <option value="webgpu">◆ WebGPU{device.compute === "f16" && ", f16"}</option>
+        {device.whyF32 === null && <option value="webgpu-f32">◆ WebGPU, f32</option>}
         <option value="cpu">◇ CPU reference</option>
       </select>
     </label>

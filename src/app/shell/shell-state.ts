@@ -9,6 +9,7 @@ interface ShellState {
   theme: Theme;
   helpOpen: boolean;
   paletteOpen: boolean;
+  deviceOpen: boolean;
   /** The open page of the guide. */
   guide: GuidePage | null;
   /** Files are dragged over the page. */
@@ -19,6 +20,7 @@ export const useShell = create<ShellState>(() => ({
   theme: "system",
   helpOpen: false,
   paletteOpen: false,
+  deviceOpen: false,
   guide: null,
   dragging: false,
 }));

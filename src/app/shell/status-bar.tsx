@@ -9,6 +9,7 @@ import { shownName, shownText } from "../base/text/shown-text.ts";
 import { stopOpening } from "../compute/open/open.ts";
 import { setUi, useUi } from "../compute/store.ts";
 import { undoLast, useUndo } from "../data/undo.ts";
+import { setShell } from "./shell-state.ts";
 
 export function StatusBar() {
   const notice = useUi((ui) => ui.notice);
@@ -75,7 +76,7 @@ function amount({ done, total, unit }: Progress): string {
 
 function AtRest() {
   const library = useUi((ui) => ui.library);
-  const { kind, adapter } = useUi((ui) => ui.device);
+  const { kind, adapter, compute } = useUi((ui) => ui.device);
   return (
     <p className="at-rest">
       {library !== null && (
@@ -83,7 +84,12 @@ function AtRest() {
           <bdi>{shownName(library.title)}</bdi>, {countOf(library.tasks.length, "task")}
         </span>
       )}
-      {kind !== "unknown" && <span className="at-rest-device">Computes on {adapter}</span>}
+      {kind !== "unknown" && (
+        <button type="button" className="at-rest-device" onClick={() => setShell({ deviceOpen: true })}>
+          Computes on {adapter}
+          {compute === "f16" && ", f16"}
+        </button>
+      )}
     </p>
   );
 }

@@ -21,7 +21,7 @@ export interface BackendOptions {
   /** How to get an adapter here: the end of the message when `webgpu` was asked for and there is none. */
   howTo: string;
   /** Format of the operands of matrix products on WebGPU: see `WebGpuOptions.compute`. Default f32. */
-  compute?: "f32" | "f16";
+  compute?: "f32" | "f16" | "auto";
   /** Where measured choices of kernels are kept; false: none are measured (see `WebGpuOptions.tuning`). */
   tuning?: TuningStore | false;
   /** One line for a person when `auto` falls back, or choices of kernels cannot be measured or kept. */
@@ -74,3 +74,6 @@ async function open(gpu: GPU, options: WebGpuOptions): Promise<WebGpuBackend | s
     return (error instanceof Error ? error.message : String(error)).replace(/\.?\s*$/, "");
   }
 }
+
+/** Narrows a backend to what only a WebGPU device tells. */
+export const isWebGpu = (backend: Backend): backend is WebGpuBackend => backend.kind === "webgpu";

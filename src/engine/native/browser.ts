@@ -13,7 +13,7 @@ export function createBrowserBackend(
   {
     tuning = false,
     ...options
-  }: { compute?: "f32" | "f16"; tuning?: boolean; onNote?: (note: string) => void } = {},
+  }: { compute?: "f32" | "f16" | "auto"; tuning?: boolean; onNote?: (note: string) => void } = {},
 ): Promise<Backend> {
   // Absent in insecure contexts and where the browser has no WebGPU, whatever the types say.
   const gpu = (globalThis.navigator as Partial<Navigator> | undefined)?.gpu ?? null;

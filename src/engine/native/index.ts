@@ -1,6 +1,13 @@
 /** The ports on WebGPU or plain TypeScript, for pages, Web Workers and Node. Node's own device is in `node.ts`. */
-export { type BackendOptions, createBackend, DEVICE_CHOICES, type DeviceChoice } from "./backend.ts";
+export {
+  type BackendOptions,
+  createBackend,
+  DEVICE_CHOICES,
+  type DeviceChoice,
+  isWebGpu,
+} from "./backend.ts";
 export { createBrowserBackend } from "./browser.ts";
+export { type DeviceSpeed, probeDevice } from "./device-probe.ts";
 export {
   type JobSizes,
   type PlannedDevice,

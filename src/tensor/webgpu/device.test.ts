@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { randomValues } from "../../../test/random.ts";
 import { heldObjects } from "../../../test/support/garbage.ts";
-import { openGpu } from "../../../test/webgpu.ts";
+import { openGpu, openNullGpu } from "../../../test/webgpu.ts";
 import { DeviceError } from "../../core/errors.ts";
 import { noF16 } from "./device.ts";
 import { createWebGpuBackend, requestDevice, type WebGpuBackend } from "./index.ts";
@@ -37,6 +37,28 @@ test("compute f16 is refused in one line where the adapter lacks it", async () =
   expect(noF16("nvidia hopper", nvidia)).toMatch(
     /lacks shader-f16; on NVIDIA, [^\n]*vulkan_enable_f16_on_nvidia[^\n]*allow_unsafe_apis[^\n]*; use compute f32$/,
   );
+});
+
+test("compute auto takes f16 where matrix units multiply it, else f32, and says why", async () => {
+  const compute = await requestDevice(await openNullGpu());
+  const features = { ...compute.features, subgroupSize: 32, matrices: [{ m: 16, n: 16, k: 16 }] };
+  const opened = async (change: Partial<typeof compute>) => {
+    const { compute: format, whyF32 } = await createWebGpuBackend(
+      { ...compute, ...change },
+      { compute: "auto" },
+    );
+    return { format, whyF32 };
+  };
+  const card = { software: false, features, description: "nvidia hopper" };
+  expect(await opened(card)).toEqual({ format: "f16", whyF32: null });
+  expect(await opened({ ...card, features: { ...features, matrices: [] } })).toEqual({
+    format: "f32",
+    whyF32: expect.stringMatching(
+      /^the adapter shows no matrix units.*--enable-dawn-features=allow_unsafe_apis/,
+    ),
+  });
+  expect(await opened({ ...card, software: true })).toMatchObject({ format: "f32" });
+  compute.device.destroy();
 });
 
 test("the device has the adapter's limits, and a software adapter is known as one", async () => {

@@ -136,15 +136,17 @@ function featuresOf({ features, info, limits }: GPUAdapter): ComputeFeatures {
   };
 }
 
-/** Why f16 products are refused on a device, and what turns them on. */
-export function noF16(description: string, features: ComputeFeatures): string {
-  const nvidia = /nvidia/i.test(`${features.vendor} ${description}`)
+/** What turns f16 and matrix units on where Dawn is known to hide them, as the rest of a sentence; else empty. */
+export const hiddenF16 = (description: string, { vendor }: ComputeFeatures): string =>
+  /nvidia/i.test(`${vendor} ${description}`)
     ? "; on NVIDIA, Dawn hides it unless its toggles vulkan_enable_f16_on_nvidia and, for the matrix units, " +
       "allow_unsafe_apis are on (in Node: GCOPD_DAWN_FEATURES=allow_unsafe_apis,vulkan_enable_f16_on_nvidia; Chromium: " +
       "--enable-dawn-features=allow_unsafe_apis,vulkan_enable_f16_on_nvidia)"
     : "";
-  return `compute f16: the adapter ${description} lacks shader-f16${nvidia}; use compute f32`;
-}
+
+/** Why f16 products are refused on a device, and what turns them on. */
+export const noF16 = (description: string, features: ComputeFeatures): string =>
+  `compute f16: the adapter ${description} lacks shader-f16${hiddenF16(description, features)}; use compute f32`;
 
 function isSoftware(adapter: GPUAdapter): boolean {
   const { vendor, architecture, description, device, isFallbackAdapter } = adapter.info;

@@ -13,6 +13,7 @@ import {
   type ComputeFeatures,
   DeviceHealth,
   type DeviceOptions,
+  hiddenF16,
   noF16,
   requestDevice,
 } from "./device.ts";
@@ -55,9 +56,10 @@ export interface WebGpuOptions extends DeviceOptions {
   matmul?: "tile" | "shared";
   /**
    * Format of the operands of linear layers, head and attention: `f32` (default), or `f16` scaled by powers of two, with
-   * sums, residual stream, norms, softmax, gradients and optimizer state in f32 all the same.
+   * sums, residual stream, norms, softmax, gradients and optimizer state in f32 all the same. `auto`: f16 where matrix
+   * units multiply it, else f32; `whyF32` says why.
    */
-  compute?: "f32" | "f16";
+  compute?: "f32" | "f16" | "auto";
   /**
    * How f16 operands are multiplied: by `matrix` units, or `packed` (f16 in memory, f32 in registers), which every
    * adapter can and tests ask for. By default what suits the adapter; one without `shader-f16` is refused then.
@@ -88,6 +90,8 @@ export interface WebGpuBackend extends Backend<GpuTensor> {
   /** Format of the operands of matrix products. */
   readonly compute: "f32" | "f16";
   readonly features: ComputeFeatures;
+  /** Why `auto` computes in f32 here, as the end of a sentence; null where it takes f16. */
+  readonly whyF32: string | null;
   /** What was measured to be best, by class of shape; empty where the fixed rules hold. */
   readonly tuned: TuningEntries;
   /** Times every kernel from now on, where the device has timestamps (`features.timestamps`). */
@@ -116,7 +120,8 @@ export async function createWebGpuBackend(
 ): Promise<WebGpuBackend> {
   const compute = "device" in gpu ? gpu : await requestDevice(gpu, options);
   const { device, software, description, features } = compute;
-  const f16 = options.compute === "f16" ? (options.f16 ?? f16Kernels(features)) : undefined;
+  const wanted = options.compute === "auto" ? (whyF32(compute) === null ? "f16" : "f32") : options.compute;
+  const f16 = wanted === "f16" ? (options.f16 ?? f16Kernels(features)) : undefined;
   if (f16 === null) {
     if (compute !== gpu) device.destroy();
     throw new Error(noF16(description, features));
@@ -167,6 +172,7 @@ export async function createWebGpuBackend(
     compute: f16 ? "f16" : "f32",
     cacheFormat: (size) => (f16 !== undefined && !software && canDecode(size) ? "f16" : "f32"),
     features,
+    whyF32: whyF32(compute),
     takePeak() {
       const { peakBytes } = memory;
       memory.peakBytes = 0;
@@ -227,6 +233,13 @@ export async function createWebGpuBackend(
       held.clear();
     },
   };
+}
+
+/** Why f16 would not be multiplied by matrix units, and what turns them on; null where it is. */
+function whyF32({ description, features, software }: ComputeDevice): string | null {
+  if (software) return "the adapter is software, which has no matrix units";
+  if (f16Kernels(features) === "matrix") return null;
+  return `the adapter shows no matrix units that multiply f16${hiddenF16(description, features)}`;
 }
 
 /** The fastest f16 products of an adapter, or null when it has none. */

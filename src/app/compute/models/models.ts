@@ -21,7 +21,7 @@ import { type Shipped, shippedName } from "../../url/library-link.ts";
 import { type ComputeClient, startComputeWorker } from "../clients.ts";
 import { isComputing } from "../computing.ts";
 import { getUi, type ModelOrigin, ROLES, type Role, setUi } from "../store.ts";
-import type { ModelsJob } from "../worker/compute-service.ts";
+import type { ComputeChoice, ModelsJob } from "../worker/compute-service.ts";
 import { memory, memoryLimit, plannedPasses, useMemory } from "./memory.ts";
 import { withRun } from "./run-log.ts";
 import { shippedScores } from "./shipped-scores.ts";
@@ -54,7 +54,7 @@ let tokenizers: RoleTexts | null = null;
 let compute: Promise<ComputeClient> | null = null;
 /** A student of the visit before may be on its way: no model is read before it is here. */
 let restoring: Promise<unknown> = Promise.resolve();
-let choice: "webgpu" | "cpu" = "webgpu";
+let choice: ComputeChoice = "webgpu";
 
 export function computeWorker(): Promise<ComputeClient> {
   compute ??= (async () => {
@@ -87,7 +87,7 @@ export function endComputeWorker(): void {
 }
 
 /** Takes another device; models are opened there when they are needed. While a model is at work, the device stays. */
-export async function chooseDevice(kind: "webgpu" | "cpu"): Promise<void> {
+export async function chooseDevice(kind: ComputeChoice): Promise<void> {
   if (isComputing() || (kind === choice && compute !== null)) return;
   choice = kind;
   endComputeWorker();

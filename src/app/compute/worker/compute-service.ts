@@ -17,16 +17,19 @@ import type {
 } from "../../../core/ports.ts";
 import {
   createBrowserBackend,
-  type DeviceChoice,
+  type DeviceSpeed,
+  isWebGpu,
   ModelScorer,
   ModelTrainer,
   type PassOptions,
   planJob,
   planTraining,
+  probeDevice,
   type RunLengths,
 } from "../../../engine/native/index.ts";
 import {
   type Backend,
+  type ComputeFeatures,
   checkPlan,
   combinePlans,
   type MemoryPlan,
@@ -97,7 +100,32 @@ function planProblem(plan: MemoryPlan, limit: number | undefined, backend: Backe
   }
 }
 
+/** What models are computed on; `webgpu-f32` takes no f16 although matrix units may be there. */
+export type ComputeChoice = "webgpu" | "webgpu-f32" | "cpu";
+
+const openChoice = (choice: ComputeChoice): Promise<Backend> =>
+  createBrowserBackend(choice === "cpu" ? "cpu" : "webgpu", {
+    compute: choice === "webgpu" ? "auto" : "f32",
+  });
+
+const TOLD_LIMITS = [
+  "maxBufferSize",
+  "maxStorageBufferBindingSize",
+  "maxStorageBuffersPerShaderStage",
+  "maxComputeWorkgroupStorageSize",
+  "maxComputeInvocationsPerWorkgroup",
+] as const;
+
+export type Limits = Record<(typeof TOLD_LIMITS)[number], number>;
+
+/** `bytes`: of live tensors. `gpu`: null where plain TypeScript computes. */
+export interface DeviceFacts {
+  bytes: number;
+  gpu: { software: boolean; features: ComputeFeatures; limits: Limits } | null;
+}
+
 export class ComputeService {
+  #choice: ComputeChoice = "webgpu";
   #backend: Backend | null = null;
   #teacher: Teacher | null = null;
   /** What it was opened from. */
@@ -111,18 +139,43 @@ export class ComputeService {
   #abort: AbortController | null = null;
 
   /** Opens the device: WebGPU where any adapter is, else the reference, with the reason. */
-  async start(choice: Exclude<DeviceChoice, "auto">): Promise<DeviceState> {
+  async start(choice: ComputeChoice): Promise<DeviceState> {
     this.#release();
+    this.#choice = choice;
     let reason: string | null = null;
     try {
-      this.#backend = await createBrowserBackend(choice);
+      this.#backend = await openChoice(choice);
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
       reason = `${error.message.replace(/;.*$/s, "").replace(/^no WebGPU device: /, "")}.`;
       this.#backend = await createBrowserBackend("cpu");
     }
-    const { kind, description } = this.#backend;
-    return { kind, adapter: description, reason };
+    const { kind, description, compute } = this.#backend;
+    const whyF32 = isWebGpu(this.#backend) ? this.#backend.whyF32 : "plain TypeScript computes in f32";
+    return { kind, adapter: description, reason, compute, whyF32 };
+  }
+
+  /** What the device offers, and what tensors take of it now. */
+  device(): DeviceFacts {
+    const backend = this.#opened();
+    const { bytes } = backend.live();
+    if (!isWebGpu(backend)) return { bytes, gpu: null };
+    const { features, device, software } = backend;
+    const { limits } = device;
+    return {
+      bytes,
+      gpu: {
+        software,
+        features,
+        limits: Object.fromEntries(TOLD_LIMITS.map((name) => [name, limits[name]])) as Limits,
+      },
+    };
+  }
+
+  /** Measures the device while nothing else is computed there. */
+  probe(): Promise<DeviceSpeed> {
+    const backend = this.#opened();
+    return this.#work((signal) => probeDevice(backend, isWebGpu(backend) && !backend.software, signal));
   }
 
   /** Opens a model folder in a role; what had the role before is closed only when the new one is whole. */
@@ -340,7 +393,7 @@ export class ComputeService {
     this.#teacher?.dispose();
     this.#teacher = null;
     this.#backend?.dispose();
-    this.#backend = await createBrowserBackend(kind);
+    this.#backend = await openChoice(kind === "cpu" ? "cpu" : this.#choice);
     if (source !== null) this.#teacher = await this.#openTeacher(this.#backend, source, {});
     return this.#teacher;
   }

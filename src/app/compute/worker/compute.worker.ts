@@ -25,6 +25,7 @@ import { connectGames } from "../games/connected-games.ts";
 import type { BatchView } from "../runs/batch.ts";
 import type { DeviceState, Role } from "../store.ts";
 import {
+  type ComputeChoice,
   ComputeService,
   type ModelsJob,
   type ModelsPlan,
@@ -80,7 +81,11 @@ function trainingCodec({ endOfTurn, method }: Pick<TrainingPlan, "endOfTurn" | "
 }
 
 const api = {
-  start: (choice: "webgpu" | "cpu"): Promise<DeviceState> => service.start(choice),
+  start: (choice: ComputeChoice): Promise<DeviceState> => service.start(choice),
+
+  device: () => service.device(),
+
+  probeDevice: () => service.probe(),
 
   /** The library worker's own port, so that records need not pass through the page. */
   connect(port: MessagePort): void {

@@ -265,7 +265,11 @@ export async function runTraining(
     ...(plan.watched === undefined ? {} : { watch: await openWatch(plan.watched, run) }),
     checkpoints,
     ...(plan.checkpointEvery === undefined ? {} : { checkpointEvery: plan.checkpointEvery }),
-    fingerprint: plan.fingerprint,
+    // Absent in f32, as in runs of earlier versions.
+    fingerprint: {
+      ...plan.fingerprint,
+      ...(student.info.dtype === "f32" ? {} : { arithmetic: student.info.dtype }),
+    },
     onBatch: run.onBatch,
     onEvent: async (event) => {
       emit({ type: "loop", event });

@@ -81,6 +81,14 @@ export const PAGE: readonly Action[] = [
     }),
   ),
   {
+    id: "device",
+    title: "Device: what computes, its limits, memory and speed",
+    group: "Page",
+    words: "gpu webgpu adapter hardware features tflops f16 matrix",
+    inDialog: "device",
+    run: () => setShell(({ deviceOpen }) => ({ deviceOpen: !deviceOpen })),
+  },
+  {
     id: "help",
     title: "Keys and marks",
     group: "Page",
