@@ -2,6 +2,31 @@
 import { decisionShown, expect, test, visit } from "./site.ts";
 import { MODEL_TIME } from "./throttle.ts";
 
+test("a page that is loaded hears its keys, and what follows / is for the filter", async ({ page }) => {
+  await page.addInitScript(() => {
+    // What React puts off, on a machine that is busy until the page is loaded.
+    const post = MessagePort.prototype.postMessage;
+    MessagePort.prototype.postMessage = function (message: unknown, ...rest: never[]) {
+      const later = message === null && document.readyState !== "complete";
+      if (later) setTimeout(() => post.call(this, message, ...rest), 3_000);
+      else post.call(this, message, ...rest);
+    };
+    addEventListener("load", () => dispatchEvent(new KeyboardEvent("keydown", { key: "?", bubbles: true })));
+  });
+  await visit(page, "#/statistics?library=sample");
+  await expect(page.getByRole("dialog", { name: "Keys and marks" })).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(page.getByTestId("statistics-scope")).toBeVisible({ timeout: MODEL_TIME });
+  for (const _ of ["from another view", "from the library"]) {
+    const focused = await page.evaluate(() => {
+      dispatchEvent(new KeyboardEvent("keydown", { key: "/", bubbles: true }));
+      return document.activeElement?.id;
+    });
+    expect(focused).toBe("task-filter");
+    await page.keyboard.press("Escape");
+  }
+});
+
 test("from nothing to a scored decision and a what-if, by keyboard alone", async ({ page }) => {
   await visit(page);
   // Past the header with one key.

@@ -1,5 +1,6 @@
 import "./base/without-eval.ts";
 import { StrictMode } from "react";
+import { flushSync } from "react-dom";
 import { createRoot } from "react-dom/client";
 import { App } from "./shell/app.tsx";
 import { setShell } from "./shell/shell-state.ts";
@@ -24,8 +25,12 @@ import "./shell/guide.css";
 import "./shell/tour.css";
 
 setShell({ theme: rememberedTheme() });
-createRoot(document.getElementById("root")!).render(
-  <StrictMode>
-    <App />
-  </StrictMode>,
+const root = createRoot(document.getElementById("root")!);
+// At once, with its effects: React would put them off, and a page that is loaded hears its keys.
+flushSync(() =>
+  root.render(
+    <StrictMode>
+      <App />
+    </StrictMode>,
+  ),
 );

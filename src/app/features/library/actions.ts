@@ -1,5 +1,6 @@
 /** Actions on the open libraries. */
 
+import { flushSync } from "react-dom";
 import { type Action, aLibrary } from "../../compute/action.ts";
 import { closeLibrary, closeProblem, stepLibrary } from "../../compute/open/libraries.ts";
 import { openSample, stopOpening } from "../../compute/open/open.ts";
@@ -20,8 +21,9 @@ export const LIBRARIES: readonly Action[] = [
     blocked: aLibrary,
     run: () => {
       const { view } = getUi().place;
-      navigate({ view: "library" }, view === "library" ? "replace" : "push");
-      requestAnimationFrame(() => document.getElementById("task-filter")?.focus());
+      // Drawn before the next key: what is typed on is for the filter, and not for the page.
+      flushSync(() => navigate({ view: "library" }, view === "library" ? "replace" : "push"));
+      document.getElementById("task-filter")?.focus();
     },
   },
   {
