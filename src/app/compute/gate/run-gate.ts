@@ -14,6 +14,7 @@ import { shippedLink, shippedName } from "../../url/library-link.ts";
 import { HOME, type Place } from "../../url/place.ts";
 import { memory, requirePlan } from "../models/memory.ts";
 import { computeWorker, modelSource, takeShippedModels } from "../models/models.ts";
+import { tryAgain } from "../open/follow-place.ts";
 import { useOptimal } from "../open/optimal.ts";
 import { planScoring } from "../scoring/score.ts";
 import { runScoring, type ScoringRun } from "../scoring/scoring-run.ts";
@@ -43,6 +44,7 @@ export function gateSelection({
 
 /** One press: the miniature world opens, and its test begins. */
 export function askEvidenceTest(): void {
+  tryAgain();
   navigate({ ...HOME, ...shippedLink("miniature"), view: "evidence-test" }, "push");
   useGate.setState({ wanted: true });
 }

@@ -31,6 +31,11 @@ const places = new Latest();
 /** The link that was last opened by itself: one that failed is not tried again and again. */
 let tried: string | null = null;
 
+/** The user asks for a link anew: it is tried once more, also where it failed. */
+export function tryAgain(): void {
+  tried = null;
+}
+
 /** The decision that was shown last: tells which way one steps. */
 let last = 0;
 
