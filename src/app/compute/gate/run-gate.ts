@@ -111,10 +111,6 @@ export async function scoreGate(): Promise<void> {
     const order = gateOrder(known.decisions, GATE_SEED, limit ?? undefined);
     const decisions = [...(same?.decisions ?? [])];
     const leftOut = [...(same?.leftOut ?? [])];
-    // To abort reaches what a worker is at, and nothing that it is asked later.
-    const checkStop = (): void => {
-      if (getUi().scoring.status === "cancelling") throw new DOMException("stopped", "AbortError");
-    };
     const tell = async (looked: number): Promise<void> => {
       const summary = await run.wait(libraryWorker().gateSummary(decisions, GATE_SEED));
       useGate.setState({
@@ -139,7 +135,7 @@ export async function scoreGate(): Promise<void> {
     run.show("Scoring decisions", from, order.length, null, "decisions");
     for (let at = from; at < order.length; ) {
       const some = await run.wait(next);
-      checkStop();
+      run.checkStop();
       at += some.length;
       next = prepareSome(at);
       const cases: GateCase[] = [];
@@ -147,7 +143,6 @@ export async function scoreGate(): Promise<void> {
       const passBegan = performance.now();
       if (cases.length > 0) {
         await plan.cover(cases);
-        checkStop();
         decisions.push(...(await scoreCases(run, cases)));
       }
       const took = performance.now() - passBegan;
@@ -157,7 +152,7 @@ export async function scoreGate(): Promise<void> {
       run.show("Scoring decisions", at, order.length, eta, "decisions");
       if (at < order.length && performance.now() - told < SUMMARY_MS) continue;
       await tell(at);
-      checkStop();
+      run.checkStop();
       told = performance.now();
     }
     if (decisions.length === 0 && leftOut.length > 0) {

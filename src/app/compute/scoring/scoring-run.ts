@@ -45,6 +45,11 @@ export interface ScoringRun {
   hasOther(folder: FolderFiles | undefined): boolean;
   /** Waits for something else than the device. */
   wait<T>(work: Promise<T>): Promise<T>;
+  /**
+   * Throws once the run was asked to stop. That reaches what the device is at, and nothing that it is asked later: it
+   * stands before whatever is asked of the device without `open`, `score` and the like, which have it themselves.
+   */
+  checkStop(): void;
   /** Scores in order, with progress and the time that is left; `onResult` is told of each pass as it ends, and waited for. */
   score(
     passes: readonly Pass[],
@@ -81,6 +86,15 @@ export async function runScoring(
     if (!isLatest()) throw new DOMException("another run took its place", "AbortError");
     return result;
   };
+  const checkStop = (): void => {
+    if (isLatest() && getUi().scoring.status === "cancelling")
+      throw new DOMException("stopped", "AbortError");
+  };
+  /** Asks the device. */
+  const ask = <T>(work: () => Promise<T>): Promise<T> => {
+    checkStop();
+    return wait(work());
+  };
   const show: ScoringRun["show"] = (label, done, total, eta, unit = "tokens") => {
     if (!isLatest() || getUi().scoring.status === "cancelling") return;
     setUi({ scoring: { status: "running", job, key, label, done, total, unit, eta } });
@@ -88,7 +102,7 @@ export async function runScoring(
   let api: ComputeClient["api"] | null = null;
   const open = async (role: Role): Promise<void> => {
     show(`Opening the ${role}`, 0, 0, null);
-    ({ api } = await wait(ensureModel(role)));
+    ({ api } = await ask(() => ensureModel(role)));
   };
   let other: { folder: FolderFiles; engine: EngineInfo } | null = null;
   const openOther: ScoringRun["openOther"] = async (folder) => {
@@ -96,8 +110,9 @@ export async function runScoring(
     show(`Opening ${folder.name}`, 0, 0, null);
     await wait(ensureTokenizers());
     ({ api } = await wait(computeWorker()));
-    const engine = await wait(
-      api.loadOther(
+    const client = api;
+    const engine = await ask(() =>
+      client.loadOther(
         folder,
         memory().weights,
         Comlink.proxy(({ done, total }) => show(`Opening ${folder.name}`, done, total, null)),
@@ -107,7 +122,8 @@ export async function runScoring(
     return engine;
   };
   const score: ScoringRun["score"] = async (passes, onResult) => {
-    if (api === null) throw new Error("no model was opened");
+    const client = api;
+    if (client === null) throw new Error("no model was opened");
     const lengths = passes.map(({ promptIds, responseIds }) => promptIds.length + responseIds.length);
     const total = lengths.reduce((sum, n) => sum + n, 0);
     const began = performance.now();
@@ -117,8 +133,8 @@ export async function runScoring(
       const tell = (done: number): void =>
         show(label, before + done, total, remaining(lengths, i, (performance.now() - began) / 1000));
       tell(0);
-      const [result] = await wait(
-        api.score(
+      const [result] = await ask(() =>
+        client.score(
           model,
           [{ id: key, promptIds, responseIds }],
           wanted,
@@ -131,10 +147,11 @@ export async function runScoring(
   };
   const callWith =
     (tell: (done: number) => void): CallTogether =>
-    (model, sequences, wanted) => {
-      if (api === null) throw new Error("no model was opened");
-      return wait(
-        api.score(
+    async (model, sequences, wanted) => {
+      const client = api;
+      if (client === null) throw new Error("no model was opened");
+      return ask(() =>
+        client.score(
           model,
           sequences.map(({ promptIds, responseIds }, n) => ({ id: `${key} ${n}`, promptIds, responseIds })),
           wanted,
@@ -158,7 +175,10 @@ export async function runScoring(
   try {
     show("Getting ready", 0, 0, null);
     const hasOther: ScoringRun["hasOther"] = (folder) => other !== null && other.folder === folder;
-    await work({ key, open, openOther, hasOther, wait, score, show, together: callWith(() => {}), runJobs });
+    await work({
+      ...{ key, open, openOther, hasOther, wait, checkStop, score, show },
+      ...{ together: callWith(() => {}), runJobs },
+    });
     if (isLatest()) setUi({ scoring: { status: "idle" } });
   } catch (error) {
     if (!isLatest()) return;

@@ -68,7 +68,7 @@ export async function scoreChanges(scope: ChangeScope): Promise<void> {
   const { endOfTurn } = place;
   const ref = { library: task.library, environment: task.environment, task: task.task };
   await runScoring("changes", CHANGES_KEY, async (run) => {
-    const { wait, open, show, runJobs } = run;
+    const { wait, checkStop, open, show, runJobs } = run;
     const decisions = decisionsOf(task, episode);
     if (decisions.length === 0) throw new InputError("there are no decisions to score");
     await open("teacher");
@@ -76,6 +76,7 @@ export async function scoreChanges(scope: ChangeScope): Promise<void> {
     const planned: Planned[] = [];
     for (const [i, each] of decisions.entries()) {
       show("Counting tokens", i, decisions.length, null, "decisions");
+      checkStop();
       const counts = await wait(
         libraryWorker()
           .contextLengths(ref, each.episode, each.decision, selection, { endOfTurn })

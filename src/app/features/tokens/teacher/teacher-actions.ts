@@ -16,7 +16,7 @@ export async function askTeacher(): Promise<void> {
   const { decision } = getUi();
   const scores = decision === null ? undefined : getUi().scores[scoreKey(decision)];
   if (decision === null || scores === undefined) return;
-  await runScoring("actions", scoreKey(decision), async ({ key, open, wait, show }) => {
+  await runScoring("actions", scoreKey(decision), async ({ key, open, wait, checkStop, show }) => {
     await open("teacher");
     checkSameTeacher(scores);
     const { api } = await wait(computeWorker());
@@ -36,6 +36,7 @@ export async function askTeacher(): Promise<void> {
       const evidence = context === "graph" ? "with evidence" : "without evidence";
       show(`The teacher writes, ${evidence}`, i, asked.length, eta, "responses");
       const { promptIds } = scores.sides.find((side) => side.key === context)!;
+      checkStop();
       const written = await wait(
         api.respond("teacher", {
           task: {
