@@ -3,7 +3,6 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { delimiter, join, resolve } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { buildCli, type CliProcess, runCli, startCli } from "../../../test/support/cli.ts";
-import { freePort } from "../../../test/support/real-sshd.ts";
 import { Harness } from "../../worker/testing/harness.ts";
 
 const BIN = resolve(import.meta.dirname, "../../../test/support/launch-bin");
@@ -15,7 +14,8 @@ beforeAll(async () => {
 afterAll(() => rmSync(join(script, ".."), { recursive: true, force: true }));
 
 let harness: Harness;
-let port: string;
+/** Where the page is, once it is opened. */
+let address = "";
 const at = (...path: string[]) => join(harness.folder, ...path);
 beforeEach(async () => {
   harness = new Harness();
@@ -26,7 +26,6 @@ beforeEach(async () => {
   // Of the machine at the other end, too.
   vi.stubEnv("XDG_DATA_HOME", harness.folder);
   await runCli("target", "add", "box", "--host", "box", "--scratch", at("scratch"));
-  port = String(await freePort());
 });
 afterEach(async () => {
   vi.unstubAllEnvs();
@@ -38,9 +37,10 @@ const fault = (text: string) => writeFileSync(at("ssh", "fault"), `${text}\n`);
 const calls = () => readFileSync(at("ssh", "calls"), "utf8").length / 2;
 
 async function connected(work: (line: CliProcess) => Promise<void>): Promise<CliProcess> {
-  const line = startCli(script, ["connect", "box", "--port", port, "--every", "0.05"]);
+  const line = startCli(script, ["connect", "box", "--port", "0", "--every", "0.05"]);
   try {
-    await expect.poll(() => line.output.out + line.output.err).toContain(`http://127.0.0.1:${port}/`);
+    await expect.poll(() => line.output.out).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d*\/\n$/);
+    address = line.output.out.trim();
     await work(line);
   } finally {
     line.child.kill("SIGINT");
@@ -50,12 +50,12 @@ async function connected(work: (line: CliProcess) => Promise<void>): Promise<Cli
 }
 
 const page = (path = "/", headers = {}) =>
-  fetch(`http://127.0.0.1:${port}${path}`, { headers: { Connection: "close", ...headers } });
+  fetch(new URL(path, address), { headers: { Connection: "close", ...headers } });
 
 it("opens the page with the worker's token, which no list of processes shows, until Ctrl-C", async () => {
   await start();
   const line = await connected(async ({ output }) => {
-    expect(output.out).toBe(`http://127.0.0.1:${port}/\n`);
+    expect(output.out).toBe(`${address}\n`);
     const index = await page();
     expect(index.status).toBe(200);
     expect(await index.text()).toContain(`<meta name="gcopd-token" content="${harness.token}" />`);
@@ -100,7 +100,7 @@ it("says since when it was not reached and why, and connects again", async () =>
 
 it("refuses in one line what it cannot open", async () => {
   const refused = async (...options: string[]) => {
-    const { code, err } = await runCli("connect", "box", "--port", port, ...options);
+    const { code, err } = await runCli("connect", "box", "--port", "0", ...options);
     expect(code).toBe(1);
     return err;
   };
@@ -119,10 +119,12 @@ it("refuses in one line what it cannot open", async () => {
   );
   writeFileSync(at("other"), "short\n");
   expect(await refused("--token-file", at("other"))).toMatch(/^gcopd: box, token: expected at least 16/);
-  const there = new URL(`http://127.0.0.1:${port}`);
   const second = new Harness();
-  await second.start({ port: Number(there.port) });
-  expect(await refused()).toBe(`gcopd: --port: port ${port} of this machine is in use: choose another\n`);
+  await second.start();
+  const { port } = new URL(second.url);
+  expect(await refused("--port", port)).toBe(
+    `gcopd: --port: port ${port} of this machine is in use: choose another\n`,
+  );
   await second.remove();
   await harness.stop();
   expect(existsSync(at("gcopd", "worker.sock"))).toBe(false);

@@ -23,7 +23,12 @@ export function register(program: Command): void {
     .description(
       "Opens the page of a `gcopd worker --socket` on a target, through ssh, until it is interrupted. Prints the page's address.",
     )
-    .option("--port <number>", "port of this machine for the page", toPort, DEFAULT_PORT)
+    .option(
+      "--port <number>",
+      "port of this machine for the page; 0 takes any free one",
+      toPort,
+      DEFAULT_PORT,
+    )
     .option("--socket <path>", "the worker's socket there (default: worker.sock in the data folder there)")
     .option("--token-file <file>", "the worker's token file there (default: token in the data folder there)")
     .option(
@@ -52,10 +57,10 @@ async function connect(name: string, { every, ...options }: Options): Promise<vo
       place: { ...place, host },
       againMs: every * 1000,
       until: interrupt.first,
-      opened() {
+      opened(port) {
         if (isNew) {
           progress(`gcopd: connected to the worker on ${name}. Press Ctrl-C to end.`);
-          printLine(`http://127.0.0.1:${options.port}/`);
+          printLine(`http://127.0.0.1:${port}/`);
         } else progress(`gcopd: ${name}: reached again`);
         isNew = false;
       },

@@ -14,7 +14,7 @@ import { type SshPlace, sshShell, tunnel } from "./ssh.ts";
 
 export interface Connection {
   place: SshPlace;
-  /** Port of this machine, for the page. */
+  /** Port of this machine, for the page; 0 for any free one. */
   port: number;
   /** Path of the socket there; in that user's data folder if left out. */
   socket?: string | undefined;
@@ -24,8 +24,8 @@ export interface Connection {
   againMs: number;
   /** Ends the connection. */
   until: AbortSignal;
-  /** The page is there now. */
-  opened(): void;
+  /** The page is there now, at this port. */
+  opened(port: number): void;
   /** It was not reached since then, why, in one line. Told again when the reason changes. */
   broken(since: Date, why: string): void;
 }
@@ -50,7 +50,7 @@ export async function keepConnection(connection: Connection): Promise<void> {
         try {
           await connectOnce(connection, local, (found) => {
             token = found;
-            opened();
+            opened(page.port);
             first = false;
             since = null;
             said = "";

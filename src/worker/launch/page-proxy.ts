@@ -3,6 +3,7 @@
  * added here, where the kernel says who opened the connection, so that no address holds it.
  */
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { InputError } from "../../core/errors.ts";
 import { isSystemError } from "../../node/file-error.ts";
@@ -10,11 +11,13 @@ import { withToken } from "../http/page.ts";
 import { isForeignUser } from "../http/peer.ts";
 
 export interface PageProxy {
+  port: number;
   /** Ends with its connections. */
   close(): void;
 }
 
 /**
+ * @param port 0 for any free one
  * @param socket of the worker; while nobody listens there, connections end without an answer, as without this
  * @param token asked for with each page; null while it is not known
  * @throws InputError for a port that is in use
@@ -38,6 +41,7 @@ export async function servePage(
     server.listen(port, "127.0.0.1", resolve);
   });
   return {
+    port: (server.address() as AddressInfo).port,
     close() {
       server.close();
       server.closeAllConnections();
