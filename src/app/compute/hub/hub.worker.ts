@@ -57,8 +57,14 @@ function opened(): Promise<OriginCache> {
 
 /** The last address that the policy of the page stopped a request to, as the browser tells it: before any redirect. */
 let blocked: string | null = null;
+let heard: () => void = () => undefined;
+/** Milliseconds after a request that failed within which the policy has its word. */
+const POLICY_MS = 2_000;
 addEventListener("securitypolicyviolation", (event) => {
-  if (event instanceof SecurityPolicyViolationEvent) blocked = event.blockedURI;
+  if (event instanceof SecurityPolicyViolationEvent) {
+    blocked = event.blockedURI;
+    heard();
+  }
 });
 
 /** Without cookies, referrer and the browser's own cache, which would keep the weights a second time. */
@@ -73,8 +79,12 @@ const ask: typeof fetch = async (input, init) => {
     });
   } catch (error) {
     init?.signal?.throwIfAborted();
-    // The word of the policy may come after that of the request.
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    // The word of the policy may come after that of the request, on a busy machine long after.
+    if (blocked === null)
+      await new Promise<void>((resolve) => {
+        heard = resolve;
+        setTimeout(resolve, POLICY_MS);
+      });
     if (blocked !== null)
       throw new InputError(
         `the hub sends this file on to a host that this page may not ask: start it with one more \`--connect ORIGIN\`, where ORIGIN is that of the line "location" that \`curl -sI ${String(input)}\` prints`,
