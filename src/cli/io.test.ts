@@ -109,7 +109,7 @@ describe("writing", () => {
       await writeOut(process.argv[2], (async function* () {
         yield "half";
         console.log("ready");
-        await new Promise((resolve) => setTimeout(resolve, 30000));
+        await new Promise(() => setInterval(() => undefined, 1000));
       })());`,
     );
     const child = execFile(process.execPath, [join(bundle, "write.mjs"), join(folder, "out")]);

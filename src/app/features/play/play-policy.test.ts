@@ -21,6 +21,9 @@ vi.mock("../../compute/games/play.ts", async (original) => ({
   presentEpisode: vi.fn(),
 }));
 
+/** Ends what hangs. */
+const WAIT = { timeout: 60_000 };
+
 beforeEach(async () => {
   vi.useFakeTimers();
   asked.respond.mockReset();
@@ -42,13 +45,13 @@ it("a stop ends its own run: one that begins and is stopped within its grace has
     () => new Promise((_, reject) => ends.push(() => reject(new DOMException("stopped", "AbortError")))),
   );
   const first = playPolicy("student", true);
-  await vi.waitFor(() => expect(ends).toHaveLength(1));
+  await vi.waitFor(() => expect(ends).toHaveLength(1), WAIT);
   void stopPolicy();
   ends[0]!();
   await first;
   await vi.advanceTimersByTimeAsync(500);
   const second = playPolicy("student", true);
-  await vi.waitFor(() => expect(ends).toHaveLength(2));
+  await vi.waitFor(() => expect(ends).toHaveLength(2), WAIT);
   void stopPolicy();
   await vi.advanceTimersByTimeAsync(1200);
   expect(endComputeWorker).not.toHaveBeenCalled();
