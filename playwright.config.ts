@@ -16,6 +16,8 @@ const QUIET = [
 const chromium = (args: string[]) => ({
   ...devices["Desktop Chrome"],
   viewport: { width: 1280, height: 800 },
+  // Nothing is looked at while it changes from one colour to another.
+  reducedMotion: "reduce" as const,
   launchOptions: { executablePath, args: [...QUIET, ...args] },
 });
 

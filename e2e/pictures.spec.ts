@@ -37,8 +37,6 @@ const test = base.extend<{ dressed: undefined }>({
   ],
 });
 
-test.use({ reducedMotion: "reduce" } as Parameters<typeof test.use>[0]);
-
 test.use({ colorScheme: "light", viewport: { width: 1280, height: 800 } });
 
 /** Compares the window with docs/images, in both themes. */
