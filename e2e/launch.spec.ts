@@ -10,16 +10,6 @@ import { MODEL_TIME } from "./throttle.ts";
 const detail = (page: Page) => page.getByTestId("run-detail");
 const targets = (page: Page) => page.getByTestId("targets");
 
-/** A worker with targets of its own. */
-async function worker(folder: string) {
-  const before = process.env.XDG_CONFIG_HOME;
-  process.env.XDG_CONFIG_HOME = join(folder, "config");
-  const starting = startWorker(join(folder, "data"));
-  if (before === undefined) delete process.env.XDG_CONFIG_HOME;
-  else process.env.XDG_CONFIG_HOME = before;
-  return starting;
-}
-
 /** Adds a target with the keyboard alone. */
 async function add(page: Page, name: string, fields: Readonly<Record<string, string>>): Promise<void> {
   await pressEnabled(targets(page).getByRole("button", { name: "Add a target…" }));
@@ -37,7 +27,7 @@ test("a run is set up, read as a script, launched, followed, fetched, and its st
   const folder = await mkdtemp(join(tmpdir(), "gcopd-e2e-"));
   const scratch = join(folder, "scratch");
   await mkdir(scratch);
-  const { url, stop } = await worker(folder);
+  const { url, stop } = await startWorker(join(folder, "data"));
   try {
     await page.goto(url);
     await dropFiles(page, OWN_FILES);
@@ -127,7 +117,7 @@ test("a check says what a target lacks and what to do; a launch that fails keeps
   page,
 }) => {
   const folder = await mkdtemp(join(tmpdir(), "gcopd-e2e-"));
-  const { url, stop } = await worker(folder);
+  const { url, stop } = await startWorker(join(folder, "data"));
   try {
     await page.goto(`${url}#/runs`);
     await add(page, "bare", {

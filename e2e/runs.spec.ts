@@ -1,7 +1,16 @@
 import { readFile } from "node:fs/promises";
 import { holdAt } from "./compute-worker.ts";
 import { dropFiles, OWN_FILES, TASK } from "./own-files.ts";
-import { decisionShown, expect, limitEpisodes, openTrainingForm, type Page, test, visit } from "./site.ts";
+import { expectSeen, noteTexts } from "./seen.ts";
+import {
+  decisionShown,
+  expect,
+  limitEpisodes,
+  openTrainingForm,
+  type Page,
+  testWithWorker as test,
+  visit,
+} from "./site.ts";
 import { MODEL_TIME } from "./throttle.ts";
 
 async function openForm(page: Page): Promise<void> {
@@ -16,12 +25,6 @@ async function openForm(page: Page): Promise<void> {
 const ENDLESS = 900;
 
 const detail = (page: Page) => page.getByTestId("run-detail");
-
-/** Starts the form's run on the worker, also where it has a run of this config from an earlier test. */
-async function startThere(page: Page): Promise<void> {
-  page.once("dialog", (dialog) => dialog.accept());
-  await page.getByRole("button", { name: "Start on the worker" }).click();
-}
 
 test("the same job here and on the worker: watched, compared, exported, and there after a reload", async ({
   page,
@@ -57,7 +60,7 @@ test("the same job here and on the worker: watched, compared, exported, and ther
   await expect(page.getByTestId("worker-cost")).toContainText("2 steps; memory about", {
     timeout: MODEL_TIME,
   });
-  await startThere(page);
+  await page.getByRole("button", { name: "Start on the worker" }).click();
   // Not the page's run any more, which is done: only one of the worker has a command.
   await expect(detail(page).getByText("Command", { exact: true })).toBeVisible();
   await expect(detail(page)).toContainText("✓ done · step 2 of 2", { timeout: MODEL_TIME });
@@ -132,7 +135,7 @@ test("a run on the worker is stopped after its step, goes on, and is cancelled",
   await page.getByRole("radio", { name: /the worker/ }).check();
   await page.getByRole("combobox", { name: "Device", exact: true }).selectOption("cpu");
   await page.getByLabel("Vanilla passes").fill(String(ENDLESS));
-  await startThere(page);
+  await page.getByRole("button", { name: "Start on the worker" }).click();
   await expect(detail(page)).toContainText(new RegExp(`▶ running · step [1-9]\\d* of ${ENDLESS + 1}`), {
     timeout: MODEL_TIME,
   });
@@ -205,28 +208,29 @@ test("a press of Start answers at once and counts once; the same config again is
   await page.getByLabel("Vanilla passes").fill("1");
   await page.getByLabel("Graph-conditioned passes").fill("0");
   await page.keyboard.press("Tab");
-  // No run of an earlier test has it.
-  await page.getByText("All settings").click();
-  await page.getByLabel("Seed", { exact: true }).fill(String(Date.now() % 1e9));
   // The worker takes as long as the test wants it to.
-  let submitted = 0;
-  let letGo: () => void = () => undefined;
+  const submitted: (() => void)[] = [];
   await page.route("**/api/jobs", async (route) => {
-    if (route.request().method() !== "POST") return route.continue();
-    submitted += 1;
-    await new Promise<void>((resolve) => {
-      letGo = resolve;
-    });
+    if (route.request().method() === "POST")
+      await new Promise<void>((letGo) => {
+        submitted.push(letGo);
+      });
     await route.continue();
   });
+  /** Lets that one go on, once it has come. */
+  const letGo = async (n: number): Promise<void> => {
+    await expect.poll(() => submitted.length).toBe(n);
+    submitted[n - 1]!();
+  };
   await page.getByRole("button", { name: "Start on the worker" }).click();
   await expect(page.getByRole("button", { name: /^Starting…/ })).toBeDisabled();
   await expect(page.getByTestId("sending")).toContainText("Submitting");
+  await noteTexts(page, "hint");
   await page.keyboard.press("u");
-  await expect(page.getByTestId("hint")).toContainText("a run is being sent");
-  letGo();
+  await expectSeen(page, "hint", /a run is being sent/);
+  await letGo(1);
   await expect(detail(page)).toContainText("✓ done · step 1 of 1", { timeout: MODEL_TIME });
-  expect(submitted).toBe(1);
+  expect(submitted).toHaveLength(1);
 
   await openTrainingForm(page);
   const asked = page.waitForEvent("dialog");
@@ -238,16 +242,16 @@ test("a press of Start answers at once and counts once; the same config again is
   await dialog.dismiss();
   await press;
   await expect(page.getByTestId("sending")).toHaveCount(0);
-  expect(submitted).toBe(1);
+  expect(submitted).toHaveLength(1);
 
   // Another config is not asked about.
   await page.getByLabel("Vanilla passes").fill("2");
   await page.keyboard.press("Tab");
   await page.getByRole("button", { name: "Start on the worker" }).click();
   await expect(page.getByTestId("sending")).toContainText("Submitting");
-  letGo();
+  await letGo(2);
   await expect(detail(page)).toContainText("✓ done · step 2 of 2", { timeout: MODEL_TIME });
-  expect(submitted).toBe(2);
+  expect(submitted).toHaveLength(2);
 });
 
 /** Replaces the weights of the newest checkpoint that the browser keeps by as many other bytes. */
@@ -298,10 +302,12 @@ test("the header of every view shows what is running, and can end it", async ({ 
   await page.getByLabel("Vanilla passes").fill("900");
   await page.keyboard.press("Tab");
   await page.getByRole("button", { name: "Update" }).click();
+  // The form makes room when the run begins, a little after the press.
+  await expect(detail(page)).toBeVisible({ timeout: MODEL_TIME });
   await openTrainingForm(page);
   await page.getByRole("radio", { name: /the worker/ }).check();
   await page.getByRole("combobox", { name: "Device", exact: true }).selectOption("cpu");
-  await startThere(page);
+  await page.getByRole("button", { name: "Start on the worker" }).click();
   await page.keyboard.press("1");
   const atWork = page.getByTestId("at-work");
   await expect(atWork.locator("summary")).toContainText("2 running");

@@ -4,13 +4,14 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { WorkerFixture } from "@playwright/test";
 import { test as base, expect, type Locator, type Page } from "./base.ts";
+import { MODEL_TIME } from "./throttle.ts";
 
 interface Site {
   /** Ends with a slash. */
@@ -34,6 +35,8 @@ export async function startWorker(
     ["bin/gcopd.js", "worker", "--port", "0", "--data", data, ...options],
     {
       stdio: ["ignore", "pipe", "inherit"],
+      // Not the targets of whoever runs the tests.
+      env: { ...process.env, XDG_CONFIG_HOME: `${data}-config` },
     },
   );
   const lines = createInterface({ input: worker.stdout! });
@@ -49,19 +52,25 @@ export async function startWorker(
   return { url: line.endsWith("/") ? line : `${line}/`, process: worker, stop };
 }
 
-/** The site of a test file, started once per Playwright worker in a new folder. */
+/** Uses a site in a new folder, which is gone with it. */
+async function withSite(
+  start: (folder: string) => Promise<StartedSite>,
+  use: (url: string) => Promise<void>,
+): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "gcopd-e2e-"));
+  const { url, stop } = await start(folder);
+  await use(url);
+  await stop();
+  await rm(folder, { recursive: true, force: true });
+}
+
+/** The site of a test file, started once per Playwright worker. */
 export function siteFixture(
   start: (folder: string) => Promise<StartedSite>,
 ): [WorkerFixture<Site, object>, { scope: "worker" }] {
   return [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture needs from here
-    async ({}, use) => {
-      const folder = await mkdtemp(join(tmpdir(), "gcopd-e2e-"));
-      const { url, stop } = await start(folder);
-      await use({ url });
-      await stop();
-      await rm(folder, { recursive: true, force: true });
-    },
+    async ({}, use) => withSite(start, (url) => use({ url })),
     { scope: "worker" },
   ];
 }
@@ -71,12 +80,26 @@ interface Options {
   expectedErrors: string[];
 }
 
+/** A worker for many tests. What one of them leaves there, another would find. */
+async function startShared(folder: string): Promise<StartedSite> {
+  const { url, stop } = await startWorker(folder);
+  const jobs = join(folder, "jobs");
+  return {
+    url,
+    async stop() {
+      await stop();
+      const left = existsSync(jobs) ? readdirSync(jobs) : [];
+      expect(left, "jobs on the worker that tests share: a test with some is a testWithWorker").toEqual([]);
+    },
+  };
+}
+
 export const test = base.extend<Options & { watched: undefined }, { site: Site }>({
-  site: siteFixture((folder) => startWorker(folder)),
+  site: siteFixture(startShared),
   baseURL: async ({ site }, use) => use(site.url),
   expectedErrors: [[], { option: true }],
   watched: [
-    async ({ page, site, expectedErrors }, use) => {
+    async ({ page, baseURL, expectedErrors }, use) => {
       const problems: string[] = [];
       const note = (text: string): void => {
         if (!expectedErrors.some((part) => text.includes(part))) problems.push(text);
@@ -87,7 +110,7 @@ export const test = base.extend<Options & { watched: undefined }, { site: Site }
       });
       page.on("request", (request) => {
         const url = request.url();
-        if (!url.startsWith(site.url) && !/^(data|blob):/.test(url)) note(`request to ${url}`);
+        if (!url.startsWith(baseURL!) && !/^(data|blob):/.test(url)) note(`request to ${url}`);
       });
       // Firefox says it in the console; Chromium tells only who listens.
       await page.addInitScript(() =>
@@ -102,9 +125,14 @@ export const test = base.extend<Options & { watched: undefined }, { site: Site }
   ],
 });
 
+/** For tests that have the worker do something: each has a worker of its own, and finds no runs of another's there. */
+export const testWithWorker = test.extend({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture needs from here
+  baseURL: async ({}, use) => withSite((folder) => startWorker(folder), use),
+});
+
 export { expect, type Page };
 
-/** Opens the page at a hash, in the library by default. */
 /**
  * Presses a key on a control once it is enabled. Playwright's own `press` does not wait for that, unlike its `click`, and
  * a key on a disabled button is lost.
@@ -114,6 +142,7 @@ export async function pressEnabled(control: Locator, key = "Enter"): Promise<voi
   await control.press(key);
 }
 
+/** Opens the page at a hash, in the library by default. */
 export async function visit(page: Page, hash = ""): Promise<void> {
   // A new hash on the same page is not a navigation: start from nothing.
   await page.goto("about:blank");
@@ -124,6 +153,11 @@ export async function openSample(page: Page): Promise<void> {
   await visit(page);
   await page.getByRole("button", { name: "Open the sample" }).click();
   await expect(page.getByRole("row", { name: /melt\|12\|easy/ })).toBeVisible();
+}
+
+/** Waits until nothing is at work: before, a key that would set a model to work only says why it does not. */
+export async function atRest(page: Page): Promise<void> {
+  await expect(page.getByTestId("at-work")).toHaveCount(0, { timeout: MODEL_TIME });
 }
 
 /** Opens the training form where it has made room for a run. */

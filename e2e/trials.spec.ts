@@ -3,22 +3,8 @@
  * result, not tested.
  */
 import type { Locator } from "./base.ts";
-import {
-  decisionShown,
-  expect,
-  type Page,
-  sampleHash,
-  siteFixture,
-  test as siteTest,
-  startWorker,
-  visit,
-} from "./site.ts";
+import { decisionShown, expect, type Page, sampleHash, test, visit } from "./site.ts";
 import { MODEL_TIME } from "./throttle.ts";
-
-/** A new user's worker has no runs. */
-const test = siteTest.extend<object, { site: { url: string } }>({
-  site: siteFixture((folder) => startWorker(folder)),
-});
 
 /** Presses keys and counts them; `note` says how many it took, and how long. */
 class Trial {

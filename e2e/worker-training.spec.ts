@@ -6,6 +6,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { OUTPUT_FILE } from "../src/worker/job/launcher.ts";
 import { test as plain } from "./base.ts";
 import { LocalHub } from "./hub.ts";
 import { dropFiles, EPISODES, jsonLines, OWN_FILES, SOURCES, TASK } from "./own-files.ts";
@@ -16,7 +17,7 @@ import {
   type Page,
   sampleHash,
   startWorker,
-  test,
+  testWithWorker as test,
   visit,
 } from "./site.ts";
 import { MODEL_TIME } from "./throttle.ts";
@@ -231,6 +232,17 @@ test("a run on policy on the worker plays made games and measures its student th
   await expect(page.getByTestId("run-evaluations").getByRole("row")).not.toHaveCount(0);
 });
 
+/** How many steps a run has told its worker of: its file of figures has each a moment before. */
+const told = (attempt: string): number =>
+  readFileSync(join(attempt, OUTPUT_FILE), "utf8").match(/"type":"updated".*\n/g)?.length ?? 0;
+
+/** Stops a process, and waits until it stands still: it hears a signal when it is its turn. */
+async function standStill(pid: number): Promise<void> {
+  process.kill(pid, "SIGSTOP");
+  if (process.platform === "linux")
+    await expect.poll(() => readFileSync(`/proc/${pid}/stat`, "utf8")).toMatch(/\) T [^)]*$/);
+}
+
 /** The process of a job's first attempt. */
 async function pidOf(jobs: string, id: string): Promise<number> {
   return Number(await readFile(join(jobs, id, "attempt-1", "pid"), "utf8"));
@@ -266,8 +278,8 @@ plain(
       // Nobody follows the run, and it goes on.
       const then = steps(metrics).length;
       await expect.poll(() => steps(metrics).length, { timeout: MODEL_TIME }).toBeGreaterThan(then + 2);
-      process.kill(run, "SIGSTOP");
-      const done = steps(metrics).length;
+      await standStill(run);
+      const done = told(join(jobs, id, "attempt-1"));
       worker = await startWorker(data, "--port", port);
       // All that happened meanwhile, and no more: the run stands still.
       await expect(detail(page)).toContainText(`▶ running · step ${done} of 901`);
@@ -281,8 +293,8 @@ plain(
       await detail(page).getByRole("button", { name: "Stop after this step" }).click();
       await expect(detail(page)).toContainText("▢ cancelled", { timeout: MODEL_TIME });
 
-      const told = steps(metrics);
-      await expect(detail(page)).toContainText(`cancelled · step ${told.length} of 901`);
+      const all = steps(metrics);
+      await expect(detail(page)).toContainText(`cancelled · step ${all.length} of 901`);
       const download = page.waitForEvent("download");
       await page.getByRole("button", { name: "CSV" }).click();
       const [head, ...lines] = (await readFile(await (await download).path(), "utf8")).trim().split("\n");
@@ -290,8 +302,8 @@ plain(
       // The name of the run holds a comma: it stands in quotes.
       const rows = lines.map((line) => line.replace(/"[^"]*"/, "").split(","));
       const column = (name: string) => rows.map((row) => Number(row[columns.indexOf(name)]));
-      expect(column("step")).toEqual(told.map((_, n) => n + 1));
-      expect(column("loss")).toEqual(told.map(({ loss }) => loss));
+      expect(column("step")).toEqual(all.map((_, n) => n + 1));
+      expect(column("loss")).toEqual(all.map(({ loss }) => loss));
     } finally {
       worker.process.kill("SIGKILL");
       // Its process outlives the worker.
