@@ -20,8 +20,8 @@ test("v on a cell, v on another: observations, actions and states side by side",
   await expect(dialog.locator("del").first()).toBeVisible();
   await expect(dialog.locator("ins").first()).toBeVisible();
   await page.screenshot({ path: "test-results/screenshots/compare.png" });
+  await expect(page).toHaveURL(/beside=source%3Ateacher%3A0%401/);
   const url = page.url();
-  expect(url).toContain("beside=source%3Ateacher%3A0%401");
   await page.keyboard.press("Escape");
   await expect(dialog).toBeHidden();
   await expect(page).not.toHaveURL(/beside/);

@@ -28,6 +28,7 @@ test("the sample is scored as the command line scores it, and the console stays 
     executablePath: findFirefox(),
     headless: true,
     protocolTimeout: MODEL_TIME,
+    timeout: MODEL_TIME,
   });
   try {
     const page = await browser.newPage();

@@ -99,6 +99,7 @@ test("up to six executions are highlighted, from the keyboard, and are in the li
     .locator(".highlights path:not(.halo)")
     .evaluateAll((paths) => paths.map((path) => path.getAttribute("stroke-dasharray")));
   expect(new Set(dashes).size).toBe(6);
+  await expect(page).toHaveURL(/highlight=.*teacher%3A[4-9]/);
   const url = page.url();
   await page.goto("about:blank");
   await page.goto(url);
@@ -165,7 +166,10 @@ test.describe("at full size", () => {
       await page.getByRole("button", { name: "large|1|easy" }).click();
       await decisionShown(page, 0);
       await page.getByRole("button", { name: "all states" }).click();
-      const note = (await page.locator(".graph-panel .note").first().textContent())!;
+      // They are drawn a little after the press, and what says so with them.
+      const said = page.locator(".graph-panel .note").first();
+      await expect(said).toHaveText(/^[\d,]+ states,/);
+      const note = (await said.textContent())!;
       const states = Number(/([\d,]+) states/.exec(note)?.[1]?.replace(",", ""));
       expect(note).toMatch(/[\d,]+ self-loops, [\d,]+ back edges, [\d,]+ on cycles/);
       expect(states).toBeGreaterThan(canvas ? 1500 : 450);

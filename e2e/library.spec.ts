@@ -22,7 +22,6 @@ test("opens the sample, sorts and filters its tasks", async ({ page }) => {
   await expect(names).toHaveText(["inclined-plane-friction-named-surfaces|653|easy"]);
   await expect(page).toHaveURL(/show=no-success/);
   await page.reload();
-  await page.getByRole("button", { name: "Open the sample" }).waitFor();
   await expect(names).toHaveCount(1);
   await page.getByRole("combobox", { name: "Show" }).selectOption("with scored decisions");
   await page.getByRole("button", { name: "Show all tasks" }).click();

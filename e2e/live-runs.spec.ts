@@ -353,23 +353,31 @@ test("a run of another tab can be gone on with once that tab is gone", async ({ 
   await goOnToItsEnd(other);
 });
 
-/** Sets a kept run back to where it was before its end was written down. */
-const forgetTheEnd = (page: Page) =>
+/**
+ * Sets a kept run back to where it was before its end was written down.
+ *
+ * @returns its state until now: the figures are shown before the end is written
+ */
+const forgetTheEnd = (page: Page): Promise<string> =>
   page.evaluate(async () => {
     const opening = indexedDB.open("gcopd-live-runs");
     await new Promise((resolve) => {
       opening.onsuccess = resolve;
     });
-    const runs = opening.result.transaction("runs", "readwrite").objectStore("runs");
+    const transaction = opening.result.transaction("runs", "readwrite");
+    const written = new Promise((resolve) => {
+      transaction.oncomplete = resolve;
+    });
+    const runs = transaction.objectStore("runs");
     const all = runs.getAll();
     await new Promise((resolve) => {
       all.onsuccess = resolve;
     });
-    const put = runs.put({ ...all.result[0], state: "running" });
-    await new Promise((resolve) => {
-      put.onsuccess = resolve;
-    });
+    const [run] = all.result;
+    if (run.state === "done") runs.put({ ...run, state: "running" });
+    await written;
     opening.result.close();
+    return run.state;
   });
 
 test("an evaluation whose page is closed just before its end goes on to its figures", async ({ page }) => {
@@ -377,7 +385,7 @@ test("an evaluation whose page is closed just before its end goes on to its figu
   await page.getByLabel("Seeds").fill("0");
   await page.getByRole("button", { name: "Evaluate" }).click();
   await expect(page.getByTestId("evaluation")).toContainText("1 task × 1 seed", { timeout: MODEL_TIME });
-  await forgetTheEnd(page);
+  await expect.poll(() => forgetTheEnd(page)).toBe("done");
   await openPanel(page, 1);
   await expect(run(page, "Evaluation")).toContainText("Kept: 1 of 1 episode.");
   await run(page, "Evaluation").getByRole("button", { name: "Go on" }).click();

@@ -7,7 +7,7 @@ import { scoreOutputSchema } from "../src/core/record/schema.ts";
 import { OWN_FILES } from "./own-files.ts";
 import { modelFolder, withOtherLetters, withThoughtToken } from "./own-model.ts";
 import { checkBothThemes, openOwnTokens, scoreOwn } from "./own-tokens.ts";
-import { expect, type Page, sampleHash, test, visit } from "./site.ts";
+import { atRest, expect, type Page, sampleHash, test, visit } from "./site.ts";
 import { MODEL_TIME } from "./throttle.ts";
 
 test("a teacher with its own tokenizer is scored beside any student, as on the command line", async ({
@@ -36,6 +36,7 @@ test("a teacher with its own tokenizer is scored beside any student, as on the c
   await page.getByTestId("pick-student-folder").setInputFiles(folder);
   await expect(page.getByTestId("model-student")).toContainText("qwen3-a, your own");
   await expect(problem).toHaveCount(0);
+  await atRest(page);
   await page.keyboard.press("s");
   await expect(page.getByRole("columnheader", { name: "p student" })).toBeVisible({ timeout: MODEL_TIME });
 });

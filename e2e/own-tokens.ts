@@ -2,7 +2,7 @@
 import AxeBuilder from "@axe-core/playwright";
 import { dropFiles, OWN_FILES, TASK, type UploadFile } from "./own-files.ts";
 import { modelFolder } from "./own-model.ts";
-import { decisionShown, expect, type Page, visit } from "./site.ts";
+import { atRest, decisionShown, expect, type Page, visit } from "./site.ts";
 import { MODEL_TIME } from "./throttle.ts";
 
 /** Opens the files, a decision of their episode, its tokens, and the teacher. */
@@ -25,11 +25,12 @@ export async function openOwnTokens(
   await expect(page.getByTestId("model-teacher")).toContainText("qwen3-a, your own");
 }
 
-/** The same, scored. */
+/** The same, scored, with nothing at work any more. */
 export async function scoreOwn(page: Page, decision = 1, files: UploadFile[] = OWN_FILES): Promise<void> {
   await openOwnTokens(page, decision, files);
   await page.keyboard.press("s");
   await expect(page.getByRole("listbox", { name: "Response tokens" })).toBeVisible({ timeout: MODEL_TIME });
+  await atRest(page);
 }
 
 /** axe finds nothing at all in a part of the page, in either theme. */

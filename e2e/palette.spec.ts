@@ -71,7 +71,8 @@ test("a key that can do nothing says what is missing; the link of a place is cop
   await noteTexts(page, "hint");
   await page.keyboard.press("y");
   await expectSeen(page, "hint", /Link copied/);
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(page.url());
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  await expect.poll(() => page.url()).toBe(copied);
   // At once after a step, before the address bar has it.
   await page.evaluate(() => {
     for (const key of ["j", "y"]) window.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));

@@ -48,6 +48,7 @@ async function openTasks(page: Page, count: number): Promise<void> {
 
 /** Types an action and plays it, once the one before it was answered. */
 async function play(page: Page, text: string): Promise<void> {
+  await expect(action(page)).toBeEnabled();
   await expect(action(page)).toBeFocused();
   await page.keyboard.type(text);
   await page.keyboard.press("Enter");
@@ -107,7 +108,8 @@ test("a task is played by hand; its record is verified, and played on from", asy
   await page.getByRole("button", { name: "Play on from here" }).click();
   await expect(page.getByTestId("played-from")).toContainText("Played on from decision 2 of played:1");
   await expect(action(page)).toHaveValue("win");
-  await page.keyboard.press("Enter");
+  await expect(action(page)).toBeEnabled();
+  await action(page).press("Enter");
   await expect(page.getByTestId("ending")).toContainText("● Won after 3 decisions. played:1, which it left");
 });
 

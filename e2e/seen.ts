@@ -1,5 +1,6 @@
 /** Texts that pass: a fast machine is through with a job before a test looks, so the page itself notes what it showed. */
 import { expect, type Page } from "@playwright/test";
+import { CPU_THROTTLE } from "./throttle.ts";
 
 type Seen = Window & { textsSeen?: Record<string, string[]> };
 
@@ -22,7 +23,12 @@ export async function noteTexts(page: Page, testId: string): Promise<void> {
 }
 
 /** Waits until one of the texts noted since `noteTexts` matches. */
-export async function expectSeen(page: Page, testId: string, text: RegExp, timeout = 60_000): Promise<void> {
+export async function expectSeen(
+  page: Page,
+  testId: string,
+  text: RegExp,
+  timeout = 60_000 * CPU_THROTTLE,
+): Promise<void> {
   await expect
     .poll(() => page.evaluate((id) => (window as Seen).textsSeen?.[id]?.join("\n") ?? "", testId), {
       timeout,

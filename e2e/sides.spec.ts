@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { modelFolder } from "./own-model.ts";
 import { scoreOwn } from "./own-tokens.ts";
-import { expect, pressEnabled, test } from "./site.ts";
+import { atRest, expect, pressEnabled, test } from "./site.ts";
 import { MODEL_TIME } from "./throttle.ts";
 
 const number = (cell: string): number => Number(cell.replace("−", "-").replace("+", ""));
@@ -92,6 +92,7 @@ test("adds sides by keyboard, compares any two, and takes them from an address",
     );
   });
   await expect(compare).toContainText("graph (full method) · K = 1 source per task: not scored yet");
+  await atRest(page);
   await page.keyboard.press("s");
   await expect(compare.getByRole("button", { name: /^Take away teacher, graph.*K = 1/ })).toBeVisible({
     timeout: MODEL_TIME,

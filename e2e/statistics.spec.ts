@@ -1,9 +1,11 @@
 import { readFile } from "node:fs/promises";
 import AxeBuilder from "@axe-core/playwright";
-import { decisionShown, expect, openSample, sampleHash, test, visit } from "./site.ts";
+import { decisionShown, expect, openSample, type Page, sampleHash, test, visit } from "./site.ts";
 import { MODEL_TIME } from "./throttle.ts";
 
 test.use({ permissions: ["clipboard-read", "clipboard-write"] });
+
+const clipboard = (page: Page): Promise<string> => page.evaluate(() => navigator.clipboard.readText());
 
 test("the paper's figures of the sample, under the controls, and as Markdown", async ({ page }) => {
   await openSample(page);
@@ -18,8 +20,8 @@ test("the paper's figures of the sample, under the controls, and as Markdown", a
   await expect(page.getByRole("table", { name: "Evidence in tokens" })).toBeVisible();
 
   await page.getByRole("button", { name: "Copy as Markdown" }).click();
-  const markdown = await page.evaluate(() => navigator.clipboard.readText());
-  expect(markdown).toContain("### Outcome composition of the retained references");
+  await expect.poll(() => clipboard(page)).toContain("### Outcome composition of the retained references");
+  const markdown = await clipboard(page);
   expect(markdown).toMatch(/\| K \| tasks covered \| share \|/);
 
   await page.goto(`${page.url()}&sources=1&augmentation=off`);
@@ -35,8 +37,23 @@ test("the ablation matrix: computed in the background, cancelled, by figure, ove
   await page.keyboard.press("5");
   const panel = page.getByRole("region", { name: "Ablation matrix" });
   const compute = panel.getByRole("button", { name: "Compute the matrix" });
-  await compute.click({ timeout: MODEL_TIME });
-  await panel.getByRole("button", { name: "Cancel" }).click();
+  await expect(compute).toBeVisible({ timeout: MODEL_TIME });
+  // As soon as it can be pressed: before the matrix is there, however fast the machine is.
+  await panel.evaluate(
+    (region) =>
+      new Promise<void>((pressed) => {
+        const button = (name: string) =>
+          [...region.querySelectorAll("button")].find(({ textContent }) => textContent === name);
+        new MutationObserver((_, observer) => {
+          const cancel = button("Cancel");
+          if (cancel === undefined) return;
+          observer.disconnect();
+          cancel.click();
+          pressed();
+        }).observe(region, { subtree: true, childList: true });
+        button("Compute the matrix")!.click();
+      }),
+  );
   await expect(compute).toBeVisible();
   await expect(panel.getByRole("progressbar")).toHaveCount(0);
 
@@ -72,9 +89,8 @@ test("the ablation matrix: computed in the background, cancelled, by figure, ove
   }
 
   await panel.getByRole("button", { name: "Copy as Markdown" }).click();
-  const markdown = await page.evaluate(() => navigator.clipboard.readText());
-  expect(markdown).toContain("### Fallbacks");
-  expect(markdown).toContain("| minimum prefix |");
+  await expect.poll(() => clipboard(page)).toContain("### Fallbacks");
+  expect(await clipboard(page)).toContain("| minimum prefix |");
   const saved = async (press: () => Promise<void>): Promise<string> => {
     const [download] = await Promise.all([page.waitForEvent("download"), press()]);
     return readFile(await download.path(), "utf8");

@@ -171,7 +171,7 @@ test("the matrix is a grid for the keyboard, and marks the same state everywhere
     /^teacher:0, visit 2: state C: \d+ visits by \d+ executions/,
   );
   await expect(page.getByTestId("matrix-status")).toContainText("teacher:0, visit 2");
-  expect(await grid.locator(".same-state").count()).toBeGreaterThan(5);
+  await expect.poll(() => grid.locator(".same-state").count()).toBeGreaterThan(5);
   await expect(page.locator(".graph-view .node.same-state")).toHaveCount(1);
   await page.keyboard.press("Enter");
   await expect(page.getByRole("heading", { name: "teacher:0, visit 2" })).toBeVisible();

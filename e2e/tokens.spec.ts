@@ -3,7 +3,7 @@ import { dropFiles, OWN_FILES, TASK } from "./own-files.ts";
 import { modelFolder } from "./own-model.ts";
 import { checkBothThemes, scoreOwn } from "./own-tokens.ts";
 import { expectSeen, noteTexts } from "./seen.ts";
-import { decisionShown, expect, pressEnabled, sampleHash, test, visit } from "./site.ts";
+import { atRest, decisionShown, expect, pressEnabled, sampleHash, test, visit } from "./site.ts";
 import { MODEL_TIME } from "./throttle.ts";
 
 test("scores a decision of the sample under both contexts, and goes through its tokens", async ({ page }) => {
@@ -93,6 +93,7 @@ test("scores a decision of the sample under both contexts, and goes through its 
   await page.getByLabel("End-of-turn token").uncheck();
   await expect(page).toHaveURL(/[?&]end-of-turn=off(&|$)/);
   await expect(strip).toHaveCount(0);
+  await atRest(page);
   await page.keyboard.press("s");
   await expect(strip).toBeVisible({ timeout: MODEL_TIME });
   expect(await text()).toBe(response);

@@ -236,7 +236,7 @@ test("updates the sample's student on one of its episodes", async ({ page }) => 
   await expect(page.getByRole("button", { name: "Update" })).toBeEnabled();
   await noteTexts(page, "running");
   await page.getByRole("button", { name: "Update" }).click();
-  await expectSeen(page, "running", /Step 2 of 2/, 380_000);
+  await expectSeen(page, "running", /Step 2 of 2/, MODEL_TIME);
   await expect(page.getByTestId("run-message")).toContainText("Done: 2 steps.", { timeout: MODEL_TIME });
   const { before, after } = await watched(page);
   expect(after).not.toBe(before);

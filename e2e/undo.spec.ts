@@ -44,6 +44,8 @@ test("the what-if, the library and the student come back", async ({ page }) => {
   const student = page.getByTestId("model-student");
   await expect(student).toContainText("updated here (2 steps)", { timeout: MODEL_TIME });
   await expect(notice).toContainText("it has 2 optimizer steps now");
+  // The student is kept first.
+  await expect(page.getByTestId("run-message")).toContainText("Done: 2 steps.");
   await noteTexts(page, "hint");
   await page.keyboard.press("z");
   await expect(student).toContainText("the sample’s");
