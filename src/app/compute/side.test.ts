@@ -1,18 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { distributionOf as of } from "../../../test/support/distributions.ts";
+import { scoredSide } from "../../../test/support/token-scores.ts";
 import { argmaxFlips, difference, rankOf, recordedSides, type Side } from "./side.ts";
 
 function side(key: string, ids: number[] | null, logprobs: number[], tokenizer: string | null = null): Side {
-  return {
-    key,
-    label: `teacher ${key}`,
-    ids,
-    logprobs,
-    promptIds: null,
-    model: "teacher",
-    provenance: { engine: null, file: null, tokenizer, template: null, seconds: null },
-    distribution: null,
-  };
+  const made = scoredSide(key, logprobs, { label: `teacher ${key}`, ids });
+  return { ...made, provenance: { ...made.provenance, tokenizer } };
 }
 
 describe("difference", () => {

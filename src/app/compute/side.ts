@@ -41,6 +41,16 @@ export interface SideProvenance {
   template: string | null;
   /** Of its pass; null where it was not computed here. */
   seconds: number | null;
+  /** The student's, where it is its side. */
+  weights?: StudentWeights;
+}
+
+/** Which weights the student had: those of a run after so many optimizer steps, or as they were opened. */
+export interface StudentWeights {
+  origin: string;
+  steps: number;
+  /** Null for no run of this page. */
+  run: string | null;
 }
 
 /** Of the distributions that the response's tokens were drawn from. */
@@ -58,6 +68,29 @@ export interface Distribution {
   further?: ReadonlyMap<string, number>;
   /** What tells any other token: a key of `keptRows`. */
   rows?: string;
+}
+
+interface Sides {
+  sides: readonly Side[];
+}
+
+/** The side with that key; undefined where it was not scored. */
+export const sideOf = ({ sides }: Sides, key: string): Side | undefined =>
+  sides.find((side) => side.key === key);
+
+/** The teacher without evidence, in the scores of a response. */
+export const withoutEvidence = (scores: Sides): Side => sideOf(scores, "vanilla")!;
+
+/** The teacher with the evidence that was asked for. */
+export const withEvidence = (scores: Sides): Side => sideOf(scores, "graph")!;
+
+/** What the teacher was computed on. */
+export const teacherOf = (scores: Sides): EngineInfo => withEvidence(scores).provenance.engine!;
+
+/** [response tokens] Δ in nats: log p with the evidence − log p without it. */
+export function evidenceDeltas(scores: Sides): number[] {
+  const { logprobs } = withoutEvidence(scores);
+  return Array.from(withEvidence(scores).logprobs, (value, i) => value - logprobs[i]!);
 }
 
 /** Names a token in a place of the response. */

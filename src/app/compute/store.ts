@@ -34,19 +34,12 @@ export interface ModelState {
 
 export type ModelOrigin = "sample" | "own" | "updated";
 
-/** Log-probabilities of one response: arrays are [response tokens], natural log. */
+/** What was scored of one response. */
 export interface TokenScores {
   pieces: string[];
   ids: number[];
-  /** All that was scored, in the order of the columns: `vanilla` and `graph` first, and what follows as figures too. */
+  /** In the order of the columns; `vanilla` and `graph` are always there (see `withoutEvidence`, `withEvidence`). */
   sides: readonly Side[];
-  vanilla: Float32Array;
-  graph: Float32Array;
-  student: Float32Array | null;
-  vanillaContext: number;
-  graphContext: number;
-  teacher: EngineInfo;
-  studentInfo: ModelState | null;
   /** Why the student has no side, in one line; null where it has one, or was not asked for. */
   studentProblem: string | null;
   seconds: number;
@@ -84,7 +77,7 @@ export interface ReferenceScores {
 export interface LeftOutScores {
   part: EvidencePart;
   /** [response tokens], natural log. */
-  logprobs: Float32Array;
+  logprobs: ArrayLike<number>;
   /** Tokens of that context. */
   context: number;
   /** Of them, what is left of the evidence. */
@@ -192,6 +185,14 @@ export const useUi = useData as unknown as UseBoundStore<StoreApi<UiState>>;
 
 export const setUi = useUi.setState;
 export const getUi = useUi.getState;
+
+/** Changes the scores of a decision, where it still has any. */
+export function changeScores(key: string, change: (scores: TokenScores) => Partial<TokenScores>): void {
+  setUi(({ scores }) => {
+    const present = scores[key];
+    return present === undefined ? {} : { scores: { ...scores, [key]: { ...present, ...change(present) } } };
+  });
+}
 
 setUi({
   sharedOpen: false,

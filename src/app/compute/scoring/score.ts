@@ -7,11 +7,11 @@ import { libraryWorker } from "../../data/library-client.ts";
 import type { DecisionModel, FullMethod, ScorePair, TokenCounts } from "../../data/model.ts";
 import { requirePlan, showPlan } from "../models/memory.ts";
 import { computeWorker, modelsJob, teacherJob } from "../models/models.ts";
-import type { Side } from "../side.ts";
+import { type Side, sideOf } from "../side.ts";
 import { getUi, setUi, type TokenScores } from "../store.ts";
 import { distributionOf, wantedOf } from "./known-distribution.ts";
 import { runScoring, type ScoringRun, scoreKey } from "./scoring-run.ts";
-import { computedSide, keepUnion, scoreWantedSides } from "./sides.ts";
+import { computedSide, hasItsWeights, keepUnion, scoreWantedSides } from "./sides.ts";
 
 export { cancelScoring, scoreKey } from "./scoring-run.ts";
 
@@ -58,44 +58,29 @@ export async function scoreDecision(): Promise<void> {
     ] as const;
     // What was scored under the full method, with the same models, is not scored again.
     const sides = full === null ? new Map<string, Side>() : knownSides(decision);
-    const base = all.filter((pass) => !sides.has(pass.key));
-    await score(
-      base.map((pass) => {
-        const wanted = wantedOf(getUi().models[pass.model]!.info, responseIds.length);
-        return { ...pass, responseIds, wanted };
-      }),
-      async (i, result, seconds) => {
-        const pass = base[i]!;
-        const side = computedSide(
-          { ...pass, label: lower(pass.label), responseIds, hashes },
-          result,
-          seconds,
-        );
-        sides.set(pass.key, { ...side, distribution: await wait(distributionOf(result, pass.model)) });
-      },
-    );
-    const { teacher, student } = getUi().models;
-    if (teacher === null) throw new Error("the teacher is not open any more");
-    const of = (name: string): Float32Array => Float32Array.from(sides.get(name)!.logprobs);
+    const base = all
+      .filter((pass) => !sides.has(pass.key))
+      .map((pass) => {
+        const engine = getUi().models[pass.model]!.info;
+        return { ...pass, engine, hashes, responseIds, wanted: wantedOf(engine, responseIds.length) };
+      });
+    await score(base, async (i, result, seconds) => {
+      const pass = base[i]!;
+      const side = computedSide({ ...pass, label: lower(pass.label) }, result, seconds);
+      sides.set(pass.key, { ...side, distribution: await wait(distributionOf(result, pass.model)) });
+    });
     if (studentProblem !== null) sides.delete("student");
     const scores: TokenScores = {
       pieces,
       ids: responseIds,
       sides: ["vanilla", "full", "graph", "student"].flatMap((name) => sides.get(name) ?? []),
-      vanilla: of("vanilla"),
-      student: studentProblem === null ? of("student") : null,
-      graph: of("graph"),
-      vanillaContext: vanillaIds.length,
-      graphContext: graphIds.length,
-      teacher: teacher.info,
-      studentInfo: studentProblem === null ? student : null,
       studentProblem,
       seconds: (performance.now() - began) / 1000,
       leftOut: [],
     };
     setUi((ui) => ({
       scores: {
-        ...(full === null ? {} : { [fullKey]: ui.scores[fullKey] ?? fullScores(scores, full) }),
+        ...(full === null ? {} : { [fullKey]: ui.scores[fullKey] ?? fullScores(scores) }),
         ...ui.scores,
         [key]: scores,
       },
@@ -136,17 +121,10 @@ function checkSameResponse(
 }
 
 /** The scores of the full method that those of a what-if have in them. */
-function fullScores(scores: TokenScores, { graphIds }: ScorePair): TokenScores {
-  const side = scores.sides.find(({ key }) => key === "full")!;
-  const graph: Side = { ...side, key: "graph", label: "teacher, with evidence" };
-  return {
-    ...scores,
-    sides: scores.sides.flatMap((each) =>
-      each.key === "graph" ? [] : each.key === "full" ? [graph] : [each],
-    ),
-    graph: Float32Array.from(side.logprobs),
-    graphContext: graphIds.length,
-  };
+function fullScores(scores: TokenScores): TokenScores {
+  const graph: Side = { ...sideOf(scores, "full")!, key: "graph", label: "teacher, with evidence" };
+  const sides = scores.sides.filter(({ key }) => key !== "graph");
+  return { ...scores, sides: sides.map((each) => (each.key === "full" ? graph : each)) };
 }
 
 /** Sides of the same decision under the full method, as far as the open models scored them; none once scored here. */
@@ -158,7 +136,8 @@ function knownSides(decision: DecisionModel): Map<string, Side> {
   for (const side of known.sides) {
     const engine =
       side.model === "teacher" || side.model === "student" ? models[side.model]?.info : undefined;
-    if (engine === undefined || !isSameEngine(engine, side.provenance.engine)) continue;
+    if (engine === undefined || !isSameEngine(engine, side.provenance.engine) || !hasItsWeights(side))
+      continue;
     if (side.key === "graph") sides.set("full", { ...side, key: "full", label: lower(FULL_LABEL) });
     else if (side.key === "vanilla" || side.key === "student") sides.set(side.key, side);
   }
@@ -168,7 +147,7 @@ function knownSides(decision: DecisionModel): Map<string, Side> {
 const lower = (label: string): string => `${label[0]!.toLowerCase()}${label.slice(1)}`;
 
 /** A change of the figures is of the evidence only where the same models gave them. */
-function isSameEngine(a: EngineInfo, b: EngineInfo | null): boolean {
+export function isSameEngine(a: EngineInfo, b: EngineInfo | null): boolean {
   return (["model", "device", "adapter", "dtype"] as const).every((key) => a[key] === b?.[key]);
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { scoredSide, tokenScores } from "../../../../test/support/token-scores.ts";
 import { taskKey } from "../../../core/record/library.ts";
 import { scoreKey } from "../../data/score-key.ts";
 import { scoredTasks } from "./scored-tasks.ts";
@@ -6,16 +7,16 @@ import { scoredTasks } from "./scored-tasks.ts";
 const key = (task: string, decision: number, selection: object, library = "library-1", endOfTurn = true) =>
   scoreKey({ library, environment: "scienceworld", task, episode: "e", decision, selection, endOfTurn });
 
+const scored = (vanilla: number[], graph: number[]) =>
+  tokenScores(scoredSide("vanilla", vanilla), scoredSide("graph", graph));
+
 test("the mean is over all tokens of a task's decisions, of one selection", () => {
   const scores = {
-    [key("boil", 0, {})]: { vanilla: Float32Array.of(-1, -1), graph: Float32Array.of(-0.5, -1) },
-    [key("boil", 0, {}, "library-2")]: { vanilla: Float32Array.of(-9), graph: Float32Array.of(-1) },
-    [key("boil", 2, {}, "library-1", false)]: { vanilla: Float32Array.of(-9), graph: Float32Array.of(-1) },
-    [key("boil", 1, {})]: { vanilla: Float32Array.of(-2), graph: Float32Array.of(-3) },
-    [key("boil", 1, { control: "success-only" })]: {
-      vanilla: Float32Array.of(-2),
-      graph: Float32Array.of(0),
-    },
+    [key("boil", 0, {})]: scored([-1, -1], [-0.5, -1]),
+    [key("boil", 0, {}, "library-2")]: scored([-9], [-1]),
+    [key("boil", 2, {}, "library-1", false)]: scored([-9], [-1]),
+    [key("boil", 1, {})]: scored([-2], [-3]),
+    [key("boil", 1, { control: "success-only" })]: scored([-2], [0]),
   };
   const asked = { selection: {}, endOfTurn: true };
   expect(scoredTasks(scores, asked, "library-1")).toEqual(

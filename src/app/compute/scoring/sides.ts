@@ -9,9 +9,9 @@ import { navigate } from "../../data/navigate.ts";
 import { MOST_SIDES } from "../../url/place.ts";
 import { evidenceSideKey, evidenceSideLabel, parseEvidenceSide } from "../../url/sides.ts";
 import { type Controls, selectionOf } from "../../url/what-if.ts";
-import { computeWorker } from "../models/models.ts";
-import type { Side, SideModel } from "../side.ts";
-import { getUi, setUi } from "../store.ts";
+import { computeWorker, useStudentRun } from "../models/models.ts";
+import type { Side, SideModel, StudentWeights } from "../side.ts";
+import { changeScores, getUi } from "../store.ts";
 import { distributionOf, wantedOf } from "./known-distribution.ts";
 import { type PassResult, runScoring, type ScoringRun, scoreKey } from "./scoring-run.ts";
 import { withUnion } from "./union.ts";
@@ -35,6 +35,16 @@ export interface SideContext {
   hashes?: TokenizerHashes;
 }
 
+function studentWeights(): StudentWeights {
+  const { origin, steps } = getUi().models.student!;
+  return { origin, steps, run: useStudentRun.getState().id };
+}
+
+/** Whether the student has the weights of that side; true of any other side. Its model must be open. */
+export function hasItsWeights({ provenance: { weights } }: Side): boolean {
+  return weights === undefined || JSON.stringify(weights) === JSON.stringify(studentWeights());
+}
+
 /** A side from what its pass gave. */
 export function computedSide(
   of: {
@@ -46,14 +56,12 @@ export function computedSide(
     hashes: TokenizerHashes | null;
     /** The further model's files, where it is one. */
     folder?: FolderFiles;
-    /** What it was computed on; the open model of that role when absent. */
-    engine?: EngineInfo;
+    engine: EngineInfo;
   },
   { logprobs }: PassResult,
   seconds: number,
 ): Side {
-  const { key, label, model, promptIds, responseIds, hashes } = of;
-  const engine = of.engine ?? (model === "other" ? null : (getUi().models[model]?.info ?? null));
+  const { key, label, model, promptIds, responseIds, hashes, engine } = of;
   return {
     key,
     label,
@@ -68,6 +76,7 @@ export function computedSide(
       tokenizer: hashes?.tokenizer ?? null,
       template: hashes?.template ?? null,
       seconds,
+      ...(model === "student" ? { weights: studentWeights() } : {}),
     },
     distribution: null,
   };
@@ -110,6 +119,7 @@ function unionOf(run: ScoringRun, sides: readonly Side[]): Promise<Side[]> {
   return withUnion(sides, async (side) => {
     if (side.model === "other" && !run.hasOther(side.folder)) return null;
     await openModelOf(run, side);
+    if (!hasItsWeights(side)) return null;
     const { api } = await run.wait(computeWorker());
     return (hidden: Float32Array, ids: number[]) => run.wait(api.headLogprobs(side.model, hidden, ids));
   });
@@ -130,15 +140,11 @@ export async function openModelOf(
 
 /** Adds a side to a decision's scores, or puts it in the place of the one with its key. */
 export function keepSide(scoresKey: string, side: Side): void {
-  setUi((ui) => {
-    const scores = ui.scores[scoresKey];
-    if (scores === undefined) return {};
-    const known = scores.sides.some(({ key }) => key === side.key);
-    const sides = known
-      ? scores.sides.map((each) => (each.key === side.key ? side : each))
-      : [...scores.sides, side];
-    return { scores: { ...ui.scores, [scoresKey]: { ...scores, sides } } };
-  });
+  changeScores(scoresKey, ({ sides }) => ({
+    sides: sides.some(({ key }) => key === side.key)
+      ? sides.map((each) => (each.key === side.key ? side : each))
+      : [...sides, side],
+  }));
 }
 
 /** The teacher on this decision under other evidence than the view's own. */
@@ -193,11 +199,5 @@ export function removeSide(key: string): void {
   const compared = place.compare?.base === key || place.compare?.side === key;
   navigate({ sides: place.sides.filter((each) => each !== key), ...(compared ? { compare: null } : {}) });
   if (decision === null) return;
-  const at = scoreKey(decision);
-  setUi((ui) => {
-    const scores = ui.scores[at];
-    if (scores === undefined) return {};
-    const sides = scores.sides.filter((side) => side.key !== key);
-    return { scores: { ...ui.scores, [at]: { ...scores, sides } } };
-  });
+  changeScores(scoreKey(decision), ({ sides }) => ({ sides: sides.filter((side) => side.key !== key) }));
 }

@@ -19,23 +19,24 @@ import type { DecisionModel } from "../../data/model.ts";
 import { navigate } from "../../data/navigate.ts";
 import { scoreKey } from "../../data/score-key.ts";
 import { whatIfOfSelection } from "../../url/what-if.ts";
+import { sideOf, teacherOf, withEvidence, withoutEvidence } from "../side.ts";
 import { getUi, setUi } from "../store.ts";
 
 /** What was scored of the shown decision under all three contexts; null where that was not done. */
 function scoresOf(decision: DecisionModel): WhatIfScores | null {
   const scores = getUi().scores[scoreKey(decision)];
-  const full = scores?.sides.find(({ key }) => key === "full");
+  const full = scores && sideOf(scores, "full");
   if (scores === undefined || full === undefined) return null;
-  const { model, dtype, device, adapter } = scores.teacher;
+  const { model, dtype, device, adapter } = teacherOf(scores);
   return {
     teacher: model,
     dtype,
     device,
     adapter,
     response_ids: [...scores.ids],
-    vanilla: [...scores.vanilla],
+    vanilla: Array.from(withoutEvidence(scores).logprobs),
     full_method: Array.from(full.logprobs),
-    what_if: [...scores.graph],
+    what_if: Array.from(withEvidence(scores).logprobs),
   };
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { scoredSide, tokenScores } from "../../../../test/support/token-scores.ts";
 import type { Cell, Execution, RetainedRelations } from "../../data/model.ts";
 import { meanChange, timelineCells } from "./timeline.ts";
 
@@ -34,11 +35,11 @@ describe("the timeline of an episode", () => {
   });
 
   it("is as high as the scored tokens moved, whichever way", () => {
-    const scores = { vanilla: Float32Array.of(-1, -2), graph: Float32Array.of(-0.5, -3.5) };
+    const scores = tokenScores(scoredSide("vanilla", [-1, -2]), scoredSide("graph", [-0.5, -3.5]));
     expect(meanChange(scores)).toBe(1);
     const cells = timelineCells(EPISODE, [NONE, NONE], (decision) => (decision === 1 ? scores : undefined));
     expect(cells.map(({ change }) => change)).toEqual([null, 1]);
     expect(cells[1]!.label).toContain("mean |Δ| 1.000 nats");
-    expect(meanChange({ vanilla: new Float32Array(), graph: new Float32Array() })).toBe(0);
+    expect(meanChange(tokenScores(scoredSide("vanilla", []), scoredSide("graph", [])))).toBe(0);
   });
 });

@@ -1,5 +1,6 @@
 /** The cells of an episode's timeline: what retrieval retained at each decision, and how much that moved its tokens. */
 import type { Reference } from "../../../core/record/schema.ts";
+import { evidenceDeltas } from "../../compute/side.ts";
 import type { TokenScores } from "../../compute/store.ts";
 import type { Execution, RetainedRelations } from "../../data/model.ts";
 import { describeAction } from "./describe-cell.ts";
@@ -33,16 +34,16 @@ export interface TimelineCell {
 }
 
 /** Mean |Δ| of a scored response, in nats. */
-export function meanChange({ vanilla, graph }: Pick<TokenScores, "vanilla" | "graph">): number {
-  if (graph.length === 0) return 0;
-  return graph.reduce((sum, logprob, i) => sum + Math.abs(logprob - vanilla[i]!), 0) / graph.length;
+export function meanChange(scores: Pick<TokenScores, "sides">): number {
+  const deltas = evidenceDeltas(scores);
+  return deltas.reduce((sum, delta) => sum + Math.abs(delta), 0) / Math.max(1, deltas.length);
 }
 
 /** `scoresAt`: of a decision, where it is scored. */
 export function timelineCells(
   episode: Execution,
   retained: readonly RetainedRelations[],
-  scoresAt: (decision: number) => Pick<TokenScores, "vanilla" | "graph"> | undefined,
+  scoresAt: (decision: number) => Pick<TokenScores, "sides"> | undefined,
 ): TimelineCell[] {
   return retained.map(({ success, failure }, decision) => {
     const relation = success ?? failure;

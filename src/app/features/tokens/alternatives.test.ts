@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import type { Distribution, Side } from "../../compute/side.ts";
+import { scoredSide } from "../../../../test/support/token-scores.ts";
+import type { Distribution } from "../../compute/side.ts";
 import { alternatives } from "./alternatives.ts";
 
 /** Two most probable tokens in each of two places. */
@@ -15,16 +16,8 @@ const of = (topIds: number[], topLogprobs: number[]): Distribution => ({
   ]),
 });
 
-const side = (key: string, logprobs: number[], distribution: Distribution): Side => ({
-  key,
-  label: key,
-  ids: [5, 6],
-  logprobs,
-  promptIds: [],
-  model: "teacher",
-  provenance: { engine: null, file: null, tokenizer: null, template: null, seconds: 1 },
-  distribution,
-});
+const side = (key: string, logprobs: number[], distribution: Distribution) =>
+  scoredSide(key, logprobs, { ids: [5, 6], distribution });
 
 it("lists the most probable tokens of both sides and the token itself, with what each side knows", () => {
   const base = side("vanilla", [-9, -4], of([1, 2, 7, 8], [-1, -2, -0.5, -1.5]));

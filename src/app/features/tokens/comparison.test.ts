@@ -1,19 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Side } from "../../compute/side.ts";
+import { scoredSide as side } from "../../../../test/support/token-scores.ts";
 import { compareSides } from "./comparison.ts";
-
-function side(key: string, logprobs: number[], ids: number[] = [1, 2]): Side {
-  return {
-    key,
-    label: key,
-    ids,
-    logprobs,
-    promptIds: [],
-    model: "teacher",
-    provenance: { engine: null, file: null, tokenizer: null, template: null, seconds: 1 },
-    distribution: null,
-  };
-}
 
 const scores = {
   ids: [1, 2],
@@ -21,7 +8,7 @@ const scores = {
     side("vanilla", [-1, -1]),
     side("graph", [-2, -0.5]),
     side("with:success-only", [-3, -3]),
-    side("model:other:graph", [-1, -1, -1], [7, 8, 9]),
+    side("model:other:graph", [-1, -1, -1], { ids: [7, 8, 9] }),
   ],
 };
 

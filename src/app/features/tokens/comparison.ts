@@ -1,6 +1,6 @@
 /** Which sides there are, and the difference of the two that were chosen. */
 
-import { difference, recordedSides, type Side } from "../../compute/side.ts";
+import { difference, recordedSides, type Side, sideOf } from "../../compute/side.ts";
 import type { TokenScores } from "../../compute/store.ts";
 import type { DecisionModel, RecordedTokens } from "../../data/model.ts";
 import type { Comparison } from "../../url/place.ts";
@@ -38,7 +38,7 @@ export function compareSides(
 ): Compared {
   const sides = [...scores.sides, ...recordedSides(recorded, scores.ids)];
   const columns = sides.filter((side) => isOf(side, scores.ids));
-  const of = (key: string): Side | undefined => sides.find((side) => side.key === key);
+  const of = (key: string): Side | undefined => sideOf({ sides }, key);
   const standard = standardOf(sides);
   const wanted = chosen ?? standard;
   const missing = [wanted.base, wanted.side].filter((key) => of(key) === undefined);

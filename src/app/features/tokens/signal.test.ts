@@ -1,23 +1,14 @@
 import { rgb } from "d3";
 import { describe, expect, it } from "vitest";
-import type { Distribution, Side } from "../../compute/side.ts";
+import { scoredSide } from "../../../../test/support/token-scores.ts";
+import type { Distribution } from "../../compute/side.ts";
 import { SIGNALS } from "../../url/place.ts";
 import { compareSides } from "./comparison.ts";
 import { amountColour } from "./delta-colour.ts";
 import { flips, tokenSignal } from "./signal.ts";
 
-function side(key: string, logprobs: number[], distribution: Distribution | null = null): Side {
-  return {
-    key,
-    label: key,
-    ids: [5, 6],
-    logprobs,
-    promptIds: [],
-    model: "teacher",
-    provenance: { engine: null, file: null, tokenizer: null, template: null, seconds: 1 },
-    distribution,
-  };
-}
+const side = (key: string, logprobs: number[], distribution: Distribution | null = null) =>
+  scoredSide(key, logprobs, { ids: [5, 6], distribution });
 
 const of = (topIds: number[], entropy: number[]): Distribution => ({
   entropy: Float32Array.from(entropy),

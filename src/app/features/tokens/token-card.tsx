@@ -2,6 +2,7 @@
 
 import { nats, probability, shortToken, timesAsLikely, visibleToken } from "../../base/format.ts";
 import { LongText } from "../../base/text/long-text.tsx";
+import { type Side, sideOf, withEvidence, withoutEvidence } from "../../compute/side.ts";
 import type { TokenScores } from "../../compute/store.ts";
 import type { Compared } from "./comparison.ts";
 import { largestChanges } from "./largest-changes.ts";
@@ -29,9 +30,9 @@ export function TokenCard({
   const { columns, base, side, deltas } = units.compared;
   const delta = deltas === null ? null : deltas[at]!;
   const place = deltas === null ? null : largestChanges(deltas).indexOf(at) + 1;
-  const { vanilla, graph, student } = scores;
-  const advantage = (teacher: Float32Array): string =>
-    nats(sumOf(teacher, range) - sumOf(student!, range), true);
+  const student = sideOf(scores, "student");
+  const advantage = (teacher: Side): string =>
+    nats(sumOf(teacher.logprobs, range) - sumOf(student!.logprobs, range), true);
   return (
     <section className="token-card" aria-label="Selected token" data-testid="token-card">
       <div className="token-facts">
@@ -88,9 +89,10 @@ export function TokenCard({
             ))}
           </tbody>
         </table>
-        {student !== null && (
+        {student !== undefined && (
           <p className="note">
-            Advantage with evidence A = {advantage(graph)}, without {advantage(vanilla)}.
+            Advantage with evidence A = {advantage(withEvidence(scores))}, without{" "}
+            {advantage(withoutEvidence(scores))}.
           </p>
         )}
       </div>

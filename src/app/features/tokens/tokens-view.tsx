@@ -10,6 +10,7 @@ import { Provenance, sideFacts } from "../../compute/models/provenance.tsx";
 import { NeedsEpisode, NeedsTask, ViewProblem } from "../../compute/open/needs-task.tsx";
 import { StepBar } from "../../compute/open/step-bar.tsx";
 import { scoreDecision, scoreKey } from "../../compute/scoring/score.ts";
+import { type Side, sideOf, withEvidence, withoutEvidence } from "../../compute/side.ts";
 import { type TokenScores, useUi } from "../../compute/store.ts";
 import type { DecisionModel } from "../../data/model.ts";
 import { evidenceWords } from "../../url/what-if.ts";
@@ -324,8 +325,9 @@ function Details({
   const memoryFacts = useMemoryFacts("score");
   const place = useUi((ui) => ui.place);
   const library = useUi((ui) => ui.library);
-  const student = scores.studentInfo;
+  const student = sideOf(scores, "student")?.provenance;
   const { base, side } = compared;
+  const context = ({ promptIds }: Side): string => `${promptIds!.length.toLocaleString("en")} tokens`;
   const shown = {
     pinned: token,
     fileName: decisionFileName(decision),
@@ -354,8 +356,8 @@ function Details({
       <Provenance
         facts={[
           ...sideFacts(base, side),
-          ["context without", `${scores.vanillaContext.toLocaleString("en")} tokens`],
-          ["context with", `${scores.graphContext.toLocaleString("en")} tokens`],
+          ["context without", context(withoutEvidence(scores))],
+          ["context with", context(withEvidence(scores))],
           [
             "response",
             compared.refused === null
@@ -364,9 +366,9 @@ function Details({
           ],
           [
             "student",
-            student === null
+            student === undefined
               ? "not scored"
-              : `${student.info.model} (${student.origin}, ${student.steps} steps)`,
+              : `${student.engine!.model} (${student.weights!.origin}, ${student.weights!.steps} steps)`,
           ],
           ["took", `${scores.seconds.toFixed(1)} s`],
           ...memoryFacts,

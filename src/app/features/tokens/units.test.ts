@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Side } from "../../compute/side.ts";
+import { scoredSide as side } from "../../../../test/support/token-scores.ts";
 import { compareSides } from "./comparison.ts";
 import { inUnits, mostMoved, tokenRanges, unitOf } from "./units.ts";
 
@@ -32,16 +32,6 @@ describe("tokenRanges", () => {
 });
 
 describe("inUnits", () => {
-  const side = (key: string, logprobs: number[]): Side => ({
-    key,
-    label: key,
-    ids: [1, 2, 3],
-    logprobs,
-    promptIds: null,
-    model: "teacher",
-    provenance: { engine: null, file: null, tokenizer: null, template: null, seconds: 1 },
-    distribution: null,
-  });
   const compared = compareSides(
     { ids: [1, 2, 3], sides: [side("vanilla", [-1, -2, -1]), side("graph", [-2, -0.5, -2.5])] },
     null,

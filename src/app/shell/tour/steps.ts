@@ -7,9 +7,11 @@ import { nats, probability, shortToken } from "../../base/format.ts";
 import { countOf } from "../../base/plural.ts";
 import { isComputing } from "../../compute/computing.ts";
 import { scoreDecision, scoreKey } from "../../compute/scoring/score.ts";
+import { evidenceDeltas, withEvidence, withoutEvidence } from "../../compute/side.ts";
 import type { TokenScores, UiState } from "../../compute/store.ts";
 import { trainingForm } from "../../compute/training/training-form.ts";
 import type { DecisionModel } from "../../data/model.ts";
+import { largestChanges } from "../../features/tokens/largest-changes.ts";
 import type { Place } from "../../url/place.ts";
 
 export interface TourStep {
@@ -33,14 +35,6 @@ const distinct = (names: readonly string[]): number => new Set(names).size;
 
 const scoresOf = ({ decision, scores }: UiState): TokenScores | undefined =>
   decision === null ? undefined : scores[scoreKey(decision)];
-
-/** The token whose probability the evidence changes most. */
-export function largestChange({ vanilla, graph }: Pick<TokenScores, "vanilla" | "graph">): number {
-  let most = 0;
-  const size = (i: number): number => Math.abs(graph[i]! - vanilla[i]!);
-  for (let i = 1; i < graph.length; i++) if (size(i) > size(most)) most = i;
-  return most;
-}
 
 /** Of the decision that the place names: the one before may be on the screen for a moment longer. */
 function ofDecision(text: (decision: DecisionModel, ui: UiState) => string) {
@@ -87,8 +81,8 @@ const scoreText = ofDecision(({ counts }, ui) => {
 function deltaText(ui: UiState): string | null {
   const scores = scoresOf(ui);
   if (scores === undefined) return null;
-  const at = largestChange(scores);
-  const [before, after] = [scores.vanilla[at]!, scores.graph[at]!];
+  const at = largestChanges(evidenceDeltas(scores))[0] ?? 0;
+  const [before, after] = [withoutEvidence(scores).logprobs[at]!, withEvidence(scores).logprobs[at]!];
   return `Each token is coloured by Δ, the change in its log-probability. Largest: “${shortToken(scores.pieces[at]!)}” goes from ${probability(before)} without to ${probability(after)} with the evidence, Δ ${nats(after - before, true)}.`;
 }
 

@@ -5,8 +5,10 @@
 
 import { InputError } from "../../../../core/errors.ts";
 import type { EvidencePart } from "../../../../core/evidence/index.ts";
+import { isSameEngine } from "../../../compute/scoring/score.ts";
 import { runScoring, scoreKey } from "../../../compute/scoring/scoring-run.ts";
-import { getUi, type LeftOutScores, setUi, type TokenScores } from "../../../compute/store.ts";
+import { teacherOf, withoutEvidence } from "../../../compute/side.ts";
+import { changeScores, getUi, type TokenScores } from "../../../compute/store.ts";
 import { libraryWorker } from "../../../data/library-client.ts";
 import type { DecisionModel, LeftOutContext } from "../../../data/model.ts";
 import { partName, samePart } from "../../../url/part-name.ts";
@@ -45,19 +47,16 @@ export async function scoreLeftOut(
     );
     if (only !== null && !contexts.some(({ part }) => samePart(part, only)))
       throw new InputError(`this evidence does not have ${partName(only)}`);
-    const add = (context: LeftOutContext, logprobs: Float32Array, seconds: number | null): void => {
-      const { part, promptIds, evidenceTokens, backReferences } = context;
-      keep(key, scores, {
-        part,
-        logprobs,
-        context: promptIds.length,
-        evidenceTokens,
-        backReferences,
-        seconds,
-      });
+    const add = (
+      { part, promptIds, evidenceTokens, backReferences }: LeftOutContext,
+      logprobs: ArrayLike<number>,
+      seconds: number | null,
+    ): void => {
+      const of = { part, logprobs, context: promptIds.length, evidenceTokens, backReferences, seconds };
+      changeScores(key, ({ leftOut }) => ({ leftOut: [...leftOut, of] }));
     };
     // Without any evidence left, the pass is that of the vanilla teacher, which was made.
-    for (const context of wanted) if (context.vanilla) add(context, scores.vanilla, null);
+    for (const context of wanted) if (context.vanilla) add(context, withoutEvidence(scores).logprobs, null);
     const passes = wanted.filter(({ vanilla }) => !vanilla);
     await score(
       passes.map(({ part, promptIds }, i) => ({
@@ -71,26 +70,11 @@ export async function scoreLeftOut(
   });
 }
 
-/** Adds a result to the scores that it belongs to; others have taken their place where the decision was scored again. */
-function keep(key: string, { graph }: TokenScores, result: LeftOutScores): void {
-  setUi((ui) => {
-    const scores = ui.scores[key];
-    if (scores === undefined || scores.graph !== graph) return {};
-    return { scores: { ...ui.scores, [key]: { ...scores, leftOut: [...scores.leftOut, result] } } };
-  });
-}
-
 /** A change is of the evidence only when everything else is as it was. */
-export function checkSameTeacher({ teacher }: TokenScores): void {
+export function checkSameTeacher(scores: TokenScores): void {
+  const teacher = teacherOf(scores);
   const info = getUi().models.teacher?.info;
-  if (
-    info?.model === teacher.model &&
-    info.device === teacher.device &&
-    info.adapter === teacher.adapter &&
-    info.dtype === teacher.dtype
-  ) {
-    return;
-  }
+  if (info !== undefined && isSameEngine(teacher, info)) return;
   throw new InputError(
     `these scores are of ${teacher.model} (${teacher.dtype}, ${teacher.adapter}), and now ` +
       `${info?.model} (${info?.dtype}, ${info?.adapter}) is open: score the decision again first`,

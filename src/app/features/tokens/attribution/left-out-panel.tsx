@@ -4,6 +4,7 @@ import { nats, shortToken } from "../../../base/format.ts";
 import { countOf } from "../../../base/plural.ts";
 import { isModelAtWork } from "../../../compute/computing.ts";
 import { scoreKey } from "../../../compute/scoring/score.ts";
+import { evidenceDeltas, teacherOf, withEvidence } from "../../../compute/side.ts";
 import { type TokenScores, useUi } from "../../../compute/store.ts";
 import type { DecisionModel, TaskModel } from "../../../data/model.ts";
 import { navigate } from "../../../data/navigate.ts";
@@ -49,7 +50,7 @@ export function LeftOutPanel({
   const failed =
     scoring.status === "failed" && scoring.job === "left-out" && scoring.key === scoreKey(decision);
   const all = range ?? { from: 0, to: scores.ids.length };
-  const delta = sumOf(scores.graph, all) - sumOf(scores.vanilla, all);
+  const delta = sumOf(evidenceDeltas(scores), all);
   const tables = {
     task,
     decision,
@@ -58,7 +59,7 @@ export function LeftOutPanel({
     chosen,
     onChoose: (part: typeof chosen) => navigate({ part }),
   };
-  const tokens = scores.graphContext + scores.ids.length;
+  const tokens = withEvidence(scores).promptIds!.length + scores.ids.length;
   return (
     <section className="panel left-out" aria-labelledby="left-out-title" data-testid="left-out">
       <div className="panel-head">
@@ -185,14 +186,15 @@ const upper = (words: string): string => `${words[0]!.toUpperCase()}${words.slic
 
 function Facts({ scores, decision }: { scores: TokenScores; decision: DecisionModel }) {
   const { passes, tokens, seconds } = passesOf(scores);
+  const { model, dtype, adapter } = teacherOf(scores);
   const otherForm = scores.leftOut.filter(
     ({ backReferences }) => backReferences !== decision.evidence.backReferences,
   );
   return (
     <p className="note left-out-facts" data-testid="left-out-facts">
-      {passes === 1 ? "1 pass" : `${passes} passes`} computed with {scores.teacher.model} (
-      {scores.teacher.dtype}, {scores.teacher.adapter}) over {tokens.toLocaleString("en")} tokens,{" "}
-      {seconds.toFixed(1)} s, on the same {scores.ids.length} response ids.{" "}
+      {passes === 1 ? "1 pass" : `${passes} passes`} computed with {model} ({dtype}, {adapter}) over{" "}
+      {tokens.toLocaleString("en")} tokens, {seconds.toFixed(1)} s, on the same {scores.ids.length} response
+      ids.{" "}
       {passes < scores.leftOut.length &&
         "Without its only record no evidence is left: that is the pass without evidence, made before. "}
       Each figure is log p with all of the evidence − log p without the part. Nothing is retrieved in its

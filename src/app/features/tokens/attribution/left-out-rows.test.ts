@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { scoredSide } from "../../../../../test/support/token-scores.ts";
 import type { EvidencePart } from "../../../../core/evidence/index.ts";
 import type { LeftOutScores } from "../../../compute/store.ts";
 import { byEffect, explains, leftOutRows, passesOf } from "./left-out-rows.ts";
 
-const graph = Float32Array.of(-1, -2, -3);
+const sides = [scoredSide("graph", [-1, -2, -3])];
 
 function result(part: EvidencePart, logprobs: number[], seconds: number | null = 1): LeftOutScores {
   return {
@@ -31,21 +32,21 @@ describe("leftOutRows", () => {
     rows.map(({ result: { part } }) => `${part.record}${part.event ?? ""}`);
 
   it("has the record that moves the token most first, or the whole response where no token is picked", () => {
-    expect(named(leftOutRows({ graph, leftOut }, null, token(0)))).toEqual(["success", "student"]);
+    expect(named(leftOutRows({ sides, leftOut }, null, token(0)))).toEqual(["success", "student"]);
     // Opposite changes of single tokens cancel in the sum.
-    expect(named(leftOutRows({ graph, leftOut }, null, null))).toEqual(["student", "success"]);
-    expect(leftOutRows({ graph, leftOut }, null, token(0))[0]).toMatchObject({ sum: 0 });
+    expect(named(leftOutRows({ sides, leftOut }, null, null))).toEqual(["student", "success"]);
+    expect(leftOutRows({ sides, leftOut }, null, token(0))[0]).toMatchObject({ sum: 0 });
   });
   it("keeps the evidence's order among equals, and the events of other records away", () => {
-    expect(named(leftOutRows({ graph, leftOut }, "success", token(0)))).toEqual(["success0", "success1"]);
-    expect(named(leftOutRows({ graph, leftOut }, "success", token(1)))).toEqual(["success0", "success1"]);
-    expect(named(leftOutRows({ graph, leftOut }, "failure", token(1)))).toEqual(["failure1"]);
+    expect(named(leftOutRows({ sides, leftOut }, "success", token(0)))).toEqual(["success0", "success1"]);
+    expect(named(leftOutRows({ sides, leftOut }, "success", token(1)))).toEqual(["success0", "success1"]);
+    expect(named(leftOutRows({ sides, leftOut }, "failure", token(1)))).toEqual(["failure1"]);
   });
   it("is the log-probability with all of the evidence minus the one without the part", () => {
-    expect([...leftOutRows({ graph, leftOut }, null, token(0))[0]!.effects]).toEqual([4, 0, -4]);
+    expect([...leftOutRows({ sides, leftOut }, null, token(0))[0]!.effects]).toEqual([4, 0, -4]);
   });
   it("adds up the tokens of a word, and knows the events of all records", () => {
-    expect(named(leftOutRows({ graph, leftOut }, "all", { from: 0, to: 2 }))).toEqual([
+    expect(named(leftOutRows({ sides, leftOut }, "all", { from: 0, to: 2 }))).toEqual([
       "failure1",
       "success0",
       "success1",
@@ -62,7 +63,7 @@ it("counts the passes that were made, and not the one that was there already", (
 });
 
 describe("explains", () => {
-  const events = leftOutRows({ graph, leftOut }, "all", token(0));
+  const events = leftOutRows({ sides, leftOut }, "all", token(0));
   it("names the part that did most in the direction of the change, and its share of it", () => {
     expect(explains(events, token(0), 4)).toEqual({
       part: { record: "failure", event: 1 },

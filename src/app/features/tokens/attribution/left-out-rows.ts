@@ -1,5 +1,6 @@
 /** What each part of the evidence does: to one token or word, to each, and to the whole response. */
 import type { EvidencePart } from "../../../../core/evidence/index.ts";
+import { withEvidence } from "../../../compute/side.ts";
 import type { LeftOutScores, TokenScores } from "../../../compute/store.ts";
 import { sumOf, type TokenRange } from "../units.ts";
 
@@ -21,18 +22,19 @@ export function effectOn({ effects, sum }: LeftOutRow, range: TokenRange | null)
  * the whole response. Equal ones stay in the evidence's order.
  */
 export function leftOutRows(
-  { graph, leftOut }: Pick<TokenScores, "graph" | "leftOut">,
+  scores: Pick<TokenScores, "sides" | "leftOut">,
   eventsOf: EvidencePart["record"] | "all" | null,
   range: TokenRange | null,
 ): LeftOutRow[] {
-  return leftOut
+  const { logprobs } = withEvidence(scores);
+  return scores.leftOut
     .filter(({ part }) =>
       eventsOf === null
         ? part.event === null
         : part.event !== null && (eventsOf === "all" || part.record === eventsOf),
     )
     .map((result): LeftOutRow => {
-      const effects = result.logprobs.map((value, i) => graph[i]! - value);
+      const effects = Float32Array.from(result.logprobs, (value, i) => logprobs[i]! - value);
       return { result, effects, sum: effects.reduce((total, value) => total + value, 0) };
     })
     .sort((a, b) => Math.abs(effectOn(b, range)) - Math.abs(effectOn(a, range)));

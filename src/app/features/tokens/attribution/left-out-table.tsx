@@ -3,6 +3,7 @@ import type { EvidencePart } from "../../../../core/evidence/index.ts";
 import { nats } from "../../../base/format.ts";
 import { Scroller } from "../../../base/scroller.tsx";
 import { shownName } from "../../../base/text/shown-text.ts";
+import { withEvidence } from "../../../compute/side.ts";
 import type { TokenScores } from "../../../compute/store.ts";
 import type { DecisionModel, TaskModel } from "../../../data/model.ts";
 import { navigate } from "../../../data/navigate.ts";
@@ -89,7 +90,7 @@ export function LeftOutTable({
                 <td className="number">{evidenceTokens.toLocaleString("en")}</td>
                 {range !== null && (
                   <>
-                    <td className="number">{nats(sumOf(scores.graph, range))}</td>
+                    <td className="number">{nats(sumOf(withEvidence(scores).logprobs, range))}</td>
                     <td className="number">{nats(sumOf(logprobs, range))}</td>
                     <td className="number">{nats(effectOn(row, range), true)}</td>
                   </>

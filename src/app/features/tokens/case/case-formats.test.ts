@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { computedOn, scoredSide } from "../../../../../test/support/token-scores.ts";
 import { visibleToken } from "../../../base/token-symbols.ts";
 import { caseCsv, caseLatex, caseMarkdown, latexCode, markdownCode } from "./case-formats.ts";
 import { type CaseScores, type CaseSize, caseTable } from "./case-table.ts";
@@ -6,26 +7,26 @@ import { type CaseScores, type CaseSize, caseTable } from "./case-table.ts";
 const DECISION = { environment: "scienceworld", task: "melt|12|easy", episode: "e_1", decision: 4 };
 
 /** The paper's case study, and a token that the evidence moves by less. */
-function scores(pieces = ["look", " in", " drawer"]): CaseScores {
-  const fill = (values: number[]) =>
-    Float32Array.from(pieces, (_, i) => Math.log(values[i % values.length]!));
-  return {
-    pieces,
-    ids: pieces.map((_, i) => 100 + i),
-    vanilla: fill([0.9769, 0.9996, 0.9995]),
-    graph: fill([0.2681, 0.9977, 0.9999]),
-    student: fill([0.5, 0.25, 0.00001]),
-    teacher: {
-      model: "qwen3_a",
-      device: "webgpu",
-      adapter: "some adapter",
-      dtype: "f32",
-      parameters: 10,
-      vocabulary: 512,
-    },
-    studentInfo: null,
-  };
+function scores(
+  pieces = ["look", " in", " drawer"],
+  figures: Record<string, number[]> = {
+    vanilla: [0.9769, 0.9996, 0.9995],
+    graph: [0.2681, 0.9977, 0.9999],
+    student: [0.5, 0.25, 0.00001],
+  },
+): CaseScores {
+  const sides = Object.entries(figures).map(([key, values]) => {
+    const logprobs = Float32Array.from(pieces, (_, i) => Math.log(values[i % values.length]!));
+    const model = key === "student" ? "student" : "qwen3_a";
+    return computedOn(scoredSide(key, logprobs), { model, device: "webgpu" });
+  });
+  return { pieces, ids: pieces.map((_, i) => 100 + i), sides };
 }
+
+const withoutStudent = (): CaseScores => {
+  const { sides, ...rest } = scores();
+  return { ...rest, sides: sides.filter(({ key }) => key !== "student") };
+};
 
 const table = (size: CaseSize = "whole", pieces?: string[]) =>
   caseTable(DECISION, "full method", scores(pieces), size);
@@ -53,8 +54,7 @@ describe("caseTable", () => {
   });
   it("keeps the response's order when it shows the whole of it, and the earlier token first among equals", () => {
     expect(table("whole").rows.map(({ position }) => position)).toEqual([0, 1, 2]);
-    const same = scores(["a", "b", "c", "d"]);
-    same.graph.set(same.vanilla);
+    const same = scores(["a", "b", "c", "d"], { vanilla: [0.5], graph: [0.5] });
     expect(caseTable(DECISION, "", same, 2).rows.map(({ token }) => token)).toEqual(["a", "b"]);
   });
   it("sums over the response, not over the rows", () => {
@@ -82,7 +82,7 @@ describe("caseMarkdown", () => {
     );
   });
   it("has no column for a student that was not scored", () => {
-    const text = caseMarkdown(caseTable(DECISION, "", { ...scores(), student: null }, 1));
+    const text = caseMarkdown(caseTable(DECISION, "", withoutStudent(), 1));
     expect(text).not.toMatch(/student/i);
     expect(text).toContain("| 0 | `look` | 97.69% | 26.81% | −1.293 |");
   });
@@ -162,7 +162,7 @@ describe("caseCsv", () => {
     expect(csv).toContain(`"'=HYPERLINK(""x"")"`);
   });
   it("leaves out what was not scored", () => {
-    const [heading, record] = readCsv(caseCsv(caseTable(DECISION, "", { ...scores(), student: null }, 1)));
+    const [heading, record] = readCsv(caseCsv(caseTable(DECISION, "", withoutStudent(), 1)));
     expect(record![heading!.indexOf("p_student")]).toBe("");
     expect(record).toHaveLength(heading!.length);
   });

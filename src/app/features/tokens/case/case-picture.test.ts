@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { computedOn, scoredSide } from "../../../../../test/support/token-scores.ts";
 import { roughly, wrapped, xmlText } from "../../../base/export/svg-text.ts";
 import { casePicture } from "./case-picture.ts";
 import { caseTable } from "./case-table.ts";
@@ -6,27 +7,13 @@ import { caseTable } from "./case-table.ts";
 const DECISION = { environment: "scienceworld", task: "melt|12|easy", episode: "e_1", decision: 4 };
 
 function tableOf(pieces: string[]) {
-  return caseTable(
-    DECISION,
-    "full method",
-    {
-      pieces,
-      ids: pieces.map((_, i) => i),
-      vanilla: Float32Array.from(pieces, () => Math.log(0.9769)),
-      graph: Float32Array.from(pieces, () => Math.log(0.2681)),
-      student: null,
-      teacher: {
-        model: "qwen3_a",
-        device: "webgpu",
-        adapter: "some adapter",
-        dtype: "f32",
-        parameters: 10,
-        vocabulary: 512,
-      },
-      studentInfo: null,
-    },
-    "whole",
-  );
+  const side = (key: string, p: number) => {
+    const logprobs = pieces.map(() => Math.log(p));
+    return computedOn(scoredSide(key, logprobs), { model: "qwen3_a", device: "webgpu" });
+  };
+  const ids = pieces.map((_, i) => i);
+  const sides = [side("vanilla", 0.9769), side("graph", 0.2681)];
+  return caseTable(DECISION, "full method", { pieces, ids, sides }, "whole");
 }
 
 describe("casePicture", () => {

@@ -3,7 +3,7 @@
  * evidence does to the tokens of the student's response, the largest changes first.
  */
 
-import type { Side } from "../../../compute/side.ts";
+import { type Side, sideOf, teacherOf, withEvidence, withoutEvidence } from "../../../compute/side.ts";
 import type { TokenScores } from "../../../compute/store.ts";
 import type { DecisionModel } from "../../../data/model.ts";
 
@@ -65,10 +65,7 @@ export interface CaseSides {
 }
 
 /** The part of `TokenScores` that the table needs. */
-export type CaseScores = Pick<
-  TokenScores,
-  "pieces" | "ids" | "vanilla" | "graph" | "student" | "teacher" | "studentInfo"
->;
+export type CaseScores = Pick<TokenScores, "pieces" | "ids" | "sides">;
 
 /** Rows with the largest |Δ| first, the earlier token first among equals; the whole response in its own order. */
 export function caseTable(
@@ -78,9 +75,10 @@ export function caseTable(
   size: CaseSize,
   sides: CaseSides | null = null,
 ): CaseTable {
-  const { pieces, ids, student, teacher, studentInfo } = scores;
-  const vanilla = sides?.base.logprobs ?? scores.vanilla;
-  const graph = sides?.side.logprobs ?? scores.graph;
+  const { pieces, ids } = scores;
+  const [teacher, student] = [teacherOf(scores), sideOf(scores, "student")];
+  const { base, side } = sides ?? { base: withoutEvidence(scores), side: withEvidence(scores) };
+  const [vanilla, graph] = [base.logprobs, side.logprobs];
   const all = pieces.map(
     (token, position): CaseRow => ({
       position,
@@ -88,7 +86,7 @@ export function caseTable(
       token,
       vanilla: vanilla[position]!,
       graph: graph[position]!,
-      student: student === null ? null : student[position]!,
+      student: student?.logprobs[position] ?? null,
       delta: graph[position]! - vanilla[position]!,
     }),
   );
@@ -108,10 +106,10 @@ export function caseTable(
       evidence,
       teacher: teacher.model,
       computed: `${teacher.dtype}, ${teacher.device === "webgpu" ? "WebGPU" : "CPU reference"}`,
-      student: student === null ? null : (studentInfo?.info.model ?? "student"),
+      student: student === undefined ? null : student.provenance.engine!.model,
     },
-    headings: sides === null ? PAPER : [capital(sides.base.label), capital(sides.side.label)],
-    compared: sides === null ? ["vanilla", "graph"] : [sides.base.key, sides.side.key],
+    headings: sides === null ? PAPER : [capital(base.label), capital(side.label)],
+    compared: [base.key, side.key],
     rows,
     tokens: all.length,
     whole,

@@ -5,6 +5,7 @@ import Papa from "papaparse";
 import { describe, expect, it } from "vitest";
 import { EVERYTHING, HOSTILE_TEXTS, hostileText, LONG_TOKEN } from "../../../../../test/support/hostile.ts";
 import { readXml } from "../../../../../test/support/plain-xml.ts";
+import { computedOn, scoredSide } from "../../../../../test/support/token-scores.ts";
 import { captionLines, framed } from "../../../base/export/picture.ts";
 import { roughly, textLine } from "../../../base/export/svg-text.ts";
 import { shortToken, visibleToken } from "../../../base/format.ts";
@@ -26,20 +27,14 @@ const TEACHER = {
 
 /** A table in which every name and every token is the given text, and every log-probability negative. */
 function tableOf(pieces: string[], name: string): CaseTable {
-  const scores = {
-    pieces,
-    ids: pieces.map((_, i) => i),
-    vanilla: Float32Array.from(pieces, (_, i) => -1 - i),
-    graph: Float32Array.from(pieces, (_, i) => -2 - i),
-    student: null,
-    teacher: { ...TEACHER, model: name },
-    studentInfo: null,
+  const side = (key: string, label: string, first: number) => {
+    const logprobs = pieces.map((_, i) => first - i);
+    return computedOn(scoredSide(key, logprobs, { label }), { ...TEACHER, model: name });
   };
-  const { vanilla, graph } = scores;
-  return caseTable({ environment: name, task: name, episode: name, decision: 4 }, name, scores, "whole", {
-    base: { key: "vanilla", label: name, logprobs: vanilla },
-    side: { key: "graph", label: "side", logprobs: graph },
-  });
+  const [base, graph] = [side("vanilla", name, -1), side("graph", "side", -2)];
+  const scores = { pieces, ids: pieces.map((_, i) => i), sides: [base, graph] };
+  const decision = { environment: name, task: name, episode: name, decision: 4 };
+  return caseTable(decision, name, scores, "whole", { base, side: graph });
 }
 
 const pieces = fc.array(hostileText, { minLength: 1, maxLength: 4 });

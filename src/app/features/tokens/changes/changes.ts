@@ -161,7 +161,7 @@ export async function scoreChanges(scope: ChangeScope): Promise<void> {
         });
         const seconds = (performance.now() - began) / 1000;
         const key = scoreKey({ ...ref, episode: e, decision: d, selection, endOfTurn });
-        const of = { model: "teacher" as const, responseIds, hashes };
+        const of = { model: "teacher" as const, responseIds, hashes, engine: teacher };
         if (getUi().scores[key] === undefined && strips < KEPT_STRIPS) {
           strips += 1;
           const sides = [
@@ -179,21 +179,7 @@ export async function scoreChanges(scope: ChangeScope): Promise<void> {
           setUi((ui) => ({
             scores: {
               ...ui.scores,
-              [key]: {
-                pieces,
-                ids: responseIds,
-                sides,
-                vanilla: vanilla.logprobs,
-                graph: graph.logprobs,
-                student: null,
-                vanillaContext: vanillaIds.length,
-                graphContext: graphIds.length,
-                teacher,
-                studentInfo: null,
-                studentProblem: null,
-                seconds,
-                leftOut: [],
-              },
+              [key]: { pieces, ids: responseIds, sides, studentProblem: null, seconds, leftOut: [] },
             },
           }));
         }

@@ -2,6 +2,7 @@
 
 import { nats, shortToken } from "../../../base/format.ts";
 import { Scroller } from "../../../base/scroller.tsx";
+import { withEvidence } from "../../../compute/side.ts";
 import type { TokenScores } from "../../../compute/store.ts";
 import { partName } from "../../../url/part-name.ts";
 import { byEffect, type LeftOutRow } from "../attribution/left-out-rows.ts";
@@ -18,6 +19,7 @@ export function MovedTokens({
   token: number | null;
 }) {
   const name = partName(result.part);
+  const { logprobs } = withEvidence(scores);
   const colour = themedDelta(deltaLimit(effects));
   return (
     <>
@@ -45,7 +47,7 @@ export function MovedTokens({
             {byEffect(effects).map((i) => (
               <tr key={i} className={token === i ? "pinned" : ""}>
                 <TokenCells at={i} text={shortToken(scores.pieces[i]!)} />
-                <td className="number">{nats(scores.graph[i]!)}</td>
+                <td className="number">{nats(logprobs[i]!)}</td>
                 <td className="number">{nats(result.logprobs[i]!)}</td>
                 <td className="number">
                   <span className="swatch" style={{ backgroundColor: colour(effects[i]!) }}>

@@ -1,7 +1,7 @@
 /** Whether other references say the same: the best eligible ones in turn, each as the successful record of the evidence. */
 import { InputError } from "../../../../core/errors.ts";
 import { runScoring, scoreKey } from "../../../compute/scoring/scoring-run.ts";
-import { getUi, type ReferenceScores, setUi } from "../../../compute/store.ts";
+import { changeScores, getUi, type ReferenceScores } from "../../../compute/store.ts";
 import { libraryWorker } from "../../../data/library-client.ts";
 import type { DecisionModel } from "../../../data/model.ts";
 import { checkSameTeacher } from "../attribution/leave-out.ts";
@@ -53,11 +53,7 @@ export async function scoreReferences(): Promise<void> {
       })),
       (i, { logprobs }) => {
         known.push({ ...references[i]!, logprobs });
-        setUi((ui) => {
-          const present = ui.scores[key];
-          if (present === undefined || present.graph !== scores.graph) return {};
-          return { scores: { ...ui.scores, [key]: { ...present, references: [...known] } } };
-        });
+        changeScores(key, () => ({ references: [...known] }));
       },
     );
   });

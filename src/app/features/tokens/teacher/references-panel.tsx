@@ -5,6 +5,7 @@ import { countOf } from "../../../base/plural.ts";
 import { shownName } from "../../../base/text/shown-text.ts";
 import { isModelAtWork } from "../../../compute/computing.ts";
 import { scoreKey } from "../../../compute/scoring/score.ts";
+import { withEvidence, withoutEvidence } from "../../../compute/side.ts";
 import { type TokenScores, useUi } from "../../../compute/store.ts";
 import type { DecisionModel, TaskModel } from "../../../data/model.ts";
 import { deltaLimit, themedDelta } from "../delta-colour.ts";
@@ -30,16 +31,18 @@ export function ReferencesPanel({
   const whole = { from: 0, to: scores.ids.length };
   const at = token === null ? -1 : unitOf(units, token);
   const range: TokenRange = units.ranges[at] ?? whole;
+  const vanilla = withoutEvidence(scores).logprobs;
+  const graph = withEvidence(scores).logprobs;
   const delta = (logprobs: ArrayLike<number>, of: TokenRange): number =>
-    sumOf(logprobs, of) - sumOf(scores.vanilla, of);
-  const retained = delta(scores.graph, range);
+    sumOf(logprobs, of) - sumOf(vanilla, of);
+  const retained = delta(graph, range);
   const references = scores.references ?? [];
   const agree = references.filter(
     ({ logprobs }) => Math.sign(delta(logprobs, range)) === Math.sign(retained),
   );
   const name = at < 0 ? "the whole response" : shortToken(units.texts[at]!);
   const rows = [
-    { key: "", label: "the evidence as scored", action: null, logprobs: scores.graph },
+    { key: "", label: "the evidence as scored", action: null, logprobs: graph },
     ...references.map(({ source, position, rank, logprobs }) => ({
       key: source,
       label: `${rank}. ${shownName(source, 80)} at ${position}`,

@@ -3,7 +3,8 @@ import { environmentRules } from "../../../../core/environment/index.ts";
 import { remaining } from "../../../base/eta.ts";
 import { computeWorker } from "../../../compute/models/models.ts";
 import { runScoring, scoreKey } from "../../../compute/scoring/scoring-run.ts";
-import { getUi, setUi, type TeacherAction } from "../../../compute/store.ts";
+import { sideOf } from "../../../compute/side.ts";
+import { changeScores, getUi, type TeacherAction } from "../../../compute/store.ts";
 import { checkSameTeacher } from "../attribution/leave-out.ts";
 
 /** Responses that are drawn at temperature 1 under each context, beside the greedy one. */
@@ -35,7 +36,7 @@ export async function askTeacher(): Promise<void> {
       );
       const evidence = context === "graph" ? "with evidence" : "without evidence";
       show(`The teacher writes, ${evidence}`, i, asked.length, eta, "responses");
-      const { promptIds } = scores.sides.find((side) => side.key === context)!;
+      const { promptIds } = sideOf(scores, context)!;
       checkStop();
       const written = await wait(
         api.respond("teacher", {
@@ -54,11 +55,7 @@ export async function askTeacher(): Promise<void> {
       );
       const response = written.response ?? "";
       actions.push({ context, seed, response, action: parseResponse(response, observation).action });
-      setUi((ui) => {
-        const present = ui.scores[key];
-        if (present === undefined || present.graph !== scores.graph) return {};
-        return { scores: { ...ui.scores, [key]: { ...present, teacherActions: [...actions] } } };
-      });
+      changeScores(key, () => ({ teacherActions: [...actions] }));
     }
   });
 }
