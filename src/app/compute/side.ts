@@ -66,8 +66,13 @@ export interface Distribution {
   texts: ReadonlyMap<number, string>;
   /** Further tokens' log-probabilities, by `tokenPlace`: those that another side has among its first. */
   further?: ReadonlyMap<string, number>;
-  /** What tells any other token: a key of `keptRows`. */
-  rows?: string;
+  /** What tells any other token. */
+  rows?: Rows;
+}
+
+/** What a pass told as `hidden`; null once it has given way to that of other passes. */
+export interface Rows {
+  hidden: Float32Array | null;
 }
 
 interface Sides {

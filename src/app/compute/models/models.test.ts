@@ -1,11 +1,16 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { tokenScores } from "../../../../test/support/token-scores.ts";
+import { scoredSide, tokenScores } from "../../../../test/support/token-scores.ts";
+import { undoLast } from "../../data/undo.ts";
+import { distributionOf } from "../scoring/known-distribution.ts";
+import { withUnion } from "../scoring/union.ts";
+import { tokenPlace } from "../side.ts";
 import { getUi, setUi } from "../store.ts";
 import {
   chooseDevice,
   chooseTeacherWeights,
   computeWorker,
   ensureTokenizers,
+  openModel,
   restoreStudent,
   revertStudent,
   studentState,
@@ -18,6 +23,7 @@ vi.mock("../../data/library-client.ts", () => ({
   libraryWorker: () => ({
     connect: async () => undefined,
     setTokenizers: async () => ({ scoring: null, training: null }),
+    tokenTexts: async (ids: number[]) => ids.map(String),
   }),
 }));
 vi.mock("../../data/shipped-base.ts", () => ({ shippedBase: (name: string) => `${name}/` }));
@@ -91,4 +97,24 @@ it("a student trained from the miniature's goes back to that one, also after a r
   await revertStudent();
   expect(getUi().models.student).toMatchObject({ info: { model: "miniature/student" }, origin: "sample" });
   expect(studentState().student).toMatchObject({ shipped: "miniature", tokenizer: { file: "miniature/" } });
+});
+
+it("scores that come back with an undone change of model tell further tokens as before", async () => {
+  const side = async (key: string, listed: number) => {
+    const logprobs = Float32Array.of(-1);
+    const known = { entropy: logprobs, topIds: Uint32Array.of(listed), topLogprobs: logprobs };
+    const told = { logprobs, ...known, hidden: Float32Array.of(5) };
+    return scoredSide(key, logprobs, { distribution: await distributionOf(told, "teacher") });
+  };
+  await ensureTokenizers();
+  setUi({ scores: { a: tokenScores(await side("vanilla", 2), await side("graph", 3)) } });
+  const files = new Map([["tokenizer.json", new Blob(["{}"])]]);
+  await openModel("teacher", { name: "own", files });
+  expect(getUi()).toMatchObject({ models: { teacher: { info: { model: "own" } } }, scores: {} });
+  await undoLast();
+  const asked = await withUnion(getUi().scores.a!.sides, async () => async (rows) => rows);
+  expect(asked.map(({ distribution }) => distribution?.further)).toEqual([
+    new Map([[tokenPlace(0, 3), 5]]),
+    new Map([[tokenPlace(0, 2), 5]]),
+  ]);
 });

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
 import { distributionOf as of } from "../../../../test/support/distributions.ts";
-import { tokenScores } from "../../../../test/support/token-scores.ts";
-import { shippedScores } from "../models/shipped-scores.ts";
-import { type Side, tokenPlace } from "../side.ts";
-import { setUi } from "../store.ts";
-import { furtherLogprobs, keptRows, unknownListed, wantedOf } from "./known-distribution.ts";
+import { heldObjects } from "../../../../test/support/garbage.ts";
+import { scoredSide, tokenScores } from "../../../../test/support/token-scores.ts";
+import { tokenPlace } from "../side.ts";
+import { getUi, setUi } from "../store.ts";
+import { furtherLogprobs, unknownListed, usedRows, wantedOf } from "./known-distribution.ts";
 
 const one = of([1, 2, 3, 4]);
 const other = of([2, 9, 3, 4]);
@@ -61,24 +61,29 @@ it("copies as many wide rows at once as fit", async () => {
   expect(calls).toEqual([2, 1]);
 });
 
-it("lets rows go with the last side that names them, and keeps those of a pass under way", () => {
-  const side: Side = {
-    ...{ key: "vanilla", label: "", ids: [1, 2], logprobs: [-1, -1], promptIds: [0], model: "teacher" },
-    provenance: { engine: null, file: null, tokenizer: null, template: null, seconds: 1 },
-    distribution: { ...one, rows: "its" },
+it("lets rows go with the last scores that have them, shown or set aside", async () => {
+  const scored = () => {
+    const rows = usedRows({ hidden: new Float32Array(2) });
+    setUi({
+      scores: { a: tokenScores(scoredSide("vanilla", [-1, -1], { distribution: { ...one, rows } })) },
+    });
+    return new WeakRef(rows);
   };
-  const scores = tokenScores(side);
-  const none = new Float32Array();
-  keptRows.set("its", none);
-  keptRows.set("under way", none);
-  setUi({ scores: { a: scores } });
-  setUi({ scores: { b: scores } });
-  expect(keptRows.get("its")).toBe(none);
-  shippedScores.set("sample", { scores: { b: scores }, beside: [] });
+  const rows = scored();
+  let aside: unknown = getUi().scores;
   setUi({ scores: {} });
-  expect(keptRows.get("its")).toBe(none);
-  shippedScores.clear();
-  setUi({ scores: { b: scores } });
-  setUi({ scores: {} });
-  expect(keptRows.keys()).toEqual(["under way"]);
+  expect(await heldObjects([rows])).toBe(1);
+  expect(aside).toHaveProperty("a");
+  aside = null;
+  expect(await heldObjects([rows])).toBe(0);
+});
+
+it("lets rows give way to those that were used since, whatever the size of the last ones", () => {
+  const [first, second, third, large] = [2, 2, 2, 9].map((n) => ({ hidden: new Float32Array(n) }));
+  const room = (rows: typeof first) => usedRows(rows!, 16);
+  const kept = () => [first, second, third, large].map((rows) => rows!.hidden !== null);
+  for (const rows of [first, second, first, third]) room(rows);
+  expect(kept()).toEqual([true, false, true, true]);
+  room(large);
+  expect(kept()).toEqual([false, false, false, true]);
 });

@@ -1,11 +1,8 @@
 /** What a pass tells of each token beside its log-probability: its rank, the most probable tokens in its place, the entropy. */
 
-import { Lru } from "../../../core/lru.ts";
 import type { EngineInfo } from "../../../core/ports.ts";
 import { libraryWorker } from "../../data/library-client.ts";
-import { shippedScores } from "../models/shipped-scores.ts";
-import { type Distribution, rankOf, type SideModel, tokenPlace } from "../side.ts";
-import { type UiState, useUi } from "../store.ts";
+import { type Distribution, type Rows, rankOf, type SideModel, tokenPlace } from "../side.ts";
 import type { Wanted } from "../worker/compute-service.ts";
 import type { PassResult } from "./scoring-run.ts";
 
@@ -35,28 +32,26 @@ export function wantedOf(
   return { topK: vocabulary === 0 ? TOP : Math.min(TOP, vocabulary), entropy: true, hidden };
 }
 
+const MOST_ROW_BYTES = 2 ** 28;
+
+/** The last used first. Rows live as long as a side has them, which undo or another library may hold. */
+let kept: WeakRef<Rows>[] = [];
+
 /**
- * What passes told as `hidden`, those that were used last: about 1 MB of a response under a model of our own engine,
- * and whole distributions (4 bytes per token and row of the vocabulary) under an export to ONNX. Once a side's rows are
- * gone, tokens that it does not know stay bounded by the last one that it does.
+ * Marks rows as just used. Where all of them take more than `most` bytes, those used longest ago give way. They are about
+ * 1 MB per response under a model of our own engine, and whole distributions (4 bytes per token and row of the
+ * vocabulary) under an export to ONNX. Once a side's rows are gone, tokens that it does not know stay bounded by the last
+ * one that it does.
  */
-export const keptRows = new Lru<Float32Array>(2 ** 28);
-let kept = 0;
-
-const rowsOf = (scores: UiState["scores"]): string[] =>
-  Object.values(scores).flatMap(({ sides }) => sides.flatMap(({ distribution }) => distribution?.rows ?? []));
-
-// Rows go with the last side that names them. Those of a pass under way are not of any side yet.
-useUi.subscribe(({ scores }, { scores: before }) => {
-  if (scores === before) return;
-  const named = new Set([scores, ...[...shippedScores.values()].map((each) => each.scores)].flatMap(rowsOf));
-  for (const key of rowsOf(before)) if (!named.has(key)) keptRows.delete(key);
-});
-
-function keepRows(hidden: Float32Array): string {
-  kept += 1;
-  keptRows.set(String(kept), hidden, hidden.byteLength);
-  return String(kept);
+export function usedRows(rows: Rows, most = MOST_ROW_BYTES): Rows {
+  const others = kept.flatMap((each) => each.deref() ?? []).filter((each) => each !== rows && each.hidden);
+  let bytes = rows.hidden?.byteLength ?? 0;
+  for (const each of others) {
+    bytes += each.hidden!.byteLength;
+    if (bytes > most) each.hidden = null;
+  }
+  kept = [rows, ...others].map((each) => new WeakRef(each));
+  return rows;
 }
 
 /** The distributions of a pass, with the texts of their tokens; null where it told none. */
@@ -73,7 +68,7 @@ export async function distributionOf(
     topIds,
     topLogprobs,
     texts: new Map(ids.map((id, i) => [id, texts[i]!])),
-    ...(hidden === undefined ? {} : { rows: keepRows(hidden) }),
+    ...(hidden === undefined ? {} : { rows: usedRows({ hidden }) }),
   };
 }
 

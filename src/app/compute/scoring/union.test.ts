@@ -1,30 +1,14 @@
 import { expect, it } from "vitest";
 import { distributionOf as of } from "../../../../test/support/distributions.ts";
+import { scoredSide } from "../../../../test/support/token-scores.ts";
 import { InputError } from "../../../core/errors.ts";
 import { type Side, tokenPlace } from "../side.ts";
-import { keptRows } from "./known-distribution.ts";
 import { withUnion } from "./union.ts";
 
 /** A side of two tokens, with a hidden row of one number in each place: 10 and 20. */
 function side(key: string, topIds: number[], changed: Partial<Side> = {}): Side {
-  keptRows.set(key, Float32Array.of(10, 20), 8);
-  return {
-    key,
-    label: key,
-    ids: [1, 2],
-    logprobs: [-1, -1],
-    promptIds: [0],
-    model: "teacher",
-    provenance: {
-      engine: { model: "m", device: "cpu", adapter: "", dtype: "f32", parameters: 1, vocabulary: 50 },
-      file: null,
-      tokenizer: null,
-      template: null,
-      seconds: 1,
-    },
-    distribution: { ...of(topIds), rows: key },
-    ...changed,
-  };
+  const distribution = { ...of(topIds), rows: { hidden: Float32Array.of(10, 20) } };
+  return scoredSide(key, [-1, -1], { distribution, ...changed });
 }
 
 /** Tells row − id, and notes which sides were asked. */
@@ -57,12 +41,12 @@ it("brings the union when a side is added: both ways, and only what is not known
 it("asks no model for another response, for ids that it does not have, or without its rows", async () => {
   const { asked, headOf } = head();
   const first = side("first", [1, 2, 3, 4]);
+  const gone = { ...of([1, 2, 3, 60]), rows: { hidden: null } };
   const others = [
     side("other response", [1, 9, 3, 4], { ids: [1, 3] }),
     side("recorded", [1, 2, 3, 4], { model: null, distribution: null }),
-    side("larger vocabulary", [1, 2, 3, 60]),
+    side("larger vocabulary", [], { distribution: gone }),
   ];
-  keptRows.delete("larger vocabulary");
   const sides = [first, ...others];
   expect(await withUnion(sides, headOf)).toEqual(sides);
   expect(asked).toEqual([]);

@@ -1,7 +1,7 @@
 /** Every side of a decision tells the exact probability of what any other lists. */
 import { describeFault, isAbort, isDeviceFault } from "../../base/faults.ts";
 import type { Side } from "../side.ts";
-import { type AskHead, furtherLogprobs, keptRows, unknownListed } from "./known-distribution.ts";
+import { type AskHead, furtherLogprobs, unknownListed, usedRows } from "./known-distribution.ts";
 
 /** A side that a model of this page computed. */
 export type ComputedSide = Side & { model: NonNullable<Side["model"]> };
@@ -30,8 +30,9 @@ async function completed(
   headOf: (side: ComputedSide) => Promise<AskHead | null>,
 ): Promise<Side> {
   const { distribution, model } = side;
-  const hidden = keptRows.get(distribution?.rows ?? "");
-  if (distribution === null || model === null || hidden === undefined) return side;
+  if (distribution?.rows === undefined || model === null) return side;
+  const { hidden } = usedRows(distribution.rows);
+  if (hidden === null) return side;
   // Another model's vocabulary may be larger: those tokens this one never writes.
   const vocabulary = side.provenance.engine?.vocabulary || Number.POSITIVE_INFINITY;
   const missing = unknownListed(distribution, told).filter(({ id }) => id < vocabulary);
