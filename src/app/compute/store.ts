@@ -67,8 +67,6 @@ export interface ReferenceScores {
   position: number;
   /** Among the eligible visits, from 1. */
   rank: number;
-  /** Decisions from there to the recorded end. */
-  cost: number;
   /** [response tokens], natural log. */
   logprobs: Float32Array;
 }

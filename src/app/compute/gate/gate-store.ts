@@ -43,8 +43,6 @@ export interface GateSetting {
 /** The results of one setting, as far as they got. */
 export interface Gate extends GateSetting {
   teacher: EngineInfo;
-  /** Decisions that were looked at: of these, `leftOut` could not be scored. */
-  looked: number;
   decisions: readonly GateDecision[];
   leftOut: readonly LeftOut[];
   summary: GateSummary;

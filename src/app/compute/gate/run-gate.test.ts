@@ -98,7 +98,7 @@ beforeEach(() => {
 
 it("shows figures for their teacher and their optimal actions alone, and scores all again for others", async () => {
   await scoreGate();
-  expect(shown()).toMatchObject({ looked: 8, summary: { decisions: 8 } });
+  expect(shown()).toMatchObject({ leftOut: [], summary: { decisions: 8 } });
   // Two libraries that lie beside the page have models of their own.
   fake.source = "miniature";
   expect(shown()).toBeNull();
@@ -200,7 +200,7 @@ it("goes on with its library while another one is shown", async () => {
     if (fake.scored > 0) setUi({ library: other });
   };
   await scoreGate();
-  expect(shown()).toMatchObject({ library: "own", looked: 8 });
+  expect(shown()).toMatchObject({ library: "own", decisions: { length: 8 } });
 });
 
 it("forgets a test that was asked for where the page goes elsewhere", () => {

@@ -111,10 +111,10 @@ export async function scoreGate(): Promise<void> {
     const order = gateOrder(known.decisions, GATE_SEED, limit ?? undefined);
     const decisions = [...(same?.decisions ?? [])];
     const leftOut = [...(same?.leftOut ?? [])];
-    const tell = async (looked: number): Promise<void> => {
+    const tell = async (): Promise<void> => {
       const summary = await run.wait(libraryWorker().gateSummary(decisions, GATE_SEED));
       useGate.setState({
-        gate: { ...setting, teacher, looked, decisions: [...decisions], leftOut: [...leftOut], summary },
+        gate: { ...setting, teacher, decisions: [...decisions], leftOut: [...leftOut], summary },
       });
     };
     const prepare = (each: OptimalDecision): Promise<GateCase | LeftOut> =>
@@ -128,7 +128,7 @@ export async function scoreGate(): Promise<void> {
         });
     const plan = new Plan(run);
     const began = performance.now();
-    const from = same?.looked ?? 0;
+    const from = decisions.length + leftOut.length;
     let told = Number.NEGATIVE_INFINITY;
     let together = 1;
     let next = prepareSome(from);
@@ -151,7 +151,7 @@ export async function scoreGate(): Promise<void> {
       const eta = remaining(each, at - from, (performance.now() - began) / 1000);
       run.show("Scoring decisions", at, order.length, eta, "decisions");
       if (at < order.length && performance.now() - told < SUMMARY_MS) continue;
-      await tell(at);
+      await tell();
       run.checkStop();
       told = performance.now();
     }

@@ -22,7 +22,7 @@ export function GateControls({ known, here }: { known: number; here: Gate | null
   const scoring = useUi((ui) => ui.scoring);
   const running = scoring.status === "running" && scoring.job === "gate";
   const wanted = Math.min(limit ?? known, known);
-  const looked = here?.looked ?? 0;
+  const looked = (here?.decisions.length ?? 0) + (here?.leftOut.length ?? 0);
   const toggle = (context: (typeof GATE_CONTEXTS)[number]): void => {
     const next = GATE_CONTEXTS.filter((each) => contexts.includes(each) !== (each === context));
     // A difference needs two.

@@ -20,8 +20,8 @@ export function bestReferences({
   const ranked = retrieval.explanation.matched
     .filter(({ rank }) => rank !== null)
     .sort((a, b) => a.rank! - b.rank!);
-  for (const { source, position, rank, cost } of ranked)
-    if (!best.has(source)) best.set(source, { source, position, rank: rank!, cost });
+  for (const { source, position, rank } of ranked)
+    if (!best.has(source)) best.set(source, { source, position, rank: rank! });
   return [...best.values()].slice(0, MOST_REFERENCES);
 }
 
