@@ -13,7 +13,7 @@ import { evidenceSideLabel, parseEvidenceSide } from "../../url/sides.ts";
 import { AddSide } from "./add-side.tsx";
 import { type Compared, standardOf } from "./comparison.ts";
 import { SharedModelDialog } from "./further-model.tsx";
-import { ScoringProgress } from "./scoring-panel.tsx";
+import { JobProgress } from "./job-progress.tsx";
 
 /** Sides that every scored decision has. */
 const ALWAYS = ["vanilla", "full", "graph", "student", "recorded-teacher", "recorded-student"];
@@ -21,7 +21,6 @@ const ALWAYS = ["vanilla", "full", "graph", "student", "recorded-teacher", "reco
 export function CompareBar({ compared }: { compared: Compared }) {
   const { sides, columns, base, side } = compared;
   const wanted = useUi((ui) => ui.place.sides);
-  const scoring = useUi((ui) => ui.scoring);
   const key = useUi((ui) => (ui.decision === null ? "" : scoreKey(ui.decision)));
   const busy = useUi(isModelAtWork);
   const choose = (chosen: { base: string; side: string }): void => {
@@ -31,7 +30,6 @@ export function CompareBar({ compared }: { compared: Compared }) {
   };
   const missing = wanted.filter((name) => !sides.some((each) => each.key === name));
   const further = sides.filter((each) => !ALWAYS.includes(each.key));
-  const failed = scoring.status === "failed" && scoring.job === "side" && scoring.key === key;
   return (
     <div className="compare" data-testid="compare">
       <div className="compare-bar">
@@ -91,12 +89,7 @@ export function CompareBar({ compared }: { compared: Compared }) {
         <AddSide taken={[...wanted, ...further.map((each) => each.key)]} busy={busy} />
         <SharedModelDialog />
       </div>
-      {scoring.status !== "idle" && scoring.key === key && <ScoringProgress job="side" />}
-      {failed && (
-        <p className="fault" role="alert">
-          {scoring.message}
-        </p>
-      )}
+      <JobProgress job="side" at={key} />
     </div>
   );
 }

@@ -10,7 +10,7 @@ import type { DecisionModel, TaskModel } from "../../../data/model.ts";
 import { navigate } from "../../../data/navigate.ts";
 import { partName, samePart } from "../../../url/part-name.ts";
 import { MovedTokens } from "../changes/moved-tokens.tsx";
-import { ScoringProgress } from "../scoring-panel.tsx";
+import { JobProgress } from "../job-progress.tsx";
 import { type InUnits, rangeName, sumOf, type TokenRange, unitOf } from "../units.ts";
 import { EffectMap } from "./effect-map.tsx";
 import { EvidenceBars, percentOf } from "./evidence-bars.tsx";
@@ -39,7 +39,6 @@ export function LeftOutPanel({
 }) {
   // The part that is marked in the evidence is the one whose tokens are shown here.
   const chosen = useUi((ui) => ui.place.part);
-  const scoring = useUi((ui) => ui.scoring);
   const busy = useUi(isModelAtWork);
   const range = token === null ? null : units.ranges[unitOf(units, token)]!;
   const parts = partsOf(decision);
@@ -47,8 +46,6 @@ export function LeftOutPanel({
   const events = leftOutRows(scores, "all", range);
   const rows = [...records, ...events];
   const shown = rows.find(({ result }) => chosen !== null && samePart(result.part, chosen));
-  const failed =
-    scoring.status === "failed" && scoring.job === "left-out" && scoring.key === scoreKey(decision);
   const all = range ?? { from: 0, to: scores.ids.length };
   const delta = sumOf(evidenceDeltas(scores), all);
   const tables = {
@@ -65,14 +62,7 @@ export function LeftOutPanel({
       <div className="panel-head">
         <h2 id="left-out-title">Which part of the evidence moved it</h2>
       </div>
-      {busy && scoring.status !== "idle" && scoring.key === scoreKey(decision) && (
-        <ScoringProgress job="left-out" />
-      )}
-      {failed && (
-        <p className="fault" role="alert">
-          {scoring.message}
-        </p>
-      )}
+      <JobProgress job="left-out" at={scoreKey(decision)} />
       <Headline
         // Events say more than the records that they are of.
         rows={events.length > 0 ? events : records}

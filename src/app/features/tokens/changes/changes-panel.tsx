@@ -13,8 +13,8 @@ import type { TaskModel } from "../../../data/model.ts";
 import { navigate } from "../../../data/navigate.ts";
 import type { ChangeSort } from "../../../url/place.ts";
 import { ofTask, selectionOf } from "../../../url/what-if.ts";
+import { JobProgress } from "../job-progress.tsx";
 import { MeanByPosition } from "../plots/mean-plot.tsx";
-import { ScoringProgress } from "../scoring-panel.tsx";
 import { type ChangeRow, KEPT_ROWS, POSITIONS } from "./change-collector.ts";
 import { changesCsv, sortChanges } from "./change-table.ts";
 import { CHANGES_KEY, type Changes, KEPT_STRIPS, scoreChanges, useChanges } from "./changes.ts";
@@ -34,7 +34,6 @@ const COLUMNS: { sort: ChangeSort | null; title: string; numeric: boolean }[] = 
 
 export function ChangesPanel({ task }: { task: TaskModel }) {
   const changes = useChanges((state) => state.changes);
-  const scoring = useUi((ui) => ui.scoring);
   const episode = useUi((ui) => ui.decision?.episode ?? ui.place.episode);
   const place = useUi((ui) => ui.place);
   const busy = useUi(isModelAtWork);
@@ -69,14 +68,7 @@ export function ChangesPanel({ task }: { task: TaskModel }) {
           strips of {KEPT_STRIPS} decisions are kept.
         </span>
       </div>
-      {scoring.status !== "idle" && scoring.key === CHANGES_KEY && scoring.job === "changes" && (
-        <ScoringProgress job="changes" />
-      )}
-      {scoring.status === "failed" && scoring.job === "changes" && (
-        <p className="fault" role="alert">
-          {scoring.message}
-        </p>
-      )}
+      <JobProgress job="changes" at={CHANGES_KEY} />
       {stale && (
         <p className="note changes-note" role="status">
           These figures are of {here.evidence}
