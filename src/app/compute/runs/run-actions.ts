@@ -7,7 +7,7 @@ import { getUi, setUi } from "../store.ts";
 import { resumeHere, stopTraining } from "../training/training.ts";
 import { takeJob } from "./follow-worker.ts";
 import { forgetLaunched, takeLaunched } from "./launches.ts";
-import { removePageRun, renamePageRun } from "./page-runs.ts";
+import { pageRuns } from "./page-runs.ts";
 import type { Run } from "./run.ts";
 import { dropTags } from "./run-tags.ts";
 import { dropRun, getRuns } from "./runs-store.ts";
@@ -101,7 +101,7 @@ export const removeRun = (id: string): Promise<void> =>
       leave(id);
     },
     async () => {
-      await removePageRun(id);
+      await pageRuns.remove(id);
       leave(id);
     },
   );
@@ -119,7 +119,7 @@ export async function renameRun(id: string, title: string): Promise<void> {
     async () => takeJob(await worker.rename(id, name)),
     async () => takeLaunched(await worker.renameLaunched(id, name)),
     async () => {
-      await renamePageRun(id, name);
+      await pageRuns.rename(id, name);
       tellTabs({ type: "title", id, title: name });
     },
   );

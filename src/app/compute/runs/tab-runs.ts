@@ -3,7 +3,7 @@
  * it, may ask its owner to end it, and find out when the owner is gone.
  */
 import { foldEvents } from "./fold.ts";
-import { readKeptRun, renamePageRun, restorePageRuns } from "./page-runs.ts";
+import { pageRuns } from "./page-runs.ts";
 import { NO_FIGURES, type Run } from "./run.ts";
 import { ownHere, whenFree } from "./run-locks.ts";
 import { dropRun, getRuns, patchRun, putRun, takeEvents, useRuns } from "./runs-store.ts";
@@ -41,7 +41,7 @@ function follow(id: string, signal: AbortSignal): void {
     async () => {
       followed.delete(id);
       // The owner wrote the end down before it gave the run up; one that did not is gone.
-      const kept = await readKeptRun(id);
+      const kept = await pageRuns.readKept(id);
       if (getRuns().runs[id]?.stream !== "other-tab" || followed.has(id)) return;
       if (kept !== null) putRun(kept);
       else
@@ -84,7 +84,7 @@ function take(message: TabMessage, signal: AbortSignal, onAsk: OnAsk): void {
       break;
     case "title":
       patchRun(message.id, { title: message.title });
-      if (ownHere().includes(message.id)) void renamePageRun(message.id, message.title);
+      if (ownHere().includes(message.id)) void pageRuns.rename(message.id, message.title);
       break;
     case "removed":
       dropRun(message.id);
@@ -97,7 +97,7 @@ export function followTabs(onAsk: OnAsk): () => void {
   const { signal } = ended;
   const leaveTabs = hearTabs((message) => take(message, signal, onAsk));
   const leaveRuns = useRuns.subscribe(tellOwn);
-  void restorePageRuns().then(() => {
+  void pageRuns.restore().then(() => {
     if (signal.aborted) return;
     for (const { id, stream } of Object.values(getRuns().runs))
       if (stream === "other-tab") follow(id, signal);

@@ -1,5 +1,5 @@
 /** The events of a run of the page, as the Training view and Runs show them. */
-import { notePageRun } from "../runs/page-runs.ts";
+import { pageRuns } from "../runs/page-runs.ts";
 import { patchRun, takeEvent } from "../runs/runs-store.ts";
 import { getUi, setUi } from "../store.ts";
 import type { RunEvent } from "../worker/training-run.ts";
@@ -53,7 +53,7 @@ export function follow(event: RunEvent, id: string): void {
   }
   const { event: loop } = event;
   takeEvent(id, loop, new Date().toISOString());
-  notePageRun(id);
+  pageRuns.note(id);
   if (loop.type === "start") patchRun(id, { state: "running" });
   if (loop.type === "start") patchTraining({ total: loop.steps, done: loop.resumedFrom ?? 0 });
   else if (loop.type === "excluded") patchTraining({ total: loop.steps });

@@ -27,7 +27,7 @@ import {
 } from "../models/models.ts";
 import { stopComputing } from "../models/stop-computing.ts";
 import { configField } from "../runs/config-fields.ts";
-import { beginPageRun, endPageRun, keepPlan, planOfRun, takePageRun } from "../runs/page-runs.ts";
+import { pageRuns } from "../runs/page-runs.ts";
 import type { Run } from "../runs/run.ts";
 import { getRuns, newRunId, patchRun } from "../runs/runs-store.ts";
 import { getUi, IDLE_TRAINING, setUi } from "../store.ts";
@@ -61,7 +61,7 @@ export async function resumeHere(id: string): Promise<void> {
     return;
   }
   await runHere(async () => {
-    const plan = (await planOfRun(id)) as KeptPlan | null;
+    const plan = (await pageRuns.planOf(id)) as KeptPlan | null;
     if (plan === null) throw new InputError("this browser did not keep what the run would go on with");
     const { library, own, differing } = await sameInputs(plan.fingerprint);
     if (library === null)
@@ -87,7 +87,7 @@ async function runHere(
   present = null;
   try {
     if (known !== undefined) {
-      await takePageRun(known);
+      await pageRuns.take(known);
       id = known;
       present = id;
     }
@@ -96,7 +96,7 @@ async function runHere(
     let { plan } = prepared;
     if (!isLatest()) return;
     if (id === null) {
-      await takePageRun(plan.id);
+      await pageRuns.take(plan.id);
       id = plan.id;
       present = id;
     }
@@ -104,7 +104,7 @@ async function runHere(
     patchTraining({ method: words });
     const read = libraryOf(getUi().libraries, plan.library)?.summary;
     patchTraining({ library: plan.library, run: id });
-    beginPageRun({ id, title, config: plan.written }, plan);
+    pageRuns.begin({ id, title, config: plan.written }, plan);
     if (!again) await noteStudentOf(id);
     showProgress("Measuring what the models will read", 0, 0);
     const passes = await requirePlan("train", () => planTraining(plan));
@@ -114,7 +114,7 @@ async function runHere(
       showProgress("Opening the games", 0, 0);
       plan = await withGames(plan);
       if (!isLatest()) return;
-      await keepPlan(id, plan);
+      await pageRuns.keepPlan(id, plan);
     }
     showProgress("Opening the models", 0, 0);
     const asked = teacherOf(plan.method);
@@ -172,7 +172,7 @@ async function runHere(
     ]
       .filter((sentence) => sentence !== false)
       .join(" ");
-    endPageRun(
+    pageRuns.end(
       plan.id,
       result.finished ? "done" : "cancelled",
       result.finished ? null : "stopped after its step",
@@ -191,7 +191,7 @@ async function runHere(
           text: `${describeFault(error)} The student is as it was before this run.`,
         } as const);
     if (id !== null)
-      endPageRun(id, isAbort(error) ? "cancelled" : "failed", isAbort(error) ? null : message.text);
+      pageRuns.end(id, isAbort(error) ? "cancelled" : "failed", isAbort(error) ? null : message.text);
     patchTraining({ status: "idle", work: null, message });
   }
 }
@@ -244,7 +244,7 @@ export async function stopTraining(): Promise<void> {
   if (id !== null) patchRun(id, { message: "it is ended at once" });
   if (!(await stopComputing(() => isLatest() && getUi().training.status === "cancelling"))) return;
   runs.end();
-  if (id !== null) endPageRun(id, "cancelled", null);
+  if (id !== null) pageRuns.end(id, "cancelled", null);
   patchTraining({
     status: "idle",
     work: null,
