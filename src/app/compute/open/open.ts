@@ -6,6 +6,7 @@ import { checkAddress } from "../../base/address.ts";
 import type { PathFile } from "../../base/dropped-files.ts";
 import { describeFault, faultNotice, isAbort } from "../../base/faults.ts";
 import type { Progress } from "../../base/notice.ts";
+import { Turns } from "../../base/turns.ts";
 import { type FolderFile, type FolderFiles, wholeFile } from "../../data/files/blob-folder.ts";
 import { modelFolders } from "../../data/files/model-folder.ts";
 import { commonFolder, firstLine, isForeign, isRecordFile } from "../../data/files/path-files.ts";
@@ -37,12 +38,10 @@ interface How {
 }
 
 /** One library is opened at a time: what is dropped meanwhile waits for its turn. */
-let turn: Promise<void> = Promise.resolve();
+const turns = new Turns();
 
-function open(label: string, read: ReadLibrary, how: How = {}): Promise<void> {
-  turn = turn.then(() => openNow(label, read, how));
-  return turn;
-}
+const open = (label: string, read: ReadLibrary, how: How = {}): Promise<void> =>
+  turns.take(() => openNow(label, read, how));
 
 /** Never rejects: what goes wrong is the page's notice. */
 async function openNow(label: string, read: ReadLibrary, how: How): Promise<void> {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { Pending } from "../../../../test/support/fake.ts";
+import { fake, Pending, until } from "../../../../test/support/fake.ts";
 import { InputError } from "../../../core/errors.ts";
 import type { KeptRun } from "./page-archive.ts";
 import { PageRuns } from "./page-runs.ts";
@@ -8,11 +8,13 @@ import { getRuns, newRun, useRuns } from "./runs-store.ts";
 
 const RUN = { id: "page-1", title: "gc-opd", config: {} };
 
+type Clients = ConstructorParameters<typeof PageRuns>;
+
 /** What the browser keeps, and which runs this tab and others own. */
 let kept: Map<string, KeptRun>;
 let own: Set<string>;
 let elsewhere: Set<string>;
-let archive: ConstructorParameters<typeof PageRuns>[0];
+let archive: Clients[0];
 let runs: PageRuns;
 
 beforeEach(() => {
@@ -21,18 +23,19 @@ beforeEach(() => {
   kept = new Map();
   own = new Set();
   elsewhere = new Set();
-  archive = {
+  archive = fake<Clients[0]>({
     keepRun: vi.fn(async (run) => kept.set(run.id, run)),
     keptRun: async (id) => kept.get(id),
     keptRuns: async () => [...kept.values()],
     dropKept: async (id) => void kept.delete(id),
     hasCheckpoint: async (id) => id === "with-checkpoint",
-  };
-  runs = new PageRuns(archive, {
+  });
+  const locks = fake<Clients[1]>({
     ownRun: async (id) => !elsewhere.has(id) && own.add(id) !== undefined,
     leaveRun: (id) => void own.delete(id),
     ownedRuns: async () => new Set([...own, ...elsewhere]),
   });
+  runs = new PageRuns(archive, locks);
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -71,7 +74,7 @@ it("what cannot be written is lost alone: later writing goes on", async () => {
   await runs.take(RUN.id);
   runs.begin(RUN, {});
   runs.end(RUN.id, "done", null);
-  await vi.waitFor(() => expect(own.has(RUN.id)).toBe(false));
+  await until(() => expect(own.has(RUN.id)).toBe(false));
   expect(kept.get(RUN.id)?.state).toBe("done");
 });
 

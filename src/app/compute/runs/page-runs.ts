@@ -3,6 +3,7 @@ import { InputError } from "../../../core/errors.ts";
 import { ENDED } from "../../../protocol/job-state.ts";
 import { loopEventProblem } from "../../../protocol/loop-event.ts";
 import { nextTask } from "../../base/next-task.ts";
+import { Turns } from "../../base/turns.ts";
 import { foldEvents, withUnread } from "./fold.ts";
 import * as pageArchive from "./page-archive.ts";
 import { type Figures, NO_FIGURES, type Run } from "./run.ts";
@@ -13,9 +14,6 @@ import { tellTabs } from "./tab-channel.ts";
 /** Milliseconds between two writings of a run that goes on. */
 const KEEP_MS = 3000;
 
-type Archive = Pick<typeof pageArchive, "keepRun" | "keptRun" | "keptRuns" | "dropKept" | "hasCheckpoint">;
-type Locks = Pick<typeof runLocks, "ownRun" | "leaveRun" | "ownedRuns">;
-
 /** The runs of this tab, and what the browser keeps of all runs of the page. */
 export class PageRuns {
   readonly #plans = new Map<string, unknown>();
@@ -24,11 +22,11 @@ export class PageRuns {
   /** Runs that are being written down for the last time. */
   readonly #ending = new Map<string, Promise<void>>();
   /** One after the other: what is written last is what holds. */
-  #writing: Promise<void> = Promise.resolve();
+  readonly #writing = new Turns();
 
   constructor(
-    private readonly archive: Archive,
-    private readonly locks: Locks,
+    private readonly archive: typeof pageArchive,
+    private readonly locks: typeof runLocks,
   ) {}
 
   /**
@@ -70,19 +68,13 @@ export class PageRuns {
 
   #write(id: string): Promise<void> {
     this.#written.set(id, performance.now());
-    return this.#inTurn(async () => {
+    return this.#writing.take(async () => {
       const run = getRuns().runs[id];
       if (run === undefined) return;
       const { figures: _figures, stream: _stream, ...kept } = run;
       // A browser that keeps nothing (a private window, a full disk) loses the list with the page, and nothing else.
-      await this.archive.keepRun({ ...kept, plan: await this.planOf(id) });
+      await this.archive.keepRun({ ...kept, plan: await this.planOf(id) }).catch(() => undefined);
     });
-  }
-
-  #inTurn(work: () => Promise<unknown>): Promise<void> {
-    const end = (): void => {};
-    this.#writing = this.#writing.then(work).then(end, end);
-    return this.#writing;
   }
 
   /** The plan that a run was started with; null where the browser did not keep it. */
@@ -139,7 +131,7 @@ export class PageRuns {
     dropRun(id);
     this.#plans.delete(id);
     // What is being written of it now would bring it back.
-    await this.#inTurn(() => this.archive.dropKept(id));
+    await this.#writing.take(() => this.archive.dropKept(id).catch(() => undefined));
     tellTabs({ type: "removed", id });
   }
 }
