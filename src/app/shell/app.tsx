@@ -4,7 +4,7 @@ import { describeFault } from "../base/faults.ts";
 import { endSimulatorSessions } from "../compute/games/simulator.ts";
 import { HubDialog } from "../compute/hub/hub-dialog.tsx";
 import { followStudent } from "../compute/models/kept-student.ts";
-import { computeWorker } from "../compute/models/models.ts";
+import { models } from "../compute/models/models.ts";
 import { followPlace } from "../compute/open/follow-place.ts";
 import { SharedDialog } from "../compute/open/shared-dialog.tsx";
 import { followWorker } from "../compute/runs/follow-worker.ts";
@@ -93,7 +93,7 @@ export function App() {
   }, []);
   useEffect(() => {
     // Early, so that a missing GPU is said before it is missed; what fails here is said again when it is needed.
-    const timer = setTimeout(() => void computeWorker().catch(describeFault), 200);
+    const timer = setTimeout(() => void models.worker().catch(describeFault), 200);
     return () => clearTimeout(timer);
   }, []);
   const library = useUi((ui) => ui.library?.id ?? null);

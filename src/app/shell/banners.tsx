@@ -1,7 +1,7 @@
 /** What the user must know before reading on: faults of the link, a what-if, a question about a model, the missing GPU. */
 import { useRef } from "react";
 import { shownName, shownText } from "../base/text/shown-text.ts";
-import { modelOrigins, openModel } from "../compute/models/models.ts";
+import { models } from "../compute/models/models.ts";
 import { openWithTokenizerFiles, openWithTokenizerOf } from "../compute/models/pending-tokenizer.ts";
 import { ROLES, type Role, setUi, useUi } from "../compute/store.ts";
 import { goHome } from "../data/navigate.ts";
@@ -32,7 +32,7 @@ function PendingFolder() {
   if (folder === null) return null;
   const use = (role: Role): void => {
     setUi({ pendingFolder: null });
-    void openModel(role, folder);
+    void models.open(role, folder);
   };
   return (
     <div className="banner info" role="status">
@@ -53,13 +53,13 @@ function PendingFolder() {
 /** A model folder without a tokenizer is not opened with another one's unless the user says so. */
 function PendingTokenizer() {
   const pending = useUi((ui) => ui.pendingTokenizer);
-  const models = useUi((ui) => ui.models);
+  const opened = useUi((ui) => ui.models);
   const input = useRef<HTMLInputElement>(null);
   if (pending === null) return null;
   const { folder } = pending;
   const close = (): void => setUi({ pendingTokenizer: null });
   const named = (role: Role): string =>
-    `the ${role}’s (${modelOrigins()[role] === "sample" ? "the sample’s" : shownName(models[role]?.info.model ?? role)})`;
+    `the ${role}’s (${models.origins()[role] === "sample" ? "the sample’s" : shownName(opened[role]?.info.model ?? role)})`;
   return (
     <div className="banner error" role="alert" data-testid="no-tokenizer">
       <p>

@@ -1,7 +1,7 @@
 /** What models are computed on, and the other choice. */
 
 import { isModelAtWork } from "../compute/computing.ts";
-import { chooseDevice } from "../compute/models/models.ts";
+import { models } from "../compute/models/models.ts";
 import { useUi } from "../compute/store.ts";
 import type { ComputeChoice } from "../compute/worker/compute-service.ts";
 
@@ -20,7 +20,7 @@ export function DeviceMenu() {
         }
         disabled={busy}
         data-testid="device"
-        onChange={(event) => void chooseDevice(event.target.value as ComputeChoice)}
+        onChange={(event) => void models.chooseDevice(event.target.value as ComputeChoice)}
       >
         <option value="webgpu">◆ WebGPU{device.compute === "f16" && ", f16"}</option>
         {device.whyF32 === null && <option value="webgpu-f32">◆ WebGPU, f32</option>}

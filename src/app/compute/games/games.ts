@@ -8,7 +8,7 @@ import type { PathFile } from "../../base/dropped-files.ts";
 import { describeFault, isAbort } from "../../base/faults.ts";
 import type { TaskName } from "../../data/model.ts";
 import { type ComputeClient, gamesWorker } from "../clients.ts";
-import { computeWorker } from "../models/models.ts";
+import { models } from "../models/models.ts";
 import type { GameTask, OnGames } from "./games-service.ts";
 import { checkSimulatorTasks, requireSimulator, simulatorSessions } from "./simulator.ts";
 
@@ -98,7 +98,7 @@ const connections = new WeakMap<ComputeClient, Promise<void>>();
 
 /** The compute worker, connected with the games worker: its loops can play in the open games. */
 export async function computeWithGames(): Promise<ComputeClient> {
-  const client = await computeWorker();
+  const client = await models.worker();
   let connected = connections.get(client);
   if (connected === undefined) {
     connected = (async () => {

@@ -23,7 +23,8 @@ const fake = vi.hoisted(() => ({
   ended: 0,
 }));
 
-vi.mock("../models/models.ts", () => {
+vi.mock("../models/models.ts", async (original) => {
+  const { Models } = await original<typeof import("../models/models.ts")>();
   const api = {
     takePasses: async () => undefined,
     abort: async () => undefined,
@@ -33,15 +34,20 @@ vi.mock("../models/models.ts", () => {
     },
   };
   const client = async () => ({ api });
+  const endWorker = (): void => {
+    fake.ended += 1;
+  };
   return {
-    modelSource: () => fake.source,
-    takeShippedModels: () => fake.take(),
+    models: Object.assign(Object.create(Models.prototype), {
+      source: () => fake.source,
+      takeShipped: () => fake.take(),
+      worker: client,
+      endWorker,
+    }),
     ensureModel: client,
     ensureTokenizers: async () => undefined,
     computeWorker: client,
-    endComputeWorker: () => {
-      fake.ended += 1;
-    },
+    endComputeWorker: endWorker,
   };
 });
 vi.mock("../models/memory.ts", () => ({

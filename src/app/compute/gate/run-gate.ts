@@ -13,7 +13,7 @@ import { navigate } from "../../data/navigate.ts";
 import { shippedLink, shippedName } from "../../url/library-link.ts";
 import { HOME, type Place } from "../../url/place.ts";
 import { memory, requirePlan } from "../models/memory.ts";
-import { computeWorker, modelSource, takeShippedModels } from "../models/models.ts";
+import { models } from "../models/models.ts";
 import { tryAgain } from "../open/follow-place.ts";
 import { useOptimal } from "../open/optimal.ts";
 import { planScoring } from "../scoring/score.ts";
@@ -68,7 +68,7 @@ export function gateSetting(
   const { weights } = memory();
   return {
     ...{ library, known, selection: gateSelection(place), contexts },
-    ...{ teacherFrom: modelSource("teacher"), weights },
+    ...{ teacherFrom: models.source("teacher"), weights },
   };
 }
 
@@ -93,7 +93,7 @@ export async function scoreGate(): Promise<void> {
   const known = useOptimal.getState()[library.id];
   if (known == null) return;
   try {
-    await takeShippedModels(library.link);
+    await models.takeShipped(library.link);
   } catch (error) {
     setUi({ notice: faultNotice(error) });
     return;
@@ -191,7 +191,7 @@ class Plan {
     const lengths = { vanilla: 0, graph: this.#sequence, response: this.#response };
     const { wait } = this.#run;
     const passes = await wait(requirePlan("score", () => planScoring(lengths, { student: false })));
-    await wait((await computeWorker()).api.takePasses(passes));
+    await wait((await models.worker()).api.takePasses(passes));
   }
 }
 

@@ -8,7 +8,7 @@ import type { Range } from "../../base/eta.ts";
 import { describeFault, isAbort } from "../../base/faults.ts";
 import { hubWorker } from "../clients.ts";
 import { isComputing } from "../computing.ts";
-import { modelFolderName, openModel } from "../models/models.ts";
+import { models } from "../models/models.ts";
 import { ROLES, type Role } from "../store.ts";
 import type { HubListing, HubProgress } from "./hub.worker.ts";
 import { howToAllow, mayContact } from "./page-policy.ts";
@@ -83,7 +83,7 @@ export function cachedName({ repository, revisions }: CachedModel): string {
 
 /** The role that a kept model has now. */
 export function roleOf(model: CachedModel): Role | null {
-  return ROLES.find((role) => modelFolderName(role) === folderName(model)) ?? null;
+  return ROLES.find((role) => models.opened(role)?.folder.name === folderName(model)) ?? null;
 }
 
 /** Names the commit, since two of one model may be kept. */
@@ -203,7 +203,7 @@ export async function openCached(model: CachedModel, role: Role): Promise<void> 
   try {
     const files = await hubWorker().files(model);
     closeHub();
-    await openModel(role, { name: folderName(model), files });
+    await models.open(role, { name: folderName(model), files });
   } catch (error) {
     set({ problem: describeFault(error) });
   }

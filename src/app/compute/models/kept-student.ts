@@ -12,14 +12,7 @@ import { isComputing } from "../computing.ts";
 import { type KeptStudent, keepStudent, keptStudent } from "../runs/page-archive.ts";
 import { newestCheckpoint, type RunCheckpoint, runCheckpoints } from "../runs/run-checkpoints.ts";
 import { setUi } from "../store.ts";
-import {
-  type Opened,
-  restoreStudent,
-  revertStudent,
-  shippedTokenizer,
-  studentState,
-  useStudentRun,
-} from "./models.ts";
+import { models, type Opened, useStudentRun } from "./models.ts";
 import { RUNS_FILE } from "./run-log.ts";
 import { sharedModel } from "./shared-model.ts";
 
@@ -32,7 +25,7 @@ const KEY = "gcopd-student";
 /** Ids of opened students that are kept, since runs began with them. */
 const openedIds = new WeakMap<Opened, string>();
 
-async function keepOpened({ opened }: ReturnType<typeof studentState>): Promise<string | null> {
+async function keepOpened({ opened }: ReturnType<typeof models.studentState>): Promise<string | null> {
   if (opened === null || opened.origin === "sample") return null;
   const known = openedIds.get(opened);
   if (known !== undefined) return known;
@@ -57,7 +50,7 @@ function refusal(error: unknown): string {
 /** Notes, with a run that begins, what its checkpoints are read with. A fault is told when the student is to be kept. */
 export async function noteStudentOf(run: string): Promise<void> {
   try {
-    const state = studentState();
+    const state = models.studentState();
     const { folder, tokenizer = null, steps = 0, taken = {} } = state.student ?? {};
     const log = folder?.files.get(RUNS_FILE);
     const opened = await keepOpened(state);
@@ -73,7 +66,7 @@ export async function noteStudentOf(run: string): Promise<void> {
 
 /** Keeps the student as a run has just made it: by the run's last checkpoint, or else by its own files. */
 export async function keepTrained(run: string, done: number): Promise<void> {
-  const state = studentState();
+  const state = models.studentState();
   const { student } = state;
   if (student === null) return;
   try {
@@ -140,7 +133,7 @@ function withLog({ name, log }: KeptStudent, files: FolderFiles["files"]): Folde
 
 /** The tokenizer that was kept with a student; the shipped library's where none was kept. */
 export const tokenizerOf = async ({ tokenizer, shipped = "sample" }: KeptStudent) =>
-  tokenizer ?? shippedTokenizer(shipped);
+  tokenizer ?? models.shippedTokenizer(shipped);
 
 async function openedAgain(id: string | null): Promise<Opened | null> {
   if (id === null) return null;
@@ -153,7 +146,7 @@ async function openedAgain(id: string | null): Promise<Opened | null> {
   return opened;
 }
 
-async function readState(run: string): Promise<ReturnType<typeof studentState> | null> {
+async function readState(run: string): Promise<ReturnType<typeof models.studentState> | null> {
   const found = await keptStudentOf(run);
   if (found === null) return null;
   const { kept, folder, step } = found;
@@ -167,13 +160,13 @@ async function restore(): Promise<void> {
   const run = sessionStorage.getItem(KEY);
   if (run === null) return;
   try {
-    const student = await restoreStudent(readState(run));
+    const student = await models.restoreStudent(readState(run));
     if (student === null) return;
     offerUndo(
       `The trained student of your last visit (${countOf(student.steps, "optimizer step")}) is here again; Undo goes back to the one that was opened`,
       () => {
         if (isComputing()) throw new InputError("a model is at work: stop it, then undo");
-        return revertStudent();
+        return models.revertStudent();
       },
       "student",
     );

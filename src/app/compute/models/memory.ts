@@ -26,12 +26,15 @@ interface MemoryState {
   /** GiB that the models may take together; null: no limit. */
   limitGib: number | null;
   plans: Record<Job, ShownPlan>;
+  /** Passes as the last accepted plan cut them; models are opened with these. */
+  passes: ModelsPlan["passes"];
 }
 
 export const useMemory = create<MemoryState>(() => ({
   weights: "f32",
   limitGib: null,
   plans: { score: NONE, train: NONE },
+  passes: {},
 }));
 
 export const memory = useMemory.getState;
@@ -44,10 +47,6 @@ export function memoryLimit(): number | null {
   const { limitGib } = memory();
   return limitGib === null ? null : limitGib * 2 ** 30;
 }
-
-/** Passes as the last accepted plan cut them; models are opened with these. */
-let passes: ModelsPlan["passes"] = {};
-export const plannedPasses = (): ModelsPlan["passes"] => passes;
 
 const questions: Record<Job, Latest> = { score: new Latest(), train: new Latest() };
 
@@ -86,6 +85,6 @@ export async function requirePlan(job: Job, plan: () => Promise<ModelsPlan>): Pr
   const found = await plan();
   show(job, shownPlan(found));
   if (found.problem !== null) throw new InputError(found.problem);
-  passes = found.passes;
-  return passes;
+  useMemory.setState({ passes: found.passes });
+  return found.passes;
 }

@@ -11,14 +11,14 @@ import { openHub, useHub } from "../hub/hub.ts";
 import { useRuns } from "../runs/runs-store.ts";
 import { type Role, setUi, useUi } from "../store.ts";
 import { useMemory } from "./memory.ts";
-import { chooseTeacherWeights, openModel, useStudentRun } from "./models.ts";
+import { models, useStudentRun } from "./models.ts";
 
 const ORIGINS = { sample: "the sample’s", own: "your own", updated: "updated here" } as const;
 
 async function open(role: Role, files: FileList | null): Promise<void> {
   try {
     const [folder] = await modelFolders(pickedFiles(files ?? []), unpackArchive);
-    if (folder !== undefined) await openModel(role, folder);
+    if (folder !== undefined) await models.open(role, folder);
     else if (files !== null && files.length > 0) {
       setUi({
         notice: {
@@ -126,7 +126,7 @@ function WeightsChoice() {
       <select
         value={weights}
         disabled={busy}
-        onChange={(event) => chooseTeacherWeights(event.target.value as WeightChoice)}
+        onChange={(event) => models.chooseTeacherWeights(event.target.value as WeightChoice)}
       >
         {Object.entries(WEIGHTS).map(([choice, title]) => (
           <option key={choice} value={choice}>

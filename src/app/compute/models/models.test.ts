@@ -1,102 +1,316 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { fake, Pending, until } from "../../../../test/support/fake.ts";
 import { scoredSide, tokenScores } from "../../../../test/support/token-scores.ts";
-import { undoLast } from "../../data/undo.ts";
+import { InputError } from "../../../core/errors.ts";
+import { undoLast, useUndo } from "../../data/undo.ts";
+import type { ComputeClient } from "../clients.ts";
 import { distributionOf } from "../scoring/known-distribution.ts";
 import { withUnion } from "../scoring/union.ts";
 import { tokenPlace } from "../side.ts";
-import { getUi, setUi } from "../store.ts";
-import {
-  chooseDevice,
-  chooseTeacherWeights,
-  computeWorker,
-  ensureTokenizers,
-  openModel,
-  restoreStudent,
-  revertStudent,
-  studentState,
-  takeShippedModels,
-} from "./models.ts";
-
-const workers = vi.hoisted(() => ({ started: 0, ended: 0 }));
+import { getUi, type Role, setUi } from "../store.ts";
+import { useMemory } from "./memory.ts";
+import { Models } from "./models.ts";
 
 vi.mock("../../data/library-client.ts", () => ({
-  libraryWorker: () => ({
-    connect: async () => undefined,
-    setTokenizers: async () => ({ scoring: null, training: null }),
-    tokenTexts: async (ids: number[]) => ids.map(String),
-  }),
+  libraryWorker: () => ({ tokenTexts: async (ids: number[]) => ids.map(String) }),
 }));
-vi.mock("../../data/shipped-base.ts", () => ({ shippedBase: (name: string) => `${name}/` }));
-vi.mock("../../data/library/sample.ts", () => ({
-  sampleModel: async (base: string, role: string) => ({ name: `${base}${role}`, files: new Map() }),
-  sampleTokenizer: async (base: string) => ({ tokenizerJson: "{}", file: base }),
-}));
-vi.mock("../clients.ts", () => ({
-  startComputeWorker: () => {
-    workers.started += 1;
-    const api = {
-      start: async (kind: string) => ({ kind, adapter: "none" }),
-      connect: async () => undefined,
-      setTokenizers: async () => undefined,
-      load: async (_role: string, { name }: { name: string }) => ({ info: { model: name }, steps: 0 }),
-    };
-    return {
-      api,
+
+type Clients = ConstructorParameters<typeof Models>[0];
+
+/** The compute workers that were started, in their order. */
+let workers: { client: ComputeClient; device: Pending | null; ended: boolean }[];
+/** Openings that the test ends: others end by themselves. By the folder's name. */
+let held: Map<string, Pending>;
+/** What the workers were asked to open: folder and format of weights. */
+let loaded: string[];
+let models: Models;
+
+const info = (model: string) =>
+  ({ model, device: "cpu", adapter: "", dtype: "f32", parameters: 1, vocabulary: 2 }) as const;
+
+function startCompute(): ComputeClient {
+  const device = workers.length === 0 ? null : new Pending();
+  const worker: (typeof workers)[number] = {
+    ...{ device, ended: false },
+    client: {
+      api: fake<ComputeClient["api"]>({
+        start: async (kind) => {
+          await device?.promise;
+          const shown = { adapter: "none", reason: null, compute: "f32", whyF32: null } as const;
+          return { kind: kind === "cpu" ? "cpu" : "webgpu", ...shown };
+        },
+        connect: async () => undefined,
+        setTokenizers: async () => undefined,
+        abort: vi.fn(async () => undefined),
+        load: async (_role, { name }, { weights }) => {
+          loaded.push(`${name} ${weights}`);
+          await held.get(name)?.promise;
+          return { info: info(name), steps: 0 };
+        },
+      }),
       end: () => {
-        workers.ended += 1;
+        worker.ended = true;
       },
-    };
-  },
-}));
+    },
+  };
+  workers.push(worker);
+  return worker.client;
+}
 
-beforeEach(computeWorker);
-afterEach(() => setUi({ playing: null, notice: null }));
+const folder = (name: string) => ({
+  name,
+  files: new Map([["tokenizer.json", new Blob(["{}"])]]),
+});
+const shown = (role: Role): string | undefined => getUi().models[role]?.info.model;
 
-it("another device ends the worker and starts one; not while a model plays, whose answer would never come", async () => {
-  const { started, ended } = workers;
-  setUi({ playing: { label: "", stopping: false } });
-  await chooseDevice("cpu");
-  expect(workers).toEqual({ started, ended });
-  setUi({ playing: null });
-  await chooseDevice("cpu");
-  expect(workers).toEqual({ started: started + 1, ended: ended + 1 });
-  expect(getUi().device).toMatchObject({ kind: "cpu" });
+const chosen = (role: Role): string | undefined => models.opened(role)?.folder.name;
+
+/** Holds an opening back until the test ends it. */
+function hold(name: string): Pending {
+  const pending = new Pending();
+  held.set(name, pending);
+  return pending;
+}
+
+beforeEach(async () => {
+  [workers, held, loaded] = [[], new Map(), []];
+  models = new Models({
+    startCompute,
+    library: () =>
+      fake<ReturnType<Clients["library"]>>({
+        connect: async () => undefined,
+        setTokenizers: async () => ({ scoring: null, training: null }),
+      }),
+    shippedModel: async (of, role) => ({ name: `${of}/${role}`, files: new Map() }),
+    shippedTokenizer: async (of) => ({ tokenizerJson: "{}", file: of }),
+  });
+  await models.worker();
+});
+afterEach(() => {
+  models.endWorker();
+  setUi({ playing: null, notice: null, scores: {} });
+  useUndo.setState({ changes: [] });
+  useMemory.setState(useMemory.getInitialState());
+  vi.useRealTimers();
 });
 
-it("the student stays while a model is at work, and a line says why", async () => {
-  setUi({ playing: { label: "", stopping: false } });
-  await revertStudent();
-  expect(getUi().notice).toMatchObject({
-    kind: "error",
-    text: expect.stringContaining("a model is at work"),
+describe("the compute worker", () => {
+  it("another device ends it and starts one; not while a model plays, whose answer would never come", async () => {
+    setUi({ playing: { label: "", stopping: false } });
+    await models.chooseDevice("cpu");
+    expect(workers.map(({ ended }) => ended)).toEqual([false]);
+    setUi({ playing: null });
+    const chosen = models.chooseDevice("cpu");
+    workers[1]!.device!.resolve();
+    await chosen;
+    expect(workers.map(({ ended }) => ended)).toEqual([true, false]);
+    expect(getUi().device).toMatchObject({ kind: "cpu" });
+  });
+
+  it("one that starts late, after another device was chosen, is ended and shows nothing", async () => {
+    const first = models.chooseDevice("cpu");
+    const second = models.chooseDevice("webgpu");
+    workers[2]!.device!.resolve();
+    await second;
+    workers[1]!.device!.resolve();
+    await first;
+    expect(getUi().device).toMatchObject({ kind: "webgpu" });
+    expect(workers.map(({ ended }) => ended)).toEqual([true, true, false]);
+    expect(await models.worker()).toBe(workers[2]!.client);
+  });
+
+  it("one that fails late leaves the one that took its place; the next question starts another after a failure", async () => {
+    const first = models.chooseDevice("cpu");
+    const second = models.chooseDevice("webgpu");
+    workers[2]!.device!.resolve();
+    await second;
+    workers[1]!.device!.reject(new InputError("no adapter"));
+    await first;
+    expect(await models.worker()).toBe(workers[2]!.client);
+    const third = models.chooseDevice("cpu");
+    workers[3]!.device!.reject(new InputError("no device"));
+    await third;
+    expect(getUi().notice).toMatchObject({ kind: "error", text: expect.stringContaining("no device") });
+    const again = models.worker();
+    workers[4]!.device!.resolve();
+    expect(await again).toBe(workers[4]!.client);
+  });
+
+  it("work that does not stop by itself within 1.5 seconds is ended with its worker", async () => {
+    vi.useFakeTimers();
+    let goesOn = false;
+    const heard = models.stopWork(() => goesOn);
+    await vi.advanceTimersByTimeAsync(1500);
+    expect(await heard).toBe(false);
+    expect(workers[0]!.ended).toBe(false);
+    goesOn = true;
+    const unheard = models.stopWork(() => goesOn);
+    await vi.advanceTimersByTimeAsync(1499);
+    expect(workers[0]!.ended).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await unheard).toBe(true);
+    expect(workers[0]!.ended).toBe(true);
+    expect(workers[0]!.client.api.abort).toHaveBeenCalledTimes(2);
+  });
+});
+
+describe("opening a folder", () => {
+  it("of two at once the last one counts, and undo goes back to what stood before both", async () => {
+    await models.open("teacher", folder("before"));
+    const first = hold("first");
+    const opening = [models.open("teacher", folder("first"))];
+    await until(() => expect(loaded).toContain("first f32"));
+    opening.push(models.open("teacher", folder("second")));
+    await until(() => expect(chosen("teacher")).toBe("second"));
+    first.resolve();
+    await Promise.all(opening);
+    expect([shown("teacher"), chosen("teacher")]).toEqual(["second", "second"]);
+    expect(useUndo.getState().changes.map(({ label }) => label)).toEqual(["The teacher is now second"]);
+    await undoLast();
+    expect([shown("teacher"), chosen("teacher")]).toEqual(["before", "before"]);
+  });
+
+  it("a fault of the first of two is not told, and leaves the second", async () => {
+    const first = hold("first");
+    const opening = [models.open("teacher", folder("first"))];
+    await until(() => expect(loaded).toEqual(["first f32"]));
+    opening.push(models.open("teacher", folder("second")));
+    await until(() => expect(chosen("teacher")).toBe("second"));
+    first.reject(new InputError("truncated"));
+    await Promise.all(opening);
+    expect(shown("teacher")).toBe("second");
+    expect(getUi().notice).toMatchObject({ kind: "info", text: "The teacher is now second." });
+  });
+
+  it("a fault of the last of two goes back to what stood before both", async () => {
+    await models.open("student", folder("before"));
+    const [first, second] = [hold("first"), hold("second")];
+    const opening = [models.open("student", folder("first"))];
+    await until(() => expect(loaded).toContain("first f32"));
+    opening.push(models.open("student", folder("second")));
+    await until(() => expect(chosen("student")).toBe("second"));
+    first.resolve();
+    second.reject(new InputError("truncated"));
+    await Promise.all(opening);
+    expect(chosen("student")).toBe("before");
+    expect(getUi().notice).toMatchObject({ kind: "error", text: expect.stringContaining("truncated") });
+    await models.ensure("student");
+    expect(shown("student")).toBe("before");
+  });
+
+  it("a stop is no fault: a line says that the one before stays", async () => {
+    hold("first").reject(new DOMException("stopped", "AbortError"));
+    await models.open("teacher", folder("first"));
+    expect(models.opened("teacher")).toBeNull();
+    expect(getUi().notice).toEqual({
+      kind: "info",
+      text: "Opening the teacher was stopped: the one before stays.",
+    });
+  });
+
+  it("while a model is at work, none is opened, and the one that is open stays open", async () => {
+    await models.ensure("teacher");
+    setUi({ playing: { label: "", stopping: false } });
+    await models.open("teacher", folder("own"));
+    expect(shown("teacher")).toBe("sample/teacher");
+    expect(getUi().notice).toMatchObject({ text: expect.stringContaining("a model is at work") });
+  });
+
+  it("opens models one after the other, also after one that fails", async () => {
+    const teacher = hold("sample/teacher");
+    const opening = models.ensure("teacher");
+    const next = models.ensure("student");
+    await until(() => expect(loaded).toEqual(["sample/teacher f32"]));
+    teacher.reject(new Error("lost"));
+    await expect(opening).rejects.toThrow("lost");
+    await next;
+    expect(shown("student")).toBe("sample/student");
+    expect(getUi().modelLoading).toEqual({ teacher: undefined, student: undefined });
+  });
+
+  it("what is chosen while a model is being opened is what is open in the end", async () => {
+    const teacher = hold("sample/teacher");
+    const opening = models.ensure("teacher");
+    await until(() => expect(loaded).toEqual(["sample/teacher f32"]));
+    models.chooseTeacherWeights("bf16");
+    await models.takeShipped({ library: "miniature" });
+    teacher.resolve();
+    await opening;
+    expect(loaded).toEqual(["sample/teacher f32", "miniature/teacher bf16"]);
+    expect(shown("teacher")).toBe("miniature/teacher");
+    models.chooseTeacherWeights("f32");
+    const again = hold("miniature/teacher");
+    const reopening = models.ensure("teacher");
+    await until(() => expect(loaded).toHaveLength(3));
+    models.chooseTeacherWeights("int8");
+    again.resolve();
+    await reopening;
+    expect(loaded.slice(2)).toEqual(["miniature/teacher f32", "miniature/teacher int8"]);
+  });
+});
+
+describe("the student", () => {
+  const tokenizer = { tokenizerJson: "{}", file: "trained" };
+  const trained = { folder: folder("trained"), tokenizer, origin: "updated", steps: 3 } as const;
+
+  it("stays while a model is at work, and a line says why", async () => {
+    setUi({ playing: { label: "", stopping: false } });
+    await models.revertStudent();
+    expect(getUi().notice).toMatchObject({
+      kind: "error",
+      text: expect.stringContaining("a model is at work"),
+    });
+  });
+
+  it("trained from the miniature's goes back to that one, also after a reload, where the sample is shown", async () => {
+    await models.restoreStudent(Promise.resolve({ student: trained, opened: null, shipped: "miniature" }));
+    await models.ensureTokenizers();
+    expect(models.studentState()).toMatchObject({ student: { steps: 3 }, shipped: "miniature" });
+    await models.revertStudent();
+    expect(getUi().models.student).toMatchObject({ info: { model: "miniature/student" }, origin: "sample" });
+    expect(models.studentState().student).toMatchObject({
+      ...{ shipped: "miniature", tokenizer: { file: "miniature" } },
+    });
+  });
+
+  it("of an earlier visit is waited for; one that the user opens meanwhile stays", async () => {
+    const kept = new Pending<ReturnType<typeof models.studentState>>();
+    const restored = models.restoreStudent(kept.promise);
+    const opening = models.open("student", folder("own"));
+    await until(() => expect(chosen("student")).toBe("own"));
+    expect(loaded).toEqual([]);
+    kept.resolve({ student: trained, opened: null, shipped: "sample" });
+    expect(await restored).toBeNull();
+    await opening;
+    expect([shown("student"), chosen("student")]).toEqual(["own", "own"]);
+  });
+
+  it("after training is the run's, and undo gives back the one before with what it scored", async () => {
+    await models.ensure("student");
+    const scores = { a: tokenScores() };
+    setUi({ scores });
+    models.studentTrained({ name: "student", files: new Map() }, 2, { seed: 0 }, { id: "r", done: 2 });
+    setUi({ scores: {} });
+    expect(models.studentState()).toMatchObject({ student: { run: "r", taken: { r: 2 }, steps: 2 } });
+    expect(getUi().models.student).toMatchObject({ origin: "updated", steps: 2 });
+    await undoLast();
+    expect(models.studentState().student).toMatchObject({ origin: "sample" });
+    expect(getUi()).toMatchObject({ scores, models: { student: { origin: "sample" } } });
   });
 });
 
 it("what a shipped library's models scored is there again with them, and gone with another format of weights", async () => {
   const scored = tokenScores();
-  await ensureTokenizers();
+  await models.ensureTokenizers();
   setUi({ scores: { a: scored } });
-  await takeShippedModels({ library: "miniature" });
+  await models.takeShipped({ library: "miniature" });
   expect(getUi().scores).toEqual({});
   setUi({ scores: { b: scored } });
-  await takeShippedModels({ library: "sample" });
+  await models.takeShipped({ library: "sample" });
   expect(getUi().scores).toEqual({ a: scored });
-  chooseTeacherWeights("bf16");
-  await takeShippedModels({ library: "miniature" });
+  models.chooseTeacherWeights("bf16");
+  await models.takeShipped({ library: "miniature" });
   expect(getUi().scores).toEqual({});
-  await takeShippedModels({ library: "sample" });
-});
-
-it("a student trained from the miniature's goes back to that one, also after a reload, where the sample is shown", async () => {
-  const folder = { name: "trained", files: new Map() };
-  const tokenizer = { tokenizerJson: "{}", file: "trained" };
-  const student = { folder, tokenizer, origin: "updated", steps: 3 } as const;
-  await restoreStudent(Promise.resolve({ student, opened: null, shipped: "miniature" }));
-  await ensureTokenizers();
-  expect(studentState()).toMatchObject({ student: { steps: 3 }, shipped: "miniature" });
-  await revertStudent();
-  expect(getUi().models.student).toMatchObject({ info: { model: "miniature/student" }, origin: "sample" });
-  expect(studentState().student).toMatchObject({ shipped: "miniature", tokenizer: { file: "miniature/" } });
 });
 
 it("scores that come back with an undone change of model tell further tokens as before", async () => {
@@ -106,11 +320,11 @@ it("scores that come back with an undone change of model tell further tokens as 
     const told = { logprobs, ...known, hidden: Float32Array.of(5) };
     return scoredSide(key, logprobs, { distribution: await distributionOf(told, "teacher") });
   };
-  await ensureTokenizers();
+  await models.ensureTokenizers();
   setUi({ scores: { a: tokenScores(await side("vanilla", 2), await side("graph", 3)) } });
-  const files = new Map([["tokenizer.json", new Blob(["{}"])]]);
-  await openModel("teacher", { name: "own", files });
-  expect(getUi()).toMatchObject({ models: { teacher: { info: { model: "own" } } }, scores: {} });
+  await models.open("teacher", folder("own"));
+  expect(shown("teacher")).toBe("own");
+  expect(getUi().scores).toEqual({});
   await undoLast();
   const asked = await withUnion(getUi().scores.a!.sides, async () => async (rows) => rows);
   expect(asked.map(({ distribution }) => distribution?.further)).toEqual([

@@ -9,6 +9,7 @@ import type { WeightChoice } from "../../../tensor/index.ts";
 import type { TokenizerTexts } from "../../../text/index.ts";
 import { describeFault, faultNotice, isAbort } from "../../base/faults.ts";
 import { countOf } from "../../base/plural.ts";
+import { Turns } from "../../base/turns.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import { tokenizerTexts, withTokenizer } from "../../data/files/model-folder.ts";
 import { keptDecisions } from "../../data/kept-decisions.ts";
@@ -22,7 +23,7 @@ import { type ComputeClient, startComputeWorker } from "../clients.ts";
 import { isComputing } from "../computing.ts";
 import { getUi, type ModelOrigin, ROLES, type Role, setUi } from "../store.ts";
 import type { ComputeChoice, ModelsJob } from "../worker/compute-service.ts";
-import { memory, memoryLimit, plannedPasses, useMemory } from "./memory.ts";
+import { memory, memoryLimit, useMemory } from "./memory.ts";
 import { withRun } from "./run-log.ts";
 import { shippedScores } from "./shipped-scores.ts";
 import { type StudentSteps, studentHasRun, studentWentBack } from "./taken-back.ts";
@@ -43,394 +44,428 @@ export interface Opened {
 /** The run of this page that made the present student; null where none did. */
 export const useStudentRun = create<{ id: string | null }>(() => ({ id: null }));
 
-/** The shipped library that was shown last: where the user opened no model, its own stand. */
-let shipped: Shipped = "sample";
-/** What the user has opened or trained; null means the shipped library's. */
-const folders: Record<Role, Opened | null> = { teacher: null, student: null };
-/** The student as it was opened, before any training here: what "revert" goes back to. */
-let openedStudent: Opened | null = null;
-/** The tokenizers that the workers have. */
-let tokenizers: RoleTexts | null = null;
-let compute: Promise<ComputeClient> | null = null;
-/** A student of the visit before may be on its way: no model is read before it is here. */
-let restoring: Promise<unknown> = Promise.resolve();
-let choice: ComputeChoice = "webgpu";
+/** Milliseconds that a model has to stop by itself. */
+const GRACE_MS = 1500;
 
-export function computeWorker(): Promise<ComputeClient> {
-  compute ??= (async () => {
-    const client = startComputeWorker();
+const page = {
+  startCompute: () => startComputeWorker(),
+  library: () => libraryWorker(),
+  shippedModel: (of: Shipped, role: Role) => sampleModel(shippedBase(of), role),
+  shippedTokenizer: (of: Shipped) => sampleTokenizer(shippedBase(of)),
+};
+
+export class Models {
+  /** The shipped library that was shown last: where the user opened no model, its own stand. */
+  #shipped: Shipped = "sample";
+  readonly #folders: Record<Role, Opened | null> = { teacher: null, student: null };
+  /** The student as it was opened, before any training here: what "revert" goes back to. */
+  #openedStudent: Opened | null = null;
+  /** What a role goes back to where none of the folders that are being opened for it can be. */
+  #before: Partial<Record<Role, { opened: Opened | null; goBack: () => Promise<void> }>> = {};
+  /** The tokenizers that the workers have. */
+  #tokenizers: RoleTexts | null = null;
+  #compute: Promise<ComputeClient> | null = null;
+  /** A student of the visit before may be on its way: no model is read before it is here. */
+  #restoring: Promise<unknown> = Promise.resolve();
+  #device: ComputeChoice = "webgpu";
+  /** Models are opened one after the other: the worker does one thing at a time. */
+  #turns = new Turns();
+  /** The shipped libraries' tokenizers and models, once they were asked for. */
+  readonly #shippedTexts = new Map<string, Promise<TokenizerTexts>>();
+  readonly #shippedModels = new Map<string, Promise<FolderFiles>>();
+
+  constructor(private readonly clients: typeof page) {}
+
+  worker(): Promise<ComputeClient> {
+    if (this.#compute !== null) return this.#compute;
+    const starting: Promise<ComputeClient> = this.#start(() => this.#compute === starting);
+    this.#compute = starting;
+    return starting;
+  }
+
+  /** @param isPresent whether no other worker has taken its place */
+  async #start(isPresent: () => boolean): Promise<ComputeClient> {
+    const client = this.clients.startCompute();
     try {
-      const device = await client.api.start(choice);
+      const device = await client.api.start(this.#device);
       const { port1, port2 } = new MessageChannel();
-      await libraryWorker().connect(Comlink.transfer(port1, [port1]));
+      await this.clients.library().connect(Comlink.transfer(port1, [port1]));
       await client.api.connect(Comlink.transfer(port2, [port2]));
-      if (tokenizers !== null) await client.api.setTokenizers(tokenizers);
-      setUi({ device });
+      if (this.#tokenizers !== null) await client.api.setTokenizers(this.#tokenizers);
+      if (isPresent()) setUi({ device });
       return client;
     } catch (error) {
       client.end();
-      compute = null;
+      if (isPresent()) this.#compute = null;
       throw error;
     }
-  })();
-  return compute;
-}
+  }
 
-/** Ends the compute worker at once, whatever it does. Folders stay; models are opened again when they are needed. */
-export function endComputeWorker(): void {
-  const ended = compute;
-  compute = null;
-  // What the ended worker was asked for never answers.
-  queue = Promise.resolve();
-  setUi({ models: { teacher: null, student: null }, modelLoading: {} });
-  void ended?.then((client) => client.end());
-}
+  /** Ends the compute worker at once, whatever it does. Folders stay; models are opened again when they are needed. */
+  endWorker(): void {
+    const ended = this.#compute;
+    this.#compute = null;
+    // What the ended worker was asked for never answers.
+    this.#turns = new Turns();
+    this.#before = {};
+    setUi({ models: { teacher: null, student: null }, modelLoading: {} });
+    ended?.then((client) => client.end()).catch(() => undefined);
+  }
 
-/** Takes another device; models are opened there when they are needed. While a model is at work, the device stays. */
-export async function chooseDevice(kind: ComputeChoice): Promise<void> {
-  if (isComputing() || (kind === choice && compute !== null)) return;
-  choice = kind;
-  endComputeWorker();
-  try {
-    await computeWorker();
-  } catch (error) {
-    setUi({ notice: faultNotice(error) });
+  /**
+   * Asks what computes to stop, and ends its worker where it has not in time.
+   *
+   * @param goesOn whether what was to be stopped is still at it
+   * @returns true where the worker was ended: what it was asked for never answers then
+   */
+  async stopWork(goesOn: () => boolean): Promise<boolean> {
+    void this.worker().then(({ api }) => api.abort());
+    await new Promise((resolve) => setTimeout(resolve, GRACE_MS));
+    if (!goesOn()) return false;
+    this.endWorker();
+    return true;
+  }
+
+  /** Takes another device; models are opened there when they are needed. While a model is at work, the device stays. */
+  async chooseDevice(kind: ComputeChoice): Promise<void> {
+    if (isComputing() || (kind === this.#device && this.#compute !== null)) return;
+    this.#device = kind;
+    this.endWorker();
+    try {
+      await this.worker();
+    } catch (error) {
+      setUi({ notice: faultNotice(error) });
+    }
+  }
+
+  /** The tokenizer of a role's model. */
+  async tokenizer(role: Role): Promise<TokenizerTexts> {
+    return this.#folders[role]?.tokenizer ?? this.shippedTokenizer(this.#shipped);
+  }
+
+  /** The tokenizer of a shipped library's models. */
+  shippedTokenizer(of: Shipped): Promise<TokenizerTexts> {
+    return askedOnce(this.#shippedTexts, of, () => this.clients.shippedTokenizer(of));
+  }
+
+  /** What decides scores beside the shipped models: the user's own, and the format of weights. */
+  #besideShipped(): unknown[] {
+    const own = ROLES.map((role) => (this.#folders[role]?.origin === "sample" ? null : this.#folders[role]));
+    return [...own, memory().weights];
+  }
+
+  /**
+   * Takes the models of a shipped library that is shown now, where the user opened none of their own, with what they
+   * scored before. While a model is at work, those before stay.
+   */
+  async takeShipped(link: { library: string | null }): Promise<void> {
+    const name = shippedName(link);
+    if (name === null || name === this.#shipped || isComputing()) return;
+    const beside = this.#besideShipped();
+    const roles = ROLES.filter((_, n) => beside[n] === null);
+    if (roles.length > 0) shippedScores.set(this.#shipped, { scores: getUi().scores, beside });
+    this.#shipped = name;
+    for (const role of roles) {
+      this.#setFolder(role, null);
+      if (role === "student") this.#openedStudent = null;
+      setUi((ui) => ({ models: { ...ui.models, [role]: null }, scores: {} }));
+    }
+    await this.ensureTokenizers();
+    const known = shippedScores.get(name);
+    if (this.#shipped !== name || known?.beside.some((each, n) => each !== this.#besideShipped()[n])) return;
+    setUi(({ scores }) => ({ scores: { ...known?.scores, ...scores } }));
+    shippedScores.delete(name);
+  }
+
+  /** Gives the workers the tokenizers of both models as they are now. Throws `InputError` for one that cannot be read. */
+  async ensureTokenizers(): Promise<void> {
+    const [teacher, student] = await Promise.all([this.tokenizer("teacher"), this.tokenizer("student")]);
+    if (this.#tokenizers?.teacher === teacher && this.#tokenizers.student === student) return;
+    const texts = { teacher, student };
+    const tokenizerFit = await this.clients.library().setTokenizers(texts);
+    this.#tokenizers = texts;
+    if (this.#compute !== null) await (await this.#compute).api.setTokenizers(texts);
+    // Token counts of all decisions that were read are of the tokenizers before.
+    keptDecisions.forget();
+    setUi({ place: { ...getUi().place }, scores: {}, tokenizerFit });
+  }
+
+  async #folderOf(role: Role): Promise<Opened> {
+    await this.#restoring;
+    return this.#folders[role] ?? this.#shippedOf(role);
+  }
+
+  #setFolder(role: Role, opened: Opened | null): void {
+    this.#folders[role] = opened;
+    delete this.#before[role];
+    if (role === "student") useStudentRun.setState({ id: opened?.run ?? null });
+  }
+
+  async #shippedOf(role: Role, of = this.#shipped): Promise<Opened> {
+    const ask = () => this.clients.shippedModel(of, role);
+    const folder = await askedOnce(this.#shippedModels, `${of}/${role}`, ask);
+    const tokenizer = await this.shippedTokenizer(of);
+    return { folder, tokenizer, origin: "sample", shipped: of, steps: 0 };
+  }
+
+  /** What the user has opened or trained; null means the shipped library's. */
+  opened(role: Role): Opened | null {
+    return this.#folders[role];
+  }
+
+  /** Where a role's model is from: the folder that the user opened or trained, or the name of the shipped library. */
+  source(role: Role): FolderFiles | Shipped {
+    const opened = this.#folders[role];
+    return opened === null || opened.origin === "sample" ? this.#shipped : opened.folder;
+  }
+
+  /** Both models as they are, for a plan of what a job with them needs. */
+  async job(kind: ModelsJob["kind"]): Promise<ModelsJob & { teacher: FolderFiles; student: FolderFiles }> {
+    const [job, student] = await Promise.all([this.teacherJob(), this.#folderOf("student")]);
+    return { ...job, kind, student: student.folder };
+  }
+
+  /** The same of the teacher, which scores alone. */
+  async teacherJob(): Promise<ModelsJob & { teacher: FolderFiles }> {
+    const { folder } = await this.#folderOf("teacher");
+    return { kind: "score", teacher: folder, student: null, weights: memory().weights, limit: memoryLimit() };
+  }
+
+  /** Takes another format for the teacher's weights; it is opened in it when it is needed. */
+  chooseTeacherWeights(weights: WeightChoice): void {
+    if (isComputing() || weights === memory().weights) return;
+    useMemory.setState({ weights });
+    setUi((ui) => ({ models: { ...ui.models, teacher: null }, scores: {} }));
+  }
+
+  /** Opens the role's model on the device if it is not there yet. */
+  ensure(role: Role): Promise<ComputeClient> {
+    return this.#turns.take(() => this.#openIfNeeded(role));
+  }
+
+  async #openIfNeeded(role: Role): Promise<ComputeClient> {
+    await this.ensureTokenizers();
+    const client = await this.worker();
+    if (getUi().models[role] !== null) return client;
+    let underWay = true;
+    const loading = (done: number, total: number): void => {
+      // The last words of a worker may arrive after its answer.
+      if (!underWay) return;
+      const cancel = (): void => void client.api.abort();
+      const shown = { label: `Opening the ${role}`, done, total, unit: "bytes", cancel };
+      setUi((ui) => ({ modelLoading: { ...ui.modelLoading, [role]: shown } }));
+    };
+    loading(0, 0);
+    try {
+      await this.#restoring;
+      const [wanted, { weights }] = [this.#folders[role] ?? this.#shipped, memory()];
+      const opened = await this.#folderOf(role);
+      const { info, steps } = await client.api.load(
+        role,
+        opened.folder,
+        { weights, passes: memory().passes[role] },
+        Comlink.proxy(({ done, total }) => loading(done, total)),
+      );
+      // Another one, or another format, may have been chosen meanwhile.
+      const isWanted = wanted === (this.#folders[role] ?? this.#shipped);
+      if (!isWanted || (role === "teacher" && weights !== memory().weights)) return this.#openIfNeeded(role);
+      this.#folders[role] = opened;
+      if (role === "student") this.#openedStudent ??= opened;
+      setUi((ui) => ({ models: { ...ui.models, [role]: { info, origin: opened.origin, steps } } }));
+      return client;
+    } finally {
+      underWay = false;
+      setUi((ui) => ({ modelLoading: { ...ui.modelLoading, [role]: undefined } }));
+    }
+  }
+
+  /** Closes the teacher where a run has no use for it; it is opened again when it is needed. */
+  async closeTeacher(): Promise<void> {
+    if (getUi().models.teacher === null) return;
+    await (await this.worker()).api.closeTeacher();
+    setUi((ui) => ({ models: { ...ui.models, teacher: null } }));
+  }
+
+  /** Makes the way back to a role's model as it is now, with what was scored by it. */
+  #wayBack(role: Role): () => Promise<void> {
+    const [opened, openedFirst, shippedThen] = [this.#folders[role], this.#openedStudent, this.#shipped];
+    const { models, scores } = getUi();
+    const wasOpen = models[role] !== null;
+    return async () => {
+      if (isComputing()) throw new InputError("a model is at work: stop it, then undo");
+      // A shipped model gives way to that of the shipped library that is shown now, and so do its scores.
+      const gaveWay = this.#shipped !== shippedThen && (opened?.origin ?? "sample") === "sample";
+      if (role === "student") {
+        studentWentBack(this.#folders.student?.taken ?? {}, opened?.taken ?? {});
+        this.#openedStudent = gaveWay ? null : openedFirst;
+      }
+      this.#setFolder(role, gaveWay ? null : opened);
+      await this.ensureTokenizers();
+      setUi((ui) => ({ models: { ...ui.models, [role]: null }, scores: gaveWay ? {} : scores }));
+      if (wasOpen) await this.ensure(role);
+    };
+  }
+
+  /** Lets the user say whose tokenizer a folder without one has. Throws `InputError` for a folder that holds no model. */
+  async askForTokenizer(role: Role | "other", folder: FolderFiles): Promise<void> {
+    await (await this.worker()).api.checkModel(folder);
+    setUi({ pendingTokenizer: { role, folder } });
+  }
+
+  /**
+   * Makes a folder of the user's the model of a role, with its own tokenizer. One without a tokenizer waits until the
+   * user says whose it has. On a fault the one before stays, and the fault is shown. Of folders that are opened at the
+   * same time the last one counts.
+   */
+  async open(role: Role, folder: FolderFiles): Promise<void> {
+    let begun: { opened: Opened; before: Opened | null } | null = null;
+    try {
+      if (isComputing()) throw new InputError("a model is at work: stop it, then open another one");
+      const tokenizer = await tokenizerTexts(folder);
+      if (tokenizer === null) return await this.askForTokenizer(role, folder);
+      const before = this.#before[role] ?? { opened: this.#folders[role], goBack: this.#wayBack(role) };
+      const opened: Opened = { folder, tokenizer, origin: "own", steps: 0 };
+      begun = { opened, before: before.opened };
+      this.#setFolder(role, opened);
+      this.#before[role] = before;
+      setUi((ui) => ({ models: { ...ui.models, [role]: null } }));
+      await this.ensure(role);
+      if (this.#folders[role] !== opened) return;
+      delete this.#before[role];
+      if (role === "student") this.#openedStudent = opened;
+      setUi({ scores: {} });
+      offerUndo(`The ${role} is now ${folder.name}`, before.goBack, role);
+    } catch (error) {
+      const notice = isAbort(error)
+        ? ({ kind: "info", text: `Opening the ${role} was stopped: the one before stays.` } as const)
+        : faultNotice(error);
+      if (begun === null) return setUi({ notice });
+      // The one that was chosen since speaks for itself.
+      if (this.#folders[role] !== begun.opened) return;
+      this.#setFolder(role, begun.before);
+      setUi((ui) => ({ models: { ...ui.models, [role]: null }, notice }));
+      // The sample's may be out of reach; it is asked for again with the model.
+      await this.ensureTokenizers().catch(describeFault);
+    }
+  }
+
+  /**
+   * After training: the student's new folder, as the worker has it open already. `record` is what was done to it, `run`
+   * the run of this page and how many of its steps are taken.
+   */
+  studentTrained(folder: FolderFiles, steps: number, record: object, run: { id: string; done: number }): void {
+    const before = this.#folders.student;
+    if (before === null) throw new Error("no student was open");
+    const label = `The student was updated: it has ${countOf(steps, "optimizer step")} now`;
+    offerUndo(label, this.#wayBack("student"), "student");
+    this.#setFolder("student", {
+      tokenizer: before.tokenizer,
+      folder: withRun(folder, before.folder, record),
+      origin: "updated",
+      steps,
+      taken: { ...before.taken, [run.id]: run.done },
+      run: run.id,
+    });
+    studentHasRun(run.id);
+    setUi((ui) => {
+      const { student } = ui.models;
+      return student === null
+        ? {}
+        : { models: { ...ui.models, student: { ...student, origin: "updated", steps } } };
+    });
+  }
+
+  /** The student was lost with a failed or cancelled run: it is opened again, as it was before, when it is needed. */
+  studentLost(): void {
+    setUi((ui) => ({ models: { ...ui.models, student: null } }));
+  }
+
+  /** Back to the student as it was opened; not while a model is at work. */
+  async revertStudent(): Promise<void> {
+    try {
+      if (isComputing())
+        throw new InputError("a model is at work: stop it, then revert to the loaded student");
+      const goBack = this.#wayBack("student");
+      studentWentBack(this.#folders.student?.taken ?? {}, this.#openedStudent?.taken ?? {});
+      this.#setFolder("student", this.#openedStudent);
+      this.studentLost();
+      await this.ensure("student");
+      offerUndo("The student is as it was opened", goBack, "student");
+    } catch (error) {
+      setUi({ notice: faultNotice(error) });
+    }
+  }
+
+  /**
+   * The student, and the one that it was opened as: what is kept of them. Null: that of the library `shipped`, which
+   * says nothing of a student of the user's own.
+   */
+  studentState(): { student: Opened | null; opened: Opened | null; shipped: Shipped } {
+    const opened = this.#openedStudent;
+    return { student: this.#folders.student, opened, shipped: opened?.shipped ?? this.#shipped };
+  }
+
+  /** Takes the student of an earlier visit, which is read while models wait; null leaves the one that is there. */
+  async restoreStudent(read: Promise<ReturnType<Models["studentState"]> | null>): Promise<Opened | null> {
+    const taking = (async () => {
+      const state = await read;
+      if (state === null || state.student === null) return null;
+      const opened = state.opened ?? (await this.#shippedOf("student", state.shipped));
+      // What the user opened since stays.
+      if (this.source("student") !== this.#shipped) return null;
+      this.#openedStudent = opened;
+      this.#setFolder("student", state.student);
+      if (this.#tokenizers !== null) await this.ensureTokenizers();
+      return state.student;
+    })();
+    this.#restoring = taking.catch(() => undefined);
+    return taking;
+  }
+
+  /**
+   * Where each role's model is from; the sample's until another is opened. Those of another shipped library are models
+   * like any other: a worker has no copy of them.
+   */
+  origins(): Record<Role, ModelOrigin> {
+    const of = (role: Role): ModelOrigin => {
+      const { origin = "sample", shipped: of = this.#shipped } = this.#folders[role] ?? {};
+      return origin === "sample" && of !== "sample" ? "own" : origin;
+    };
+    return { teacher: of("teacher"), student: of("student") };
+  }
+
+  /** A role's folder as a run elsewhere reads it: the student's with the tokenizer, neither with optimizer state. */
+  async folder(role: Role): Promise<FolderFiles> {
+    const student = role === "student" ? await this.studentFolder({ optimizer: false }) : null;
+    return student ?? (await this.#folderOf(role)).folder;
+  }
+
+  /** The student's folder with its tokenizer; without optimizer state unless it is asked for. */
+  async studentFolder(options: { optimizer: boolean }): Promise<FolderFiles | null> {
+    if (this.#folders.student === null) return null;
+    const { folder, tokenizer } = this.#folders.student;
+    const files = new Map(folder.files);
+    if (!options.optimizer) files.delete("optimizer.safetensors");
+    return withTokenizer({ name: "student", files }, tokenizer);
   }
 }
 
-const shippedTexts = new Map<Shipped, Promise<TokenizerTexts>>();
-
-/** The tokenizer of a role's model. */
-export async function roleTokenizer(role: Role): Promise<TokenizerTexts> {
-  const opened = folders[role];
-  if (opened !== null) return opened.tokenizer;
-  return shippedTokenizer(shipped);
-}
-
-/** The tokenizer of a shipped library's models. */
-export function shippedTokenizer(name: Shipped): Promise<TokenizerTexts> {
-  const known = shippedTexts.get(name);
-  if (known !== undefined) return known;
-  const asked = sampleTokenizer(shippedBase(name));
-  shippedTexts.set(name, asked);
-  asked.catch(() => shippedTexts.delete(name));
+/** What is asked for under a key, asked once; again where it failed. */
+function askedOnce<T>(known: Map<string, Promise<T>>, key: string, ask: () => Promise<T>): Promise<T> {
+  const before = known.get(key);
+  if (before !== undefined) return before;
+  const asked = ask();
+  known.set(key, asked);
+  asked.catch(() => known.delete(key));
   return asked;
 }
 
-/** What decides scores beside the shipped models: the user's own, and the format of weights. */
-const besideShipped = (): unknown[] => [
-  ...ROLES.map((role) => (folders[role]?.origin === "sample" ? null : folders[role])),
-  memory().weights,
-];
+export const models = new Models(page);
 
-/**
- * Takes the models of a shipped library that is shown now, where the user opened none of their own, with what they
- * scored before. While a model is at work, those before stay.
- */
-export async function takeShippedModels(link: { library: string | null }): Promise<void> {
-  const name = shippedName(link);
-  if (name === null || name === shipped || isComputing()) return;
-  const beside = besideShipped();
-  const roles = ROLES.filter((_, n) => beside[n] === null);
-  if (roles.length > 0) shippedScores.set(shipped, { scores: getUi().scores, beside });
-  shipped = name;
-  for (const role of roles) {
-    setFolder(role, null);
-    if (role === "student") openedStudent = null;
-    setUi((ui) => ({ models: { ...ui.models, [role]: null }, scores: {} }));
-  }
-  await ensureTokenizers();
-  const known = shippedScores.get(name);
-  if (shipped !== name || known?.beside.some((each, n) => each !== besideShipped()[n])) return;
-  setUi(({ scores }) => ({ scores: { ...known?.scores, ...scores } }));
-  shippedScores.delete(name);
-}
-
-/** Gives the workers the tokenizers of both models as they are now. Throws `InputError` for one that cannot be read. */
-export async function ensureTokenizers(): Promise<void> {
-  const [teacher, student] = await Promise.all([roleTokenizer("teacher"), roleTokenizer("student")]);
-  if (tokenizers?.teacher === teacher && tokenizers.student === student) return;
-  const texts = { teacher, student };
-  const tokenizerFit = await libraryWorker().setTokenizers(texts);
-  tokenizers = texts;
-  if (compute !== null) await (await compute).api.setTokenizers(texts);
-  // Token counts of all decisions that were read are of the tokenizers before.
-  keptDecisions.forget();
-  setUi({ place: { ...getUi().place }, scores: {}, tokenizerFit });
-}
-
-/** Models are opened one after the other: the worker does one thing at a time. */
-let queue: Promise<unknown> = Promise.resolve();
-
-/** The shipped models, once they were asked for, by library and role. */
-const samples = new Map<string, Promise<FolderFiles>>();
-
-async function folderOf(role: Role): Promise<Opened> {
-  await restoring;
-  return folders[role] ?? sampleOf(role);
-}
-
-function setFolder(role: Role, opened: Opened | null): void {
-  folders[role] = opened;
-  if (role === "student") useStudentRun.setState({ id: opened?.run ?? null });
-}
-
-async function sampleOf(role: Role, of: Shipped = shipped): Promise<Opened> {
-  const key = `${of}/${role}`;
-  let folder = samples.get(key);
-  if (folder === undefined) {
-    folder = sampleModel(shippedBase(of), role);
-    samples.set(key, folder);
-    folder.catch(() => samples.delete(key));
-  }
-  const tokenizer = await shippedTokenizer(of);
-  return { folder: await folder, tokenizer, origin: "sample", shipped: of, steps: 0 };
-}
-
-/** What the folder of a role's model is called; null for the sample's. */
-export const modelFolderName = (role: Role): string | null => folders[role]?.folder.name ?? null;
-
-/** Where a role's model is from: the folder that the user opened or trained, or the name of the shipped library. */
-export function modelSource(role: Role): FolderFiles | Shipped {
-  const opened = folders[role];
-  return opened === null || opened.origin === "sample" ? shipped : opened.folder;
-}
-
-/** Path of a role's model below the folder that the worker shares; null where it was opened from elsewhere. */
-export const sharedModelPath = (role: Role): string | null => folders[role]?.folder.shared ?? null;
-
-/** Both models as they are, for a plan of what a job with them needs. */
-export async function modelsJob(
-  kind: ModelsJob["kind"],
-): Promise<ModelsJob & { teacher: FolderFiles; student: FolderFiles }> {
-  const [job, student] = await Promise.all([teacherJob(), folderOf("student")]);
-  return { ...job, kind, student: student.folder };
-}
-
-/** The same of the teacher, which scores alone. */
-export async function teacherJob(): Promise<ModelsJob & { teacher: FolderFiles }> {
-  const { folder } = await folderOf("teacher");
-  return { kind: "score", teacher: folder, student: null, weights: memory().weights, limit: memoryLimit() };
-}
-
-/** Takes another format for the teacher's weights; it is opened in it when it is needed. */
-export function chooseTeacherWeights(weights: WeightChoice): void {
-  if (isComputing() || weights === memory().weights) return;
-  useMemory.setState({ weights });
-  setUi((ui) => ({ models: { ...ui.models, teacher: null }, scores: {} }));
-}
-
-/** Opens the role's model on the device if it is not there yet. */
-export function ensureModel(role: Role): Promise<ComputeClient> {
-  const opening = queue.then(() => openIfNeeded(role));
-  queue = opening.catch(() => undefined);
-  return opening;
-}
-
-async function openIfNeeded(role: Role): Promise<ComputeClient> {
-  await ensureTokenizers();
-  const client = await computeWorker();
-  if (getUi().models[role] !== null) return client;
-  let underWay = true;
-  const loading = (done: number, total: number): void => {
-    // The last words of a worker may arrive after its answer.
-    if (!underWay) return;
-    const cancel = (): void => void client.api.abort();
-    const shown = { label: `Opening the ${role}`, done, total, unit: "bytes", cancel };
-    setUi((ui) => ({ modelLoading: { ...ui.modelLoading, [role]: shown } }));
-  };
-  loading(0, 0);
-  try {
-    const opened = await folderOf(role);
-    const { info, steps } = await client.api.load(
-      role,
-      opened.folder,
-      { weights: memory().weights, passes: plannedPasses()[role] },
-      Comlink.proxy(({ done, total }) => loading(done, total)),
-    );
-    setFolder(role, opened);
-    if (role === "student") openedStudent ??= opened;
-    setUi((ui) => ({ models: { ...ui.models, [role]: { info, origin: opened.origin, steps } } }));
-    return client;
-  } finally {
-    underWay = false;
-    setUi((ui) => ({ modelLoading: { ...ui.modelLoading, [role]: undefined } }));
-  }
-}
-
-/** Closes the teacher where a run has no use for it; it is opened again when it is needed. */
-export async function closeTeacher(): Promise<void> {
-  if (getUi().models.teacher === null) return;
-  await (await computeWorker()).api.closeTeacher();
-  setUi((ui) => ({ models: { ...ui.models, teacher: null } }));
-}
-
-/** Makes the way back to a role's model as it is now, with what was scored by it. */
-function wayBack(role: Role): () => Promise<void> {
-  const [opened, openedFirst, shippedThen] = [folders[role], openedStudent, shipped];
-  const { models, scores } = getUi();
-  const wasOpen = models[role] !== null;
-  return async () => {
-    if (isComputing()) throw new InputError("a model is at work: stop it, then undo");
-    // A shipped model gives way to that of the shipped library that is shown now, and so do its scores.
-    const gaveWay = shipped !== shippedThen && (opened?.origin ?? "sample") === "sample";
-    if (role === "student") {
-      studentWentBack(folders.student?.taken ?? {}, opened?.taken ?? {});
-      openedStudent = gaveWay ? null : openedFirst;
-    }
-    setFolder(role, gaveWay ? null : opened);
-    await ensureTokenizers();
-    setUi((ui) => ({ models: { ...ui.models, [role]: null }, scores: gaveWay ? {} : scores }));
-    if (wasOpen) await ensureModel(role);
-  };
-}
-
-/** Lets the user say whose tokenizer a folder without one has. Throws `InputError` for a folder that holds no model. */
-export async function askForTokenizer(role: Role | "other", folder: FolderFiles): Promise<void> {
-  await (await computeWorker()).api.checkModel(folder);
-  setUi({ pendingTokenizer: { role, folder } });
-}
-
-/**
- * Makes a folder of the user's the model of a role, with its own tokenizer. One without a tokenizer waits until the user
- * says whose it has. On a fault the one before stays, and the fault is shown.
- */
-export async function openModel(role: Role, folder: FolderFiles): Promise<void> {
-  const before = folders[role];
-  const goBack = wayBack(role);
-  try {
-    if (isComputing()) throw new InputError("a model is at work: stop it, then open another one");
-    const tokenizer = await tokenizerTexts(folder);
-    if (tokenizer === null) {
-      await askForTokenizer(role, folder);
-      return;
-    }
-    setFolder(role, { folder, tokenizer, origin: "own", steps: 0 });
-    setUi((ui) => ({ models: { ...ui.models, [role]: null } }));
-    await ensureModel(role);
-    if (role === "student") openedStudent = folders.student;
-    setUi({ scores: {} });
-    offerUndo(`The ${role} is now ${folder.name}`, goBack, role);
-  } catch (error) {
-    setFolder(role, before);
-    const notice = isAbort(error)
-      ? ({ kind: "info", text: `Opening the ${role} was stopped: the one before stays.` } as const)
-      : faultNotice(error);
-    setUi((ui) => ({ models: { ...ui.models, [role]: null }, notice }));
-    // The sample's may be out of reach; it is asked for again with the model.
-    await ensureTokenizers().catch(describeFault);
-  }
-}
-
-/**
- * After training: the student's new folder, as the worker has it open already. `record` is what was done to it, `run`
- * the run of this page and how many of its steps are taken.
- */
-export function studentTrained(
-  folder: FolderFiles,
-  steps: number,
-  record: object,
-  run: { id: string; done: number },
-): void {
-  offerUndo(
-    `The student was updated: it has ${countOf(steps, "optimizer step")} now`,
-    wayBack("student"),
-    "student",
-  );
-  const tokenizer = folders.student?.tokenizer;
-  if (tokenizer === undefined) throw new Error("no student was open");
-  setFolder("student", {
-    tokenizer,
-    folder: withRun(folder, folders.student?.folder, record),
-    origin: "updated",
-    steps,
-    taken: { ...folders.student?.taken, [run.id]: run.done },
-    run: run.id,
-  });
-  studentHasRun(run.id);
-  setUi((ui) => {
-    const { student } = ui.models;
-    return student === null
-      ? {}
-      : { models: { ...ui.models, student: { ...student, origin: "updated", steps } } };
-  });
-}
-
-/** The student was lost with a failed or cancelled run: it is opened again, as it was before, when it is needed. */
-export function studentLost(): void {
-  setUi((ui) => ({ models: { ...ui.models, student: null } }));
-}
-
-/** Back to the student as it was opened; not while a model is at work. */
-export async function revertStudent(): Promise<void> {
-  if (isComputing()) {
-    setUi({
-      notice: faultNotice(new InputError("a model is at work: stop it, then revert to the loaded student")),
-    });
-    return;
-  }
-  const goBack = wayBack("student");
-  studentWentBack(folders.student?.taken ?? {}, openedStudent?.taken ?? {});
-  setFolder("student", openedStudent);
-  studentLost();
-  try {
-    await ensureModel("student");
-    offerUndo("The student is as it was opened", goBack, "student");
-  } catch (error) {
-    setUi({ notice: faultNotice(error) });
-  }
-}
-
-/**
- * The student, and the one that it was opened as: what is kept of them. Null: that of the library `shipped`, which says
- * nothing of a student of the user's own.
- */
-export function studentState(): { student: Opened | null; opened: Opened | null; shipped: Shipped } {
-  return { student: folders.student, opened: openedStudent, shipped: openedStudent?.shipped ?? shipped };
-}
-
-/** Takes the student of an earlier visit, which is read while models wait; null leaves the shipped one. */
-export async function restoreStudent(
-  read: Promise<ReturnType<typeof studentState> | null>,
-): Promise<Opened | null> {
-  const taking = (async () => {
-    const state = await read;
-    if (state === null || state.student === null) return null;
-    openedStudent = state.opened ?? (await sampleOf("student", state.shipped));
-    setFolder("student", state.student);
-    if (tokenizers !== null) await ensureTokenizers();
-    return state.student;
-  })();
-  restoring = taking.catch(() => undefined);
-  return taking;
-}
-
-/**
- * Where each role's model is from; the sample's until another is opened. Those of another shipped library are models like
- * any other: a worker has no copy of them.
- */
-export function modelOrigins(): Record<Role, ModelOrigin> {
-  const of = (role: Role): ModelOrigin => {
-    const { origin = "sample", shipped: of = shipped } = folders[role] ?? {};
-    return origin === "sample" && of !== "sample" ? "own" : origin;
-  };
-  return { teacher: of("teacher"), student: of("student") };
-}
-
-/** A role's folder as a run elsewhere reads it: the student's with the tokenizer, neither with optimizer state. */
-export async function modelFolder(role: Role): Promise<FolderFiles> {
-  if (role === "student") {
-    const student = await studentFolder({ optimizer: false });
-    if (student !== null) return student;
-  }
-  return (await folderOf(role)).folder;
-}
-
-/** The student's folder with its tokenizer; without optimizer state unless it is asked for. */
-export async function studentFolder(options: { optimizer: boolean }): Promise<FolderFiles | null> {
-  if (folders.student === null) return null;
-  const { folder, tokenizer } = folders.student;
-  const files = new Map(folder.files);
-  if (!options.optimizer) files.delete("optimizer.safetensors");
-  return withTokenizer({ name: "student", files }, tokenizer);
-}
+// What scoring calls.
+export const computeWorker = () => models.worker();
+export const endComputeWorker = () => models.endWorker();
+export const ensureModel = (role: Role) => models.ensure(role);
+export const ensureTokenizers = () => models.ensureTokenizers();
+export const modelsJob = (kind: ModelsJob["kind"]) => models.job(kind);
+export const teacherJob = () => models.teacherJob();

@@ -11,7 +11,7 @@ import type { Run } from "../runs/run.ts";
 import { worker } from "../runs/worker-client.ts";
 import { setUi } from "../store.ts";
 import { keptStudentsOf, tokenizerOf } from "./kept-student.ts";
-import { openModel } from "./models.ts";
+import { models } from "./models.ts";
 
 /** A student that a run has. */
 export interface RunStudent {
@@ -85,7 +85,7 @@ export async function openStudentOf(run: Run, { folder, label, step }: RunStuden
   try {
     if (isComputing()) throw new InputError("a model is at work: stop it, then open another one");
     const files = run.where === "page" ? await keptFolder(run, step) : await fetchedFolder(run, folder);
-    await openModel("student", { ...files, name: `${run.id} ${label}` });
+    await models.open("student", { ...files, name: `${run.id} ${label}` });
   } catch (error) {
     setUi({
       notice: isAbort(error)

@@ -12,7 +12,7 @@ import { onePass, scoredLengths, scoreKey } from "../scoring/score.ts";
 import { type SideSpec, scoreSides } from "../scoring/sides.ts";
 import { getUi } from "../store.ts";
 import type { OtherPlan } from "../worker/compute-service.ts";
-import { askForTokenizer, computeWorker, ensureTokenizers, modelsJob } from "./models.ts";
+import { models } from "./models.ts";
 
 /** `model:Qwen3-8B:graph` */
 function sideKey(name: string, context: string): string {
@@ -88,15 +88,15 @@ export async function pickModel(files: () => Promise<FolderFiles>): Promise<void
 }
 
 async function planPicked(folder: FolderFiles, decision: DecisionModel): Promise<PickedModel | null> {
-  await ensureTokenizers();
+  await models.ensureTokenizers();
   if (!folder.files.has("tokenizer.json")) {
-    await askForTokenizer("other", folder);
+    await models.askForTokenizer("other", folder);
     return null;
   }
   const { pair } = await readBy(folder, decision);
   const response = pair.responseIds.length;
   const [vanilla, graph] = [pair.vanillaIds.length, pair.graphIds.length];
-  const [{ api }, job] = await Promise.all([computeWorker(), modelsJob("score")]);
+  const [{ api }, job] = await Promise.all([models.worker(), models.job("score")]);
   const lengths = onePass(Math.max(vanilla, graph), response);
   const present = decision.counts ?? { vanilla, graph, response };
   const plan = await api.planOther(job, scoredLengths(present), { folder, lengths });

@@ -4,12 +4,12 @@ import type { TokenizerTexts } from "../../../text/index.ts";
 import { faultNotice } from "../../base/faults.ts";
 import { tokenizerTexts, withTokenizer } from "../../data/files/model-folder.ts";
 import { getUi, type Role, setUi } from "../store.ts";
-import { openModel, roleTokenizer } from "./models.ts";
+import { models } from "./models.ts";
 import { pickModel } from "./other-model.ts";
 
 /** With the tokenizer of the present teacher or student. */
 export function openWithTokenizerOf(role: Role): Promise<void> {
-  return openWith(() => roleTokenizer(role));
+  return openWith(() => models.tokenizer(role));
 }
 
 /** With files that the user picked: tokenizer.json and what belongs to it. */
@@ -29,7 +29,7 @@ async function openWith(choose: () => Promise<TokenizerTexts>): Promise<void> {
     const folder = withTokenizer(pending.folder, await choose());
     setUi({ pendingTokenizer: null });
     if (pending.role === "other") await pickModel(async () => folder);
-    else await openModel(pending.role, folder);
+    else await models.open(pending.role, folder);
   } catch (error) {
     setUi({ notice: faultNotice(error) });
   }

@@ -6,7 +6,7 @@ import type { FolderFile, FolderFiles } from "../../data/files/blob-folder.ts";
 import { type SharedFile, sharedBlob } from "../../data/files/shared-files.ts";
 import { listShared, sharedFolder } from "../../data/shared-folder.ts";
 import { type Role, setUi } from "../store.ts";
-import { openModel } from "./models.ts";
+import { models } from "./models.ts";
 
 /** Files that hold weights: they stay on the disk and are read in parts. All others are small, and are fetched. */
 const WEIGHTS = /\.(safetensors|onnx|onnx[._]data|data)$/i;
@@ -32,7 +32,7 @@ const READ = /\.(json|jsonl|txt|jinja|model|safetensors|onnx|onnx[._]data|data)$
 /** Opens the model in a folder below the shared one in a role; a fault is shown, and the model before stays. */
 export async function openSharedModel(role: Role, path: string): Promise<void> {
   try {
-    await openModel(role, await sharedModel(path));
+    await models.open(role, await sharedModel(path));
   } catch (error) {
     setUi({ notice: faultNotice(error) });
   }

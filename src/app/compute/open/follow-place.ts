@@ -14,7 +14,7 @@ import { linkKey, opensByItself } from "../../url/library-link.ts";
 import type { Place } from "../../url/place.ts";
 import { ofTask, selectionOf } from "../../url/what-if.ts";
 import { isModelAtWork } from "../computing.ts";
-import { takeShippedModels } from "../models/models.ts";
+import { models } from "../models/models.ts";
 import { getUi, setUi, useUi } from "../store.ts";
 import { followColumns } from "./libraries.ts";
 import { openLinked } from "./open.ts";
@@ -81,7 +81,7 @@ export function followPlace(): () => void {
     // While a model is at work those before stay: their models are taken once it ends.
     const freed = isModelAtWork(before) && !isModelAtWork(now);
     if ((another || freed) && now.library !== null)
-      void takeShippedModels(now.library.link).catch(describeFault);
+      void models.takeShipped(now.library.link).catch(describeFault);
     // A link that came while something else was opened waits for its turn.
     const itsTurn = now.library === null && now.opening === null && before.opening !== null;
     if (!another && !itsTurn && (now.place === before.place || isHowOnly(now.place, before.place))) return;

@@ -21,7 +21,7 @@ import { shippedBase } from "../../data/shipped-base.ts";
 import { type LibraryLink, type Shipped, shippedLink, shippedName } from "../../url/library-link.ts";
 import { HOME } from "../../url/place.ts";
 import { unpackArchive } from "../clients.ts";
-import { ensureTokenizers, openModel, takeShippedModels } from "../models/models.ts";
+import { models } from "../models/models.ts";
 import { openWhatIf } from "../scoring/what-if-record.ts";
 import { getUi, ROLES, setUi } from "../store.ts";
 import { takeLibrary } from "./libraries.ts";
@@ -54,8 +54,8 @@ async function openNow(label: string, read: ReadLibrary, how: How): Promise<void
   try {
     const library = await read(Comlink.proxy(show));
     // Without a tokenizer there are no token counts; the decision says so.
-    await takeShippedModels(library.link).catch(describeFault);
-    await ensureTokenizers().catch(describeFault);
+    await models.takeShipped(library.link).catch(describeFault);
+    await models.ensureTokenizers().catch(describeFault);
     const { byLink = false, imported = null, replaces = null } = how;
     takeLibrary(library, { byLink, imported, replaces });
     performance.mark("library-open");
@@ -165,10 +165,10 @@ export async function openDropped(files: PathFile[]): Promise<void> {
     for (const file of files) {
       (isRecordFile(file) && !(await isForeign(file)) ? records : others).push(file);
     }
-    const models: FolderFiles[] = [];
+    const folders: FolderFiles[] = [];
     for (const folder of await modelFolders(others, unpackArchive))
-      if (await isModel(folder)) models.push(folder);
-    const ofModels = new Set<FolderFile>(models.flatMap((folder) => [...folder.files.values()]));
+      if (await isModel(folder)) folders.push(folder);
+    const ofModels = new Set<FolderFile>(folders.flatMap((folder) => [...folder.files.values()]));
     const rest = others.filter(({ path, file }) => !ofModels.has(file) && !/\.zip$/i.test(path));
     const { own, folder, scores, left, whatIfs, optimal } = await ownFiles(records);
     if (own.length === 0 && (scores.length > 0 || left.length > 0)) {
@@ -189,17 +189,17 @@ export async function openDropped(files: PathFile[]): Promise<void> {
         const text = [notice?.text, `Not used beside the records: ${names(rest)}.`].filter(Boolean).join(" ");
         setUi({ notice: { kind: "info", ...notice, text } });
       }
-    } else if (rest.length > 0 && models.length === 0) {
+    } else if (rest.length > 0 && folders.length === 0) {
       await importFiles(rest);
-    } else if (models.length === 0 && whatIfs.length + optimal.length === 0 && files.length > 0) {
+    } else if (folders.length === 0 && whatIfs.length + optimal.length === 0 && files.length > 0) {
       throw new InputError("expected a model folder with config.json and weights in it", {
         file: names(files),
       });
     }
-    for (const folder of models) {
+    for (const folder of folders) {
       const role = ROLES.find((name) => folder.name.toLowerCase().includes(name));
       if (role === undefined) setUi({ pendingFolder: folder });
-      else await openModel(role, folder);
+      else await models.open(role, folder);
     }
     if (whatIfs.length > 1) {
       throw new InputError("several what-if records: open one at a time", {

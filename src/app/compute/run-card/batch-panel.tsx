@@ -3,13 +3,13 @@ import { useEffect, useState } from "react";
 import { describeFault } from "../../base/faults.ts";
 import { nats, probability, shortToken } from "../../base/format.ts";
 import { shownName } from "../../base/text/shown-text.ts";
-import { computeWorker } from "../models/models.ts";
+import { models } from "../models/models.ts";
 import { type BatchDecision, type BatchView, parseBatch } from "../runs/batch.ts";
 import type { Run } from "../runs/run.ts";
 import { worker } from "../runs/worker-client.ts";
 
 async function readBatch(run: Run): Promise<BatchView | null> {
-  if (run.where === "page") return (await computeWorker()).api.latestBatch(run.id);
+  if (run.where === "page") return (await models.worker()).api.latestBatch(run.id);
   return parseBatch(await (await worker.file(run, "batch.jsonl")).text());
 }
 

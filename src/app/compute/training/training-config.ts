@@ -11,7 +11,7 @@ import { controlsOf, selectionOf } from "../../url/what-if.ts";
 import { useGames } from "../games/games.ts";
 import { simulatorProblem } from "../games/simulator.ts";
 import { memory } from "../models/memory.ts";
-import { modelOrigins, sharedModelPath } from "../models/models.ts";
+import { models } from "../models/models.ts";
 import {
   type CheckedConfig,
   CONFIG_FIELDS,
@@ -239,13 +239,13 @@ type FilePaths = string | string[];
 const NOTHING: ToSend = { records: false, teacher: false, student: false };
 
 /** In the page: names, as they lie in the folders that they were opened from. */
-function pageNames({ library, models }: UiState): { paths: Record<string, FilePaths>; send: ToSend } {
+function pageNames({ library, models: opened }: UiState): { paths: Record<string, FilePaths>; send: ToSend } {
   const of = (kind: FileSummary["kind"]) =>
     library?.files.filter((file) => file.kind === kind).map(({ name }) => name) ?? [];
   const [sources, episodes] = [of("sources"), of("episodes")];
-  const origins = modelOrigins();
+  const origins = models.origins();
   const model = (role: "teacher" | "student") =>
-    origins[role] === "sample" ? role : (models[role]?.info.model ?? role);
+    origins[role] === "sample" ? role : (opened[role]?.info.model ?? role);
   return {
     paths: {
       ...(sources.length === 0 ? {} : { library: named(sources) }),
@@ -260,7 +260,7 @@ function pageNames({ library, models }: UiState): { paths: Record<string, FilePa
 
 /** Where a role's model lies on the worker's disk, when it was opened from there; else null. */
 function modelOnDisk(role: "teacher" | "student", files: WorkerState["files"]): string | null {
-  const path = sharedModelPath(role);
+  const path = models.opened(role)?.folder.shared ?? null;
   if (path === null || files?.shared == null) return null;
   return path === "" ? files.shared : `${files.shared}/${path}`;
 }
@@ -275,7 +275,7 @@ function workerPaths(
   const typed = (key: (typeof PATH_KEYS)[number]) => texts[key]?.trim() ?? "";
   const sample = files?.sample ?? null;
   const inputs = `${files?.jobs ?? ""}/${nextId}/in`;
-  const origins = modelOrigins();
+  const origins = models.origins();
   const send = { ...NOTHING };
   const paths: Record<string, FilePaths> = {};
   if (data === "files") {

@@ -7,7 +7,7 @@ import { libraryWorker } from "../../data/library-client.ts";
 import type { LibrarySummary } from "../../data/model.ts";
 import { liveEvaluation, liveTraining } from "../games/live-games.ts";
 import { showPlan } from "../models/memory.ts";
-import { computeWorker, ensureTokenizers, modelsJob, studentState } from "../models/models.ts";
+import { models } from "../models/models.ts";
 import { getUi } from "../store.ts";
 import type { PlanToMeasure, TrainingPlan } from "../worker/training-run.ts";
 import { composeConfig } from "./training-config.ts";
@@ -34,15 +34,15 @@ export async function sameInputs(
   made: Record<string, string>,
 ): Promise<{ library: string | null; own: FolderFiles | null; differing: string[] }> {
   const { libraries, library } = getUi();
-  const { teacher, student } = await modelsJob("train");
-  const models: FingerprintModel[] =
+  const { teacher, student } = await models.job("train");
+  const possible: FingerprintModel[] =
     "student" in made
-      ? [studentState().opened?.folder ?? student, student].map((own) => ({ student: own }))
+      ? [models.studentState().opened?.folder ?? student, student].map((own) => ({ student: own }))
       : "teacher" in made
         ? [{ teacher }]
         : [{}];
   const shownFirst = [library, ...libraries.map(({ summary }) => summary)].filter((each) => each !== null);
-  const candidates = shownFirst.flatMap((each) => models.map((model) => ({ each, model })));
+  const candidates = shownFirst.flatMap((each) => possible.map((model) => ({ each, model })));
   let differing = ["library"];
   for (const [i, { each, model }] of candidates.entries()) {
     const now = fingerprint(each, model);
@@ -101,7 +101,7 @@ export async function formPlan(): Promise<Omit<PagePlan, "id">> {
   const { library, episodes: all } =
     live === null ? await chosenEpisodes(trainingForm().data) : { library: shownLibrary(), episodes: [] };
   const episodes = all.slice(0, config.limit ?? all.length);
-  const { teacher, student } = await modelsJob("train");
+  const { teacher, student } = await models.job("train");
   const pair =
     decision === null
       ? null
@@ -135,33 +135,15 @@ export async function formPlan(): Promise<Omit<PagePlan, "id">> {
 }
 
 /** What a plan of the page will read and need. */
-export async function planTraining({
-  method,
-  library,
-  episodes,
-  live,
-  sample,
-  evidenceTokens,
-  endOfTurn,
-  watched,
-}: PlanToMeasure) {
-  await ensureTokenizers();
-  const [{ api }, models] = await Promise.all([computeWorker(), modelsJob("train")]);
+export async function planTraining(plan: PlanToMeasure) {
+  await models.ensureTokenizers();
+  const [{ api }, both] = await Promise.all([models.worker(), models.job("train")]);
   const job = {
-    named: models,
-    student: { ...models, teacher: models.student, weights: "f32" as const },
-    none: { ...models, teacher: null },
-  }[teacherOf(method)];
-  const planned = await api.planTraining(job, {
-    method,
-    library,
-    episodes,
-    ...(live === undefined ? {} : { live }),
-    ...(sample === undefined ? {} : { sample }),
-    ...(evidenceTokens === undefined ? {} : { evidenceTokens }),
-    endOfTurn,
-    ...(watched === undefined ? {} : { watched }),
-  });
+    named: both,
+    student: { ...both, teacher: both.student, weights: "f32" as const },
+    none: { ...both, teacher: null },
+  }[teacherOf(plan.method)];
+  const planned = await api.planTraining(job, plan);
   useSending.setState({ work: planned.work });
   return planned;
 }

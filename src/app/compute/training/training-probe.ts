@@ -9,15 +9,7 @@ import { describeFault, isAbort, isDeviceFault } from "../../base/faults.ts";
 import { Latest } from "../../base/latest.ts";
 import { isComputing } from "../computing.ts";
 import { requirePlan } from "../models/memory.ts";
-import {
-  closeTeacher,
-  computeWorker,
-  endComputeWorker,
-  ensureModel,
-  modelsJob,
-  studentLost,
-} from "../models/models.ts";
-import { stopComputing } from "../models/stop-computing.ts";
+import { models } from "../models/models.ts";
 import type { ProbedCall, WorkerTime } from "../runs/worker-answers.ts";
 import { getUi, setUi } from "../store.ts";
 import { formPlan, planTraining } from "./training-plan.ts";
@@ -64,35 +56,26 @@ export async function probeTraining(): Promise<void> {
       );
     const passes = await requirePlan("train", () => planTraining(plan));
     const isOwn = teacherOf(plan.method) === "student";
-    await (isOwn ? closeTeacher() : ensureModel("teacher"));
-    const [{ api }, job] = await Promise.all([computeWorker(), modelsJob("train")]);
+    await (isOwn ? models.closeTeacher() : models.ensure("teacher"));
+    const [{ api }, job] = await Promise.all([models.worker(), models.job("train")]);
     if (!isLatest()) return;
     await api.takePasses(passes);
     // The probe reopens it from its folder, and gives its place back: there is room for one.
-    studentLost();
-    const { method, settings, batchSize, library, episodes, evidenceTokens, endOfTurn } = plan;
+    models.studentLost();
     const probe = await api.probe(
       job.student,
       isOwn ? job.student : null,
-      {
-        method,
-        settings,
-        batchSize,
-        library,
-        episodes,
-        ...(evidenceTokens === undefined ? {} : { evidenceTokens }),
-        endOfTurn,
-      },
+      plan,
       Comlink.proxy((what: string) => {
         if (isLatest() && getUi().training.status === "probing") show("probing", `Probe: ${what}`);
       }),
     );
     if (!isLatest()) return;
     usePageProbe.setState({ of: probeKey(plan.written), time: shownTime(probe) });
-    if (wasOpen) await ensureModel("student");
+    if (wasOpen) await models.ensure("student");
   } catch (error) {
     if (!isLatest()) return;
-    if (isDeviceFault(error)) endComputeWorker();
+    if (isDeviceFault(error)) models.endWorker();
     if (isAbort(error)) say("info", "The probe was cancelled. The student is as it was.");
     else say("error", `No time was measured: ${describeFault(error)}`);
   } finally {
@@ -104,7 +87,7 @@ export async function probeTraining(): Promise<void> {
 export async function cancelProbe(): Promise<void> {
   const isLatest = probes.present();
   show("cancelling", "Cancelling the probe");
-  if (!(await stopComputing(() => isLatest() && getUi().training.status === "cancelling"))) return;
+  if (!(await models.stopWork(() => isLatest() && getUi().training.status === "cancelling"))) return;
   probes.end();
   say("info", "The probe was cancelled. The student is as it was.");
   show("idle", null);

@@ -16,16 +16,7 @@ import { computeWithGames } from "../games/games.ts";
 import { withGames } from "../games/live-games.ts";
 import { keepTrained, noteStudentOf } from "../models/kept-student.ts";
 import { requirePlan } from "../models/memory.ts";
-import {
-  closeTeacher,
-  computeWorker,
-  endComputeWorker,
-  ensureModel,
-  modelsJob,
-  studentLost,
-  studentTrained,
-} from "../models/models.ts";
-import { stopComputing } from "../models/stop-computing.ts";
+import { models } from "../models/models.ts";
 import { configField } from "../runs/config-fields.ts";
 import { pageRuns } from "../runs/page-runs.ts";
 import type { Run } from "../runs/run.ts";
@@ -118,9 +109,9 @@ async function runHere(
     }
     showProgress("Opening the models", 0, 0);
     const asked = teacherOf(plan.method);
-    await (asked === "named" ? ensureModel("teacher") : closeTeacher());
-    const own = asked === "student" ? (prepared.own ?? (await modelsJob("train")).student) : null;
-    const { api } = await ensureModel("student");
+    await (asked === "named" ? models.ensure("teacher") : models.closeTeacher());
+    const own = asked === "student" ? (prepared.own ?? (await models.job("train")).student) : null;
+    const { api } = await models.ensure("student");
     if (plays) await computeWithGames();
     await api.takePasses(passes);
     if (!isLatest()) return;
@@ -159,7 +150,7 @@ async function runHere(
       teacher: { named: teacher, student, none: null }[asked]?.info ?? null,
       student: student?.info ?? null,
     };
-    studentTrained(result.folder, result.steps, record, { id: plan.id, done });
+    models.studentTrained(result.folder, result.steps, record, { id: plan.id, done });
     await keepTrained(plan.id, done);
     if (!isLatest()) return;
     const text = [
@@ -182,8 +173,8 @@ async function runHere(
     setUi({ scores: {} });
   } catch (error) {
     if (!isLatest()) return;
-    studentLost();
-    if (isDeviceFault(error)) endComputeWorker();
+    models.studentLost();
+    if (isDeviceFault(error)) models.endWorker();
     const message = isAbort(error)
       ? ({ kind: "info", text: "Cancelled. The student is as it was before this run." } as const)
       : ({
@@ -236,13 +227,13 @@ export async function stopTraining(): Promise<void> {
   if (training.status === "running") {
     patchTraining({ status: "stopping" });
     if (id !== null) patchRun(id, { state: "cancelling", message: "it ends after its present step" });
-    void (await computeWorker()).api.stop();
+    void (await models.worker()).api.stop();
     return;
   }
   if (training.status !== "stopping") return;
   patchTraining({ status: "cancelling" });
   if (id !== null) patchRun(id, { message: "it is ended at once" });
-  if (!(await stopComputing(() => isLatest() && getUi().training.status === "cancelling"))) return;
+  if (!(await models.stopWork(() => isLatest() && getUi().training.status === "cancelling"))) return;
   runs.end();
   if (id !== null) pageRuns.end(id, "cancelled", null);
   patchTraining({

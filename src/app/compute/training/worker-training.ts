@@ -6,7 +6,7 @@ import { wholeFile } from "../../data/files/blob-folder.ts";
 import { withTokenizer } from "../../data/files/model-folder.ts";
 import { libraryWorker } from "../../data/library-client.ts";
 import { gigabytes } from "../hub/hub.ts";
-import { modelFolder, roleTokenizer } from "../models/models.ts";
+import { models } from "../models/models.ts";
 import { takeJob } from "../runs/follow-worker.ts";
 import { namesHubModel } from "../runs/hub-models.ts";
 import { takeLaunched, useTargets } from "../runs/launches.ts";
@@ -71,7 +71,7 @@ async function sendMissing({ send }: ComposedConfig, tell: Tell, signal: AbortSi
   for (const role of ["teacher", "student"] as const) {
     if (!send[role]) continue;
     // Shipped models, and those whose tokenizer the user named, have none in their folder.
-    const folder = withTokenizer(await modelFolder(role), await roleTokenizer(role));
+    const folder = withTokenizer(await models.folder(role), await models.tokenizer(role));
     const of = JSON.stringify([folder.name, [...folder.files].map(([name, blob]) => [name, blob.size])]);
     await once(role, of, () =>
       Promise.all(

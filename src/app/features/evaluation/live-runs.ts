@@ -9,8 +9,7 @@ import { isComputing } from "../../compute/computing.ts";
 import { computeWithGames } from "../../compute/games/games.ts";
 import { checkGames, ensureGames } from "../../compute/games/live-games.ts";
 import { modelDigest } from "../../compute/models/model-digest.ts";
-import { endComputeWorker, ensureModel, modelFolder } from "../../compute/models/models.ts";
-import { stopComputing } from "../../compute/models/stop-computing.ts";
+import { models } from "../../compute/models/models.ts";
 import { dropLiveRun, keepLiveRun, keptOutcomes, keptRecord } from "../../compute/runs/live-archive.ts";
 import type { KeptLiveRun, LiveRunEvent, LiveRunPlan } from "../../compute/runs/live-run.ts";
 import { leaveRun, ownRun } from "../../compute/runs/run-locks.ts";
@@ -67,7 +66,7 @@ async function play(id: string): Promise<void> {
     const outcomes = kept ? await keptOutcomes(id).catch(() => known) : known;
     await ensureGames({ environment: { name: plan.environment }, tasks: plan.tasks });
     const games = await checkGames(plan.environment, plan.tasks, begun);
-    const { api } = await ensureModel(plan.role);
+    const { api } = await models.ensure(plan.role);
     await computeWithGames();
     const model = await openModelOf(plan.role);
     if (before.digest !== "" && before.digest !== model.digest)
@@ -87,7 +86,7 @@ async function play(id: string): Promise<void> {
     if (isLatest()) end(id, "done", null);
   } catch (error) {
     if (!isLatest()) return;
-    if (isDeviceFault(error)) endComputeWorker();
+    if (isDeviceFault(error)) models.endWorker();
     if (isAbort(error)) end(id, "cancelled", null);
     else end(id, "failed", describeFault(error));
   }
@@ -100,7 +99,7 @@ async function openModelOf(role: Role): Promise<KeptLiveRun["model"]> {
   const { info, origin, steps } = opened;
   return {
     name: origin === "updated" ? `${info.model} after ${countOf(steps, "step")}` : info.model,
-    digest: await modelDigest(await modelFolder(role)),
+    digest: await modelDigest(await models.folder(role)),
   };
 }
 
@@ -143,7 +142,7 @@ export async function cancelLiveRun(): Promise<void> {
   const isLatest = turns.present();
   patchLiveRun(id, { state: "cancelling" });
   tellLiveRun(id);
-  if (!(await stopComputing(() => isLatest() && getUi().liveRun === id))) return;
+  if (!(await models.stopWork(() => isLatest() && getUi().liveRun === id))) return;
   turns.end();
   end(id, "cancelled", null);
 }

@@ -4,18 +4,19 @@ import { AlfworldEnvironment } from "../../../simulator/alfworld/environment.ts"
 import { Game } from "../../../simulator/alfworld/game.ts";
 import { makeGame } from "../../../simulator/alfworld/generate.ts";
 import { presentEpisode, usePlay } from "../../compute/games/play.ts";
-import { endComputeWorker } from "../../compute/models/models.ts";
+import { models } from "../../compute/models/models.ts";
 import { getUi } from "../../compute/store.ts";
 import { playPolicy, stopPolicy } from "./play-policy.ts";
 
 /** The worker's answers that are open. */
 const asked = vi.hoisted(() => ({ respond: vi.fn(), abort: vi.fn() }));
 
-vi.mock("../../compute/models/models.ts", () => ({
-  computeWorker: async () => ({ api: { abort: asked.abort } }),
-  ensureModel: async () => ({ api: { respond: asked.respond } }),
-  endComputeWorker: vi.fn(),
-}));
+vi.mock("../../compute/models/models.ts", async (original) => {
+  const { Models } = await original<typeof import("../../compute/models/models.ts")>();
+  const models = Object.create(Models.prototype);
+  const client = async () => ({ api: asked });
+  return { models: Object.assign(models, { worker: client, ensure: client, endWorker: vi.fn() }) };
+});
 vi.mock("../../compute/games/play.ts", async (original) => ({
   ...(await original<typeof import("../../compute/games/play.ts")>()),
   presentEpisode: vi.fn(),
@@ -54,10 +55,10 @@ it("a stop ends its own run: one that begins and is stopped within its grace has
   await vi.waitFor(() => expect(ends).toHaveLength(2), WAIT);
   void stopPolicy();
   await vi.advanceTimersByTimeAsync(1200);
-  expect(endComputeWorker).not.toHaveBeenCalled();
+  expect(models.endWorker).not.toHaveBeenCalled();
   expect(getUi().playing).toMatchObject({ stopping: true });
   await vi.advanceTimersByTimeAsync(600);
-  expect(endComputeWorker).toHaveBeenCalledOnce();
+  expect(models.endWorker).toHaveBeenCalledOnce();
   await second;
   expect(getUi().playing).toBeNull();
 });

@@ -8,8 +8,7 @@ import { describeFault, isAbort, isDeviceFault } from "../../base/faults.ts";
 import { Latest } from "../../base/latest.ts";
 import { isComputing } from "../../compute/computing.ts";
 import { libraryWith, type Policy, presentEpisode, showEpisode, usePlay } from "../../compute/games/play.ts";
-import { endComputeWorker, ensureModel } from "../../compute/models/models.ts";
-import { stopComputing } from "../../compute/models/stop-computing.ts";
+import { models } from "../../compute/models/models.ts";
 import { getUi, type Role, setUi } from "../../compute/store.ts";
 import { libraryWorker } from "../../data/library-client.ts";
 import type { PresentContext, TaskName } from "../../data/model.ts";
@@ -44,7 +43,7 @@ export async function playPolicy(policy: Policy, onward: boolean): Promise<void>
       await decide(live, policy);
     } while (onward && live.ended === null && getUi().playing?.stopping === false);
   } catch (error) {
-    if (isDeviceFault(error)) endComputeWorker();
+    if (isDeviceFault(error)) models.endWorker();
     if (!isAbort(error)) showProblem(describeFault(error));
   } finally {
     setUi({ playing: null });
@@ -58,7 +57,7 @@ async function decide(episode: LiveEpisode, policy: Policy): Promise<void> {
     setUi(({ playing }) => ({ playing: playing && { ...playing, label } }));
   const prompt = opened.prompt(start, turn, decisions);
   say(`Decision ${decision}: getting ready`);
-  const client = await stoppable(ensureModel(ROLE_OF[policy]));
+  const client = await stoppable(models.ensure(ROLE_OF[policy]));
   const context = policy === "evidence" ? await stoppable(evidenceFor(episode, prompt.message)) : null;
   const seed = seedOf(task.seedText({ decision, attempt: 0 }));
   const { episode: id, environment, sampling } = task;
@@ -123,5 +122,5 @@ export async function stopPolicy(): Promise<void> {
   if (playing === null || playing.stopping) return;
   const isLatest = runs.present();
   setUi({ playing: { ...playing, stopping: true } });
-  if (await stopComputing(() => isLatest() && getUi().playing?.stopping === true)) stop?.();
+  if (await models.stopWork(() => isLatest() && getUi().playing?.stopping === true)) stop?.();
 }

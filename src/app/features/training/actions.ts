@@ -9,7 +9,7 @@ import {
   noModelAtWork,
 } from "../../compute/action.ts";
 import { openHub } from "../../compute/hub/hub.ts";
-import { revertStudent } from "../../compute/models/models.ts";
+import { models } from "../../compute/models/models.ts";
 import { getUi } from "../../compute/store.ts";
 import { startTraining, stopTraining } from "../../compute/training/training.ts";
 import { responsesOf, trainingForm } from "../../compute/training/training-form.ts";
@@ -74,7 +74,7 @@ export const TRAINING: readonly Action[] = [
     blocked: needs(noModelAtWork, ({ models }) =>
       models.student?.origin === "updated" ? null : "the student was not updated here",
     ),
-    run: () => void revertStudent(),
+    run: () => void models.revertStudent(),
   },
   {
     id: "student-by-name",

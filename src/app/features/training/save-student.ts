@@ -3,7 +3,7 @@
 import { faultNotice, isAbort } from "../../base/faults.ts";
 import { saveFile } from "../../base/save-file.ts";
 import { studentSaved } from "../../compute/models/kept-student.ts";
-import { studentFolder } from "../../compute/models/models.ts";
+import { models } from "../../compute/models/models.ts";
 import { setUi } from "../../compute/store.ts";
 import { wholeFile } from "../../data/files/blob-folder.ts";
 import { archiveFolder } from "../../data/files/model-folder.ts";
@@ -29,7 +29,7 @@ async function saved(what: () => Promise<string>): Promise<void> {
 
 export function downloadStudent(options: { optimizer: boolean }): Promise<void> {
   return saved(async () => {
-    const folder = await studentFolder(options);
+    const folder = await models.studentFolder(options);
     if (folder === null) throw new Error("no student is open");
     saveFile(`${folder.name}.zip`, await archiveFolder(folder));
     return `Saved ${[...folder.files.keys()].join(", ")} as ${folder.name}.zip. Open it again under Student, or drop it here.`;
@@ -49,7 +49,7 @@ async function freeName(parent: FileSystemDirectoryHandle, name: string): Promis
 export function saveStudentFolder(options: { optimizer: boolean }): Promise<void> {
   return saved(async () => {
     const parent = await window.showDirectoryPicker!({ mode: "readwrite", id: "gcopd-student" });
-    const folder = await studentFolder(options);
+    const folder = await models.studentFolder(options);
     if (folder === null) throw new Error("no student is open");
     const target = await freeName(parent, folder.name);
     const directory = await parent.getDirectoryHandle(target, { create: true });

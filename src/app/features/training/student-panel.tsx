@@ -4,7 +4,7 @@ import { shownName } from "../../base/text/shown-text.ts";
 import { isModelAtWork } from "../../compute/computing.ts";
 import { useKept } from "../../compute/models/kept-student.ts";
 import { ModelPickers } from "../../compute/models/model-pickers.tsx";
-import { revertStudent, useStudentRun } from "../../compute/models/models.ts";
+import { models, useStudentRun } from "../../compute/models/models.ts";
 import { useUi } from "../../compute/store.ts";
 import { canSaveFolder, downloadStudent, saveStudentFolder } from "./save-student.ts";
 
@@ -49,7 +49,7 @@ export function StudentPanel() {
         <button
           type="button"
           disabled={(student?.origin !== "updated" && !trained) || atWork}
-          onClick={() => void revertStudent()}
+          onClick={() => void models.revertStudent()}
         >
           Revert to the loaded student
         </button>

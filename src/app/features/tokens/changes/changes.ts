@@ -7,7 +7,7 @@ import type { TokenizerHashes } from "../../../../text/index.ts";
 import { describeFault, isAbort, isDeviceFault } from "../../../base/faults.ts";
 import { shownName } from "../../../base/text/shown-text.ts";
 import { requirePlan } from "../../../compute/models/memory.ts";
-import { computeWorker } from "../../../compute/models/models.ts";
+import { models } from "../../../compute/models/models.ts";
 import { planScoring } from "../../../compute/scoring/score.ts";
 import { type PassResult, runScoring, scoreKey } from "../../../compute/scoring/scoring-run.ts";
 import { computedSide } from "../../../compute/scoring/sides.ts";
@@ -96,7 +96,7 @@ export async function scoreChanges(scope: ChangeScope): Promise<void> {
       response: most(({ response }) => response),
     };
     const passes = await wait(requirePlan("score", () => planScoring(longest, { student: false })));
-    await wait((await computeWorker()).api.takePasses(passes));
+    await wait((await models.worker()).api.takePasses(passes));
     const hashes = await wait(libraryWorker().tokenizerHashes());
     const teacher = getUi().models.teacher?.info;
     if (teacher === undefined) throw new Error("the teacher is not open any more");

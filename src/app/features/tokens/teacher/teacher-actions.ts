@@ -1,7 +1,7 @@
 /** What the teacher would do instead: its most probable response and a few drawn ones, without and with the evidence. */
 import { environmentRules } from "../../../../core/environment/index.ts";
 import { remaining } from "../../../base/eta.ts";
-import { computeWorker } from "../../../compute/models/models.ts";
+import { models } from "../../../compute/models/models.ts";
 import { runScoring, scoreKey } from "../../../compute/scoring/scoring-run.ts";
 import { sideOf } from "../../../compute/side.ts";
 import { changeScores, getUi, type TeacherAction } from "../../../compute/store.ts";
@@ -20,7 +20,7 @@ export async function askTeacher(): Promise<void> {
   await runScoring("actions", scoreKey(decision), async ({ key, open, wait, checkStop, show }) => {
     await open("teacher");
     checkSameTeacher(scores);
-    const { api } = await wait(computeWorker());
+    const { api } = await wait(models.worker());
     const { environment, episode, decision: at, observation } = decision;
     const { limits, parseResponse } = environmentRules(environment);
     const asked = CONTEXTS.flatMap((context) =>
