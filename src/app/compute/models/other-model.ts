@@ -4,6 +4,7 @@ import { create } from "zustand";
 import { InputError } from "../../../core/errors.ts";
 import { Latest } from "../../base/latest.ts";
 import { shownName } from "../../base/text/shown-text.ts";
+import { Turns } from "../../base/turns.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import { tokenizerTexts } from "../../data/files/model-folder.ts";
 import { libraryWorker } from "../../data/library-client.ts";
@@ -39,90 +40,101 @@ interface Picking {
 
 export const usePickedModel = create<Picking>(() => ({ picked: null, reading: false, choosing: false }));
 
-const pickings = new Latest();
-/** One is read after the other: the library worker has one further tokenizer. */
-let readings: Promise<unknown> = Promise.resolve();
+const page = { models, library: libraryWorker, scoreSides };
 
-export function forgetPickedModel(): void {
-  pickings.end();
-  usePickedModel.setState({ picked: null, reading: false });
-}
+/** Reads, plans and scores with a model of the user's. */
+export class OtherModel {
+  readonly #pickings = new Latest();
+  /** One is read after the other: the library worker has one further tokenizer. */
+  readonly #readings = new Turns();
 
-/** Opens or closes the dialog that chooses a folder of the worker's disk. */
-export function chooseSharedModel(choosing: boolean): void {
-  usePickedModel.setState({ choosing });
-}
+  constructor(private readonly clients: typeof page) {}
 
-/** The shown decision as a model of the user's reads it: with its own tokenizer. */
-async function readBy(folder: FolderFiles, decision: DecisionModel) {
-  const texts = await tokenizerTexts(folder);
-  if (texts === null) throw new InputError("has no tokenizer.json", { file: folder.name });
-  const library = libraryWorker();
-  // Null: it reads the teacher's ids.
-  const hashes = await library.setOtherTokenizer(texts);
-  const { episode, decision: at, selection, endOfTurn } = decision;
-  const pair = await library.pair(decision, episode, at, selection, { by: "other", endOfTurn });
-  if (pair.responseIds.length === 0)
-    throw new InputError("the response has no tokens", { file: folder.name });
-  return { pair, hashes };
-}
+  forget(): void {
+    this.#pickings.end();
+    usePickedModel.setState({ picked: null, reading: false });
+  }
 
-/**
- * Says what the shown decision's two passes with a model of the user's will need; only headers of its weights
- * are read. One without a tokenizer waits until the user says whose it has.
- */
-export async function pickModel(files: () => Promise<FolderFiles>): Promise<void> {
-  const { decision } = getUi();
-  if (decision === null) return;
-  forgetPickedModel();
-  const isLatest = pickings.present();
-  usePickedModel.setState({ reading: true });
-  try {
-    const turn = readings.then(async () => (isLatest() ? planPicked(await files(), decision) : null));
-    readings = turn.catch(() => undefined);
-    const picked = await turn;
-    if (isLatest() && getUi().decision === decision) usePickedModel.setState({ picked });
-  } finally {
-    if (isLatest()) usePickedModel.setState({ reading: false });
+  /** The shown decision as a model of the user's reads it: with its own tokenizer. */
+  async #readBy(folder: FolderFiles, decision: DecisionModel) {
+    const texts = await tokenizerTexts(folder);
+    if (texts === null) throw new InputError("has no tokenizer.json", { file: folder.name });
+    const { episode, decision: at, selection, endOfTurn } = decision;
+    const read = await this.#readings.take(async () => {
+      const library = this.clients.library();
+      // Null: it reads the teacher's ids.
+      const hashes = await library.setOtherTokenizer(texts);
+      return {
+        hashes,
+        pair: await library.pair(decision, episode, at, selection, { by: "other", endOfTurn }),
+      };
+    });
+    if (read.pair.responseIds.length === 0)
+      throw new InputError("the response has no tokens", { file: folder.name });
+    return read;
+  }
+
+  /**
+   * Says what the shown decision's two passes with a model of the user's will need; only headers of its weights are
+   * read. One without a tokenizer waits until the user says whose it has. Of two that are picked the last one counts.
+   */
+  async pick(files: () => Promise<FolderFiles>): Promise<void> {
+    const { decision } = getUi();
+    if (decision === null) return;
+    this.forget();
+    const isLatest = this.#pickings.present();
+    usePickedModel.setState({ reading: true });
+    try {
+      const folder = await files();
+      const picked = isLatest() ? await this.#plan(folder, decision) : null;
+      if (isLatest() && getUi().decision === decision) usePickedModel.setState({ picked });
+    } catch (error) {
+      if (isLatest()) throw error;
+    } finally {
+      if (isLatest()) usePickedModel.setState({ reading: false });
+    }
+  }
+
+  async #plan(folder: FolderFiles, decision: DecisionModel): Promise<PickedModel | null> {
+    const { models } = this.clients;
+    await models.ensureTokenizers();
+    if (!folder.files.has("tokenizer.json")) {
+      await models.askForTokenizer("other", folder);
+      return null;
+    }
+    const { pair } = await this.#readBy(folder, decision);
+    const response = pair.responseIds.length;
+    const [vanilla, graph] = [pair.vanillaIds.length, pair.graphIds.length];
+    const [{ api }, job] = await Promise.all([models.worker(), models.job("score")]);
+    const lengths = onePass(Math.max(vanilla, graph), response);
+    const present = decision.counts ?? { vanilla, graph, response };
+    const plan = await api.planOther(job, scoredLengths(present), { folder, lengths });
+    return { folder, key: scoreKey(decision), tokens: lengths.longestSequence, plan };
+  }
+
+  /** Scores the shown decision with a model of the user's, under both contexts. */
+  async addSides(folder: FolderFiles): Promise<void> {
+    const { decision } = getUi();
+    if (decision === null) return;
+    this.forget();
+    const name = folder.name.replace(/[^\p{L}\p{N}._-]+/gu, "_").slice(-60);
+    const context = (which: "vanillaIds" | "graphIds") => async () => {
+      const { pair, hashes } = await this.#readBy(folder, decision);
+      const ids = { promptIds: pair[which], responseIds: pair.responseIds };
+      return hashes === null ? ids : { ...ids, hashes };
+    };
+    const side = (end: string, words: string, which: "vanillaIds" | "graphIds"): SideSpec => ({
+      key: sideKey(name, end),
+      label: `${shownName(folder.name, 80)}, ${words}`,
+      model: "other",
+      folder,
+      context: context(which),
+    });
+    await this.clients.scoreSides([
+      side("vanilla", "without evidence", "vanillaIds"),
+      side("graph", "with evidence", "graphIds"),
+    ]);
   }
 }
 
-async function planPicked(folder: FolderFiles, decision: DecisionModel): Promise<PickedModel | null> {
-  await models.ensureTokenizers();
-  if (!folder.files.has("tokenizer.json")) {
-    await models.askForTokenizer("other", folder);
-    return null;
-  }
-  const { pair } = await readBy(folder, decision);
-  const response = pair.responseIds.length;
-  const [vanilla, graph] = [pair.vanillaIds.length, pair.graphIds.length];
-  const [{ api }, job] = await Promise.all([models.worker(), models.job("score")]);
-  const lengths = onePass(Math.max(vanilla, graph), response);
-  const present = decision.counts ?? { vanilla, graph, response };
-  const plan = await api.planOther(job, scoredLengths(present), { folder, lengths });
-  return { folder, key: scoreKey(decision), tokens: lengths.longestSequence, plan };
-}
-
-/** Scores the shown decision with a model of the user's, under both contexts. */
-export async function addModelSides(folder: FolderFiles): Promise<void> {
-  const { decision } = getUi();
-  if (decision === null) return;
-  forgetPickedModel();
-  const name = folder.name.replace(/[^\p{L}\p{N}._-]+/gu, "_").slice(-60);
-  const context = (which: "vanillaIds" | "graphIds") => async () => {
-    const { pair, hashes } = await readBy(folder, decision);
-    const ids = { promptIds: pair[which], responseIds: pair.responseIds };
-    return hashes === null ? ids : { ...ids, hashes };
-  };
-  const side = (end: string, words: string, which: "vanillaIds" | "graphIds"): SideSpec => ({
-    key: sideKey(name, end),
-    label: `${shownName(folder.name, 80)}, ${words}`,
-    model: "other",
-    folder,
-    context: context(which),
-  });
-  await scoreSides([
-    side("vanilla", "without evidence", "vanillaIds"),
-    side("graph", "with evidence", "graphIds"),
-  ]);
-}
+export const otherModel = new OtherModel(page);

@@ -5,7 +5,7 @@ import { faultNotice } from "../../base/faults.ts";
 import { tokenizerTexts, withTokenizer } from "../../data/files/model-folder.ts";
 import { getUi, type Role, setUi } from "../store.ts";
 import { models } from "./models.ts";
-import { pickModel } from "./other-model.ts";
+import { otherModel } from "./other-model.ts";
 
 /** With the tokenizer of the present teacher or student. */
 export function openWithTokenizerOf(role: Role): Promise<void> {
@@ -28,7 +28,7 @@ async function openWith(choose: () => Promise<TokenizerTexts>): Promise<void> {
   try {
     const folder = withTokenizer(pending.folder, await choose());
     setUi({ pendingTokenizer: null });
-    if (pending.role === "other") await pickModel(async () => folder);
+    if (pending.role === "other") await otherModel.pick(async () => folder);
     else await models.open(pending.role, folder);
   } catch (error) {
     setUi({ notice: faultNotice(error) });

@@ -8,13 +8,7 @@ import { countOf } from "../../base/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { unpackArchive } from "../../compute/clients.ts";
 import { partsText } from "../../compute/models/memory-note.tsx";
-import {
-  addModelSides,
-  chooseSharedModel,
-  forgetPickedModel,
-  pickModel,
-  usePickedModel,
-} from "../../compute/models/other-model.ts";
+import { otherModel, usePickedModel } from "../../compute/models/other-model.ts";
 import { MODEL_FOLDER, sharedModelByPath } from "../../compute/models/shared-model.ts";
 import { SharedPathDialog } from "../../compute/open/shared-path-dialog.tsx";
 import { useRuns } from "../../compute/runs/runs-store.ts";
@@ -26,7 +20,7 @@ import { modelFolders } from "../../data/files/model-folder.ts";
 /** Says what a model will need. */
 async function pick(files: () => Promise<FolderFiles>): Promise<void> {
   try {
-    await pickModel(files);
+    await otherModel.pick(files);
   } catch (error) {
     setUi({ notice: faultNotice(error) });
   }
@@ -65,7 +59,7 @@ export function FurtherModel({ busy }: { busy: boolean }) {
           type="button"
           disabled={busy}
           title="A model folder on the worker’s disk"
-          onClick={() => chooseSharedModel(true)}
+          onClick={() => usePickedModel.setState({ choosing: true })}
         >
           Worker…
         </button>
@@ -108,7 +102,7 @@ export function SharedModelDialog() {
       what="further model"
       folder={MODEL_FOLDER}
       open={open}
-      onClose={() => chooseSharedModel(false)}
+      onClose={() => usePickedModel.setState({ choosing: false })}
       onChoose={(path) => void pick(() => sharedModelByPath(path))}
     />
   );
@@ -140,11 +134,11 @@ function Picked({ busy }: { busy: boolean }) {
       <button
         type="button"
         disabled={busy || plan.problem !== null}
-        onClick={() => void addModelSides(folder)}
+        onClick={() => void otherModel.addSides(folder)}
       >
         Score with it
       </button>
-      <button type="button" onClick={forgetPickedModel}>
+      <button type="button" onClick={() => otherModel.forget()}>
         Not this one
       </button>
     </div>
