@@ -15,7 +15,7 @@ import { cancelScoring } from "../compute/scoring/score.ts";
 import { ROLES, setUi, type UiState } from "../compute/store.ts";
 import { stopTraining } from "../compute/training/training.ts";
 import { cancelProbe } from "../compute/training/training-probe.ts";
-import { cancelMeasuring, type useWorkerCost } from "../compute/training/worker-cost.ts";
+import { type useWorkerCost, workerCost } from "../compute/training/worker-cost.ts";
 import type { useSending } from "../compute/training/worker-training.ts";
 import { cancelLiveRun } from "../features/evaluation/live-runs.ts";
 import type { LiveRun } from "../features/evaluation/live-runs-store.ts";
@@ -194,7 +194,7 @@ export function tasksAtWork({ ui, liveRuns, runs, scoreJobs, hub, sending, cost 
       detail: cost.doing,
       done: 0,
       total: 0,
-      end: cancel(cancelMeasuring),
+      end: cancel(() => workerCost.cancel()),
     });
   tasks.push(...ofRuns(runs));
   for (const { id, title, state } of scoreJobs)

@@ -26,7 +26,7 @@ import { runTitle } from "./training-data.ts";
 import { follow, patchTraining, showProgress } from "./training-events.ts";
 import { trainingForm } from "./training-form.ts";
 import { formPlan, type KeptPlan, type PagePlan, planTraining, sameInputs } from "./training-plan.ts";
-import { startOnWorker, useSending } from "./worker-training.ts";
+import { useSending, workerTraining } from "./worker-training.ts";
 
 /** Names a run's method only where it is not the default. */
 const under = (words: string): string => (words === configField("method").standard ? "" : ` under ${words}`);
@@ -201,7 +201,7 @@ async function startThere(): Promise<void> {
   useSending.setState({ label: "Getting ready", cancel: () => controller.abort() });
   patchTraining({ message: null });
   try {
-    await startOnWorker((label) => useSending.setState({ label }), startAgain, controller.signal);
+    await workerTraining.start((label) => useSending.setState({ label }), startAgain, controller.signal);
   } catch (error) {
     patchTraining({
       message: isAbort(error)

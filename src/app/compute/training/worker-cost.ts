@@ -5,7 +5,7 @@ import type { PlannedThere, WorkerPlan } from "../runs/worker-answers.ts";
 import { composeConfig } from "./training-config.ts";
 import { trainingForm } from "./training-form.ts";
 import { probeKey } from "./training-probe.ts";
-import { planOnTarget, planOnWorker } from "./worker-training.ts";
+import { type WorkerTraining, workerTraining } from "./worker-training.ts";
 
 interface WorkerCostState {
   /** The config that plan and problem are of. */
@@ -22,29 +22,7 @@ const NOTHING: WorkerCostState = { of: "", plan: null, there: null, problem: nul
 
 export const useWorkerCost = create<WorkerCostState>(() => NOTHING);
 
-let asked: AbortController | null = null;
-
-type Tell = (doing: string) => void;
-
-/** Measures the form's run by `work`, in the place of what was measured before. */
-async function measure(
-  work: (tell: Tell, signal: AbortSignal) => Promise<Partial<Pick<WorkerCostState, "plan" | "there">>>,
-): Promise<void> {
-  asked?.abort();
-  const mine = new AbortController();
-  asked = mine;
-  useWorkerCost.setState({ ...NOTHING, of: costKey(), doing: "Starting" });
-  const tell = (doing: string): void => {
-    if (asked === mine) useWorkerCost.setState({ doing });
-  };
-  try {
-    const found = await work(tell, mine.signal);
-    if (asked === mine) useWorkerCost.setState({ ...found, doing: null });
-  } catch (error) {
-    if (asked !== mine) return;
-    useWorkerCost.setState({ doing: null, problem: isAbort(error) ? null : describeFault(error) });
-  }
-}
+type Found = Partial<Pick<WorkerCostState, "plan" | "there">>;
 
 /** What is measured is of one config, at one place. */
 export const costKey = (written: Record<string, unknown> = composeConfig().written): string => {
@@ -52,23 +30,54 @@ export const costKey = (written: Record<string, unknown> = composeConfig().writt
   return probeKey(where === "target" ? { ...written, target } : written);
 };
 
-/**
- * Asks for decisions, tokens and memory of the form's run; with `probe` for its time, too. What its target measured before
- * comes with it.
- */
-export const measureOnWorker = (probe: boolean): Promise<void> =>
-  measure(async (tell, signal) => {
-    const there = trainingForm().where === "target" ? await planOnTarget(tell, { kept: true }, signal) : null;
-    return { plan: await planOnWorker(tell, probe, signal), there };
-  });
+export class WorkerCost {
+  #asked: AbortController | null = null;
 
-/** Asks the run's target itself, which has all models and data. */
-export const measureOnTarget = (): Promise<void> =>
-  measure(async (tell, signal) => ({ there: await planOnTarget(tell, { kept: false }, signal) }));
+  constructor(private readonly training: WorkerTraining) {}
 
-/** Ends the measuring; the worker ends its process. */
-export function cancelMeasuring(): void {
-  asked?.abort();
-  asked = null;
-  useWorkerCost.setState({ doing: null });
+  /** Measures the form's run by `work`, in the place of what was measured before. */
+  async #measure(
+    work: (tell: (doing: string) => void, signal: AbortSignal) => Promise<Found>,
+  ): Promise<void> {
+    this.#asked?.abort();
+    const mine = new AbortController();
+    this.#asked = mine;
+    const show = (change: Partial<WorkerCostState>): void => {
+      if (this.#asked === mine) useWorkerCost.setState(change);
+    };
+    show({ ...NOTHING, of: costKey(), doing: "Starting" });
+    try {
+      show({ ...(await work((doing) => show({ doing }), mine.signal)), doing: null });
+    } catch (error) {
+      if (this.#asked === mine) show({ doing: null, problem: isAbort(error) ? null : describeFault(error) });
+    }
+  }
+
+  /**
+   * Asks for decisions, tokens and memory of the form's run; with `probe` for its time, too. What its target measured
+   * before comes with it.
+   */
+  onWorker(probe: boolean): Promise<void> {
+    return this.#measure(async (tell, signal) => {
+      const isThere = trainingForm().where === "target";
+      const there = isThere ? await this.training.planOnTarget(tell, { kept: true }, signal) : null;
+      return { plan: await this.training.planOnWorker(tell, probe, signal), there };
+    });
+  }
+
+  /** Asks the run's target itself, which has all models and data. */
+  onTarget(): Promise<void> {
+    return this.#measure(async (tell, signal) => ({
+      there: await this.training.planOnTarget(tell, { kept: false }, signal),
+    }));
+  }
+
+  /** Ends the measuring; the worker ends its process. */
+  cancel(): void {
+    this.#asked?.abort();
+    this.#asked = null;
+    useWorkerCost.setState({ doing: null });
+  }
 }
+
+export const workerCost = new WorkerCost(workerTraining);

@@ -14,13 +14,7 @@ import { useUi } from "../../compute/store.ts";
 import type { ComposedConfig } from "../../compute/training/training-config.ts";
 import { responsesOf, useTrainingForm } from "../../compute/training/training-form.ts";
 import { probeKey, probeTraining, usePageProbe } from "../../compute/training/training-probe.ts";
-import {
-  cancelMeasuring,
-  costKey,
-  measureOnTarget,
-  measureOnWorker,
-  useWorkerCost,
-} from "../../compute/training/worker-cost.ts";
+import { costKey, useWorkerCost, workerCost } from "../../compute/training/worker-cost.ts";
 import { useSending } from "../../compute/training/worker-training.ts";
 import { LaunchPlan } from "./launch-plan.tsx";
 
@@ -144,22 +138,26 @@ function WorkerCost({ composed }: { composed: ComposedConfig }) {
   const { of, plan: here, there, problem, doing } = useWorkerCost();
   const plan = there?.plan ?? here;
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is measured is of one config
-  useEffect(() => cancelMeasuring, [key]);
+  useEffect(() => () => workerCost.cancel(), [key]);
   const own = of === key;
   return (
     <div className="worker-cost" data-testid="worker-cost">
       {doing === null ? (
         <span className="cost-actions">
-          <button type="button" disabled={!canMeasure} onClick={() => void measureOnWorker(false)}>
+          <button type="button" disabled={!canMeasure} onClick={() => void workerCost.onWorker(false)}>
             Estimate the cost
           </button>
           {canProbe && (
-            <button type="button" disabled={!canMeasure} onClick={() => void measureOnWorker(true)}>
+            <button type="button" disabled={!canMeasure} onClick={() => void workerCost.onWorker(true)}>
               Probe the time too
             </button>
           )}
           {where === "target" && (
-            <button type="button" disabled={composed.config === null} onClick={() => void measureOnTarget()}>
+            <button
+              type="button"
+              disabled={composed.config === null}
+              onClick={() => void workerCost.onTarget()}
+            >
               Measure on the target
             </button>
           )}
@@ -172,7 +170,7 @@ function WorkerCost({ composed }: { composed: ComposedConfig }) {
       ) : (
         <span role="status">
           {doing}…{" "}
-          <button type="button" onClick={cancelMeasuring}>
+          <button type="button" onClick={() => workerCost.cancel()}>
             Cancel
           </button>
         </span>

@@ -12,7 +12,7 @@ import { useRuns } from "../../compute/runs/runs-store.ts";
 import type { Target, WorkerPlan } from "../../compute/runs/worker-answers.ts";
 import type { ComposedConfig } from "../../compute/training/training-config.ts";
 import { useTrainingForm } from "../../compute/training/training-form.ts";
-import { scriptOfLaunch } from "../../compute/training/worker-training.ts";
+import { workerTraining } from "../../compute/training/worker-training.ts";
 
 const UNKNOWN = "not known";
 
@@ -136,16 +136,18 @@ function LaunchScript({ composed }: { composed: ComposedConfig }) {
     if (!open || !isReady) return;
     const mine = new AbortController();
     setBytes(null);
-    scriptOfLaunch((doing) => !mine.signal.aborted && setSaid({ doing }), mine.signal).then(
-      ({ script, bytes: sent }) => {
-        if (mine.signal.aborted) return;
-        setSaid({ text: script });
-        setBytes(sent);
-      },
-      (error: unknown) => {
-        if (!mine.signal.aborted && !isAbort(error)) setSaid({ doing: describeFault(error) });
-      },
-    );
+    workerTraining
+      .script((doing) => !mine.signal.aborted && setSaid({ doing }), mine.signal)
+      .then(
+        ({ script, bytes: sent }) => {
+          if (mine.signal.aborted) return;
+          setSaid({ text: script });
+          setBytes(sent);
+        },
+        (error: unknown) => {
+          if (!mine.signal.aborted && !isAbort(error)) setSaid({ doing: describeFault(error) });
+        },
+      );
     return () => mine.abort();
   }, [open, key]);
   return (
