@@ -13,7 +13,7 @@ import type { WorkerState } from "../compute/runs/runs-store.ts";
 import { worker } from "../compute/runs/worker-client.ts";
 import { cancelScoring } from "../compute/scoring/score.ts";
 import { ROLES, setUi, type UiState } from "../compute/store.ts";
-import { stopTraining } from "../compute/training/training.ts";
+import { studentTraining } from "../compute/training/training.ts";
 import { cancelProbe } from "../compute/training/training-probe.ts";
 import { type useWorkerCost, workerCost } from "../compute/training/worker-cost.ts";
 import type { useSending } from "../compute/training/worker-training.ts";
@@ -92,7 +92,7 @@ function ofPage({ scoring, training, playing }: Work["ui"]): Task[] {
           ? null
           : {
               label: status === "running" ? "Stop after this step" : "Stop at once",
-              run: () => void stopTraining(),
+              run: () => void studentTraining.stop(),
             },
     });
   return tasks;

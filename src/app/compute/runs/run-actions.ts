@@ -4,7 +4,7 @@ import { faultNotice } from "../../base/faults.ts";
 import { navigate } from "../../data/navigate.ts";
 import { offerUndo } from "../../data/undo.ts";
 import { getUi, setUi } from "../store.ts";
-import { resumeHere, stopTraining } from "../training/training.ts";
+import { studentTraining } from "../training/training.ts";
 import { takeJob } from "./follow-worker.ts";
 import { forgetLaunched, takeLaunched } from "./launches.ts";
 import { pageRuns } from "./page-runs.ts";
@@ -39,7 +39,7 @@ export const stopRun = (id: string): Promise<void> =>
     async () => takeLaunched(await worker.actOnLaunched(id, "stop")),
     ({ stream }) => {
       if (stream === "other-tab") return tellTabs({ type: "ask", id, what: "stop" });
-      return getUi().training.status === "running" ? stopTraining() : undefined;
+      return getUi().training.status === "running" ? studentTraining.stop() : undefined;
     },
   );
 
@@ -51,8 +51,8 @@ export const cancelRun = (id: string): Promise<void> =>
     async () => takeLaunched(await worker.actOnLaunched(id, "cancel")),
     async ({ stream }) => {
       if (stream === "other-tab") return tellTabs({ type: "ask", id, what: "cancel" });
-      if (getUi().training.status === "running") await stopTraining();
-      return stopTraining();
+      if (getUi().training.status === "running") await studentTraining.stop();
+      return studentTraining.stop();
     },
   );
 
@@ -62,7 +62,7 @@ export const resumeRun = (id: string, changes?: Parameters<typeof worker.resume>
     id,
     async () => takeJob(await worker.resume(id, changes)),
     async () => takeLaunched(await worker.resumeLaunched(id)),
-    () => resumeHere(id),
+    () => studentTraining.resume(id),
   );
 
 /** Lets a run on a target go on there with other options, or on another one. */

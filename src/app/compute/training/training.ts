@@ -14,7 +14,7 @@ import { libraryNames, libraryOf } from "../../data/open-libraries.ts";
 import { isComputing } from "../computing.ts";
 import { computeWithGames } from "../games/games.ts";
 import { withGames } from "../games/live-games.ts";
-import { keepTrained, noteStudentOf } from "../models/kept-student.ts";
+import * as keptStudent from "../models/kept-student.ts";
 import { requirePlan } from "../models/memory.ts";
 import { models } from "../models/models.ts";
 import { configField } from "../runs/config-fields.ts";
@@ -25,165 +25,219 @@ import { getUi, IDLE_TRAINING, setUi } from "../store.ts";
 import { runTitle } from "./training-data.ts";
 import { follow, patchTraining, showProgress } from "./training-events.ts";
 import { trainingForm } from "./training-form.ts";
-import { formPlan, type KeptPlan, type PagePlan, planTraining, sameInputs } from "./training-plan.ts";
+import type { KeptPlan, PagePlan } from "./training-plan.ts";
+import * as trainingPlan from "./training-plan.ts";
 import { useSending, workerTraining } from "./worker-training.ts";
 
 /** Names a run's method only where it is not the default. */
 const under = (words: string): string => (words === configField("method").standard ? "" : ` under ${words}`);
 
-const runs = new Latest();
-/** Id of the run of this page that goes on, or went on last: the worker may have begun another since. */
-let present: string | null = null;
+const UNCHANGED = "The student is as it was before this run.";
+const CANCELLED = { kind: "info", text: `Cancelled. ${UNCHANGED}` } as const;
 
-/** Starts what the form describes, in the page or on the worker. */
-export async function startTraining(): Promise<void> {
-  if (trainingForm().where !== "page") return startThere();
-  if (isComputing()) return;
-  await runHere(async () => {
-    const plan = { id: newRunId("page"), ...(await formPlan()) };
-    return { plan, title: runTitle(plan.config), again: false, own: null };
-  });
-}
+const page = {
+  ...{ models, runs: pageRuns, library: libraryWorker, plans: trainingPlan, there: workerTraining },
+  ...{ withGames, computeWithGames, kept: keptStudent },
+};
 
-/** Lets a run of the page that was stopped, cancelled or lost go on from its last checkpoint. */
-export async function resumeHere(id: string): Promise<void> {
-  if (isComputing()) {
-    setUi({ notice: { kind: "error", text: "A model is at work: stop it, then resume the run." } });
-    return;
+/** Runs that update the student: one at a time in the page, and those that are sent to the worker. */
+export class StudentTraining {
+  readonly #turns = new Latest();
+  /** Id of the run of this page that goes on, or went on last: the worker may have begun another since. */
+  #present: string | null = null;
+  /** Its student is here, and only being kept: nothing is left to cancel. */
+  #trained = false;
+
+  constructor(private readonly clients: typeof page) {}
+
+  /** Starts what the form describes, in the page or on the worker. */
+  async start(): Promise<void> {
+    if (trainingForm().where !== "page") return this.#startThere();
+    if (isComputing()) return;
+    await this.#runHere(async () => {
+      const plan = { id: newRunId("page"), ...(await this.clients.plans.formPlan()) };
+      return { plan, title: runTitle(plan.config), again: false, own: null };
+    });
   }
-  await runHere(async () => {
-    const plan = (await pageRuns.planOf(id)) as KeptPlan | null;
-    if (plan === null) throw new InputError("this browser did not keep what the run would go on with");
-    const { library, own, differing } = await sameInputs(plan.fingerprint);
-    if (library === null)
-      throw new InputError(
-        `the run was over another ${differing.join(" and ")}: open ${differing.length === 1 ? "it" : "them"} first (${differing.map((name) => plan.fingerprint[name]).join("; ")})`,
-      );
-    const { endOfTurn = false } = plan;
-    const title = getRuns().runs[id]?.title ?? id;
-    return { plan: { ...plan, library, endOfTurn }, title, again: true, own };
-  }, id);
-}
 
-async function runHere(
-  /** `own`: the student that is its own teacher, where it is not the present one. */
-  prepare: () => Promise<{ plan: PagePlan; title: string; again: boolean; own: FolderFiles | null }>,
-  known?: string,
-): Promise<void> {
-  const { decision } = getUi();
-  const isLatest = runs.begin();
-  let words = "";
-  setUi({ training: { ...IDLE_TRAINING, status: "running" } });
-  let id: string | null = null;
-  present = null;
-  try {
-    if (known !== undefined) {
-      await pageRuns.take(known);
-      id = known;
-      present = id;
+  /** Lets a run of the page that was stopped, cancelled or lost go on from its last checkpoint. */
+  async resume(id: string): Promise<void> {
+    if (isComputing()) {
+      setUi({ notice: { kind: "error", text: "A model is at work: stop it, then resume the run." } });
+      return;
     }
-    const prepared = await prepare();
-    const { title, again } = prepared;
-    let { plan } = prepared;
-    if (!isLatest()) return;
-    if (id === null) {
-      await pageRuns.take(plan.id);
-      id = plan.id;
-      present = id;
-    }
-    words = plan.words;
-    patchTraining({ method: words });
-    const read = libraryOf(getUi().libraries, plan.library)?.summary;
-    patchTraining({ library: plan.library, run: id });
-    pageRuns.begin({ id, title, config: plan.written }, plan);
-    if (!again) await noteStudentOf(id);
-    showProgress("Measuring what the models will read", 0, 0);
-    const passes = await requirePlan("train", () => planTraining(plan));
-    if (!isLatest()) return;
-    const plays = plan.live !== undefined || plan.evaluation !== undefined;
-    if (plays) {
-      showProgress("Opening the games", 0, 0);
-      plan = await withGames(plan);
-      if (!isLatest()) return;
-      await pageRuns.keepPlan(id, plan);
-    }
-    showProgress("Opening the models", 0, 0);
-    const asked = teacherOf(plan.method);
-    await (asked === "named" ? models.ensure("teacher") : models.closeTeacher());
-    const own = asked === "student" ? (prepared.own ?? (await models.job("train")).student) : null;
-    const { api } = await models.ensure("student");
-    if (plays) await computeWithGames();
-    await api.takePasses(passes);
-    if (!isLatest()) return;
-    const shown = decision === null || plan.watch === null || again ? null : decision;
-    if (shown !== null) {
-      const { episode, decision: at } = shown;
-      const options = { by: "student", endOfTurn: plan.endOfTurn } as const;
-      const pair = await libraryWorker().pair(shown, episode, at, {}, options);
-      if (!isLatest()) return;
-      patchTraining({
-        watch: { pieces: pair.pieces, label: watchLabel(shown), history: [] },
-      });
-    }
-    const started = plan.id;
-    const result = await api.train(
-      { ...plan, watch: shown === null ? null : plan.watch },
-      own,
-      Comlink.proxy((event) => {
-        if (isLatest()) follow(event, started);
-      }),
-    );
-    if (!isLatest()) return;
-    const { done, total, faults } = getUi().training;
-    const { teacher, student } = getUi().models;
-    const record = {
-      ended: new Date().toISOString(),
-      evidence: words,
-      method: plan.method,
-      settings: plan.settings,
-      episodes_per_step: plan.batchSize,
-      seed: plan.seed,
-      library: { title: read?.title ?? "", files: read?.files ?? [] },
-      episodes: plan.episodes.map(({ environment, task, episode }) => ({ environment, task, episode })),
-      ...(plan.live === undefined ? {} : { live: plan.live }),
-      steps: { done, planned: total, of_the_student: result.steps },
-      teacher: { named: teacher, student, none: null }[asked]?.info ?? null,
-      student: student?.info ?? null,
+    const { runs, plans } = this.clients;
+    await this.#runHere(async () => {
+      const plan = (await runs.planOf(id)) as KeptPlan | null;
+      if (plan === null) throw new InputError("this browser did not keep what the run would go on with");
+      const { library, own, differing } = await plans.sameInputs(plan.fingerprint);
+      if (library === null)
+        throw new InputError(
+          `the run was over another ${differing.join(" and ")}: open ${differing.length === 1 ? "it" : "them"} first (${differing.map((name) => plan.fingerprint[name]).join("; ")})`,
+        );
+      const { endOfTurn = false } = plan;
+      const title = getRuns().runs[id]?.title ?? id;
+      return { plan: { ...plan, library, endOfTurn }, title, again: true, own };
+    }, id);
+  }
+
+  async #runHere(
+    /** `own`: the student that is its own teacher, where it is not the present one. */
+    prepare: () => Promise<{ plan: PagePlan; title: string; again: boolean; own: FolderFiles | null }>,
+    known?: string,
+  ): Promise<void> {
+    const { decision } = getUi();
+    const { models, runs, plans, kept } = this.clients;
+    const isLatest = this.#turns.begin();
+    /** Waits for a part of what comes before the first step: a run that was stopped meanwhile does not begin. */
+    const wait = async <T>(part: Promise<T>): Promise<T> => {
+      const result = await part;
+      if (!isLatest() || getUi().training.status !== "running")
+        throw new DOMException("stopped", "AbortError");
+      return result;
     };
-    models.studentTrained(result.folder, result.steps, record, { id: plan.id, done });
-    await keepTrained(plan.id, done);
-    if (!isLatest()) return;
-    const text = [
-      result.finished
-        ? `Done: ${countOf(done, "step")}${under(words)}.`
-        : `Stopped after ${done} of ${total} steps${under(words)}.`,
-      `The student has ${countOf(result.steps, "optimizer step")} now.`,
-      faults > 0 &&
-        `The device failed ${faults === 1 ? "once" : `${faults} times`} on the way; each time the run went on from its last checkpoint.`,
-    ]
-      .filter((sentence) => sentence !== false)
-      .join(" ");
-    pageRuns.end(
-      plan.id,
-      result.finished ? "done" : "cancelled",
-      result.finished ? null : "stopped after its step",
-    );
-    patchTraining({ status: "idle", work: null, message: { kind: "info", text } });
-    // What was scored with the student before is of the student before.
-    setUi({ scores: {} });
-  } catch (error) {
-    if (!isLatest()) return;
-    models.studentLost();
-    if (isDeviceFault(error)) models.endWorker();
-    const message = isAbort(error)
-      ? ({ kind: "info", text: "Cancelled. The student is as it was before this run." } as const)
-      : ({
-          kind: "error",
-          text: `${describeFault(error)} The student is as it was before this run.`,
-        } as const);
-    if (id !== null)
-      pageRuns.end(id, isAbort(error) ? "cancelled" : "failed", isAbort(error) ? null : message.text);
-    patchTraining({ status: "idle", work: null, message });
+    let id: string | null = null;
+    const take = async (run: string): Promise<void> => {
+      await runs.take(run);
+      if (isLatest()) this.#present = id = run;
+      else runs.end(run, "cancelled", null);
+    };
+    let words = "";
+    setUi({ training: { ...IDLE_TRAINING, status: "running" } });
+    this.#present = null;
+    this.#trained = false;
+    try {
+      if (known !== undefined) await wait(take(known));
+      const prepared = await wait(prepare());
+      const { title, again } = prepared;
+      let { plan } = prepared;
+      if (known === undefined) await wait(take(plan.id));
+      words = plan.words;
+      patchTraining({ method: words });
+      const read = libraryOf(getUi().libraries, plan.library)?.summary;
+      patchTraining({ library: plan.library, run: plan.id });
+      runs.begin({ id: plan.id, title, config: plan.written }, plan);
+      if (!again) await wait(kept.noteStudentOf(plan.id));
+      showProgress("Measuring what the models will read", 0, 0);
+      const passes = await wait(requirePlan("train", () => plans.planTraining(plan)));
+      const plays = plan.live !== undefined || plan.evaluation !== undefined;
+      if (plays) {
+        showProgress("Opening the games", 0, 0);
+        plan = await wait(this.clients.withGames(plan));
+        await wait(runs.keepPlan(plan.id, plan));
+      }
+      showProgress("Opening the models", 0, 0);
+      const asked = teacherOf(plan.method);
+      await wait<unknown>(asked === "named" ? models.ensure("teacher") : models.closeTeacher());
+      const own = asked === "student" ? (prepared.own ?? (await models.job("train")).student) : null;
+      const { api } = await wait(models.ensure("student"));
+      if (plays) await wait(this.clients.computeWithGames());
+      await wait(api.takePasses(passes));
+      const shown = decision === null || plan.watch === null || again ? null : decision;
+      if (shown !== null) {
+        const { episode, decision: at } = shown;
+        const options = { by: "student", endOfTurn: plan.endOfTurn } as const;
+        const { pieces } = await wait(this.clients.library().pair(shown, episode, at, {}, options));
+        patchTraining({ watch: { pieces, label: watchLabel(shown), history: [] } });
+      }
+      const started = plan.id;
+      const result = await api.train(
+        { ...plan, watch: shown === null ? null : plan.watch },
+        own,
+        Comlink.proxy((event) => {
+          if (isLatest()) follow(event, started);
+        }),
+      );
+      if (!isLatest()) return;
+      this.#trained = true;
+      const { finished } = result;
+      const { done, total, faults } = getUi().training;
+      const { teacher, student } = getUi().models;
+      const record = {
+        ended: new Date().toISOString(),
+        evidence: words,
+        method: plan.method,
+        settings: plan.settings,
+        episodes_per_step: plan.batchSize,
+        seed: plan.seed,
+        library: { title: read?.title ?? "", files: read?.files ?? [] },
+        episodes: plan.episodes.map(({ environment, task, episode }) => ({ environment, task, episode })),
+        ...(plan.live === undefined ? {} : { live: plan.live }),
+        steps: { done, planned: total, of_the_student: result.steps },
+        teacher: { named: teacher, student, none: null }[asked]?.info ?? null,
+        student: student?.info ?? null,
+      };
+      models.studentTrained(result.folder, result.steps, record, { id: plan.id, done });
+      await kept.keepTrained(plan.id, done);
+      if (!isLatest()) return;
+      const text = [
+        finished
+          ? `Done: ${countOf(done, "step")}${under(words)}.`
+          : `Stopped after ${done} of ${total} steps${under(words)}.`,
+        `The student has ${countOf(result.steps, "optimizer step")} now.`,
+        faults > 0 &&
+          `The device failed ${faults === 1 ? "once" : `${faults} times`} on the way; each time the run went on from its last checkpoint.`,
+      ]
+        .filter((sentence) => sentence !== false)
+        .join(" ");
+      runs.end(plan.id, finished ? "done" : "cancelled", finished ? null : "stopped after its step");
+      patchTraining({ status: "idle", work: null, message: { kind: "info", text } });
+      // What was scored with the student before is of the student before.
+      setUi({ scores: {} });
+    } catch (error) {
+      if (!isLatest()) return;
+      models.studentLost();
+      if (isDeviceFault(error)) models.endWorker();
+      const fault = isAbort(error) ? null : `${describeFault(error)} ${UNCHANGED}`;
+      if (id !== null) runs.end(id, fault === null ? "cancelled" : "failed", fault);
+      const message = fault === null ? CANCELLED : ({ kind: "error", text: fault } as const);
+      patchTraining({ status: "idle", work: null, message });
+    }
+  }
+
+  /** Sends the form's run to the worker; its events come by themselves. A second press while it is sent does nothing. */
+  async #startThere(): Promise<void> {
+    if (useSending.getState().label !== null) return;
+    const controller = new AbortController();
+    useSending.setState({ label: "Getting ready", cancel: () => controller.abort() });
+    patchTraining({ message: null });
+    try {
+      await this.clients.there.start(
+        (label) => useSending.setState({ label }),
+        startAgain,
+        controller.signal,
+      );
+    } catch (error) {
+      patchTraining({
+        message: isAbort(error)
+          ? { kind: "info", text: "Nothing was started. What was sent already stays on the worker." }
+          : { kind: "error", text: describeFault(error) },
+      });
+    } finally {
+      useSending.setState({ label: null, cancel: null });
+    }
+  }
+
+  /** Ends the run after the present step; asked again, at once, and the run's steps are lost. */
+  async stop(): Promise<void> {
+    const { training } = getUi();
+    const { models, runs } = this.clients;
+    const isLatest = this.#turns.present();
+    const id = this.#present;
+    if (training.status === "running") {
+      patchTraining({ status: "stopping" });
+      if (id !== null) patchRun(id, { state: "cancelling", message: "it ends after its present step" });
+      void (await models.worker()).api.stop();
+      return;
+    }
+    if (training.status !== "stopping") return;
+    patchTraining({ status: "cancelling" });
+    const goesOn = () => isLatest() && getUi().training.status === "cancelling" && !this.#trained;
+    if (id !== null) patchRun(id, { message: "it is ended at once" });
+    if (!(await models.stopWork(goesOn))) return;
+    this.#turns.end();
+    if (id !== null) runs.end(id, "cancelled", null);
+    patchTraining({ status: "idle", work: null, message: CANCELLED });
   }
 }
 
@@ -194,51 +248,10 @@ function watchLabel({ library, episode, decision }: DecisionModel): string {
   return `${shownName(episode, 80)}, decision ${decision}${of}`;
 }
 
-/** Sends the form's run to the worker; its events come by themselves. A second press while it is sent does nothing. */
-async function startThere(): Promise<void> {
-  if (useSending.getState().label !== null) return;
-  const controller = new AbortController();
-  useSending.setState({ label: "Getting ready", cancel: () => controller.abort() });
-  patchTraining({ message: null });
-  try {
-    await workerTraining.start((label) => useSending.setState({ label }), startAgain, controller.signal);
-  } catch (error) {
-    patchTraining({
-      message: isAbort(error)
-        ? { kind: "info", text: "Nothing was started. What was sent already stays on the worker." }
-        : { kind: "error", text: describeFault(error) },
-    });
-  } finally {
-    useSending.setState({ label: null, cancel: null });
-  }
-}
-
 function startAgain({ id, title, state }: Run): boolean {
   return window.confirm(
     `The worker has a run of exactly this config: “${shownName(title)}”, ${id}, ${state}. Start it once more?`,
   );
 }
 
-/** Ends the run after the present step; asked again, at once, and the run's steps are lost. */
-export async function stopTraining(): Promise<void> {
-  const { training } = getUi();
-  const isLatest = runs.present();
-  const id = present;
-  if (training.status === "running") {
-    patchTraining({ status: "stopping" });
-    if (id !== null) patchRun(id, { state: "cancelling", message: "it ends after its present step" });
-    void (await models.worker()).api.stop();
-    return;
-  }
-  if (training.status !== "stopping") return;
-  patchTraining({ status: "cancelling" });
-  if (id !== null) patchRun(id, { message: "it is ended at once" });
-  if (!(await models.stopWork(() => isLatest() && getUi().training.status === "cancelling"))) return;
-  runs.end();
-  if (id !== null) pageRuns.end(id, "cancelled", null);
-  patchTraining({
-    status: "idle",
-    work: null,
-    message: { kind: "info", text: "Cancelled. The student is as it was before this run." },
-  });
-}
+export const studentTraining = new StudentTraining(page);

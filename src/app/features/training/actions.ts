@@ -11,7 +11,7 @@ import {
 import { openHub } from "../../compute/hub/hub.ts";
 import { models } from "../../compute/models/models.ts";
 import { getUi } from "../../compute/store.ts";
-import { startTraining, stopTraining } from "../../compute/training/training.ts";
+import { studentTraining } from "../../compute/training/training.ts";
 import { responsesOf, trainingForm } from "../../compute/training/training-form.ts";
 import { probeTraining } from "../../compute/training/training-probe.ts";
 import { workerCost } from "../../compute/training/worker-cost.ts";
@@ -42,7 +42,7 @@ export const TRAINING: readonly Action[] = [
     run: () => {
       // The first press only shows what would be done.
       if (getUi().place.view !== "training") showView("training");
-      else void startTraining();
+      else void studentTraining.start();
     },
   },
   {
@@ -64,7 +64,7 @@ export const TRAINING: readonly Action[] = [
     group: "Train",
     words: "cancel end update",
     blocked: ({ training }) => (training.status === "running" ? null : "no run is under way"),
-    run: () => void stopTraining(),
+    run: () => void studentTraining.stop(),
   },
   {
     id: "revert-student",

@@ -18,7 +18,7 @@ import { useRuns } from "../../compute/runs/runs-store.ts";
 import { startedAt } from "../../compute/runs/target-words.ts";
 import type { Target } from "../../compute/runs/worker-answers.ts";
 import { useUi } from "../../compute/store.ts";
-import { startTraining } from "../../compute/training/training.ts";
+import { studentTraining } from "../../compute/training/training.ts";
 import {
   type ComposedConfig,
   composeConfig,
@@ -132,7 +132,7 @@ export function TrainingFormPanel() {
       className="training-form"
       onSubmit={(event) => {
         event.preventDefault();
-        void startTraining();
+        void studentTraining.start();
       }}
     >
       <fieldset className="form-row">

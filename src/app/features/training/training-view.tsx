@@ -14,7 +14,7 @@ import { runPolicy } from "../../compute/runs/run-policy.ts";
 import { timeLeft } from "../../compute/runs/run-time.ts";
 import { useRuns } from "../../compute/runs/runs-store.ts";
 import { type TrainingState, useUi } from "../../compute/store.ts";
-import { stopTraining } from "../../compute/training/training.ts";
+import { studentTraining } from "../../compute/training/training.ts";
 import { responsesOf, useTrainingForm } from "../../compute/training/training-form.ts";
 import { libraryNames } from "../../data/open-libraries.ts";
 import { setFormOpen, useFormFold } from "./form-fold.ts";
@@ -161,7 +161,11 @@ function Running({ training }: { training: TrainingState }) {
       />
       {training.run === null && status !== "probing" && (
         <span>
-          <button type="button" disabled={status === "cancelling"} onClick={() => void stopTraining()}>
+          <button
+            type="button"
+            disabled={status === "cancelling"}
+            onClick={() => void studentTraining.stop()}
+          >
             {status === "running" ? "Stop" : status === "stopping" ? "Stop at once" : "Ending…"}
           </button>
         </span>
