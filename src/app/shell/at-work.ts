@@ -19,7 +19,7 @@ import { type useWorkerCost, workerCost } from "../compute/training/worker-cost.
 import type { useSending } from "../compute/training/worker-training.ts";
 import { cancelLiveRun } from "../features/evaluation/live-runs.ts";
 import type { LiveRun } from "../features/evaluation/live-runs-store.ts";
-import { stopPolicy } from "../features/play/play-policy.ts";
+import { playPolicy } from "../features/play/play-policy.ts";
 
 export interface Task {
   /** Stays the same while the task runs. */
@@ -57,7 +57,7 @@ function ofPage({ scoring, training, playing }: Work["ui"]): Task[] {
       name: "Playing",
       detail: playing.stopping ? "stop requested" : playing.label,
       ...{ done: 0, total: 0 },
-      end: playing.stopping ? null : { label: "Stop", run: () => void stopPolicy() },
+      end: playing.stopping ? null : { label: "Stop", run: () => void playPolicy.stop() },
     });
   if (scoring.status === "running")
     tasks.push({

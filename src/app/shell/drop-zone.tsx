@@ -2,7 +2,7 @@
 import { type ReactNode, useEffect } from "react";
 import { droppedFiles, type PathFile } from "../base/dropped-files.ts";
 import { openGames } from "../compute/games/games.ts";
-import { playWaiting } from "../compute/games/play.ts";
+import { player } from "../compute/games/play.ts";
 import { openDropped } from "../compute/open/open.ts";
 import { getUi } from "../compute/store.ts";
 import { navigate } from "../data/navigate.ts";
@@ -14,7 +14,7 @@ async function openAny(files: PathFile[]): Promise<void> {
   const { games, rest } = await gamesAmong(files, getUi().place.view === "play");
   if (games.length > 0) {
     navigate({ view: "play" }, "push");
-    if (await openGames(games)) await playWaiting();
+    if (await openGames(games)) await player.playWaiting();
   }
   if (rest.length > 0) await openDropped(rest);
 }

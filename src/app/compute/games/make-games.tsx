@@ -14,7 +14,7 @@ import type { PathFile } from "../../base/dropped-files.ts";
 import { PickButton } from "../../base/pick-button.tsx";
 import { Count } from "./count.tsx";
 import { makeGames, openGames, stopOpeningGames, useGames } from "./games.ts";
-import { playWaiting } from "./play.ts";
+import { player } from "./play.ts";
 import { ScienceTasks } from "./science-tasks.tsx";
 
 const WORLDS = {
@@ -63,7 +63,7 @@ function MakeGames({ environment }: { environment: GameEnvironment }) {
       ...(isOneOf(TASK_TYPES, type) ? { type } : {}),
       ...(environment === "webshop" ? { products: Number(form.get("products")) } : {}),
     };
-    if (await makeGames(environment, made)) await playWaiting();
+    if (await makeGames(environment, made)) await player.playWaiting();
   };
   return (
     <form className="make-games" aria-label="Make games" onSubmit={(event) => void make(event)}>
@@ -115,7 +115,7 @@ function MakeGames({ environment }: { environment: GameEnvironment }) {
 export function OpenGames() {
   const busy = useGames(({ opening }) => opening !== null);
   const open = async (picked: PathFile[]): Promise<void> => {
-    if (await openGames(picked)) await playWaiting();
+    if (await openGames(picked)) await player.playWaiting();
   };
   return (
     <>

@@ -10,6 +10,7 @@ import {
   type Progress,
   reply,
   resumeEpisode,
+  unanswered,
 } from "../../../core/loop/index.ts";
 import type { Episode, EpisodeDecision, Source } from "../../../core/record/schema.ts";
 import { describeFault } from "../../base/faults.ts";
@@ -80,13 +81,6 @@ export const usePlay = create<Play>(() => ({
 const set = usePlay.setState;
 const get = usePlay.getState;
 
-let live: LiveEpisode | null = null;
-/** Episodes that were begun; the number of the present one. */
-let played = 0;
-
-/** The episode that is played now; null while none is. */
-export const presentEpisode = (): LiveEpisode | null => live;
-
 /** An open library that has the task, the shown one first; null where none has. */
 export function libraryWith({ environment, task }: TaskName): TaskRef | null {
   const { libraries, library } = getUi();
@@ -99,58 +93,8 @@ export function libraryWith({ environment, task }: TaskName): TaskRef | null {
   return found === undefined ? null : { library: found.id, environment, task };
 }
 
-/** The present episode and those before it, as records; without those in which nothing was decided. */
-export function playedHere({ before, episode }: Pick<Play, "before" | "episode">): PlayedHere[] {
-  return episode === null || live === null || live.decisions.length === 0
-    ? [...before]
-    : [...before, playedNow(live, played)];
-}
-
-/** Shows the episode as it is now. */
-export function showEpisode(change: Partial<Play> = {}): void {
-  if (live !== null) {
-    const { task, opened, start, turn, decisions, ended } = live;
-    // Others may need the simulator. Where the episode is taken up again, its environment starts again.
-    if (ended !== null) void opened.environment.close();
-    set({ episode: { task, start, turn, decisions: [...decisions], ended }, ...change });
-  } else set({ episode: null, graph: null, ...change });
-  void drawGraph();
-}
-
-const drawings = new Latest();
-
-/** The graph of all that was played of the task here, with what an open library has of it. */
-async function drawGraph(): Promise<void> {
-  const isLatest = drawings.begin();
-  const { game } = get();
-  if (live === null || game === null) return;
-  const earlier = get().before.filter(
-    ({ task }) => task.task === game.task && task.environment === game.environment,
-  );
-  const sources = [...earlier, playedNow(live, played)].map(asSource);
-  try {
-    const graph = await libraryWorker().playedTask(libraryWith(game), sources);
-    if (isLatest()) set({ graph });
-  } catch (error) {
-    if (isLatest()) set({ graph: null, problem: describeFault(error) });
-  }
-}
-
 /** The game is at work, or a model plays it: nothing else can be done with it. */
 export const isPlayBusy = (): boolean => get().busy || getUi().playing !== null;
-
-/** Does something with the environment, one thing at a time; what goes wrong is said in one line. */
-async function act(work: () => Promise<void>): Promise<void> {
-  if (isPlayBusy()) return;
-  set({ busy: true, problem: null });
-  try {
-    await work();
-  } catch (error) {
-    set({ problem: describeFault(error) });
-  } finally {
-    set({ busy: false });
-  }
-}
 
 /** Does something with what was played; what goes wrong is said beside the episode. */
 export async function reportPlay(work: () => Promise<void>): Promise<void> {
@@ -161,42 +105,156 @@ export async function reportPlay(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Starts an episode of an open game; the one before is kept among the records of this visit. */
-export function startEpisode(game: TaskName): Promise<void> {
-  return act(() => begin(game, null));
-}
+const page = { library: libraryWorker, games: gamesWorker };
 
-/** The same game from its beginning. */
-export async function resetEpisode(): Promise<void> {
-  const { game } = get();
-  if (game !== null) await startEpisode(game);
-}
+/** The episode that is played in the page. */
+export class Player {
+  #live: LiveEpisode | null = null;
+  /** Episodes that were begun; the number of the present one. */
+  #played = 0;
+  readonly #drawings = new Latest();
 
-async function begin(game: TaskName, from: PlayedFrom | null): Promise<void> {
-  const before = playedHere(get());
-  const left = live;
-  live = null;
-  played += 1;
-  set({ game, before, from, waiting: null, draft: "", context: null });
-  showEpisode();
-  await left?.opened.environment.close();
-  const { environment, task: name } = game;
-  const task = livePlay(
-    { environment, task: name, open: async () => new RemoteEnvironment(gamesWorker(), environment) },
-    "evaluate",
-    { episode: `${name}#played-${played}`, repetition: get().repetition, seed: 0 },
-  );
-  const opened = await task.open();
-  try {
-    live = from === null ? await beginEpisode({ task, opened }) : await repeated(task, opened, from);
-    // Null again where the record does not repeat.
-    const repeats = get().from;
-    showEpisode({ draft: repeats?.record.decisions[repeats.position]?.action ?? "" });
-  } catch (error) {
-    await opened.environment.close();
-    throw error;
+  constructor(private readonly clients: typeof page) {}
+
+  /** The episode that is played now; null while none is. */
+  get present(): LiveEpisode | null {
+    return this.#live;
+  }
+
+  /** The present episode and those before it, as records; without those in which nothing was decided. */
+  records({ before, episode }: Pick<Play, "before" | "episode">): PlayedHere[] {
+    return episode === null || this.#live === null || this.#live.decisions.length === 0
+      ? [...before]
+      : [...before, playedNow(this.#live, this.#played)];
+  }
+
+  /** Shows the episode as it is now. */
+  show(change: Partial<Play> = {}): void {
+    if (this.#live !== null) {
+      const { task, opened, start, turn, decisions, ended } = this.#live;
+      // Others may need the simulator. Where the episode is taken up again, its environment starts again.
+      if (ended !== null) void opened.environment.close();
+      set({ episode: { task, start, turn, decisions: [...decisions], ended }, ...change });
+    } else set({ episode: null, graph: null, ...change });
+    void this.#drawGraph();
+  }
+
+  /** The graph of all that was played of the task here, with what an open library has of it. */
+  async #drawGraph(): Promise<void> {
+    const isLatest = this.#drawings.begin();
+    const { game } = get();
+    if (this.#live === null || game === null) return;
+    const earlier = get().before.filter(
+      ({ task }) => task.task === game.task && task.environment === game.environment,
+    );
+    const sources = [...earlier, playedNow(this.#live, this.#played)].map(asSource);
+    try {
+      const graph = await this.clients.library().playedTask(libraryWith(game), sources);
+      if (isLatest()) set({ graph });
+    } catch (error) {
+      if (isLatest()) set({ graph: null, problem: describeFault(error) });
+    }
+  }
+
+  /** Does something with the environment, one thing at a time; what goes wrong is said in one line. */
+  async #act(work: () => Promise<void>): Promise<void> {
+    if (isPlayBusy()) return;
+    set({ busy: true, problem: null });
+    await reportPlay(work);
+    set({ busy: false });
+  }
+
+  /** Starts an episode of an open game; the one before is kept among the records of this visit. */
+  start(game: TaskName): Promise<void> {
+    return this.#act(() => this.#begin(game, null));
+  }
+
+  /** The same game from its beginning. */
+  async reset(): Promise<void> {
+    const { game } = get();
+    if (game !== null) await this.start(game);
+  }
+
+  async #begin(game: TaskName, from: PlayedFrom | null): Promise<void> {
+    const before = this.records(get());
+    const left = this.#live;
+    this.#live = null;
+    this.#played += 1;
+    set({ game, before, from, waiting: null, draft: "", context: null });
+    this.show();
+    await left?.opened.environment.close();
+    const { environment, task: name } = game;
+    const open = async () => new RemoteEnvironment(this.clients.games(), environment);
+    const task = livePlay({ environment, task: name, open }, "evaluate", {
+      episode: `${name}#played-${this.#played}`,
+      repetition: get().repetition,
+      seed: 0,
+    });
+    const opened = await task.open();
+    try {
+      this.#live = from === null ? await beginEpisode({ task, opened }) : await repeated(task, opened, from);
+      // Null again where the record does not repeat.
+      const repeats = get().from;
+      this.show({ draft: repeats?.record.decisions[repeats.position]?.action ?? "" });
+    } catch (error) {
+      await opened.environment.close();
+      throw error;
+    }
+  }
+
+  /** A person's action. */
+  act(text: string): Promise<void> {
+    const action = text.trim();
+    return this.#act(async () => {
+      const live = this.#live;
+      if (live === null || live.ended !== null || action === "") return;
+      await reply(live, action, { by: "person" });
+      this.show({ draft: "" });
+    });
+  }
+
+  /** Takes the last decision back: the others are played once more. */
+  undo(): Promise<void> {
+    return this.#act(async () => {
+      const live = this.#live;
+      if (live === null || live.decisions.length === 0) return;
+      const { task, opened, start } = live;
+      const decisions = live.decisions.slice(0, -1);
+      const resumed = await resumeEpisode(task, opened, progressOf(start.observation, decisions));
+      if ("unanswered" in resumed) {
+        // The game is somewhere else than the episode.
+        live.ended = unanswered(resumed);
+        this.show({ problem: `The decisions before it do not repeat: ${resumed.unanswered}.` });
+        return;
+      }
+      this.#live = resumed;
+      const { from } = get();
+      const isPastIt = from !== null && decisions.length < from.position;
+      this.show({ draft: "", context: null, ...(isPastIt ? { from: null } : {}) });
+    });
+  }
+
+  /** Plays a record of an open library on from one of its decisions; where its game is not open, it waits for it. */
+  async playOn(ref: RecordRef, position: number): Promise<void> {
+    if (isPlayBusy()) return;
+    navigate({ view: "play" }, "push");
+    await this.#act(async () => {
+      const from = { ...ref, position, record: await readRecord(ref) };
+      if (!(await opensByItself(ref))) set({ waiting: from });
+      else await this.#begin({ environment: ref.environment, task: ref.task }, from);
+    });
+  }
+
+  /** Goes on with the record that waits, once its game is open. */
+  async playWaiting(): Promise<void> {
+    const { waiting } = get();
+    if (waiting === null || gameOf(waiting) === null) return;
+    const { environment, task } = waiting;
+    await this.#act(() => this.#begin({ environment, task }, waiting));
   }
 }
+
+export const player = new Player(page);
 
 /** The record up to its decision; where it does not repeat, the episode begins from its start and a line says why. */
 async function repeated(task: PlayTask, opened: OpenedTask, from: PlayedFrom): Promise<LiveEpisode> {
@@ -214,53 +272,6 @@ const progressOf = (initialObservation: string, decisions: readonly EpisodeDecis
   decisions,
   attempts: Array.from({ length: decisions.length + 1 }, () => []),
 });
-
-/** A person's action. */
-export function playAction(text: string): Promise<void> {
-  const action = text.trim();
-  return act(async () => {
-    if (live === null || live.ended !== null || action === "") return;
-    await reply(live, action, { by: "person" });
-    showEpisode({ draft: "" });
-  });
-}
-
-/** Takes the last decision back: the others are played once more. */
-export function undoDecision(): Promise<void> {
-  return act(async () => {
-    if (live === null || live.decisions.length === 0) return;
-    const { task, opened, start } = live;
-    const decisions = live.decisions.slice(0, -1);
-    const resumed = await resumeEpisode(task, opened, progressOf(start.observation, decisions));
-    if ("unanswered" in resumed) {
-      set({ problem: `The decisions before it do not repeat: ${resumed.unanswered}.` });
-      return;
-    }
-    live = resumed;
-    const { from } = get();
-    const isPastIt = from !== null && decisions.length < from.position;
-    showEpisode({ draft: "", context: null, ...(isPastIt ? { from: null } : {}) });
-  });
-}
-
-/** Plays a record of an open library on from one of its decisions; where its game is not open, it waits for it. */
-export async function playOn(ref: RecordRef, position: number): Promise<void> {
-  if (isPlayBusy()) return;
-  navigate({ view: "play" }, "push");
-  await act(async () => {
-    const from = { ...ref, position, record: await readRecord(ref) };
-    if (!(await opensByItself(ref))) set({ waiting: from });
-    else await begin({ environment: ref.environment, task: ref.task }, from);
-  });
-}
-
-/** Goes on with the record that waits, once its game is open. */
-export async function playWaiting(): Promise<void> {
-  const { waiting } = get();
-  if (waiting === null || gameOf(waiting) === null) return;
-  const { environment, task } = waiting;
-  await act(() => begin({ environment, task }, waiting));
-}
 
 export function forgetWaiting(): void {
   set({ waiting: null });

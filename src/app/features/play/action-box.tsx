@@ -2,7 +2,7 @@
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import type { EnvironmentTurn } from "../../../core/ports.ts";
 import { shownText } from "../../base/text/shown-text.ts";
-import { playAction, setPlay, usePlay } from "../../compute/games/play.ts";
+import { player, setPlay, usePlay } from "../../compute/games/play.ts";
 import { getUi } from "../../compute/store.ts";
 import {
   beginningOf,
@@ -46,7 +46,7 @@ export function ActionBox({ turn, disabled }: { turn: EnvironmentTurn; disabled:
   });
   const choose = (action: string): void => {
     const begins = beginningOf(action);
-    if (begins === null) return void playAction(menuEntries(turn.state).get(action) ?? action);
+    if (begins === null) return void player.act(menuEntries(turn.state).get(action) ?? action);
     setPlay({ draft: begins });
     input.current?.focus();
   };

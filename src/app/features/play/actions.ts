@@ -1,12 +1,12 @@
 /** Actions of episodes that are played in the page, and of records that are played again. */
 
 import { type Action, aTask, type Blocked, needs, noModelAtWork } from "../../compute/action.ts";
-import { playOn, resetEpisode, undoDecision, usePlay } from "../../compute/games/play.ts";
+import { player, usePlay } from "../../compute/games/play.ts";
 import { missingGame, type RecordRef, unplayable } from "../../compute/games/play-record.ts";
 import { recordsOf, stopVerifying, useVerdicts, verifyAll } from "../../compute/games/verify.ts";
 import { getUi, type UiState } from "../../compute/store.ts";
 import { visitMeant } from "../../data/compared-visits.ts";
-import { playPolicy, policyProblem, stopPolicy } from "./play-policy.ts";
+import { playPolicy, policyProblem } from "./play-policy.ts";
 
 /** The record that is meant, and its decision: of the visit under the focus, of the pinned one, or the student's. */
 function recordMeant(ui: UiState): { record: RecordRef; position: number } | null {
@@ -44,7 +44,7 @@ const policy = (id: string, title: string, onward: boolean): Action => ({
     const play = usePlay.getState();
     return policyProblem(play.policy, play.game);
   }),
-  run: () => void playPolicy(usePlay.getState().policy, onward),
+  run: () => void playPolicy.start(usePlay.getState().policy, onward),
 });
 
 export const PLAY: readonly Action[] = [
@@ -59,7 +59,7 @@ export const PLAY: readonly Action[] = [
     ),
     run: () => {
       const meant = recordMeant(getUi());
-      if (meant !== null) void playOn(meant.record, meant.position);
+      if (meant !== null) void player.playOn(meant.record, meant.position);
     },
   },
   {
@@ -89,7 +89,7 @@ export const PLAY: readonly Action[] = [
     group: "Play",
     words: "reset restart",
     blocked: needs(anEpisode, noModelAtWork),
-    run: () => void resetEpisode(),
+    run: () => void player.reset(),
   },
   {
     id: "undo-decision",
@@ -99,7 +99,7 @@ export const PLAY: readonly Action[] = [
     blocked: needs(anEpisode, noModelAtWork, () =>
       usePlay.getState().episode?.decisions.length === 0 ? "nothing was decided yet" : null,
     ),
-    run: () => void undoDecision(),
+    run: () => void player.undo(),
   },
   policy("policy-step", "Let a model make one decision in the game", false),
   policy("policy-on", "Let a model play the game on", true),
@@ -109,6 +109,6 @@ export const PLAY: readonly Action[] = [
     group: "Play",
     words: "cancel end",
     blocked: ({ playing }) => (playing === null ? "no model plays" : null),
-    run: () => void stopPolicy(),
+    run: () => void playPolicy.stop(),
   },
 ];

@@ -5,7 +5,7 @@ import { shownName } from "../../base/text/shown-text.ts";
 import { isModelAtWork } from "../../compute/computing.ts";
 import { findGames, kindOfGame } from "../../compute/games/find-games.ts";
 import { closeGames, useGames } from "../../compute/games/games.ts";
-import { startEpisode, usePlay } from "../../compute/games/play.ts";
+import { player, usePlay } from "../../compute/games/play.ts";
 import { useUi } from "../../compute/store.ts";
 
 /** A longer list would take long to draw, and nobody reads it. */
@@ -56,7 +56,7 @@ export function GameList() {
               aria-current={
                 each.task === game?.task && each.environment === game.environment ? "true" : undefined
               }
-              onClick={() => void startEpisode(each)}
+              onClick={() => void player.start(each)}
             >
               <bdi>{shownName(each.task, 120)}</bdi>
             </button>

@@ -7,7 +7,7 @@ import { seedOf } from "../../../core/seeded.ts";
 import { describeFault, isAbort, isDeviceFault } from "../../base/faults.ts";
 import { Latest } from "../../base/latest.ts";
 import { isComputing } from "../../compute/computing.ts";
-import { libraryWith, type Policy, presentEpisode, showEpisode, usePlay } from "../../compute/games/play.ts";
+import { libraryWith, type Policy, player, usePlay } from "../../compute/games/play.ts";
 import { models } from "../../compute/models/models.ts";
 import { getUi, type Role, setUi } from "../../compute/store.ts";
 import { libraryWorker } from "../../data/library-client.ts";
@@ -24,69 +24,99 @@ export function policyProblem(policy: Policy, game: TaskName | null): string | n
   return null;
 }
 
-/** Runs that were begun: a press of "Stop" ends its own only. */
-const runs = new Latest();
+const page = { player, models, library: libraryWorker };
 
-/** Lets a model decide: once, or to the end of the episode. */
-export async function playPolicy(policy: Policy, onward: boolean): Promise<void> {
-  const live = presentEpisode();
-  if (live === null || live.ended !== null || usePlay.getState().busy) return;
-  if (isComputing()) {
-    showProblem("A model is at work: wait for it, or stop it.");
-    return;
-  }
-  runs.end();
-  showProblem(null);
-  setUi({ playing: { label: "Getting ready", stopping: false } });
-  try {
-    do {
-      await decide(live, policy);
-    } while (onward && live.ended === null && getUi().playing?.stopping === false);
-  } catch (error) {
-    if (isDeviceFault(error)) models.endWorker();
-    if (!isAbort(error)) showProblem(describeFault(error));
-  } finally {
-    setUi({ playing: null });
-  }
-}
+export class PlayPolicy {
+  /** Runs that were begun: a press of "Stop" ends its own only. */
+  readonly #runs = new Latest();
+  #stop: (() => void) | null = null;
 
-async function decide(episode: LiveEpisode, policy: Policy): Promise<void> {
-  const { task, opened, start, turn, decisions } = episode;
-  const decision = decisions.length;
-  const say = (label: string): void =>
-    setUi(({ playing }) => ({ playing: playing && { ...playing, label } }));
-  const prompt = opened.prompt(start, turn, decisions);
-  say(`Decision ${decision}: getting ready`);
-  const client = await stoppable(models.ensure(ROLE_OF[policy]));
-  const context = policy === "evidence" ? await stoppable(evidenceFor(episode, prompt.message)) : null;
-  const seed = seedOf(task.seedText({ decision, attempt: 0 }));
-  const { episode: id, environment, sampling } = task;
-  // It may have been chosen for an environment with a higher limit.
-  const maxTokens = Math.min(usePlay.getState().maxTokens ?? task.maxTokens, task.maxTokens);
-  say(`Decision ${decision}: the ${ROLE_OF[policy]} writes`);
-  const written = await stoppable(
-    client.api.respond(ROLE_OF[policy], {
-      task: { episode: id, environment, sampling, maxTokens },
-      prompt,
-      evidenceIds: context?.promptIds ?? null,
-      decision,
+  constructor(private readonly clients: typeof page) {}
+
+  /** Lets a model decide: once, or to the end of the episode. */
+  async start(policy: Policy, onward: boolean): Promise<void> {
+    const live = this.clients.player.present;
+    if (live === null || live.ended !== null || usePlay.getState().busy) return;
+    if (isComputing()) {
+      showProblem("A model is at work: wait for it, or stop it.");
+      return;
+    }
+    this.#runs.end();
+    showProblem(null);
+    setUi({ playing: { label: "Getting ready", stopping: false } });
+    try {
+      do {
+        await this.#decide(live, policy);
+      } while (onward && live.ended === null && getUi().playing?.stopping === false);
+    } catch (error) {
+      if (isDeviceFault(error)) this.clients.models.endWorker();
+      if (!isAbort(error)) showProblem(describeFault(error));
+    } finally {
+      setUi({ playing: null });
+    }
+  }
+
+  async #decide(episode: LiveEpisode, policy: Policy): Promise<void> {
+    const { task, opened, start, turn, decisions } = episode;
+    const decision = decisions.length;
+    const say = (label: string): void =>
+      setUi(({ playing }) => ({ playing: playing && { ...playing, label } }));
+    const prompt = opened.prompt(start, turn, decisions);
+    say(`Decision ${decision}: getting ready`);
+    const client = await this.#stoppable(this.clients.models.ensure(ROLE_OF[policy]));
+    const context =
+      policy === "evidence" ? await this.#stoppable(this.#evidenceFor(episode, prompt.message)) : null;
+    const seed = seedOf(task.seedText({ decision, attempt: 0 }));
+    const { episode: id, environment, sampling } = task;
+    // It may have been chosen for an environment with a higher limit.
+    const maxTokens = Math.min(usePlay.getState().maxTokens ?? task.maxTokens, task.maxTokens);
+    // A worker that has nothing to do hears no stop.
+    if (getUi().playing?.stopping === true) throw new DOMException("stopped", "AbortError");
+    say(`Decision ${decision}: the ${ROLE_OF[policy]} writes`);
+    const written = await this.#stoppable(
+      client.api.respond(ROLE_OF[policy], {
+        task: { episode: id, environment, sampling, maxTokens },
+        prompt,
+        evidenceIds: context?.promptIds ?? null,
+        decision,
+        seed,
+      }),
+    );
+    await reply(episode, task.parse(written.response ?? "", turn.observation), {
+      ...written,
+      by: policy === "evidence" ? "teacher under evidence" : policy,
       seed,
-    }),
-  );
-  await reply(episode, task.parse(written.response ?? "", turn.observation), {
-    ...written,
-    by: policy === "evidence" ? "teacher under evidence" : policy,
-    seed,
-  });
-  showEpisode({ context: context === null ? null : { ...context, decision } });
+    });
+    this.clients.player.show({ context: context === null ? null : { ...context, decision } });
+  }
+
+  /** What the teacher reads under evidence. @throws InputError where no open library has the task any more */
+  #evidenceFor(episode: LiveEpisode, prompt: string): Promise<PresentContext> {
+    const library = libraryWith(episode.task);
+    if (library === null) throw new InputError("no open library has this task");
+    return this.clients.library().presentContext(library, asked(episode, prompt));
+  }
+
+  /** A worker that is ended never answers. */
+  #stoppable<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#stop = () => reject(new DOMException("stopped", "AbortError"));
+      work.then(resolve, reject);
+    });
+  }
+
+  /** Ends what a model is doing; the decisions that it has made stay. */
+  async stop(): Promise<void> {
+    const { playing } = getUi();
+    if (playing === null || playing.stopping) return;
+    const isLatest = this.#runs.present();
+    setUi({ playing: { ...playing, stopping: true } });
+    const goesOn = () => isLatest() && getUi().playing?.stopping === true;
+    if (await this.clients.models.stopWork(goesOn)) this.#stop?.();
+  }
 }
 
-/** What the teacher reads under evidence. @throws InputError where no open library has the task any more */
-function evidenceFor(episode: LiveEpisode, prompt: string): Promise<PresentContext> {
-  const library = libraryWith(episode.task);
-  if (library === null) throw new InputError("no open library has this task");
-  return libraryWorker().presentContext(library, asked(episode, prompt));
-}
+export const playPolicy = new PlayPolicy(page);
 
 /** The episode with the decision that is to be made at its end, as retrieval looks at it. */
 function asked({ task, start, turn, decisions }: LiveEpisode, prompt: string): Episode {
@@ -104,23 +134,4 @@ function asked({ task, start, turn, decisions }: LiveEpisode, prompt: string): E
     final_state: null,
     outcome: { complete: false, success: false, score: null, ended: "technical", verified: false },
   };
-}
-
-let stop: (() => void) | null = null;
-
-/** A worker that is ended never answers. */
-function stoppable<T>(work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    stop = () => reject(new DOMException("stopped", "AbortError"));
-    work.then(resolve, reject);
-  });
-}
-
-/** Ends what a model is doing; the decisions that it has made stay. */
-export async function stopPolicy(): Promise<void> {
-  const { playing } = getUi();
-  if (playing === null || playing.stopping) return;
-  const isLatest = runs.present();
-  setUi({ playing: { ...playing, stopping: true } });
-  if (await models.stopWork(() => isLatest() && getUi().playing?.stopping === true)) stop?.();
 }

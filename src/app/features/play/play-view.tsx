@@ -5,14 +5,7 @@ import { LongText } from "../../base/text/long-text.tsx";
 import { shownName } from "../../base/text/shown-text.ts";
 import { makeGames, useGames } from "../../compute/games/games.ts";
 import { ChooseGames, OpenGames } from "../../compute/games/make-games.tsx";
-import {
-  forgetWaiting,
-  type PlayedFrom,
-  playWaiting,
-  resetEpisode,
-  undoDecision,
-  usePlay,
-} from "../../compute/games/play.ts";
+import { forgetWaiting, type PlayedFrom, player, usePlay } from "../../compute/games/play.ts";
 import { PLAY_MODES, type PlayMode, setPlayMode, usePlayMode } from "../../compute/games/play-mode.ts";
 import { PURPOSES } from "../../compute/open/nothing-open.tsx";
 import { useUi } from "../../compute/store.ts";
@@ -97,14 +90,14 @@ function EpisodePanel() {
         <button
           type="button"
           disabled={episode === null || busy || playing}
-          onClick={() => void resetEpisode()}
+          onClick={() => void player.reset()}
         >
           Reset
         </button>
         <button
           type="button"
           disabled={episode === null || episode.decisions.length === 0 || busy || playing}
-          onClick={() => void undoDecision()}
+          onClick={() => void player.undo()}
         >
           Undo
         </button>
@@ -203,7 +196,7 @@ function Waiting({ from }: { from: PlayedFrom }) {
             type="button"
             className="primary"
             onClick={async () => {
-              if (await makeGames("alfworld", made)) await playWaiting();
+              if (await makeGames("alfworld", made)) await player.playWaiting();
             }}
           >
             Make this game

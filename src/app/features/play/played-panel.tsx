@@ -4,7 +4,7 @@ import { Mark } from "../../base/mark.tsx";
 import { countOf } from "../../base/plural.ts";
 import { saveFile } from "../../base/save-file.ts";
 import { shownName } from "../../base/text/shown-text.ts";
-import { playedHere, reportPlay, usePlay } from "../../compute/games/play.ts";
+import { player, reportPlay, usePlay } from "../../compute/games/play.ts";
 import { isStudents, playedFiles } from "../../compute/games/played-records.ts";
 import { openDropped } from "../../compute/open/open.ts";
 import { useUi } from "../../compute/store.ts";
@@ -13,7 +13,7 @@ export function PlayedPanel() {
   const before = usePlay((play) => play.before);
   const episode = usePlay((play) => play.episode);
   const opening = useUi((ui) => ui.opening !== null);
-  const played = playedHere({ before, episode });
+  const played = player.records({ before, episode });
   if (played.length === 0) return null;
   const save = async (): Promise<void> => {
     for (const { path, file } of await playedFiles(played)) saveFile(path, file);

@@ -4,7 +4,7 @@ import { isOneOf } from "../../../core/one-of.ts";
 import { isModelAtWork } from "../../compute/computing.ts";
 import { POLICIES, type Policy, setPlay, usePlay } from "../../compute/games/play.ts";
 import { useUi } from "../../compute/store.ts";
-import { playPolicy, policyProblem, stopPolicy } from "./play-policy.ts";
+import { playPolicy, policyProblem } from "./play-policy.ts";
 
 const TITLES: Record<Policy, string> = {
   student: "Student",
@@ -99,16 +99,16 @@ export function PolicyBar({
         onValue={(value) => setPlay({ maxTokens: value })}
       />
       <div className="open-buttons">
-        <button type="button" disabled={blocked} onClick={() => void playPolicy(policy, false)}>
+        <button type="button" disabled={blocked} onClick={() => void playPolicy.start(policy, false)}>
           One step
         </button>
-        <button type="button" disabled={blocked} onClick={() => void playPolicy(policy, true)}>
+        <button type="button" disabled={blocked} onClick={() => void playPolicy.start(policy, true)}>
           Play on
         </button>
         <button
           type="button"
           disabled={playing === null || playing.stopping}
-          onClick={() => void stopPolicy()}
+          onClick={() => void playPolicy.stop()}
         >
           Stop
         </button>

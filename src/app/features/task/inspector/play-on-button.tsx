@@ -1,4 +1,4 @@
-import { playOn, usePlay } from "../../../compute/games/play.ts";
+import { player, usePlay } from "../../../compute/games/play.ts";
 import { type RecordRef, unplayable } from "../../../compute/games/play-record.ts";
 import { useSimulatorProblem } from "../../../compute/games/simulator.ts";
 import { useUi } from "../../../compute/store.ts";
@@ -11,7 +11,7 @@ export function PlayOnButton({ record, position }: { record: RecordRef; position
   useSimulatorProblem();
   if (unplayable(record) !== null) return null;
   return (
-    <button type="button" disabled={busy || playing} onClick={() => void playOn(record, position)}>
+    <button type="button" disabled={busy || playing} onClick={() => void player.playOn(record, position)}>
       Play on from here <kbd>r</kbd>
     </button>
   );
