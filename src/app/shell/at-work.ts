@@ -17,7 +17,7 @@ import { studentTraining } from "../compute/training/training.ts";
 import { cancelProbe } from "../compute/training/training-probe.ts";
 import { type useWorkerCost, workerCost } from "../compute/training/worker-cost.ts";
 import type { useSending } from "../compute/training/worker-training.ts";
-import { cancelLiveRun } from "../features/evaluation/live-runs.ts";
+import { liveRuns } from "../features/evaluation/live-runs.ts";
 import type { LiveRun } from "../features/evaluation/live-runs-store.ts";
 import { playPolicy } from "../features/play/play-policy.ts";
 
@@ -131,7 +131,7 @@ function ofLiveRuns(runs: Work["liveRuns"], own: string | null): Task[] {
         name: elsewhere ? `${what}, in another tab` : what,
         detail: state === "cancelling" ? "cancel requested" : counted,
         ...{ done: outcomes.size, total: ids.length },
-        end: elsewhere || state === "cancelling" ? null : cancel(cancelLiveRun),
+        end: elsewhere || state === "cancelling" ? null : cancel(() => liveRuns.cancel()),
       };
     });
 }

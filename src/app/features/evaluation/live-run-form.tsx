@@ -21,7 +21,7 @@ import {
   standardText,
   useLiveRunForm,
 } from "./live-run-form.ts";
-import { startLiveRun } from "./live-runs.ts";
+import { liveRuns } from "./live-runs.ts";
 
 const KINDS = { evaluate: "Evaluate", collect: "Collect" } as const;
 
@@ -53,7 +53,7 @@ export function LiveRunForm() {
       aria-label="A collection or an evaluation"
       onSubmit={(event) => {
         event.preventDefault();
-        if (plan !== null) void startLiveRun(plan);
+        if (plan !== null) void liveRuns.start(plan);
       }}
     >
       <Labelled label="Task to run">

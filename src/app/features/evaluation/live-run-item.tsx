@@ -11,7 +11,7 @@ import { setUi, useUi } from "../../compute/store.ts";
 import { ComparedEvaluation } from "./compared-evaluation.tsx";
 import { EvaluationFigures } from "./evaluation-figures.tsx";
 import { collectedText, evaluationOf, liveRunWords } from "./live-run-results.ts";
-import { cancelLiveRun, goOnWith, recordLines, removeLiveRun } from "./live-runs.ts";
+import { liveRuns } from "./live-runs.ts";
 import { type LiveRun, pageTime } from "./live-runs-store.ts";
 
 const STATES: Record<LiveRun["state"], string> = {
@@ -88,7 +88,7 @@ function Playing({ run }: { run: LiveRun }) {
       <progress max={total || 1} value={total === 0 ? undefined : done + share} aria-label="Episodes" />
       {!elsewhere && (
         <span>
-          <button type="button" disabled={state === "cancelling"} onClick={() => void cancelLiveRun()}>
+          <button type="button" disabled={state === "cancelling"} onClick={() => void liveRuns.cancel()}>
             {state === "cancelling" ? "Ending…" : "Cancel"}
           </button>
         </span>
@@ -146,7 +146,7 @@ function Buttons({ run }: { run: LiveRun }) {
           disabled={!some || opening}
           onClick={() =>
             void report(async () =>
-              openDropped([{ path: file, file: new File([await recordLines(run)], file) }]),
+              openDropped([{ path: file, file: new File([await liveRuns.recordLines(run)], file) }]),
             )
           }
         >
@@ -166,12 +166,12 @@ function Buttons({ run }: { run: LiveRun }) {
       <button
         type="button"
         disabled={!some}
-        onClick={() => void report(async () => saveFile(file, await recordLines(run)))}
+        onClick={() => void report(async () => saveFile(file, await liveRuns.recordLines(run)))}
       >
         Save {isCollection ? "sources" : "episodes"}.jsonl
       </button>
       {state !== "done" && !elsewhere && (
-        <button type="button" disabled={computing} onClick={() => void goOnWith(id)}>
+        <button type="button" disabled={computing} onClick={() => void liveRuns.goOn(id)}>
           Go on
         </button>
       )}
@@ -180,7 +180,7 @@ function Buttons({ run }: { run: LiveRun }) {
           type="button"
           onClick={() => {
             if (window.confirm("Remove it with all episodes that were played? This cannot be undone."))
-              void report(() => removeLiveRun(id));
+              void report(() => liveRuns.remove(id));
           }}
         >
           Remove…

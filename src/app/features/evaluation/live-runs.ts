@@ -5,14 +5,15 @@ import { InputError } from "../../../core/errors.ts";
 import { describeFault, isAbort, isDeviceFault } from "../../base/faults.ts";
 import { Latest } from "../../base/latest.ts";
 import { countOf } from "../../base/plural.ts";
+import { Turns } from "../../base/turns.ts";
 import { isComputing } from "../../compute/computing.ts";
 import { computeWithGames } from "../../compute/games/games.ts";
 import { checkGames, ensureGames } from "../../compute/games/live-games.ts";
 import { modelDigest } from "../../compute/models/model-digest.ts";
 import { models } from "../../compute/models/models.ts";
-import { dropLiveRun, keepLiveRun, keptOutcomes, keptRecord } from "../../compute/runs/live-archive.ts";
+import * as liveArchive from "../../compute/runs/live-archive.ts";
 import type { KeptLiveRun, LiveRunEvent, LiveRunPlan } from "../../compute/runs/live-run.ts";
-import { leaveRun, ownRun } from "../../compute/runs/run-locks.ts";
+import * as runLocks from "../../compute/runs/run-locks.ts";
 import { newRunId } from "../../compute/runs/runs-store.ts";
 import { getUi, type Role, setUi } from "../../compute/store.ts";
 import {
@@ -24,160 +25,175 @@ import {
   takeLiveRunEvent,
   unlistLiveRun,
 } from "./live-runs-store.ts";
-import { followElsewhere, tellLiveRun, tellLiveRunEvent, tellLiveRunRemoved } from "./tab-live-runs.ts";
+import * as tabLiveRuns from "./tab-live-runs.ts";
 
-/** Records that the browser did not keep, by run and episode. */
-const unkept = new Map<string, Map<string, object>>();
+const page = {
+  ...{ models, archive: liveArchive, locks: runLocks, tabs: tabLiveRuns },
+  ...{ ensureGames, checkGames, computeWithGames },
+};
 
-/** What an earlier run still says is of no interest any more. */
-const turns = new Latest();
+export class LiveRuns {
+  /** Records that the browser did not keep, by run and episode. */
+  readonly #unkept = new Map<string, Map<string, object>>();
+  /** What an earlier run still says is of no interest any more. */
+  readonly #turns = new Latest();
+  /** One after the other: what is written last is what holds. */
+  readonly #writing = new Turns();
 
-/** Plays a collection or an evaluation with a model that is open. A second press while one plays does nothing. */
-export async function startLiveRun(plan: LiveRunPlan): Promise<void> {
-  if (isComputing()) return;
-  const id = newRunId(plan.kind);
-  putLiveRun({
-    ...{ id, plan, model: { name: "", digest: "" }, ids: [], state: "running", message: null },
-    ...{ created: new Date().toISOString(), outcomes: new Map(), share: 0, since: null, kept: true },
-    ...{ endedNow: false, elsewhere: false },
-  });
-  await play(id);
-}
+  constructor(private readonly clients: typeof page) {}
 
-/** Plays what an interrupted run has not played yet. */
-export async function goOnWith(id: string): Promise<void> {
-  if (isComputing() || liveRunOf(id) === undefined) return;
-  await play(id);
-}
+  /** Plays a collection or an evaluation with a model that is open. A second press while one plays does nothing. */
+  async start(plan: LiveRunPlan): Promise<void> {
+    if (isComputing()) return;
+    const id = newRunId(plan.kind);
+    putLiveRun({
+      ...{ id, plan, model: { name: "", digest: "" }, ids: [], state: "running", message: null },
+      ...{ created: new Date().toISOString(), outcomes: new Map(), share: 0, since: null, kept: true },
+      ...{ endedNow: false, elsewhere: false },
+    });
+    await this.#play(id);
+  }
 
-async function play(id: string): Promise<void> {
-  const isLatest = turns.begin();
-  setUi({ liveRun: id });
-  try {
-    if (!(await ownRun(id))) {
-      setUi({ liveRun: null });
-      void followElsewhere(id);
-      return;
-    }
-    patchLiveRun(id, { state: "running", message: null, share: 0, since: null, elsewhere: false });
-    tellLiveRun(id);
-    const { plan, model: before, games: begun, kept, outcomes: known } = liveRunOf(id)!;
-    // Another tab may have played on since this one read it.
-    const outcomes = kept ? await keptOutcomes(id).catch(() => known) : known;
-    await ensureGames({ environment: { name: plan.environment }, tasks: plan.tasks });
-    const games = await checkGames(plan.environment, plan.tasks, begun);
-    const { api } = await models.ensure(plan.role);
-    await computeWithGames();
-    const model = await openModelOf(plan.role);
-    if (before.digest !== "" && before.digest !== model.digest)
-      throw new InputError(
-        `its episodes so far were played by another model, ${before.name}: open that one as the ${plan.role}, then go on`,
+  /** Plays what an interrupted run has not played yet. */
+  async goOn(id: string): Promise<void> {
+    if (isComputing() || liveRunOf(id) === undefined) return;
+    patchLiveRun(id, { state: "running" });
+    await this.#play(id);
+  }
+
+  async #play(id: string): Promise<void> {
+    const { models, archive, locks, tabs } = this.clients;
+    const isLatest = this.#turns.begin();
+    setUi({ liveRun: id });
+    try {
+      if (!(await locks.ownRun(id))) {
+        setUi({ liveRun: null });
+        void tabs.followElsewhere(id);
+        return;
+      }
+      patchLiveRun(id, { message: null, share: 0, since: null, elsewhere: false });
+      tabs.tellLiveRun(id);
+      const { plan, model: before, games: begun, kept, outcomes: known } = liveRunOf(id)!;
+      // Another tab may have played on since this one read it.
+      const outcomes = kept ? await archive.keptOutcomes(id).catch(() => known) : known;
+      await this.clients.ensureGames({ environment: { name: plan.environment }, tasks: plan.tasks });
+      const games = await this.clients.checkGames(plan.environment, plan.tasks, begun);
+      const { api } = await models.ensure(plan.role);
+      await this.clients.computeWithGames();
+      const model = await this.#openModelOf(plan.role);
+      if (before.digest !== "" && before.digest !== model.digest)
+        throw new InputError(
+          `its episodes so far were played by another model, ${before.name}: open that one as the ${plan.role}, then go on`,
+        );
+      if (!isLatest()) return;
+      patchLiveRun(id, { model, games, outcomes, since: { at: pageTime(), ended: outcomes.size } });
+      tabs.tellLiveRun(id);
+      await this.#keep(id);
+      // A worker that has nothing to do hears no cancel.
+      if (liveRunOf(id)?.state !== "running") throw new DOMException("cancelled", "AbortError");
+      await api.playLive(
+        { id, plan, model, ended: [...outcomes.keys()] },
+        Comlink.proxy((event: LiveRunEvent) => {
+          if (isLatest()) this.#follow(id, event);
+        }),
       );
-    if (!isLatest()) return;
-    patchLiveRun(id, { model, games, outcomes, since: { at: pageTime(), ended: outcomes.size } });
-    tellLiveRun(id);
-    await keep(id);
-    await api.playLive(
-      { id, plan, model, ended: [...outcomes.keys()] },
-      Comlink.proxy((event: LiveRunEvent) => {
-        if (isLatest()) follow(id, event);
-      }),
-    );
-    if (isLatest()) end(id, "done", null);
-  } catch (error) {
-    if (!isLatest()) return;
-    if (isDeviceFault(error)) models.endWorker();
-    if (isAbort(error)) end(id, "cancelled", null);
-    else end(id, "failed", describeFault(error));
+      if (isLatest()) this.#end(id, "done", null);
+    } catch (error) {
+      if (!isLatest()) return;
+      if (isDeviceFault(error)) models.endWorker();
+      if (isAbort(error)) this.#end(id, "cancelled", null);
+      else this.#end(id, "failed", describeFault(error));
+    }
+  }
+
+  /** What records call the open model of a role, and what tells it from others. */
+  async #openModelOf(role: Role): Promise<KeptLiveRun["model"]> {
+    const opened = getUi().models[role];
+    if (opened === null) throw new Error(`no ${role} is open`);
+    const { info, origin, steps } = opened;
+    return {
+      name: origin === "updated" ? `${info.model} after ${countOf(steps, "step")}` : info.model,
+      digest: await modelDigest(await this.clients.models.folder(role)),
+    };
+  }
+
+  #follow(id: string, event: LiveRunEvent): void {
+    if (event.type === "ended" && event.unkept !== null) {
+      const records = this.#unkept.get(id) ?? new Map<string, object>();
+      this.#unkept.set(id, records.set(event.episode, event.unkept));
+    }
+    takeLiveRunEvent(id, event);
+    if (event.type === "planned") void this.#keep(id);
+    this.clients.tabs.tellLiveRunEvent(id, event);
+  }
+
+  #end(id: string, state: "done" | "cancelled" | "failed", message: string | null): void {
+    patchLiveRun(id, { state, message, share: 0, since: null, endedNow: true });
+    setUi({ liveRun: null });
+    void this.#keep(id).then(() => this.clients.locks.leaveRun(id));
+  }
+
+  /** Writes a run down. A browser that keeps nothing loses it with the page, and the run says so. */
+  #keep(id: string): Promise<void> {
+    return this.#writing.take(async () => {
+      const run = liveRunOf(id);
+      if (run === undefined) return;
+      const { plan, model, games, ids, state, message, created } = run;
+      await this.clients.archive
+        .keepLiveRun({ id, plan, model, games, ids, state, message, created })
+        .catch(() => patchLiveRun(id, { kept: false }));
+    });
+  }
+
+  /** Ends the present run: at once where the model lets itself be asked, else with its worker. */
+  async cancel(): Promise<void> {
+    const id = getUi().liveRun;
+    if (id === null || liveRunOf(id)?.state !== "running") return;
+    const isLatest = this.#turns.present();
+    patchLiveRun(id, { state: "cancelling" });
+    this.clients.tabs.tellLiveRun(id);
+    if (!(await this.clients.models.stopWork(() => isLatest() && getUi().liveRun === id))) return;
+    this.#turns.end();
+    this.#end(id, "cancelled", null);
+  }
+
+  /**
+   * Takes a run away with all that was played.
+   *
+   * @throws InputError where another tab plays it
+   */
+  async remove(id: string): Promise<void> {
+    const { archive, locks, tabs } = this.clients;
+    if (!(await locks.ownRun(id))) {
+      void tabs.followElsewhere(id);
+      throw new InputError("another tab of this browser plays this run: end it there, then remove it");
+    }
+    unlistLiveRun(id);
+    this.#unkept.delete(id);
+    await archive.dropLiveRun(id).catch(() => undefined);
+    tabs.tellLiveRunRemoved(id);
+    locks.leaveRun(id);
+  }
+
+  /**
+   * The records of a run's episodes that have ended, in their order, as JSON Lines.
+   *
+   * @throws InputError where the browser has lost one
+   */
+  async recordLines({ id, ids, outcomes }: LiveRun): Promise<Blob> {
+    const { archive } = this.clients;
+    const lines: Blob[] = [];
+    for (const episode of ids) {
+      const outcome = outcomes.get(episode);
+      if (outcome === undefined || outcome === null) continue;
+      const record =
+        this.#unkept.get(id)?.get(episode) ?? (await archive.keptRecord(id, episode).catch(() => undefined));
+      if (record === undefined || record === null)
+        throw new InputError(`this browser has lost the record of ${episode}`);
+      lines.push(new Blob([`${JSON.stringify(record)}\n`]));
+    }
+    return new Blob(lines);
   }
 }
 
-/** What records call the open model of a role, and what tells it from others. */
-async function openModelOf(role: Role): Promise<KeptLiveRun["model"]> {
-  const opened = getUi().models[role];
-  if (opened === null) throw new Error(`no ${role} is open`);
-  const { info, origin, steps } = opened;
-  return {
-    name: origin === "updated" ? `${info.model} after ${countOf(steps, "step")}` : info.model,
-    digest: await modelDigest(await models.folder(role)),
-  };
-}
-
-function follow(id: string, event: LiveRunEvent): void {
-  if (event.type === "ended" && event.unkept !== null) {
-    const records = unkept.get(id) ?? new Map<string, object>();
-    unkept.set(id, records.set(event.episode, event.unkept));
-  }
-  takeLiveRunEvent(id, event);
-  if (event.type === "planned") void keep(id);
-  tellLiveRunEvent(id, event);
-}
-
-function end(id: string, state: "done" | "cancelled" | "failed", message: string | null): void {
-  patchLiveRun(id, { state, message, share: 0, since: null, endedNow: true });
-  setUi({ liveRun: null });
-  void keep(id).then(() => leaveRun(id));
-}
-
-/** One after the other: what is written last is what holds. */
-let writing: Promise<void> = Promise.resolve();
-
-/** Writes a run down. A browser that keeps nothing loses it with the page, and the run says so. */
-function keep(id: string): Promise<void> {
-  writing = writing.then(async () => {
-    const run = liveRunOf(id);
-    if (run === undefined) return;
-    const { plan, model, games, ids, state, message, created } = run;
-    await keepLiveRun({ id, plan, model, games, ids, state, message, created }).catch(() =>
-      patchLiveRun(id, { kept: false }),
-    );
-  });
-  return writing;
-}
-
-/** Ends the present run: at once where the model lets itself be asked, else with its worker. */
-export async function cancelLiveRun(): Promise<void> {
-  const id = getUi().liveRun;
-  if (id === null || liveRunOf(id)?.state !== "running") return;
-  const isLatest = turns.present();
-  patchLiveRun(id, { state: "cancelling" });
-  tellLiveRun(id);
-  if (!(await models.stopWork(() => isLatest() && getUi().liveRun === id))) return;
-  turns.end();
-  end(id, "cancelled", null);
-}
-
-/**
- * Takes a run away with all that was played.
- *
- * @throws InputError where another tab plays it
- */
-export async function removeLiveRun(id: string): Promise<void> {
-  if (!(await ownRun(id))) {
-    void followElsewhere(id);
-    throw new InputError("another tab of this browser plays this run: end it there, then remove it");
-  }
-  unlistLiveRun(id);
-  unkept.delete(id);
-  await dropLiveRun(id).catch(() => undefined);
-  tellLiveRunRemoved(id);
-  leaveRun(id);
-}
-
-/**
- * The records of a run's episodes that have ended, in their order, as JSON Lines.
- *
- * @throws InputError where the browser has lost one
- */
-export async function recordLines({ id, ids, outcomes }: LiveRun): Promise<Blob> {
-  const lines: Blob[] = [];
-  for (const episode of ids) {
-    const outcome = outcomes.get(episode);
-    if (outcome === undefined || outcome === null) continue;
-    const record = unkept.get(id)?.get(episode) ?? (await keptRecord(id, episode).catch(() => undefined));
-    if (record === undefined || record === null)
-      throw new InputError(`this browser has lost the record of ${episode}`);
-    lines.push(new Blob([`${JSON.stringify(record)}\n`]));
-  }
-  return new Blob(lines);
-}
+export const liveRuns = new LiveRuns(page);
