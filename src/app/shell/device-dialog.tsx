@@ -6,7 +6,7 @@ import { describeFault } from "../base/faults.ts";
 import { shownName, shownText } from "../base/text/shown-text.ts";
 import { isModelAtWork } from "../compute/computing.ts";
 import { useMemory } from "../compute/models/memory.ts";
-import { computeWorker } from "../compute/models/models.ts";
+import { models } from "../compute/models/models.ts";
 import { type DeviceState, useUi } from "../compute/store.ts";
 import type { DeviceFacts } from "../compute/worker/compute-service.ts";
 import { setShell, useShell } from "./shell-state.ts";
@@ -57,7 +57,8 @@ function Facts() {
   // biome-ignore lint/correctness/useExhaustiveDependencies: another device, and work that ends, change them
   useEffect(() => {
     let wanted = true;
-    computeWorker()
+    models
+      .worker()
       .then(({ api }) => api.device())
       .then(
         (found) => wanted && setFacts(found),
@@ -70,7 +71,7 @@ function Facts() {
   const measure = async (): Promise<void> => {
     setSpeed("measuring");
     try {
-      const { api } = await computeWorker();
+      const { api } = await models.worker();
       setSpeed(await api.probeDevice());
     } catch (error) {
       setSpeed(null);

@@ -353,7 +353,12 @@ export class Models {
    * After training: the student's new folder, as the worker has it open already. `record` is what was done to it, `run`
    * the run of this page and how many of its steps are taken.
    */
-  studentTrained(folder: FolderFiles, steps: number, record: object, run: { id: string; done: number }): void {
+  studentTrained(
+    folder: FolderFiles,
+    steps: number,
+    record: object,
+    run: { id: string; done: number },
+  ): void {
     const before = this.#folders.student;
     if (before === null) throw new Error("no student was open");
     const label = `The student was updated: it has ${countOf(steps, "optimizer step")} now`;
