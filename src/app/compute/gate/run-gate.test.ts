@@ -42,12 +42,10 @@ vi.mock("../models/models.ts", async (original) => {
       source: () => fake.source,
       takeShipped: () => fake.take(),
       worker: client,
+      ensure: client,
+      ensureTokenizers: async () => undefined,
       endWorker,
     }),
-    ensureModel: client,
-    ensureTokenizers: async () => undefined,
-    computeWorker: client,
-    endComputeWorker: endWorker,
   };
 });
 vi.mock("../models/memory.ts", () => ({

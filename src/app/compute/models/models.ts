@@ -466,11 +466,3 @@ function askedOnce<T>(known: Map<string, Promise<T>>, key: string, ask: () => Pr
 }
 
 export const models = new Models(page);
-
-// What scoring calls.
-export const computeWorker = () => models.worker();
-export const endComputeWorker = () => models.endWorker();
-export const ensureModel = (role: Role) => models.ensure(role);
-export const ensureTokenizers = () => models.ensureTokenizers();
-export const modelsJob = (kind: ModelsJob["kind"]) => models.job(kind);
-export const teacherJob = () => models.teacherJob();

@@ -6,7 +6,7 @@ import { describeFault, isAbort, isDeviceFault } from "../../base/faults.ts";
 import { libraryWorker } from "../../data/library-client.ts";
 import type { DecisionModel, FullMethod, ScorePair, TokenCounts } from "../../data/model.ts";
 import { requirePlan, showPlan } from "../models/memory.ts";
-import { computeWorker, modelsJob, teacherJob } from "../models/models.ts";
+import { models } from "../models/models.ts";
 import { type Side, sideOf } from "../side.ts";
 import { getUi, setUi, type TokenScores } from "../store.ts";
 import { distributionOf, wantedOf } from "./known-distribution.ts";
@@ -39,7 +39,7 @@ export async function scoreDecision(): Promise<void> {
     );
     await open("teacher");
     if (studentProblem === null) studentProblem = await openStudent(open);
-    await wait((await computeWorker()).api.takePasses(passes));
+    await wait((await models.worker()).api.takePasses(passes));
     const full = decision.full === null ? null : await pair({});
     if (full !== null) checkSameResponse(full, { responseIds, vanillaIds });
     const hashes = await wait(libraryWorker().tokenizerHashes());
@@ -168,7 +168,10 @@ export const scoredLengths = ({ vanilla, graph, response }: Counts) => ({
 
 /** What scoring a decision of so many tokens will need; without the student where it takes no part. */
 export async function planScoring(counts: Counts, { student }: { student: boolean }) {
-  const [{ api }, job] = await Promise.all([computeWorker(), student ? modelsJob("score") : teacherJob()]);
+  const [{ api }, job] = await Promise.all([
+    models.worker(),
+    student ? models.job("score") : models.teacherJob(),
+  ]);
   return api.planScoring(job, scoredLengths(counts));
 }
 

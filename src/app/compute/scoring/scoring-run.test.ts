@@ -6,22 +6,25 @@ import { cancelScoring, runScoring, type ScoringRun } from "./scoring-run.ts";
 /** What the device was asked for, and how often its worker was ended. */
 const fake = vi.hoisted(() => ({ asked: 0, ended: 0 }));
 
-vi.mock("../models/models.ts", () => {
+vi.mock("../models/models.ts", async (original) => {
+  const { Models } = await original<typeof import("../models/models.ts")>();
   const asked = async (): Promise<unknown[]> => {
     fake.asked += 1;
     return [{}];
   };
   const client = async () => ({ api: { score: asked, loadOther: asked, abort: () => undefined } });
   return {
-    computeWorker: client,
-    ensureModel: async () => {
-      await asked();
-      return client();
-    },
-    ensureTokenizers: async () => undefined,
-    endComputeWorker: () => {
-      fake.ended += 1;
-    },
+    models: Object.assign(Object.create(Models.prototype), {
+      worker: client,
+      ensure: async () => {
+        await asked();
+        return client();
+      },
+      ensureTokenizers: async () => undefined,
+      endWorker: () => {
+        fake.ended += 1;
+      },
+    }),
   };
 });
 

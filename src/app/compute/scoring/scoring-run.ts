@@ -9,8 +9,7 @@ import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import type { ComputeClient } from "../clients.ts";
 import { isComputing } from "../computing.ts";
 import { memory } from "../models/memory.ts";
-import { computeWorker, endComputeWorker, ensureModel, ensureTokenizers } from "../models/models.ts";
-import { stopComputing } from "../models/stop-computing.ts";
+import { models } from "../models/models.ts";
 import type { SideModel } from "../side.ts";
 import { getUi, type Role, type ScoringJob, setUi } from "../store.ts";
 import type { Scored, Wanted } from "../worker/compute-service.ts";
@@ -102,14 +101,14 @@ export async function runScoring(
   let api: ComputeClient["api"] | null = null;
   const open = async (role: Role): Promise<void> => {
     show(`Opening the ${role}`, 0, 0, null);
-    ({ api } = await ask(() => ensureModel(role)));
+    ({ api } = await ask(() => models.ensure(role)));
   };
   let other: { folder: FolderFiles; engine: EngineInfo } | null = null;
   const openOther: ScoringRun["openOther"] = async (folder) => {
     if (other?.folder === folder) return other.engine;
     show(`Opening ${folder.name}`, 0, 0, null);
-    await wait(ensureTokenizers());
-    ({ api } = await wait(computeWorker()));
+    await wait(models.ensureTokenizers());
+    ({ api } = await wait(models.worker()));
     const client = api;
     const engine = await ask(() =>
       client.loadOther(
@@ -183,14 +182,14 @@ export async function runScoring(
   } catch (error) {
     if (!isLatest()) return;
     // Another one is started, with another device, when there is something to compute again.
-    if (isDeviceFault(error)) endComputeWorker();
+    if (isDeviceFault(error)) models.endWorker();
     setUi({
       scoring: isAbort(error)
         ? { status: "idle" }
         : { status: "failed", job, key, message: describeFault(error) },
     });
   } finally {
-    if (other !== null && isLatest()) void computeWorker().then((client) => client.api.closeOther());
+    if (other !== null && isLatest()) void models.worker().then((client) => client.api.closeOther());
   }
 }
 
@@ -200,7 +199,7 @@ export async function cancelScoring(): Promise<void> {
   if (scoring.status !== "running") return;
   const isLatest = runs.present();
   setUi({ scoring: { status: "cancelling", job: scoring.job, key: scoring.key } });
-  if (!(await stopComputing(() => isLatest() && getUi().scoring.status === "cancelling"))) return;
+  if (!(await models.stopWork(() => isLatest() && getUi().scoring.status === "cancelling"))) return;
   runs.end();
   setUi({ scoring: { status: "idle" } });
 }

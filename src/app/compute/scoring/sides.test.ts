@@ -1,18 +1,19 @@
 import { expect, it, vi } from "vitest";
 import { distributionOf } from "../../../../test/support/distributions.ts";
+import { fake } from "../../../../test/support/fake.ts";
 import { scoredSide, tokenScores } from "../../../../test/support/token-scores.ts";
-import { useStudentRun } from "../models/models.ts";
+import type { ComputeClient } from "../clients.ts";
+import { models, useStudentRun } from "../models/models.ts";
 import { type Side, sideOf, teacherOf, tokenPlace } from "../side.ts";
 import { getUi, setUi } from "../store.ts";
 import type { ScoringRun } from "./scoring-run.ts";
 import { computedSide, keepSide, keepUnion } from "./sides.ts";
 
-vi.mock("../models/models.ts", async (actual) => ({
-  ...(await actual<object>()),
-  computeWorker: async () => ({
-    api: { headLogprobs: async (_: string, rows: Float32Array) => rows },
+vi.spyOn(models, "worker").mockImplementation(async () =>
+  fake<ComputeClient>({
+    api: fake<ComputeClient["api"]>({ headLogprobs: async (_role, rows) => rows }),
   }),
-}));
+);
 
 const run: Pick<ScoringRun, "key" | "open" | "wait" | "hasOther"> = {
   ...{ key: "a", open: async () => undefined, hasOther: () => false },

@@ -9,7 +9,7 @@ import { navigate } from "../../data/navigate.ts";
 import { MOST_SIDES } from "../../url/place.ts";
 import { evidenceSideKey, evidenceSideLabel, parseEvidenceSide } from "../../url/sides.ts";
 import { type Controls, selectionOf } from "../../url/what-if.ts";
-import { computeWorker, useStudentRun } from "../models/models.ts";
+import { models, useStudentRun } from "../models/models.ts";
 import type { Side, SideModel, StudentWeights } from "../side.ts";
 import { changeScores, getUi } from "../store.ts";
 import { distributionOf, wantedOf } from "./known-distribution.ts";
@@ -120,7 +120,7 @@ function unionOf(run: ScoringRun, sides: readonly Side[]): Promise<Side[]> {
     if (side.model === "other" && !run.hasOther(side.folder)) return null;
     await openModelOf(run, side);
     if (!hasItsWeights(side)) return null;
-    const { api } = await run.wait(computeWorker());
+    const { api } = await run.wait(models.worker());
     return (hidden: Float32Array, ids: number[]) => run.wait(api.headLogprobs(side.model, hidden, ids));
   });
 }
