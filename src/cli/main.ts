@@ -13,6 +13,7 @@ import { register as demo } from "./commands/demo.ts";
 import { register as evaluate } from "./commands/evaluate.ts";
 import { register as evidence } from "./commands/evidence.ts";
 import { register as experiment } from "./commands/experiment.ts";
+import { register as experimentPart } from "./commands/experiment-part.ts";
 import { register as exportCommand } from "./commands/export.ts";
 import { register as games } from "./commands/games.ts";
 import { register as gate } from "./commands/gate.ts";
@@ -64,6 +65,7 @@ const COMMANDS: Register[] = [
   worker,
   connect,
   serveCard,
+  experimentPart,
 ];
 
 /** Runs one command line and returns its exit code. */

@@ -2,6 +2,7 @@ import { join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { checkOf, InputError } from "../../core/errors.ts";
 import { parseJsonText } from "../../core/json.ts";
+import { BUDGET_EXIT_CODE } from "../../core/loop/budget.ts";
 import {
   checkTrainConfig,
   EXPERIMENT_PARTS,
@@ -16,11 +17,14 @@ import { UsageError } from "../command.ts";
 import { printJsonLine } from "../engine/json-lines.ts";
 import { number } from "../engine/options.ts";
 import { costsText, writeCosts } from "../experiment/grid-costs.ts";
+import { GridParts } from "../experiment/grid-parts.ts";
 import { planGrid, planText } from "../experiment/grid-plan.ts";
 import { resultsText, writeResults } from "../experiment/grid-results.ts";
-import { claimParts, knownParts, runGrid } from "../experiment/grid-run.ts";
+import { runGrid } from "../experiment/grid-run.ts";
+import { inThisProcess } from "../experiment/part.ts";
 import { claim, writeJson } from "../experiment/part-config.ts";
 import { type ReadExperiment, readExperiment } from "../experiment/read-experiment.ts";
+import { type Bounds, sideBySide } from "../experiment/side-by-side.ts";
 import { printLine, progress, readText, writeOut } from "../io.ts";
 import { collect } from "../live/collect.ts";
 import { evaluate } from "../live/evaluate.ts";
@@ -33,6 +37,8 @@ interface Options {
   device?: DeviceChoice;
   plan?: boolean;
   probe?: number | true;
+  atOnce?: number;
+  minutes?: number;
 }
 
 export function register(program: Command): void {
@@ -58,13 +64,28 @@ export function register(program: Command): void {
       "with --plan: do the whole experiment on a few tasks (a batch when absent) and one seed, and print the cost of all as a range",
       number(1),
     )
+    .option(
+      "--at-once <n>",
+      "with `methods`: so many parts side by side on the device, in processes of their own, to the same results",
+      number(1),
+    )
+    .option(
+      "--minutes <minutes>",
+      "with `methods`: end after so long, each training after its step; tables of what is there, and exit code 3",
+      number(0, true),
+    )
     .addOption(new Option("--device <name>", "in place of the config's device").choices(DEVICE_CHOICES))
     .action(run);
 }
 
-async function run({ config: file, out, device, plan, probe }: Options): Promise<void> {
+async function run(options: Options): Promise<void> {
+  const { config: file, out, device, plan, probe, atOnce, minutes } = options;
   if (out === undefined && !plan) throw new UsageError("--out is missing: name a folder");
   if (probe !== undefined && !plan) throw new UsageError("--probe goes with --plan");
+  if (atOnce !== undefined && !Number.isInteger(atOnce))
+    throw new UsageError("--at-once: expected a whole number");
+  const isBounded = atOnce !== undefined || minutes !== undefined;
+  if (isBounded && plan) throw new UsageError("--at-once and --minutes do not go with --plan");
   const given = await readExperiment(file);
   const config = { ...given, device: device ?? given.device };
   const { methods } = config;
@@ -72,6 +93,11 @@ async function run({ config: file, out, device, plan, probe }: Options): Promise
   if (methods === undefined) {
     if (plan)
       throw new InputError("missing: only a comparison of methods has a plan", { file, key: "methods" });
+    if (isBounded)
+      throw new InputError("missing: only a comparison of methods takes --at-once and --minutes", {
+        file,
+        key: "methods",
+      });
     const parts = experimentParts({ ...config, methods }, inside);
     checkOf(file, () => checkTrainConfig(parts.train), "train.");
     await inFolder(resolve(out ?? "."), async () => {
@@ -82,12 +108,9 @@ async function run({ config: file, out, device, plan, probe }: Options): Promise
   }
   const grid = { ...config, methods };
   const parts = () =>
-    claimParts(
-      knownParts(
-        checkOf(file, () => experimentGrid(grid, inside)),
-        config.student,
-        inside,
-      ),
+    new GridParts(
+      checkOf(file, () => experimentGrid(grid, inside)),
+      config.student,
       inside,
     );
   if (plan) {
@@ -96,25 +119,34 @@ async function run({ config: file, out, device, plan, probe }: Options): Promise
       inside,
       probe: probe === true ? grid.train.batch_size : probe,
     });
-    if (out !== undefined) await inFolder(resolve(out), parts);
+    if (out !== undefined) await inFolder(resolve(out), () => parts().claimKnown());
     if (process.stdout.isTTY) printLine(planText(planned));
     else printJsonLine(planned);
     return;
   }
-  const whole = checkOf(file, () => experimentGrid(grid, inside));
+  const whole = parts();
   await inFolder(resolve(out ?? "."), async () => {
-    await parts();
-    await compare(grid, whole, inside);
+    await whole.claimKnown();
+    await compare(grid, whole, isBounded ? { atOnce: atOnce ?? 1, minutes } : null);
   });
 }
 
-/** Runs what is missing of a comparison, and tells what it found. A part that failed sets the exit code. */
+/**
+ * Runs what is missing of a comparison, and tells what it found. A part that failed sets the exit code, and so does one
+ * that the time left.
+ *
+ * @param bounds null for one part after the other, in this process
+ */
 async function compare(
   config: ReadExperiment & GridConfig,
-  grid: ReturnType<typeof experimentGrid>,
-  inside: (name: string) => string,
+  parts: GridParts,
+  bounds: Bounds | null,
 ): Promise<void> {
-  const outcome = await runGrid(grid, config.student, inside);
+  const { grid, inside } = parts;
+  const outcome = await runGrid(
+    parts,
+    bounds === null ? inThisProcess(inside) : await sideBySide(parts, bounds),
+  );
   if (outcome === null) return;
   const results = await writeResults(grid, outcome, config.environment.name, inside);
   const costs = costsText(await writeCosts(config, grid, outcome.measured, inside));
@@ -122,7 +154,9 @@ async function compare(
   await writeOut(inside("results.txt"), [text]);
   await writeOut(inside("costs.txt"), [`${costs}\n`]);
   printLine(`${text}\n${costs}`);
-  if (outcome.deviations.length > 0) process.exitCode = 1;
+  const { deviations } = outcome;
+  if (deviations.length > 0)
+    process.exitCode = deviations.every(({ kind }) => kind === "time") ? BUDGET_EXIT_CODE : 1;
 }
 
 /** Works in the experiment's folder, which no other process may do meanwhile. */

@@ -21,7 +21,9 @@ import { playCosts } from "../live/play-seconds.ts";
 import { runTraining } from "../train/run.ts";
 import type { ToldPlan } from "../train/training-run.ts";
 import { writeCosts } from "./grid-costs.ts";
-import { claimParts, type GridOutcome, knownParts, runGrid } from "./grid-run.ts";
+import { GridParts } from "./grid-parts.ts";
+import { type GridOutcome, runGrid } from "./grid-run.ts";
+import { inThisProcess } from "./part.ts";
 
 interface Range {
   low: number;
@@ -68,7 +70,7 @@ export async function planGrid(config: GridConfig, { file, inside, probe }: Opti
   }
   const counts = countEpisodes(config, grid, training.length, measured);
   return {
-    parts: knownParts(grid, config.student, inside).map(({ name, command }) => ({
+    parts: new GridParts(grid, config.student, inside).known().map(({ name, command }) => ({
       name,
       config: inside(`${name}.json`),
       command: `gcopd ${command} --config ${quoted(inside(`${name}.json`))} --out ${quoted(inside(name))}`,
@@ -180,8 +182,9 @@ async function probed(
   try {
     const inside = (name: string) => join(folder, name);
     const grid = experimentGrid(small, inside);
-    await claimParts(knownParts(grid, config.student, inside), inside);
-    const outcome = await runGrid(grid, config.student, inside);
+    const parts = new GridParts(grid, config.student, inside);
+    await parts.claimKnown();
+    const outcome = await runGrid(parts, inThisProcess(inside));
     if (outcome === null) throw new InputError("the probe was interrupted", { file });
     const [fault] = outcome.deviations;
     if (fault !== undefined)

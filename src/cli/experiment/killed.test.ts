@@ -39,10 +39,13 @@ const figures = (out: string) =>
     ...["cells/opd-seed-1/student/model.safetensors", "cells/gc-opd-seed-1/student/model.safetensors"],
   ].map((name) => [name, readFileSync(join(out, name), "latin1")]);
 
-function started(out: string) {
+function started(out: string, options: readonly string[]) {
   const file = join(folder, "config.json");
   writeFileSync(file, JSON.stringify(config));
-  const { child, ended, output } = startCli(script, ["experiment", "--config", file, "--out", out]);
+  const { child, ended, output } = startCli(script, [
+    ...["experiment", "--config", file, "--out", out],
+    ...options,
+  ]);
   let over = false;
   const done = ended.finally(() => {
     over = true;
@@ -50,32 +53,44 @@ function started(out: string) {
   return { child, done, output, isOver: () => over, lines: () => output.err.split("\n").length - 1 };
 }
 
-it("killed at ten random points, ends with the same results and weights", async () => {
-  const whole = started(join(folder, "whole"));
+/** Of a run that nothing disturbed, one part after the other. */
+let expected: ReturnType<typeof figures>;
+let all = 0;
+beforeAll(async () => {
+  const whole = started(join(folder, "whole"), []);
   expect(await whole.done, whole.output.err).toEqual({ code: 0, signal: null });
-  const expected = figures(join(folder, "whole"));
-  const all = whole.lines();
+  expected = figures(join(folder, "whole"));
+  all = whole.lines();
   expect(all).toBeGreaterThan(20);
-
-  const uniform = uniforms(15);
-  const points: string[] = [];
-  for (let n = 0; points.length < KILLS; n += 1) {
-    const out = join(folder, `killed-${n}`);
-    for (let here = 0; here < KILLS_A_FOLDER && points.length < KILLS; here += 1) {
-      const run = started(out);
-      // Some line of what is told, and some moment after it.
-      const [until, delay] = [Math.floor((uniform() * all) / 2), 150 * uniform()];
-      while (!run.isOver() && run.lines() < until) await pause(1);
-      await pause(delay);
-      run.child.kill("SIGKILL");
-      const { signal } = await run.done;
-      if (signal === null) break;
-      points.push(run.output.err.trim().split("\n").at(-1) ?? "");
-    }
-    const last = started(out);
-    expect(await last.done, last.output.err).toEqual({ code: 0, signal: null });
-    expect(figures(out), points.join("\n")).toEqual(expected);
-  }
-  // Inside different parts.
-  expect(new Set(points).size).toBeGreaterThan(KILLS / 3);
 }, 600_000);
+
+it.each([
+  { how: "one part after the other", options: [] },
+  { how: "two side by side", options: ["--at-once", "2"] },
+])(
+  "killed at ten random points, $how, ends with the same results and weights",
+  async ({ how, options }) => {
+    const uniform = uniforms(15);
+    const points: string[] = [];
+    for (let n = 0; points.length < KILLS; n += 1) {
+      const out = join(folder, `${how}-${n}`);
+      for (let here = 0; here < KILLS_A_FOLDER && points.length < KILLS; here += 1) {
+        const run = started(out, options);
+        // Some line of what is told, and some moment after it.
+        const [until, delay] = [Math.floor((uniform() * all) / 2), 150 * uniform()];
+        while (!run.isOver() && run.lines() < until) await pause(1);
+        await pause(delay);
+        run.child.kill("SIGKILL");
+        const { signal } = await run.done;
+        if (signal === null) break;
+        points.push(run.output.err.trim().split("\n").at(-1) ?? "");
+      }
+      const last = started(out, options);
+      expect(await last.done, last.output.err).toEqual({ code: 0, signal: null });
+      expect(figures(out), points.join("\n")).toEqual(expected);
+    }
+    // Inside different parts.
+    expect(new Set(points).size).toBeGreaterThan(KILLS / 3);
+  },
+  600_000,
+);
