@@ -122,6 +122,15 @@ describe("in a config", () => {
     expect(JSON.stringify(stageOf({ kind: "sampled-token" }))).toBe(plain);
   });
 
+  it("has one for all stages, in place of theirs", () => {
+    const own = { kind: "top-k", k: 5 };
+    const of = (signal: unknown) => configuredMethod(config(own, { signal })).stages[0];
+    expect(of("full-vocabulary")).toMatchObject({ signal: { kind: "full-vocabulary" } });
+    expect(of({ kind: "top-k", k: 7 })).toMatchObject({ signal: { kind: "top-k", k: 7 } });
+    expect(JSON.stringify(of("sampled-token"))).toBe(JSON.stringify(schedule().stages[0]));
+    expect(() => of("all")).toThrow();
+  });
+
   it.each([
     { kind: "top-k", k: 1 },
     { kind: "top-k", k: 65 },

@@ -3,11 +3,14 @@ import { z } from "zod";
 import { InputError } from "../errors.ts";
 import {
   asksTeacher,
+  configuredSignal,
   controlSchema,
   METHOD_IDS,
   METHODS,
   type Method,
   methodSchema,
+  namedSignal,
+  namedSignalSchema,
   needsLive,
   type Stage,
   selectionShape,
@@ -205,6 +208,11 @@ export const trainConfigSchema = z.strictObject({
     .optional()
     .describe("What graph-conditioned stages retain, in place of the method's."),
   ...selectionShape,
+  signal: namedSignalSchema
+    .optional()
+    .describe(
+      "What all stages compare of teacher and student at each response token, in place of the method's: a kind by its name, or as in a stage.",
+    ),
   batch_size: z
     .int()
     .min(1)
@@ -347,13 +355,13 @@ export function namedSchedule({ stages, method }: Pick<TrainConfig, "stages" | "
  */
 export function configuredMethod(config: TrainConfig): Method {
   const controlled = withSelection(namedSchedule(config), selectionOfKeys(config));
-  const { epochs = [], first_epochs: first = [] } = config;
+  const { epochs = [], first_epochs: first = [], signal } = config;
   for (const [key, { length }] of Object.entries({ epochs, first_epochs: first })) {
     if (length > controlled.stages.length)
       throw new InputError(`${length} entries for ${controlled.stages.length} stages`, { key });
   }
   const stages = controlled.stages.map((stage, n) => ({
-    ...stage,
+    ...(signal === undefined ? stage : withSignal(stage, signal)),
     epochs: epochs[n] ?? stage.epochs,
     ...((first[n] ?? 0) === 0 ? {} : { firstEpoch: first[n] }),
   }));
@@ -371,6 +379,10 @@ export function configuredMethod(config: TrainConfig): Method {
     });
   }
   return method;
+}
+
+function withSignal({ signal: _, ...stage }: Stage, signal: NonNullable<TrainConfig["signal"]>): Stage {
+  return { ...stage, ...configuredSignal(namedSignal(signal)) };
 }
 
 /**

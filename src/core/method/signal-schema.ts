@@ -1,13 +1,15 @@
 /** The signal of a stage as JSON. */
 import { z } from "zod";
 import type { Stage } from "./method.ts";
-import { LEAST_K, MOST_K, type Signal } from "./signal.ts";
+import { LEAST_K, MOST_K, type Signal, type SignalKind } from "./signal.ts";
 
 const mask = z
   .array(z.int().min(0))
   .min(1)
   .optional()
   .describe("Ids of special tokens: response tokens with one of them are left out of the loss.");
+
+const KINDS = ["sampled-token", "top-k", "full-vocabulary"] as const satisfies SignalKind[];
 
 export const signalSchema = z
   .discriminatedUnion("kind", [
@@ -34,3 +36,9 @@ export function configuredSignal(signal: Signal | undefined): Pick<Stage, "signa
   if (signal === undefined || (signal.kind === "sampled-token" && signal.mask === undefined)) return {};
   return { signal };
 }
+
+/** The signal of a whole schedule: its name alone takes the defaults. */
+export const namedSignalSchema = z.union([z.enum(KINDS), signalSchema]);
+
+export const namedSignal = (signal: z.infer<typeof namedSignalSchema>): Signal =>
+  typeof signal === "string" ? signalSchema.parse({ kind: signal }) : signal;

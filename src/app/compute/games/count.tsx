@@ -1,17 +1,17 @@
-/** A whole number of a form. */
+/** A whole number of a form. `absent` says what holds where it is left empty; without it, it may not be. */
 export function Count({
   name,
   label,
   value,
   most,
   least = 1,
+  absent,
 }: {
   name: string;
   label: string;
-  value: number;
   most: number;
   least?: number;
-}) {
+} & ({ value: number; absent?: never } | { value?: never; absent: string })) {
   return (
     <label className="form-field">
       <span className="caption">{label}</span>
@@ -23,7 +23,8 @@ export function Count({
         min={least}
         max={most}
         step={1}
-        required
+        placeholder={absent}
+        required={absent === undefined}
       />
     </label>
   );

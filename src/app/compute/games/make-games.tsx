@@ -5,6 +5,7 @@ import {
   type MadeConfig,
   MOST_PRODUCTS,
   ROOM_SIZES,
+  type RoomSize,
   SEED_LIMIT,
 } from "../../../core/environment/made-config.ts";
 import { ENVIRONMENT_NAMES, type EnvironmentName } from "../../../core/loop/live-config.ts";
@@ -52,15 +53,18 @@ export function ChooseGames() {
 
 function MakeGames({ environment }: { environment: GameEnvironment }) {
   const busy = useGames(({ opening }) => opening !== null);
+  const [size, setSize] = useState<RoomSize>("small");
   const make = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    const [size, type] = [String(form.get("size")), String(form.get("type"))];
+    const type = String(form.get("type"));
+    const world = String(form.get("world") ?? "").trim();
     const made: MadeConfig = {
       count: Number(form.get("count")),
       seed: Number(form.get("seed")),
-      ...(isOneOf(ROOM_SIZES, size) ? { size } : {}),
+      ...(environment === "alfworld" ? { size } : {}),
       ...(isOneOf(TASK_TYPES, type) ? { type } : {}),
+      ...(world === "" ? {} : { world: Number(world) }),
       ...(environment === "webshop" ? { products: Number(form.get("products")) } : {}),
     };
     if (await makeGames(environment, made)) await player.playWaiting();
@@ -84,9 +88,12 @@ function MakeGames({ environment }: { environment: GameEnvironment }) {
         <div className="make-row">
           <label className="form-field">
             <span className="caption">Size</span>
-            <select name="size" defaultValue="small">
-              {ROOM_SIZES.map((size) => (
-                <option key={size}>{size}</option>
+            <select
+              value={size}
+              onChange={({ target }) => isOneOf(ROOM_SIZES, target.value) && setSize(target.value)}
+            >
+              {ROOM_SIZES.map((each) => (
+                <option key={each}>{each}</option>
               ))}
             </select>
           </label>
@@ -99,6 +106,15 @@ function MakeGames({ environment }: { environment: GameEnvironment }) {
               ))}
             </select>
           </label>
+          {size === "mini" && (
+            <Count
+              name="world"
+              label="Seed of the world"
+              least={0}
+              most={SEED_LIMIT - 1}
+              absent="no habits"
+            />
+          )}
         </div>
       )}
       <div className="open-buttons">

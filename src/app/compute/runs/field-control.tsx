@@ -40,6 +40,7 @@ const TITLES: Readonly<Record<string, string>> = {
   "environment.made.seed": "First seed",
   "environment.made.size": "Rooms",
   "environment.made.type": "Task type",
+  "environment.made.world": "Seed of the world",
   "environment.made.products": "Products per shop",
   "environment.max_decisions": "Maximum decisions",
   "environment.max_tokens": "Maximum tokens per response",

@@ -199,6 +199,24 @@ it("has the evidence of its method, and says what was changed in it", () => {
   choosePreset("gc-opd");
 });
 
+it("has the signal that is chosen in all stages", () => {
+  setText("signal", "top-k");
+  const { config, problems } = composed(
+    opened(
+      [
+        ["all.jsonl", "sources"],
+        ["e.jsonl", "episodes"],
+      ],
+      [],
+    ),
+  );
+  expect(problems).toEqual({});
+  expect(configuredMethod(config!).stages.map(({ signal }) => signal)).toEqual(
+    Array(2).fill({ kind: "top-k", k: 32 }),
+  );
+  setText("signal", "");
+});
+
 describe("a live run", () => {
   const TEXTS = { method: "gc-opd", environment: "true", "environment.name": "alfworld" };
   const OPEN = [
@@ -296,6 +314,14 @@ describe("a live run", () => {
       live({ ...texts, "environment.name": name }, { where: "worker", games: "made" }).config?.environment;
     expect(made("alfworld")).toEqual({ name: "alfworld", made: { count: 2, seed: 5, size: "small" } });
     expect(made("webshop")).toEqual({ name: "webshop", made: { count: 2, seed: 5, products: 7 } });
+    const world = (size: string) =>
+      live(
+        { ...texts, "environment.made.size": size, "environment.made.world": "7" },
+        { where: "worker", games: "made" },
+      ).config?.environment?.made;
+    expect(world("mini")).toEqual({ count: 2, seed: 5, size: "mini", world: 7 });
+    // The field of a world is there only for games of that size.
+    expect(world("small")).toEqual({ count: 2, seed: 5, size: "small" });
     expect(liveUnits(made("alfworld")!)).toBe(2);
     expect(liveUnits(made("webshop")!)).toBe(14);
     const listed = { where: "worker", games: "made" } as const;

@@ -146,9 +146,17 @@ const evaluationTexts = (form: TrainingForm, worker: WorkerState): Record<string
 
 /** Keys of an environment that only some choices of games have. */
 const PLACE_KEYS = [
-  ...["made.products", "made.size", "made.type"],
+  ...["made.products", "made.size", "made.type", "made.world"],
   ...["games", "simulator", "server", "server_settings"],
 ];
+
+/** Keys that made games of the environment named at `at` have of their own; none where no games of it are made. */
+export function madeKeysOf(at: string, texts: TrainingForm["texts"]): string[] {
+  const name = texts[`${at}.name`];
+  if (name === "webshop") return ["made.products"];
+  if (name === "scienceworld") return [];
+  return ["made.size", "made.type", ...(texts[`${at}.made.size`] === "mini" ? ["made.world"] : [])];
+}
 
 /**
  * The switches of a choice of games, with the keys emptied that it has no use for, and the worker's own simulator where
@@ -163,7 +171,7 @@ function placeTexts(
   const name = texts[`${at}.name`];
   const own: Record<GamesChoice, readonly string[]> = {
     open: [],
-    made: name === "webshop" ? ["made.products"] : ["made.size", "made.type"],
+    made: madeKeysOf(at, texts),
     files: name === "scienceworld" ? ["simulator"] : ["games"],
     server: ["server", "server_settings"],
   };

@@ -26,6 +26,7 @@ import { PATH_FIELDS } from "./path-fields.ts";
 /** What an optional choice is called while it is not made. */
 const ABSENT_CHOICES: Readonly<Record<string, string>> = {
   "environment.made.type": "all types in turn",
+  signal: "the method’s",
   "environment.server_settings": "released",
 };
 

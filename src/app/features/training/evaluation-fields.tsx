@@ -10,7 +10,7 @@ import {
   useTrainingForm,
 } from "../../compute/training/training-form.ts";
 import { EnvironmentSelect } from "./environment-select.tsx";
-import { MADE_KEYS } from "./responses-fields.tsx";
+import { madeKeys } from "./responses-fields.tsx";
 
 const AT = "evaluate.environment";
 
@@ -56,7 +56,7 @@ export function EvaluationFields({
           )}
           {files
             ? field(`${AT}.${name === "scienceworld" ? "simulator" : "games"}`)
-            : (MADE_KEYS[name] ?? []).map((key) => field(`${AT}.made.${key}`))}
+            : madeKeys(AT, texts).map(field)}
           {["max_decisions", "max_tokens"].map((key) => field(`${AT}.${key}`))}
           {where !== "page" && field(`${AT}.prompt`)}
         </>

@@ -2,6 +2,7 @@
 import type { ReactNode } from "react";
 import { isOneOf } from "../../../core/one-of.ts";
 import { Labelled } from "../../base/labelled.tsx";
+import { madeKeysOf } from "../../compute/training/training-config.ts";
 import {
   chooseResponses,
   DATA_CHOICES,
@@ -109,11 +110,11 @@ const LIBRARIES: Readonly<Record<DataChoice, string>> = {
   library: "the open library",
 };
 
-/** Keys of made games, by environment. */
-export const MADE_KEYS: Readonly<Record<string, readonly string[]>> = {
-  alfworld: ["count", "seed", "size", "type"],
-  webshop: ["count", "seed", "products"],
-};
+/** The fields of made games of the environment that is named at `at`. */
+export function madeKeys(at: string, texts: Readonly<Record<string, string>>): string[] {
+  const own = madeKeysOf(at, texts);
+  return own.length === 0 ? [] : ["made.count", "made.seed", ...own].map((key) => `${at}.${key}`);
+}
 
 const SERVER_KEYS = ["server", "server_settings", "goals.first", "goals.count"];
 
@@ -148,7 +149,7 @@ function LiveFields({ field, disabled, openGames }: FieldsProps) {
           ))}
         </select>
       </Labelled>
-      {choice === "made" && (MADE_KEYS[name] ?? []).map((key) => field(`environment.made.${key}`))}
+      {choice === "made" && madeKeys("environment", texts).map(field)}
       {choice === "server" && SERVER_KEYS.map((key) => field(`environment.${key}`))}
       {choice === "files" && field(name === "scienceworld" ? "environment.simulator" : "environment.games")}
       {["tasks", "max_decisions", "max_tokens"].map((key) => field(`environment.${key}`))}

@@ -64,7 +64,7 @@ const ELSEWHERE: readonly string[] = [
   ...["library", "episodes", "teacher", "student", "parent", "tokenizer", "episode_ids", "method", "epochs"],
   ...["batch_size", "settings.learning_rate", "device", "cards", "teacher_dtype", "memory_limit_gib"],
   ...SELECTION_KEYS,
-  "end_of_turn",
+  ...["signal", "end_of_turn"],
   ...["teacher_model", "calibrate_with"],
   ...CONFIG_FIELDS.map(({ key }) => key).filter((key) =>
     /^(environment|evaluate|sample|tinker|watch)\b/.test(key),
@@ -193,6 +193,7 @@ export function TrainingFormPanel() {
         {field("batch_size")}
         {field("settings.learning_rate")}
         {standardSelection(form, ui.place) !== null && SELECTION_KEYS.map(field)}
+        {field("signal")}
         {responsesOf(form) === "recorded" && <EndOfTurnSwitch />}
       </fieldset>
       <fieldset className="form-row">
