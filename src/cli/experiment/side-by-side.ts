@@ -14,6 +14,9 @@ export interface Bounds {
   minutes?: number | undefined;
 }
 
+/** Milliseconds of the longest timer that there is: 24 days. */
+const LONGEST = 2 ** 31 - 1;
+
 /** One thing that a lane does: a run with the evaluations of its students, or an evaluation. */
 interface Task {
   name: string;
@@ -54,7 +57,10 @@ class Lanes {
     const timer =
       minutes === undefined
         ? undefined
-        : setTimeout(() => this.#stop("the time is over: each part ends after its step"), minutes * 60_000);
+        : setTimeout(
+            () => this.#stop("the time is over: each part ends after its step"),
+            Math.min(minutes * 60_000, LONGEST),
+          );
     const again = () => {
       for (const each of this.#running) each.stop();
     };

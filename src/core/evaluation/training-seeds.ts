@@ -144,7 +144,7 @@ export function overSeeds(values: readonly number[]): OverSeeds {
 }
 
 /** Two-sided p of a mean difference of 0; null where the differences do not vary, so that there is nothing to test by. */
-function pairedP({ n, mean, sd }: OverSeeds): number | null {
+export function pairedP({ n, mean, sd }: OverSeeds): number | null {
   return sd === null || sd === 0 ? null : twoSidedP(mean / (sd / Math.sqrt(n)), n - 1);
 }
 
@@ -203,7 +203,7 @@ function pooled(trainings: readonly (readonly EvaluatedEpisode[])[]): EvaluatedE
 }
 
 /** Holm's step-down adjustment, written into the tests. */
-function holm(tests: readonly PairedDifference[]): void {
+export function holm(tests: readonly Pick<PairedDifference, "p" | "p_holm">[]): void {
   const sorted = tests
     .flatMap((test) => (test.p === null ? [] : [{ test, p: test.p }]))
     .sort((a, b) => a.p - b.p);
