@@ -6,13 +6,11 @@ import { checkOf, InputError } from "../../core/errors.ts";
 import {
   COST_STAGES,
   type Cost,
-  configuredMethod,
   type EnvironmentConfig,
   type ExperimentGrid,
   experimentGrid,
   type GridConfig,
 } from "../../core/loop/index.ts";
-import { stagesTaken } from "../../core/method/index.ts";
 import { quoted } from "../../worker/launch/shell.ts";
 import { table } from "../demo/table.ts";
 import { progress } from "../io.ts";
@@ -24,6 +22,7 @@ import { writeCosts } from "./grid-costs.ts";
 import { GridParts } from "./grid-parts.ts";
 import { type GridOutcome, runGrid } from "./grid-run.ts";
 import { inThisProcess } from "./part.ts";
+import { type ScheduledRun, scheduledRuns } from "./scheduled-costs.ts";
 
 interface Range {
   low: number;
@@ -45,10 +44,14 @@ export interface GridPlan {
   /** Of the runs of one method: bytes of the device, and why they would be refused. */
   memory: { method: string; total: number; problem: string | null }[];
   /**
-   * Null without a probe. `as_probed`: the methods whose schedules change how much of an episode is played. Their rollouts,
-   * scores and updates are counted as the probe had them.
+   * Null without a probe. `scheduled`: the methods whose schedules change how much of an episode is played, with the
+   * student's decisions per episode over the whole training.
    */
-  projected: { tasks: number; stages: ProjectedCost[]; as_probed: string[] } | null;
+  projected: {
+    tasks: number;
+    stages: ProjectedCost[];
+    scheduled: { method: string; decisions: Range }[];
+  } | null;
 }
 
 interface Options {
@@ -189,33 +192,31 @@ async function probed(
     const [fault] = outcome.deviations;
     if (fault !== undefined)
       throw new InputError(`the probe failed in ${fault.part}: ${fault.reason}`, { file });
-    const scale = training.length / Math.min(tasks, training.length);
+    const taken = Math.min(tasks, training.length);
+    const schedules = await scheduledRuns(grid, {
+      inside,
+      measured: outcome.measured,
+      tasks: training.length,
+      probed: taken,
+    });
     return {
-      tasks: Math.min(tasks, training.length),
+      tasks: taken,
       stages: await projected(small, grid, outcome, {
         inside,
-        scale,
+        schedules,
+        scale: training.length / taken,
         seeds: seeds.length,
         counts,
         measured,
         tasks,
       }),
-      as_probed: methodsWithSampling(grid),
+      scheduled: grid.cells.flatMap(({ method, run }) =>
+        schedules.flatMap((each) => (each.run === run ? [{ method, decisions: each.decisions }] : [])),
+      ),
     };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-/** Methods with a stage that plays other than whole episodes. */
-function methodsWithSampling({ methods, cells, runs }: ExperimentGrid): string[] {
-  const played = runs
-    .filter(({ config }) =>
-      stagesTaken(configuredMethod(config)).some(({ sampling }) => sampling !== undefined),
-    )
-    .map(({ name }) => name);
-  const those = new Set(cells.filter(({ run }) => played.includes(run)).map(({ method }) => method));
-  return methods.map(({ id }) => id).filter((id) => those.has(id));
 }
 
 async function projected(
@@ -224,6 +225,7 @@ async function projected(
   { measured: played }: GridOutcome,
   {
     inside,
+    schedules,
     scale,
     seeds,
     counts,
@@ -231,6 +233,7 @@ async function projected(
     tasks,
   }: Pick<Probe, "counts" | "measured" | "tasks"> & {
     inside: (name: string) => string;
+    schedules: readonly ScheduledRun[];
     scale: number;
     seeds: number;
   },
@@ -258,8 +261,17 @@ async function projected(
         };
       case "other":
         return { low: seconds * seeds, high: seconds * scale * seeds };
-      default:
-        return both(seconds * scale * seeds);
+      default: {
+        // Of one method × seed each; the trainings of one experiment run on one device.
+        const own = schedules.map(({ probed, seconds: whole }) => ({
+          probed: probed[stage],
+          whole: whole[stage],
+        }));
+        const plain = seconds - own.reduce((sum, each) => sum + each.probed, 0);
+        const of = (bound: keyof Range): number =>
+          seeds * (plain * scale + own.reduce((sum, { whole }) => sum + whole[bound], 0));
+        return { low: of("low"), high: of("high") };
+      }
     }
   };
   return COST_STAGES.flatMap((stage) => costs.experiment.filter((row) => row.stage === stage)).map((row) => {
@@ -311,11 +323,11 @@ export function planText({ parts, work, memory, projected: costs }: GridPlan): s
       ? []
       : [
           `Projected from a probe of ${costs.tasks} tasks and one training seed:`,
-          ...(costs.as_probed.length === 0
+          ...(costs.scheduled.length === 0
             ? []
             : [
-                `Not projected: how much of an episode ${costs.as_probed.join(", ")} will play. Rollout, scoring and update ` +
-                  "count what the probe played, and may be far off.",
+                "Decisions of the student per episode by the schedule, over the whole training: " +
+                  `${costs.scheduled.map(({ method, decisions }) => `${method} ${span(decisions)}`).join(", ")}.`,
               ]),
           table(
             ["stage", "hours", "GPU-hours", ...(money ? ["price"] : []), "probed on"],

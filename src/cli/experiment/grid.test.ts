@@ -237,14 +237,28 @@ describe("--plan", () => {
     expect(stages.other!.seconds.high).toBeCloseTo(2 * stages.other!.seconds.low, 9);
   }, 600_000);
 
-  it("names the methods whose schedules the probe does not project", async () => {
-    const config = gridConfig({ methods: ["opd", "tcod-f2b"], seeds: [1] });
-    const { out } = await run("schedules", config, "--plan", "--probe", "1");
+  it("walks the schedules of methods that play other parts of an episode later", async () => {
+    const config = gridConfig({
+      environment: {
+        name: "alfworld",
+        made: { count: 8, seed: 0, size: "mini" },
+        ...{ max_decisions: 9, max_tokens: 1 },
+      },
+      ...{ methods: ["tcod-f2b", "tcod-b2f"], seeds: [1], train: { batch_size: 1 } },
+    });
+    const { out, err } = await run("schedules", config, "--plan", "--probe", "1");
+    expect(err).not.toContain("failed");
     const plan = JSON.parse(out) as GridPlan;
-    expect(plan.projected!.as_probed).toEqual(["tcod-f2b"]);
-    expect(planText(plan)).toContain("Not projected: how much of an episode tcod-f2b will play.");
-    const whole = { ...plan, projected: { ...plan.projected!, as_probed: [] } };
-    expect(planText(whole)).not.toContain("Not projected");
+    const { scheduled, stages } = plan.projected!;
+    // Two epochs of eight updates. Forward with η = 6 of whole episodes of 9: 1, 2 and 3 decisions in 6, 6 and 4 updates.
+    // Backward with η = 5, behind a reference of 6 actions: from 1 to 4, 5, 6 and 7 in 5, 5, 5 and 1.
+    expect(scheduled).toEqual([
+      { method: "tcod-f2b", decisions: { low: 30 / 16, high: 30 / 16 } },
+      { method: "tcod-b2f", decisions: { low: 1, high: 82 / 16 } },
+    ]);
+    for (const { stage, seconds } of stages)
+      if (stage === "rollout" || stage === "update") expect(seconds.high).toBeGreaterThan(seconds.low);
+    expect(planText(plan)).toContain("tcod-f2b 1.88, tcod-b2f 1.00–5.13.");
   }, 600_000);
 
   it("is of a comparison only", async () => {

@@ -78,7 +78,8 @@ export async function readInputs({
     const retrieves = stages.some(({ evidence }) => evidence.kind !== "none");
     const trainedOn = games?.tasks ?? episodes;
     sources = await openSources(config, trainedOn, retrieves ? onNote : () => undefined);
-    if (stages.some(({ sampling }) => sampling?.kind === "prefix"))
+    // The plan of an experiment has no library yet.
+    if (config.library !== undefined && stages.some(({ sampling }) => sampling?.kind === "prefix"))
       tellReferences(sources, configFile, onNote);
     const records = { episodes, games, evaluation, watch, sources: sources.read };
     return { method, parent, ...records, tokenizer, close };

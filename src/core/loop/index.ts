@@ -28,6 +28,7 @@ export * from "./replay.ts";
 export * from "./rollout.ts";
 export * from "./rows.ts";
 export * from "./run-lengths.ts";
+export * from "./scheduled-decisions.ts";
 export * from "./score-batch.ts";
 export * from "./signal-config.ts";
 export * from "./task-place.ts";
