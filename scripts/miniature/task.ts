@@ -1,7 +1,7 @@
 /** A task of the miniature: its game, what the noisy planner plays in it, and which actions are optimal. */
 import { readFileSync } from "node:fs";
 import { environmentRules, readPromptTemplate } from "../../src/core/environment/index.ts";
-import { playedSource, verified } from "../../src/core/loop/collect.ts";
+import { plannedSource, playedSource, verified } from "../../src/core/loop/collect.ts";
 import type { TextCodec } from "../../src/core/loop/index.ts";
 import {
   beginEpisode,
@@ -19,6 +19,7 @@ import { Episode as GameEpisode } from "../../src/simulator/alfworld/episode.ts"
 import { Game } from "../../src/simulator/alfworld/game.ts";
 import { makeGame } from "../../src/simulator/alfworld/generate.ts";
 import { OptimalActions } from "../../src/simulator/alfworld/optimal.ts";
+import { GAME_PLANS } from "../../src/simulator/game-set.ts";
 import { NoisyPlanner } from "./noisy-planner.ts";
 
 /** Decisions of an episode at most. */
@@ -67,6 +68,15 @@ export class MiniatureTask {
     // A made game repeats itself; rows for training are spared the second execution.
     if (trusted) return { ...source, outcome: { ...source.outcome, verified: source.outcome.complete } };
     return verified(source, await this.live.open());
+  }
+
+  /** The execution of the game's walkthrough, as a collection adds it to the sampled ones. */
+  async plan(): Promise<Source> {
+    const { planKind: kind, planRepetition: repetition } = GAME_PLANS.alfworld;
+    const name = { source: `${kind}:${repetition}`, repetition, origin: { kind } } as const;
+    const source = await plannedSource(await this.live.open(), this.live, this.game.walkthrough ?? [], name);
+    if (source === null) throw new Error(`${this.task}: its own walkthrough does not solve it`);
+    return source;
   }
 
   /** An episode of the noisy planner in the student's place, with prompts and responses. */

@@ -1,0 +1,64 @@
+import { expect, it } from "vitest";
+import { experimentConfigSchema, type GridConfig } from "../../src/core/loop/experiment-config.ts";
+import { experimentGrid } from "../../src/core/loop/experiment-grid.ts";
+import {
+  candidate,
+  choiceConfig,
+  chosenRate,
+  type Registration,
+  readRegistration,
+  worldConfig,
+} from "./registration.ts";
+import { STUDENT_WORLDS, TRAINING_WORLDS } from "./rows.ts";
+
+const FILE = "configs/miniature/registered.json";
+/** The library, the gate and the page's evidence test. */
+const SHIPPED_WORLD = 1;
+
+const gridOf = (config: object) =>
+  experimentGrid(experimentConfigSchema.parse(config) as GridConfig, (name) => `/out/${name}`);
+const rates = { all: 1e-3, grpo: 1e-4 };
+
+it("is every method × 16 seeds × 3 worlds that no model has seen, and the same episodes for all", () => {
+  const registration = readRegistration(FILE);
+  expect(registration.seeds.length).toBeGreaterThanOrEqual(16);
+  expect(registration.worlds.length).toBeGreaterThanOrEqual(3);
+  for (const world of [...registration.worlds, registration.validation_world]) {
+    expect(world).not.toBe(SHIPPED_WORLD);
+    expect(world).toBeLessThan(Math.min(TRAINING_WORLDS, STUDENT_WORLDS));
+  }
+  for (const world of registration.worlds) {
+    const grid = gridOf(worldConfig(registration, world, rates));
+    expect(grid.cells).toHaveLength(registration.methods.length * registration.seeds.length);
+    // Refused by the grid unless all have as many.
+    expect(grid.epochs).toBe(20);
+  }
+  const grid = gridOf(worldConfig(registration, registration.worlds[0]!, rates));
+  // A seed is whole before the next one begins.
+  const order = grid.runs.map(({ seed }) => seed);
+  expect(order).toEqual([...order].sort((a, b) => a - b));
+  const rateOf = (run: string) => grid.runs.find(({ name }) => name === run)!.config.settings.learning_rate;
+  expect([rateOf("cells/gc-opd-seed-1"), rateOf("cells/grpo-seed-1")]).toEqual([1e-3, 1e-4]);
+  expect(grid.cells.filter(({ parent }) => parent === "parents/vanilla-seed-1")).toHaveLength(6);
+  const unseen = grid.evaluations.find(({ name }) => name === "unseen")!.of("").environment.made!;
+  expect(unseen.seed).toBeGreaterThan(registration.tasks.first + registration.tasks.count);
+});
+
+it("tries the rates on the validation world alone, and takes the best, of equal ones the smallest", () => {
+  const registration: Registration = readRegistration(FILE);
+  const [choice] = registration.choice as [Registration["choice"][number]];
+  const grid = gridOf(choiceConfig(registration, choice));
+  expect(grid.methods.map(({ id }) => id)).toContain("gc-opd.lr-0.003");
+  expect(grid.runs.every(({ config }) => config.environment?.made?.world === 1000)).toBe(true);
+  const success: Record<string, number> = {};
+  const set = (rate: number, opd: number, gc: number) => {
+    success[candidate("opd", rate)] = opd;
+    success[candidate("gc-opd", rate)] = gc;
+  };
+  set(0.0003, 20, 30);
+  set(0.001, 26, 34);
+  set(0.003, 35, 25);
+  const { rate, means } = chosenRate(choice, (method) => success[method]!);
+  expect(means.map((each) => each.success)).toEqual([25, 30, 30]);
+  expect(rate).toBe(0.001);
+});
