@@ -132,29 +132,10 @@ plain("a connection that breaks is taken up again; a file of another hash is ref
   );
 });
 
-/** What the page's policy blocks is told half a second after the request has failed, as on a busy machine. */
-async function policyHasItsWordLate(page: Page): Promise<void> {
-  const inWorker = (): void => {
-    const listen = addEventListener;
-    Object.assign(self, {
-      addEventListener: (type: string, hear: (event: Event) => void) =>
-        listen(
-          type,
-          type === "securitypolicyviolation" ? (event) => void setTimeout(() => hear(event), 500) : hear,
-        ),
-    });
-  };
-  await page.route("**/hub.worker-*.js", async (route) => {
-    const response = await route.fetch();
-    await route.fulfill({ response, body: `(${inWorker})();\n${await response.text()}` });
-  });
-}
-
 plain("a redirect to a host that the page may not ask is said with what to do", async ({ page }) => {
   await withHub(
     (hub) => [hub.url],
     async (url, hub) => {
-      await policyHasItsWordLate(page);
       await page.goto(`${url}${TOKENS}`);
       await openDialog(page, hub.url);
       await lookUp(page);
