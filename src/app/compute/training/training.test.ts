@@ -140,11 +140,10 @@ describe("a run of the page", () => {
     await training.stop();
     await training.stop();
     expect([under().status, listed(), owned.size]).toEqual(["idle", [["cancelled", null]], 0]);
-    const next = training.start();
     trained.resolve(RESULT);
     await run;
     expect(models.studentTrained).not.toHaveBeenCalled();
-    await next;
+    await training.start();
     expect(models.studentTrained).toHaveBeenCalledOnce();
   });
 
