@@ -213,12 +213,14 @@ test("a shop: a search that is typed, a click that is chosen, the purchase that 
 
 test("mini games have a field for their world", async ({ page }) => {
   await visit(page, "#/play");
-  const world = page.getByLabel("Seed of the world");
-  await expect(page.getByLabel("Size")).toHaveValue("small");
+  const form = page.getByRole("form", { name: "Make games" });
+  const world = form.getByRole("spinbutton", { name: "Seed of the world" });
+  const size = form.getByRole("combobox", { name: "Size" });
+  await expect(size).toHaveValue("small");
   await expect(world).toHaveCount(0);
-  await page.getByLabel("Size").selectOption("mini");
+  await size.selectOption("mini");
   await world.fill("7");
-  await page.getByLabel("Games").fill("2");
+  await form.getByRole("spinbutton", { name: "Games" }).fill("2");
   await page.getByRole("button", { name: "Make games" }).click();
   await expect(page.getByRole("list", { name: "Tasks of the open games" }).getByRole("button")).toHaveText([
     /made\/mini\/world-7\//,

@@ -152,8 +152,10 @@ class Lanes {
     this.#running.add(running);
     const end = await running.ended;
     this.#running.delete(running);
-    // It was asked to end before its time: a next start goes on.
+    // One that was asked to end before its time has no end: the next start goes on.
     if (end.kind !== "interrupted") this.#ends.set(part.name, end);
+    else if (!this.#stopped)
+      this.#ends.set(part.name, { kind: "failed", reason: "its process was told to end from outside" });
     return end.kind === "done";
   }
 
