@@ -2,7 +2,13 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { type GridTable, gridTable, type PlayedCell } from "../../core/evaluation/index.ts";
-import type { ExperimentGrid, GridCell } from "../../core/loop/index.ts";
+import {
+  type CellResult,
+  type ExperimentGrid,
+  type ExperimentResults,
+  experimentResults,
+  type GridCell,
+} from "../../core/loop/index.ts";
 import { cellsCsv, resultsCsv, resultsTex } from "../../formats/export/grid-tables.ts";
 import { table } from "../demo/table.ts";
 import { writeOut } from "../io.ts";
@@ -10,30 +16,6 @@ import { evaluatedEpisodes } from "../live/evaluate.ts";
 import { readLines } from "../train/event-log.ts";
 import type { GridOutcome, Measured } from "./grid-run.ts";
 import { writeJson } from "./part-config.ts";
-
-export interface CellResult extends GridCell {
-  /** Optimizer steps of its student, those of its parent included; null where its run has no end. */
-  steps: number | null;
-  /**
-   * Episodes that were sampled for it, those of its parent included, how many of them no update took, and how many of these
-   * did not end for technical reasons: the replayed reference left the student no turn.
-   */
-  episodes: { sampled: number; left_out: number; no_turn: number };
-}
-
-export interface ExperimentResults {
-  format: "gcopd.experiment.v1";
-  environment: string;
-  methods: ExperimentGrid["methods"];
-  training_seeds: number[];
-  /** Of each cell: epochs × tasks. Null where no run has begun. */
-  episodes_per_cell: number | null;
-  cells: CellResult[];
-  /** Runs that several cells continue. */
-  shared_parents: { run: string; cells: string[] }[];
-  tables: GridTable[];
-  deviations: { part: string; kind: string; reason: string }[];
-}
 
 /** Reads every evaluation and writes the tables. */
 export async function writeResults(
@@ -45,22 +27,7 @@ export async function writeResults(
   const tables = await gridTables(grid, measured, inside);
   const cells = grid.cells.map((cell) => cellResult(cell, inside));
   const tasks = firstOf(grid.runs.map(({ name }) => unitsOf(inside(name))));
-  const expected = tasks === null ? null : grid.epochs * tasks;
-  const parents = [...new Set(grid.cells.flatMap(({ parent }) => (parent === null ? [] : [parent])))];
-  const results: ExperimentResults = {
-    format: "gcopd.experiment.v1",
-    environment,
-    methods: grid.methods,
-    training_seeds: grid.seeds,
-    episodes_per_cell: expected,
-    cells,
-    shared_parents: parents.map((run) => ({
-      run,
-      cells: grid.cells.filter(({ parent }) => parent === run).map((cell) => cell.run),
-    })),
-    tables,
-    deviations: [...deviations, ...leftOut(cells, expected), ...technical(tables)],
-  };
+  const results = experimentResults(grid, { environment, tasks, cells, tables, deviations });
   await writeJson(inside("results.json"), results);
   await writeOut(inside("results.csv"), [resultsCsv(tables)]);
   await writeOut(inside("cells.csv"), [cellsCsv(tables)]);
@@ -154,56 +121,6 @@ const unitsOf = (out: string): number | null =>
 
 const firstOf = (values: readonly (number | null)[]): number | null =>
   values.find((value) => value !== null) ?? null;
-
-/** Cells that did not get the episodes of the others. */
-function leftOut(cells: readonly CellResult[], expected: number | null): ExperimentResults["deviations"] {
-  return cells.flatMap(({ run, steps, episodes: { sampled, left_out, no_turn } }) => [
-    ...(steps === null || expected === null || sampled === expected
-      ? []
-      : [{ part: run, kind: "episodes", reason: `${sampled} episodes in place of ${expected}` }]),
-    ...(left_out === no_turn
-      ? []
-      : [
-          {
-            part: run,
-            kind: "technical",
-            reason: `${left_out - no_turn} of ${sampled} episodes ended for a technical reason: no update took them`,
-          },
-        ]),
-    ...(no_turn === 0
-      ? []
-      : [
-          {
-            part: run,
-            kind: "no turn",
-            reason: `${no_turn} of ${sampled} episodes: the replayed reference left the student no turn, and no update took them`,
-          },
-        ]),
-  ]);
-}
-
-function technical(tables: readonly GridTable[]): ExperimentResults["deviations"] {
-  return tables.flatMap(({ evaluation, checkpoint, cells, untrained }) =>
-    [
-      ...(untrained === null ? [] : [{ name: "untrained", technical: untrained.technical }]),
-      ...cells.map((cell) => ({
-        name: `${cell.method}, seed ${cell.training_seed}`,
-        technical: cell.technical,
-      })),
-    ].flatMap(({ name, technical: ends }) => {
-      const tasks = new Set(ends.map(({ task }) => task)).size;
-      return tasks === 0
-        ? []
-        : [
-            {
-              part: `${evaluation}, ${checkpoint}: ${name}`,
-              kind: "technical",
-              reason: `${tasks} tasks are left out: ${ends.length} episodes ended for a technical reason (first: ${ends[0]!.reason})`,
-            },
-          ];
-    }),
-  );
-}
 
 const two = (value: number | null | undefined): string => (value == null ? "–" : value.toFixed(2));
 const range = (interval: readonly [number, number] | null): string =>

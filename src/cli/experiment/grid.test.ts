@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CliResult, runCli } from "../../../test/support/cli.ts";
 import { gridConfig } from "../../../test/support/grid.ts";
+import type { ExperimentResults } from "../../core/loop/index.ts";
 import type { ExperimentCosts } from "./grid-costs.ts";
 import { type GridPlan, planText } from "./grid-plan.ts";
-import type { ExperimentResults } from "./grid-results.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gcopd-grid-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

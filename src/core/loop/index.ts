@@ -13,6 +13,7 @@ export * from "./evaluation.ts";
 export type * from "./events.ts";
 export * from "./experiment-config.ts";
 export * from "./experiment-grid.ts";
+export * from "./experiment-results.ts";
 export * from "./live-config.ts";
 export * from "./live-episode.ts";
 export * from "./live-task.ts";
