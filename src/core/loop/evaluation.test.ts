@@ -4,6 +4,7 @@ import { MemoryStore } from "../../../test/support/toy-model.ts";
 import { ToyPlayer } from "../../../test/support/toy-player.ts";
 import { EPISODES, of, options, ROLLOUT, TASKS } from "../../../test/support/toy-training.ts";
 import { EnvironmentError } from "../errors.ts";
+import type { EvaluatedEpisode } from "../evaluation/index.ts";
 import type { Environment } from "../ports.ts";
 import { freshData, recordedData, type TrainingData } from "./data.ts";
 import { liveEvaluation } from "./evaluation.ts";
@@ -72,6 +73,20 @@ describe("evaluation during training", () => {
       }),
     );
     expect(works.slice(0, 7)).toEqual([0, 1, 2, 3, 4, 5, 6].map((done) => `${done}/6 episodes`));
+  });
+
+  it("tells what was played, a measurement at a time", async () => {
+    const played: string[][] = [];
+    const onPlayed = (episodes: EvaluatedEpisode[]): void => {
+      played.push(episodes.map(({ task, seed }) => `${task}${seed}`));
+    };
+    const how = { every: 9, seeds: [0, 1], atOnce: 4, digest: "" };
+    await train(playing({ evaluation: liveEvaluation(liveTasks(), { ...how, onPlayed }) }));
+    const each = ["a0", "b0", "c0", "a1", "b1", "c1"];
+    expect(played).toEqual([each, each]);
+    expect(liveEvaluation(liveTasks(), { ...how, onPlayed }).fingerprint).toBe(
+      liveEvaluation(liveTasks(), how).fingerprint,
+    );
   });
 
   it("leaves out a task whose environment cannot go on, and ends the run where no task is left", async () => {

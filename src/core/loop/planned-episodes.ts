@@ -26,7 +26,8 @@ export interface TaskPlans {
   planRepetition: number;
 }
 
-type Draws = Pick<PlayConfig, "temperature" | "top_p" | "top_k">;
+/** How responses are drawn; the protocol's way where absent. */
+export type Draws = Pick<PlayConfig, "temperature" | "top_p" | "top_k">;
 
 /**
  * The tasks in their order, each with its K repetitions by a model and then, where plans are executed, its plan. Each
