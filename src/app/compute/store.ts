@@ -102,7 +102,7 @@ export type ScoringState =
 
 /**
  * The contexts and the student, the evidence with parts left out, a further side, what else is known of tokens, both
- * contexts of many decisions, the teacher's own actions, other references, or the evidence test.
+ * contexts of many decisions, the teacher's own actions, other references, the evidence test, or that over K.
  */
 export type ScoringJob =
   | "contexts"
@@ -112,7 +112,8 @@ export type ScoringJob =
   | "changes"
   | "actions"
   | "references"
-  | "gate";
+  | "gate"
+  | "gate-over-k";
 
 /** Student log-probabilities of the watched decision after a number of steps of this run. */
 export interface WatchPoint {
@@ -160,6 +161,8 @@ export interface UiState extends DataState {
   playing: { label: string; stopping: boolean } | null;
   /** The collection or evaluation that is played now. */
   liveRun: string | null;
+  /** Students of the evidence test that are trained: optimizer steps, those of all together; null while none are. */
+  studying: { label: string; done: number; total: number; stopping: boolean } | null;
 }
 
 export const IDLE_TRAINING: TrainingState = {
@@ -205,4 +208,5 @@ setUi({
   training: IDLE_TRAINING,
   playing: null,
   liveRun: null,
+  studying: null,
 });

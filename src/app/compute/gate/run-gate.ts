@@ -117,16 +117,7 @@ export async function scoreGate(): Promise<void> {
         gate: { ...setting, teacher, decisions: [...decisions], leftOut: [...leftOut], summary },
       });
     };
-    const prepare = (each: OptimalDecision): Promise<GateCase | LeftOut> =>
-      libraryWorker()
-        .gateCase({ ...each, library: library.id }, setting.selection, contexts)
-        .catch((error: unknown) => {
-          // Only what is wrong with the decision itself leaves it out.
-          if (!(error instanceof InputError)) throw error;
-          const { episode, decision } = each;
-          return { episode, decision, reason: describeFault(error) };
-        });
-    const plan = new Plan(run);
+    const plan = new PassPlan(run);
     const began = performance.now();
     const from = decisions.length + leftOut.length;
     let told = Number.NEGATIVE_INFINITY;
@@ -163,7 +154,7 @@ export async function scoreGate(): Promise<void> {
 
     /** Made ready while the device is at the ones before. */
     function prepareSome(at: number): Promise<(GateCase | LeftOut)[]> {
-      const some = Promise.all(order.slice(at, at + together).map(prepare));
+      const some = Promise.all(order.slice(at, at + together).map((each) => prepareCase(each, setting)));
       // Its fault is told where it is waited for; a run that ended before does not ask.
       some.catch(() => {});
       return some;
@@ -171,8 +162,23 @@ export async function scoreGate(): Promise<void> {
   });
 }
 
+/** A decision under the contexts of a setting, ready to be scored; or why it cannot be. */
+export async function prepareCase(
+  each: OptimalDecision,
+  { library, selection, contexts }: Pick<GateSetting, "library" | "selection" | "contexts">,
+): Promise<GateCase | LeftOut> {
+  try {
+    return await libraryWorker().gateCase({ ...each, library }, selection, contexts);
+  } catch (error) {
+    // Only what is wrong with the decision itself leaves it out.
+    if (!(error instanceof InputError)) throw error;
+    const { episode, decision } = each;
+    return { episode, decision, reason: describeFault(error) };
+  }
+}
+
 /** Passes that are planned for the longest sequence so far, with some room: most cases need no plan of their own. */
-class Plan {
+export class PassPlan {
   readonly #run: ScoringRun;
   #sequence = 0;
   #response = 0;
@@ -195,7 +201,7 @@ class Plan {
   }
 }
 
-async function scoreCases(run: ScoringRun, cases: readonly GateCase[]): Promise<GateDecision[]> {
+export async function scoreCases(run: ScoringRun, cases: readonly GateCase[]): Promise<GateDecision[]> {
   // In one call: what the contexts of a decision share is computed once.
   const results = await run.together(
     "teacher",

@@ -13,6 +13,8 @@ import {
   type AblationBase,
   AblationCollector,
   type AblationMatrix,
+  CoverageCounter,
+  type CoverageRow,
   type EvidenceMeter,
   type LibraryStatistics,
   StatisticsCollector,
@@ -184,6 +186,18 @@ export class LibraryService extends TaskQuestions {
   /** Figures of scored decisions: the intervals take their time. */
   gateSummary(decisions: readonly GateDecision[], seed: number): GateSummary {
     return summarizeGate(decisions, seed);
+  }
+
+  /** How many tasks of a library have a trusted success among their first K sources, by K and for all of them. */
+  async coverage(
+    library: string,
+    budgets: readonly number[],
+  ): Promise<{ tasks: number; rows: CoverageRow[] }> {
+    const { records } = this.#of(library);
+    const counter = new CoverageCounter(budgets);
+    for (let place = 0; place < records.tasks.length; place++)
+      counter.add((await records.read(place, () => {})).sources);
+    return { tasks: records.tasks.length, rows: counter.rows() };
   }
 
   /** Counting goes on for this one, and stands still for the others. */

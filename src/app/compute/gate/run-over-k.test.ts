@@ -1,0 +1,118 @@
+import { beforeEach, expect, it, vi } from "vitest";
+import { librarySummary } from "../../../../test/support/summaries.ts";
+import { GATE_CONTEXTS, type GateCase, summarizeGate } from "../../../core/gate/index.ts";
+import type { EngineInfo } from "../../../core/ports.ts";
+import type { SourceSelection } from "../../../core/retrieval/selection.ts";
+import type { KnownOptimal, OptimalDecision } from "../../data/library/known-optimal.ts";
+import { HOME } from "../../url/place.ts";
+import { useOptimal } from "../open/optimal.ts";
+import { cancelScoring } from "../scoring/scoring-run.ts";
+import { getUi, setUi } from "../store.ts";
+import { OVER_K, overKSetting, presentOverK, scoreOverK, useOverK } from "./run-over-k.ts";
+
+const fake = vi.hoisted(() => ({
+  asked: [] as [decision: string, k: number | undefined][],
+  prepare: async (): Promise<void> => {},
+  coverage: 0,
+}));
+
+vi.mock("../models/models.ts", () => {
+  const api = {
+    takePasses: async () => undefined,
+    abort: async () => undefined,
+    score: async (_: string, requests: readonly { responseIds: readonly number[] }[]) =>
+      requests.map(({ responseIds }) => ({ logprobs: new Float32Array(responseIds.length).fill(-1) })),
+  };
+  return {
+    modelSource: () => "sample",
+    takeShippedModels: async () => undefined,
+    ensureModel: async () => ({ api }),
+    ensureTokenizers: async () => undefined,
+    computeWorker: async () => ({ api }),
+    endComputeWorker: () => undefined,
+  };
+});
+vi.mock("../models/memory.ts", () => ({
+  memory: () => ({ weights: "f32" }),
+  requirePlan: async () => ({}),
+}));
+vi.mock("../scoring/score.ts", () => ({ planScoring: async () => ({}) }));
+vi.mock("../../data/library-client.ts", () => ({
+  libraryWorker: () => ({
+    coverage: async () => {
+      fake.coverage += 1;
+      return { tasks: 2, rows: OVER_K.map((k) => ({ sourcesPerTask: k, covered: k > 2 ? 2 : 1 })) };
+    },
+    gateCase: async (each: OptimalDecision, selection: SourceSelection): Promise<GateCase> => {
+      await fake.prepare();
+      fake.asked.push([each.episode, selection.sourcesPerTask]);
+      const { environment, task, episode, decision } = each;
+      return {
+        ...{
+          environment,
+          task,
+          episode,
+          decision,
+          requests: [{ id: "0", promptIds: [1], responseIds: [2] }],
+        },
+        actions: [{ action: "go", optimal: true, taken: true }],
+        contexts: GATE_CONTEXTS.map((context) => ({ context, promptTokens: 1, read: 0 })),
+      };
+    },
+    gateSummary: async (...asked: Parameters<typeof summarizeGate>) => summarizeGate(...asked),
+  }),
+}));
+
+const known: KnownOptimal = {
+  file: "o.jsonl",
+  decisions: Array.from({ length: 6 }, (_, n) => ({
+    ...{ environment: "e", task: "t", episode: `e${n}`, decision: 0, optimal: ["go"] },
+  })),
+};
+const present = (augmentation = true) =>
+  presentOverK(useOverK.getState().drawn, overKSetting("own", known, { augmentation }));
+
+beforeEach(() => {
+  Object.assign(fake, { asked: [], coverage: 0, prepare: async () => {} });
+  useOverK.setState({ drawn: [] });
+  useOptimal.setState({ own: known }, true);
+  const library = librarySummary({ library: "own", disk: [], addresses: [] }, [], { id: "own" });
+  setUi({ library, place: { ...HOME, budget: 4 }, notice: null, scoring: { status: "idle" } });
+  const teacher = { info: { model: "tiny" } as EngineInfo, origin: "sample", steps: 0 } as const;
+  setUi({ models: { teacher, student: null } });
+});
+
+it("scores the same decisions with each K, whatever K the page shows, and keeps what was drawn", async () => {
+  await scoreOverK();
+  const { rows, coverage } = present()!;
+  expect(rows.map(({ k, summary }) => [k, summary?.decisions])).toEqual(OVER_K.map((k) => [k, 6]));
+  for (const k of OVER_K) expect(new Set(fake.asked.filter(([, of]) => of === k)).size).toBe(6);
+  expect(coverage.rows.map(({ covered }) => covered)).toEqual([1, 1, 2, 2, 2]);
+
+  // Other sources are drawn beside it; those before are not scored again.
+  expect(present(false)).toBeNull();
+  setUi({ place: { ...HOME, augmentation: false } });
+  await scoreOverK();
+  expect(present(false)!.rows).toHaveLength(OVER_K.length);
+  expect(present()!.rows[0]!.summary).not.toBeNull();
+  const asked = fake.asked.length;
+  await scoreOverK();
+  expect(fake.asked).toHaveLength(asked);
+  expect(fake.coverage).toBe(2);
+});
+
+it("stopped, it goes on where it was", async () => {
+  let calls = 0;
+  let stopped: Promise<void> | null = null;
+  fake.prepare = async () => {
+    calls += 1;
+    if (calls === 5) stopped = cancelScoring();
+  };
+  await scoreOverK();
+  await stopped;
+  expect(getUi().scoring.status).toBe("idle");
+  expect(present()!.rows.map(({ looked }) => looked)).toEqual([4, 0, 0, 0, 0]);
+  fake.prepare = async () => {};
+  await scoreOverK();
+  expect(present()!.rows.every(({ summary }) => summary?.decisions === 6)).toBe(true);
+});
