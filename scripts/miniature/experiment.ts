@@ -16,9 +16,9 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 import { table } from "../../src/cli/demo/table.ts";
-import type { ExperimentResults } from "../../src/cli/experiment/grid-results.ts";
 import { InputError } from "../../src/core/errors.ts";
 import { BUDGET_EXIT_CODE } from "../../src/core/loop/budget.ts";
+import type { ExperimentResults } from "../../src/core/loop/index.ts";
 import { sha256OfParts } from "../../src/node/sha256.ts";
 import { type PooledDifference, pooledDifferences, pooledMethods, type Unit } from "./pooled.ts";
 import {

@@ -47,6 +47,7 @@ it("lists everything that is running, with what ends it", () => {
       training: { ...IDLE_TRAINING, status: "stopping", run: "r", done: 2, total: 3 },
       playing: { label: "Decision 3: the student writes", stopping: false },
       liveRun: "evaluate-1",
+      studying: { label: "GC-OPD, seed 1", done: 3, total: 8, stopping: false },
     },
     liveRuns: {
       "evaluate-1": evaluation,
@@ -83,6 +84,7 @@ it("lists everything that is running, with what ends it", () => {
     ["Reading: ", 1, 4, "Cancel"],
     ["Opening the teacher: ", 1, 4, "Cancel"],
     ["Downloading owner/model: ", 1, 2, "Stop"],
+    ["Students of the evidence test: GC-OPD, seed 1", 3, 8, "Stop"],
     ["Playing: Decision 3: the student writes", 0, 0, "Stop"],
     ["Scoring: cancel requested", 0, 0, null],
     ["Training: step 3 of 3, starting", 2, 3, "Stop at once"],

@@ -13,6 +13,7 @@ import type { WorkerState } from "../compute/runs/runs-store.ts";
 import { worker } from "../compute/runs/worker-client.ts";
 import { cancelScoring } from "../compute/scoring/score.ts";
 import { ROLES, setUi, type UiState } from "../compute/store.ts";
+import { stopStudents } from "../compute/students/run-students.ts";
 import { studentTraining } from "../compute/training/training.ts";
 import { cancelProbe } from "../compute/training/training-probe.ts";
 import { type useWorkerCost, workerCost } from "../compute/training/worker-cost.ts";
@@ -37,7 +38,7 @@ export interface Task {
 
 /** What the tasks are read from. */
 export interface Work {
-  ui: Pick<UiState, "opening" | "modelLoading" | "scoring" | "training" | "playing" | "liveRun">;
+  ui: Pick<UiState, "opening" | "modelLoading" | "scoring" | "training" | "playing" | "liveRun" | "studying">;
   liveRuns: Readonly<Record<string, LiveRun>>;
   runs: Readonly<Record<string, Run>>;
   scoreJobs: WorkerState["scoreJobs"];
@@ -49,8 +50,16 @@ export interface Work {
 const amount = ({ done, total }: Pick<Progress, "done" | "total">) => ({ done, total });
 const cancel = (run: () => unknown) => ({ label: "Cancel", run: () => void run() });
 
-function ofPage({ scoring, training, playing }: Work["ui"]): Task[] {
+function ofPage({ scoring, training, playing, studying }: Work["ui"]): Task[] {
   const tasks: Task[] = [];
+  if (studying !== null)
+    tasks.push({
+      key: "students",
+      name: "Students of the evidence test",
+      detail: studying.stopping ? "stop requested" : studying.label,
+      ...amount(studying),
+      end: studying.stopping ? null : { label: "Stop", run: () => void stopStudents() },
+    });
   if (playing !== null)
     tasks.push({
       key: "playing",

@@ -18,9 +18,10 @@ function useAtWork(): Task[] {
   const scoreJobs = useRuns((state) => state.worker.scoreJobs);
   const playing = useUi((ui) => ui.playing);
   const liveRun = useUi((ui) => ui.liveRun);
+  const studying = useUi((ui) => ui.studying);
   const liveRuns = useLiveRuns((state) => state.runs);
   const [hub, sending, cost] = [useHub(), useSending(), useWorkerCost()];
-  const ui = { opening, modelLoading, scoring, training, playing, liveRun };
+  const ui = { opening, modelLoading, scoring, training, playing, liveRun, studying };
   return tasksAtWork({ ui, liveRuns, runs, scoreJobs, hub, sending, cost });
 }
 

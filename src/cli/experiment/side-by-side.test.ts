@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { buildCli, runCli, startCli } from "../../../test/support/cli.ts";
 import { gridConfig } from "../../../test/support/grid.ts";
-import type { ExperimentResults } from "./grid-results.ts";
+import type { ExperimentResults } from "../../core/loop/index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gcopd-side-by-side-"));
 let script = "";

@@ -1,9 +1,14 @@
 /** The games worker as another worker sees it. */
 import * as Comlink from "comlink";
-import type { PromptTemplate } from "../../../core/environment/index.ts";
+import {
+  environmentRules,
+  type PromptTemplate,
+  readPromptTemplate,
+} from "../../../core/environment/index.ts";
 import type { EnvironmentConfig, LiveTask, TaskPlans } from "../../../core/loop/index.ts";
 import { GAME_PLANS } from "../../../simulator/game-set.ts";
 import type { TaskName } from "../../data/model.ts";
+import type { PickedPrompt } from "../runs/live-run.ts";
 import type { GamesApi } from "./games.worker.ts";
 import { RemoteEnvironment } from "./remote-environment.ts";
 
@@ -44,6 +49,14 @@ export function openTasks(
     maxTokens,
   }));
 }
+
+/** A prompt template as it was picked; undefined for the environment's own. @throws InputError for one that is none */
+export const templateOf = (
+  environment: string,
+  prompt: PickedPrompt | undefined,
+): PromptTemplate | undefined =>
+  prompt &&
+  readPromptTemplate(prompt.template, environmentRules(environment).prompt.lists, { file: prompt.name });
 
 /** The plans of the open games of an environment. */
 export function connectedPlans(environment: keyof typeof GAME_PLANS): TaskPlans {

@@ -16,7 +16,8 @@ const fake = vi.hoisted(() => ({
   coverage: 0,
 }));
 
-vi.mock("../models/models.ts", () => {
+vi.mock("../models/models.ts", async (original) => {
+  const { Models } = await original<typeof import("../models/models.ts")>();
   const api = {
     takePasses: async () => undefined,
     abort: async () => undefined,
@@ -24,12 +25,14 @@ vi.mock("../models/models.ts", () => {
       requests.map(({ responseIds }) => ({ logprobs: new Float32Array(responseIds.length).fill(-1) })),
   };
   return {
-    modelSource: () => "sample",
-    takeShippedModels: async () => undefined,
-    ensureModel: async () => ({ api }),
-    ensureTokenizers: async () => undefined,
-    computeWorker: async () => ({ api }),
-    endComputeWorker: () => undefined,
+    models: Object.assign(Object.create(Models.prototype), {
+      source: () => "sample",
+      takeShipped: async () => undefined,
+      ensure: async () => ({ api }),
+      ensureTokenizers: async () => undefined,
+      worker: async () => ({ api }),
+      endWorker: () => undefined,
+    }),
   };
 });
 vi.mock("../models/memory.ts", () => ({

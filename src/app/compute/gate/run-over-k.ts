@@ -7,7 +7,7 @@ import { faultNotice } from "../../base/faults.ts";
 import type { KnownOptimal } from "../../data/library/known-optimal.ts";
 import { libraryWorker } from "../../data/library-client.ts";
 import type { Place } from "../../url/place.ts";
-import { takeShippedModels } from "../models/models.ts";
+import { models } from "../models/models.ts";
 import { useOptimal } from "../open/optimal.ts";
 import { runScoring } from "../scoring/scoring-run.ts";
 import { getUi, setUi } from "../store.ts";
@@ -69,7 +69,7 @@ export async function scoreOverK(): Promise<void> {
   const known = useOptimal.getState()[library.id];
   if (known == null) return;
   try {
-    await takeShippedModels(library.link);
+    await models.takeShipped(library.link);
   } catch (error) {
     setUi({ notice: faultNotice(error) });
     return;

@@ -24,6 +24,7 @@ import { unpackArchive } from "../clients.ts";
 import { models } from "../models/models.ts";
 import { openWhatIf } from "../scoring/what-if-record.ts";
 import { getUi, ROLES, setUi } from "../store.ts";
+import { isRecordedResults, openRecorded } from "../students/open-recorded.ts";
 import { takeLibrary } from "./libraries.ts";
 import { addOptimal } from "./optimal.ts";
 
@@ -156,14 +157,16 @@ const names = (files: readonly PathFile[]): string => {
 
 /**
  * Records make a library; folders with a config.json and weights (or a .zip of one) make models; both may come at once.
- * Optimal actions are of the library that is open, or that comes with them. A what-if record is opened in the library that is open, or that comes with it. Everything else is imported, as `gcopd import` does, when no records came with it.
+ * Results of an experiment are drawn behind the students of the evidence test. Optimal actions are of the library that is open, or that comes with them. A what-if record is opened in the library that is open, or that comes with it. Everything else is imported, as `gcopd import` does, when no records came with it.
  */
 export async function openDropped(files: PathFile[]): Promise<void> {
   try {
     const records: PathFile[] = [];
     const others: PathFile[] = [];
+    const results: PathFile[] = [];
     for (const file of files) {
-      (isRecordFile(file) && !(await isForeign(file)) ? records : others).push(file);
+      if (await isRecordedResults(file)) results.push(file);
+      else (isRecordFile(file) && !(await isForeign(file)) ? records : others).push(file);
     }
     const folders: FolderFiles[] = [];
     for (const folder of await modelFolders(others, unpackArchive))
@@ -191,7 +194,11 @@ export async function openDropped(files: PathFile[]): Promise<void> {
       }
     } else if (rest.length > 0 && folders.length === 0) {
       await importFiles(rest);
-    } else if (folders.length === 0 && whatIfs.length + optimal.length === 0 && files.length > 0) {
+    } else if (
+      folders.length === 0 &&
+      whatIfs.length + optimal.length + results.length === 0 &&
+      files.length > 0
+    ) {
       throw new InputError("expected a model folder with config.json and weights in it", {
         file: names(files),
       });
@@ -208,6 +215,10 @@ export async function openDropped(files: PathFile[]): Promise<void> {
     }
     for (const file of whatIfs) await openWhatIf(file);
     for (const file of optimal) await addOptimal(file);
+    for (const file of results) {
+      await openRecorded(file);
+      setUi({ notice: { kind: "info", text: `The students of ${file.path} are drawn in Evidence now.` } });
+    }
   } catch (error) {
     setUi({ notice: faultNotice(error) });
   }

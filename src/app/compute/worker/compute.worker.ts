@@ -35,6 +35,7 @@ import {
 } from "./compute-service.ts";
 import { type LiveRunAsk, type LiveRunWork, playLiveRun } from "./live-run.ts";
 import type { Teacher } from "./scoring-engines.ts";
+import { type CellAsk, type CellEvent, trainCell } from "./student-cell.ts";
 import {
   type PlanToMeasure,
   type PlanToProbe,
@@ -243,6 +244,49 @@ const api = {
       }).finally(() => frozen?.dispose());
       const { steps } = service.keepStudent(student, folder);
       return { folder, steps, finished };
+    });
+  },
+
+  /**
+   * Trains a student of a comparison, from its parent's folder. What was open in its place is closed.
+   *
+   * @param own the frozen teacher where it is not the one that is open
+   */
+  trainCell(
+    parent: FolderFiles,
+    own: FolderFiles | null,
+    cell: CellAsk,
+    emit: (event: CellEvent) => void,
+  ): Promise<void> {
+    const { method } = cell.plan;
+    const openFrozen = (signal: AbortSignal) => (own === null ? null : service.openOwn(own, signal));
+    return service.run(async (signal) => {
+      let frozen = await openFrozen(signal);
+      try {
+        await trainCell({
+          ...cell,
+          records: opened(library, "library"),
+          codec: trainingCodec(cell.plan),
+          teacher: frozen ?? (teacherOf(method) === "none" ? null : service.model("teacher")),
+          student: await service.openProbed(parent, signal),
+          start: parent,
+          reopen: async () => {
+            const open = await service.reopen();
+            frozen = await openFrozen(signal);
+            return frozen ?? open;
+          },
+          openStudent: (checkpoint) =>
+            checkpoint === null
+              ? service.openProbed(parent, signal)
+              : service.openStudent(checkpoint, "require"),
+          signal,
+          stop: new AbortController().signal,
+          emit,
+          onBatch: () => undefined,
+        });
+      } finally {
+        frozen?.dispose();
+      }
     });
   },
 

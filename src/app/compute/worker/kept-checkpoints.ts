@@ -5,7 +5,13 @@ import type { FolderWriter } from "../../../core/ports.ts";
 import { type BlobFolder, BlobFolderWriter, blobFolder } from "../../data/files/blob-folder.ts";
 import { keepRunCheckpoint, newestCheckpoint } from "../runs/run-checkpoints.ts";
 
-export class KeptCheckpoints implements CheckpointStore {
+/** A store that gives back the folder of its newest checkpoint, of model and optimizer. */
+export interface FolderStore extends CheckpointStore {
+  /** Null where there is none yet. */
+  readonly newest: BlobFolder | null;
+}
+
+export class KeptCheckpoints implements FolderStore {
   readonly #run: string;
   readonly #onRefused: (reason: string) => void;
   readonly #onBestLost: () => void;
@@ -22,7 +28,6 @@ export class KeptCheckpoints implements CheckpointStore {
     this.#onBestLost = onBestLost;
   }
 
-  /** The model and optimizer of the newest one; null where there is none yet. */
   get newest(): BlobFolder | null {
     return this.#newest?.folder ?? null;
   }

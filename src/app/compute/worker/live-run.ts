@@ -1,6 +1,5 @@
 /** A collection or an evaluation by a model of the page, in the games of the page. */
 import { environmentRules } from "../../../core/environment/environment.ts";
-import { readPromptTemplate } from "../../../core/environment/index.ts";
 import { evaluatedEpisode } from "../../../core/evaluation/index.ts";
 import {
   collectionEpisodes,
@@ -13,7 +12,7 @@ import {
 } from "../../../core/loop/index.ts";
 import type { Sampler } from "../../../core/ports.ts";
 import type { Source } from "../../../core/record/schema.ts";
-import { connectedPlans, openTasks, playedAtOnce } from "../games/connected-games.ts";
+import { connectedPlans, openTasks, playedAtOnce, templateOf } from "../games/connected-games.ts";
 import { dropOutcome, keepPlayed } from "../runs/live-archive.ts";
 import type { KeptLiveRun, LiveOutcome, LiveRunEvent } from "../runs/live-run.ts";
 
@@ -35,13 +34,11 @@ export interface LiveRunWork {
 export async function playLiveRun(work: LiveRunWork): Promise<void> {
   const { plan, model } = work.run;
   const { environment, tasks, max_decisions, max_tokens, prompt } = plan;
-  const template =
-    prompt === undefined
-      ? undefined
-      : readPromptTemplate(prompt.template, environmentRules(environment).prompt.lists, {
-          file: prompt.name,
-        });
-  const live = openTasks({ name: environment, max_decisions, max_tokens }, tasks, template);
+  const live = openTasks(
+    { name: environment, max_decisions, max_tokens },
+    tasks,
+    templateOf(environment, prompt),
+  );
   if (plan.kind === "evaluate") return playKept(work, evaluationEpisodes(live, plan), evaluatedEpisode);
   const games = { ...connectedPlans(environment), tasks: live };
   return playKept(work, collectionEpisodes(games, plan, model.name), collected);

@@ -15,6 +15,7 @@ import {
   type TrainConfig,
   type TrainEvent,
   type TrainingData,
+  type TrainingEvaluation,
   train,
   type Watch,
   watchedDecision,
@@ -25,8 +26,9 @@ import { taskKey } from "../../../core/record/library.ts";
 import type { Episode, Source } from "../../../core/record/schema.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import type { TaskName, TaskRef } from "../../data/model.ts";
-import { openTasks, playedAtOnce } from "../games/connected-games.ts";
-import { KeptCheckpoints } from "./kept-checkpoints.ts";
+import { openTasks, playedAtOnce, templateOf } from "../games/connected-games.ts";
+import type { PickedPrompt } from "../runs/live-run.ts";
+import { type FolderStore, KeptCheckpoints } from "./kept-checkpoints.ts";
 
 /** Tasks of a live environment, and the settings under which they are played. */
 export interface LiveTraining {
@@ -34,6 +36,8 @@ export interface LiveTraining {
   tasks: readonly string[];
   /** What tells the games from others of the same names; absent until they are open. */
   games?: string;
+  /** In place of the environment's own. */
+  prompt?: PickedPrompt;
 }
 
 /** Decisions of open libraries that the student is looked at. */
@@ -110,16 +114,21 @@ export interface TrainingRun {
   stop: AbortSignal;
   emit: (event: RunEvent) => void;
   onBatch: (batch: BatchTokens) => void;
+  /** In place of the browser's, under the plan's id. */
+  checkpoints?: FolderStore;
+  /** In place of the plan's. */
+  evaluation?: TrainingEvaluation;
 }
 
 async function trainingData(plan: TrainingPlan, records: RecordPort): Promise<TrainingData> {
   const episode = (name: TrainingPlan["episodes"][number]): Promise<Episode> =>
     records.episode({ ...name, library: plan.library }, name.episode);
   if (plan.live !== undefined) {
-    const { environment, tasks } = plan.live;
+    const { environment, tasks, prompt } = plan.live;
     const digest = JSON.stringify(environment);
     const atOnce = await playedAtOnce(environment.name, tasks.length);
-    return liveData(openTasks(environment, tasks), { digest, seed: plan.seed, atOnce });
+    const template = templateOf(environment.name, prompt);
+    return liveData(openTasks(environment, tasks, template), { digest, seed: plan.seed, atOnce });
   }
   if (plan.sample !== undefined) {
     const episodes = await Promise.all(plan.episodes.map(episode));
@@ -224,11 +233,14 @@ export async function runTraining(
 ): Promise<{ student: Trainer; folder: FolderFiles; finished: boolean }> {
   const { plan, records, emit } = run;
   let { student } = run;
-  const checkpoints = new KeptCheckpoints(
-    plan.id,
-    (reason) => emit({ type: "unkept", reason }),
-    () => emit({ type: "best-lost" }),
-  );
+  const checkpoints =
+    run.checkpoints ??
+    new KeptCheckpoints(
+      plan.id,
+      (reason) => emit({ type: "unkept", reason }),
+      () => emit({ type: "best-lost" }),
+    );
+  const evaluation = run.evaluation ?? (plan.evaluation && (await trainingEvaluation(plan.evaluation)));
   let opened = false;
   const look = async (step: number): Promise<void> => {
     if (plan.watch === null) return;
@@ -261,7 +273,7 @@ export async function runTraining(
       ...(plan.evidenceTokens === undefined ? {} : { limit: plan.evidenceTokens }),
     }),
     sources: (environment, task) => records.sources({ library: plan.library, environment, task }),
-    ...(plan.evaluation === undefined ? {} : { evaluation: await trainingEvaluation(plan.evaluation) }),
+    ...(evaluation === undefined ? {} : { evaluation }),
     ...(plan.watched === undefined ? {} : { watch: await openWatch(plan.watched, run) }),
     checkpoints,
     ...(plan.checkpointEvery === undefined ? {} : { checkpointEvery: plan.checkpointEvery }),

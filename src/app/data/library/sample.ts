@@ -12,6 +12,8 @@ const manifestSchema = z.looseObject({
   tokenizer: z.string(),
   teacher: z.string(),
   student: z.string(),
+  /** Prompt template, where it is not the environment's own. */
+  prompt: z.string().optional(),
   /** Lines of optimal actions, where they are known. */
   optimal: z.string().optional(),
 });

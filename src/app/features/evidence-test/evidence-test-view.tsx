@@ -31,7 +31,9 @@ import { DecisionPanel } from "./decision-panel.tsx";
 import { GateChart } from "./gate-chart.tsx";
 import { GateControls } from "./gate-controls.tsx";
 import { answer, changeText, gateCsv, pairName } from "./gate-words.ts";
+import { OverKPanel } from "./over-k-panel.tsx";
 import { decisionPlace, ordered, shownAt, useOrder } from "./step-decisions.ts";
+import { StudentsPanel } from "./students/students-panel.tsx";
 
 export function EvidenceTestView() {
   const library = useUi((ui) => ui.library);
@@ -129,12 +131,12 @@ function Test({ library, known }: { library: LibrarySummary; known: KnownOptimal
           {shownText(scoring.message)}
         </p>
       )}
-      {here !== null && here.decisions.length > 0 && (
-        <>
-          <Figures gate={here} title={library.title} />
-          {at >= 0 && <DecisionPanel list={list} at={at} />}
-        </>
-      )}
+      <div className="evidence-halves">
+        {here !== null && here.decisions.length > 0 && <Figures gate={here} title={library.title} />}
+        {shippedName(library.link) === "miniature" && <StudentsPanel library={library} />}
+      </div>
+      {at >= 0 && <DecisionPanel list={list} at={at} />}
+      <OverKPanel library={library.id} known={known} />
     </section>
   );
 }

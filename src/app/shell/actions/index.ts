@@ -6,6 +6,7 @@
 import { hint } from "../../base/hint.ts";
 import type { Action } from "../../compute/action.ts";
 import { getUi } from "../../compute/store.ts";
+import { EVIDENCE_TEST } from "../../features/evidence-test/actions.ts";
 import { LIBRARIES } from "../../features/library/actions.ts";
 import { PLAY } from "../../features/play/actions.ts";
 import { RUNS } from "../../features/runs/actions.ts";
@@ -25,6 +26,7 @@ export const ACTIONS: readonly Action[] = [
   ...GRAPH,
   ...TOKENS,
   ...TRAINING,
+  ...EVIDENCE_TEST,
   ...RUNS,
   ...WHAT_IF,
   ...PLAY,

@@ -1,0 +1,78 @@
+/** Students trained live in the evidence test: one press, a curve from the parent on, its files, and recorded bands. */
+import { readFile } from "node:fs/promises";
+import { dropFiles, upload } from "./own-files.ts";
+import { expect, type Page, test, visit } from "./site.ts";
+import { MODEL_TIME } from "./throttle.ts";
+
+const students = (page: Page) => page.getByTestId("students");
+const chart = (page: Page) => page.getByRole("img", { name: /^Success on unseen tasks/ });
+
+async function choose(page: Page, of: Record<string, string>): Promise<void> {
+  for (const [label, value] of Object.entries(of))
+    await students(page).getByRole("combobox", { name: label, exact: true }).selectOption(value);
+}
+
+async function saved(page: Page, name: string): Promise<string> {
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    students(page).getByRole("button", { name, exact: true }).click(),
+  ]);
+  return readFile(await download.path(), "utf8");
+}
+
+test("one press: a student after one step, its files, and the same results as a band", async ({ page }) => {
+  await visit(page, "#/evidence-test?library=miniature");
+  await students(page).getByText("3 of 14 methods").click();
+  for (const name of ["GC-OPD", "Hindsight only"])
+    await students(page).getByRole("checkbox", { name, exact: true }).uncheck();
+  await choose(page, {
+    "Training seeds": "1",
+    Steps: "1",
+    "Episodes per step": "4",
+    "Measured every": "1",
+    "Unseen tasks": "8",
+  });
+  await students(page).getByRole("button", { name: "Train students" }).click();
+  // The rest of the page goes on, and says what is running.
+  await expect(page.getByTestId("at-work")).toContainText("1 running");
+  await expect(chart(page)).toHaveAccessibleName(/parent \d+\.\d %; Vanilla OPD: nothing yet/, {
+    timeout: MODEL_TIME,
+  });
+  await expect(chart(page)).toHaveAccessibleName(/Vanilla OPD: after step 1 \d+\.\d %, n = 1;/, {
+    timeout: MODEL_TIME,
+  });
+  await expect(students(page).getByRole("button", { name: "All trained" })).toBeVisible({
+    timeout: MODEL_TIME,
+  });
+
+  const text = await saved(page, "Students as JSON");
+  const results = JSON.parse(text);
+  expect(results).toMatchObject({
+    format: "gcopd.experiment.v1",
+    episodes_per_cell: 4,
+    cells: [{ method: "opd", seed: 1, steps: 1, episodes: { sampled: 4, left_out: 0 } }],
+    oracle: { tasks: 8 },
+  });
+  expect(results.tables.map(({ checkpoint }: { checkpoint: string }) => checkpoint)).toEqual([
+    "final",
+    "step-1",
+  ]);
+  const [{ methods, untrained }] = results.tables;
+  await expect(chart(page)).toHaveAccessibleName(
+    new RegExp(`after step 1 ${methods[0].sr.mean.toFixed(1)} %`),
+  );
+  await expect(chart(page)).toHaveAccessibleName(new RegExp(`parent ${untrained.sr.mean.toFixed(1)} %`));
+  expect(await saved(page, "Table as LaTeX")).toContain(`Vanilla OPD & ${methods[0].sr.mean.toFixed(2)} & `);
+  expect((await saved(page, "Students as CSV")).trim().split("\n")).toHaveLength(5);
+  expect(JSON.parse(await saved(page, "Save as config"))).toEqual(results.config);
+
+  await dropFiles(page, [upload("results.json", Buffer.from(text))]);
+  await expect(page.getByTestId("notice")).toContainText("The students of results.json are drawn");
+  await expect(page.getByTestId("recorded-band")).toHaveCount(1);
+  // Other choices are a comparison of their own.
+  await choose(page, { "Training seeds": "2" });
+  await expect(chart(page)).toHaveAccessibleName(
+    /^Success on unseen tasks by optimizer steps\. Vanilla OPD, recorded: after step 1 /,
+  );
+  await expect(students(page).getByRole("button", { name: "Train students" })).toBeEnabled();
+});

@@ -1,0 +1,158 @@
+/** The experiment that the page trains students by: the config of `gcopd experiment`, from a few choices. */
+import {
+  checkExperiment,
+  type ExperimentConfig,
+  type ExperimentGrid,
+  experimentConfigSchema,
+  experimentGrid,
+  type GridConfig,
+  type MethodEntry,
+} from "../../../core/loop/index.ts";
+import { METHOD_IDS, METHODS, type Method, type MethodId } from "../../../core/method/index.ts";
+import { checkedBy } from "../../../core/record/describe-issue.ts";
+import type { SourceSelection } from "../../../core/retrieval/selection.ts";
+import { keysOfSelection } from "../../../core/retrieval/selection-keys.ts";
+
+/** The library's world and its tasks, which come first; unseen tasks of the same world follow. */
+const WORLD = { size: "mini", world: 1 } as const;
+export const TASKS = 96;
+/** Decisions of an episode, and tokens of a response: those of the shipped library. */
+export const MINIATURE_LIMITS = { max_decisions: 16, max_tokens: 16 } as const;
+
+export interface StudentChoices {
+  /** In the order of the registry. */
+  methods: readonly MethodId[];
+  /** How many trainings of each, with the seeds 1, 2, …. */
+  seeds: number;
+  /** Optimizer steps of each. */
+  steps: number;
+  /** Episodes per step. */
+  batch: number;
+  /** Steps between two measurements. */
+  every: number;
+  /** Unseen tasks that a student is measured on. */
+  unseen: number;
+  /** Of the measurement; 0 is greedy. */
+  temperature: number;
+  learningRate: number;
+}
+
+/** What each can be. A number of steps that is no whole number of passes over all tasks takes the first tasks once. */
+export const STUDENT_CHOICES = {
+  seeds: [1, 2, 3, 4, 6, 8, 16],
+  steps: [1, 2, 3, 6, 12, 24, 48, 96, 192, 384],
+  batch: [4, 8, 16, 32],
+  every: [1, 2, 3, 6, 12, 24, 48],
+  unseen: [8, 16, 32, 64, 128],
+  temperature: [0, 0.4],
+  learningRate: [1e-4, 3e-4, 1e-3, 3e-3],
+} as const satisfies { [key in Exclude<keyof StudentChoices, "methods">]: readonly number[] };
+
+/** Small, so that the first points come soon; the learning rate is that of an earlier trial with models of this size. */
+export const DEFAULT_CHOICES: StudentChoices = {
+  methods: ["opd", "gc-opd", "hindsight-only"],
+  seeds: 2,
+  steps: 12,
+  batch: 8,
+  every: 3,
+  unseen: 16,
+  temperature: 0.4,
+  learningRate: 1e-3,
+};
+
+/** What tables call a method: as the paper does, where it has a row. */
+const LABELS: Partial<Record<MethodId, string>> = {
+  opd: "Vanilla OPD",
+  "gc-opd": "GC-OPD",
+  "gc-opd+ga": "GC-OPD + GA",
+  "hindsight-only": "Hindsight only",
+  "success-only": "GC: success only",
+  "minimum-prefix": "Minimum prefix",
+  "tcod-f2b": "TCOD-F2B",
+  "tcod-b2f": "TCOD-B2F",
+  ftb: "FTB",
+  turnopd: "TurnOPD",
+  grpo: "GRPO",
+  "self-distillation": "Self-distillation",
+  sod: "SOD",
+  atod: "ATOD",
+};
+
+export const methodLabel = (id: MethodId): string => LABELS[id] ?? id;
+
+/** Files as a config names them, relative to its own folder: that of the shipped library. */
+export interface StudentFiles {
+  teacher: string;
+  student: string;
+  tokenizer: string;
+  library: string | string[];
+  /** Absent: the environment's own. */
+  prompt?: string;
+}
+
+/** Passes over the tasks, and how many tasks: together so many steps. */
+function passes({ steps, batch }: Pick<StudentChoices, "steps" | "batch">) {
+  const tasks = Math.min(TASKS, steps * batch);
+  return { tasks, epochs: Math.max(1, Math.round((steps * batch) / TASKS)) };
+}
+
+/**
+ * A method from the students' parent on: its last stage takes all steps. The vanilla stage that others have before it is
+ * left out, so that the parent is the same for all.
+ */
+function entry(id: MethodId, epochs: number): MethodEntry {
+  const { stages }: Method = METHODS[id];
+  return {
+    id,
+    label: methodLabel(id),
+    epochs: stages.map((_, n) => (n === stages.length - 1 ? epochs : 0)),
+  };
+}
+
+/** The config as it is written: only what differs from the defaults. */
+export function studentConfig(
+  choices: StudentChoices,
+  selection: SourceSelection,
+  { prompt, ...files }: StudentFiles,
+) {
+  const { seeds, batch, every, unseen, temperature, learningRate } = choices;
+  const { tasks, epochs } = passes(choices);
+  const place = (count: number, seed: number) => ({
+    name: "alfworld" as const,
+    made: { count, seed, ...WORLD },
+    ...(prompt === undefined ? {} : { prompt }),
+    ...MINIATURE_LIMITS,
+  });
+  return {
+    environment: place(tasks, 0),
+    ...files,
+    train: {
+      ...keysOfSelection(selection),
+      batch_size: batch,
+      settings: { learning_rate: learningRate },
+    },
+    methods: METHOD_IDS.filter((id) => choices.methods.includes(id)).map((id) => entry(id, epochs)),
+    seeds: Array.from({ length: seeds }, (_, n) => n + 1),
+    checkpoints: ["final", { every }],
+    evaluations: { unseen: { environment: place(unseen, TASKS), seeds: [0], temperature } },
+  } satisfies Partial<Record<keyof ExperimentConfig, unknown>>;
+}
+
+/** Optimizer steps of each training; fewer where episodes break off. */
+export const stepsOf = (choices: StudentChoices): number => {
+  const { tasks, epochs } = passes(choices);
+  return epochs * Math.ceil(tasks / choices.batch);
+};
+
+/**
+ * The cells of a config: those of `gcopd experiment` with the same one.
+ *
+ * @throws InputError for what the command would refuse, too
+ */
+export function studentGrid(written: unknown): { config: GridConfig; grid: ExperimentGrid } {
+  const config = checkedBy(experimentConfigSchema, written, { file: "experiment.json" });
+  checkExperiment(config);
+  const methods = (config.methods ?? []).filter((each) => typeof each !== "string");
+  const read = { ...config, methods };
+  return { config: read, grid: experimentGrid(read, (name) => name) };
+}

@@ -1,0 +1,41 @@
+/** Actions of the evidence test beside its steps. */
+import { type Action, type Blocked, needs, noModelAtWork } from "../../compute/action.ts";
+import { scoreOverK } from "../../compute/gate/run-over-k.ts";
+import { useOptimal } from "../../compute/open/optimal.ts";
+import { stopStudents, trainStudents } from "../../compute/students/run-students.ts";
+import { shippedName } from "../../url/library-link.ts";
+
+const inTheTest: Blocked = ({ place }) => (place.view === "evidence-test" ? null : "go to Evidence first");
+
+const theMiniature: Blocked = ({ library }) =>
+  library !== null && shippedName(library.link) === "miniature" ? null : "open the miniature world first";
+
+const knownOptimal: Blocked = ({ library }) =>
+  library !== null && useOptimal.getState()[library.id] != null ? null : "no optimal actions are known";
+
+export const EVIDENCE_TEST: readonly Action[] = [
+  {
+    id: "train-students",
+    title: "Train the students of the evidence test",
+    group: "Train",
+    words: "methods compare learn seeds miniature curves",
+    blocked: needs(inTheTest, theMiniature, noModelAtWork),
+    run: () => void trainStudents(),
+  },
+  {
+    id: "stop-students",
+    title: "Stop the students of the evidence test",
+    group: "Train",
+    words: "cancel end",
+    blocked: ({ studying }) => (studying === null ? "no student is trained" : null),
+    run: () => void stopStudents(),
+  },
+  {
+    id: "evidence-over-k",
+    title: "Draw the evidence test over K",
+    group: "Train",
+    words: "sources budget coverage curve",
+    blocked: needs(inTheTest, knownOptimal, noModelAtWork),
+    run: () => void scoreOverK(),
+  },
+];

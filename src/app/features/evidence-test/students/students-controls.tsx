@@ -1,0 +1,94 @@
+/** What students are trained with: methods, seeds, budget, measurement; and their start and stop. */
+import { METHOD_IDS } from "../../../../core/method/index.ts";
+import { formatRange } from "../../../base/eta.ts";
+import { isModelAtWork } from "../../../compute/computing.ts";
+import { useUi } from "../../../compute/store.ts";
+import { stopStudents, trainStudents } from "../../../compute/students/run-students.ts";
+import {
+  methodLabel,
+  STUDENT_CHOICES,
+  type StudentChoices,
+} from "../../../compute/students/students-config.ts";
+import { useStudents } from "../../../compute/students/students-store.ts";
+import { type Study, secondsLeft } from "../../../compute/students/study.ts";
+
+type NumberKey = keyof typeof STUDENT_CHOICES;
+
+const FIELDS: { key: NumberKey; label: string; text?: (value: number) => string }[] = [
+  { key: "seeds", label: "Training seeds" },
+  { key: "steps", label: "Steps" },
+  { key: "batch", label: "Episodes per step" },
+  { key: "every", label: "Measured every", text: (n) => (n === 1 ? "step" : `${n} steps`) },
+  { key: "unseen", label: "Unseen tasks" },
+  { key: "temperature", label: "Played", text: (t) => (t === 0 ? "greedily" : `at T = ${t}`) },
+  { key: "learningRate", label: "Learning rate", text: (rate) => rate.toExponential(0).replace("e-", "e−") },
+];
+
+function choose(change: Partial<StudentChoices>): void {
+  useStudents.setState(({ choices }) => ({ choices: { ...choices, ...change } }));
+}
+
+export function StudentsControls({ study }: { study: Study | null }) {
+  const choices = useStudents((state) => state.choices);
+  const busy = useUi(isModelAtWork);
+  const studying = useUi((ui) => ui.studying);
+  const begun = study?.cells.some(({ state, done }) => state !== "waiting" || done > 0) ?? false;
+  const finished = study?.cells.every(({ state }) => state === "done") ?? false;
+  const left = studying === null || study === null ? null : secondsLeft(study);
+  const toggle = (id: (typeof METHOD_IDS)[number]): void => {
+    const methods = METHOD_IDS.filter((each) => choices.methods.includes(each) !== (each === id));
+    if (methods.length > 0) choose({ methods });
+  };
+  return (
+    <div className="gate-controls students-controls">
+      {studying !== null ? (
+        <button type="button" disabled={studying.stopping} onClick={() => void stopStudents()}>
+          Stop training
+        </button>
+      ) : (
+        <button
+          type="button"
+          className="primary"
+          disabled={busy || finished}
+          onClick={() => void trainStudents()}
+        >
+          {finished ? "All trained" : begun ? "Continue training" : "Train students"}
+        </button>
+      )}
+      <span className="gate-progress" data-testid="students-progress">
+        {studying !== null && (studying.stopping ? "Stopping…" : studying.label)}
+        {left !== null && !studying?.stopping && `; ${formatRange(left)} left of all`}
+      </span>
+      <details className="gate-contexts">
+        <summary>
+          {choices.methods.length} of {METHOD_IDS.length} methods
+        </summary>
+        <fieldset disabled={studying !== null}>
+          <legend className="hidden-visually">Methods</legend>
+          {METHOD_IDS.map((id) => (
+            <label key={id}>
+              <input type="checkbox" checked={choices.methods.includes(id)} onChange={() => toggle(id)} />{" "}
+              {methodLabel(id)}
+            </label>
+          ))}
+        </fieldset>
+      </details>
+      {FIELDS.map(({ key, label, text = String }) => (
+        <label key={key}>
+          {label}{" "}
+          <select
+            value={choices[key]}
+            disabled={studying !== null}
+            onChange={({ target }) => choose({ [key]: Number(target.value) })}
+          >
+            {STUDENT_CHOICES[key].map((value) => (
+              <option key={value} value={value}>
+                {text(value)}
+              </option>
+            ))}
+          </select>
+        </label>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,40 @@
+/** What the students' comparison says, in words. */
+import type { CurvePoint } from "../../../compute/students/study.ts";
+import { FEWEST_TRAININGS, type StudyPair } from "../../../compute/students/study-results.ts";
+
+/** A share of tasks in percent. */
+export const percent = (value: number): string => `${value.toFixed(1)} %`;
+
+/** A difference in percentage points, with its sign. */
+export function points(value: number): string {
+  const text = Math.abs(value).toFixed(1);
+  return text === "0.0" ? text : `${value < 0 ? "−" : "+"}${text}`;
+}
+
+const spanOf = (interval: readonly [number, number] | null, of: (value: number) => string): string =>
+  interval === null ? "" : ` (95 % ${of(interval[0])} to ${of(interval[1])})`;
+
+/** `25.0 % (95 % 12.1 to 37.9), n = 2` */
+export const pointText = ({ n, mean, interval }: Omit<CurvePoint, "steps">): string =>
+  `${percent(mean)}${spanOf(interval, (value) => value.toFixed(1))}, n = ${n}`;
+
+/** `GC-OPD less Vanilla OPD: +6.3 points (95 % −20.1 to +32.6), n = 2: not told apart, …` */
+export function pairText({ a, b, n, difference, interval, toldApart }: StudyPair): string {
+  const verdict = toldApart
+    ? "different"
+    : n < FEWEST_TRAININGS
+      ? `not told apart: fewer than ${FEWEST_TRAININGS} trainings say nothing`
+      : "not told apart: the interval includes 0";
+  return `${a} less ${b}: ${points(difference)} points${spanOf(interval, points)}, n = ${n}: ${verdict}`;
+}
+
+/** One line over all pairs. */
+export function verdict(pairs: readonly StudyPair[]): string {
+  const apart = pairs.filter(({ toldApart }) => toldApart).length;
+  if (apart === 0) return "No two methods are told apart.";
+  return `${apart} of ${pairs.length} pairs are different, the others are not told apart.`;
+}
+
+/** `after step 6` */
+export const checkpointWords = (checkpoint: string): string =>
+  checkpoint === "final" ? "after the last step" : `after step ${checkpoint.replace("step-", "")}`;
