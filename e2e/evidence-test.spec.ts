@@ -231,3 +231,23 @@ test("a library of one's own: without optimal actions, with them, and over fewer
   await page.getByRole("button", { name: "Score decisions" }).click();
   await expect(page.getByTestId("gate-count")).toHaveText("n = 2 of 2", { timeout: MODEL_TIME });
 });
+
+test("over K: the same decisions with more and more sources, and the coverage", async ({ page }) => {
+  await serveMiniature(page);
+  await visit(page, "#/evidence-test?library=miniature");
+  const overK = page.getByTestId("over-k");
+  await overK.getByRole("button", { name: "Draw over K" }).click();
+  await expect(overK.getByRole("button", { name: "Drawn over K" })).toBeVisible({ timeout: MODEL_TIME });
+  await expect(
+    overK.getByRole("img", { name: /^Probability of an optimal action by K/ }),
+  ).toHaveAccessibleName(
+    /no evidence: K = 1 \S+, K = 2 \S+, K = 4 \S+, K = 8 \S+, K = 16 \S+; hindsight only: .*full graph: K = 1 /,
+  );
+  // The small library's task has a success among its first records.
+  await expect(overK.getByRole("img", { name: /^Share of tasks covered by K/ })).toHaveAccessibleName(
+    /tasks covered: K = 1 [01]\.000, .*K = 16 1\.000$/,
+  );
+  // What was drawn stays while another K is looked at.
+  await page.getByLabel("Sources per task").selectOption("K = 1");
+  await expect(overK.getByRole("button", { name: "Drawn over K" })).toBeVisible();
+});
