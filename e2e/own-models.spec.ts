@@ -132,3 +132,27 @@ async function terminalDeltas(model: string): Promise<number[]> {
     .map((line) => scoreOutputSchema.parse(JSON.parse(line)).logprobs);
   return evidence!.map((value, i) => value - vanilla![i]!);
 }
+
+test("a model that the browser keeps is opened on the next visit without asking for its folder", async ({
+  page,
+}) => {
+  const folder = await modelFolder("models/qwen3-a");
+  await visit(page, sampleHash("tokens", "melt|12|easy", { decision: 3 }));
+  const teacher = page.getByTestId("model-teacher");
+  await page.getByTestId("pick-teacher-folder").setInputFiles(folder);
+  await expect(teacher).toContainText("qwen3-a, your own");
+  await teacher.getByRole("button", { name: "Keep" }).click();
+  await expect(page.getByTestId("notice")).toContainText("qwen3-a is kept in this browser");
+  await expect(teacher.getByRole("button", { name: "Keep" })).toHaveCount(0);
+
+  await page.reload();
+  await expect(teacher).toContainText("the sample’s, opened when needed");
+  await teacher.getByText("Kept…").click();
+  await teacher.getByRole("button", { name: /^qwen3-a, / }).click();
+  await expect(teacher).toContainText("qwen3-a, your own");
+
+  const student = page.getByTestId("model-student");
+  await student.getByText("Kept…").click();
+  await student.getByRole("button", { name: "Remove qwen3-a from this browser" }).click();
+  await expect(page.getByText("Kept…")).toHaveCount(0);
+});

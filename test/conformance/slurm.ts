@@ -8,6 +8,8 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { uniforms } from "../../src/core/seeded.ts";
 import type { RunLauncher } from "../../src/worker/launch/launcher.ts";
 import { thisMachine } from "../../src/worker/launch/shell.ts";
 import { type SlurmResources, slurmLauncher } from "../../src/worker/launch/slurm.ts";
@@ -26,6 +28,8 @@ const slurm = await startSlurm(join(root, "slurm"));
 Object.assign(process.env, slurm.environment);
 const sshd = await startSshd(join(root, "sshd"), slurm.environment);
 const START = { out: 0, err: 0 };
+/** How often the controller is killed under the same runs. */
+const KILLS = 20;
 const ONE_GPU = { gpus: 1, time: "10:00" };
 type Launcher = (resources: SlurmResources) => RunLauncher;
 let failed = 0;
@@ -98,6 +102,41 @@ try {
     }
     assert.equal((await run.place.launcher.status(run, START)).state, "never");
   });
+
+  await holds(
+    `slurm: kill -9 of the controller at ${KILLS} random points of two runs: the state is right, and no step is lost or taken twice`,
+    async () => {
+      const uniform = uniforms(1);
+      const runs = [sbatch(ONE_GPU), rest(ONE_GPU)].map((launcher) => new TestRun({ launcher, root }, KILLS));
+      for (const run of runs) {
+        await run.submit();
+        await run.printed('"start"');
+      }
+      for (let killed = 1; killed <= KILLS; killed += 1) {
+        for (const run of runs) run.go(killed);
+        await sleep(uniform() * 500);
+        await slurm.killController();
+        await sleep(uniform() * 500);
+        // The last step ends a run.
+        const states = ["running", ...(killed === KILLS ? ["ended"] : [])];
+        const state = async (run: TestRun) => (await run.place.launcher.status(run, START)).state;
+        for (const run of runs)
+          assert.ok(states.includes(String(await state(run))), "without the controller");
+        await slurm.startController();
+        for (const run of runs) assert.ok(states.includes(String(await state(run))), "with it again");
+      }
+      for (const run of runs) {
+        const { code, text } = await run.ended();
+        assert.equal(code, 0);
+        assert.equal(run.begun().length, 1);
+        const steps = [...text.matchAll(/"step":(\d+)/g)].map(([, step]) => Number(step));
+        assert.deepEqual(
+          steps,
+          Array.from({ length: KILLS }, (_, n) => n + 1),
+        );
+      }
+    },
+  );
 
   await holds(
     "slurm: kill -9 of the controller: runs live on by their folders and are not begun again",

@@ -3,6 +3,7 @@ import { type ComponentType, useEffect, useLayoutEffect, useRef } from "react";
 import { describeFault } from "../base/faults.ts";
 import { endSimulatorSessions } from "../compute/games/simulator.ts";
 import { HubDialog } from "../compute/hub/hub-dialog.tsx";
+import { keptModels } from "../compute/models/kept-models.ts";
 import { followStudent } from "../compute/models/kept-student.ts";
 import { models } from "../compute/models/models.ts";
 import { followPlace } from "../compute/open/follow-place.ts";
@@ -78,6 +79,7 @@ export function App() {
     const leaveTabs = followTabs((id, what) => void (what === "stop" ? stopRun(id) : cancelRun(id)));
     const leaveLiveTabs = followLiveTabs();
     const leaveTags = followTags();
+    void keptModels.look();
     addEventListener("pagehide", endSimulatorSessions);
     return () => {
       removeEventListener("pagehide", endSimulatorSessions);

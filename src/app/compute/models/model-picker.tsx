@@ -1,8 +1,10 @@
 /** Which model has a role, and another one from a folder, a .zip or the hub. */
 import { useRef } from "react";
 import type { WeightChoice } from "../../../tensor/index.ts";
+import { gibibytes } from "../../../tensor/memory-plan.ts";
 import { pickedFiles } from "../../base/dropped-files.ts";
 import { faultNotice } from "../../base/faults.ts";
+import { Menu } from "../../base/menu.tsx";
 import { shownName } from "../../base/text/shown-text.ts";
 import { modelFolders } from "../../data/files/model-folder.ts";
 import { unpackArchive } from "../clients.ts";
@@ -10,6 +12,7 @@ import { isModelAtWork } from "../computing.ts";
 import { openHub, useHub } from "../hub/hub.ts";
 import { useRuns } from "../runs/runs-store.ts";
 import { type Role, setUi, useUi } from "../store.ts";
+import { keptModels, useKeptModels } from "./kept-models.ts";
 import { useMemory } from "./memory.ts";
 import { models, useStudentRun } from "./models.ts";
 
@@ -67,6 +70,7 @@ export function ModelPicker({ of: role }: { of: Role }) {
           Worker…
         </button>
       )}
+      <KeptMenu of={role} />
       {role === "teacher" && <WeightsChoice />}
       <input
         ref={(input) => {
@@ -98,6 +102,47 @@ export function ModelPicker({ of: role }: { of: Role }) {
         }}
       />
     </span>
+  );
+}
+
+/** Keeps a copy of the user's own model, and opens those that are kept. */
+function KeptMenu({ of: role }: { of: Role }) {
+  const { kept, keeping } = useKeptModels();
+  const busy = useUi(isModelAtWork);
+  const own = useUi((ui) => ui.models[role]?.origin === "own");
+  const folder = own ? models.opened(role)?.folder : undefined;
+  const keepable = folder !== undefined && folder.shared === undefined && !keptModels.has(folder);
+  return (
+    <>
+      {keepable && (
+        <button
+          type="button"
+          title="Keeps a copy in this browser: the next visit opens it without asking for the folder"
+          disabled={keeping !== null}
+          onClick={() => void keptModels.keep(role)}
+        >
+          {keeping === role ? "Keeping…" : "Keep"}
+        </button>
+      )}
+      {kept.length > 0 && (
+        <Menu label="Kept…">
+          {kept.map((model) => (
+            <span key={model.id} className="kept-model">
+              <button type="button" disabled={busy} onClick={() => void keptModels.open(role, model)}>
+                {shownName(model.name)}, {gibibytes(model.bytes)}
+              </button>
+              <button
+                type="button"
+                aria-label={`Remove ${shownName(model.name)} from this browser`}
+                onClick={() => void keptModels.remove(model)}
+              >
+                Remove
+              </button>
+            </span>
+          ))}
+        </Menu>
+      )}
+    </>
   );
 }
 
