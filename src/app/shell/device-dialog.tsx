@@ -1,9 +1,11 @@
 /** What models are computed on: what the device offers, what is taken of its memory, and what it reaches. */
-import { useEffect, useRef, useState } from "react";
+
+import { useEffect, useState } from "react";
 import type { DeviceSpeed } from "../../engine/native/index.ts";
 import { gibibytes } from "../../tensor/memory-plan.ts";
 import { describeFault } from "../base/faults.ts";
 import { shownName, shownText } from "../base/text/shown-text.ts";
+import { useDialog } from "../base/use-dialog.ts";
 import { isModelAtWork } from "../compute/computing.ts";
 import { useMemory } from "../compute/models/memory.ts";
 import { models } from "../compute/models/models.ts";
@@ -15,11 +17,7 @@ const close = (): void => setShell({ deviceOpen: false });
 
 export function DeviceDialog() {
   const open = useShell((shell) => shell.deviceOpen);
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    if (open && !dialog.current?.open) dialog.current?.showModal();
-    if (!open && dialog.current?.open) dialog.current.close();
-  }, [open]);
+  const dialog = useDialog(open);
   return (
     <dialog
       ref={dialog}

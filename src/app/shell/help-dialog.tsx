@@ -1,17 +1,14 @@
 /** The keyboard sheet and the legend of marks: a native dialog, so that focus and Escape behave. */
-import { useEffect, useRef } from "react";
+
 import { Mark } from "../base/mark.tsx";
+import { useDialog } from "../base/use-dialog.ts";
 import { ACTIONS, GROUPS } from "./actions/index.ts";
 import { isMac, keyCaps, LOCAL_KEYS } from "./keys.ts";
 import { setShell, useShell } from "./shell-state.ts";
 
 export function HelpDialog() {
   const open = useShell((shell) => shell.helpOpen);
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    if (open && !dialog.current?.open) dialog.current?.showModal();
-    if (!open && dialog.current?.open) dialog.current.close();
-  }, [open]);
+  const dialog = useDialog(open);
   return (
     <dialog
       ref={dialog}

@@ -9,6 +9,7 @@ import { remaining } from "../../base/eta.ts";
 import { describeFault, faultNotice } from "../../base/faults.ts";
 import type { KnownOptimal, OptimalDecision } from "../../data/library/known-optimal.ts";
 import { libraryWorker } from "../../data/library-client.ts";
+import type { LibrarySummary } from "../../data/model.ts";
 import { navigate } from "../../data/navigate.ts";
 import { shippedLink, shippedName } from "../../url/library-link.ts";
 import { HOME, type Place } from "../../url/place.ts";
@@ -84,22 +85,30 @@ export function presentGate(gate: Gate | null, setting: GateSetting): Gate | nul
   return same ? gate : null;
 }
 
+/**
+ * The optimal actions of a library, once its models are the ones that are taken. Null where it has none, where its models
+ * cannot be had, which is shown, and where another library, with a teacher of its own, is shown by now.
+ */
+export async function optimalWithModels(library: LibrarySummary) {
+  const known = useOptimal.getState()[library.id] ?? null;
+  if (known === null) return null;
+  try {
+    await models.takeShipped(library.link);
+  } catch (error) {
+    setUi({ notice: faultNotice(error) });
+    return null;
+  }
+  return getUi().library?.id === library.id ? known : null;
+}
+
 /** Scores on from what is there, up to the limit. */
 export async function scoreGate(): Promise<void> {
   const { library, place } = getUi();
   const { limit, contexts, gate } = useGate.getState();
   useGate.setState({ wanted: false });
   if (library === null) return;
-  const known = useOptimal.getState()[library.id];
-  if (known == null) return;
-  try {
-    await models.takeShipped(library.link);
-  } catch (error) {
-    setUi({ notice: faultNotice(error) });
-    return;
-  }
-  // Another library may be shown by now, with the teacher of its own.
-  if (getUi().library?.id !== library.id) return;
+  const known = await optimalWithModels(library);
+  if (known === null) return;
   await runScoring("gate", GATE_KEY, async (run) => {
     await run.open("teacher");
     const teacher = getUi().models.teacher?.info;

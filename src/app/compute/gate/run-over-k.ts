@@ -3,16 +3,13 @@ import { create } from "zustand";
 import { GATE_CONTEXTS, type GateDecision, type GateSummary, gateOrder } from "../../../core/gate/index.ts";
 import type { CoverageRow } from "../../../core/statistics/index.ts";
 import { remaining } from "../../base/eta.ts";
-import { faultNotice } from "../../base/faults.ts";
 import type { KnownOptimal } from "../../data/library/known-optimal.ts";
 import { libraryWorker } from "../../data/library-client.ts";
 import type { Place } from "../../url/place.ts";
-import { models } from "../models/models.ts";
-import { useOptimal } from "../open/optimal.ts";
 import { runScoring } from "../scoring/scoring-run.ts";
-import { getUi, setUi } from "../store.ts";
+import { getUi } from "../store.ts";
 import { GATE_SEED, type GateSetting } from "./gate-store.ts";
-import { gateSetting, PassPlan, prepareCase, scoreCases } from "./run-gate.ts";
+import { gateSetting, optimalWithModels, PassPlan, prepareCase, scoreCases } from "./run-gate.ts";
 
 export const OVER_K = [1, 2, 4, 8, 16] as const;
 
@@ -66,15 +63,8 @@ export function presentOverK(drawn: readonly OverK[], setting: GateSetting): Ove
 export async function scoreOverK(): Promise<void> {
   const { library, place } = getUi();
   if (library === null) return;
-  const known = useOptimal.getState()[library.id];
-  if (known == null) return;
-  try {
-    await models.takeShipped(library.link);
-  } catch (error) {
-    setUi({ notice: faultNotice(error) });
-    return;
-  }
-  if (getUi().library?.id !== library.id) return;
+  const known = await optimalWithModels(library);
+  if (known === null) return;
   await runScoring("gate-over-k", OVER_K_KEY, async (run) => {
     await run.open("teacher");
     const setting = overKSetting(library.id, known, place);

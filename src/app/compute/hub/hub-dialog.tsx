@@ -2,10 +2,11 @@
  * A model by its name at the hub: who will be contacted and how much will be stored, before either happens; the download;
  * and what is kept in this browser. A native dialog, so that focus and Escape behave. A download goes on when it is closed.
  */
-import { useEffect, useRef } from "react";
+
 import type { CachedModel } from "../../../engine/hub/index.ts";
 import { formatRange } from "../../base/eta.ts";
 import { countOf } from "../../base/plural.ts";
+import { useDialog } from "../../base/use-dialog.ts";
 import { isModelAtWork } from "../computing.ts";
 import { type Role, useUi } from "../store.ts";
 import {
@@ -27,11 +28,7 @@ import {
 export function HubDialog() {
   const role = useHub((hub) => hub.role);
   const problem = useHub((hub) => hub.problem);
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    if (role !== null && !dialog.current?.open) dialog.current?.showModal();
-    if (role === null && dialog.current?.open) dialog.current.close();
-  }, [role]);
+  const dialog = useDialog(role !== null);
   return (
     <dialog ref={dialog} className="help hub" aria-labelledby="hub-title" onClose={closeHub}>
       <header>

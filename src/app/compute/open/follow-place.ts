@@ -31,7 +31,7 @@ const places = new Latest();
 /** The link that was last opened by itself: one that failed is not tried again and again. */
 let tried: string | null = null;
 
-/** The user asks for a link anew: it is tried once more, also where it failed. */
+/** The user asks for the link again: it is tried once more, even if it failed. */
 export function tryAgain(): void {
   tried = null;
 }

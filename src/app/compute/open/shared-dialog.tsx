@@ -1,7 +1,9 @@
 /** Files of the worker's disk: the folder that it shares, and the files to open from it. A native dialog. */
-import { useEffect, useRef, useState } from "react";
+
+import { useState } from "react";
 import { countOf } from "../../base/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
+import { useDialog } from "../../base/use-dialog.ts";
 import { isRecordFile } from "../../data/files/path-files.ts";
 import { isModelAtWork } from "../computing.ts";
 import { looksLikeModel, openSharedModel } from "../models/shared-model.ts";
@@ -13,11 +15,7 @@ const close = (): void => setUi({ sharedOpen: false });
 
 export function SharedDialog() {
   const open = useUi((ui) => ui.sharedOpen);
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    if (open && !dialog.current?.open) dialog.current?.showModal();
-    if (!open && dialog.current?.open) dialog.current.close();
-  }, [open]);
+  const dialog = useDialog(open);
   return (
     <dialog ref={dialog} className="help shared" aria-labelledby="shared-title" onClose={close}>
       <header>

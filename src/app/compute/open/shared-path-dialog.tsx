@@ -1,7 +1,9 @@
 /** A file of records, or a folder of some kind, chosen from the folder that the worker shares. A native dialog. */
-import { useEffect, useRef, useState } from "react";
+
+import { useState } from "react";
 import type { SharedList } from "../../../protocol/files.ts";
 import { shownName } from "../../base/text/shown-text.ts";
+import { useDialog } from "../../base/use-dialog.ts";
 import { isRecordFile } from "../../data/files/path-files.ts";
 import { pathIn, SharedFolder, useSharedFolder } from "./shared-folder.tsx";
 
@@ -28,11 +30,7 @@ export function SharedPathDialog({
   onClose,
   onChoose,
 }: Wanted & { open: boolean; onClose: () => void; onChoose: (path: string) => void }) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    if (open && !dialog.current?.open) dialog.current?.showModal();
-    if (!open && dialog.current?.open) dialog.current.close();
-  }, [open]);
+  const dialog = useDialog(open);
   const choose = (path: string): void => {
     onClose();
     onChoose(path);

@@ -1,5 +1,7 @@
 /** Ctrl-K: a combobox over everything that can be done and gone to. A native dialog, so that focus behaves. */
+
 import { type KeyboardEvent, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
+import { useDialog } from "../../base/use-dialog.ts";
 import { useUi } from "../../compute/store.ts";
 import { isMac, keyCaps } from "../keys.ts";
 import { setShell, useShell } from "../shell-state.ts";
@@ -9,11 +11,7 @@ import { chosen } from "./recent.ts";
 
 export function Palette() {
   const open = useShell((shell) => shell.paletteOpen);
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    if (open && !dialog.current?.open) dialog.current?.showModal();
-    if (!open && dialog.current?.open) dialog.current.close();
-  }, [open]);
+  const dialog = useDialog(open);
   const choose = (entry: Entry): void => {
     // Closed first: the focus goes back to where it was, and what is chosen may put it elsewhere.
     dialog.current?.close();
