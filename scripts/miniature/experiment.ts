@@ -38,6 +38,8 @@ const { values } = parseArgs({
     out: { type: "string" },
     "at-once": { type: "string", default: "1" },
     minutes: { type: "string" },
+    /** As of `gcopd experiment`: the parts of each world are spread over these cards. */
+    cards: { type: "string" },
     device: { type: "string", default: "auto" },
     seeds: { type: "string" },
     slim: { type: "boolean", default: false },
@@ -124,22 +126,33 @@ async function chosenRates(registration: Registration, inside: Inside): Promise<
   if (existsSync(file)) return (JSON.parse(await readFile(file, "utf8")) as { rates: Rates }).rates;
   const rates: Record<string, number> = {};
   const tried: object[] = [];
+  const open: Registration["choice"] = [];
   for (const choice of registration.choice) {
     const [only, ...others] = choice.learning_rates as [number, ...number[]];
-    if (others.length === 0) {
-      rates[choice.for] = only;
-      continue;
-    }
-    const world = registration.validation_world;
-    await makeWorld(registration, world, inside);
-    const folder = inside(worldFolder(world));
-    const config = join(folder, `choice-${choice.for}.json`);
-    await writeWhole(config, choiceConfig(registration, choice));
-    const runs = join(folder, `choice-${choice.for}`);
-    const code = await experiment(config, runs, atOnce);
-    if (values.slim) await slim(runs);
-    if (code !== 0) throw new Ended(code);
-    const results = await resultsOf(runs);
+    if (others.length === 0) rates[choice.for] = only;
+    else open.push(choice);
+  }
+  const world = registration.validation_world;
+  if (open.length > 0) await makeWorld(registration, world, inside);
+  const folder = worldFolder(world);
+  // Side by side, with lanes by the number of their trainings.
+  const cells = ({ by, seeds, learning_rates }: Registration["choice"][number]) =>
+    by.length * seeds.length * learning_rates.length;
+  const all = open.reduce((sum, choice) => sum + cells(choice), 0);
+  const codes = await Promise.all(
+    open.map(async (choice) => {
+      const config = inside(folder, `choice-${choice.for}.json`);
+      await writeWhole(config, choiceConfig(registration, choice));
+      const runs = inside(folder, `choice-${choice.for}`);
+      const code = await experiment(config, runs, Math.max(1, Math.floor((atOnce * cells(choice)) / all)));
+      if (values.slim) await slim(runs);
+      return code;
+    }),
+  );
+  const ended = codes.find((code) => code !== 0 && code !== BUDGET_EXIT_CODE) ?? Math.max(0, ...codes);
+  if (ended !== 0) throw new Ended(ended);
+  for (const choice of open) {
+    const results = await resultsOf(inside(folder, `choice-${choice.for}`));
     const measured = results.tables.find(({ evaluation }) => evaluation === UNSEEN)!;
     const { rate, means } = chosenRate(
       choice,
@@ -193,6 +206,7 @@ async function experiment(config: string, out: string, lanes: number): Promise<n
       ...[resolve(values.gcopd), "experiment", "--config", config, "--out", out],
       ...["--at-once", String(lanes), "--device", values.device],
       ...(bounded ? ["--minutes", String(left)] : []),
+      ...(values.cards === undefined ? [] : ["--cards", values.cards]),
     ],
     { stdio: ["ignore", "ignore", "inherit"] },
   );

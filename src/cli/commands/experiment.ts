@@ -14,8 +14,9 @@ import { DEVICE_CHOICES, type DeviceChoice } from "../../engine/native/index.ts"
 import { makeFolder } from "../../node/whole-file.ts";
 import { lockFolder } from "../../worker/lock.ts";
 import { UsageError } from "../command.ts";
+import type { CardChoice } from "../engine/compute.ts";
 import { printJsonLine } from "../engine/json-lines.ts";
-import { number } from "../engine/options.ts";
+import { cardChoice, number } from "../engine/options.ts";
 import { costsText, writeCosts } from "../experiment/grid-costs.ts";
 import { GridParts } from "../experiment/grid-parts.ts";
 import { planGrid, planText } from "../experiment/grid-plan.ts";
@@ -39,6 +40,7 @@ interface Options {
   probe?: number | true;
   atOnce?: number;
   minutes?: number;
+  cards?: CardChoice;
 }
 
 export function register(program: Command): void {
@@ -74,16 +76,23 @@ export function register(program: Command): void {
       "with `methods`: end after so long, each training after its step; tables of what is there, and exit code 3",
       number(0, true),
     )
+    .addOption(
+      new Option(
+        "--cards <cards>",
+        "with --at-once: spread the parts over cards of this host, how many (2) or their numbers (0,1)",
+      ).argParser(cardChoice),
+    )
     .addOption(new Option("--device <name>", "in place of the config's device").choices(DEVICE_CHOICES))
     .action(run);
 }
 
 async function run(options: Options): Promise<void> {
-  const { config: file, out, device, plan, probe, atOnce, minutes } = options;
+  const { config: file, out, device, plan, probe, atOnce, minutes, cards } = options;
   if (out === undefined && !plan) throw new UsageError("--out is missing: name a folder");
   if (probe !== undefined && !plan) throw new UsageError("--probe goes with --plan");
   if (atOnce !== undefined && !Number.isInteger(atOnce))
     throw new UsageError("--at-once: expected a whole number");
+  if (cards !== undefined && atOnce === undefined) throw new UsageError("--cards goes with --at-once");
   const isBounded = atOnce !== undefined || minutes !== undefined;
   if (isBounded && plan) throw new UsageError("--at-once and --minutes do not go with --plan");
   const given = await readExperiment(file);
@@ -127,7 +136,7 @@ async function run(options: Options): Promise<void> {
   const whole = parts();
   await inFolder(resolve(out ?? "."), async () => {
     await whole.claimKnown();
-    await compare(grid, whole, isBounded ? { atOnce: atOnce ?? 1, minutes } : null);
+    await compare(grid, whole, isBounded ? { atOnce: atOnce ?? 1, minutes, cards } : null);
   });
 }
 

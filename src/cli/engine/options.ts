@@ -63,7 +63,7 @@ export function cardsOption(command: Command): Command {
 }
 
 /** `2` is how many; `0,1` and `1,` are numbers. */
-function cardChoice(text: string): CardChoice {
+export function cardChoice(text: string): CardChoice {
   const numbers = text.replace(/,$/, "").split(",");
   const [first] = numbers;
   const several = text.includes(",");

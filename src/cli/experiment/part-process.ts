@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { z } from "zod";
 import { plainText } from "../../core/plain-text.ts";
+import { cardFiles, onCard } from "../../engine/cards/index.ts";
 import { progress } from "../io.ts";
 import { configFile, type GridPart, type PartEnd, workOf } from "./part.ts";
 
@@ -23,16 +24,29 @@ export interface PartProcess {
   stop(): void;
 }
 
-/** Starts a part. What it tells goes to standard error, each line behind the part's name. */
-export function startPart(part: GridPart, inside: (name: string) => string): PartProcess {
+/**
+ * Starts a part. What it tells goes to standard error, each line behind the part's name.
+ *
+ * @param card the only card that the process sees; null for all of the host
+ */
+export function startPart(
+  part: GridPart,
+  inside: (name: string) => string,
+  card: number | null = null,
+): PartProcess {
   progress(workOf(part));
   const { name, command } = part;
+  const program = [
+    ...[process.execPath, process.argv[1]!, PART_COMMAND, "--command", command],
+    ...["--config", inside(configFile(name)), "--out", inside(name)],
+  ];
+  const [file, ...args] = (card === null ? program : onCard(card, cardFiles(), program)) as [
+    string,
+    ...string[],
+  ];
   const child = spawn(
-    process.execPath,
-    [
-      ...[process.argv[1]!, PART_COMMAND, "--command", command],
-      ...["--config", inside(configFile(name)), "--out", inside(name)],
-    ],
+    file,
+    args,
     // A group of its own: Ctrl-C reaches this process alone, which asks the parts to end. Its channel closes with this
     // process, however that ends.
     { stdio: ["ignore", "ignore", "pipe", "ipc"], detached: true },

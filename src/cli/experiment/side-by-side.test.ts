@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { buildCli, runCli, startCli } from "../../../test/support/cli.ts";
 import { gridConfig } from "../../../test/support/grid.ts";
 import type { ExperimentResults } from "../../core/loop/index.ts";
+import { freestCard } from "./side-by-side.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gcopd-side-by-side-"));
 let script = "";
@@ -88,4 +89,26 @@ it("is of comparisons that run", async () => {
   writeFileSync(one, JSON.stringify(single));
   const refused = await runCli("experiment", "--config", one, "--out", join(folder, "one"), "--minutes", "1");
   expect([refused.code, refused.err]).toEqual([1, expect.stringContaining("single.json, methods: missing")]);
+});
+
+it("spreads parts over cards, which goes with --at-once alone", async () => {
+  const alone = await runCli("experiment", "--config", file, "--out", join(folder, "cards"), "--cards", "2");
+  expect([alone.code, alone.err]).toEqual([2, expect.stringContaining("--cards goes with --at-once")]);
+  expect(freestCard(new Map())).toBeNull();
+  expect(
+    freestCard(
+      new Map([
+        [1, 0],
+        [3, 0],
+      ]),
+    ),
+  ).toBe(1);
+  expect(
+    freestCard(
+      new Map([
+        [1, 2],
+        [3, 1],
+      ]),
+    ),
+  ).toBe(3);
 });

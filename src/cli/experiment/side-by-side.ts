@@ -1,6 +1,8 @@
-/** Carries out the parts of a comparison in processes of their own, several at a time, and perhaps for some time only. */
+/** Carries out the parts of a comparison in processes of their own, several at a time, on one card or several, and perhaps for some time only. */
 import { InputError } from "../../core/errors.ts";
 import type { GridRun } from "../../core/loop/index.ts";
+import { cardFiles, chosenCards } from "../../engine/cards/index.ts";
+import type { CardChoice } from "../engine/compute.ts";
 import { listenForInterrupts } from "../engine/interrupt.ts";
 import { progress } from "../io.ts";
 import type { EvaluationPart, GridParts } from "./grid-parts.ts";
@@ -12,6 +14,8 @@ export interface Bounds {
   atOnce: number;
   /** After these minutes each is asked to end, and none begins: a training keeps its last step. */
   minutes?: number | undefined;
+  /** Cards of this host that the processes are spread over; the device's own choice when absent. */
+  cards?: CardChoice | undefined;
 }
 
 /** Milliseconds of the longest timer that there is: 24 days. */
@@ -40,13 +44,20 @@ export async function sideBySide(parts: GridParts, bounds: Bounds): Promise<Carr
 class Lanes {
   readonly #ends = new Map<string, PartEnd>();
   readonly #running = new Set<PartProcess>();
+  /** The processes of each card. */
+  readonly #onCards: Map<number, number>;
   #isInterrupted = false;
   #stopped = false;
 
   constructor(
     private readonly parts: GridParts,
     private readonly bounds: Bounds,
-  ) {}
+  ) {
+    const { cards } = bounds;
+    this.#onCards = new Map(
+      cards === undefined ? [] : chosenCards(cards, cardFiles()).map((card) => [card, 0]),
+    );
+  }
 
   readonly endOf: CarryOut = async ({ name }) =>
     this.#isInterrupted ? { kind: "interrupted" } : (this.#ends.get(name) ?? { kind: "time" });
@@ -148,15 +159,22 @@ class Lanes {
 
   async #isDone(part: GridPart): Promise<boolean> {
     if (this.#stopped) return false;
-    const running = startPart(part, this.parts.inside);
+    const card = freestCard(this.#onCards);
+    const running = startPart(part, this.parts.inside, card);
     this.#running.add(running);
+    this.#count(card, 1);
     const end = await running.ended;
+    this.#count(card, -1);
     this.#running.delete(running);
     // One that was asked to end before its time has no end: the next start goes on.
     if (end.kind !== "interrupted") this.#ends.set(part.name, end);
     else if (!this.#stopped)
       this.#ends.set(part.name, { kind: "failed", reason: "its process was told to end from outside" });
     return end.kind === "done";
+  }
+
+  #count(card: number | null, more: number): void {
+    if (card !== null) this.#onCards.set(card, this.#onCards.get(card)! + more);
   }
 
   /** The tasks in their order, as many at a time as there are lanes. */
@@ -177,4 +195,10 @@ class Lanes {
       else return;
     }
   }
+}
+
+/** The card with the fewest processes, of equal ones the first; null where the device's own choice stands. */
+export function freestCard(processes: ReadonlyMap<number, number>): number | null {
+  const [first] = [...processes].sort(([, a], [, b]) => a - b);
+  return first?.[0] ?? null;
 }
