@@ -10,14 +10,42 @@
  * heads, `G` key/value heads (G divides H), `D` head dimension, `V` vocabulary, `R` response rows. A weight of a
  * linear layer is [out, in], as Hugging Face stores it. Gradients of weights ACCUMULATE into the given tensor.
  */
+import type { DecodeState, LayerCache } from "./decode-step.ts";
 import type { PieceTransfer } from "./pieces.ts";
 import type { Draws, KeyRange, RowSpan, Tensor, WeightFormat } from "./tensor.ts";
 import type { TuningShapes } from "./tuning-shapes.ts";
+import type { AttentionParameter, BlockParameter } from "./weights.ts";
 
 /** Operations that were encoded once and can be run again, on the values that their tensors hold by then. */
 export interface Recording {
   run(): void;
   /** Frees the tensors made while it was recorded. */
+  dispose(): void;
+}
+
+/** A model of full-attention layers, as `wholeDecoder` takes it. */
+export interface WholeModel<T extends Tensor = Tensor> {
+  heads: number;
+  keyValueHeads: number;
+  headSize: number;
+  normEpsilon: number;
+  embedding: T;
+  head: T;
+  finalNorm: T;
+  layers: readonly Readonly<Record<BlockParameter | AttentionParameter, T>>[];
+}
+
+/** Takes sequences of a small model on, several tokens each at once. */
+export interface WholeDecoder<T extends Tensor = Tensor> {
+  /** Whether sequences of `room` tokens find place. */
+  fits(room: number): boolean;
+  /** One f32 tensor, to be freed by the caller, with `rows` rows of keys and of values for each layer as windows on it. */
+  allocateCache(rows: number): { all: T; layers: LayerCache<T>[] };
+  /**
+   * At most `tokens` times what `decodeStep` does, for each sequence that goes on; `rows` and `ends` stay as they are.
+   * Draws are without top-k and top-p.
+   */
+  decode(cache: T, tables: { cos: T; sin: T }, state: DecodeState<T>, tokens: number): void;
   dispose(): void;
 }
 
@@ -93,6 +121,11 @@ export interface Backend<T extends Tensor = Tensor> {
    * reads nothing back; tensors that it makes live until the recording is disposed. Absent where nothing is encoded.
    */
   record?(work: () => void): Recording;
+  /**
+   * A decoder in which each sequence goes through all layers by itself, in one dispatch; null for models that are faster,
+   * or fit, only layer by layer. Absent where nothing is dispatched.
+   */
+  wholeDecoder?(model: WholeModel<T>): WholeDecoder<T> | null;
   dispose(): void;
 
   // --- linear algebra -------------------------------------------------------------------------------------------

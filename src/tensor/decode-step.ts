@@ -10,15 +10,15 @@ import type { Draws, Tensor } from "./tensor.ts";
  * Keys and values of a layer, [rows, G, D] each in the backend's `cacheFormat`: those of a sequence lie in neighbouring
  * rows.
  */
-export interface LayerCache {
-  k: Tensor;
-  v: Tensor;
+export interface LayerCache<T extends Tensor = Tensor> {
+  k: T;
+  v: T;
 }
 
 /** What a step works on, all of it on the device. */
-export interface DecodeState extends Draws<Tensor> {
+export interface DecodeState<T extends Tensor = Tensor> extends Draws<T> {
   /** u32 [M]: the first row of each sequence in the cache. */
-  starts: Tensor;
+  starts: T;
   /** No sequence has more keys than this. */
   most: number;
 }
@@ -42,7 +42,7 @@ export function decodeStep(
   let x = backend.embedding(w.embedding, ids);
   let normed = backend.rmsNorm(x, w.layers[0]!.inputNorm, eps, offset).y;
   for (const [i, layer] of w.layers.entries()) {
-    const { query, key, value, queryNorm, keyNorm, output } = attention(layer);
+    const { query, key, value, queryNorm, keyNorm, output } = attentionOf(layer);
     const [rawQ, k, v] = backend.linearEach(normed, [query, key, value]) as [Tensor, Tensor, Tensor];
     backend.reshape(rawQ, [count, heads, headSize]);
     for (const t of [k, v]) backend.reshape(t, [count, groups, headSize]);
@@ -62,7 +62,8 @@ export function decodeStep(
   backend.drawTokens(backend.reshape(backend.linear(normed, w.head), [count, vocabularySize]), state);
 }
 
-function attention({ mixer }: LayerTensors): AttentionTensors {
+/** The parameters of a layer that mixes by full attention. */
+export function attentionOf({ mixer }: LayerTensors): AttentionTensors {
   if (mixer.type !== "full_attention") throw new Error(`a ${mixer.type} layer has no keys to look back at`);
   return mixer.tensors;
 }

@@ -113,6 +113,58 @@ test.each(Object.keys(backends))(
   },
 );
 
+test("a small model on a GPU takes each sequence on in one dispatch, with the parameters of the moment", async () => {
+  const backend = await backends["WebGPU as on a GPU"]!();
+  const decoded: number[] = [];
+  const { wholeDecoder } = backend;
+  backend.wholeDecoder = (model) => {
+    const whole = wholeDecoder!(model)!;
+    const decode: typeof whole.decode = (...work) => {
+      decoded.push(work[3]);
+      whole.decode(...work);
+    };
+    return { ...whole, decode };
+  };
+  const before = backend.live();
+  const plain = createReferenceBackend();
+  const [model, alone] = [sharpModel(backend), sharpModel(plain)];
+  // Temperatures of 0 and above; more tokens than one look takes; another length, for which the cache grows.
+  const unbounded = (seed: number) =>
+    prompts(4, seed).map(({ topK: _, topP: __, ...request }, n) => ({
+      ...request,
+      promptIds: seed === 2 && n === 0 ? Array.from({ length: 260 }, (_, i) => i + 20) : request.promptIds,
+      maxTokens: n === 1 ? 70 : request.maxTokens,
+    }));
+  for (const seed of [1, 1, 2]) {
+    const together = await model.generateAll(unbounded(seed));
+    for (const [n, { promptIds, ...options }] of unbounded(seed).entries()) {
+      const one = await alone.generate(promptIds, options);
+      const { ids, logprobs, stopped } = together[n]!;
+      expect({ ids, stopped }, `prompt ${n}`).toEqual({ ids: one.ids, stopped: one.stopped });
+      for (const [i, logprob] of one.logprobs.entries())
+        expect(Math.abs(logprobs[i]! - logprob)).toBeLessThan(2e-4);
+    }
+    // As an update does: every parameter moves, and what was computed with the old ones is forgotten.
+    for (const each of [model, alone]) {
+      for (const [name, t] of each.parameters)
+        if (t.shape.length === 2) {
+          const next = uniforms(name.length + decoded.length);
+          each.backend.write(
+            t,
+            Float32Array.from({ length: t.shape[0]! * t.shape[1]! }, () => next() - 0.5),
+          );
+        }
+      each.forgetPrefixes();
+    }
+  }
+  expect(decoded).toContain(64);
+  expect(decoded.length).toBeGreaterThanOrEqual(4);
+  model.dispose();
+  expect(backend.live()).toEqual(before);
+  backend.dispose();
+  plain.dispose();
+}, 120_000);
+
 test("bounded draws keep to their bounds", async () => {
   const backend = createReferenceBackend();
   const model = sharpModel(backend);

@@ -1,7 +1,7 @@
 import { InputError } from "../core/errors.ts";
-import type { Backend, Recording } from "./backend.ts";
+import type { Backend, Recording, WholeDecoder } from "./backend.ts";
 import { prefill, type Segment } from "./decode-prefill.ts";
-import { type DecodeState, decodeStep, type LayerCache } from "./decode-step.ts";
+import { attentionOf, type DecodeState, decodeStep, type LayerCache } from "./decode-step.ts";
 import type { Generated, GenerateOptions } from "./generate.ts";
 import type { ModelTensors } from "./passes.ts";
 import type { Qwen3Config } from "./qwen3-config.ts";
@@ -22,8 +22,8 @@ export interface DecodeWork {
 const MOST_SEQUENCES = 64;
 /** Tokens of a sequence's room grow by this many, so that steps recorded for one length serve others. */
 const ROOM = 256;
-/** Steps between two looks at which sequences have ended. A look waits for the device; the steps after it do not. */
-const STEPS = { cpu: 1, webgpu: 8 };
+/** Tokens of each sequence between two looks at which have ended. A look waits for the device; what comes after it does not. */
+const TOKENS = { cpu: 1, webgpu: 8, whole: 64 };
 /** Bytes of the cache, and of one tensor of it. */
 const CACHE = {
   large: { all: 24 * 2 ** 30, one: 2 ** 30 },
@@ -46,11 +46,13 @@ interface Sequence {
   logprobs: number[];
 }
 
-/** Tensors of M sequences that advance together, and their step. */
+/** Tensors of M sequences that advance together. */
 interface Plan {
   state: DecodeState;
   longest: number;
-  step: () => void;
+  /** Takes each sequence on by some tokens, to one look. */
+  advance: (tokens: number) => void;
+  perLook: number;
   dispose: () => void;
 }
 
@@ -60,8 +62,14 @@ interface Plan {
  * a prompt shares with the one that its place in the cache held before is not computed again.
  */
 export class Decoder {
-  readonly #plans = new Map<number, Plan>();
+  readonly #plans = new Map<string, Plan>();
   #cache: LayerCache[] = [];
+  /** The tensors that hold the cache. */
+  #held: Tensor[] = [];
+  /** Of models that are small enough. */
+  readonly #whole: WholeDecoder | null;
+  /** The cache is one that it made. */
+  #takesWhole = false;
   #slots: Slot[] = [];
   /** Rows of a slot. */
   #room = 0;
@@ -74,7 +82,13 @@ export class Decoder {
     private readonly rope: RopeTable,
     /** Folder of the model, for messages. */
     private readonly model: string,
-  ) {}
+  ) {
+    const layers = tensors.layers.map((layer) => {
+      const { mixer: _, ...block } = layer;
+      return { ...block, ...attentionOf(layer) };
+    });
+    this.#whole = backend.wholeDecoder?.({ ...config, ...tensors, layers }) ?? null;
+  }
 
   /** The parameters have changed: what the cache holds no longer stands for its tokens. */
   forget(): void {
@@ -132,7 +146,9 @@ export class Decoder {
     for (const { dispose } of this.#plans.values()) dispose();
     this.#plans.clear();
     this.#tables = null;
-    this.backend.free(...this.#cache.flatMap(({ k, v }) => [k, v]));
+    this.backend.free(...this.#held);
+    this.#held = [];
+    this.#whole?.dispose();
     this.#cache = [];
     this.#slots = [];
     this.#room = 0;
@@ -145,7 +161,8 @@ export class Decoder {
     // A longer sequence elsewhere makes new tables, and what was recorded names the old ones.
     if (this.#tables !== null && this.rope.tables(this.#room) !== this.#tables) this.#dropPlans();
     const { all, one } = this.backend.packTokens > 4096 ? CACHE.large : CACHE.small;
-    const format = this.backend.cacheFormat(headSize);
+    const whole = this.#whole?.fits(Math.ceil(longest / ROOM) * ROOM) ? this.#whole : null;
+    const format = whole === null ? this.backend.cacheFormat(headSize) : "f32";
     const rowBytes = (format === "f16" ? 2 : 4) * keyValueHeads * headSize;
     const slotsOf = (room: number) => Math.min(one, all / (2 * layers)) / (rowBytes * room);
     const wanted = Math.min(MOST_SEQUENCES, requests.length);
@@ -162,8 +179,17 @@ export class Decoder {
     this.#room = Math.min(maxPositions, slotsOf(ample) < slots ? needed : Math.max(needed, ample));
     const count = Math.max(1, Math.min(slots, Math.floor(slotsOf(this.#room))));
     this.#slots = Array.from({ length: count }, (_, i) => ({ start: i * this.#room, ids: [] }));
-    const rows = () => this.backend.allocateWeight(format, [count * this.#room, keyValueHeads, headSize]);
-    this.#cache = Array.from({ length: layers }, () => ({ k: rows(), v: rows() }));
+    const rows = count * this.#room;
+    this.#takesWhole = whole?.fits(this.#room) ?? false;
+    if (whole !== null && this.#takesWhole) {
+      const cache = whole.allocateCache(rows);
+      this.#held = [cache.all];
+      this.#cache = cache.layers;
+    } else {
+      const tensor = () => this.backend.allocateWeight(format, [rows, keyValueHeads, headSize]);
+      this.#cache = Array.from({ length: layers }, () => ({ k: tensor(), v: tensor() }));
+      this.#held = this.#cache.flatMap(({ k, v }) => [k, v]);
+    }
     this.#tables = this.rope.tables(this.#room);
   }
 
@@ -229,8 +255,9 @@ export class Decoder {
     const { progress, results } = plan.state;
     let left = Math.max(...live.map(({ request, ids }) => request.maxTokens - ids.length));
     const look = (): Promise<Float32Array> => {
-      for (let i = Math.min(left, STEPS[backend.kind]); i > 0; i--) plan.step();
-      left = Math.max(0, left - STEPS[backend.kind]);
+      const tokens = Math.min(left, plan.perLook);
+      if (tokens > 0) plan.advance(tokens);
+      left -= tokens;
       backend.flush();
       return backend.read(progress);
     };
@@ -277,7 +304,9 @@ export class Decoder {
     const left = Math.max(...live.map(({ request, ids }) => request.maxTokens - ids.length));
     const stops = Math.max(1, ...live.map(({ request }) => request.stopIds?.length ?? 0));
     const ranges = Math.max(1, ...live.map(({ request }) => request.drawable?.length ?? 0));
-    const found = this.#plans.get(count);
+    const whole = this.#takesWhole && !live.some(({ request }) => isBounded(request)) ? this.#whole : null;
+    const name = `${count}${whole === null ? "" : " whole"}`;
+    const found = this.#plans.get(name);
     if (
       found !== undefined &&
       found.longest >= left &&
@@ -286,7 +315,7 @@ export class Decoder {
     )
       return found;
     found?.dispose();
-    this.#plans.delete(count);
+    this.#plans.delete(name);
     const longest = 2 ** Math.ceil(Math.log2(Math.max(left, 16)));
     const vector = (length: number) => backend.zeros([length], "u32");
     const state: DecodeState = {
@@ -306,18 +335,23 @@ export class Decoder {
       most: this.#room,
     };
     const step = () => decodeStep(backend, this.config, this.tensors, this.#tables!, this.#cache, state);
-    const recording: Recording | undefined = backend.record?.(step);
+    const recording: Recording | undefined = whole === null ? backend.record?.(step) : undefined;
+    const once = recording === undefined ? () => backend.scope(step) : recording.run;
     const plan: Plan = {
       state,
       longest,
-      step: recording === undefined ? () => backend.scope(step) : recording.run,
+      advance: (tokens) => {
+        if (whole !== null) whole.decode(this.#held[0]!, this.#tables!, state, tokens);
+        else for (let i = 0; i < tokens; i++) once();
+      },
+      perLook: TOKENS[whole === null ? backend.kind : "whole"],
       dispose() {
         recording?.dispose();
         const { most: _, ...tensors } = state;
         backend.free(...Object.values<Tensor>(tensors));
       },
     };
-    this.#plans.set(count, plan);
+    this.#plans.set(name, plan);
     return plan;
   }
 
@@ -356,6 +390,10 @@ export class Decoder {
     const drawable = request.drawable ?? [[0, this.config.vocabularySize]];
     backend.write(state.drawable, Uint32Array.from(drawable.flat()));
   }
+}
+
+function isBounded({ temperature, topK = 0, topP = 1 }: DecodeRequest): boolean {
+  return temperature > 0 && (topK > 0 || topP < 1);
 }
 
 function commonStart(a: readonly number[], b: readonly number[]): number {

@@ -5,6 +5,7 @@ import { causalConvOperations } from "./causal-conv.ts";
 import { columnOperations } from "./columns.ts";
 import { Commands } from "./commands.ts";
 import { type Context, matrixShape } from "./context.ts";
+import { wholeOperations } from "./decode-whole.ts";
 import { deltaGateOperations } from "./delta-gates.ts";
 import { type DeltaForm, deltaRuleOperations } from "./delta-rule.ts";
 import { deltaStateOperations } from "./delta-states.ts";
@@ -193,6 +194,7 @@ export async function createWebGpuBackend(
     ...deltaStateOperations(context),
     ...headOperations(context),
     ...drawOperations(context),
+    ...wholeOperations(context),
     ...headDistributionOperations(context),
     ...reverseKlOperations(context),
     ...optimizerOperations(context),
