@@ -100,6 +100,7 @@ export class BenchPage implements Pick<TimedWorks, "open" | "run" | "close"> {
     child.stderr!.on("data", (data: Buffer) => {
       page.#said = (page.#said + data.toString()).slice(-4000);
     });
+    process.once("exit", () => page.#kill());
     child.on("error", (error) => page.#fail(`the browser ${browser} cannot be started: ${error.message}`));
     child.on("exit", (code, signal) =>
       page.#fail(`the browser ended (${signal ?? code}); the last that it said:\n${page.#said}`),
@@ -111,13 +112,17 @@ export class BenchPage implements Pick<TimedWorks, "open" | "run" | "close"> {
   run = (...args: Parameters<TimedWorks["run"]>) => this.#ask<"run">("run", args);
   close = (...args: Parameters<TimedWorks["close"]>) => this.#ask<"close">("close", args);
 
+  /** Ends the browser; false where it has ended already. */
+  #kill(): boolean {
+    const { pid, exitCode, signalCode } = this.browser;
+    if (pid === undefined || exitCode !== null || signalCode !== null) return false;
+    return process.kill(-pid, "SIGKILL");
+  }
+
   async stop(): Promise<void> {
     this.#fail("the page was closed");
-    if (this.browser.pid !== undefined && this.browser.exitCode === null) {
-      const ended = once(this.browser, "exit");
-      process.kill(-this.browser.pid, "SIGKILL");
-      await ended;
-    }
+    const ended = once(this.browser, "exit");
+    if (this.#kill()) await ended;
     this.server.closeAllConnections();
     this.server.close();
     rmSync(this.profile, { recursive: true, force: true, maxRetries: 5 });
