@@ -1,7 +1,7 @@
 /**
  * The same work in Chromium on this machine's GPU and in Node on the same card, in turns: what the page costs. In the
  * page it is done as the product does it: by the same engine, in a Web Worker, with f16 operands where matrix units are.
- * ONNX Runtime Web scores the sample's pair in the same page, on its export of the same weights.
+ * ONNX Runtime Web scores the sample's pair and random sequences in the same page, on exports of the same weights.
  *
  *     npm run bench -- browser [--only sample,score] [--models 0.6b,1.7b] [--repeats 5] [--rows]
  *         [--browser PATH] [--browser-args "--flag --flag"] [--small]
@@ -103,6 +103,9 @@ async function allRows(): Promise<Row[]> {
   const training = small
     ? { count: 4, context: 128, prefix: 0, response: 16 }
     : { count: 32, context: 2048, prefix: 0, response: 96 };
+  const shorter = small
+    ? { count: 1, context: 96, prefix: 0, response: 16 }
+    : { count: 2, context: 2048, prefix: 0, response: 96 };
   const decoding = small ? { prompt: 24, tokens: 8 } : { prompt: 2048, tokens: 128 };
   const size = ({ count, context, response }: typeof scoring) => `${count} × (${context} + ${response})`;
   return [
@@ -137,12 +140,21 @@ async function allRows(): Promise<Row[]> {
       ),
     ),
     {
-      name: "onnx",
-      what: "the same pair",
+      name: "onnx-sample",
+      what: "sample's teacher, the same pair",
       tokens,
       parts: [
         { where: "page", work: pair },
         { where: "page", work: exported },
+      ],
+    },
+    {
+      name: `onnx-${models[0]}`,
+      what: `${modelName(models[0]!)}, scoring ${size(shorter)}`,
+      tokens: shorter.count * (shorter.context + shorter.response),
+      parts: [
+        { where: "page", work: { kind: "score", model: models[0]!, ...shorter } },
+        { where: "page", work: { kind: "onnx-random", model: models[0]!, ...shorter } },
       ],
     },
   ];
@@ -171,18 +183,19 @@ interface Measured {
 }
 
 async function measure(row: Row, places: Record<Where, Pick<TimedWorks, "open" | "run" | "close">>) {
-  const opened: OpenedWork[] = [];
+  const opened = new Map<string, OpenedWork>();
   const named = row.parts.map((part, i) => ({ ...part, name: `${row.name} ${i}` }));
   const began = performance.now();
-  // The page opens first, and tells which operands Node is to take.
-  for (const { where, name, work } of [...named].reverse()) {
+  // The page opens first, our engine before another: it tells which operands the others are to take.
+  const pageFirst = [...named].sort((a, b) => Number(b.where === "page") - Number(a.where === "page"));
+  for (const { where, name, work } of pageFirst) {
     const found = await places[where].open(name, work);
     if (found.software && !small)
       throw new Error(
         `${where === "page" ? "the page" : "Node"} has a software adapter only, ${found.adapter}; give --small to measure toy sizes on it`,
       );
-    opened.unshift(found);
-    operands = found.operands ?? operands;
+    opened.set(name, found);
+    operands = found.operands;
   }
   const loaded = performance.now();
   const runs: TimedRun[][] = named.map(() => []);
@@ -195,7 +208,7 @@ async function measure(row: Row, places: Record<Where, Pick<TimedWorks, "open" |
   console.error(
     `${row.name}: opened in ${((loaded - began) / 1000).toFixed(1)} s; ${row.parts.map(({ where }, i) => `${where} ${times[i]}`).join("; ")} s`,
   );
-  return { row, opened, runs };
+  return { row, opened: named.map(({ name }) => opened.get(name)!), runs };
 }
 
 /** The largest difference of what came out in two places. */
@@ -214,10 +227,10 @@ function lines({ row, opened, runs }: Measured): string[][] {
   const apart = difference(runs).toExponential(0);
   const ratio = (right / left).toFixed(2);
   if (row.parts[0]!.where === "node")
-    return [[row.what, ...first, ...middle, ratio, ...speed, opened[1]!.operands!, apart]];
+    return [[row.what, ...first, ...middle, ratio, ...speed, opened[1]!.operands, apart]];
   return [`our engine`, `ONNX Runtime Web, ${ratio} times that`].map((engine, i) => [
     `${row.what}, ${engine}`,
-    ...["", first[i]!, "", middle[i]!, "", "", speed[i]!, opened[i]!.operands ?? "f32", i === 0 ? "" : apart],
+    ...["", first[i]!, "", middle[i]!, "", "", speed[i]!, opened[i]!.operands, i === 0 ? "" : apart],
   ]);
 }
 
@@ -242,10 +255,14 @@ const page = await BenchPage.start({
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void page.stop());
 const measured: Measured[] = [];
 try {
-  for (const row of chosen) measured.push(await measure(row, { node, page }));
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
+  for (const row of chosen)
+    try {
+      measured.push(await measure(row, { node, page }));
+    } catch (error) {
+      // The rows after it may do.
+      console.error(`${row.name}: ${error instanceof Error ? error.message : error}`);
+      process.exitCode = 1;
+    }
 } finally {
   await page.stop();
 }

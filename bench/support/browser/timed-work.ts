@@ -11,6 +11,7 @@ import {
   type SequenceSizes,
   trainingStep,
 } from "../random-work.ts";
+import { randomOnnxFolder } from "./onnx-random-model.ts";
 
 /** A model folder, as a path in the repository, and its files. */
 export interface ModelFiles {
@@ -22,6 +23,8 @@ export interface ModelFiles {
 export type Work =
   | { kind: "folder"; model: ModelFiles; requests: ScoreRequest[] }
   | { kind: "onnx"; model: ModelFiles; requests: ScoreRequest[] }
+  /** In the format of the products of what was opened before. */
+  | ({ kind: "onnx-random"; model: string } & SequenceSizes)
   | ({ kind: "score"; model: string } & SequenceSizes)
   | ({ kind: "step"; model: string } & SequenceSizes)
   | { kind: "decode"; model: string; count: number; prompt: number; tokens: number };
@@ -29,8 +32,8 @@ export type Work =
 export interface OpenedWork {
   adapter: string;
   software: boolean;
-  /** Format of the operands of products; null where another engine computes. */
-  operands: "f32" | "f16" | null;
+  /** Format of the operands of products. */
+  operands: "f32" | "f16";
 }
 
 export interface TimedRun {
@@ -52,6 +55,7 @@ type Opened = OpenedWork & { run(): Promise<TimedRun>; close(): void };
 /** Works that are open in one place, by names that the caller gives. All arguments and results are plain JSON. */
 export class TimedWorks {
   readonly #open = new Map<string, Opened>();
+  #latest: "f32" | "f16" = "f32";
 
   constructor(private readonly place: Place) {}
 
@@ -72,15 +76,16 @@ export class TimedWorks {
   }
 
   async #start(work: Work): Promise<Opened> {
-    if (work.kind === "onnx") {
-      const scorer = await this.place.openOnnx!(this.place.folder(work.model));
-      return {
-        ...{ adapter: "", software: false, operands: null },
-        run: () => timedScoring(scorer, work.requests),
-        close: () => scorer.dispose(),
-      };
+    if (work.kind === "onnx")
+      return onnxScoring(await this.place.openOnnx!(this.place.folder(work.model)), work.requests, "f32");
+    if (work.kind === "onnx-random") {
+      const config = sizeNamed(work.model);
+      const folder = randomOnnxFolder(config, this.#latest, work.context + work.response);
+      const requests = randomSequences(config, work).map((sequence, n) => ({ id: String(n), ...sequence }));
+      return onnxScoring(await this.place.openOnnx!(folder), requests, this.#latest);
     }
     const backend = await this.place.openBackend();
+    this.#latest = backend.compute;
     const { run, close } = await this.#ours(backend, work);
     return {
       ...{ adapter: backend.description, software: !isWebGpu(backend) || backend.software },
@@ -95,7 +100,7 @@ export class TimedWorks {
 
   async #ours(
     backend: Backend,
-    work: Exclude<Work, { kind: "onnx" }>,
+    work: Exclude<Work, { kind: "onnx" | "onnx-random" }>,
   ): Promise<Pick<Opened, "run" | "close">> {
     if (work.kind === "folder") {
       // Kept prefixes would leave nothing to do the second time.
@@ -141,6 +146,12 @@ export class TimedWorks {
     };
   }
 }
+
+const onnxScoring = (scorer: Scorer, requests: readonly ScoreRequest[], operands: "f32" | "f16"): Opened => ({
+  ...{ adapter: "ONNX Runtime's", software: false, operands },
+  run: () => timedScoring(scorer, requests),
+  close: () => scorer.dispose(),
+});
 
 async function timed(work: () => Promise<number[]>): Promise<TimedRun> {
   const start = performance.now();
