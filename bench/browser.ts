@@ -52,7 +52,6 @@ const repeats = numberOr(options.repeats, small ? 2 : 5);
 if (!Number.isInteger(repeats) || repeats < 1) throw new Error("--repeats: a whole number from 1 on");
 const toggles = process.env[DAWN_FEATURES] ?? F16_FEATURES;
 
-/** Where a part of a row is done: `page` or `node`. */
 type Where = "node" | "page";
 
 interface Row {
@@ -182,34 +181,45 @@ interface Measured {
   runs: TimedRun[][];
 }
 
-async function measure(row: Row, places: Record<Where, Pick<TimedWorks, "open" | "run" | "close">>) {
+async function measure(
+  row: Row,
+  places: Record<Where, Pick<TimedWorks, "open" | "run" | "close">>,
+): Promise<Measured> {
+  const parts = row.parts.map((part, i) => ({
+    ...part,
+    name: `${row.name} ${i}`,
+    place: places[part.where],
+  }));
   const opened = new Map<string, OpenedWork>();
-  const named = row.parts.map((part, i) => ({ ...part, name: `${row.name} ${i}` }));
+  const runs: TimedRun[][] = parts.map(() => []);
   const began = performance.now();
-  // The page opens first, our engine before another: it tells which operands the others are to take.
-  const pageFirst = [...named].sort((a, b) => Number(b.where === "page") - Number(a.where === "page"));
-  for (const { where, name, work } of pageFirst) {
-    const found = await places[where].open(name, work);
-    if (found.software && !small)
-      throw new Error(
-        `${where === "page" ? "the page" : "Node"} has a software adapter only, ${found.adapter}; give --small to measure toy sizes on it`,
-      );
-    opened.set(name, found);
-    operands = found.operands;
+  try {
+    // The page opens first, our engine before another: it tells which operands the others are to take.
+    for (const { where, place, name, work } of [...parts].sort((a, b) => rank(a) - rank(b))) {
+      const found = await place.open(name, work);
+      opened.set(name, found);
+      operands = found.operands;
+      if (found.software && !small)
+        throw new Error(
+          `the ${where} has a software adapter only, ${found.adapter}; --small measures toy sizes on it`,
+        );
+    }
+    const loaded = (performance.now() - began) / 1000;
+    for (let i = 0; i <= repeats; i++)
+      // Who comes first takes turns too.
+      for (const part of i % 2 === 0 ? [0, 1] : [1, 0])
+        runs[part]!.push(await parts[part]!.place.run(parts[part]!.name));
+    const times = parts.map(
+      ({ where }, i) => `${where} ${runs[i]!.map((run) => seconds(run.seconds)).join(" ")}`,
+    );
+    console.error(`${row.name}: opened in ${loaded.toFixed(1)} s; ${times.join("; ")} s`);
+  } finally {
+    for (const { place, name } of parts) if (opened.has(name)) await place.close(name).catch(() => {});
   }
-  const loaded = performance.now();
-  const runs: TimedRun[][] = named.map(() => []);
-  for (let i = 0; i <= repeats; i++)
-    // Who comes first takes turns too.
-    for (const part of i % 2 === 0 ? [0, 1] : [1, 0])
-      runs[part]!.push(await places[named[part]!.where].run(named[part]!.name));
-  for (const { where, name } of named) await places[where].close(name);
-  const times = runs.map((part) => part.map((run) => seconds(run.seconds)).join(" "));
-  console.error(
-    `${row.name}: opened in ${((loaded - began) / 1000).toFixed(1)} s; ${row.parts.map(({ where }, i) => `${where} ${times[i]}`).join("; ")} s`,
-  );
-  return { row, opened: named.map(({ name }) => opened.get(name)!), runs };
+  return { row, opened: parts.map(({ name }) => opened.get(name)!), runs };
 }
+
+const rank = ({ where }: { where: Where }): number => (where === "page" ? 0 : 1);
 
 /** The largest difference of what came out in two places. */
 function difference([a = [], b = []]: TimedRun[][]): number {
