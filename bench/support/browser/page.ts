@@ -129,7 +129,7 @@ export class BenchPage implements Pick<TimedWorks, "open" | "run" | "close"> {
   }
 
   #ask<M extends Call["method"]>(method: M, args: unknown[]): ReturnType<TimedWorks[M]> {
-    return new Promise((resolve, reject) => {
+    return new Promise<unknown>((resolve, reject) => {
       if (this.#failure) return reject(this.#failure);
       this.#calls += 1;
       this.#asked.set(this.#calls, { resolve, reject });
