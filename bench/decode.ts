@@ -8,7 +8,6 @@
  * Without options: Qwen3-1.7B on a GPU, a model of toy size on a software adapter.
  */
 import { parseArgs } from "node:util";
-import { uniforms } from "../src/core/seeded.ts";
 import type { KernelTime } from "../src/tensor/index.ts";
 import { median, openAdapter, watchMemory } from "./support/device.ts";
 import { numberOr, sizeNamed } from "./support/options.ts";
@@ -16,6 +15,7 @@ import { type BenchRow, printTable, runPeer } from "./support/peer.ts";
 import { printProfile } from "./support/profile.ts";
 import { modelName } from "./support/qwen3-sizes.ts";
 import { randomModel } from "./support/random-model.ts";
+import { decodingTimes, randomPrompts, seeded } from "./support/random-work.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -47,25 +47,16 @@ const format = options.format === "f32" || operands === "f32" ? "f32" : "f16";
 
 const watch = watchMemory();
 const model = await randomModel(backend, config, format);
-const next = uniforms(7);
 const bounds = {
   ...(options["top-k"] === undefined ? {} : { topK: Number(options["top-k"]) }),
   ...(options["top-p"] === undefined ? {} : { topP: Number(options["top-p"]) }),
 };
 const bounded = Object.keys(bounds).length > 0;
-/** Prompts with nothing in common; no run reuses another's prefixes. */
-const requests = (count: number) =>
-  Array.from({ length: count }, (_, n) => ({
-    promptIds: Array.from({ length: prompt }, () => Math.floor(next() * config.vocabularySize)),
-    maxTokens: tokens,
-    temperature: bounded ? 0.4 : 0,
-    ...bounds,
-    draws: 100 + n,
-  }));
-/** The same draws each time that a prompt is continued. */
-const seeded = <T extends { draws: number }>({ draws, ...request }: T) => ({
-  ...request,
-  uniform: uniforms(draws),
+const requests = randomPrompts(config, {
+  prompt,
+  maxTokens: tokens,
+  temperature: bounded ? 0.4 : 0,
+  ...bounds,
 });
 
 const rows: BenchRow[] = [];
@@ -74,18 +65,9 @@ for (const count of counts) {
   const what = `${count} × ${tokens} tokens behind ${prompt}`;
   const seconds: number[] = [];
   for (let i = 0; i <= repeats; i++) {
-    const given = requests(count);
-    model.forgetPrefixes();
-    // What one token takes contains the prompt; the difference is decoding alone.
-    const start = performance.now();
-    await model.generateAll(given.map((request) => ({ ...seeded(request), maxTokens: 1 })));
-    const middle = performance.now();
-    await model.generateAll(given.map((request) => ({ ...seeded(request), maxTokens: tokens + 1 })));
-    const end = performance.now();
-    if (i > 0) seconds.push((end - middle) / 1000);
-    console.error(
-      `${what}: prompt ${(middle - start).toFixed(0)} ms, tokens ${(end - middle).toFixed(0)} ms`,
-    );
+    const times = await decodingTimes(model, requests(count));
+    if (i > 0) seconds.push(times.tokens / 1000);
+    console.error(`${what}: prompt ${times.prompt.toFixed(0)} ms, tokens ${times.tokens.toFixed(0)} ms`);
   }
   rows.push({ what, tokens: count * (tokens + 1), seconds: median(seconds), pair: `count ${count}` });
   if (options.profile) {

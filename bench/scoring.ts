@@ -7,14 +7,14 @@
  * Without options: Qwen3-8B on a GPU, a model of toy size on a software adapter.
  */
 import { parseArgs } from "node:util";
-import { uniforms } from "../src/core/seeded.ts";
-import type { KernelTime, ModelConfig, Sequence } from "../src/tensor/index.ts";
+import type { KernelTime, ModelConfig } from "../src/tensor/index.ts";
 import { medianSeconds, openAdapter, watchMemory } from "./support/device.ts";
 import { numberOr, sizeNamed } from "./support/options.ts";
 import { type BenchRow, printTable, runPeer } from "./support/peer.ts";
 import { printProfile } from "./support/profile.ts";
 import { modelName, operationsOf } from "./support/qwen3-sizes.ts";
 import { randomModel } from "./support/random-model.ts";
+import { randomSequences } from "./support/random-work.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -46,17 +46,6 @@ const response = numberOr(options.response, software ? 16 : 96);
 const repeats = numberOr(options.repeats, software ? 1 : 5);
 const format = options.format === "f32" || operands === "f32" ? "f32" : "f16";
 
-/** Decisions with the first `shared` tokens in common. */
-function decisions({ vocabularySize }: ModelConfig, shared: number): Sequence[] {
-  const next = uniforms(7);
-  const ids = (n: number) => Array.from({ length: n }, () => Math.floor(next() * vocabularySize));
-  const first = ids(shared);
-  return Array.from({ length: count }, () => ({
-    promptIds: [...first, ...ids(context - shared)],
-    responseIds: ids(response),
-  }));
-}
-
 /** Operations of scoring with `shared` first tokens computed once, the rows' attention to all their keys counted. */
 function operations(model: ModelConfig, shared: number): number | undefined {
   const each = operationsOf(model);
@@ -73,7 +62,7 @@ const watch = watchMemory();
 const loading = performance.now();
 const model = await randomModel(backend, config, format);
 const loaded = (performance.now() - loading) / 1000;
-const work = decisions(config, prefix);
+const work = randomSequences(config, { count, context, prefix, response });
 const tokens = count * (context + response);
 const maxTokensPerPack = options.pack === undefined ? undefined : Number(options.pack);
 let computed = 0;

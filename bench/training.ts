@@ -8,14 +8,14 @@
  * Without options: Qwen3-1.7B on a GPU, a model of toy size on a software adapter.
  */
 import { parseArgs } from "node:util";
-import { uniforms } from "../src/core/seeded.ts";
-import { AdamW, type KernelTime, type Sequence } from "../src/tensor/index.ts";
+import { AdamW, type KernelTime } from "../src/tensor/index.ts";
 import { medianSeconds, openAdapter, watchMemory } from "./support/device.ts";
 import { numberOr, sizeNamed } from "./support/options.ts";
 import { type BenchRow, printTable, runPeer } from "./support/peer.ts";
 import { printProfile } from "./support/profile.ts";
 import { modelName, operationsOf } from "./support/qwen3-sizes.ts";
 import { randomModel } from "./support/random-model.ts";
+import { randomSequences, trainingStep } from "./support/random-work.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -36,15 +36,6 @@ const { values: options } = parseArgs({
   },
 });
 
-const SETTINGS = {
-  learningRate: 1e-5,
-  beta1: 0.9,
-  beta2: 0.999,
-  adamEpsilon: 1e-8,
-  weightDecay: 0,
-  maxGradNorm: 1,
-};
-
 const { backend, toggles, operands } = await openAdapter(options.compute);
 const { software } = backend;
 const name = options.model ?? (software ? "tiny" : "1.7b");
@@ -55,31 +46,21 @@ const prefix = Number(options.prefix);
 const response = numberOr(options.response, software ? 16 : 96);
 const repeats = numberOr(options.repeats, software ? 1 : 5);
 
-const next = uniforms(7);
-const ids = (n: number) => Array.from({ length: n }, () => Math.floor(next() * config.vocabularySize));
-const first = ids(prefix);
-const work: Sequence[] = Array.from({ length: count }, () => ({
-  promptIds: [...first, ...ids(context - prefix)],
-  responseIds: ids(response),
-}));
+const work = randomSequences(config, { count, context, prefix, response });
 
 const watch = watchMemory();
 const model = await randomModel(backend, config, "f32");
 const optimizer = new AdamW(model);
 const tokens = count * (context + response);
-const slopes = new Float32Array(response).fill(-1 / tokens);
 let computed = 0;
-const step = async () => {
-  model.zeroGradients();
-  await model.backward(work, () => slopes, {
+const step = () =>
+  trainingStep(model, optimizer, work, {
     ...(options.pack === undefined ? {} : { maxTokensPerPack: Number(options.pack) }),
     ...(options.recompute ? { recompute: true } : options.keep ? { recompute: false } : {}),
     onComputed: (done) => {
       computed = done.computed;
     },
   });
-  await optimizer.step(SETTINGS);
-};
 const seconds = await medianSeconds(repeats, step);
 let profile: KernelTime[] = [];
 if (options.profile) {

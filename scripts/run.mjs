@@ -9,7 +9,46 @@ import { rawPlugin } from "./build.mjs";
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 
 /**
- * Bundles one program. Packages stay outside unless `standalone` is set (then only `webgpu`, a native module, does).
+ * `import text from "./worker.ts?program"`: that program, bundled for a page's Web Worker, as text. What it imports as
+ * `…?url` it asks its own server for, by the file's name.
+ */
+const programPlugin = {
+  name: "program",
+  setup(build) {
+    build.onResolve({ filter: /\?program$/ }, (args) => ({
+      path: resolve(args.resolveDir, args.path.slice(0, -"?program".length)),
+      namespace: "program",
+    }));
+    build.onLoad({ filter: /.*/, namespace: "program" }, async ({ path }) => {
+      const { outputFiles } = await esbuild.build({
+        entryPoints: [path],
+        write: false,
+        bundle: true,
+        format: "esm",
+        platform: "browser",
+        target: "es2022",
+        logLevel: "warning",
+        plugins: [rawPlugin, urlPlugin],
+      });
+      return { contents: outputFiles[0].text, loader: "text" };
+    });
+  },
+};
+
+const urlPlugin = {
+  name: "url",
+  setup(build) {
+    build.onResolve({ filter: /\?url$/ }, ({ path }) => ({ path, namespace: "url" }));
+    build.onLoad({ filter: /.*/, namespace: "url" }, ({ path }) => ({
+      contents: `/${basename(path).slice(0, -"?url".length)}`,
+      loader: "text",
+    }));
+  },
+};
+
+/**
+ * Bundles one program. Packages stay outside unless `standalone` is set: then only `webgpu`, a native module, does, and
+ * `playwright`, which finds its browser where no other was named.
  * @param {string} entry
  * @param {string} outfile
  * @param {{ standalone?: boolean }} [options]
@@ -23,10 +62,10 @@ export async function bundle(entry, outfile, { standalone = false } = {}) {
     format: "esm",
     platform: "node",
     target: "node20",
-    ...(standalone ? { external: ["webgpu"] } : { packages: "external" }),
+    ...(standalone ? { external: ["webgpu", "playwright"] } : { packages: "external" }),
     sourcemap: "inline",
     logLevel: "warning",
-    plugins: [rawPlugin],
+    plugins: [rawPlugin, programPlugin],
   });
 }
 

@@ -6,29 +6,54 @@ import { parameterShapes } from "../../src/tensor/weights.ts";
 /** Words that are made once and put into every tensor from another place on. */
 const POOL = 2 ** 22;
 
+/** A parameter's values. */
+export interface RandomParameter {
+  name: string;
+  shape: readonly number[];
+  /** Words of f32 or pairs of f16, one piece behind the other; null where all values are 1 and f32. */
+  words: readonly Uint32Array[] | null;
+}
+
 /**
- * A model of random weights, uniform with a standard deviation of 0.02, norms of 1, in seconds: the values repeat after
- * a few million, which no speed depends on. `format` is that of the matrices.
+ * The parameters of a model of random weights, uniform with a standard deviation of 0.02, norms of 1: the values repeat
+ * after a few million, which no speed depends on. `format` is that of the matrices.
  */
+export function* randomParameters(config: ModelConfig, format: "f32" | "f16"): Generator<RandomParameter> {
+  const pool = randomWords(format);
+  let place = 1;
+  for (const [name, shape] of parameterShapes(config)) {
+    // Norms; and the convolutions and decays of Qwen3.5, which are not matrices of products.
+    if (shape.length !== 2 || elements(shape) < 2 ** 12) {
+      yield { name, shape, words: null };
+      continue;
+    }
+    const count = format === "f16" ? elements(shape) / 2 : elements(shape);
+    place = (place * 7919) % POOL;
+    const words: Uint32Array[] = [];
+    for (let at = 0, from = place; at < count; from = 0) {
+      const piece = pool.subarray(from, Math.min(POOL, from + count - at));
+      words.push(piece);
+      at += piece.length;
+    }
+    yield { name, shape, words };
+  }
+}
+
+/** A model of `randomParameters` on a device, in seconds. */
 export async function randomModel(
   backend: Backend,
   config: ModelConfig,
   format: "f32" | "f16",
 ): Promise<LanguageModel> {
-  const pool = randomWords(format);
   const parameters = new Map<string, Tensor>();
-  let place = 1;
-  for (const [name, shape] of parameterShapes(config)) {
-    // Norms; and the convolutions and decays of Qwen3.5, which are not matrices of products.
-    if (shape.length !== 2 || elements(shape) < 2 ** 12) {
+  for (const { name, shape, words } of randomParameters(config, format)) {
+    if (words === null) {
       parameters.set(name, backend.fromArray(new Float32Array(elements(shape)).fill(1), shape));
       continue;
     }
     const t = backend.allocateWeight(format, shape);
-    const words = format === "f16" ? elements(shape) / 2 : elements(shape);
-    place = (place * 7919) % POOL;
-    for (let at = 0, from = place; at < words; from = 0) {
-      const piece = pool.subarray(from, Math.min(POOL, from + words - at));
+    let at = 0;
+    for (const piece of words) {
       backend.writeWords(t, at, piece);
       at += piece.length;
     }

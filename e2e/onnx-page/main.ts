@@ -1,31 +1,11 @@
 /** Our engine and ONNX Runtime on the same model and tokens, in one page. Not a part of the product. */
 import { onnxRuntime } from "../../src/app/compute/worker/onnx-runtime.ts";
-import type { FolderReader, ScoreRequest, Scorer } from "../../src/core/ports.ts";
+import type { ScoreRequest, Scorer } from "../../src/core/ports.ts";
 import { uniforms } from "../../src/core/seeded.ts";
 import { createBrowserBackend, ModelScorer } from "../../src/engine/native/index.ts";
 import { OnnxScorer } from "../../src/engine/onnx/index.ts";
 import { GoldenFile } from "../../test/golden-file.ts";
-
-function fetchedFolder(name: string, path: string, files: readonly string[]): FolderReader {
-  const kept = new Map<string, Promise<Uint8Array>>();
-  const bytes = (file: string): Promise<Uint8Array> => {
-    const known = kept.get(file);
-    if (known !== undefined) return known;
-    const fetched = (async () => {
-      const response = await fetch(`${path}/${file}`);
-      if (!response.ok) throw new Error(`${path}/${file}: ${response.status}`);
-      return new Uint8Array(await response.arrayBuffer());
-    })();
-    kept.set(file, fetched);
-    return fetched;
-  };
-  return {
-    name,
-    list: async () => [...files],
-    size: async (file) => (await bytes(file)).length,
-    read: async (file, start, end) => (await bytes(file)).slice(start, end),
-  };
-}
+import { fetchedFolder } from "../../test/support/fetched-folder.ts";
 
 const EXPORT = ["genai_config.json", "model.onnx", "model.onnx.data"];
 const exported = (name: string) => fetchedFolder(name, `/test/fixtures/onnx/${name}`, EXPORT);

@@ -12,7 +12,7 @@ export const DAWN_FEATURES = "GCOPD_DAWN_FEATURES";
  * What f16 operands need: matrix units are behind the first, f16 on NVIDIA behind the second, and without the third Dawn
  * checks every index of our kernels again, which halves the speed of products. All kernels are our own.
  */
-const F16_FEATURES = "allow_unsafe_apis,vulkan_enable_f16_on_nvidia,disable_robustness";
+export const F16_FEATURES = "allow_unsafe_apis,vulkan_enable_f16_on_nvidia,disable_robustness";
 /** Part of the name of the adapter to take, on machines with several. */
 export const DAWN_ADAPTER = "GCOPD_ADAPTER";
 
