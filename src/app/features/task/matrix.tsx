@@ -45,20 +45,17 @@ export const Matrix = memo(function Matrix({
   useSameState(grid);
 
   useEffect(() => {
-    // Keep the current decision in sight, without moving the page. With the next frame, which lays the page out anyway:
-    // to ask for places now would lay it out once more.
-    const frame = requestAnimationFrame(() => {
-      const scroller = grid.current;
-      const cell = scroller?.querySelector<HTMLElement>(`[data-cell="0:${decision}"]`);
-      if (scroller && cell) {
-        const left =
-          cell.offsetLeft - (scroller.querySelector<HTMLElement>(".row-head")?.offsetWidth ?? 0) - 60;
-        if (left < scroller.scrollLeft || cell.offsetLeft + 60 > scroller.scrollLeft + scroller.clientWidth) {
-          scroller.scrollLeft = left;
-        }
+    // Keep the current decision in sight, without moving the page. To ask for places lays the page out now, while the
+    // next frame is awaited: the frame itself then has less to do, and a large step is not late for it.
+    const scroller = grid.current;
+    const cell = scroller?.querySelector<HTMLElement>(`[data-cell="0:${decision}"]`);
+    if (scroller && cell) {
+      const left =
+        cell.offsetLeft - (scroller.querySelector<HTMLElement>(".row-head")?.offsetWidth ?? 0) - 60;
+      if (left < scroller.scrollLeft || cell.offsetLeft + 60 > scroller.scrollLeft + scroller.clientWidth) {
+        scroller.scrollLeft = left;
       }
-    });
-    return () => cancelAnimationFrame(frame);
+    }
   }, [decision]);
 
   const activate = (row: number, column: number): void => {

@@ -30,18 +30,13 @@ export function Timeline({
   const failed = cells?.some(({ outcome }) => outcome === "failure") ?? false;
 
   useEffect(() => {
-    // A long episode is wider than the window: what is chosen stays in sight, and nothing else moves. With the next
-    // frame, which lays the page out anyway.
-    if (episode.decisions <= FITS) return;
-    const frame = requestAnimationFrame(() => {
-      const { current: scroller } = list;
-      const cell = scroller?.children[decision];
-      if (scroller == null || !(cell instanceof HTMLElement)) return;
-      const [left, right] = [cell.offsetLeft, cell.offsetLeft + cell.offsetWidth];
-      if (left < scroller.scrollLeft || right > scroller.scrollLeft + scroller.clientWidth)
-        scroller.scrollLeft = left - scroller.clientWidth / 2;
-    });
-    return () => cancelAnimationFrame(frame);
+    // A long episode is wider than the window: what is chosen stays in sight, and nothing else moves.
+    const { current: scroller } = list;
+    const cell = scroller?.children[decision];
+    if (scroller == null || !(cell instanceof HTMLElement) || episode.decisions <= FITS) return;
+    const [left, right] = [cell.offsetLeft, cell.offsetLeft + cell.offsetWidth];
+    if (left < scroller.scrollLeft || right > scroller.scrollLeft + scroller.clientWidth)
+      scroller.scrollLeft = left - scroller.clientWidth / 2;
   }, [decision, episode]);
 
   const press = (event: KeyboardEvent): void => {
