@@ -21,6 +21,10 @@ async function answer({ id, method, args }: Call): Promise<Answer> {
   }
 }
 
+// A browser that has just started may not have its adapter yet.
+for (let tries = 0; tries < 100 && !(await navigator.gpu?.requestAdapter()); tries++)
+  await new Promise((resolve) => setTimeout(resolve, 200));
+
 for (;;) {
   const response = await fetch("/next");
   if (response.status === 200)

@@ -3,7 +3,7 @@ import { randomValues } from "../../../test/random.ts";
 import { heldObjects } from "../../../test/support/garbage.ts";
 import { openGpu, openNullGpu } from "../../../test/webgpu.ts";
 import { DeviceError } from "../../core/errors.ts";
-import { noF16 } from "./device.ts";
+import { hasRoom, noF16 } from "./device.ts";
 import { createWebGpuBackend, requestDevice, type WebGpuBackend } from "./index.ts";
 
 let gpu: GPU | null;
@@ -37,6 +37,31 @@ test("compute f16 is refused in one line where the adapter lacks it", async () =
   expect(noF16("nvidia hopper", nvidia)).toMatch(
     /lacks shader-f16; on NVIDIA, [^\n]*vulkan_enable_f16_on_nvidia[^\n]*allow_unsafe_apis[^\n]*; use compute f32$/,
   );
+});
+
+test("asks a device for memory in buffers as large as it allows, and gives all back", async () => {
+  expect(await hasRoom(backend.device, 2 ** 20)).toBe(true);
+  const made: { size: number; destroyed: boolean }[] = [];
+  const device = (most: number, has: number) =>
+    ({
+      limits: { maxBufferSize: most },
+      pushErrorScope() {},
+      popErrorScope: async () =>
+        made.reduce((sum, { size }) => sum + size, 0) > has ? { message: "no memory" } : null,
+      createBuffer({ size }: { size: number }) {
+        const one = { size, destroyed: false };
+        made.push(one);
+        return {
+          destroy() {
+            one.destroyed = true;
+          },
+        };
+      },
+    }) as unknown as GPUDevice;
+  expect(await hasRoom(device(1000, 4096), 2000)).toBe(true);
+  expect(made.map(({ size }) => size)).toEqual([768, 768, 464]);
+  expect(await hasRoom(device(1000, 2048), 2000)).toBe(false);
+  expect(made.every(({ destroyed }) => destroyed)).toBe(true);
 });
 
 test("compute auto takes f16 where matrix units multiply it, else f32, and says why", async () => {

@@ -102,6 +102,22 @@ export async function requestDevice(gpu: GPU, options: DeviceOptions = {}): Prom
   };
 }
 
+/**
+ * Whether the device gives out `bytes` at one time, in buffers as large as it allows: browsers tell nobody how much memory a
+ * card has. The buffers are never written, and gone afterwards.
+ */
+export async function hasRoom(device: GPUDevice, bytes: number): Promise<boolean> {
+  const most = Math.floor(device.limits.maxBufferSize / 256) * 256;
+  const buffers: GPUBuffer[] = [];
+  device.pushErrorScope("validation");
+  device.pushErrorScope("out-of-memory");
+  for (let left = bytes; left > 0; left -= most)
+    buffers.push(device.createBuffer({ size: Math.min(most, left), usage: USAGE.storage }));
+  const errors = await Promise.all([device.popErrorScope(), device.popErrorScope()]);
+  for (const buffer of buffers) buffer.destroy();
+  return errors.every((error) => error === null);
+}
+
 const F16 = "shader-f16";
 const SUBGROUPS = "subgroups";
 const SUBGROUP_MATRIX = "chromium-experimental-subgroup-matrix";

@@ -14,6 +14,7 @@ import {
   type ComputeFeatures,
   DeviceHealth,
   type DeviceOptions,
+  hasRoom,
   hiddenF16,
   noF16,
   requestDevice,
@@ -106,8 +107,10 @@ export interface WebGpuBackend extends Backend<GpuTensor> {
 /** Workgroup memory that the kernels with tiles in it ask for at the most (attention_shared_dkv); WebGPU promises 16 KiB. */
 const SHARED_BYTES = 28_176;
 
-/** Bytes; browsers and small cards offer at most 4 GiB. */
+/** Bytes: who offers buffers this large is a card of a datacenter. */
 const LARGE_BUFFERS = 2 ** 35;
+/** Browsers offer at most 4 GiB, so that the card is asked for this much at one time. */
+const LARGE_MEMORY = 2 ** 35;
 
 /**
  * Every operation as WGSL kernels, in f32 and without optional features unless `options` ask for more, on the adapter that `gpu` offers
@@ -148,6 +151,11 @@ export async function createWebGpuBackend(
     f16,
     ...createHalf(memory, commands),
   };
+  // Only of discrete cards: where memory is shared with the processor, a buffer that is never written costs nothing.
+  const discrete = !software && matrixShape(features) !== undefined;
+  const large =
+    (!software && device.limits.maxBufferSize >= LARGE_BUFFERS) ||
+    (discrete && (await hasRoom(device, LARGE_MEMORY)));
   const elementwise = elementwiseOperations(context);
   const rows = rowOperations(context);
   const pieces = gpuPieces(device, memory, commands, health, elementwise.addInPlace);
@@ -165,8 +173,7 @@ export async function createWebGpuBackend(
   return {
     kind: "webgpu",
     description,
-    // Where buffers may be this large the card is one of a datacenter.
-    packTokens: !software && device.limits.maxBufferSize >= LARGE_BUFFERS ? 16_384 : 4096,
+    packTokens: large ? 16_384 : 4096,
     device,
     software,
     largestBuffer: device.limits.maxBufferSize,
