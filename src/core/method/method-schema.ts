@@ -21,7 +21,6 @@ export const subsetSchema = z
     failures: share.optional().describe("Share of sampled records without a success that are kept."),
     seed: z.int().min(0).optional().describe("Of the draws; 0 when absent."),
   })
-  .describe("A part of the library's sampled records, drawn; all when absent (not in the paper).")
   .meta({ id: "subset" });
 
 /** The options of the ablations beside `control`: one shape for a stage and for the whole schedule. */
@@ -40,7 +39,11 @@ export const selectionShape = {
     .describe(
       "Planner and oracle records take part; as the method has it when absent, in stages of your own true.",
     ),
-  subset: subsetSchema.optional(),
+  subset: subsetSchema
+    .optional()
+    .describe(
+      'A part of the sampled records, drawn, such as {"success_tasks": 0.5}; all when absent (not in the paper).',
+    ),
   terminal_failure_note: z
     .boolean()
     .optional()

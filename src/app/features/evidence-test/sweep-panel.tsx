@@ -1,66 +1,51 @@
-/** The evidence test by the number of sources: each context's figure, and how many tasks are covered, against K. */
-import { scaleLinear, scalePoint } from "d3";
-import { type Ref, useRef } from "react";
-import { FEWEST_EPISODES, GATE_CONTEXTS } from "../../../core/gate/index.ts";
-import type { Estimate } from "../../../core/statistics/index.ts";
+/** The evidence test over a property of the library: each context's figure, and how many tasks are covered, against it. */
+import { useRef } from "react";
+import { FEWEST_EPISODES } from "../../../core/gate/index.ts";
 import { formatRange } from "../../base/eta.ts";
 import type { Drawn } from "../../base/export/picture.ts";
 import { SaveMenu } from "../../base/export/save-menu.tsx";
 import { countOf } from "../../base/plural.ts";
+import { saveFile } from "../../base/save-file.ts";
 import { shownText } from "../../base/text/shown-text.ts";
 import { isModelAtWork } from "../../compute/computing.ts";
+import { useGate } from "../../compute/gate/gate-store.ts";
+import { gateSelection } from "../../compute/gate/run-gate.ts";
 import {
-  OVER_K,
-  OVER_K_DECISIONS,
-  OVER_K_KEY,
-  type OverK,
-  overKSetting,
-  presentOverK,
-  scoreOverK,
-  useOverK,
-} from "../../compute/gate/run-over-k.ts";
+  presentSweep,
+  SWEEP_DECISIONS,
+  SWEEP_IDS,
+  SWEEP_KEY,
+  type Swept,
+  scoreSweep,
+  sweepSetting,
+  useSweeps,
+} from "../../compute/gate/run-sweep.ts";
 import { useMemory } from "../../compute/models/memory.ts";
 import { cancelScoring } from "../../compute/scoring/score.ts";
 import { useUi } from "../../compute/store.ts";
 import type { KnownOptimal } from "../../data/library/known-optimal.ts";
-import { CONTEXT_TITLES, share } from "./gate-words.ts";
+import { selectionWords } from "../../url/what-if.ts";
+import { SweepChart } from "./sweep-chart.tsx";
+import { coverageSeries, gateSeries, SWEEP_WORDS, sweepAxis, sweepCsv } from "./sweep-words.ts";
 
-export function OverKPanel({ library, known }: { library: string; known: KnownOptimal }) {
-  const { drawn } = useOverK();
+export function SweepPanel({ library, known }: { library: string; known: KnownOptimal }) {
+  const { drawn, shown } = useSweeps();
   const place = useUi((ui) => ui.place);
+  const subset = useGate((state) => state.subset);
   const busy = useUi(isModelAtWork);
   const scoring = useUi((ui) => ui.scoring);
   useUi((ui) => ui.models.teacher);
   useMemory(({ weights }) => weights);
-  const gate = useRef<SVGSVGElement>(null);
-  const covered = useRef<SVGSVGElement>(null);
-  const present = presentOverK(drawn, overKSetting(library, known, place));
-  const running = scoring.status === "running" && scoring.job === "gate-over-k";
+  const selection = gateSelection(place, subset);
+  const present = presentSweep(drawn, shown, sweepSetting(shown, library, known, selection));
+  const running = scoring.status === "running" && scoring.job === "gate-sweep";
   const whole = present?.rows.every(({ summary }) => summary !== null) ?? false;
-  const sample = Math.min(OVER_K_DECISIONS, known.decisions.length);
-  const title = "Probability of an optimal action by K";
-  const coverageTitle = "Share of tasks covered by K";
-  const caption = `${countOf(sample, "decision")}, the same for each K: the first K recorded executions of each task. Intervals: 95 %, bootstrap over episodes.`;
+  const sample = Math.min(SWEEP_DECISIONS, known.decisions.length);
+  const { name } = SWEEP_WORDS[shown];
   return (
-    <section className="panel over-k" aria-labelledby="over-k-title" data-testid="over-k">
+    <section className="panel sweep" aria-labelledby="sweep-title" data-testid="sweep">
       <div className="panel-head">
-        <h2 id="over-k-title">How many sources it takes</h2>
-        {present !== null && (
-          <span className="gate-save">
-            <SaveMenu
-              what={title}
-              fileName="evidence-by-k"
-              picture={(): Drawn | null => gate.current && { svg: gate.current, title, caption }}
-            />
-            <SaveMenu
-              what={coverageTitle}
-              fileName="coverage-by-k"
-              picture={(): Drawn | null =>
-                covered.current && { svg: covered.current, title: coverageTitle, caption }
-              }
-            />
-          </span>
-        )}
+        <h2 id="sweep-title">What the library has to hold</h2>
       </div>
       <div className="gate-controls">
         {running ? (
@@ -68,15 +53,31 @@ export function OverKPanel({ library, known }: { library: string; known: KnownOp
             Stop drawing
           </button>
         ) : (
-          <button type="button" disabled={busy || whole} onClick={() => void scoreOverK()}>
-            {whole ? "Drawn over K" : present === null ? "Draw over K" : "Go on over K"}
+          <button type="button" disabled={busy || whole} onClick={() => void scoreSweep()}>
+            {whole ? `Drawn over ${name}` : present === null ? `Draw over ${name}` : `Go on over ${name}`}
           </button>
         )}
+        <label>
+          Over{" "}
+          <select
+            value={shown}
+            disabled={running}
+            onChange={({ target }) =>
+              useSweeps.setState({ shown: SWEEP_IDS.find((id) => id === target.value) ?? "k" })
+            }
+          >
+            {SWEEP_IDS.map((id) => (
+              <option key={id} value={id}>
+                {SWEEP_WORDS[id].option}
+              </option>
+            ))}
+          </select>
+        </label>
         <span className="gate-progress">
           {running && `${scoring.label}${scoring.total > 0 ? `, ${scoring.done} of ${scoring.total}` : ""}`}
           {running && scoring.eta !== null && `, ${formatRange(scoring.eta)} left`}
         </span>
-        {scoring.status === "failed" && scoring.key === OVER_K_KEY && (
+        {scoring.status === "failed" && scoring.key === SWEEP_KEY && (
           <span className="fault" role="alert">
             {shownText(scoring.message)}
           </span>
@@ -84,138 +85,66 @@ export function OverKPanel({ library, known }: { library: string; known: KnownOp
       </div>
       {present === null ? (
         <p className="note gate-note">
-          The test on {countOf(sample, "decision")} with K = {OVER_K.join(", ")} sources per task, and how
-          many tasks have a success among them.
+          The test on {countOf(sample, "decision")}, again and again with another part of the library:{" "}
+          {SWEEP_WORDS[shown].caption}.
         </p>
       ) : (
-        <>
-          <div className="over-k-charts">
-            <figure>
-              <figcaption>{title}</figcaption>
-              <KChart ref={gate} title={title} series={gateSeries(present)} />
-            </figure>
-            <figure>
-              <figcaption>{coverageTitle}</figcaption>
-              <KChart ref={covered} title={coverageTitle} series={coverageSeries(present)} />
-            </figure>
-          </div>
-          <p className="note gate-note">
-            {caption}
-            {fewest(present) < FEWEST_EPISODES && " Fewer than six episodes: nothing is told apart."}
-          </p>
-        </>
+        <Curves swept={present} sample={sample} />
       )}
     </section>
   );
 }
 
-/** Episodes of the smallest summary. */
-const fewest = ({ rows }: OverK): number =>
-  Math.min(...rows.map(({ summary }) => summary?.episodes ?? Number.POSITIVE_INFINITY));
-
-interface KSeries {
-  name: string;
-  kind: string;
-  points: { k: number; estimate: Estimate }[];
-}
-
-const gateSeries = ({ rows }: OverK): KSeries[] =>
-  GATE_CONTEXTS.map((context) => ({
-    name: CONTEXT_TITLES[context],
-    kind: `control-${context}`,
-    points: rows.flatMap(({ k, summary }) => {
-      const figure = summary?.contexts.find((each) => each.context === context);
-      return figure === undefined ? [] : [{ k, estimate: figure.optimal }];
-    }),
-  }));
-
-const coverageSeries = ({ coverage: { tasks, rows } }: OverK): KSeries[] => [
-  {
-    name: "tasks covered",
-    kind: "control-success-only",
-    points: rows.flatMap(({ sourcesPerTask: k, covered }) =>
-      k === null || tasks === 0 ? [] : [{ k, estimate: { value: covered / tasks, interval: null } }],
-    ),
-  },
-];
-
-const WIDTH = 460;
-const HEIGHT = 220;
-const MARGIN = { left: 40, right: 104, top: 10, bottom: 32 };
-
-/** Shares in 0 … 1 against K, a line per series with its name at its end. */
-function KChart({
-  title,
-  series,
-  ref,
-}: {
-  title: string;
-  series: readonly KSeries[];
-  ref: Ref<SVGSVGElement>;
-}) {
-  const x = scalePoint(OVER_K.map(String), [MARGIN.left + 8, WIDTH - MARGIN.right]);
-  const y = scaleLinear([0, 1], [HEIGHT - MARGIN.bottom, MARGIN.top]);
-  const at = (k: number): number => x(String(k)) ?? 0;
-  const shown = series.filter(({ points }) => points.length > 0);
-  const spoken = shown.map(
-    ({ name, points }) =>
-      `${name}: ${points.map(({ k, estimate: { value } }) => `K = ${k} ${share(value ?? 0)}`).join(", ")}`,
-  );
-  const ends = shown
-    .map(({ name, kind, points }) => ({ name, kind, at: y(points.at(-1)!.estimate.value ?? 0) }))
-    .sort((a, b) => a.at - b.at);
-  ends.forEach((end, n) => {
-    if (n > 0) end.at = Math.max(end.at, ends[n - 1]!.at + 13);
-  });
+function Curves({ swept, sample }: { swept: Swept; sample: number }) {
+  const gate = useRef<SVGSVGElement>(null);
+  const covered = useRef<SVGSVGElement>(null);
+  const { sweep, selection } = swept;
+  const { title, caption: what, file } = SWEEP_WORDS[sweep];
+  const axis = sweepAxis(swept);
+  const coverageTitle = "Share of tasks covered by K";
+  const others = selectionWords(sweep === "k" ? { ...selection, sourcesPerTask: undefined } : selection, {});
+  const caption =
+    `${countOf(sample, "decision")}, the same for each point: ${what}${["", ...others].join(", ")}. ` +
+    "Intervals: 95 %, bootstrap over episodes.";
+  const picture = (svg: SVGSVGElement | null, heading: string): Drawn | null =>
+    svg && { svg, title: heading, caption };
   return (
-    <svg
-      ref={ref}
-      className="k-chart"
-      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-      width={WIDTH}
-      height={HEIGHT}
-      role="img"
-      aria-label={`${title}. ${spoken.length === 0 ? "Nothing yet" : spoken.join("; ")}`}
-    >
-      {y.ticks(4).map((tick) => (
-        <g key={tick}>
-          <line className="grid" x1={MARGIN.left} x2={WIDTH - MARGIN.right + 6} y1={y(tick)} y2={y(tick)} />
-          <text x={MARGIN.left - 6} y={y(tick)} dy="0.35em" textAnchor="end">
-            {tick}
-          </text>
-        </g>
-      ))}
-      {OVER_K.map((k) => (
-        <text key={k} x={at(k)} y={HEIGHT - MARGIN.bottom + 14} textAnchor="middle">
-          {k}
-        </text>
-      ))}
-      <text x={WIDTH - MARGIN.right} y={HEIGHT - 4} textAnchor="end">
-        K, sources per task
-      </text>
-      {shown.map(({ name, kind, points }) => (
-        <g key={name} className={kind}>
-          <path
-            className="curve"
-            d={points
-              .map(({ k, estimate }, n) => `${n === 0 ? "M" : "L"}${at(k)} ${y(estimate.value ?? 0)}`)
-              .join("")}
-          />
-          {points.map(({ k, estimate: { value, interval } }) => (
-            <g key={k}>
-              {interval !== null && (
-                <line className="interval" x1={at(k)} x2={at(k)} y1={y(interval[0])} y2={y(interval[1])} />
-              )}
-              <circle className="point" cx={at(k)} cy={y(value ?? 0)} r={3} />
-            </g>
-          ))}
-        </g>
-      ))}
-      {ends.map(({ name, kind, at: end }) => (
-        <text key={name} className={`name ${kind}`} x={WIDTH - MARGIN.right + 10} y={end} dy="0.35em">
-          {name}
-        </text>
-      ))}
-    </svg>
+    <>
+      <div className="sweep-charts">
+        <figure>
+          <figcaption>
+            {title} <SaveMenu what={title} fileName={file} picture={() => picture(gate.current, title)} />{" "}
+            <button
+              type="button"
+              onClick={() => saveFile(`${file}.csv`, new Blob([sweepCsv(swept)], { type: "text/csv" }))}
+            >
+              Save curve as CSV
+            </button>
+          </figcaption>
+          <SweepChart ref={gate} title={title} axis={axis} series={gateSeries(swept)} />
+        </figure>
+        {sweep === "k" && (
+          <figure>
+            <figcaption>
+              {coverageTitle}{" "}
+              <SaveMenu
+                what={coverageTitle}
+                fileName="coverage-by-k"
+                picture={() => picture(covered.current, coverageTitle)}
+              />
+            </figcaption>
+            <SweepChart ref={covered} title={coverageTitle} axis={axis} series={coverageSeries(swept)} />
+          </figure>
+        )}
+      </div>
+      <p className="note gate-note">
+        {caption}
+        {fewest(swept) < FEWEST_EPISODES && " Fewer than six episodes: nothing is told apart."}
+      </p>
+    </>
   );
 }
+
+/** Episodes of the smallest summary. */
+const fewest = ({ rows }: Swept): number =>
+  Math.min(...rows.map(({ summary }) => summary?.episodes ?? Number.POSITIVE_INFINITY));
