@@ -280,7 +280,7 @@ test("a part of the library: what is covered, the curve over coverage, and the c
   });
 
   // The curve has each share of its own, whatever the control says.
-  await sweep(page).getByLabel("Over").selectOption("coverage, tasks with a success");
+  await sweep(page).getByLabel("Over").selectOption("coverage");
   await drawSweep(page, "coverage");
   await expect(
     sweep(page).getByRole("img", { name: /^Probability of an optimal action by coverage/ }),

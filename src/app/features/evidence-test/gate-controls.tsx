@@ -25,9 +25,9 @@ const number = (value: number): string => value.toLocaleString("en");
 
 type Shares = keyof SubsetShares;
 
-const SUBSET_FIELDS: { key: Shares; label: string }[] = [
-  { key: "successTasks", label: "Covered tasks" },
-  { key: "failures", label: "Failed records" },
+const SUBSET_FIELDS: { key: Shares; label: string; title: string }[] = [
+  { key: "successTasks", label: "Covered tasks", title: "Of the tasks with a success, how many keep theirs" },
+  { key: "failures", label: "Failed records", title: "How many of the failed executions take part" },
 ];
 
 const shareText = (share: number): string =>
@@ -135,8 +135,8 @@ export function GateControls({
           ))}
         </select>
       </label>
-      {SUBSET_FIELDS.map(({ key, label }) => (
-        <label key={key}>
+      {SUBSET_FIELDS.map(({ key, label, title }) => (
+        <label key={key} title={title}>
           {label}{" "}
           <select
             value={subset[key]}

@@ -68,7 +68,7 @@ export function SweepPanel({ library, known }: { library: string; known: KnownOp
           >
             {SWEEP_IDS.map((id) => (
               <option key={id} value={id}>
-                {SWEEP_WORDS[id].option}
+                {SWEEP_WORDS[id].name}
               </option>
             ))}
           </select>
@@ -113,7 +113,7 @@ function Curves({ swept, sample }: { swept: Swept; sample: number }) {
       <div className="sweep-charts">
         <figure>
           <figcaption>
-            {title} <SaveMenu what={title} fileName={file} picture={() => picture(gate.current, title)} />{" "}
+            {title} <SaveMenu what={title} fileName={file} picture={() => picture(gate.current, title)} />
             <button
               type="button"
               onClick={() => saveFile(`${file}.csv`, new Blob([sweepCsv(swept)], { type: "text/csv" }))}
@@ -126,7 +126,7 @@ function Curves({ swept, sample }: { swept: Swept; sample: number }) {
         {sweep === "k" && (
           <figure>
             <figcaption>
-              {coverageTitle}{" "}
+              {coverageTitle}
               <SaveMenu
                 what={coverageTitle}
                 fileName="coverage-by-k"

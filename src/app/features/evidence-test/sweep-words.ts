@@ -6,9 +6,8 @@ import { CONTEXT_TITLES } from "./gate-words.ts";
 import type { SweepAxis, SweepSeries } from "./sweep-chart.tsx";
 
 interface SweepWords {
-  /** After "over". */
+  /** After "over", and as a choice. */
   name: string;
-  option: string;
   title: string;
   /** What the points of one curve have in common, and what not. */
   caption: string;
@@ -19,24 +18,20 @@ interface SweepWords {
 export const SWEEP_WORDS: Record<SweepId, SweepWords> = {
   k: {
     name: "K",
-    option: "K, sources per task",
     title: "Probability of an optimal action by K",
     caption: "the first K recorded executions of each task",
     file: "evidence-by-k",
   },
   coverage: {
     name: "coverage",
-    option: "coverage, tasks with a success",
     title: "Probability of an optimal action by coverage",
-    caption:
-      "some of the covered tasks, drawn, keep their recorded successes, and the others lose them; failures stay",
+    caption: "some of the covered tasks, drawn, keep their recorded successes, and the others lose them",
     file: "evidence-by-coverage",
   },
   failures: {
     name: "failures",
-    option: "share of failures",
     title: "Probability of an optimal action by share of failures",
-    caption: "a part of the recorded executions that failed, drawn; successes stay",
+    caption: "a part of the recorded executions that failed, drawn",
     file: "evidence-by-failures",
   },
 };
