@@ -9,13 +9,6 @@ const SOFTWARE_DRIVERS = [
   "/opt/google/chrome/vk_swiftshader_icd.json",
 ];
 
-/** The environment of a process whose WebGPU takes the chosen driver, else Chromium's software one. */
-export function withDriver(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  if (environment.VK_ICD_FILENAMES || environment.VK_DRIVER_FILES) return environment;
-  const found = SOFTWARE_DRIVERS.find((path) => existsSync(path));
-  return found === undefined ? environment : { ...environment, VK_ICD_FILENAMES: found };
-}
-
 /** Never collected: Dawn looks for events once more at the end, and would wait for the lock of one that is gone. */
 const OPENED: GPU[] = [];
 
@@ -24,8 +17,11 @@ const OPENED: GPU[] = [];
  * @throws Error when there is no adapter: tests on the GPU must fail then, not pass by doing nothing.
  */
 export async function openGpu(): Promise<GPU> {
+  if (!process.env.VK_ICD_FILENAMES && !process.env.VK_DRIVER_FILES) {
+    const found = SOFTWARE_DRIVERS.find((path) => existsSync(path));
+    if (found) process.env.VK_ICD_FILENAMES = found;
+  }
   // Imported late: the Vulkan loader reads the environment when it starts.
-  Object.assign(process.env, withDriver(process.env));
   const { create } = await import("webgpu");
   const gpu = create(["backend=vulkan"]);
   OPENED.push(gpu);
