@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { dropFiles, upload } from "./own-files.ts";
 import { expect, type Page, test, visit } from "./site.ts";
+import { experimentInTerminal, type RunStep } from "./terminal.ts";
 import { MODEL_TIME } from "./throttle.ts";
 
 const students = (page: Page) => page.getByTestId("students");
@@ -12,6 +13,9 @@ async function choose(page: Page, of: Record<string, string>): Promise<void> {
     await students(page).getByRole("combobox", { name: label, exact: true }).selectOption(value);
 }
 
+/** Relative, of losses and gradient norms: kernels on the software adapter here, plain TypeScript there. */
+const TOLERANCE = 1e-5;
+
 async function saved(page: Page, name: string): Promise<string> {
   const [download] = await Promise.all([
     page.waitForEvent("download"),
@@ -20,7 +24,9 @@ async function saved(page: Page, name: string): Promise<string> {
   return readFile(await download.path(), "utf8");
 }
 
-test("one press: a student after one step, its files, and the same results as a band", async ({ page }) => {
+test("one press: a student after one step, with the figures of gcopd experiment, its files, and the same results as a band", async ({
+  page,
+}, info) => {
   await visit(page, "#/evidence-test?library=miniature");
   await students(page).getByText("3 of 14 methods").click();
   for (const name of ["GC-OPD", "Hindsight only"])
@@ -64,7 +70,20 @@ test("one press: a student after one step, its files, and the same results as a 
   await expect(chart(page)).toHaveAccessibleName(new RegExp(`parent ${untrained.sr.mean.toFixed(1)} %`));
   expect(await saved(page, "Table as LaTeX")).toContain(`Vanilla OPD & ${methods[0].sr.mean.toFixed(2)} & `);
   expect((await saved(page, "Students as CSV")).trim().split("\n")).toHaveLength(5);
-  expect(JSON.parse(await saved(page, "Save as config"))).toEqual(results.config);
+  const config = await saved(page, "Save as config");
+  expect(JSON.parse(config)).toEqual(results.config);
+
+  // The command with that config trains the same cell: what is played is equal, what is computed nearly.
+  const terminal = await experimentInTerminal("public/miniature", config, info.outputPath("terminal"));
+  for (const key of ["tables", "cells", "deviations"] as const)
+    expect(results[key], key).toEqual(terminal.results[key]);
+  const [{ run, updates }] = results.updates as [{ run: string; updates: RunStep[] }];
+  const steps = terminal.steps[run]!;
+  expect(updates).toHaveLength(steps.length);
+  for (const [n, { loss, gradNorm }] of updates.entries()) {
+    expect(Math.abs(loss / steps[n]!.loss - 1)).toBeLessThan(TOLERANCE);
+    expect(Math.abs(gradNorm / steps[n]!.gradNorm - 1)).toBeLessThan(TOLERANCE);
+  }
 
   await dropFiles(page, [upload("results.json", Buffer.from(text))]);
   await expect(page.getByTestId("notice")).toContainText("The students of results.json are drawn");

@@ -232,22 +232,62 @@ test("a library of one's own: without optimal actions, with them, and over fewer
   await expect(page.getByTestId("gate-count")).toHaveText("n = 2 of 2", { timeout: MODEL_TIME });
 });
 
+const sweep = (page: Page) => page.getByTestId("sweep");
+const drawSweep = async (page: Page, name: string): Promise<void> => {
+  await sweep(page)
+    .getByRole("button", { name: `Draw over ${name}` })
+    .click();
+  await expect(sweep(page).getByRole("button", { name: `Drawn over ${name}` })).toBeVisible({
+    timeout: MODEL_TIME,
+  });
+};
+
 test("over K: the same decisions with more and more sources, and the coverage", async ({ page }) => {
   await serveMiniature(page);
   await visit(page, "#/evidence-test?library=miniature");
-  const overK = page.getByTestId("over-k");
-  await overK.getByRole("button", { name: "Draw over K" }).click();
-  await expect(overK.getByRole("button", { name: "Drawn over K" })).toBeVisible({ timeout: MODEL_TIME });
+  await drawSweep(page, "K");
   await expect(
-    overK.getByRole("img", { name: /^Probability of an optimal action by K/ }),
+    sweep(page).getByRole("img", { name: /^Probability of an optimal action by K/ }),
   ).toHaveAccessibleName(
     /no evidence: K = 1 \S+, K = 2 \S+, K = 4 \S+, K = 8 \S+, K = 16 \S+; hindsight only: .*full graph: K = 1 /,
   );
   // The small library's task has a success among its first records.
-  await expect(overK.getByRole("img", { name: /^Share of tasks covered by K/ })).toHaveAccessibleName(
+  await expect(sweep(page).getByRole("img", { name: /^Share of tasks covered by K/ })).toHaveAccessibleName(
     /tasks covered: K = 1 [01]\.000, .*K = 16 1\.000$/,
   );
   // What was drawn stays while another K is looked at.
   await page.getByLabel("Sources per task").selectOption("K = 1");
-  await expect(overK.getByRole("button", { name: "Drawn over K" })).toBeVisible();
+  await expect(sweep(page).getByRole("button", { name: "Drawn over K" })).toBeVisible();
+});
+
+test("a part of the library: what is covered, the curve over coverage, and the config of the students", async ({
+  page,
+}) => {
+  await serveMiniature(page);
+  await visit(page, "#/evidence-test?library=miniature");
+  await expect(page.getByTestId("gate-covered")).toHaveCount(0);
+  await page.getByLabel("Failed records").selectOption("25 %");
+  await expect(page.getByTestId("gate-covered")).toHaveText("1 of 1 task covered");
+  await page.getByLabel("Covered tasks").selectOption("none");
+  await expect(page.getByTestId("gate-covered")).toHaveText("0 of 1 task covered");
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Save as config" }).click(),
+  ]);
+  expect(JSON.parse(await readFile(await download.path(), "utf8")).train.subset).toEqual({
+    success_tasks: 0,
+    failures: 0.25,
+  });
+
+  // The curve has each share of its own, whatever the control says.
+  await sweep(page).getByLabel("Over").selectOption("coverage");
+  await drawSweep(page, "coverage");
+  await expect(
+    sweep(page).getByRole("img", { name: /^Probability of an optimal action by coverage/ }),
+  ).toHaveAccessibleName(/success only: 0 of 1 task \S+, 1 of 1 task \S+; full graph: /);
+  await expect(sweep(page)).toContainText("25 % of the failed records");
+  await page.getByLabel("Covered tasks").selectOption("all");
+  await expect(sweep(page).getByRole("button", { name: "Drawn over coverage" })).toBeVisible();
+  await page.getByLabel("Failed records").selectOption("all");
+  await expect(sweep(page).getByRole("button", { name: "Draw over coverage" })).toBeVisible();
 });

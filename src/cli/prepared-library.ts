@@ -43,12 +43,11 @@ export async function openPreparedLibrary(
   selection: SourceSelection = {},
 ): Promise<PreparedLibrary> {
   const { library, close } = await openIndexedFile(path, { kind: "source" });
-  const selected = library.tasks.map(({ environment, sources }) => ({
+  const selected = library.tasks.map(({ environment, task, sources }) => ({
     environment,
     sources: selectSources(
       sources.map((entry) => ({
-        entry,
-        source: entry.id,
+        ...{ entry, environment, task, source: entry.id, outcome: entry },
         repetition: entry.repetition!,
         origin: { kind: entry.origin! },
       })),

@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { METHOD_IDS, METHODS, type MethodId, methodSelection } from "../core/method/index.ts";
 import { CONTROLS, type Selection } from "../core/retrieval/selection.ts";
+import type { LibrarySubset } from "../core/retrieval/subset.ts";
 import type { Control } from "../core/retrieval/types.ts";
 
 /** The methods that retrieve: all but vanilla OPD. */
@@ -21,6 +22,51 @@ export interface SelectionOptions {
 export function countFromOne(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError("expected a whole number from 1.");
   return Number(text);
+}
+
+/** A whole number from 0, as an option's value. */
+export function countFromZero(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("expected a whole number from 0.");
+  return Number(text);
+}
+
+/** A part of the library, drawn. */
+export interface SubsetOptions {
+  successTasks?: number;
+  failures?: number;
+  subsetSeed?: number;
+}
+
+export function addSubsetOptions(command: Command): Command {
+  return command
+    .option(
+      "--success-tasks <share>",
+      "share of tasks, 0 to 1, that keep their sampled successes; the others lose all of theirs",
+      share,
+    )
+    .option("--failures <share>", "share of sampled records without a success, 0 to 1, that are kept", share)
+    .option("--subset-seed <number>", "of the draws behind both shares; 0 if absent", countFromZero);
+}
+
+/** Undefined for the whole library. */
+export function subsetOf({
+  successTasks,
+  failures,
+  subsetSeed: seed,
+}: SubsetOptions): LibrarySubset | undefined {
+  if (successTasks === undefined && failures === undefined) return undefined;
+  return {
+    ...(successTasks === undefined ? {} : { successTasks }),
+    ...(failures === undefined ? {} : { failures }),
+    ...(seed === undefined ? {} : { seed }),
+  };
+}
+
+function share(text: string): number {
+  const value = Number(text);
+  if (text.trim() === "" || !(value >= 0 && value <= 1))
+    throw new InvalidArgumentError("expected a share from 0 to 1.");
+  return value;
 }
 
 /** Adds them to a command. */

@@ -102,7 +102,7 @@ export type ScoringState =
 
 /**
  * The contexts and the student, the evidence with parts left out, a further side, what else is known of tokens, both
- * contexts of many decisions, the teacher's own actions, other references, the evidence test, or that over K.
+ * contexts of many decisions, the teacher's own actions, other references, the evidence test, or its curves.
  */
 export type ScoringJob =
   | "contexts"
@@ -113,7 +113,7 @@ export type ScoringJob =
   | "actions"
   | "references"
   | "gate"
-  | "gate-over-k";
+  | "gate-sweep";
 
 /** Student log-probabilities of the watched decision after a number of steps of this run. */
 export interface WatchPoint {

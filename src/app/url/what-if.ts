@@ -2,7 +2,8 @@
 import type { EvidencePart } from "../../core/evidence/types.ts";
 import type { WhatIf as CoreWhatIf } from "../../core/evidence/what-if.ts";
 import { pinName } from "../../core/retrieval/pin.ts";
-import { type Selection, SOURCE_BUDGETS } from "../../core/retrieval/selection.ts";
+import { type Selection, SOURCE_BUDGETS, sourcesKey } from "../../core/retrieval/selection.ts";
+import type { LibrarySubset } from "../../core/retrieval/subset.ts";
 import type { Control, Pin } from "../../core/retrieval/types.ts";
 import { shownName } from "../base/text/shown-text.ts";
 import { partName } from "./part-name.ts";
@@ -126,6 +127,7 @@ export function selectionWords(selection: Selection, from: Selection): string[] 
     control = "graph",
     sourcesPerTask: k,
     augmentation = true,
+    subset,
     terminalFailureNote = false,
   } = selection;
   const words: string[] = [];
@@ -134,9 +136,20 @@ export function selectionWords(selection: Selection, from: Selection): string[] 
     words.push(k === undefined ? "all sources" : `K = ${k} ${k === 1 ? "source" : "sources"} per task`);
   if (augmentation !== (from.augmentation ?? true))
     words.push(`${augmentation ? "with" : "without"} planner and oracle records`);
+  if (sourcesKey({ subset }) !== sourcesKey({ subset: from.subset }))
+    words.push(...subsetWords(subset ?? {}));
   if (terminalFailureNote !== (from.terminalFailureNote ?? false))
     words.push(`${terminalFailureNote ? "with" : "without"} the terminal-failure note`);
   return words;
+}
+
+function subsetWords({ successTasks = 1, failures = 1, seed = 0 }: LibrarySubset): string[] {
+  const drawn = [
+    ...(successTasks === 1 ? [] : [`successes of ${100 * successTasks} % of the covered tasks`]),
+    ...(failures === 1 ? [] : [`${100 * failures} % of the failed records`]),
+  ];
+  if (drawn.length === 0) return ["all successes and failures"];
+  return seed === 0 ? drawn : [...drawn, `drawn with seed ${seed}`];
 }
 
 /** What differs from the full method, a few words each; empty for the full method. */

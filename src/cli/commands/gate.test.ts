@@ -89,6 +89,31 @@ describe("gcopd gate", () => {
     expect(lines().map(({ episode, decision }) => `${episode} ${decision}`)).toEqual(places);
   });
 
+  it("takes a part of the library, with the figures of a file that holds no more", async () => {
+    const failed = sources.map((source) => ({
+      ...{ ...source, source: "teacher:1", repetition: 1, final_state: source.decisions[0]!.state },
+      decisions: source.decisions.map((each) => ({ ...each, action: "wait", feedback: "Nothing happens." })),
+      outcome: { ...source.outcome, success: false, score: 0, ended: "horizon" },
+    }));
+    const contexts = async (records: readonly object[], ...options: string[]) => {
+      const { report } = await gate(
+        OPTIMAL,
+        ...["--limit", "1", "--library", write("part.jsonl", records), ...options],
+      );
+      return report();
+    };
+    const all = [...sources, ...failed];
+    const without = await contexts(all, "--success-tasks", "0", "--subset-seed", "2");
+    expect(without).toMatchObject({ subset: { success_tasks: 0, seed: 2 }, decisions: 1 });
+    const onlyFailed = await contexts(failed);
+    expect(onlyFailed.subset).toBeUndefined();
+    expect(without.contexts).toEqual(onlyFailed.contexts);
+    const onlySuccesses = await contexts(sources);
+    expect((await contexts(all, "--failures", "0")).contexts).toEqual(onlySuccesses.contexts);
+    expect(onlySuccesses.contexts).not.toEqual(onlyFailed.contexts);
+    expect((await gate(OPTIMAL, "--failures", "1.5")).err).toContain("expected a share from 0 to 1");
+  });
+
   it("names the line that is wrong, and writes nothing", async () => {
     const fault = async (line: object) => {
       const { code, err } = await gate([...OPTIMAL, line]);

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
 import {
   caseTokens,
@@ -15,6 +15,7 @@ import {
 } from "../../core/gate/index.ts";
 import type { Scorer } from "../../core/ports.ts";
 import type { OptimalActions } from "../../core/record/schema.ts";
+import { keysOfSelection } from "../../core/retrieval/selection-keys.ts";
 import { openModelFolder } from "../../engine/hub/node.ts";
 import { openFolder } from "../../engine/native/node-folder.ts";
 import { type RecordLine, readRecords } from "../../formats/read.ts";
@@ -28,9 +29,15 @@ import { downloaded, type EngineOptions, engineOptions, MODEL } from "../engine/
 import { openIndexedFile } from "../indexed-file.ts";
 import { checkOut, fileLabel, openBytes, printLine, progress, writeOut, writeRecordsOut } from "../io.ts";
 import { openPreparedLibrary } from "../prepared-library.ts";
-import { countFromOne } from "../selection-options.ts";
+import {
+  addSubsetOptions,
+  countFromOne,
+  countFromZero,
+  type SubsetOptions,
+  subsetOf,
+} from "../selection-options.ts";
 
-interface Options extends Omit<EngineOptions, "progress"> {
+interface Options extends Omit<EngineOptions, "progress">, SubsetOptions {
   library: string;
   episodes: string;
   optimal: string;
@@ -50,38 +57,40 @@ const GROUP_TOKENS = 65_536;
 
 export function register(program: Command): void {
   engineOptions(
-    program
-      .command("gate")
-      .description(
-        "Does evidence help the teacher? For decisions of student episodes whose optimal actions are known, the " +
-          "teacher's probability of an optimal action without evidence, with hindsight only, minimum prefix, success " +
-          "only and the full graph; paired differences with 95 % intervals over episodes. See docs/evidence-test.md.",
-      )
-      .requiredOption("--library <file>", "source records (.jsonl or .jsonl.gz)")
-      .requiredOption("--episodes <file>", "student episodes (.jsonl or .jsonl.gz)")
-      .requiredOption(
-        "--optimal <file>",
-        'a line per decision: {"task", "episode", "decision", "optimal": ["go to cabinet 1", …]}',
-      )
-      .requiredOption("--teacher <folder>", MODEL)
-      .option("--tokenizer <folder>", "its tokenizer, where the model's folder has none")
-      .addOption(
-        new Option("--dtype <name>", "how the weights are kept on the device; auto: as they are stored")
-          .choices(WEIGHT_CHOICES)
-          .default("f32"),
-      )
-      .option(
-        "--sources-per-task <K>",
-        "source budget: only records with a repetition below K (planner and oracle records apart); all if absent",
-        countFromOne,
-      )
-      .addOption(
-        new Option("--augmentation <on|off>", "whether planner and oracle records take part")
-          .choices(["on", "off"])
-          .default("on"),
-      )
+    addSubsetOptions(
+      program
+        .command("gate")
+        .description(
+          "Does evidence help the teacher? For decisions of student episodes whose optimal actions are known, the " +
+            "teacher's probability of an optimal action without evidence, with hindsight only, minimum prefix, success " +
+            "only and the full graph; paired differences with 95 % intervals over episodes. See docs/evidence-test.md.",
+        )
+        .requiredOption("--library <file>", "source records (.jsonl or .jsonl.gz)")
+        .requiredOption("--episodes <file>", "student episodes (.jsonl or .jsonl.gz)")
+        .requiredOption(
+          "--optimal <file>",
+          'a line per decision: {"task", "episode", "decision", "optimal": ["go to cabinet 1", …]}',
+        )
+        .requiredOption("--teacher <folder>", MODEL)
+        .option("--tokenizer <folder>", "its tokenizer, where the model's folder has none")
+        .addOption(
+          new Option("--dtype <name>", "how the weights are kept on the device; auto: as they are stored")
+            .choices(WEIGHT_CHOICES)
+            .default("f32"),
+        )
+        .option(
+          "--sources-per-task <K>",
+          "source budget: only records with a repetition below K (planner and oracle records apart); all if absent",
+          countFromOne,
+        )
+        .addOption(
+          new Option("--augmentation <on|off>", "whether planner and oracle records take part")
+            .choices(["on", "off"])
+            .default("on"),
+        ),
+    )
       .option("--limit <count>", "score so many decisions, drawn by the seed; all if absent", countFromOne)
-      .option("--seed <number>", "of the drawing and of the bootstrap", wholeNumber, 0)
+      .option("--seed <number>", "of the drawing and of the bootstrap", countFromZero, 0)
       .requiredOption("--out <file>", "the figures as JSON")
       .option("--decisions <file>", "also a line per decision (.jsonl or .jsonl.gz)"),
     { progress: false },
@@ -128,6 +137,7 @@ async function gate(options: Options, signal: AbortSignal): Promise<void> {
       seed,
       sources_per_task: options.sourcesPerTask ?? null,
       augmentation: options.augmentation === "on",
+      ...keysOfSelection({ subset: subsetOf(options) }),
       teacher: info,
       left_out: leftOut,
     });
@@ -163,12 +173,17 @@ async function chosenLines(
 
 /** The decisions ready to be scored; one that cannot be is added to `leftOut`. */
 async function* cases(
-  { library: path, episodes: episodesPath, optimal, sourcesPerTask, augmentation }: Options,
+  options: Options,
   lines: readonly RecordLine<OptimalActions>[],
   codec: ReturnType<typeof textCodec>,
   leftOut: LeftOut[],
 ): AsyncGenerator<GateCase> {
-  const library = await openPreparedLibrary(path, { sourcesPerTask, augmentation: augmentation === "on" });
+  const { library: path, episodes: episodesPath, optimal, sourcesPerTask } = options;
+  const library = await openPreparedLibrary(path, {
+    sourcesPerTask,
+    augmentation: options.augmentation === "on",
+    subset: subsetOf(options),
+  });
   const episodes = await openIndexedFile(episodesPath, { kind: "episode" });
   try {
     for (const { record, line } of lines) {
@@ -265,9 +280,4 @@ function printSummary({
       ]),
     ),
   );
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("expected a whole number from 0.");
-  return Number(text);
 }

@@ -24,7 +24,7 @@ import {
 const { device, compute, tokenizer } = evaluateConfigSchema.shape;
 const shared = { $schema: true, environment: true, tokenizer: true, device: true, compute: true } as const;
 const { method, stages, epochs, control, library } = trainConfigSchema.shape;
-const { sources_per_task, augmentation, terminal_failure_note, signal } = trainConfigSchema.shape;
+const { sources_per_task, augmentation, subset, terminal_failure_note, signal } = trainConfigSchema.shape;
 
 const name = z.string().regex(/^\w[\w.+-]*$/, { error: "expected letters, digits and . + - _" });
 
@@ -36,7 +36,7 @@ export const methodEntrySchema = z.strictObject({
     .unwrap()
     .optional()
     .describe("What it is a variant of, as in a training config; `id`, where that is a method, when absent."),
-  ...{ stages, epochs, control, sources_per_task, augmentation, terminal_failure_note, signal },
+  ...{ stages, epochs, control, sources_per_task, augmentation, subset, terminal_failure_note, signal },
   batch_size: z.int().min(1).optional().describe("In place of that of `train`."),
   settings: z.strictObject(settingsFields).partial().optional().describe("In place of those of `train`."),
 });

@@ -196,7 +196,7 @@ function sharedStages(planned: readonly Planned[]): Shared[] {
 
 /** What decides a run's numbers beside its schedule. */
 function withoutMethod(config: TrainConfig): object {
-  const { method, stages, epochs, control, sources_per_task, augmentation, terminal_failure_note, ...rest } =
-    config;
+  const { method, stages, epochs, control, ...others } = config;
+  const { sources_per_task, augmentation, subset, terminal_failure_note, ...rest } = others;
   return rest;
 }

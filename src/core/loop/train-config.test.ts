@@ -82,8 +82,10 @@ describe("train config", () => {
   });
 
   it("takes the options of the ablations for all stages or for one, and leaves out what is absent", () => {
-    const keys = { sources_per_task: 4, augmentation: false, terminal_failure_note: true };
-    const names = { sourcesPerTask: 4, augmentation: false, terminalFailureNote: true };
+    const subset = { success_tasks: 0.5, failures: 0.25, seed: 3 };
+    const keys = { sources_per_task: 4, augmentation: false, terminal_failure_note: true, subset };
+    const named = { successTasks: 0.5, failures: 0.25, seed: 3 };
+    const names = { sourcesPerTask: 4, augmentation: false, terminalFailureNote: true, subset: named };
     const evidence = (config: object) =>
       configuredMethod(trainConfigSchema.parse({ ...REQUIRED, ...config })).stages.at(-1)!.evidence;
     expect(evidence({ method: "minimum-prefix", ...keys })).toStrictEqual({
@@ -98,7 +100,10 @@ describe("train config", () => {
     expect(evidence({ ...stage(keys), sources_per_task: 1 })).toMatchObject({ ...names, sourcesPerTask: 1 });
     // What is absent stays absent: the fingerprint of a run without these options does not change.
     expect(evidence(stage())).toStrictEqual({ kind: "graph-conditioned", control: "graph" });
-    for (const bad of [{ sources_per_task: 0 }, { sources_per_task: 1.5 }, { augmentation: "on" }]) {
+    for (const bad of [
+      ...[{ sources_per_task: 0 }, { sources_per_task: 1.5 }, { augmentation: "on" }],
+      ...[{ subset: { failures: 1.1 } }, { subset: { success: 0.5 } }],
+    ]) {
       expect(trainConfigSchema.safeParse({ ...REQUIRED, ...bad }).success).toBe(false);
     }
   });

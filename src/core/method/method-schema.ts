@@ -10,6 +10,19 @@ const count = z.int().min(1);
 
 export const controlSchema = z.enum(CONTROLS);
 
+const share = z.number().min(0).max(1);
+
+/** `LibrarySubset`. */
+export const subsetSchema = z
+  .strictObject({
+    success_tasks: share
+      .optional()
+      .describe("Share of tasks that keep their sampled successes; the others lose all of theirs."),
+    failures: share.optional().describe("Share of sampled records without a success that are kept."),
+    seed: z.int().min(0).optional().describe("Of the draws; 0 when absent."),
+  })
+  .meta({ id: "subset" });
+
 /** The options of the ablations beside `control`: one shape for a stage and for the whole schedule. */
 export const selectionShape = {
   sources_per_task: z
@@ -25,6 +38,11 @@ export const selectionShape = {
     .optional()
     .describe(
       "Planner and oracle records take part; as the method has it when absent, in stages of your own true.",
+    ),
+  subset: subsetSchema
+    .optional()
+    .describe(
+      'A part of the sampled records, drawn, such as {"success_tasks": 0.5}; all when absent (not in the paper).',
     ),
   terminal_failure_note: z
     .boolean()

@@ -9,6 +9,10 @@ const controls = fc.record(
     sourcesPerTask: fc.integer({ min: 1 }),
     augmentation: fc.boolean(),
     terminalFailureNote: fc.boolean(),
+    subset: fc.record(
+      { successTasks: fc.double({ min: 0, max: 1 }), failures: fc.constant(0.5), seed: fc.nat() },
+      { requiredKeys: [], noNullPrototype: true },
+    ),
   },
   { requiredKeys: [] },
 );

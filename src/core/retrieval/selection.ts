@@ -5,6 +5,7 @@
  * decision by `retrieve`.
  */
 import { InputError } from "../errors.ts";
+import { type DrawnBy, type LibrarySubset, subsetFilter, subsetKey } from "./subset.ts";
 import type { Control, Pin } from "./types.ts";
 
 /** All controls; `graph` is the full method. */
@@ -24,6 +25,8 @@ export interface SourceSelection {
   sourcesPerTask?: number;
   /** Graph augmentation (GC-OPD+GA; false is GC-OPD): planner and oracle records take part. True when absent. */
   augmentation?: boolean;
+  /** Part of the sampled records, drawn (not in the paper). All when absent. */
+  subset?: LibrarySubset;
   /** Ids of sources that are switched off (not in the paper): nothing is looked up, ranked or retained of them. */
   without?: readonly string[];
 }
@@ -47,14 +50,17 @@ export interface RetrieveOptions {
 export interface Selection extends SourceSelection, RetrieveOptions {}
 
 /** One name for a selection of sources; equal for those that keep the same. */
-export function sourcesKey({ sourcesPerTask, augmentation = true, without = [] }: SourceSelection): string {
-  return JSON.stringify([sourcesPerTask ?? "all", augmentation, [...without].sort()]);
+export function sourcesKey({
+  sourcesPerTask,
+  augmentation = true,
+  subset = {},
+  without = [],
+}: SourceSelection): string {
+  return JSON.stringify([sourcesPerTask ?? "all", augmentation, subsetKey(subset), [...without].sort()]);
 }
 
 /** What a selection looks at: a record, or as much of it as an index keeps. */
-export interface SelectedBy {
-  /** Source id. */
-  source: string;
+export interface SelectedBy extends DrawnBy {
   repetition: number;
   origin: { kind: string };
 }
@@ -67,24 +73,28 @@ export function isAugmentation(source: Pick<SelectedBy, "origin">): boolean {
 /**
  * The records of a library that a selection lets take part, in their order. Budgets are nested: what K keeps, every
  * larger K keeps. They count every record that is not augmentation by its repetition, from 0; a repetition that was
- * never recorded is not made up for by a later one, nor is one that is switched off. A switched-off id that no record
+ * never recorded is not made up for by a later one, nor is one that is switched off or not drawn. A switched-off id that no record
  * has is not an error here: ids are a task's own, and a library has many tasks.
  *
- * @throws InputError when K is not a whole number from 1
+ * @throws InputError when K is not a whole number from 1, and for a share outside 0 to 1
  */
 export function selectSources<T extends SelectedBy>(
   sources: readonly T[],
   selection: SourceSelection,
 ): readonly T[] {
-  const { sourcesPerTask: budget, augmentation = true, without = [] } = selection;
+  const { sourcesPerTask: budget, augmentation = true, subset = {}, without = [] } = selection;
   if (budget !== undefined && !(Number.isInteger(budget) && budget >= 1)) {
     throw new InputError(`expected a source budget that is a whole number from 1, received ${budget}`);
   }
-  if (budget === undefined && augmentation && without.length === 0) return sources;
+  const isDrawn = subsetFilter(subset);
+  const isWhole = subsetKey(subset).length === 0;
+  if (budget === undefined && augmentation && isWhole && without.length === 0) return sources;
   const off = new Set(without);
   return sources.filter(
     (source) =>
       !off.has(source.source) &&
-      (isAugmentation(source) ? augmentation : budget === undefined || source.repetition < budget),
+      (isAugmentation(source)
+        ? augmentation
+        : (budget === undefined || source.repetition < budget) && isDrawn(source)),
   );
 }

@@ -8,6 +8,7 @@ import {
 } from "../../../core/gate/index.ts";
 import type { EngineInfo } from "../../../core/ports.ts";
 import type { SourceSelection } from "../../../core/retrieval/selection.ts";
+import type { LibrarySubset } from "../../../core/retrieval/subset.ts";
 import type { WeightChoice } from "../../../tensor/index.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import type { KnownOptimal } from "../../data/library/known-optimal.ts";
@@ -19,6 +20,11 @@ export const GATE_SEED = 0;
 /** How many decisions are scored; null: all that there are. */
 export const GATE_LIMITS = [50, 200, 1000, null] as const;
 export type GateLimit = (typeof GATE_LIMITS)[number];
+
+/** The parts of the library on offer: see `LibrarySubset`. */
+export const SUBSET_SHARES = [0, 0.25, 0.5, 0.75, 1] as const;
+
+export type SubsetShares = Required<Pick<LibrarySubset, "successTasks" | "failures">>;
 
 /** A decision without figures, and why. */
 export interface LeftOut {
@@ -51,6 +57,7 @@ export interface Gate extends GateSetting {
 interface GateState {
   limit: GateLimit;
   contexts: readonly GateContext[];
+  subset: SubsetShares;
   /** Asked for by a press, and begun as soon as everything is there. */
   wanted: boolean;
   gate: Gate | null;
@@ -59,6 +66,7 @@ interface GateState {
 export const useGate = create<GateState>(() => ({
   limit: 200,
   contexts: GATE_CONTEXTS,
+  subset: { successTasks: 1, failures: 1 },
   wanted: false,
   gate: null,
 }));

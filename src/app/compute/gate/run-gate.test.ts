@@ -86,7 +86,7 @@ const other = librarySummary(link, [], { id: "other" });
 /** The results that the page shows. */
 function shown() {
   const { gate, contexts } = useGate.getState();
-  return presentGate(gate, gateSetting("own", useOptimal.getState().own!, HOME, contexts));
+  return presentGate(gate, gateSetting("own", useOptimal.getState().own!, {}, contexts));
 }
 
 beforeEach(() => {

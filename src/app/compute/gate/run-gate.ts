@@ -20,7 +20,14 @@ import { useOptimal } from "../open/optimal.ts";
 import { planScoring } from "../scoring/score.ts";
 import { runScoring, type ScoringRun } from "../scoring/scoring-run.ts";
 import { getUi, setUi, useUi } from "../store.ts";
-import { GATE_SEED, type Gate, type GateSetting, type LeftOut, useGate } from "./gate-store.ts";
+import {
+  GATE_SEED,
+  type Gate,
+  type GateSetting,
+  type LeftOut,
+  type SubsetShares,
+  useGate,
+} from "./gate-store.ts";
 
 /** The key of the job in the store's `scoring`: of no decision. */
 export const GATE_KEY = "gate";
@@ -32,12 +39,14 @@ const MOST_TOGETHER = 16;
 /** Milliseconds between two drawings of the figures: each takes thousands of resamples. */
 const SUMMARY_MS = 700;
 
-/** The sources that take part, as the address has them. */
-export function gateSelection({
-  budget,
-  augmentation,
-}: Pick<Place, "budget" | "augmentation">): SourceSelection {
+/** The sources that take part: those of the address, and of them the part that the test is asked for. */
+export function gateSelection(
+  { budget, augmentation }: Pick<Place, "budget" | "augmentation">,
+  shares: SubsetShares,
+): SourceSelection {
+  const left = Object.entries(shares).filter(([, share]) => share < 1);
   return {
+    ...(left.length === 0 ? {} : { subset: Object.fromEntries(left) }),
     ...(budget === null ? {} : { sourcesPerTask: budget }),
     ...(augmentation ? {} : { augmentation }),
   };
@@ -63,12 +72,12 @@ useUi.subscribe(({ place }, before) => {
 export function gateSetting(
   library: string,
   known: KnownOptimal,
-  place: Pick<Place, "budget" | "augmentation">,
+  selection: SourceSelection,
   contexts: GateSetting["contexts"],
 ): GateSetting {
   const { weights } = memory();
   return {
-    ...{ library, known, selection: gateSelection(place), contexts },
+    ...{ library, known, selection, contexts },
     ...{ teacherFrom: models.source("teacher"), weights },
   };
 }
@@ -104,7 +113,7 @@ export async function optimalWithModels(library: LibrarySummary) {
 /** Scores on from what is there, up to the limit. */
 export async function scoreGate(): Promise<void> {
   const { library, place } = getUi();
-  const { limit, contexts, gate } = useGate.getState();
+  const { limit, contexts, subset, gate } = useGate.getState();
   useGate.setState({ wanted: false });
   if (library === null) return;
   const known = await optimalWithModels(library);
@@ -113,7 +122,7 @@ export async function scoreGate(): Promise<void> {
     await run.open("teacher");
     const teacher = getUi().models.teacher?.info;
     if (teacher === undefined) throw new Error("the teacher is not open any more");
-    const setting = gateSetting(library.id, known, place, contexts);
+    const setting = gateSetting(library.id, known, gateSelection(place, subset), contexts);
     const before = presentGate(gate, setting);
     const same =
       before !== null && JSON.stringify(before.teacher) === JSON.stringify(teacher) ? before : null;

@@ -8,6 +8,7 @@ const TITLES: Readonly<Record<string, string>> = {
   control: "Evidence",
   sources_per_task: "Sources per task (K)",
   augmentation: "Augmentation",
+  subset: "Part of the library (JSON)",
   terminal_failure_note: "Terminal-failure note",
   batch_size: "Episodes per step",
   "settings.learning_rate": "Learning rate (paper: 1e-5)",

@@ -6,6 +6,7 @@ import * as Comlink from "comlink";
 import { InputError } from "../../../core/errors.ts";
 import { configuredMethod, configuredSettings, type TrainConfig } from "../../../core/loop/index.ts";
 import { teacherOf } from "../../../core/method/index.ts";
+import type { SourceSelection } from "../../../core/retrieval/selection.ts";
 import { describeFault, isAbort, isDeviceFault } from "../../base/faults.ts";
 import { Latest } from "../../base/latest.ts";
 import { getBlob, readSampleManifest } from "../../data/library/sample.ts";
@@ -15,6 +16,7 @@ import { gamesWorker } from "../clients.ts";
 import { isComputing } from "../computing.ts";
 import { computeWithGames } from "../games/games.ts";
 import { liveTraining, withGames } from "../games/live-games.ts";
+import { useGate } from "../gate/gate-store.ts";
 import { gateSelection } from "../gate/run-gate.ts";
 import { memory, requirePlan } from "../models/memory.ts";
 import { models } from "../models/models.ts";
@@ -23,6 +25,7 @@ import { planTraining } from "../training/training-plan.ts";
 import type { CellEvaluation, CellEvent } from "../worker/student-cell.ts";
 import type { LiveTraining, TrainingPlan } from "../worker/training-run.ts";
 import {
+  type StudentArithmetic,
   type StudentChoices,
   type StudentFiles,
   stepsOf,
@@ -71,8 +74,18 @@ function studentFiles(library: LibrarySummary, prompt: string | undefined): Stud
 
 const studyFrom = (library: string): StudyFrom => ({
   ...{ library, teacher: models.source("teacher"), student: models.source("student") },
-  weights: memory().weights,
+  ...{ weights: memory().weights, compute: getUi().device.compute },
 });
+
+/** The arithmetic that is named in the config. The device is open then: before, nobody knows what it takes. */
+async function arithmetic(): Promise<StudentArithmetic> {
+  await models.worker();
+  const { weights } = memory();
+  return {
+    ...(getUi().device.compute === "f16" && { compute: "f16" as const }),
+    ...(weights !== "f32" && { teacher_dtype: weights }),
+  };
+}
 
 /** The study of what is chosen now, as far as there is one. */
 export function presentStudy(
@@ -88,18 +101,23 @@ export function presentStudy(
     study.from.library === from.library &&
     study.from.teacher === from.teacher &&
     study.from.student === from.student &&
-    study.from.weights === from.weights;
+    study.from.weights === from.weights &&
+    study.from.compute === from.compute;
   return same ? study : null;
 }
 
 const keyOf = (choices: StudentChoices, place: UiState["place"]): string =>
-  JSON.stringify([choices, gateSelection(place)]);
+  JSON.stringify([choices, sources(place)]);
+
+/** The sources of the test hold for the students, too. */
+const sources = (place: UiState["place"]): SourceSelection => gateSelection(place, useGate.getState().subset);
 
 /** The config of what is chosen now, as `gcopd experiment` reads it beside the files of the shipped library. */
 export async function presentConfig(library: LibrarySummary) {
   const prompt = await miniaturePrompt();
   const { choices } = useStudents.getState();
-  return studentConfig(choices, gateSelection(getUi().place), studentFiles(library, prompt?.name));
+  const computed = await arithmetic();
+  return studentConfig(choices, sources(getUi().place), studentFiles(library, prompt?.name), computed);
 }
 
 /** Shows what is done now; says nothing once it was stopped. */
@@ -136,7 +154,8 @@ export async function trainStudents(): Promise<void> {
     if (!isLatest() || isComputing()) return;
     setUi({ studying: { label: "Getting ready", done: 0, total: 0, stopping: false } });
     const prompt = await wait(miniaturePrompt());
-    const config = studentConfig(choices, gateSelection(place), studentFiles(library, prompt?.name));
+    const computed = await wait(arithmetic());
+    const config = studentConfig(choices, sources(place), studentFiles(library, prompt?.name), computed);
     const { grid } = studentGrid(config);
     const open = async (environment: LiveTraining["environment"]): Promise<LiveTraining> => {
       const found = await wait(liveTraining({ environment }));

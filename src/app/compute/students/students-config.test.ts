@@ -66,6 +66,16 @@ it("passes the sources on that the page has chosen", () => {
   expect(grid.runs[1]!.config.sources_per_task).toBe(4);
 });
 
+it("names the arithmetic of the page where it is not the config's own", () => {
+  const { grid } = studentGrid(
+    studentConfig(DEFAULT_CHOICES, {}, FILES, { compute: "f16", teacher_dtype: "int8" }),
+  );
+  for (const { config } of grid.runs) expect(config).toMatchObject({ compute: "f16", teacher_dtype: "int8" });
+  expect(grid.evaluations[0]!.of("student")).toMatchObject({ compute: "f16" });
+  const [plain] = studentGrid(configOf()).grid.runs;
+  expect(plain!.config).toMatchObject({ compute: "f32", teacher_dtype: "f32" });
+});
+
 it("plays the tasks of the shipped library, within its limits, and measures on others", () => {
   const lines = gunzipSync(readFileSync("public/miniature/sources.jsonl.gz")).toString().trim().split("\n");
   const shipped = new Set(lines.map((line): string => JSON.parse(line).task));

@@ -12,6 +12,7 @@ import { METHOD_IDS, METHODS, type Method, type MethodId } from "../../../core/m
 import { checkedBy } from "../../../core/record/describe-issue.ts";
 import type { SourceSelection } from "../../../core/retrieval/selection.ts";
 import { keysOfSelection } from "../../../core/retrieval/selection-keys.ts";
+import type { WeightChoice } from "../../../tensor/index.ts";
 
 /** The library's world and its tasks, which come first; unseen tasks of the same world follow. */
 const WORLD = { size: "mini", world: 1 } as const;
@@ -90,6 +91,14 @@ export interface StudentFiles {
   prompt?: string;
 }
 
+/** What the page computes with; absent where that is the config's own default. */
+export interface StudentArithmetic {
+  /** Operands of matrix products. */
+  compute?: "f16";
+  /** How the teacher's matrices are kept. */
+  teacher_dtype?: Exclude<WeightChoice, "f32">;
+}
+
 /** Passes over the tasks, and how many tasks: together so many steps. */
 function passes({ steps, batch }: Pick<StudentChoices, "steps" | "batch">) {
   const tasks = Math.min(TASKS, steps * batch);
@@ -114,6 +123,7 @@ export function studentConfig(
   choices: StudentChoices,
   selection: SourceSelection,
   { prompt, ...files }: StudentFiles,
+  { compute, teacher_dtype }: StudentArithmetic = {},
 ) {
   const { seeds, batch, every, unseen, temperature, learningRate } = choices;
   const { tasks, epochs } = passes(choices);
@@ -126,7 +136,9 @@ export function studentConfig(
   return {
     environment: place(tasks, 0),
     ...files,
+    ...(compute === undefined ? {} : { compute }),
     train: {
+      ...(teacher_dtype === undefined ? {} : { teacher_dtype }),
       ...keysOfSelection(selection),
       batch_size: batch,
       settings: { learning_rate: learningRate },

@@ -3,6 +3,7 @@ import { create } from "zustand";
 import type { WeightChoice } from "../../../tensor/index.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import type { Shipped } from "../../url/library-link.ts";
+import type { DeviceState } from "../store.ts";
 import type { RecordedBands } from "./recorded-results.ts";
 import { DEFAULT_CHOICES, type StudentChoices } from "./students-config.ts";
 import type { Study } from "./study.ts";
@@ -15,6 +16,7 @@ export interface StudyFrom {
   student: FolderFiles | Shipped;
   /** How the teacher's matrices are kept. */
   weights: WeightChoice;
+  compute: DeviceState["compute"];
 }
 
 interface StudentsState {

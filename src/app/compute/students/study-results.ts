@@ -69,6 +69,13 @@ export function studyResults(study: Study): ExperimentResults {
   });
 }
 
+/** The file of a comparison: its results, and what they came from. */
+export function studyFile(study: Study) {
+  const { config, oracle, about, cells } = study;
+  const updates = cells.map(({ run, updates }) => ({ run: run.name, updates }));
+  return { ...studyResults(study), config, oracle, about, updates };
+}
+
 /** Two methods on the same training seeds and tasks. */
 export interface StudyPair {
   a: string;

@@ -18,7 +18,8 @@ const measured = (steps: number, won: number, seconds = 2): CellEvent => ({
 });
 const at = (step: number) => ({ step, stage: 0, epoch: 0, batch: step - 1 });
 const loop = (event: object): CellEvent => ({ type: "loop", event: event as TrainEvent });
-const updated = (step: number, seconds: number) => loop({ type: "updated", ...at(step), seconds });
+const updated = (step: number, seconds: number) =>
+  loop({ type: "updated", ...at(step), seconds, metrics: { loss: step / 2, gradNorm: step / 4 } });
 const rollout = (step: number) => loop({ type: "rollout", ...at(step), episodes: 8 });
 
 function studyOf(choices: Partial<typeof DEFAULT_CHOICES> = {}): Study {
@@ -68,7 +69,13 @@ describe("followCell", () => {
       studyOf().cells[0]!,
     );
     expect(Object.values(cell.batches).map(({ sampled }) => sampled)).toEqual([8, 8]);
-    expect(cell).toMatchObject({ done: 2, seconds: [3, 5] });
+    expect(cell).toMatchObject({
+      done: 2,
+      updates: [
+        { loss: 0.5, gradNorm: 0.25, seconds: 3 },
+        { loss: 1, gradNorm: 0.5, seconds: 5 },
+      ],
+    });
   });
 
   it("goes back to the last kept step where it is resumed", () => {

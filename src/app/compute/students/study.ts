@@ -36,8 +36,8 @@ export interface StudentCell {
   measured: readonly MeasuredStudent[];
   /** By batch: one that is played again after a stop takes its own place. */
   batches: Readonly<Record<string, BatchEpisodes>>;
-  /** Seconds of each step, by its number less 1. */
-  seconds: readonly number[];
+  /** What each step measured, by its number less 1: of the student before its update. */
+  updates: readonly { loss: number; gradNorm: number; seconds: number }[];
   kept: KeptStep | null;
 }
 
@@ -63,7 +63,7 @@ export function waitingCells({ cells, runs }: ExperimentGrid, steps: number): St
   return cells.map(({ method, seed, run: name }) => ({
     ...{ method, seed, run: runs.find((run) => run.name === name)! },
     ...{ state: "waiting" as const, reason: null, done: 0, total: steps },
-    ...{ measured: [], batches: {}, seconds: [], kept: null },
+    ...{ measured: [], batches: {}, updates: [], kept: null },
   }));
 }
 
@@ -102,9 +102,10 @@ export function followCell(cell: StudentCell, event: CellEvent): StudentCell {
       return { ...cell, total, batches: { ...cell.batches, [key]: batch } };
     }
     case "updated": {
-      const seconds = [...cell.seconds];
-      seconds[loop.step - 1] = loop.seconds;
-      return { ...cell, done: loop.step, seconds };
+      const { metrics, seconds } = loop;
+      const updates = [...cell.updates];
+      updates[loop.step - 1] = { loss: metrics.loss, gradNorm: metrics.gradNorm, seconds };
+      return { ...cell, done: loop.step, updates };
     }
     case "fault":
       return { ...cell, done: loop.step };
@@ -173,7 +174,7 @@ export function secondsLeft({ grid, cells, untrained, choices }: Study): Range |
   const known = new Map<string, number>();
   for (const { id } of grid.methods) {
     const mean = meanOf(
-      cells.flatMap(({ method, seconds }) => (method === id ? seconds.filter((each) => each > 0) : [])),
+      cells.flatMap(({ method, updates }) => (method === id ? updates.map(({ seconds }) => seconds) : [])),
     );
     if (mean !== null) known.set(id, mean);
   }

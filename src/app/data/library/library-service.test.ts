@@ -89,6 +89,20 @@ it("counts every record that it can read, and lists the others with file, line a
   ]);
 });
 
+it("counts the tasks that have a sampled success under each selection", async () => {
+  const service = new LibraryService();
+  const planned = { ...SOURCES[0]!, task: "planned", source: "planner:0", origin: { kind: "planner" } };
+  const { id } = await service.open([file("sources.jsonl", [...SOURCES, planned])], [], ABOUT, () => {});
+  const selections = [
+    {},
+    { sourcesPerTask: 1 },
+    { subset: { successTasks: 0 } },
+    { subset: { failures: 0 } },
+  ];
+  const first = SOURCES.some(({ repetition, outcome }) => repetition === 0 && outcome.success) ? 1 : 0;
+  expect(await service.coverage(id, selections)).toEqual({ tasks: 2, covered: [1, first, 0, 1] });
+});
+
 describe("several libraries", () => {
   it("keep tasks of one name apart, in what is asked before and after", async () => {
     const { service, first, second } = await twoLibraries();

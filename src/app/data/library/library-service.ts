@@ -6,15 +6,19 @@
 import { customEnvironmentNote, isCustomEnvironment } from "../../../core/environment/environment.ts";
 import { InputError } from "../../../core/errors.ts";
 import { type GateDecision, type GateSummary, summarizeGate } from "../../../core/gate/index.ts";
+import { isTrustedSuccess } from "../../../core/record/standing.ts";
 import type { UnreadableRecord } from "../../../core/record/unreadable.ts";
-import { CONTROLS, type Selection, type SourceSelection } from "../../../core/retrieval/selection.ts";
+import {
+  CONTROLS,
+  type Selection,
+  type SourceSelection,
+  selectSources,
+} from "../../../core/retrieval/selection.ts";
 import {
   ABLATION_BUDGETS,
   type AblationBase,
   AblationCollector,
   type AblationMatrix,
-  CoverageCounter,
-  type CoverageRow,
   type EvidenceMeter,
   type LibraryStatistics,
   StatisticsCollector,
@@ -188,16 +192,20 @@ export class LibraryService extends TaskQuestions {
     return summarizeGate(decisions, seed);
   }
 
-  /** How many tasks of a library have a trusted success among their first K sources, by K and for all of them. */
+  /** How many tasks of a library have a trusted success among the sampled sources of each selection. */
   async coverage(
     library: string,
-    budgets: readonly number[],
-  ): Promise<{ tasks: number; rows: CoverageRow[] }> {
+    selections: readonly SourceSelection[],
+  ): Promise<{ tasks: number; covered: number[] }> {
     const { records } = this.#of(library);
-    const counter = new CoverageCounter(budgets);
-    for (let place = 0; place < records.tasks.length; place++)
-      counter.add((await records.read(place, () => {})).sources);
-    return { tasks: records.tasks.length, rows: counter.rows() };
+    const covered = selections.map(() => 0);
+    for (let place = 0; place < records.tasks.length; place++) {
+      const { sources } = await records.read(place, () => {});
+      for (const [n, selection] of selections.entries())
+        if (selectSources(sources, { ...selection, augmentation: false }).some(isTrustedSuccess))
+          covered[n]! += 1;
+    }
+    return { tasks: records.tasks.length, covered };
   }
 
   /** Counting goes on for this one, and stands still for the others. */

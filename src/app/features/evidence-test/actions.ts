@@ -1,6 +1,6 @@
 /** Actions of the evidence test beside its steps. */
 import { type Action, type Blocked, needs, noModelAtWork } from "../../compute/action.ts";
-import { scoreOverK } from "../../compute/gate/run-over-k.ts";
+import { scoreSweep } from "../../compute/gate/run-sweep.ts";
 import { useOptimal } from "../../compute/open/optimal.ts";
 import { stopStudents, trainStudents } from "../../compute/students/run-students.ts";
 import { shippedName } from "../../url/library-link.ts";
@@ -36,6 +36,22 @@ export const EVIDENCE_TEST: readonly Action[] = [
     group: "Train",
     words: "sources budget coverage curve",
     blocked: needs(inTheTest, knownOptimal, noModelAtWork),
-    run: () => void scoreOverK(),
+    run: () => void scoreSweep("k"),
+  },
+  {
+    id: "evidence-over-coverage",
+    title: "Draw the evidence test over coverage",
+    group: "Train",
+    words: "tasks success share curve",
+    blocked: needs(inTheTest, knownOptimal, noModelAtWork),
+    run: () => void scoreSweep("coverage"),
+  },
+  {
+    id: "evidence-over-failures",
+    title: "Draw the evidence test over the share of failures",
+    group: "Train",
+    words: "failed records curve",
+    blocked: needs(inTheTest, knownOptimal, noModelAtWork),
+    run: () => void scoreSweep("failures"),
   },
 ];

@@ -1,6 +1,7 @@
 /** Does evidence help? The teacher's probability of an optimal action under each context: the answer, bars, decisions. */
 import { useEffect, useMemo, useRef } from "react";
 import { FEWEST_EPISODES, gateLine, gateReport } from "../../../core/gate/index.ts";
+import { keysOfSelection } from "../../../core/retrieval/selection-keys.ts";
 import type { Drawn } from "../../base/export/picture.ts";
 import { SaveMenu } from "../../base/export/save-menu.tsx";
 import { describeFault } from "../../base/faults.ts";
@@ -13,6 +14,7 @@ import { GATE_SEED, type Gate, useGate } from "../../compute/gate/gate-store.ts"
 import {
   askEvidenceTest,
   GATE_KEY,
+  gateSelection,
   gateSetting,
   presentGate,
   scoreGate,
@@ -31,9 +33,9 @@ import { DecisionPanel } from "./decision-panel.tsx";
 import { GateChart } from "./gate-chart.tsx";
 import { GateControls } from "./gate-controls.tsx";
 import { answer, changeText, gateCsv, pairName } from "./gate-words.ts";
-import { OverKPanel } from "./over-k-panel.tsx";
 import { decisionPlace, ordered, shownAt, useOrder } from "./step-decisions.ts";
 import { StudentsPanel } from "./students/students-panel.tsx";
+import { SweepPanel } from "./sweep-panel.tsx";
 
 export function EvidenceTestView() {
   const library = useUi((ui) => ui.library);
@@ -88,14 +90,14 @@ function WithoutOptimal({ busy }: { busy: boolean }) {
 }
 
 function Test({ library, known }: { library: LibrarySummary; known: KnownOptimal }) {
-  const { gate, contexts } = useGate();
+  const { gate, contexts, subset } = useGate();
   // Another teacher, or the same one kept in another way, has figures of its own.
   useUi((ui) => ui.models.teacher);
   useMemory(({ weights }) => weights);
   const place = useUi((ui) => ui.place);
   const scoring = useUi((ui) => ui.scoring);
   const order = useOrder((state) => state.order);
-  const here = presentGate(gate, gateSetting(library.id, known, place, contexts));
+  const here = presentGate(gate, gateSetting(library.id, known, gateSelection(place, subset), contexts));
   const list = useMemo(() => ordered(here?.decisions ?? [], order), [here, order]);
   const at = shownAt(list, place);
   const [first] = list;
@@ -125,7 +127,7 @@ function Test({ library, known }: { library: LibrarySummary; known: KnownOptimal
           {running ? "Scoring" : said !== null && `${said.word}. ${said.sentence}`}
         </p>
       </header>
-      <GateControls known={known.decisions.length} here={here} />
+      <GateControls library={library.id} known={known.decisions.length} here={here} />
       {scoring.status === "failed" && scoring.key === GATE_KEY && (
         <p className="fault" role="alert">
           {shownText(scoring.message)}
@@ -136,7 +138,7 @@ function Test({ library, known }: { library: LibrarySummary; known: KnownOptimal
         {shippedName(library.link) === "miniature" && <StudentsPanel library={library} />}
       </div>
       {at >= 0 && <DecisionPanel list={list} at={at} />}
-      <OverKPanel library={library.id} known={known} />
+      <SweepPanel library={library.id} known={known} />
     </section>
   );
 }
@@ -156,6 +158,7 @@ function Figures({ gate, title }: { gate: Gate; title: string }) {
       seed: GATE_SEED,
       sources_per_task: selection.sourcesPerTask ?? null,
       augmentation: selection.augmentation ?? true,
+      ...keysOfSelection({ subset: selection.subset }),
       teacher,
       left_out: leftOut,
     });

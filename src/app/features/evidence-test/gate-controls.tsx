@@ -1,23 +1,77 @@
 /** What the evidence test is asked for: how many decisions, which sources, which contexts; and its start and stop. */
+import { useEffect, useMemo, useState } from "react";
 import { GATE_CONTEXTS } from "../../../core/gate/index.ts";
-import { SOURCE_BUDGETS } from "../../../core/retrieval/selection.ts";
+import { SOURCE_BUDGETS, type SourceSelection } from "../../../core/retrieval/selection.ts";
 import { formatRange } from "../../base/eta.ts";
+import { faultNotice } from "../../base/faults.ts";
+import { countOf } from "../../base/plural.ts";
 import { isModelAtWork } from "../../compute/computing.ts";
-import { GATE_LIMITS, type Gate, useGate } from "../../compute/gate/gate-store.ts";
-import { scoreGate } from "../../compute/gate/run-gate.ts";
+import {
+  GATE_LIMITS,
+  type Gate,
+  SUBSET_SHARES,
+  type SubsetShares,
+  useGate,
+} from "../../compute/gate/gate-store.ts";
+import { gateSelection, scoreGate } from "../../compute/gate/run-gate.ts";
 import { cancelScoring } from "../../compute/scoring/score.ts";
-import { useUi } from "../../compute/store.ts";
+import { setUi, useUi } from "../../compute/store.ts";
+import { libraryWorker } from "../../data/library-client.ts";
 import { navigate } from "../../data/navigate.ts";
 import { parseBudget } from "../../url/what-if.ts";
 import { CONTEXT_TITLES } from "./gate-words.ts";
 
 const number = (value: number): string => value.toLocaleString("en");
 
+type Shares = keyof SubsetShares;
+
+const SUBSET_FIELDS: { key: Shares; label: string; title: string }[] = [
+  { key: "successTasks", label: "Covered tasks", title: "Of the tasks with a success, how many keep theirs" },
+  { key: "failures", label: "Failed records", title: "How many of the failed executions take part" },
+];
+
+const shareText = (share: number): string =>
+  share === 1 ? "all" : share === 0 ? "none" : `${100 * share} %`;
+
+/** How many tasks have a success among the sources of the test; null before they are counted. */
+function useCovered(library: string, selection: SourceSelection): string | null {
+  const [counted, setCounted] = useState<{ of: SourceSelection; text: string } | null>(null);
+  useEffect(() => {
+    // Counting reads the whole library: only for who asks for a part of it.
+    if (selection.subset === undefined) return;
+    let here = true;
+    libraryWorker()
+      .coverage(library, [selection])
+      .then(
+        ({ tasks, covered: [covered] }) =>
+          here && setCounted({ of: selection, text: `${covered} of ${countOf(tasks, "task")} covered` }),
+        (error: unknown) => here && setUi({ notice: faultNotice(error) }),
+      );
+    return () => {
+      here = false;
+    };
+  }, [library, selection]);
+  return counted?.of === selection ? counted.text : null;
+}
+
 /** `known`: decisions with optimal actions. `here`: the results of this setting, as far as there are any. */
-export function GateControls({ known, here }: { known: number; here: Gate | null }) {
-  const { limit, contexts } = useGate();
+export function GateControls({
+  library,
+  known,
+  here,
+}: {
+  library: string;
+  known: number;
+  here: Gate | null;
+}) {
+  const { limit, contexts, subset } = useGate();
   const budget = useUi((ui) => ui.place.budget);
   const augmentation = useUi((ui) => ui.place.augmentation);
+  const selection = useMemo(
+    () => gateSelection({ budget, augmentation }, subset),
+    [budget, augmentation, subset],
+  );
+  const covered = useCovered(library, selection);
   const busy = useUi(isModelAtWork);
   const scoring = useUi((ui) => ui.scoring);
   const running = scoring.status === "running" && scoring.job === "gate";
@@ -81,6 +135,29 @@ export function GateControls({ known, here }: { known: number; here: Gate | null
           ))}
         </select>
       </label>
+      {SUBSET_FIELDS.map(({ key, label, title }) => (
+        <label key={key} title={title}>
+          {label}{" "}
+          <select
+            value={subset[key]}
+            disabled={running}
+            onChange={({ target }) =>
+              useGate.setState({ subset: { ...subset, [key]: Number(target.value) } })
+            }
+          >
+            {SUBSET_SHARES.toReversed().map((share) => (
+              <option key={share} value={share}>
+                {shareText(share)}
+              </option>
+            ))}
+          </select>
+        </label>
+      ))}
+      {covered !== null && (
+        <span className="note" data-testid="gate-covered">
+          {covered}
+        </span>
+      )}
       <label>
         <input
           type="checkbox"

@@ -3,7 +3,7 @@ import { create } from "zustand";
 import type { GateDecision } from "../../../core/gate/index.ts";
 import type { Blocked } from "../../compute/action.ts";
 import { useGate } from "../../compute/gate/gate-store.ts";
-import { gateSetting, presentGate } from "../../compute/gate/run-gate.ts";
+import { gateSelection, gateSetting, presentGate } from "../../compute/gate/run-gate.ts";
 import { useOptimal } from "../../compute/open/optimal.ts";
 import { getUi } from "../../compute/store.ts";
 import { navigate } from "../../data/navigate.ts";
@@ -46,10 +46,10 @@ export const decisionPlace = ({ task, environment, episode, decision }: GateDeci
 /** Those that are shown. */
 function present(): readonly GateDecision[] {
   const { library, place } = getUi();
-  const { gate, contexts } = useGate.getState();
+  const { gate, contexts, subset } = useGate.getState();
   const known = library === null ? null : useOptimal.getState()[library.id];
   if (library === null || known == null) return [];
-  const here = presentGate(gate, gateSetting(library.id, known, place, contexts));
+  const here = presentGate(gate, gateSetting(library.id, known, gateSelection(place, subset), contexts));
   return ordered(here?.decisions ?? [], useOrder.getState().order);
 }
 

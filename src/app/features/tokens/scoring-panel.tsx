@@ -13,7 +13,7 @@ const TEST_IDS: Record<ScoringJob, string> = {
   actions: "asking-teacher",
   references: "scoring-references",
   gate: "scoring-gate",
-  "gate-over-k": "scoring-gate-over-k",
+  "gate-sweep": "scoring-gate-sweep",
 };
 
 /** How far a running job is, with the button that ends it; null while none of that kind runs. */

@@ -8,6 +8,7 @@ import { PickButton } from "../../../base/pick-button.tsx";
 import { countOf } from "../../../base/plural.ts";
 import { saveFile } from "../../../base/save-file.ts";
 import { shownName, shownText } from "../../../base/text/shown-text.ts";
+import { useGate } from "../../../compute/gate/gate-store.ts";
 import { useMemory } from "../../../compute/models/memory.ts";
 import { setUi, useUi } from "../../../compute/store.ts";
 import { openRecorded } from "../../../compute/students/open-recorded.ts";
@@ -15,7 +16,7 @@ import { presentConfig, presentStudy } from "../../../compute/students/run-stude
 import { stepsOf } from "../../../compute/students/students-config.ts";
 import { useStudents } from "../../../compute/students/students-store.ts";
 import { curvesOf, type Study } from "../../../compute/students/study.ts";
-import { studyPairs, studyResults, studyTables } from "../../../compute/students/study-results.ts";
+import { studyFile, studyPairs, studyTables } from "../../../compute/students/study-results.ts";
 import type { LibrarySummary } from "../../../data/model.ts";
 import { StudentsChart } from "./students-chart.tsx";
 import { StudentsControls } from "./students-controls.tsx";
@@ -26,6 +27,8 @@ export function StudentsPanel({ library }: { library: LibrarySummary }) {
   const place = useUi((ui) => ui.place);
   // Another teacher or student has students of its own.
   useUi((ui) => ui.models);
+  useUi((ui) => ui.device.compute);
+  useGate((state) => state.subset);
   useMemory(({ weights }) => weights);
   const drawing = useRef<SVGSVGElement>(null);
   const { choices, problem, recorded } = state;
@@ -141,13 +144,7 @@ function Saves({ library, study }: { library: LibrarySummary; study: Study | nul
     <>
       {study !== null && (
         <>
-          <button
-            type="button"
-            onClick={() => {
-              const { config, oracle, about } = study;
-              saveFile("students.json", json({ ...studyResults(study), config, oracle, about }));
-            }}
-          >
+          <button type="button" onClick={() => saveFile("students.json", json(studyFile(study)))}>
             Students as JSON
           </button>
           <button

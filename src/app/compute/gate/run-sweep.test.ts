@@ -8,10 +8,12 @@ import { HOME } from "../../url/place.ts";
 import { useOptimal } from "../open/optimal.ts";
 import { cancelScoring } from "../scoring/scoring-run.ts";
 import { getUi, setUi } from "../store.ts";
-import { OVER_K, overKSetting, presentOverK, scoreOverK, useOverK } from "./run-over-k.ts";
+import { useGate } from "./gate-store.ts";
+import { gateSelection } from "./run-gate.ts";
+import { presentSweep, SWEEPS, type SweepId, scoreSweep, sweepSetting, useSweeps } from "./run-sweep.ts";
 
 const fake = vi.hoisted(() => ({
-  asked: [] as [decision: string, k: number | undefined][],
+  asked: [] as [decision: string, selection: SourceSelection][],
   prepare: async (): Promise<void> => {},
   coverage: 0,
 }));
@@ -42,13 +44,13 @@ vi.mock("../models/memory.ts", () => ({
 vi.mock("../scoring/score.ts", () => ({ planScoring: async () => ({}) }));
 vi.mock("../../data/library-client.ts", () => ({
   libraryWorker: () => ({
-    coverage: async () => {
+    coverage: async (_: string, selections: readonly SourceSelection[]) => {
       fake.coverage += 1;
-      return { tasks: 2, rows: OVER_K.map((k) => ({ sourcesPerTask: k, covered: k > 2 ? 2 : 1 })) };
+      return { tasks: 2, covered: selections.map(({ sourcesPerTask: k = 0 }) => (k > 2 ? 2 : 1)) };
     },
     gateCase: async (each: OptimalDecision, selection: SourceSelection): Promise<GateCase> => {
       await fake.prepare();
-      fake.asked.push([each.episode, selection.sourcesPerTask]);
+      fake.asked.push([each.episode, selection]);
       const { environment, task, episode, decision } = each;
       return {
         ...{
@@ -72,12 +74,17 @@ const known: KnownOptimal = {
     ...{ environment: "e", task: "t", episode: `e${n}`, decision: 0, optimal: ["go"] },
   })),
 };
-const present = (augmentation = true) =>
-  presentOverK(useOverK.getState().drawn, overKSetting("own", known, { augmentation }));
+const present = (augmentation = true, sweep: SweepId = "k") =>
+  presentSweep(
+    useSweeps.getState().drawn,
+    sweep,
+    sweepSetting(sweep, "own", known, gateSelection({ budget: 4, augmentation }, useGate.getState().subset)),
+  );
 
 beforeEach(() => {
   Object.assign(fake, { asked: [], coverage: 0, prepare: async () => {} });
-  useOverK.setState({ drawn: [] });
+  useSweeps.setState({ shown: "k", drawn: [] });
+  useGate.setState({ subset: { successTasks: 1, failures: 1 } });
   useOptimal.setState({ own: known }, true);
   const library = librarySummary({ library: "own", disk: [], addresses: [] }, [], { id: "own" });
   setUi({ library, place: { ...HOME, budget: 4 }, notice: null, scoring: { status: "idle" } });
@@ -86,22 +93,43 @@ beforeEach(() => {
 });
 
 it("scores the same decisions with each K, whatever K the page shows, and keeps what was drawn", async () => {
-  await scoreOverK();
-  const { rows, coverage } = present()!;
-  expect(rows.map(({ k, summary }) => [k, summary?.decisions])).toEqual(OVER_K.map((k) => [k, 6]));
-  for (const k of OVER_K) expect(new Set(fake.asked.filter(([, of]) => of === k)).size).toBe(6);
-  expect(coverage.rows.map(({ covered }) => covered)).toEqual([1, 1, 2, 2, 2]);
+  await scoreSweep();
+  const { rows, tasks } = present()!;
+  const { values } = SWEEPS.k;
+  expect(rows.map(({ value, summary }) => [value, summary?.decisions])).toEqual(values.map((k) => [k, 6]));
+  for (const k of values)
+    expect(new Set(fake.asked.filter(([, { sourcesPerTask }]) => sourcesPerTask === k)).size).toBe(6);
+  expect([tasks, ...rows.map(({ covered }) => covered)]).toEqual([2, 1, 1, 2, 2, 2]);
 
   // Other sources are drawn beside it; those before are not scored again.
   expect(present(false)).toBeNull();
   setUi({ place: { ...HOME, augmentation: false } });
-  await scoreOverK();
-  expect(present(false)!.rows).toHaveLength(OVER_K.length);
+  await scoreSweep();
+  expect(present(false)!.rows).toHaveLength(values.length);
   expect(present()!.rows[0]!.summary).not.toBeNull();
   const asked = fake.asked.length;
-  await scoreOverK();
+  await scoreSweep();
   expect(fake.asked).toHaveLength(asked);
   expect(fake.coverage).toBe(2);
+});
+
+it("draws over coverage with the K, and the share of failures, that the page shows", async () => {
+  useGate.setState({ subset: { successTasks: 0.25, failures: 0.5 } });
+  await scoreSweep("coverage");
+  const { values } = SWEEPS.coverage;
+  expect(present(true, "coverage")!.rows.map(({ summary }) => summary?.decisions)).toEqual(
+    values.map(() => 6),
+  );
+  const asked = new Set(fake.asked.map(([, selection]) => JSON.stringify(selection)));
+  expect([...asked].map((each) => JSON.parse(each))).toEqual(
+    values.map((successTasks) => ({ subset: { successTasks, failures: 0.5 }, sourcesPerTask: 4 })),
+  );
+  // The share that the page shows is not the curve's; its share of failures is.
+  useGate.setState({ subset: { successTasks: 1, failures: 0.5 } });
+  expect(present(true, "coverage")).not.toBeNull();
+  useGate.setState({ subset: { successTasks: 1, failures: 1 } });
+  expect(present(true, "coverage")).toBeNull();
+  expect(present(true, "failures")).toBeNull();
 });
 
 it("stopped, it goes on where it was", async () => {
@@ -111,11 +139,11 @@ it("stopped, it goes on where it was", async () => {
     calls += 1;
     if (calls === 5) stopped = cancelScoring();
   };
-  await scoreOverK();
+  await scoreSweep();
   await stopped;
   expect(getUi().scoring.status).toBe("idle");
   expect(present()!.rows.map(({ looked }) => looked)).toEqual([4, 0, 0, 0, 0]);
   fake.prepare = async () => {};
-  await scoreOverK();
+  await scoreSweep();
   expect(present()!.rows.every(({ summary }) => summary?.decisions === 6)).toBe(true);
 });
