@@ -172,7 +172,11 @@ describe("a job", () => {
     const graces: (() => void)[] = [];
     const { setTimeout: timeout } = globalThis;
     // A time of grace is over when the test says so: not before the process has heard the signal, however slow it is.
-    const timer = vi.spyOn(globalThis, "setTimeout").mockImplementation(((run: () => void, ms, ...rest) => {
+    const timer = vi.spyOn(globalThis, "setTimeout").mockImplementation(((
+      run: () => void,
+      ms?: number,
+      ...rest: unknown[]
+    ) => {
       if (ms !== graceMs) return timeout(run, ms, ...rest);
       graces.push(run);
       return undefined;
