@@ -141,7 +141,7 @@ plain("a redirect to a host that the page may not ask is said with what to do", 
       await lookUp(page);
       await page.getByRole("button", { name: /^Download 2.0 MB/ }).click();
       await expect(page.getByTestId("hub-problem")).toContainText(
-        `the hub sends this file on to a host that this page may not ask: start it with one more \`--connect ORIGIN\`, where ORIGIN is that of the line "location" that \`curl -sI ${hub.url}/owner/model/resolve/${COMMIT}/model.safetensors\` prints`,
+        `the hub sends this file on to a host that this page may not ask, or that does not answer it: start it with one more \`--connect ORIGIN\`, where ORIGIN is that of the line "location" that \`curl -sI ${hub.url}/owner/model/resolve/${COMMIT}/model.safetensors\` prints`,
       );
       expect(hub.asked.some((asked) => asked.startsWith("weights"))).toBe(false);
     },

@@ -48,7 +48,7 @@ async function openTasks(page: Page, count: number): Promise<void> {
 
 /** Types an action and plays it, once the one before it was answered. */
 async function play(page: Page, text: string): Promise<void> {
-  await expect(action(page)).toBeEnabled();
+  await expect(action(page)).toBeEditable();
   await expect(action(page)).toBeFocused();
   await page.keyboard.type(text);
   await page.keyboard.press("Enter");
@@ -108,9 +108,45 @@ test("a task is played by hand; its record is verified, and played on from", asy
   await page.getByRole("button", { name: "Play on from here" }).click();
   await expect(page.getByTestId("played-from")).toContainText("Played on from decision 2 of played:1");
   await expect(action(page)).toHaveValue("win");
-  await expect(action(page)).toBeEnabled();
+  await expect(action(page)).toBeEditable();
   await action(page).press("Enter");
   await expect(page.getByTestId("ending")).toContainText("● Won after 3 decisions. played:1, which it left");
+});
+
+test("what is typed while an action is being answered stays in its field", async ({ page }) => {
+  await visit(page);
+  await openTasks(page, 1);
+  await tasks(page).first().click();
+  await expect(action(page)).toBeEditable();
+  const options = page.getByRole("listbox", { name: "On offer" }).getByRole("option");
+  for (const [decision, begin] of [
+    async () => {
+      await page.keyboard.type("menu");
+      await page.keyboard.press("Enter");
+    },
+    () => options.first().click(),
+  ].entries()) {
+    let answer = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await page.route("**/api/simulator/sessions/*/step", async (route) => {
+      await held;
+      await route.continue();
+    });
+    await begin();
+    await expect(action(page)).not.toBeEditable();
+    // A control that is disabled loses the focus with the next frame.
+    await page.evaluate(() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go))));
+    await page.keyboard.type("2");
+    await page.keyboard.press("Enter");
+    await expect(page.getByTestId("decisions")).toHaveText(`${decision} of 30 decisions`);
+    answer();
+    await expect(page.getByTestId("decisions")).toHaveText(`${decision + 1} of 30 decisions`);
+    await page.unrouteAll({ behavior: "wait" });
+    await expect(action(page)).toBeEditable();
+    await expect(action(page)).toHaveValue("");
+  }
 });
 
 test("tasks that the simulator does not have are refused by name", async ({ page }) => {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { FileFaults } from "../../../test/support/file-faults.ts";
 import { passingFault } from "../../node/file-error.ts";
 import type { Run, RunSpec } from "./launcher.ts";
@@ -134,6 +134,43 @@ it.runIf(process.platform === "linux").each(["EIO", "EMFILE"] as const)(
     rmSync(at("hold"));
   },
 );
+
+it("a run that has begun and not yet said so is waited for", async () => {
+  // It stands still between making the file and writing it, as a busy machine may let it.
+  writeFileSync(at("still"), "");
+  writeFileSync(
+    at("slow.mjs"),
+    `import fs from "node:fs";
+     import { syncBuiltinESMExports } from "node:module";
+     const { writeFileSync } = fs;
+     const nap = new Int32Array(new SharedArrayBuffer(4));
+     fs.writeFileSync = (...args) => {
+       while (fs.existsSync(${JSON.stringify(at("still"))})) Atomics.wait(nap, 0, 0, 5);
+       writeFileSync(...args);
+     };
+     syncBuiltinESMExports();`,
+  );
+  vi.stubEnv("NODE_OPTIONS", `--import=${at("slow.mjs")}`);
+  runs.push(await launcher.launch(spec));
+  vi.unstubAllEnvs();
+  while (!readdirSync(spec.folder).includes("pid")) await sleep(5);
+  files.arm(spec.folder);
+  let over = false;
+  const recovered = launcher.recover(spec).finally(() => {
+    over = true;
+  });
+  while (!over && files.operations.length < 100) await sleep(5);
+  expect(over).toBe(false);
+  files.disarm();
+  rmSync(at("still"));
+  expect(await recovered).toMatchObject({ kind: "running", run: { name: `process ${await begun()}` } });
+  rmSync(at("hold"));
+});
+
+it("an attempt whose withdrawal was cut short never begins", async () => {
+  writeFileSync(join(spec.folder, "pid"), "");
+  expect(await launcher.recover(spec)).toEqual({ kind: "never" });
+});
 
 it.runIf(process.platform === "linux")("leaves no file open where a launch fails", async () => {
   files.arm(folder);

@@ -1,6 +1,6 @@
 /** Runs a job's command as a process of this machine that outlives the worker. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
@@ -83,14 +83,17 @@ export class LocalLauncher implements Launcher {
     return { kind: "running", run: this.#run(pid, this.#watch(pid, spec.folder)) };
   }
 
-  /** The file exists a moment before its content. */
+  /** The file exists before its content, for as long as a busy machine holds up the process that writes it. */
   async #readPid(folder: string): Promise<string> {
-    for (let look = 0; look < 20; look++) {
-      const text = readFileSync(join(folder, "pid"), "utf8");
-      if (text !== "") return text;
-      await sleep(50);
+    const read = () => readFileSync(join(folder, "pid"), "utf8");
+    let text = read();
+    for (let lives = true; lives && text === ""; ) {
+      // Looked for first: what it wrote before its end is read.
+      lives = hasProcess(folder);
+      text = read();
+      if (lives && text === "") await sleep(this.#pollMs);
     }
-    return "";
+    return text;
   }
 
   async #watch(pid: number, folder: string): Promise<RunEnd> {
@@ -174,22 +177,42 @@ function isRun(pid: number, folder: string): boolean {
   return pid > 0 && commandLine(pid).includes(preload(folder));
 }
 
+/** Whether any living process is the run of this folder, before it has said which. */
+function hasProcess(folder: string): boolean {
+  if (process.platform !== "linux") return ps("-A").includes(preload(folder));
+  return readdirSync("/proc").some((name) => /^\d+$/.test(name) && isRun(Number(name), folder));
+}
+
 /**
  * Command line of a living process; empty when there is none (also for one that is dead but not yet collected).
  *
  * @throws when the system does not tell
  */
 function commandLine(pid: number): string {
-  try {
-    if (process.platform === "linux") return readFileSync(`/proc/${pid}/cmdline`, "utf8");
-    return execFileSync("ps", ["-ww", "-o", "command=", "-p", String(pid)], {
+  if (process.platform !== "linux") return ps("-p", String(pid));
+  return unlessGone(() => readFileSync(`/proc/${pid}/cmdline`, "utf8"));
+}
+
+/** Command lines of the processes that `ps` selects. @throws when the system does not tell */
+function ps(...selection: string[]): string {
+  return unlessGone(() =>
+    execFileSync("ps", ["-ww", "-o", "command=", ...selection], {
       encoding: "utf8",
       stdio: ["ignore", "pipe", "ignore"],
-    });
+    }),
+  );
+}
+
+/**
+ * What `look` sees of a process; empty when that is not there (no such file, a read that finds it gone, `ps` ending
+ * with 1), when it is another user's and hidden, or when there is no `ps`.
+ */
+function unlessGone(look: () => string): string {
+  try {
+    return look();
   } catch (error) {
-    // Of a process that is not there: no such file, a read that finds it gone, `ps` ending with 1; or there is no `ps`.
     const { code, status } = error as NodeJS.ErrnoException & { status?: number };
-    if (code === "ENOENT" || code === "ESRCH" || status === 1) return "";
+    if (["ENOENT", "ESRCH", "EACCES", "EPERM"].includes(code ?? "") || status === 1) return "";
     throw error;
   }
 }

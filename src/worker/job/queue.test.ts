@@ -1,8 +1,9 @@
 /** The life of jobs over HTTP, with real processes that stand for the command line. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Harness, states } from "../testing/harness.ts";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { FAKE_CLI, Harness, states } from "../testing/harness.ts";
+import { LocalLauncher } from "./local-launcher.ts";
 
 let harness: Harness;
 beforeEach(async () => {
@@ -167,17 +168,42 @@ describe("a job", () => {
   });
 
   it("that does not listen is ended after the time of grace", async () => {
-    const { path } = harness.config({ steps: 5, holdAt: 1, ignoreTerm: true });
-    const { id } = await harness.train(path);
-    await harness.untilJob(id, (job) => job.progress?.step === 1);
-    await harness.post(`/api/jobs/${id}/cancel`);
-    await harness.until(id, "cancelled");
-    const output = (await harness.events(id)).filter((event) => event.event === "output");
-    expect(output.map((event) => event.data.text)).toEqual([
-      "starting at 0",
-      "asked to stop",
-      "asked to stop",
-    ]);
+    const graceMs = 3_600_000;
+    const graces: (() => void)[] = [];
+    const { setTimeout: timeout } = globalThis;
+    // A time of grace is over when the test says so: not before the process has heard the signal, however slow it is.
+    const timer = vi.spyOn(globalThis, "setTimeout").mockImplementation(((
+      run: () => void,
+      ms?: number,
+      ...rest: unknown[]
+    ) => {
+      if (ms !== graceMs) return timeout(run, ms, ...rest);
+      graces.push(run);
+      return undefined;
+    }) as typeof setTimeout);
+    try {
+      await harness.stop();
+      await harness.start({ launcher: new LocalLauncher({ cli: FAKE_CLI, graceMs }) });
+      const { path } = harness.config({ steps: 5, holdAt: 1, ignoreTerm: true });
+      const { id } = await harness.train(path);
+      await harness.untilJob(id, (job) => job.progress?.step === 1);
+      await harness.post(`/api/jobs/${id}/cancel`);
+      for (const times of [1, 2]) {
+        let heard = 0;
+        await harness.events(id, undefined, ({ data }) => data.text === "asked to stop" && ++heard === times);
+        expect((await harness.job(id)).state).toBe("cancelling");
+        graces.shift()!();
+      }
+      await harness.until(id, "cancelled");
+      const output = (await harness.events(id)).filter((event) => event.event === "output");
+      expect(output.map((event) => event.data.text)).toEqual([
+        "starting at 0",
+        "asked to stop",
+        "asked to stop",
+      ]);
+    } finally {
+      timer.mockRestore();
+    }
   });
 
   it("waits for its device, and can be cancelled there; another device does not wait", async () => {

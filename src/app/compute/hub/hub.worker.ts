@@ -16,6 +16,7 @@ import {
   OriginCache,
 } from "../../../engine/hub/index.ts";
 import { installErrorTransfer } from "../../base/worker/transfer.ts";
+import { hubFetch } from "./hub-fetch.ts";
 
 installErrorTransfer();
 
@@ -55,47 +56,6 @@ function opened(): Promise<OriginCache> {
   return cache;
 }
 
-/** The last address that the policy of the page stopped a request to, as the browser tells it: before any redirect. */
-let blocked: string | null = null;
-let heard: () => void = () => undefined;
-/** Milliseconds after a request that failed within which the policy has its word. */
-const POLICY_MS = 2_000;
-addEventListener("securitypolicyviolation", (event) => {
-  if (event instanceof SecurityPolicyViolationEvent) {
-    blocked = event.blockedURI;
-    heard();
-  }
-});
-
-/** Without cookies, referrer and the browser's own cache, which would keep the weights a second time. */
-const ask: typeof fetch = async (input, init) => {
-  blocked = null;
-  try {
-    return await fetch(input, {
-      ...init,
-      cache: "no-store",
-      credentials: "omit",
-      referrerPolicy: "no-referrer",
-    });
-  } catch (error) {
-    init?.signal?.throwIfAborted();
-    // The word of the policy may come after that of the request, on a busy machine long after.
-    if (blocked === null)
-      await new Promise<void>((resolve) => {
-        heard = resolve;
-        setTimeout(resolve, POLICY_MS);
-      });
-    if (blocked !== null)
-      throw new InputError(
-        `the hub sends this file on to a host that this page may not ask: start it with one more \`--connect ORIGIN\`, where ORIGIN is that of the line "location" that \`curl -sI ${String(input)}\` prints`,
-      );
-    throw new Error(
-      `${new URL(String(input)).origin} is not reachable, or does not let pages of other sites read it (CORS)`,
-      { cause: error },
-    );
-  }
-};
-
 async function stoppable<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   if (work !== null) throw new InputError("another download is under way: wait for it, or stop it");
   const controller = new AbortController();
@@ -116,7 +76,7 @@ const api = {
     return stoppable(async (signal) => {
       let listed: BroughtModel;
       try {
-        listed = await listHubFiles(name, { endpoint, fetch: ask, accessHint: ACCESS, signal });
+        listed = await listHubFiles(name, { endpoint, fetch: hubFetch, accessHint: ACCESS, signal });
       } catch (error) {
         signal.throwIfAborted();
         if (error instanceof InputError) throw error;
@@ -151,7 +111,7 @@ const api = {
       try {
         await fetchModel(name, { commit, files }, await opened(), {
           endpoint,
-          fetch: ask,
+          fetch: hubFetch,
           accessHint: ACCESS,
           signal,
           onFile: (file, what) => Object.assign(at, { file: file.name, what }),

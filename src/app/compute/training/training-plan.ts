@@ -7,6 +7,7 @@ import { libraryWorker } from "../../data/library-client.ts";
 import type { LibrarySummary } from "../../data/model.ts";
 import { liveEvaluation, liveTraining } from "../games/live-games.ts";
 import { showPlan } from "../models/memory.ts";
+import { modelDigest } from "../models/model-digest.ts";
 import { models } from "../models/models.ts";
 import { getUi } from "../store.ts";
 import type { PlanToMeasure, TrainingPlan } from "../worker/training-run.ts";
@@ -41,13 +42,19 @@ export async function sameInputs(
       : "teacher" in made
         ? [{ teacher }]
         : [{}];
+  const described = await Promise.all(
+    possible.map(async (model) => ({ own: model.student ?? null, words: await modelWords(model) })),
+  );
   const shownFirst = [library, ...libraries.map(({ summary }) => summary)].filter((each) => each !== null);
-  const candidates = shownFirst.flatMap((each) => possible.map((model) => ({ each, model })));
+  const candidates = shownFirst.flatMap((each) => described.map((model) => ({ each, model })));
   let differing = ["library"];
   for (const [i, { each, model }] of candidates.entries()) {
-    const now = fingerprint(each, model);
-    const other = Object.keys(now).filter((name) => now[name] !== made[name]);
-    if (other.length === 0) return { library: each.id, own: model.student ?? null, differing: [] };
+    const now: Record<string, string> = { library: libraryWords(each), ...model.words };
+    // Plans of earlier versions do not tell the models' contents.
+    const other = Object.keys(now).filter(
+      (name) => now[name] !== made[name] && now[name]!.split(CONTENTS)[0] !== made[name],
+    );
+    if (other.length === 0) return { library: each.id, own: model.own, differing: [] };
     if (i === 0 || other.length < differing.length) differing = other;
   }
   return { library: null, own: null, differing };
@@ -56,21 +63,23 @@ export async function sameInputs(
 /** The teacher of a run, the student that is its own teacher, or neither where the run asks no teacher. */
 type FingerprintModel = { teacher?: FolderFiles; student?: FolderFiles };
 
-/** What a checkpoint of this page was made from, in words. */
-function fingerprint(
-  library: LibrarySummary,
-  { teacher, student }: FingerprintModel,
-): Record<string, string> {
-  const words = ({ name, files }: FolderFiles) =>
-    `${name}: ${[...files].map(([file, { size }]) => `${file} ${size}`).join(", ")}`;
-  const files = library.files.map(
-    ({ name, bytes, records }) => `${name}, ${bytes} bytes, ${records} records`,
-  );
-  return {
-    library: `${library.title}: ${files.join("; ")}`,
-    ...(teacher === undefined ? {} : { teacher: words(teacher) }),
-    ...(student === undefined ? {} : { student: words(student) }),
+/** A library that a run of this page was over, in words. */
+function libraryWords({ title, files }: LibrarySummary): string {
+  const each = files.map(({ name, bytes, records }) => `${name}, ${bytes} bytes, ${records} records`);
+  return `${title}: ${each.join("; ")}`;
+}
+
+/** Before what tells a model from another whose files have the same names and sizes. */
+const CONTENTS = "; contents ";
+
+/** The models that a run of this page began with, in words. */
+async function modelWords(of: FingerprintModel): Promise<Record<string, string>> {
+  const words = async ([role, folder]: [string, FolderFiles]) => {
+    const files = [...folder.files].map(([file, { size }]) => `${file} ${size}`).join(", ");
+    const digest = await modelDigest(folder);
+    return [role, `${folder.name}: ${files}${CONTENTS}${digest.slice(0, 16)}`];
   };
+  return Object.fromEntries(await Promise.all(Object.entries(of).map(words)));
 }
 
 /** A run that names a teacher needs one that reads the student's tokens. Throws `InputError` when the open one does not. */
@@ -128,7 +137,10 @@ export async function formPlan(): Promise<Omit<PagePlan, "id">> {
     ...(config.evidence_tokens === undefined ? {} : { evidenceTokens: config.evidence_tokens }),
     endOfTurn,
     ...("checkpoint_every" in written ? { checkpointEvery: config.checkpoint_every } : {}),
-    fingerprint: fingerprint(library, { named: { teacher }, student: { student }, none: {} }[asked]),
+    fingerprint: {
+      library: libraryWords(library),
+      ...(await modelWords({ named: { teacher }, student: { student }, none: {} }[asked])),
+    },
     ...watchPlan(config, episodes),
     watch: pair && { id: "watch", promptIds: pair.vanillaIds, responseIds: pair.responseIds },
   };

@@ -448,11 +448,10 @@ export class ComputeService {
   }
 
   #release(): void {
-    this.#teacher?.dispose();
+    this.closeTeacher();
     this.#student?.dispose();
     this.closeOther();
     this.#backend?.dispose();
-    this.#teacher = null;
     this.#student = null;
     this.#backend = null;
   }

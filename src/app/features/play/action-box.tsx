@@ -17,6 +17,7 @@ import {
 /** Options that are drawn; words narrow a longer list. */
 const MOST_OPTIONS = 200;
 
+/** `disabled`: an action is being answered. The field keeps the focus meanwhile, so that what is typed is no shortcut. */
 export function ActionBox({ turn, disabled }: { turn: EnvironmentTurn; disabled: boolean }) {
   const { offered } = turn;
   const draft = usePlay((play) => play.draft);
@@ -46,8 +47,9 @@ export function ActionBox({ turn, disabled }: { turn: EnvironmentTurn; disabled:
   });
   const choose = (action: string): void => {
     const begins = beginningOf(action);
-    if (begins === null) return void player.act(menuEntries(turn.state).get(action) ?? action);
-    setPlay({ draft: begins });
+    if (begins === null) void player.act(menuEntries(turn.state).get(action) ?? action);
+    else setPlay({ draft: begins });
+    // Also from a button, which gives the focus away when it is disabled.
     input.current?.focus();
   };
   const press = (event: KeyboardEvent): void => {
@@ -75,7 +77,7 @@ export function ActionBox({ turn, disabled }: { turn: EnvironmentTurn; disabled:
           aria-autocomplete="list"
           autoComplete="off"
           spellCheck={false}
-          disabled={disabled}
+          readOnly={disabled}
           value={draft}
           placeholder="filter by words, or type a whole action"
           title="Up and Down select, Enter plays"
