@@ -13,9 +13,7 @@ export function isTrusted(source: Standing): boolean {
 }
 
 /** What the original file claims: `reported_success`, or `success` where the claim is absent. */
-export function reportsSuccess(source: {
-  outcome: Pick<Outcome, "success" | "reported_success">;
-}): boolean {
+export function reportsSuccess(source: { outcome: Pick<Outcome, "success" | "reported_success"> }): boolean {
   return source.outcome.reported_success ?? source.outcome.success;
 }
 

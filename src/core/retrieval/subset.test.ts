@@ -12,7 +12,8 @@ const TASKS = Array.from({ length: 400 }, (_, task) =>
   }),
 );
 
-const kept = (subset: LibrarySubset, rest = {}) => TASKS.map((all) => selectSources(all, { subset, ...rest }));
+const kept = (subset: LibrarySubset, rest = {}) =>
+  TASKS.map((all) => selectSources(all, { subset, ...rest }));
 const successes = (sources: readonly SelectedBy[]) =>
   sources.filter(({ outcome, origin }) => outcome.success && origin.kind === "teacher").length;
 const failures = (sources: readonly SelectedBy[]) => sources.filter(({ outcome }) => !outcome.success).length;
@@ -48,7 +49,8 @@ it("is nested: what a share keeps, a larger one keeps", () => {
     [{ failures: 0.3 }, { failures: 0.6 }],
   ] as const) {
     const larger = kept(more);
-    kept(few).forEach((sources, n) => expect(larger[n]).toEqual(expect.arrayContaining([...sources])));
+    for (const [n, sources] of kept(few).entries())
+      expect(larger[n]).toEqual(expect.arrayContaining([...sources]));
   }
 });
 
@@ -57,9 +59,8 @@ it("draws again with another seed, and the same whatever K and the other share a
   expect(tasksOf({ successTasks: 0.5, seed: 1 })).not.toEqual(tasksOf({ successTasks: 0.5 }));
   expect(tasksOf({ successTasks: 0.5, failures: 0.1 })).toEqual(tasksOf({ successTasks: 0.5 }));
   const few = kept({ failures: 0.5 }, { sourcesPerTask: 4, augmentation: false });
-  kept({ failures: 0.5 }).forEach((sources, n) =>
-    expect(few[n]).toEqual(sources.filter(({ repetition }) => repetition < 4)),
-  );
+  for (const [n, sources] of kept({ failures: 0.5 }).entries())
+    expect(few[n]).toEqual(sources.filter(({ repetition }) => repetition < 4));
 });
 
 it("counts a claimed success as one: with a task's successes it goes, too", () => {
@@ -71,7 +72,9 @@ it("counts a claimed success as one: with a task's successes it goes, too", () =
 it("has a name of its own only where it leaves something out", () => {
   expect(sourcesKey({ subset: { successTasks: 1, seed: 3 } })).toBe(sourcesKey({}));
   expect(sourcesKey({ subset: { failures: 0.5 } })).not.toBe(sourcesKey({}));
-  expect(sourcesKey({ subset: { failures: 0.5, seed: 1 } })).not.toBe(sourcesKey({ subset: { failures: 0.5 } }));
+  expect(sourcesKey({ subset: { failures: 0.5, seed: 1 } })).not.toBe(
+    sourcesKey({ subset: { failures: 0.5 } }),
+  );
 });
 
 it("refuses what is no share", () => {
