@@ -5,9 +5,15 @@
 import { Episode } from "../../src/simulator/alfworld/episode.ts";
 import type { Game } from "../../src/simulator/alfworld/game.ts";
 import type { OptimalActions } from "../../src/simulator/alfworld/optimal.ts";
+import { kindOf } from "./sensible.ts";
 
 /** Of the erring commands, how many are any of the game's, which the state may not admit. */
 const BLIND = 0.1;
+
+/** Every place of a game, from its opening. */
+export function placesOf(opening: Episode): string[] {
+  return opening.admissible().flatMap((command) => /^go to (.*)$/.exec(command)?.[1] ?? []);
+}
 
 export class NoisyPlanner {
   readonly episode: Episode;
@@ -30,11 +36,9 @@ export class NoisyPlanner {
   ) {
     this.episode = new Episode(game);
     this.#feedback = this.episode.opening().feedback;
-    const kind = /put an? (?:clean |hot |cool )?([a-z]+)/.exec(this.#feedback)![1]!;
-    this.#target = new RegExp(` ${kind} \\d`);
+    this.#target = new RegExp(` ${kindOf(this.#feedback)} \\d`);
     this.#seen = false;
-    const places = this.episode.admissible().flatMap((command) => /^go to (.*)$/.exec(command)?.[1] ?? []);
-    this.#order = places
+    this.#order = placesOf(this.episode)
       .map((place) => ({ place, at: draw() }))
       .sort((a, b) => a.at - b.at)
       .map(({ place }) => place);

@@ -1,17 +1,19 @@
 /**
  * Training rows of the miniature's models: a prompt, with or without evidence, and a response. Every game of the teacher's
- * has a world of its own, so that no habit helps and only reading does; its target is an optimal action. The student
- * imitates what a noisy planner did in worlds that are not the library's either.
+ * has a world of its own, so that no habit helps and only reading does; its target is what is sensible for one who knows
+ * what the row tells. The student imitates what a noisy planner did in worlds that are not the library's either.
  *
  *     node scripts/run.mjs scripts/miniature/rows.ts --role teacher --from 0 --count 1000 --out rows.bin
  */
 import { closeSync, openSync, writeSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { TextCodec } from "../../src/core/loop/index.ts";
+import type { Episode } from "../../src/core/record/schema.ts";
 import { seedOf, uniforms } from "../../src/core/seeded.ts";
 import { openFolder } from "../../src/engine/native/node-folder.ts";
 import { openTokenizer, textCodec } from "../../src/text/index.ts";
 import { CONTEXTS, type ContextName, contextsOf } from "./contexts.ts";
+import { kindOf, sensibleCommands } from "./sensible.ts";
 import { MiniatureTask, responseTo } from "./task.ts";
 
 export const ROLES = ["teacher", "student"] as const;
@@ -67,16 +69,35 @@ export async function rowsOf(
   );
   const { episode, optimal } = await task.episode(0, 0.2 + 0.6 * draw(), codec);
   const contexts = await contextsOf(episode, sources, codec);
+  const kind = kindOf(episode.task_description);
+  const stands = placesOf(episode);
   return Array.from({ length: DECISIONS }, () => {
     const t = below(episode.decisions.length);
     const context = drawn(draw());
-    const commands = optimal[t]!;
+    const { promptIds } = contexts(context, t);
+    const commands = sensibleCommands({
+      kind,
+      places: task.places,
+      at: stands[t]!,
+      text: codec.decode(promptIds),
+      optimal: optimal[t]!,
+    });
     const action = commands[below(commands.length)]!;
     return {
       context,
-      promptIds: contexts(context, t).promptIds,
+      promptIds,
       responseIds: [...codec.encode(responseTo(action)), codec.endOfTurnId],
     };
+  });
+}
+
+/** Where the player stands at each decision. */
+function placesOf({ decisions }: Episode): (string | null)[] {
+  let at: string | null = null;
+  return decisions.map(({ feedback }) => {
+    const before = at;
+    at = /^You walk to the (.*?)\. /.exec(feedback)?.[1] ?? at;
+    return before;
   });
 }
 

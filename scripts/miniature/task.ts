@@ -20,7 +20,7 @@ import { Game } from "../../src/simulator/alfworld/game.ts";
 import { makeGame } from "../../src/simulator/alfworld/generate.ts";
 import { OptimalActions } from "../../src/simulator/alfworld/optimal.ts";
 import { GAME_PLANS } from "../../src/simulator/game-set.ts";
-import { NoisyPlanner } from "./noisy-planner.ts";
+import { NoisyPlanner, placesOf } from "./noisy-planner.ts";
 
 /** Decisions of an episode at most. */
 export const HORIZON = 16;
@@ -55,6 +55,16 @@ export class MiniatureTask {
       maxDecisions: HORIZON,
       maxTokens: RESPONSE_TOKENS,
     };
+  }
+
+  /** Every place that one can go to. */
+  get places(): string[] {
+    return placesOf(new GameEpisode(this.game));
+  }
+
+  /** Commands that begin a shortest completion from a state of the game. */
+  optimalAt(episode: GameEpisode): readonly string[] {
+    return this.#optimal.at(episode).commands;
   }
 
   /** Execution k of the noisy planner as a source, verified by replay unless `trusted`. */
