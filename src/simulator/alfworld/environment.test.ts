@@ -65,3 +65,27 @@ it("keys are the same by WebCrypto, for episodes of one game at the same time", 
   expect(new Set(keys.flat()).size).toBeGreaterThan(made.walkthrough.length);
   expect(keys).toEqual(await keysOf(sha256OfParts));
 });
+
+it("keeps small games open, more than a batch of them, and asks again for one that could not be read", async () => {
+  const reads = new Map<string, number>();
+  const games = Array.from({ length: 100 }, (_, seed) => makeGame(seed, "mini"));
+  let broken = true;
+  const texts = new Map(
+    games.map((game, n) => [
+      game.task,
+      {
+        label: game.task,
+        async read() {
+          reads.set(game.task, (reads.get(game.task) ?? 0) + 1);
+          if (n === 0 && broken) throw new InputError("cannot be read");
+          return JSON.stringify(game);
+        },
+      },
+    ]),
+  );
+  const set = alfworldGameSet(texts);
+  await expect(set.plan!(games[0]!.task)).rejects.toThrow("cannot be read");
+  broken = false;
+  for (let round = 0; round < 2; round++) for (const { task } of games) await set.plan!(task);
+  expect([...reads.values()]).toEqual([2, ...Array(99).fill(1)]);
+});

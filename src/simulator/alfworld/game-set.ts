@@ -8,8 +8,8 @@ import { type Game, type OpenOptions, openGame, readGameFile } from "./game.ts";
 /** Ends of the names of game files. */
 export const GAME_ENDING = ".tw-pddl";
 
-/** Games that stay open: grounding one takes longer than an episode in it. */
-const KEPT = 64;
+/** Operators of the games that stay open, of which each takes 2 to 3 KiB: grounding a game takes longer than playing it. */
+const KEPT = 128_000;
 
 /**
  * Games by their tasks. A made game says its task itself; others are called by `name`: of their file, or their path in a
@@ -46,7 +46,16 @@ export function alfworldGameSet(texts: ReadonlyMap<string, GameText>, options: O
     const { label, read } = texts.get(task)!;
     return openGame(await read(), label, options);
   };
-  const gameOf = (task: string): Promise<Game> => games.getOrMake(task, () => opened(task));
+  const gameOf = (task: string): Promise<Game> =>
+    games.getOrMake(task, () => {
+      const game = opened(task);
+      // How large it is shows when it is open; until then it counts as one.
+      game.then(
+        ({ task: { operators } }) => games.set(task, game, operators.length),
+        () => games.delete(task),
+      );
+      return game;
+    });
   return {
     environment: "alfworld",
     tasks: [...texts.keys()],
