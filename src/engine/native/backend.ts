@@ -22,11 +22,16 @@ export interface BackendOptions {
   howTo: string;
   /** Format of the operands of matrix products on WebGPU: see `WebGpuOptions.compute`. Default f32. */
   compute?: "f32" | "f16" | "auto";
+  /** Milliseconds in which an adapter may still come: a browser that has just started has none yet. Default 0. */
+  patience?: number;
   /** Where measured choices of kernels are kept; false: none are measured (see `WebGpuOptions.tuning`). */
   tuning?: TuningStore | false;
   /** One line for a person when `auto` falls back, or choices of kernels cannot be measured or kept. */
   onNote?: (note: string) => void;
 }
+
+/** Milliseconds between two questions for an adapter. */
+const ADAPTER_PAUSE = 100;
 
 const SLOW = "computing with plain TypeScript on one processor thread, which is slow";
 
@@ -37,13 +42,13 @@ const SLOW = "computing with plain TypeScript on one processor thread, which is 
  * when f16 was asked for and the device cannot compute in it
  */
 export async function createBackend(options: BackendOptions): Promise<Backend> {
-  const { device, gpu, howTo, compute = "f32", onNote } = options;
+  const { device, gpu, howTo, compute = "f32", patience = 0, onNote } = options;
   const tuning = options.tuning === false ? false : { store: options.tuning, onNote };
   if (device === "cpu") {
     if (compute === "f16") throw new InputError("compute f16: the CPU device computes in f32 only");
     return createReferenceBackend();
   }
-  const found = gpu ? await open(gpu, { compute, tuning }) : "this system offers none";
+  const found = gpu ? await open(gpu, patience, { compute, tuning }) : "this system offers none";
   if (typeof found === "string") {
     if (compute === "f16")
       throw new InputError(
@@ -65,9 +70,12 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
 }
 
 /** The device, or why there is none. */
-async function open(gpu: GPU, options: WebGpuOptions): Promise<WebGpuBackend | string> {
-  if ((await gpu.requestAdapter({ powerPreference: "high-performance" })) === null)
-    return "no adapter was found";
+async function open(gpu: GPU, patience: number, options: WebGpuOptions): Promise<WebGpuBackend | string> {
+  const until = performance.now() + patience;
+  while ((await gpu.requestAdapter({ powerPreference: "high-performance" })) === null) {
+    if (performance.now() >= until) return "no adapter was found";
+    await new Promise((resolve) => setTimeout(resolve, ADAPTER_PAUSE));
+  }
   try {
     return await createWebGpuBackend(gpu, options);
   } catch (error) {

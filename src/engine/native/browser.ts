@@ -7,6 +7,9 @@ const HOW_TO =
   "use a current Chrome, Edge, Safari or Firefox with hardware acceleration on (Chromium on Linux: start it with " +
   "--enable-unsafe-webgpu --enable-features=Vulkan), or choose the CPU";
 
+/** Seen on a card: a page that was opened with the browser had no adapter for its first moments. */
+const PATIENCE = 2000;
+
 /** `createBackend` on `navigator.gpu`. With `tuning`, kernels are chosen by measuring, and the choice is kept in this origin. */
 export function createBrowserBackend(
   device: DeviceChoice,
@@ -17,5 +20,8 @@ export function createBrowserBackend(
 ): Promise<Backend> {
   // Absent in insecure contexts and where the browser has no WebGPU, whatever the types say.
   const gpu = (globalThis.navigator as Partial<Navigator> | undefined)?.gpu ?? null;
-  return createBackend({ device, gpu, howTo: HOW_TO, tuning: tuning && originTuningStore(), ...options });
+  return createBackend({
+    ...{ device, gpu, howTo: HOW_TO, patience: PATIENCE, tuning: tuning && originTuningStore() },
+    ...options,
+  });
 }

@@ -275,6 +275,24 @@ describe("ports on WebGPU, a software adapter", () => {
     );
   });
 
+  it("waits for the adapter of a browser that has just started, as long as it is asked to", async () => {
+    const real = await openGpu();
+    let asked = 0;
+    const late = (times: number) =>
+      ({
+        requestAdapter: async (options?: GPURequestAdapterOptions) =>
+          ++asked <= times ? null : real.requestAdapter(options),
+      }) as unknown as GPU;
+    const found = await createBackend({ device: "webgpu", gpu: late(2), howTo: "", patience: 60_000 });
+    expect(found.kind).toBe("webgpu");
+    found.dispose();
+    asked = 0;
+    const never = { device: "webgpu", gpu: late(Number.POSITIVE_INFINITY), howTo: "now what" } as const;
+    await expect(createBackend(never)).rejects.toThrow("no WebGPU device: no adapter was found; now what");
+    expect(asked).toBe(1);
+    await expect(createBackend({ ...never, patience: 1 })).rejects.toThrow("no adapter was found");
+  });
+
   it("compute f16 is refused where it cannot be had, never replaced in silence", async () => {
     await expect(createBackend({ device: "cpu", howTo: "", compute: "f16" })).rejects.toThrow(
       "compute f16: the CPU device computes in f32 only",
