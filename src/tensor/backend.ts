@@ -37,8 +37,8 @@ export interface WholeModel<T extends Tensor = Tensor> {
 
 /** Takes sequences of a small model on, several tokens each at once. */
 export interface WholeDecoder<T extends Tensor = Tensor> {
-  /** Whether sequences of `room` tokens find place. */
-  fits(room: number): boolean;
+  /** Whether so many sequences of `room` tokens find place. */
+  fits(sequences: number, room: number): boolean;
   /** One f32 tensor, to be freed by the caller, with `rows` rows of keys and of values for each layer as windows on it. */
   allocateCache(rows: number): { all: T; layers: LayerCache<T>[] };
   /**

@@ -161,7 +161,8 @@ export class Decoder {
     // A longer sequence elsewhere makes new tables, and what was recorded names the old ones.
     if (this.#tables !== null && this.rope.tables(this.#room) !== this.#tables) this.#dropPlans();
     const { all, one } = this.backend.packTokens > 4096 ? CACHE.large : CACHE.small;
-    const whole = this.#whole?.fits(Math.ceil(longest / ROOM) * ROOM) ? this.#whole : null;
+    const needed = Math.ceil(longest / ROOM) * ROOM;
+    const whole = this.#whole?.fits(1, needed) ? this.#whole : null;
     const format = whole === null ? this.backend.cacheFormat(headSize) : "f32";
     const rowBytes = (format === "f16" ? 2 : 4) * keyValueHeads * headSize;
     const slotsOf = (room: number) => Math.min(one, all / (2 * layers)) / (rowBytes * room);
@@ -172,7 +173,6 @@ export class Decoder {
     )
       return;
     const slots = Math.max(wanted, this.#slots.length);
-    const needed = Math.ceil(longest / ROOM) * ROOM;
     // Growing drops the cache, so the room grows by half where memory allows.
     const ample = Math.ceil((1.5 * this.#room) / ROOM) * ROOM;
     this.dispose();
@@ -180,7 +180,7 @@ export class Decoder {
     const count = Math.max(1, Math.min(slots, Math.floor(slotsOf(this.#room))));
     this.#slots = Array.from({ length: count }, (_, i) => ({ start: i * this.#room, ids: [] }));
     const rows = count * this.#room;
-    this.#takesWhole = whole?.fits(this.#room) ?? false;
+    this.#takesWhole = whole?.fits(count, this.#room) ?? false;
     if (whole !== null && this.#takesWhole) {
       const cache = whole.allocateCache(rows);
       this.#held = [cache.all];

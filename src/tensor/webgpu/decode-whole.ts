@@ -1,7 +1,7 @@
 import type { Backend, WholeDecoder, WholeModel } from "../backend.ts";
 import type { Context } from "./context.ts";
 import source from "./decode-whole.wgsl?raw";
-import type { GpuTensor } from "./memory.ts";
+import { type GpuTensor, WINDOW_STEP } from "./memory.ts";
 
 /** Threads of a sequence. */
 const THREADS = 256;
@@ -60,7 +60,7 @@ function workgroupBytes(model: WholeModel<GpuTensor>, room: number): number {
 }
 
 function wholeDecoder(context: Context, model: WholeModel<GpuTensor>): WholeDecoder<GpuTensor> {
-  const { memory, commands } = context;
+  const { memory, commands, bindingLimit } = context;
   const { heads, keyValueHeads, headSize, layers, embedding, finalNorm, normEpsilon } = model;
   const [vocabulary, hidden] = embedding.shape as [number, number];
   const inner = layers[0]!.gate.shape[0]!;
@@ -136,7 +136,14 @@ function wholeDecoder(context: Context, model: WholeModel<GpuTensor>): WholeDeco
   });
 
   return {
-    fits: (room) => workgroupBytes(model, room) <= commands.limits.maxComputeWorkgroupStorageSize,
+    fits(sequences, room) {
+      const words = sequences * room * keyValueHeads * headSize;
+      return (
+        workgroupBytes(model, room) <= commands.limits.maxComputeWorkgroupStorageSize &&
+        words % WINDOW_STEP === 0 &&
+        2 * layers.length * words * 4 <= bindingLimit
+      );
+    },
     allocateCache(rows) {
       const all = memory.allocate([2 * layers.length * rows, keyValueHeads, headSize], "f32");
       const window = (n: number) =>
