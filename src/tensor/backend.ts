@@ -10,9 +10,8 @@
  * heads, `G` key/value heads (G divides H), `D` head dimension, `V` vocabulary, `R` response rows. A weight of a
  * linear layer is [out, in], as Hugging Face stores it. Gradients of weights ACCUMULATE into the given tensor.
  */
-import type { DecodeState, LayerCache } from "./decode-step.ts";
 import type { PieceTransfer } from "./pieces.ts";
-import type { Draws, KeyRange, RowSpan, Tensor, WeightFormat } from "./tensor.ts";
+import type { DecodeState, Draws, KeyRange, LayerCache, RowSpan, Tensor, WeightFormat } from "./tensor.ts";
 import type { TuningShapes } from "./tuning-shapes.ts";
 import type { AttentionParameter, BlockParameter } from "./weights.ts";
 

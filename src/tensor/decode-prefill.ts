@@ -1,10 +1,9 @@
 import type { Backend } from "./backend.ts";
-import type { LayerCache } from "./decode-step.ts";
 import { layerForward } from "./layer.ts";
 import type { ModelTensors } from "./passes.ts";
 import type { Qwen3Config } from "./qwen3-config.ts";
 import { joinRows } from "./recurrent-reach.ts";
-import type { Tensor } from "./tensor.ts";
+import type { LayerCache, Tensor } from "./tensor.ts";
 
 /** Tokens of one sequence that go through the model together, behind `from` tokens that its cache holds. */
 export interface Segment {

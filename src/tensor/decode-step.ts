@@ -4,24 +4,7 @@ import { normOffset } from "./config.ts";
 import type { LayerTensors } from "./layer.ts";
 import type { ModelTensors } from "./passes.ts";
 import type { Qwen3Config } from "./qwen3-config.ts";
-import type { Draws, Tensor } from "./tensor.ts";
-
-/**
- * Keys and values of a layer, [rows, G, D] each in the backend's `cacheFormat`: those of a sequence lie in neighbouring
- * rows.
- */
-export interface LayerCache<T extends Tensor = Tensor> {
-  k: T;
-  v: T;
-}
-
-/** What a step works on, all of it on the device. */
-export interface DecodeState<T extends Tensor = Tensor> extends Draws<T> {
-  /** u32 [M]: the first row of each sequence in the cache. */
-  starts: T;
-  /** No sequence has more keys than this. */
-  most: number;
-}
+import type { DecodeState, LayerCache, Tensor } from "./tensor.ts";
 
 /**
  * One token of M sequences: their present tokens go through the model into the cache, and the next ones are drawn.

@@ -1,12 +1,12 @@
 import { InputError } from "../core/errors.ts";
 import type { Backend, Recording, WholeDecoder } from "./backend.ts";
 import { prefill, type Segment } from "./decode-prefill.ts";
-import { attentionOf, type DecodeState, decodeStep, type LayerCache } from "./decode-step.ts";
+import { attentionOf, decodeStep } from "./decode-step.ts";
 import type { Generated, GenerateOptions } from "./generate.ts";
 import type { ModelTensors } from "./passes.ts";
 import type { Qwen3Config } from "./qwen3-config.ts";
 import type { RopeTable } from "./rope-table.ts";
-import type { Tensor } from "./tensor.ts";
+import type { DecodeState, LayerCache, Tensor } from "./tensor.ts";
 import { yieldToEventLoop } from "./yield-to-event-loop.ts";
 
 /** A prompt to continue. */

@@ -60,6 +60,23 @@ export interface Draws<T extends Tensor> {
   ends: T;
 }
 
+/**
+ * Keys and values of a layer, [rows, G, D] each in the backend's `cacheFormat`: those of a sequence lie in neighbouring
+ * rows.
+ */
+export interface LayerCache<T extends Tensor = Tensor> {
+  k: T;
+  v: T;
+}
+
+/** What a step works on, all of it on the device. */
+export interface DecodeState<T extends Tensor = Tensor> extends Draws<T> {
+  /** u32 [M]: the first row of each sequence in the cache. */
+  starts: T;
+  /** No sequence has more keys than this. */
+  most: number;
+}
+
 /** Storage of weights that are not trained, [N,K]; see weight-format.ts. Values are computed with in f32 (or f16). */
 export type FrozenFormat = "f16" | "bf16" | "int8" | "int4";
 
