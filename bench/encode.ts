@@ -9,17 +9,10 @@ import { AdamW, createWebGpuBackend, LanguageModel, type WebGpuBackend } from ".
 import { openGpu, openNullGpu } from "../test/webgpu.ts";
 import { median } from "./support/device.ts";
 import { QWEN3_SIZES } from "./support/qwen3-sizes.ts";
+import { TIMED_ADAMW } from "./support/random-work.ts";
 
 const { values } = parseArgs({ options: { rounds: { type: "string", default: "300" } } });
 const rounds = Number(values.rounds);
-const SETTINGS = {
-  learningRate: 1e-5,
-  beta1: 0.9,
-  beta2: 0.999,
-  adamEpsilon: 1e-8,
-  weightDecay: 0,
-  maxGradNorm: 1,
-};
 const [tokens, hidden, heads, groups, size, inner] = [256, 256, 4, 2, 64, 512];
 
 /** One round: a layer's forward pass, and what a training step needs of its backward pass. */
@@ -123,7 +116,7 @@ async function countStep(): Promise<void> {
   const update = await count(await openGpu(), (b) => {
     const { model, optimizer } = trained(b);
     model.zeroGradients();
-    return () => optimizer.step(SETTINGS);
+    return () => optimizer.step(TIMED_ADAMW);
   });
   const whole = await count(await openGpu(), (b) => {
     const { model, optimizer, sequences } = trained(b);
@@ -131,7 +124,7 @@ async function countStep(): Promise<void> {
     return async () => {
       model.zeroGradients();
       await model.backward(sequences, (_, logprobs) => logprobs.map(() => -1));
-      await optimizer.step(SETTINGS);
+      await optimizer.step(TIMED_ADAMW);
     };
   });
   console.log("| a training step of 28 layers, one pack | dispatches | submissions |\n| --- | ---: | ---: |");
@@ -191,7 +184,7 @@ async function countMade(shortest: number, longest: number, steps: number): Prom
       maxTokensPerPack,
       recompute: false,
     });
-    await optimizer.step(SETTINGS);
+    await optimizer.step(TIMED_ADAMW);
     const seconds = (performance.now() - begin) / 1e3;
     const share = made.most / backend.takePeak();
     lines.push([

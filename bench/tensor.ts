@@ -24,6 +24,7 @@ import {
 } from "../src/tensor/index.ts";
 import { randomValues } from "../test/random.ts";
 import { openGpu } from "../test/webgpu.ts";
+import { TIMED_ADAMW } from "./support/random-work.ts";
 
 /** The size of the sample's models, for as long as they are not there. */
 const SAMPLE_SIZE: ModelConfig = {
@@ -39,15 +40,6 @@ const SAMPLE_SIZE: ModelConfig = {
   normEpsilon: 1e-6,
   tied: true,
   maxPositions: 8192,
-};
-
-const ADAMW = {
-  learningRate: 1e-5,
-  beta1: 0.9,
-  beta2: 0.999,
-  adamEpsilon: 1e-8,
-  weightDecay: 0,
-  maxGradNorm: 1,
 };
 
 const rows: string[][] = [];
@@ -170,7 +162,7 @@ async function modelSpeeds(backend: Backend, name: string, load: Load, label: st
   const stepping = await seconds(load.repeats, async () => {
     model.zeroGradients();
     await model.backward(work, (i) => slopes[i]!, options);
-    await optimizer.step(ADAMW);
+    await optimizer.step(TIMED_ADAMW);
   });
   const step = report("training step", tokens, stepping, 3 * products + 3.5 * attention, peer?.step);
   const prompt = work[0]!.promptIds;

@@ -36,7 +36,8 @@ export function randomSequences(
   }));
 }
 
-const SETTINGS: AdamWSettings = {
+/** Settings of AdamW for steps that are timed. */
+export const TIMED_ADAMW: AdamWSettings = {
   learningRate: 1e-5,
   beta1: 0.9,
   beta2: 0.999,
@@ -59,7 +60,7 @@ export async function trainingStep(
     (n) => new Float32Array(sequences[n]!.responseIds.length).fill(-1 / tokens),
     work,
   );
-  return optimizer.step(SETTINGS);
+  return optimizer.step(TIMED_ADAMW);
 }
 
 /** A prompt to continue. `draws` seeds what is drawn for it, the same each time that it is continued. */
