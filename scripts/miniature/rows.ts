@@ -13,7 +13,7 @@ import { seedOf, uniforms } from "../../src/core/seeded.ts";
 import { openFolder } from "../../src/engine/native/node-folder.ts";
 import { openTokenizer, textCodec } from "../../src/text/index.ts";
 import { CONTEXTS, type ContextName, contextsOf } from "./contexts.ts";
-import { kindOf, sensibleCommands } from "./sensible.ts";
+import { kindOf, mentions, sensibleCommands } from "./sensible.ts";
 import { MiniatureTask, responseTo } from "./task.ts";
 
 export const ROLES = ["teacher", "student"] as const;
@@ -26,16 +26,18 @@ export const STUDENT_WORLDS = 500_000_000;
 
 /** How often a teacher's row is read in each context. */
 const SHARES: Readonly<Record<ContextName, number>> = {
-  none: 0.15,
-  "hindsight-only": 0.2,
-  "minimum-prefix": 0.15,
-  "success-only": 0.2,
-  graph: 0.3,
+  none: 0.4,
+  "hindsight-only": 0.15,
+  "minimum-prefix": 0.12,
+  "success-only": 0.15,
+  graph: 0.18,
 };
 /** Of the student's teacher: how often it errs. */
 const STUDENT_NOISE = 0.25;
 /** Decisions of one episode that become rows. */
 const DECISIONS = 6;
+/** Share of the teacher's rows whose prompt names the target: few would, and what one searches for has to be recognised. */
+const SEEN = 0.5;
 
 export interface Row {
   context: ContextName;
@@ -71,8 +73,11 @@ export async function rowsOf(
   const contexts = await contextsOf(episode, sources, codec);
   const kind = kindOf(episode.task_description);
   const stands = placesOf(episode);
+  const decisions = episode.decisions.map((_, t) => t);
+  const seen = decisions.filter((t) => mentions(codec.decode(episode.decisions[t]!.prompt_ids!), kind));
   return Array.from({ length: DECISIONS }, () => {
-    const t = below(episode.decisions.length);
+    const among = seen.length > 0 && draw() < SEEN ? seen : decisions;
+    const t = among[below(among.length)]!;
     const context = drawn(draw());
     const { promptIds } = contexts(context, t);
     const commands = sensibleCommands({

@@ -22,9 +22,12 @@ export function kindOf(task: string): string {
   return /put an? (?:clean |hot |cool )?([a-z]+)/.exec(task)![1]!;
 }
 
+/** Whether a text names a thing of a kind: `apple 1`. */
+export const mentions = (text: string, kind: string): boolean => new RegExp(` ${kind} \\d`).test(text);
+
 /** @returns commands of which one is as good as another; at least one */
 export function sensibleCommands({ kind, places, at, text, optimal }: Situation): readonly string[] {
-  if (new RegExp(` ${kind} \\d`).test(text)) return optimal;
+  if (mentions(text, kind)) return optimal;
   const looked = new Set<string>();
   for (const [, inside, above] of text.matchAll(
     /The ([a-z]+ \d+) is open\. In it there is|On the ([a-z]+ \d+) there is/g,

@@ -60,7 +60,6 @@ export class AdamW {
       ...this.#moments.get(name)!,
     }));
     backend.adamw(tensors, { learningRate, beta1, beta2, epsilon, weightDecay, step, gradScale });
-    backend.flush();
     await backend.sync();
     this.steps = step;
     return { gradNorm };

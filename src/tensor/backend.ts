@@ -105,8 +105,11 @@ export interface Backend<T extends Tensor = Tensor> {
   live(): { tensors: number; bytes: number };
   /** Parts of f32 tensors, to and from the host. */
   readonly pieces: PieceTransfer<T>;
-  /** Submits what was encoded so far (a no-op on the CPU); call between layers so that no submission runs long. */
-  flush(): void;
+  /**
+   * Lets the device begin with what was encoded so far, where that is enough to be worth a submission (a no-op on the
+   * CPU); call between layers. Reads and `sync` submit everything.
+   */
+  submitAhead(): void;
   /** Resolves when all submitted work is done; rejects with one clear error when the device was lost or an operation failed. */
   sync(): Promise<void>;
   /**

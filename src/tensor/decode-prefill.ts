@@ -71,7 +71,7 @@ export function prefill(
       });
       backend.free(x);
       x = y;
-      backend.flush();
+      backend.submitAhead();
     }
   });
 }

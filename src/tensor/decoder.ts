@@ -235,7 +235,8 @@ export class Decoder {
         if (entry.from === end) left.splice(left.indexOf(entry), 1);
       }
       prefill(backend, config, tensors, this.#tables!, this.#cache, segments);
-      await backend.sync();
+      // The last part is waited for together with what is drawn behind it.
+      if (left.length > 0) await backend.sync();
       await yieldToEventLoop(backend);
     }
   }
@@ -256,14 +257,13 @@ export class Decoder {
     let left = Math.max(...live.map(({ request, ids }) => request.maxTokens - ids.length));
     const look = (): Promise<Float32Array> => {
       const tokens = Math.min(left, plan.perLook);
-      if (tokens > 0) plan.advance(tokens);
+      plan.advance(tokens);
       left -= tokens;
-      backend.flush();
       return backend.read(progress);
     };
     const enough = isAwaited ? 1 : Math.max(1, Math.ceil(live.length / 2));
     let now = look();
-    for (;;) {
+    while (left > 0) {
       signal?.throwIfAborted();
       const next = look();
       // An error of the device comes to light where it is waited for.
@@ -273,8 +273,9 @@ export class Decoder {
       now = next;
       if (ended >= enough || ended === live.length) break;
     }
-    const reached = await now;
-    const drawn = await backend.read(results);
+    signal?.throwIfAborted();
+    const [reached, drawn] = await Promise.all([now, backend.read(results)]);
+    await yieldToEventLoop(backend);
     const over: Sequence[] = [];
     for (const [m, sequence] of live.entries()) {
       const count = reached[2 * m]!;

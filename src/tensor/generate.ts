@@ -110,7 +110,7 @@ function advance(
       );
       backend.free(x);
       x = y;
-      if (count > 1) backend.flush();
+      if (count > 1) backend.submitAhead();
     }
     if (!wanted) return null;
     const last = backend.gatherRows(x, backend.fromArray(Uint32Array.of(count - 1), [1]));

@@ -179,7 +179,7 @@ export function scorePass(
       });
       backend.free(x);
       x = y;
-      backend.flush();
+      backend.submitAhead();
     }
     const { normed } = responseRows(backend, config, w, x, inputs.rows);
     for (const t of kept.flatMap(prefixTensors)) keep(t);
@@ -260,7 +260,7 @@ export class TrainingPass {
         });
         this.#layers.push({ x, activations: keepAll ? activations : null });
         x = y;
-        backend.flush();
+        backend.submitAhead();
       }
       const rows = responseRows(backend, config, w, x, inputs.rows);
       const { logprobs, lse } = backend.headLogprobs(rows.normed, w.head, inputs.targets);
@@ -359,7 +359,7 @@ export class TrainingPass {
           this.#layers.pop();
           backend.free(x, dx, ...(activations === null ? [] : activationTensors(activations)));
           dx = next;
-          backend.flush();
+          backend.submitAhead();
           await finished?.(i);
         }
         backend.embeddingBackward(g.embedding, pack.ids, dx);

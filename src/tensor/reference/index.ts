@@ -40,7 +40,7 @@ export function createReferenceBackend(): Backend {
     scope: memory.scope,
     live: memory.live,
     pieces: hostPieces(),
-    flush() {},
+    submitAhead() {},
     async sync() {},
     dispose: () => memory.dispose(),
     ...linearOperations(memory),

@@ -53,6 +53,8 @@ interface Recorded {
 
 /** Words. */
 const LONGEST_WRITE = 2 ** 24;
+/** Share of a batch: about a millisecond on a GPU, where a submission costs the host a few tenths of one. */
+const WORTH_SUBMITTING = 1 / 400;
 const SLOT = 256;
 const SLOTS = 512;
 /** Dispatches of a recording. */
@@ -264,6 +266,11 @@ export class Commands {
       const piece = data.subarray(at, at + LONGEST_WRITE) as BufferSource;
       this.device.queue.writeBuffer(tensor.buffer, tensor.offset + (word + at) * 4, piece);
     }
+  }
+
+  /** Submits what is pending where that is work enough to be worth a submission of its own. */
+  submitAhead(): void {
+    if (this.pendingWork >= this.batchWork * WORTH_SUBMITTING) this.flush();
   }
 
   flush(): void {

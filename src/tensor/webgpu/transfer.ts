@@ -17,7 +17,7 @@ type Transfer =
   | "scope"
   | "live"
   | "sync"
-  | "flush";
+  | "submitAhead";
 
 /** Values that are read at a time. */
 const LONGEST_READ = 2 ** 26;
@@ -145,7 +145,7 @@ export function transferOperations(
     },
     scope: (work) => memory.scope(work),
     live: () => memory.live(),
-    flush: () => commands.flush(),
+    submitAhead: () => commands.submitAhead(),
     async sync() {
       health.check();
       await settle(() => device.queue.onSubmittedWorkDone());
