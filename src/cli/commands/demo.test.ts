@@ -35,7 +35,7 @@ describe("the sample", () => {
     for (const task of sample.keptOutTasks) {
       const cases = all.filter((item) => item.task === task);
       expect(cases.length).toBeGreaterThan(20);
-      const { rise, text } = await evidenceWorth(teacher, cases, spread(cases, 5), () => {}, never);
+      const { rise, text } = await evidenceWorth(teacher, cases, spread(cases, 3), () => {}, never);
       expect(rise, text).toBeGreaterThan(0.5);
     }
   });
@@ -50,33 +50,16 @@ describe("the sample", () => {
     }
   });
 
-  it("an update moves Σ w A log p up in every step, and lr 0 moves nothing", async () => {
+  it("an update moves Σ w A log p up in every step", async () => {
     const episode = sample.episodes.find(({ episode }) => episode === "use-thermometer|3|easy#1")!;
-    for (const [learningRate, moves] of [
-      [1e-4, true],
-      [0, false],
-    ] as const) {
-      const student = await ModelTrainer.open(backend, openFolder(sample.studentFolder), {
-        optimizer: "ignore",
-      });
-      const { steps, before, after } = await updateStudent(
-        sample,
-        episode,
-        teacher,
-        student,
-        { ...PAPER_SETTINGS, learningRate },
-        1,
-        () => {},
-        never,
-      );
-      expect(steps.map(({ stage }) => stage)).toEqual(["vanilla", "graph-conditioned"]);
-      for (const { alignment } of steps) {
-        if (moves) expect(alignment.after).toBeGreaterThan(alignment.before);
-        else expect(alignment.after).toBe(alignment.before);
-      }
-      if (!moves) expect(after).toEqual(before);
-      student.dispose();
-    }
+    const student = await ModelTrainer.open(backend, openFolder(sample.studentFolder), {
+      optimizer: "ignore",
+    });
+    const settings = { ...PAPER_SETTINGS, learningRate: 1e-4 };
+    const { steps } = await updateStudent(sample, episode, teacher, student, settings, 1, () => {}, never);
+    expect(steps.map(({ stage }) => stage)).toEqual(["vanilla", "graph-conditioned"]);
+    for (const { alignment } of steps) expect(alignment.after).toBeGreaterThan(alignment.before);
+    student.dispose();
   });
 });
 

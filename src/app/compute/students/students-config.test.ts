@@ -2,8 +2,13 @@ import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { HORIZON, RESPONSE_TOKENS } from "../../../../scripts/miniature/task.ts";
-import { configuredMethod, experimentConfigSchema, experimentGrid } from "../../../core/loop/index.ts";
-import { METHOD_IDS, stagesTaken } from "../../../core/method/index.ts";
+import {
+  configuredMethod,
+  experimentConfigSchema,
+  experimentGrid,
+  type GridRun,
+} from "../../../core/loop/index.ts";
+import { METHOD_IDS } from "../../../core/method/index.ts";
 import { sha256OfParts } from "../../../node/sha256.ts";
 import { Episode } from "../../../simulator/alfworld/episode.ts";
 import { Game } from "../../../simulator/alfworld/game.ts";
@@ -32,15 +37,47 @@ it("trains every method with every seed from the student itself, for the same st
     ...["opd", "gc-opd", "hindsight-only"].map((id) => [id, 2, null]),
   ]);
   for (const { config: run } of grid.runs) {
-    expect(run).toMatchObject({ student: "student", teacher: "teacher", batch_size: 8 });
-    expect(stagesTaken(configuredMethod(run))).toHaveLength(1);
+    expect(run).toMatchObject({ student: "student", teacher: "teacher", batch_size: 32 });
+    expect(run.parent).toBeUndefined();
   }
-  // The command reads the saved file and builds its cells from it.
-  const read = experimentConfigSchema.parse(JSON.parse(JSON.stringify(configOf())));
-  const methods = (read.methods ?? []).filter((each) => typeof each !== "string");
-  const { runs, cells } = experimentGrid({ ...read, methods }, (name) => name);
-  expect({ runs: grid.runs, cells: grid.cells }).toEqual({ runs, cells });
   expect(grid.collect).toBeNull();
+});
+
+it("is what the command makes of the saved file; only there, methods share the vanilla half that they begin with", () => {
+  const written = configOf({ seeds: 1 });
+  const { grid } = studentGrid(written);
+  const read = experimentConfigSchema.parse(JSON.parse(JSON.stringify(written)));
+  const methods = (read.methods ?? []).filter((each) => typeof each !== "string");
+  const command = experimentGrid({ ...read, methods }, (name) => name);
+  expect(grid.cells.map(({ run }) => run)).toEqual(command.cells.map(({ run }) => run));
+  for (const { run, parent } of command.cells) {
+    const [whole, rest] = [grid, command].map(({ runs }) => runs.find(({ name }) => name === run)!) as [
+      GridRun,
+      GridRun,
+    ];
+    const begun = command.runs.find(({ name }) => name === parent)!;
+    const stages = (config: typeof whole.config) => configuredMethod(config).stages;
+    expect(stages(whole.config).map(({ epochs }) => epochs)).toEqual(
+      stages(rest.config).map(({ epochs }, n) => epochs + (n === 0 ? begun.epochs : 0)),
+    );
+    expect(stages(whole.config).map(({ signal }) => signal?.kind)).toEqual(
+      stages(rest.config).map(({ signal }) => signal?.kind),
+    );
+  }
+});
+
+it("takes the first half vanilla, or none of it; a single step is the method's own", () => {
+  const epochsOf = (choices: Partial<typeof DEFAULT_CHOICES>) =>
+    configOf(choices).methods.map(({ epochs }) => epochs);
+  expect(epochsOf({})).toEqual([[64], [32, 32], [32, 32]]);
+  expect(epochsOf({ vanillaFirst: false })).toEqual([[64], [0, 64], [0, 64]]);
+  expect(epochsOf({ steps: 1 })).toEqual([[1], [0, 1], [0, 1]]);
+  const signals = (choices: Partial<typeof DEFAULT_CHOICES>) =>
+    configOf({ methods: METHOD_IDS, ...choices }).methods.flatMap(({ id, signal }) =>
+      signal === undefined ? [] : [id],
+    );
+  expect(METHOD_IDS.filter((id) => !signals({}).includes(id))).toEqual(["ftb", "grpo", "sod", "atod"]);
+  expect(signals({ signal: "sampled-token" })).toEqual([]);
 });
 
 it("takes as many steps as were asked for, whatever the batch", () => {

@@ -36,29 +36,37 @@ export interface StudentChoices {
   /** Of the measurement; 0 is greedy. */
   temperature: number;
   learningRate: number;
+  /** What is compared of teacher and student, where the method compares anything and needs no other. */
+  signal: "full-vocabulary" | "sampled-token";
+  /** Whether the first half of the steps is vanilla in methods that begin so, as in the paper. */
+  vanillaFirst: boolean;
 }
 
-/** What each can be. A number of steps that is no whole number of passes over all tasks takes the first tasks once. */
+type NumberChoice = Exclude<keyof StudentChoices, "methods" | "signal" | "vanillaFirst">;
+
+/** What each can be. Halves that are no whole number of passes over all tasks take the first tasks once. */
 export const STUDENT_CHOICES = {
   seeds: [1, 2, 3, 4, 6, 8, 16],
-  steps: [1, 2, 3, 6, 12, 24, 48, 96, 192, 384],
+  steps: [1, 2, 4, 6, 12, 24, 48, 96, 192, 384],
   batch: [4, 8, 16, 32],
   every: [1, 2, 3, 6, 12, 24, 48],
   unseen: [8, 16, 32, 64, 128],
   temperature: [0, 0.4],
   learningRate: [1e-4, 3e-4, 1e-3, 3e-3],
-} as const satisfies { [key in Exclude<keyof StudentChoices, "methods">]: readonly number[] };
+} as const satisfies { [key in NumberChoice]: readonly number[] };
 
-/** Small, so that the first points come soon; the learning rate is that of an earlier trial with models of this size. */
+/** What trained students in configs/miniature/README.md, in fewer steps; the others unlearned what they could do. */
 export const DEFAULT_CHOICES: StudentChoices = {
   methods: ["opd", "gc-opd", "hindsight-only"],
   seeds: 2,
-  steps: 12,
-  batch: 8,
-  every: 3,
-  unseen: 16,
+  steps: 192,
+  batch: 32,
+  every: 12,
+  unseen: 32,
   temperature: 0.4,
   learningRate: 1e-3,
+  signal: "full-vocabulary",
+  vanillaFirst: true,
 };
 
 /** What tables call a method: as the paper does, where it has a row. */
@@ -99,22 +107,29 @@ export interface StudentArithmetic {
   teacher_dtype?: Exclude<WeightChoice, "f32">;
 }
 
-/** Passes over the tasks, and how many tasks: together so many steps. */
+/** Passes over the tasks, and how many tasks: together so many steps, in halves of whole passes where there are two. */
 function passes({ steps, batch }: Pick<StudentChoices, "steps" | "batch">) {
-  const tasks = Math.min(TASKS, steps * batch);
-  return { tasks, epochs: Math.max(1, Math.round((steps * batch) / TASKS)) };
+  const parts = steps % 2 === 0 ? 2 : 1;
+  const each = (steps / parts) * batch;
+  return { tasks: Math.min(TASKS, each), epochs: parts * Math.max(1, Math.round(each / TASKS)) };
 }
 
 /**
- * A method from the students' parent on: its last stage takes all steps. The vanilla stage that others have before it is
- * left out, so that the parent is the same for all.
+ * A method from the students' parent on. Of one that begins vanilla each half of the steps is a stage, or its last stage
+ * takes all, and so it does where there is one step.
  */
-function entry(id: MethodId, epochs: number): MethodEntry {
+function entry(id: MethodId, epochs: number, { signal, vanillaFirst }: StudentChoices): MethodEntry {
   const { stages }: Method = METHODS[id];
+  const halves = vanillaFirst && stages.length === 2 && epochs % 2 === 0;
+  const compares = stages.every(({ reward, bridge, weights }) => {
+    const own = weights?.kind === "turn-balanced" ? undefined : weights;
+    return reward === undefined && bridge === undefined && own === undefined;
+  });
   return {
     id,
     label: methodLabel(id),
-    epochs: stages.map((_, n) => (n === stages.length - 1 ? epochs : 0)),
+    epochs: stages.map((_, n) => (halves ? epochs / 2 : n === stages.length - 1 ? epochs : 0)),
+    ...(compares && signal !== "sampled-token" && { signal }),
   };
 }
 
@@ -143,7 +158,7 @@ export function studentConfig(
       batch_size: batch,
       settings: { learning_rate: learningRate },
     },
-    methods: METHOD_IDS.filter((id) => choices.methods.includes(id)).map((id) => entry(id, epochs)),
+    methods: METHOD_IDS.filter((id) => choices.methods.includes(id)).map((id) => entry(id, epochs, choices)),
     seeds: Array.from({ length: seeds }, (_, n) => n + 1),
     checkpoints: ["final", { every }],
     evaluations: { unseen: { environment: place(unseen, TASKS), seeds: [0], temperature } },
@@ -157,7 +172,8 @@ export const stepsOf = (choices: StudentChoices): number => {
 };
 
 /**
- * The cells of a config: those of `gcopd experiment` with the same one.
+ * The cells of a config, each with its whole schedule: the numbers of `gcopd experiment` with the same config, where
+ * methods share what they begin with.
  *
  * @throws InputError for what the command would refuse, too
  */
@@ -166,5 +182,12 @@ export function studentGrid(written: unknown): { config: GridConfig; grid: Exper
   checkExperiment(config);
   const methods = (config.methods ?? []).filter((each) => typeof each !== "string");
   const read = { ...config, methods };
-  return { config: read, grid: experimentGrid(read, (name) => name) };
+  const grid = experimentGrid(read, (name) => name);
+  const alone = methods.map((each) => experimentGrid({ ...read, methods: [each] }, (name) => name));
+  const bySeed = <T extends { seed: number }>(of: (one: ExperimentGrid) => T[]): T[] =>
+    grid.seeds.flatMap((seed) => alone.flatMap((one) => of(one).filter((each) => each.seed === seed)));
+  return {
+    config: read,
+    grid: { ...grid, runs: bySeed(({ runs }) => runs), cells: bySeed(({ cells }) => cells) },
+  };
 }

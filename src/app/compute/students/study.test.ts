@@ -23,11 +23,18 @@ const updated = (step: number, seconds: number) =>
 const rollout = (step: number) => loop({ type: "rollout", ...at(step), episodes: 8 });
 
 function studyOf(choices: Partial<typeof DEFAULT_CHOICES> = {}): Study {
-  const all = { ...DEFAULT_CHOICES, methods: ["opd", "gc-opd"] as const, steps: 2, every: 1, ...choices };
+  const all = {
+    ...DEFAULT_CHOICES,
+    methods: ["opd", "gc-opd"] as const,
+    steps: 2,
+    batch: 8,
+    every: 1,
+    ...choices,
+  };
   const config = studentConfig(all, {}, { teacher: "t", student: "s", tokenizer: "k", library: "l.jsonl" });
   const { grid } = studentGrid(config);
   return {
-    ...{ key: "k", choices: all, config, grid, tasks: 16, oracle: null, about: null },
+    ...{ key: "k", choices: all, config, grid, tasks: 8, oracle: null, about: null },
     untrained: measuredStudent({ steps: 0, episodes: played(1), seconds: 1 }),
     cells: waitingCells(grid, 2),
   };

@@ -24,6 +24,8 @@ const FIELDS: { key: NumberKey; label: string; text?: (value: number) => string 
   { key: "learningRate", label: "Learning rate", text: (rate) => rate.toExponential(0).replace("e-", "e−") },
 ];
 
+const SIGNALS = { "full-vocabulary": "full vocabulary", "sampled-token": "sampled token (the paper)" };
+
 function choose(change: Partial<StudentChoices>): void {
   useStudents.setState(({ choices }) => ({ choices: { ...choices, ...change } }));
 }
@@ -89,6 +91,31 @@ export function StudentsControls({ study }: { study: Study | null }) {
           </select>
         </label>
       ))}
+      <label>
+        Signal{" "}
+        <select
+          value={choices.signal}
+          disabled={studying !== null}
+          onChange={({ target }) => choose({ signal: target.value as StudentChoices["signal"] })}
+        >
+          {Object.entries(SIGNALS).map(([value, text]) => (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Vanilla first{" "}
+        <select
+          value={String(choices.vanillaFirst)}
+          disabled={studying !== null}
+          onChange={({ target }) => choose({ vanillaFirst: target.value === "true" })}
+        >
+          <option value="true">half of the steps</option>
+          <option value="false">no steps</option>
+        </select>
+      </label>
     </div>
   );
 }
