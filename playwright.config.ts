@@ -1,4 +1,5 @@
 /** The built page in a real Chromium, served by the real worker; WebGPU on a software adapter. `npm run build` first. */
+import { availableParallelism } from "node:os";
 import { defineConfig, devices } from "@playwright/test";
 import { CPU_THROTTLE } from "./e2e/throttle.ts";
 import { findChromium, findFirefox } from "./scripts/browser.mjs";
@@ -29,7 +30,7 @@ export default defineConfig({
   snapshotPathTemplate: "docs/images/{arg}{ext}",
   outputDir: "test-results",
   // Two at once keep a small machine busy; more would only wait for the one software GPU.
-  workers: 2,
+  workers: Math.min(4, Math.max(2, Math.floor(availableParallelism() / 2))),
   // A test that needs a second try is broken.
   retries: 0,
   forbidOnly: true,

@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
@@ -36,8 +37,8 @@ export default defineConfig({
     testTimeout: 900_000,
     hookTimeout: 900_000,
     expect: { poll: { timeout: 60_000 } },
-    // Two heavy software-GPU suites at once only slow each other down on small machines.
+    // More heavy software-GPU suites at once only slow each other down on small machines.
     pool: "forks",
-    maxWorkers: 2,
+    maxWorkers: Math.min(4, Math.max(2, Math.floor(availableParallelism() / 2))),
   },
 });

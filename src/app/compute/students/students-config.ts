@@ -48,9 +48,9 @@ type NumberChoice = Exclude<keyof StudentChoices, "methods" | "signal" | "vanill
 export const STUDENT_CHOICES = {
   seeds: [1, 2, 3, 4, 6, 8, 16],
   steps: [1, 2, 4, 6, 12, 24, 48, 96, 192, 384],
-  batch: [4, 8, 16, 32],
+  batch: [2, 4, 8, 16, 32],
   every: [1, 2, 3, 6, 12, 24, 48],
-  unseen: [8, 16, 32, 64, 128],
+  unseen: [4, 8, 16, 32, 64, 128],
   temperature: [0, 0.4],
   learningRate: [1e-4, 3e-4, 1e-3, 3e-3],
 } as const satisfies { [key in NumberChoice]: readonly number[] };
