@@ -1,5 +1,5 @@
 /**
- * Runs the registered experiment of the miniature, or goes on with it: worlds and libraries, the choice of learning rates,
+ * Runs the registered experiment of the miniature, or goes on with it: worlds and libraries, the choice of settings,
  * every method × seed × world, and the tables. The same command goes on after its time, a kill or Ctrl-C.
  *
  *     npm run build
@@ -23,9 +23,9 @@ import type { ExperimentResults } from "../../src/core/loop/index.ts";
 import { sha256OfParts } from "../../src/node/sha256.ts";
 import { type PooledDifference, pooledDifferences, pooledMethods, type Unit } from "./pooled.ts";
 import {
+  type Chosen,
   choiceConfig,
-  chosenRate,
-  type Rates,
+  chosenSettings,
   readRegistration,
   UNSEEN,
   worldConfig,
@@ -83,14 +83,14 @@ async function main(): Promise<number> {
     for (const name of ["teacher", "student", "tokenizer", "prompt.json"])
       await cp(join(values.miniature, name), inside("models", name), { recursive: true });
 
-  const rates = await chosenRates(registration, inside);
+  const settings = await settingsChosen(registration, inside);
   for (const world of registration.worlds) await makeWorld(registration, world, inside);
   const codes = await Promise.all(
     registration.worlds.map(async (world, n) => {
       const folder = worldFolder(world);
       await writeWhole(
         inside(folder, "experiment.json"),
-        worldConfig({ ...registration, seeds, methods }, world, rates),
+        worldConfig({ ...registration, seeds, methods }, world, settings),
       );
       const lanes = Math.floor(atOnce / registration.worlds.length);
       const more = n < atOnce % registration.worlds.length ? 1 : 0;
@@ -128,24 +128,24 @@ async function keepRegistration(file: string): Promise<void> {
 type Registration = ReturnType<typeof readRegistration>;
 type Inside = (...names: string[]) => string;
 
-/** The rates of the registration: those of a single candidate as they are, others by the validation world. */
-async function chosenRates(registration: Registration, inside: Inside): Promise<Rates> {
+/** The settings of the registration: a single candidate as it is, others by the validation world. */
+async function settingsChosen(registration: Registration, inside: Inside): Promise<Chosen> {
   const file = inside("choice.json");
-  if (existsSync(file)) return (JSON.parse(await readFile(file, "utf8")) as { rates: Rates }).rates;
-  const rates: Record<string, number> = {};
+  if (existsSync(file)) return (JSON.parse(await readFile(file, "utf8")) as { settings: Chosen }).settings;
+  const chosen: Record<string, Chosen[string]> = {};
   const tried: object[] = [];
   const open: Registration["choice"] = [];
   for (const choice of registration.choice) {
-    const [only, ...others] = choice.learning_rates as [number, ...number[]];
-    if (others.length === 0) rates[choice.for] = only;
+    const [only, ...others] = choice.candidates;
+    if (others.length === 0) chosen[choice.for] = only!;
     else open.push(choice);
   }
   const world = registration.validation_world;
   if (open.length > 0) await makeWorld(registration, world, inside);
   const folder = worldFolder(world);
   // Side by side, with lanes by the number of their trainings.
-  const cells = ({ by, seeds, learning_rates }: Registration["choice"][number]) =>
-    by.length * seeds.length * learning_rates.length;
+  const cells = ({ by, seeds, candidates }: Registration["choice"][number]) =>
+    by.length * seeds.length * candidates.length;
   const all = open.reduce((sum, choice) => sum + cells(choice), 0);
   const codes = await Promise.all(
     open.map(async (choice) => {
@@ -162,16 +162,16 @@ async function chosenRates(registration: Registration, inside: Inside): Promise<
   for (const choice of open) {
     const results = await resultsOf(inside(folder, `choice-${choice.for}`));
     const measured = results.tables.find(({ evaluation }) => evaluation === UNSEEN)!;
-    const { rate, means } = chosenRate(
+    const { settings, means } = chosenSettings(
       choice,
       (id) => measured.methods.find(({ method }) => method === id)!.sr.mean,
     );
-    say(`learning rate for ${choice.for}: ${rate}`);
-    rates[choice.for] = rate;
+    say(`settings for ${choice.for}: ${JSON.stringify(settings)}`);
+    chosen[choice.for] = settings;
     tried.push({ for: choice.for, means });
   }
-  await writeWhole(file, { rates, tried });
-  return rates;
+  await writeWhole(file, { settings: chosen, tried });
+  return chosen;
 }
 
 /** Writes a world's library: executions by the noisy planner, and the plans. */

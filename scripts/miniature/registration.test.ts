@@ -4,7 +4,7 @@ import { experimentGrid } from "../../src/core/loop/experiment-grid.ts";
 import {
   candidate,
   choiceConfig,
-  chosenRate,
+  chosenSettings,
   type Registration,
   readRegistration,
   worldConfig,
@@ -17,7 +17,7 @@ const SHIPPED_WORLD = 1;
 
 const gridOf = (config: object) =>
   experimentGrid(experimentConfigSchema.parse(config) as GridConfig, (name) => `/out/${name}`);
-const rates = { all: 1e-3, grpo: 1e-4 };
+const chosen = { all: { learning_rate: 1e-3 }, grpo: { learning_rate: 1e-4 } };
 
 it("is every method × 16 seeds × 3 worlds that no model has seen, and the same episodes for all", () => {
   const registration = readRegistration(FILE);
@@ -28,12 +28,12 @@ it("is every method × 16 seeds × 3 worlds that no model has seen, and the same
     expect(world).toBeLessThan(Math.min(TRAINING_WORLDS, STUDENT_WORLDS));
   }
   for (const world of registration.worlds) {
-    const grid = gridOf(worldConfig(registration, world, rates));
+    const grid = gridOf(worldConfig(registration, world, chosen));
     expect(grid.cells).toHaveLength(registration.methods.length * registration.seeds.length);
     // Refused by the grid unless all have as many.
     expect(grid.epochs).toBe(20);
   }
-  const grid = gridOf(worldConfig(registration, registration.worlds[0]!, rates));
+  const grid = gridOf(worldConfig(registration, registration.worlds[0]!, chosen));
   // A seed is whole before the next one begins.
   const order = grid.runs.map(({ seed }) => seed);
   expect(order).toEqual([...order].sort((a, b) => a - b));
@@ -44,22 +44,23 @@ it("is every method × 16 seeds × 3 worlds that no model has seen, and the same
   expect(unseen.seed).toBeGreaterThan(registration.tasks.first + registration.tasks.count);
 });
 
-it("tries the rates on the validation world alone, and takes the best, of equal ones the smallest", () => {
+it("tries the candidates on the validation world alone, and takes the best, of equal ones the first", () => {
   const registration: Registration = readRegistration(FILE);
-  const [registered] = registration.choice as [Registration["choice"][number]];
-  const choice = { ...registered, learning_rates: [0.0003, 0.001, 0.003] };
+  const [choice] = registration.choice as [Registration["choice"][number]];
   const grid = gridOf(choiceConfig(registration, choice));
-  expect(grid.methods.map(({ id }) => id)).toContain("gc-opd.lr-0.003");
-  expect(grid.runs.every(({ config }) => config.environment?.made?.world === 1000)).toBe(true);
+  expect(grid.methods.map(({ id }) => id)).toContain("gc-opd.3");
+  for (const { config } of grid.runs) expect(config.environment?.made?.world).toBe(1000);
+  const norms = grid.runs.map(({ config }) => config.settings.max_grad_norm);
+  expect(new Set(norms)).toEqual(new Set([1, 0.25]));
   const success: Record<string, number> = {};
-  const set = (rate: number, opd: number, gc: number) => {
-    success[candidate("opd", rate)] = opd;
-    success[candidate("gc-opd", rate)] = gc;
+  const set = (n: number, successOnly: number, gc: number) => {
+    success[candidate("success-only", n)] = successOnly;
+    success[candidate("gc-opd", n)] = gc;
   };
-  set(0.0003, 20, 30);
-  set(0.001, 26, 34);
-  set(0.003, 35, 25);
-  const { rate, means } = chosenRate(choice, (method) => success[method]!);
+  set(0, 20, 30);
+  set(1, 26, 34);
+  set(2, 35, 25);
+  const { settings, means } = chosenSettings(choice, (method) => success[method]!);
   expect(means.map((each) => each.success)).toEqual([25, 30, 30]);
-  expect(rate).toBe(0.001);
+  expect(settings).toBe(choice.candidates[1]);
 });

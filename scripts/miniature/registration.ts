@@ -7,6 +7,7 @@ import { checkSchema, parseObject } from "../../src/formats/read.ts";
 import { HORIZON, RESPONSE_TOKENS } from "./task.ts";
 
 const count = z.int().min(1);
+const settings = methodEntrySchema.shape.settings.unwrap();
 const seeds = z.array(z.int().min(0)).min(1);
 /** Layouts by their seeds: `count` of them from `first` on. */
 const layouts = z.strictObject({ first: z.int().min(0), count });
@@ -27,14 +28,14 @@ const registrationSchema = z.strictObject({
   batch_size: count,
   seeds,
   methods: z.array(methodEntrySchema).min(1),
-  /** Learning rates, each chosen on the validation world: that of `all` holds for every method without one of its own. */
+  /** Settings, chosen on the validation world: those of `all` hold for every method without its own. */
   choice: z
     .array(
       z.strictObject({
         for: z.string(),
         by: z.array(z.string()).min(1),
         seeds,
-        learning_rates: z.array(z.number().positive()).min(1),
+        candidates: z.array(settings).min(1),
       }),
     )
     .min(1),
@@ -70,8 +71,10 @@ export function readRegistration(file: string): Registration {
   return registration;
 }
 
-/** Learning rates by method; that of `all` holds for the others. */
-export type Rates = Readonly<Record<string, number>>;
+export type Settings = z.infer<typeof settings>;
+
+/** Settings by method; those of `all` hold for the others. */
+export type Chosen = Readonly<Record<string, Settings>>;
 
 export const UNSEEN = "unseen";
 
@@ -79,10 +82,10 @@ export const UNSEEN = "unseen";
 export const worldFolder = (world: number): string => `world-${world}`;
 
 /** The experiment of one world, with paths from its folder. */
-export function worldConfig(registration: Registration, world: number, rates: Rates): object {
+export function worldConfig(registration: Registration, world: number, chosen: Chosen): object {
   const { methods, seeds: all } = registration;
   return experiment(registration, world, {
-    methods: methods.map((entry) => withRate(entry, rates[entry.id] ?? rates.all!)),
+    methods: methods.map((entry) => withSettings(entry, chosen[entry.id] ?? chosen.all!)),
     seeds: all,
     evaluations: {
       [UNSEEN]: evaluation(registration, world, "unseen"),
@@ -91,14 +94,15 @@ export function worldConfig(registration: Registration, world: number, rates: Ra
   });
 }
 
-/** What is tried on the validation world to choose one learning rate. */
+/** What is tried on the validation world to choose between candidates. */
 export function choiceConfig(registration: Registration, choice: Registration["choice"][number]): object {
   const { methods, validation_world: world } = registration;
   return experiment(registration, world, {
-    methods: choice.learning_rates.flatMap((rate) =>
+    methods: choice.candidates.flatMap((settings, n) =>
       choice.by.map((id) => {
         const { label: _, ...entry } = methods.find((each) => each.id === id)!;
-        return withRate({ ...entry, id: candidate(id, rate), method: entry.method ?? asMethod(id) }, rate);
+        const method = entry.method ?? asMethod(id);
+        return withSettings({ ...entry, id: candidate(id, n), method }, settings);
       }),
     ),
     seeds: choice.seeds,
@@ -106,27 +110,28 @@ export function choiceConfig(registration: Registration, choice: Registration["c
   });
 }
 
-export const candidate = (method: string, rate: number): string => `${method}.lr-${rate}`;
+/** The name of a method with the n-th candidate's settings, from 0. */
+export const candidate = (method: string, n: number): string => `${method}.${n + 1}`;
 
-/** The rate whose candidates have the highest mean success; of equal ones the smallest. */
-export function chosenRate(
+/** The candidate with the highest mean success over the methods that it is chosen by; of equal ones the first. */
+export function chosenSettings(
   choice: Registration["choice"][number],
   meanOf: (method: string) => number,
-): { rate: number; means: { rate: number; success: number }[] } {
-  const means = choice.learning_rates.map((rate) => ({
-    rate,
-    success: choice.by.reduce((sum, method) => sum + meanOf(candidate(method, rate)), 0) / choice.by.length,
+): { settings: Settings; means: { settings: Settings; success: number }[] } {
+  const means = choice.candidates.map((settings, n) => ({
+    settings,
+    success: choice.by.reduce((sum, method) => sum + meanOf(candidate(method, n)), 0) / choice.by.length,
   }));
-  const best = [...means].sort((a, b) => b.success - a.success || a.rate - b.rate)[0]!;
-  return { rate: best.rate, means };
+  const best = Math.max(...means.map(({ success }) => success));
+  return { settings: means.find(({ success }) => success === best)!.settings, means };
 }
 
 const asMethod = (id: string): NonNullable<MethodEntry["method"]> =>
   methodEntrySchema.shape.method.unwrap().parse(id);
 
-const withRate = (entry: MethodEntry, rate: number): MethodEntry => ({
+const withSettings = (entry: MethodEntry, settings: Settings): MethodEntry => ({
   ...entry,
-  settings: { ...entry.settings, learning_rate: rate },
+  settings: { ...entry.settings, ...settings },
 });
 
 function environment(world: number, { first, count }: { first: number; count: number }): object {
