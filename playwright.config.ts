@@ -29,7 +29,7 @@ export default defineConfig({
   testDir: "e2e",
   snapshotPathTemplate: "docs/images/{arg}{ext}",
   outputDir: "test-results",
-  // Two at once keep a small machine busy; more would only wait for the one software GPU.
+  // Half of the processors, at most four: more would only wait for the one software GPU.
   workers: Math.min(4, Math.max(2, Math.floor(availableParallelism() / 2))),
   // A test that needs a second try is broken.
   retries: 0,

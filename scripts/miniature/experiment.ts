@@ -5,10 +5,10 @@
  *     npm run build
  *     node scripts/run.mjs scripts/miniature/experiment.ts --out /data/registered --at-once 12 --minutes 22
  *
- * `--seeds 1,2` and `--methods opd,gc-opd` run these of the registered ones only, in a folder that needs no other; such
- * folders can be put together afterwards, and the command then writes the tables of all. `--slim` deletes the weights of
- * students that were evaluated, and keeps their SHA-256: what is then left of a finished cell is small, and the experiment
- * can be moved. Moved, it goes on at the same absolute path.
+ * `--seeds 1,2` runs these of the registered seeds only, in a folder that needs no other; folders of different seeds can be
+ * put together afterwards, and the command then writes the tables of all. `--slim` deletes the weights of students that
+ * were evaluated, and keeps their SHA-256: what is then left of a finished cell is small, and the experiment can be moved.
+ * Moved, it goes on at the same absolute path.
  */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -43,7 +43,6 @@ const { values } = parseArgs({
     cards: { type: "string" },
     device: { type: "string", default: "auto" },
     seeds: { type: "string" },
-    methods: { type: "string" },
     slim: { type: "boolean", default: false },
     /** The built command line. */
     gcopd: { type: "string", default: "bin/gcopd.js" },
@@ -74,8 +73,7 @@ async function main(): Promise<number> {
   if (values.out === undefined) throw new InputError("--out is missing: name a folder");
   const out = resolve(values.out);
   const registration = readRegistration(values.registration);
-  const seeds = chosen("--seeds", values.seeds, registration.seeds, String);
-  const methods = chosen("--methods", values.methods, registration.methods, ({ id }) => id);
+  const seeds = chosenSeeds(registration);
   const inside = (...names: string[]): string => join(out, ...names);
   await mkdir(out, { recursive: true });
   await keepRegistration(inside("registration.json"));
@@ -90,7 +88,7 @@ async function main(): Promise<number> {
       const folder = worldFolder(world);
       await writeWhole(
         inside(folder, "experiment.json"),
-        worldConfig({ ...registration, seeds, methods }, world, settings),
+        worldConfig({ ...registration, seeds }, world, settings),
       );
       const lanes = Math.floor(atOnce / registration.worlds.length);
       const more = n < atOnce % registration.worlds.length ? 1 : 0;
@@ -103,18 +101,13 @@ async function main(): Promise<number> {
   return codes.find((code) => code !== 0 && code !== BUDGET_EXIT_CODE) ?? Math.max(...codes);
 }
 
-/**
- * Those of the registered ones that an option names; all without it.
- *
- * @throws InputError for what is not registered
- */
-function chosen<T>(option: string, names: string | undefined, all: T[], nameOf: (one: T) => string): T[] {
-  if (names === undefined) return all;
-  const wanted = names.split(",");
-  const other = wanted.find((name) => !all.some((one) => nameOf(one) === name));
-  if (other !== undefined)
-    throw new InputError(`${option}: ${other} is none of ${all.map(nameOf).join(", ")}`);
-  return all.filter((one) => wanted.includes(nameOf(one)));
+/** @throws InputError for seeds that are not registered */
+function chosenSeeds({ seeds }: Registration): number[] {
+  if (values.seeds === undefined) return seeds;
+  const chosen = values.seeds.split(",").map(Number);
+  const other = chosen.find((seed) => !seeds.includes(seed));
+  if (other !== undefined) throw new InputError(`--seeds: ${other} is none of ${seeds.join(", ")}`);
+  return chosen;
 }
 
 /** @throws InputError when the folder is of another registration */

@@ -53,14 +53,15 @@ it("tries the candidates on the validation world alone, and takes the best, of e
   const norms = grid.runs.map(({ config }) => config.settings.max_grad_norm);
   expect(new Set(norms)).toEqual(new Set([1, 0.25]));
   const success: Record<string, number> = {};
-  const set = (n: number, successOnly: number, gc: number) => {
+  const set = (n: number, opd: number, successOnly: number, gc: number) => {
+    success[candidate("opd", n)] = opd;
     success[candidate("success-only", n)] = successOnly;
     success[candidate("gc-opd", n)] = gc;
   };
-  set(0, 20, 30);
-  set(1, 26, 34);
-  set(2, 35, 25);
+  set(0, 10, 20, 30);
+  set(1, 24, 26, 34);
+  set(2, 24, 35, 25);
   const { settings, means } = chosenSettings(choice, (method) => success[method]!);
-  expect(means.map((each) => each.success)).toEqual([25, 30, 30]);
+  expect(means.map((each) => each.success)).toEqual([20, 28, 28]);
   expect(settings).toBe(choice.candidates[1]);
 });

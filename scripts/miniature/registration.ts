@@ -7,7 +7,7 @@ import { checkSchema, parseObject } from "../../src/formats/read.ts";
 import { HORIZON, RESPONSE_TOKENS } from "./task.ts";
 
 const count = z.int().min(1);
-const settings = methodEntrySchema.shape.settings.unwrap();
+const settingsSchema = methodEntrySchema.shape.settings.unwrap();
 const seeds = z.array(z.int().min(0)).min(1);
 /** Layouts by their seeds: `count` of them from `first` on. */
 const layouts = z.strictObject({ first: z.int().min(0), count });
@@ -35,7 +35,7 @@ const registrationSchema = z.strictObject({
         for: z.string(),
         by: z.array(z.string()).min(1),
         seeds,
-        candidates: z.array(settings).min(1),
+        candidates: z.array(settingsSchema).min(1),
       }),
     )
     .min(1),
@@ -71,7 +71,7 @@ export function readRegistration(file: string): Registration {
   return registration;
 }
 
-export type Settings = z.infer<typeof settings>;
+export type Settings = z.infer<typeof settingsSchema>;
 
 /** Settings by method; those of `all` hold for the others. */
 export type Chosen = Readonly<Record<string, Settings>>;

@@ -36,7 +36,7 @@ const SHARES: Readonly<Record<ContextName, number>> = {
 const STUDENT_NOISE = 0.25;
 /** Decisions of one episode that become rows. */
 const DECISIONS = 6;
-/** Share of the teacher's rows whose prompt names the target: few would, and what one searches for has to be recognised. */
+/** How often a teacher's row is drawn from the decisions whose prompt names the target: what is searched for has to be recognised. */
 const SEEN = 0.5;
 
 export interface Row {

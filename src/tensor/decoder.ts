@@ -250,6 +250,7 @@ export class Decoder {
     isAwaited: boolean,
     signal: AbortSignal | undefined,
   ): Promise<Sequence[]> {
+    signal?.throwIfAborted();
     const { backend } = this;
     const plan = this.#plan(live);
     this.#write(plan, live);
@@ -259,15 +260,16 @@ export class Decoder {
       const tokens = Math.min(left, plan.perLook);
       plan.advance(tokens);
       left -= tokens;
-      return backend.read(progress);
+      const read = backend.read(progress);
+      // An error of the device comes to light where it is waited for.
+      read.catch(() => {});
+      return read;
     };
     const enough = isAwaited ? 1 : Math.max(1, Math.ceil(live.length / 2));
     let now = look();
     while (left > 0) {
       signal?.throwIfAborted();
       const next = look();
-      // An error of the device comes to light where it is waited for.
-      next.catch(() => {});
       const ended = endedOf(await now, live.length);
       await yieldToEventLoop(backend);
       now = next;

@@ -53,7 +53,7 @@ interface Recorded {
 
 /** Words. */
 const LONGEST_WRITE = 2 ** 24;
-/** Share of a batch: about a millisecond on a GPU, where a submission costs the host a few tenths of one. */
+/** Share of a batch. Counted by operations that is a fraction of a millisecond; small layers, bound by latency, take longer. */
 const WORTH_SUBMITTING = 1 / 400;
 const SLOT = 256;
 const SLOTS = 512;

@@ -55,7 +55,7 @@ export const STUDENT_CHOICES = {
   learningRate: [1e-4, 3e-4, 1e-3, 3e-3],
 } as const satisfies { [key in NumberChoice]: readonly number[] };
 
-/** What trained students in configs/miniature/README.md, in fewer steps; the others unlearned what they could do. */
+/** Those of the third registration in configs/miniature/README.md, in fewer steps: some students collapse with them late. */
 export const DEFAULT_CHOICES: StudentChoices = {
   methods: ["opd", "gc-opd", "hindsight-only"],
   seeds: 2,
@@ -108,15 +108,15 @@ export interface StudentArithmetic {
 }
 
 /** Passes over the tasks, and how many tasks: together so many steps, in halves of whole passes where there are two. */
-function passes({ steps, batch }: Pick<StudentChoices, "steps" | "batch">) {
-  const parts = steps % 2 === 0 ? 2 : 1;
+function passes({ steps, batch, vanillaFirst }: Pick<StudentChoices, "steps" | "batch" | "vanillaFirst">) {
+  const parts = vanillaFirst && steps % 2 === 0 ? 2 : 1;
   const each = (steps / parts) * batch;
   return { tasks: Math.min(TASKS, each), epochs: parts * Math.max(1, Math.round(each / TASKS)) };
 }
 
 /**
- * A method from the students' parent on. Of one that begins vanilla each half of the steps is a stage, or its last stage
- * takes all, and so it does where there is one step.
+ * A method from the students' parent on. One that begins vanilla takes each stage for half of the steps; otherwise, and
+ * with a single step, its last stage takes all.
  */
 function entry(id: MethodId, epochs: number, { signal, vanillaFirst }: StudentChoices): MethodEntry {
   const { stages }: Method = METHODS[id];
