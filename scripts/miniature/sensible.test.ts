@@ -52,7 +52,7 @@ it("solves about half of the tasks by searching alone, and all with the feedback
   expect(solved.told).toBe(24);
   expect(solved.alone).toBeGreaterThan(8);
   expect(solved.alone).toBeLessThan(18);
-}, 120_000);
+});
 
 /** Whether the sensible player solves a task in the horizon, seeing the window of the prompt and the evidence. */
 function played(task: MiniatureTask, evidence: string): boolean {

@@ -163,7 +163,7 @@ test("a small model on a GPU takes each sequence on in one dispatch, with the pa
   expect(backend.live()).toEqual(before);
   backend.dispose();
   plain.dispose();
-}, 120_000);
+});
 
 test("bounded draws keep to their bounds", async () => {
   const backend = createReferenceBackend();

@@ -32,7 +32,7 @@ describe("two methods and two seeds", () => {
       "grid",
       gridConfig({ methods: ["opd", "k1.json"], checkpoints: ["final", { every: 1 }] }),
     );
-  }, 600_000);
+  });
 
   it("has a table per kind of checkpoint, with training seeds and inference seeds named", () => {
     expect(first.err).not.toContain("failed: ");
@@ -152,7 +152,7 @@ it("lists a cell that failed and runs that their budget ended, and takes the oth
   const now = results("failing");
   expect(now.deviations).toMatchObject([{ part: "cells/gc-opd-seed-1", kind: "failed" }]);
   expect(now.tables[0]!.methods.map(({ method }) => method)).toEqual(["opd", "long"]);
-}, 600_000);
+});
 
 it("evaluates the best checkpoint by the validation, the parent's among them", async () => {
   const config = gridConfig({
@@ -172,7 +172,7 @@ it("evaluates the best checkpoint by the validation, the parent's among them", a
   const { methods, cells } = results("best").tables[0]!;
   expect(methods.map(({ method }) => method)).toEqual(["opd", "gc-opd"]);
   expect(cells[0]!.sr).toEqual(cells[1]!.sr);
-}, 600_000);
+});
 
 describe("--plan", () => {
   it("tells parts, work and memory, and with --out writes the configs, which their own commands run", async () => {
@@ -206,7 +206,7 @@ describe("--plan", () => {
     expect(done.code).toBe(0);
     expect(done.err).not.toContain("training");
     expect(results("planned").tables[0]!.methods).toHaveLength(2);
-  }, 600_000);
+  });
 
   it("counts the checkpoints of each method by its own batch size", async () => {
     const config = gridConfig({
@@ -217,7 +217,7 @@ describe("--plan", () => {
     expect(code).toBe(0);
     // Two epochs of two games, in one batch and in two: 2 and 4 students and the untrained one, on two games each.
     expect((JSON.parse(out) as GridPlan).work.evaluation_episodes).toBe(2 * (2 + 4 + 1));
-  }, 600_000);
+  });
 
   it("probes the cost on a few tasks and takes it to the whole", async () => {
     const config = gridConfig({ methods: ["gc-opd"], seeds: [1, 2, 3], gpus: 2, price_per_gpu_hour: 3 });
@@ -235,7 +235,7 @@ describe("--plan", () => {
     expect(price!.high).toBeCloseTo(3 * gpu_hours.high, 12);
     // Opening models: once for each seed at least, with the tasks at most, of which there are twice as many.
     expect(stages.other!.seconds.high).toBeCloseTo(2 * stages.other!.seconds.low, 9);
-  }, 600_000);
+  });
 
   it("walks the schedules of methods that play other parts of an episode later", async () => {
     const config = gridConfig({
@@ -259,7 +259,7 @@ describe("--plan", () => {
     for (const { stage, seconds } of stages)
       if (stage === "rollout" || stage === "update") expect(seconds.high).toBeGreaterThan(seconds.low);
     expect(planText(plan)).toContain("tcod-f2b 1.88, tcod-b2f 1.00–5.13.");
-  }, 600_000);
+  });
 
   it("is of a comparison only", async () => {
     const { seeds: _, ...single } = gridConfig({});

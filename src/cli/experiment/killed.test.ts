@@ -62,7 +62,7 @@ beforeAll(async () => {
   expected = figures(join(folder, "whole"));
   all = whole.lines();
   expect(all).toBeGreaterThan(20);
-}, 600_000);
+});
 
 it.each([
   { how: "one part after the other", options: [] },

@@ -65,7 +65,7 @@ it("gives what one part after the other gives, stopped by its time and by a sign
   expect(existsSync(join(folder, "pieces/evaluations/alfworld/cells/opd-seed-1/best"))).toBe(
     existsSync(join(folder, "alone/evaluations/alfworld/cells/opd-seed-1/best")),
   );
-}, 600_000);
+});
 
 it("tells a part that failed, and ends no other", async () => {
   // Its only checkpoint is damaged: this cell cannot go on.
@@ -79,7 +79,7 @@ it("tells a part that failed, and ends no other", async () => {
     ["opd", 2],
     ["gc-opd", 1],
   ]);
-}, 600_000);
+});
 
 it("is of comparisons that run", async () => {
   const planned = await runCli("experiment", "--config", file, "--plan", "--at-once", "2");

@@ -153,7 +153,7 @@ it("the command measures as `gcopd evaluate` does, and trains to the same number
   expect(alone).toMatchObject({ code: 0 });
   const { time: _, type: __, step: ___, seconds: ____, ...told } = evaluated.at(-1)!;
   expect(JSON.parse(readFileSync(inFolder("alone", "results.json"), "utf8"))).toEqual(told);
-}, 60_000);
+});
 
 it.each<[object, string]>([
   [{ every: 2 }, "evaluate.environment: missing: name the environment that the student is measured in"],

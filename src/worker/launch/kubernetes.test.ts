@@ -14,7 +14,7 @@ describe("kubernetes", () => {
   const object = (name: string) => at("kube", "objects", `${name}.json`);
   const doors = () => readdirSync(at("kube", "objects")).filter((name) => name.startsWith("pod.gcopd-door-"));
 
-  it.each(CONTRACT)("$name", ({ check }) => check(place()), 60_000);
+  it.each(CONTRACT)("$name", ({ check }) => check(place()));
 
   it.each([
     ["full", "Unschedulable: 0/1 nodes are available: 1 Insufficient nvidia.com/gpu."],

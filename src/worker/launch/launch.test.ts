@@ -99,7 +99,7 @@ it("a stop is not lost when it is asked for again while the first is passed on",
   await run.printed('"asked"');
   run.go(3);
   expect(await run.ended()).toMatchObject({ code: 143, asked: "stop" });
-}, 60_000);
+});
 
 describe("the script of a run, killed", () => {
   const local = () => PLACES["this machine"]();
