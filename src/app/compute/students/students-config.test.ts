@@ -81,9 +81,12 @@ it("takes the first half vanilla, or none of it; a single step is the method's o
 });
 
 it("takes as many steps as were asked for, whatever the batch", () => {
-  for (const steps of STUDENT_CHOICES.steps)
-    for (const batch of STUDENT_CHOICES.batch)
-      expect(stepsOf({ ...DEFAULT_CHOICES, steps, batch }), `${steps} × ${batch}`).toBe(steps);
+  for (const vanillaFirst of [true, false])
+    for (const steps of STUDENT_CHOICES.steps)
+      for (const batch of STUDENT_CHOICES.batch)
+        expect(stepsOf({ ...DEFAULT_CHOICES, steps, batch, vanillaFirst }), `${steps} × ${batch}`).toBe(
+          steps,
+        );
 });
 
 it("has every method of the registry, over one number of epochs", () => {

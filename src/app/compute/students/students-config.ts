@@ -107,9 +107,9 @@ export interface StudentArithmetic {
   teacher_dtype?: Exclude<WeightChoice, "f32">;
 }
 
-/** Passes over the tasks, and how many tasks: together so many steps, in halves of whole passes where there are two. */
-function passes({ steps, batch, vanillaFirst }: Pick<StudentChoices, "steps" | "batch" | "vanillaFirst">) {
-  const parts = vanillaFirst && steps % 2 === 0 ? 2 : 1;
+/** Passes over the tasks, and how many tasks: together so many steps, in halves of whole passes where they are even. */
+function passes({ steps, batch }: Pick<StudentChoices, "steps" | "batch">) {
+  const parts = steps % 2 === 0 ? 2 : 1;
   const each = (steps / parts) * batch;
   return { tasks: Math.min(TASKS, each), epochs: parts * Math.max(1, Math.round(each / TASKS)) };
 }
