@@ -2,6 +2,12 @@
 import { InputError } from "../errors.ts";
 import type { Stage } from "../method/method.ts";
 
+/** The first key of a stage that works on the advantage of sampled tokens, which a divergence does not have; undefined if none does. */
+export function needsSampledToken({ reward, bridge, weights }: Stage): string | undefined {
+  const own = weights?.kind === "turn-balanced" ? undefined : weights;
+  return Object.entries({ reward, bridge, weights: own }).find(([, value]) => value !== undefined)?.[0];
+}
+
 /**
  * Refuses divergences where a server does not tell the distributions, and where the rest of the stage works on the
  * advantage of sampled tokens, which a divergence does not have.
@@ -13,11 +19,11 @@ export function checkSignals(
   stages: readonly Stage[],
   servers: { teacher: boolean; student: boolean },
 ): void {
-  for (const { name, signal, reward, bridge, weights } of stages) {
+  for (const stage of stages) {
+    const { name, signal } = stage;
     if (signal === undefined || signal.kind === "sampled-token") continue;
-    const own = weights?.kind === "turn-balanced" ? undefined : weights;
-    for (const [key, value] of Object.entries({ reward, bridge, weights: own })) {
-      if (value === undefined) continue;
+    const key = needsSampledToken(stage);
+    if (key !== undefined) {
       throw new InputError(
         `stage ${JSON.stringify(name)}: \`${key}\` needs the signal "sampled-token", received ` +
           JSON.stringify(signal.kind),

@@ -7,6 +7,7 @@ import {
   experimentGrid,
   type GridConfig,
   type MethodEntry,
+  needsSampledToken,
 } from "../../../core/loop/index.ts";
 import { METHOD_IDS, METHODS, type Method, type MethodId } from "../../../core/method/index.ts";
 import { checkedBy } from "../../../core/record/describe-issue.ts";
@@ -121,10 +122,7 @@ function passes({ steps, batch }: Pick<StudentChoices, "steps" | "batch">) {
 function entry(id: MethodId, epochs: number, { signal, vanillaFirst }: StudentChoices): MethodEntry {
   const { stages }: Method = METHODS[id];
   const halves = vanillaFirst && stages.length === 2 && epochs % 2 === 0;
-  const compares = stages.every(({ reward, bridge, weights }) => {
-    const own = weights?.kind === "turn-balanced" ? undefined : weights;
-    return reward === undefined && bridge === undefined && own === undefined;
-  });
+  const compares = stages.every((stage) => needsSampledToken(stage) === undefined);
   return {
     id,
     label: methodLabel(id),
