@@ -73,30 +73,33 @@ export function GraphViewport({
   useSameState(viewport);
 
   const draw = useRef<(view: GraphView, moving: boolean) => void>(() => {});
-  draw.current = (view, moving) => {
-    const { current: drawn } = layer;
-    if (drawn === null) return;
-    drawn.style.willChange = moving ? "transform" : "";
-    drawn.style.transform = `translate(${view.x}px,${view.y}px) scale(${view.k})`;
-    if (canvas.current !== null && scene !== null) {
-      const { current: drawnFor } = canvasView;
-      if (!moving || drawnFor === null || isOutOfMargin(drawnFor, view, room)) {
-        drawScene(canvas.current, scene, view, room, useData.getState().hoveredState);
-        canvasView.current = view;
+  // With the commit, not while rendering: frames come between the slices of a render, and the old labels are still there.
+  useLayoutEffect(() => {
+    draw.current = (view, moving) => {
+      const { current: drawn } = layer;
+      if (drawn === null) return;
+      drawn.style.willChange = moving ? "transform" : "";
+      drawn.style.transform = `translate(${view.x}px,${view.y}px) scale(${view.k})`;
+      if (canvas.current !== null && scene !== null) {
+        const { current: drawnFor } = canvasView;
+        if (!moving || drawnFor === null || isOutOfMargin(drawnFor, view, room)) {
+          drawScene(canvas.current, scene, view, room, useData.getState().hoveredState);
+          canvasView.current = view;
+        }
+        canvas.current.style.willChange = moving ? "transform" : "";
+        canvas.current.style.transform = shownAs(canvasView.current ?? view, view, room);
       }
-      canvas.current.style.willChange = moving ? "transform" : "";
-      canvas.current.style.transform = shownAs(canvasView.current ?? view, view, room);
-    }
-    let free = Number.NEGATIVE_INFINITY;
-    for (const [i, element] of [...(axis.current?.children ?? [])].entries()) {
-      const x = place.x(labels[i]!.column) * view.k + view.x;
-      const shown = x >= free && x > -20 && x < room.width + 20;
-      if (shown) free = x + Math.max(LABEL_ROOM, labels[i]!.text.length * 6 + 10);
-      const style = (element as HTMLElement).style;
-      style.visibility = shown ? "" : "hidden";
-      style.transform = `translateX(${Math.round(x)}px)`;
-    }
-  };
+      let free = Number.NEGATIVE_INFINITY;
+      for (const [i, element] of [...(axis.current?.children ?? [])].entries()) {
+        const x = place.x(labels[i]!.column) * view.k + view.x;
+        const shown = x >= free && x > -20 && x < room.width + 20;
+        if (shown) free = x + Math.max(LABEL_ROOM, labels[i]!.text.length * 6 + 10);
+        const style = (element as HTMLElement).style;
+        style.visibility = shown ? "" : "hidden";
+        style.transform = `translateX(${Math.round(x)}px)`;
+      }
+    };
+  });
 
   // Before the effect below, which tells it the room.
   useLayoutEffect(() => {
