@@ -23,6 +23,8 @@ let workers: { client: ComputeClient; device: Pending | null; ended: boolean }[]
 let held: Map<string, Pending>;
 /** What the workers were asked to open: folder and format of weights. */
 let loaded: string[];
+/** What the workers were told of the teacher's tokenizer and asked to open, in its order. */
+let heard: string[];
 let models: Models;
 
 const info = (model: string) =>
@@ -40,10 +42,11 @@ function startCompute(): ComputeClient {
           return { kind: kind === "cpu" ? "cpu" : "webgpu", ...shown };
         },
         connect: async () => undefined,
-        setTokenizers: async () => undefined,
+        setTokenizers: async ({ teacher }) => void heard.push(`tokenizer ${teacher?.file}`),
         abort: vi.fn(async () => undefined),
         load: async (_role, { name }, { weights }) => {
           loaded.push(`${name} ${weights}`);
+          heard.push(`opens ${name}`);
           await held.get(name)?.promise;
           return { info: info(name), steps: 0 };
         },
@@ -73,7 +76,7 @@ function hold(name: string): Pending {
 }
 
 beforeEach(async () => {
-  [workers, held, loaded] = [[], new Map(), []];
+  [workers, held, loaded, heard] = [[], new Map(), [], []];
   models = new Models({
     startCompute,
     library: () =>
@@ -134,6 +137,17 @@ describe("the compute worker", () => {
     const again = models.worker();
     workers[4]!.device!.resolve();
     expect(await again).toBe(workers[4]!.client);
+  });
+
+  it("the tokenizers do not wait for a device that is being found, and are heard before a model is opened", async () => {
+    const starting = models.chooseDevice("cpu");
+    await models.ensureTokenizers();
+    expect(heard).toEqual([]);
+    const opening = models.ensure("teacher");
+    workers[1]!.device!.resolve();
+    await Promise.all([starting, opening]);
+    expect(new Set(heard.slice(0, -1))).toEqual(new Set(["tokenizer sample"]));
+    expect(heard.at(-1)).toBe("opens sample/teacher");
   });
 
   it("work that does not stop by itself within 1.5 seconds is ended with its worker", async () => {

@@ -184,7 +184,8 @@ export class Models {
     const texts = { teacher, student };
     const tokenizerFit = await this.clients.library().setTokenizers(texts);
     this.#tokenizers = texts;
-    if (this.#compute !== null) await (await this.#compute).api.setTokenizers(texts);
+    // Heard before anything that is asked for later. Not waited for: a library opens before the device is found.
+    this.#compute?.then(({ api }) => api.setTokenizers(texts)).catch(() => undefined);
     // Token counts of all decisions that were read are of the tokenizers before.
     keptDecisions.forget();
     setUi({ place: { ...getUi().place }, scores: {}, tokenizerFit });
