@@ -23,7 +23,7 @@ const { values } = parseArgs({
   options: {
     tasks: { type: "string", default: "3017" },
     folder: { type: "string" },
-    steps: { type: "string", default: "60" },
+    steps: { type: "string", default: "240" },
     seconds: { type: "string", default: "120" },
     against: { type: "string" },
   },

@@ -39,20 +39,18 @@ export function tryAgain(): void {
 /** The decision that was shown last: tells which way one steps. */
 let last = 0;
 
-/** Makes the decisions beside the present one ready, when that is painted: two ahead, and one back. */
+/**
+ * Makes the decisions beside the present one ready: two ahead, and one back. At once: the worker reads the next one while
+ * the page draws this one, so that a key that is held waits for the slower of the two only.
+ */
 function prepareBeside(request: DecisionRequest, count: number): void {
   const by = request.decision < last ? -1 : 1;
   last = request.decision;
-  const isLatest = places.present();
   const beside = [by, 2 * by, -by]
     .map((distance) => request.decision + distance)
     .filter((decision) => decision >= 0 && decision < count)
     .map((decision) => ({ ...request, decision }));
-  requestAnimationFrame(() =>
-    setTimeout(() => {
-      if (isLatest()) void keptDecisions.prepare(beside);
-    }),
-  );
+  void keptDecisions.prepare(beside);
 }
 
 /** Follows the place for as long as the page lives. Returns the undo. */
