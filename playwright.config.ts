@@ -38,7 +38,8 @@ export default defineConfig({
   timeout: 900_000 * CPU_THROTTLE,
   expect: { timeout: 60_000 * CPU_THROTTLE },
   reporter: "list",
-  use: { actionTimeout: 60_000 * CPU_THROTTLE, trace: "retain-on-failure", screenshot: "only-on-failure" },
+  // Recording a trace of every test would take a third of the time: `--trace on` with one test records it.
+  use: { actionTimeout: 60_000 * CPU_THROTTLE, trace: "off", screenshot: "only-on-failure" },
   projects: [
     { name: "page", use: chromium(WEBGPU), testIgnore: /(no-webgpu|goldens|firefox)\.spec\.ts/ },
     { name: "no-webgpu", use: chromium(["--disable-gpu"]), testMatch: /no-webgpu\.spec\.ts/ },
