@@ -214,7 +214,7 @@ const { dispatches } = await count(await openNullGpu(), (b) => {
 });
 const [remade, kept] = (await measure([0, undefined])) as [number, number];
 console.log(`\nDawn's null adapter, ${dispatches} dispatches a round, median of 7 × ${rounds} rounds.\n`);
-console.log("| bind groups | µs a round | µs a dispatch | ratio |");
+console.log("| bind groups | µs per round | µs per dispatch | ratio |");
 console.log("| --- | --- | --- | --- |");
 for (const [name, time] of [
   ["made each time", remade],

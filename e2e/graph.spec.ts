@@ -1,4 +1,4 @@
-/** The state graph: moved with the pointer and the keyboard, and what of the page that changes. */
+/** The state graph: moved with the pointer and the keyboard, and which parts of the page that changes. */
 import { largeTask } from "./large-task.ts";
 import { dropFiles } from "./own-files.ts";
 import { expectSeen, noteTexts } from "./seen.ts";

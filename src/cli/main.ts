@@ -5,7 +5,7 @@
 import { Command, CommanderError } from "commander";
 import { DeviceError, InputError } from "../core/errors.ts";
 import { fileError, isSystemError } from "../node/file-error.ts";
-import { PACKAGE } from "../worker/package-root.ts";
+import { PACKAGE } from "../node/package-root.ts";
 import { type Register, UsageError } from "./command.ts";
 import { register as collect } from "./commands/collect.ts";
 import { register as connect } from "./commands/connect.ts";

@@ -59,7 +59,7 @@ function printedOf({ attempt: _attempt, at: _at, printed, ...rest }: Record<stri
   return object.safeParse(printed).data ?? rest;
 }
 
-/** Reads the data of one event; what is wrong with it, at its first key, where it has not the form. */
+/** Reads the data of one event; one that does not have the form is refused at its first key. */
 export function readJobEvent(type: "state" | "progress", text: string): ReadEvent | { problem: string } {
   let data: unknown;
   try {

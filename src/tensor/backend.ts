@@ -182,7 +182,7 @@ export interface Backend<T extends Tensor = Tensor> {
   // --- normalisation and positions ------------------------------------------------------------------------------
   /**
    * Over the last dimension of size w.length: y = x · rstd · (offset + w), rstd = 1/√(mean(x²) + eps). x is [..., n];
-   * rstd has one value a row. `offset` (default 0) is 1 for weights that are stored around zero.
+   * rstd has one value per row. `offset` (default 0) is 1 for weights that are stored around zero.
    */
   rmsNorm(x: T, w: T, eps: number, offset?: number): { y: T; rstd: T };
   /** sum = a + b and its rmsNorm, in one pass over the values. */

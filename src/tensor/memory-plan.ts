@@ -149,7 +149,7 @@ function comparedBytes({ vocabularySize: v, hiddenSize: d }: ModelConfig, job: P
 const DELTA_CHUNK = 64;
 
 /**
- * Values a token that the gated delta rule takes beside what it is given: by chunks on a GPU, token by token on a software
+ * Values per token that the gated delta rule takes beside what it is given: by chunks on a GPU, token by token on a software
  * adapter (`webgpu/delta-chunks.ts`, `webgpu/delta-rule.ts`).
  */
 function deltaScratch(config: ModelConfig, software: boolean): { forward: number; backward: number } {

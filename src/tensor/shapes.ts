@@ -184,7 +184,7 @@ export function checkRmsNormRope(
   return checkRmsNorm("rmsNormRope", x, w);
 }
 
-/** dw [n], dy, x and plus [..., n], w [n], rstd with a value a row */
+/** dw [n], dy, x and plus [..., n], w [n], rstd with one value per row */
 export function checkRmsNormBackward(
   dw: Tensor | null,
   dy: Tensor,

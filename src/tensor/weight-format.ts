@@ -7,7 +7,7 @@ import type { FrozenFormat, WeightFormat } from "./tensor.ts";
  * How weights that are not trained are stored, the same on every device: in words of 32 bits, little end first, so that
  * a kernel needs no optional feature to read them.
  *
- * - `f16`, `bf16`: the values one after the other, two a word.
+ * - `f16`, `bf16`: the values one after the other, two per word.
  * - `int8`, `int4`: the last dimension in groups, and of each group a block of words: one word of scale, then the values.
  *   A row is whole blocks; what a last, shorter group leaves free is 0.
  *   int8: w = scale · q, q from −127 to 127, the scale in f32.

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EVERYTHING, HOSTILE } from "../../test/support/hostile.ts";
 import { InputError } from "../core/errors.ts";
+import { PACKAGE } from "../node/package-root.ts";
 import { DeviceProbe } from "./device/probe.ts";
 import { createWorker, defaultDataDir } from "./index.ts";
-import { PACKAGE } from "./package-root.ts";
 import { Harness } from "./testing/harness.ts";
 
 let harness: Harness;

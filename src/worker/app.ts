@@ -3,6 +3,7 @@ import type { HttpBindings } from "@hono/node-server";
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
+import { PACKAGE } from "../node/package-root.ts";
 import type { ScienceWorldService } from "../simulator/scienceworld/service.ts";
 import type { ShopService } from "../simulator/webshop/service.ts";
 import { eventRoutes } from "./api/events.ts";
@@ -25,7 +26,6 @@ import { closeUnlessRead } from "./http/unread-body.ts";
 import type { JobQueue } from "./job/queue.ts";
 import type { JobStore } from "./job/store.ts";
 import type { FollowedRuns } from "./launch/followed-runs.ts";
-import { PACKAGE } from "./package-root.ts";
 
 export interface AppOptions {
   token: string;

@@ -11,6 +11,8 @@ import { createAdaptorServer } from "@hono/node-server";
 import { InputError } from "../core/errors.ts";
 import { withRedirects } from "../engine/hub/hosts.ts";
 import { fileError } from "../node/file-error.ts";
+import { lockFolder } from "../node/lock.ts";
+import { PACKAGE } from "../node/package-root.ts";
 import { ScienceWorldService } from "../simulator/scienceworld/service.ts";
 import { isUpload } from "./api/inputs.ts";
 import { openShop } from "./api/shop.ts";
@@ -26,8 +28,6 @@ import { openStore } from "./job/open-store.ts";
 import { JobQueue } from "./job/queue.ts";
 import { FollowedRuns } from "./launch/followed-runs.ts";
 import { LAUNCHED, LaunchedRuns } from "./launch/runs.ts";
-import { lockFolder } from "./lock.ts";
-import { PACKAGE } from "./package-root.ts";
 import { tell } from "./tell.ts";
 import { folderToken } from "./token-file.ts";
 

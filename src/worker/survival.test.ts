@@ -9,8 +9,8 @@ import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { rawPlugin } from "../../scripts/build.mjs";
+import { PACKAGE } from "../node/package-root.ts";
 import { JobStore } from "./job/store.ts";
-import { PACKAGE } from "./package-root.ts";
 import { FAKE_CLI, Harness, states } from "./testing/harness.ts";
 
 let bundle: string;

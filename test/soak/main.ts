@@ -1,4 +1,4 @@
-/** `npm run soak -- --minutes N [--seed N]`: prints a line a round and the report as JSON; fails when anything did not hold. */
+/** `npm run soak -- --minutes N [--seed N]`: prints a line per round and the report as JSON; fails when anything did not hold. */
 import { parseArgs } from "node:util";
 import { openGpu } from "../webgpu.ts";
 import { soak } from "./soak.ts";

@@ -1,4 +1,4 @@
-/** Records written as paths: one letter a state. */
+/** Records written as paths: one letter per state. */
 import { environmentRules } from "../../src/core/environment/environment.ts";
 import type { Episode, Source } from "../../src/core/record/schema.ts";
 import type { RetrievalRules } from "../../src/core/retrieval/eligibility.ts";

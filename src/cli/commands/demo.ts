@@ -6,7 +6,7 @@ import { retrieveEpisode } from "../../core/retrieval/index.ts";
 import { ModelScorer, ModelTrainer } from "../../engine/native/index.ts";
 import { createNodeBackend } from "../../engine/native/node.ts";
 import { openFolder } from "../../engine/native/node-folder.ts";
-import { PACKAGE } from "../../worker/package-root.ts";
+import { PACKAGE } from "../../node/package-root.ts";
 import { UsageError } from "../command.ts";
 import { evidenceWorth, keptOutCases, spread } from "../demo/evidence-worth.ts";
 import { openSample, type Sample } from "../demo/sample.ts";

@@ -11,8 +11,8 @@ import {
   type GridConfig,
 } from "../../core/loop/index.ts";
 import { DEVICE_CHOICES, type DeviceChoice } from "../../engine/native/index.ts";
+import { lockFolder } from "../../node/lock.ts";
 import { makeFolder } from "../../node/whole-file.ts";
-import { lockFolder } from "../../worker/lock.ts";
 import { UsageError } from "../command.ts";
 import type { CardChoice } from "../engine/compute.ts";
 import { printJsonLine } from "../engine/json-lines.ts";

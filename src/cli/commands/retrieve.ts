@@ -19,7 +19,7 @@ export function register(program: Command): void {
     .command("retrieve")
     .description(
       "For every decision of every episode, in order: matched visits, ranked candidates, the winner, and the " +
-        "successful and failed records that are retained (one retrieval record a line). A task that the library " +
+        "successful and failed records that are retained (one retrieval record per line). A task that the library " +
         "does not have is retrieved over no sources, with a warning.",
     )
     .requiredOption("--library <file>", "source records (.jsonl, .jsonl.gz, or - for standard input)")

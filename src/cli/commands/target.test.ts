@@ -8,7 +8,7 @@ import { fakeToken, startFakeSlurmRest } from "../../../test/support/fake-slurmr
 import { modelFixture } from "../../../test/support/golden.ts";
 import { add, box, fault, inLaunchHome } from "../../../test/support/launch-commands.ts";
 import { inFolder } from "../../../test/support/train-runs.ts";
-import { PACKAGE } from "../../worker/package-root.ts";
+import { PACKAGE } from "../../node/package-root.ts";
 
 inLaunchHome();
 

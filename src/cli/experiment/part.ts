@@ -10,7 +10,7 @@ import {
   evaluateConfigSchema,
   type TrainConfig,
 } from "../../core/loop/index.ts";
-import { lockFolder } from "../../worker/lock.ts";
+import { lockFolder } from "../../node/lock.ts";
 import { trained } from "../commands/train.ts";
 import { progress } from "../io.ts";
 import { collect } from "../live/collect.ts";

@@ -14,8 +14,8 @@ import {
 import { sha256Hex } from "../../core/seeded.ts";
 import { parseObject } from "../../formats/read.ts";
 import { onFile } from "../../node/file-error.ts";
+import { lockFolder } from "../../node/lock.ts";
 import { makeFolder, removeTemporaries } from "../../node/whole-file.ts";
-import { lockFolder } from "../../worker/lock.ts";
 import { readText, writeOut, writeRecordsOut } from "../io.ts";
 import { type LiveGames, openGames } from "./open-games.ts";
 import { PlaySeconds } from "./play-seconds.ts";

@@ -18,8 +18,8 @@ import {
 import { sha256Hex } from "../../core/seeded.ts";
 import { openModelFolder, parseHubName } from "../../engine/hub/node.ts";
 import { onFile } from "../../node/file-error.ts";
+import { lockFolder } from "../../node/lock.ts";
 import { makeFolder, removeTemporaries } from "../../node/whole-file.ts";
-import { lockFolder } from "../../worker/lock.ts";
 import { saveCompanions, saveModel } from "../engine/save-model.ts";
 import { writeOut } from "../io.ts";
 import { writeBatch } from "./batch-file.ts";

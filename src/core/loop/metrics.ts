@@ -27,7 +27,7 @@ export interface StepMetrics {
   meanTeacherLogprob: number | null;
   /** Σ w A log p_θ: what a step of Eq. (9) moves up while A is held; of no use under a divergence. */
   alignment: number;
-  /** Mean of ρ − 1 − log ρ over tokens: an estimate of KL(p_old ‖ p_θ) that is never negative. Nats a token. */
+  /** Mean of ρ − 1 − log ρ over tokens: an estimate of KL(p_old ‖ p_θ) that is never negative. Nats per token. */
   rolloutKl: number;
 }
 

@@ -169,8 +169,8 @@ describe("the range", () => {
     expect([low, high].map((seconds) => Math.round(seconds * 1e6) / 1e6)).toEqual([10, 10]);
   });
 
-  it("takes the part of a call that does not grow once a call", () => {
-    // 0.5 s a call and 1 ms a token: ten calls of 1,000 tokens take 15 s; twice as many tokens a call would take less.
+  it("takes the part of a call that does not grow once per call", () => {
+    // 0.5 s per call and 1 ms per token: ten calls of 1,000 tokens take 15 s; twice as many tokens per call would take less.
     const probe: ModelProbe = { whole, small: one(100, 0.6), large: [one(1000, 1.5)] };
     expect(modelTime(probe).high).toBeCloseTo(15, 6);
     const fewer = { ...probe, whole: { ...whole, calls: 5 } };

@@ -96,7 +96,7 @@ export interface Method {
   teacher?: "student";
   /** Where its stages are from. */
   source?: string;
-  /** What of it no source says, and what was chosen. */
+  /** What no source says about it, and what was chosen instead. */
   uncertain?: readonly string[];
   /** Training settings of the original, which a run has only where its config says so. */
   original?: string;
@@ -120,7 +120,7 @@ export function teacherOf(method: Pick<Method, "stages" | "teacher">): "none" | 
   return method.teacher ?? "named";
 }
 
-/** What of a stage only a live environment gives, in words; null where recorded episodes do. */
+/** What a stage needs that only a live environment gives, in words; null where recorded episodes do. */
 export function needsLive({ sampling, bridge, reward }: Stage): string | null {
   if (sampling?.kind === "prefix") return "plays behind replayed actions";
   if (sampling !== undefined) return "cuts episodes at a depth";

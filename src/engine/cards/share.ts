@@ -14,7 +14,7 @@ export interface Share {
 
 /** Units of less are not worth a message. */
 const LEAST_TOKENS = 4096;
-/** Units a card, so that one that is slow or late holds nobody up for long. */
+/** Units per card, so that one that is slow or late holds nobody up for long. */
 const UNITS_A_CARD = 8;
 
 /**

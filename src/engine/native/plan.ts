@@ -92,7 +92,7 @@ export async function planJob(
   return choice && limit !== undefined && first.plan.total > limit ? passes(true) : first;
 }
 
-/** Lengths of what a model reads in a training run, and what of it is compared. */
+/** Lengths of what a model reads in a training run, and of the part that is compared. */
 export type RunLengths = Pick<JobSizes, "longestSequence" | "longestResponse" | "allTokens" | "compared">;
 
 /**

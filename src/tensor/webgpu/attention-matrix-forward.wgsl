@@ -11,7 +11,7 @@ struct Params {
   blocks: u32, parts: u32, part: u32,
 }
 @group(0) @binding(0) var<uniform> P: Params;
-// f16, eight a vec4u.
+// f16, eight per vec4u.
 @group(0) @binding(1) var<storage, read> q: array<vec4u>;
 @group(0) @binding(2) var<storage, read> k: array<vec4u>;
 @group(0) @binding(3) var<storage, read> v: array<vec4u>;

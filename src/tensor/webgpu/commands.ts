@@ -12,7 +12,7 @@ import { joinModules, specialise } from "./wgsl.ts";
 export interface Kernel {
   readonly source: string;
   readonly entry: string;
-  /** One letter a buffer: `r` read only, `w` written. */
+  /** One letter per buffer: `r` read only, `w` written. */
   readonly buffers: string;
   /** Compiled into the text (see `specialise`). */
   readonly constants?: Readonly<Record<string, number | string>>;

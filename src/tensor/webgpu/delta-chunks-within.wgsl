@@ -24,7 +24,7 @@ fn chunk_table(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups)
   new_table[slot] = found;
 }
 
-// --- chunk_decays: a thread a chunk and head; G and β of each of its rows
+// --- chunk_decays: one thread per chunk and head; G and β of each of its rows
 @group(0) @binding(1) var<storage, read> gates: array<vec2f>;
 @group(0) @binding(2) var<storage, read> decays_table: array<vec4u>;
 @group(0) @binding(3) var<storage, read_write> new_decays: array<vec2f>;
@@ -126,7 +126,7 @@ fn chunk_scores(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups
   // @end
 }
 
-// --- chunk_inverse: (I + B)⁻¹ of a strictly lower B, a thread a column, by forward substitution
+// --- chunk_inverse: (I + B)⁻¹ of a strictly lower B, one thread per column, by forward substitution
 @group(0) @binding(1) var<storage, read> strict: array<f32>;
 @group(0) @binding(2) var<storage, read> inverse_table: array<vec4u>;
 @group(0) @binding(3) var<storage, read_write> new_inverse: array<f32>;

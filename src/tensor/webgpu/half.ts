@@ -10,7 +10,7 @@ const source = `${common}\n${order}\n${casts}`;
 /**
  * A tensor's values as operands of f16 products: value i is values[i] · scale[0].
  *
- * `values` is f16 (two a u32, row-major, the shape of the tensor that it copies; zeros up to a whole 16 bytes), `scale`
+ * `values` is f16 (two per u32, row-major, the shape of the tensor that it copies; zeros up to a whole 16 bytes), `scale`
  * f32 [1], a power of two that is computed on the device and never read back. Both belong to the tensor: do not free them.
  */
 export interface Half {

@@ -1,4 +1,4 @@
-// f32 values to f16, two a u32, scaled by the power of two that brings their largest magnitude to [2^14, 2^15): neither
+// f32 values to f16, two per u32, scaled by the power of two that brings their largest magnitude to [2^14, 2^15): neither
 // activations above 65,504 nor gradients of 1e-8 are lost. Core WGSL: needs no shader-f16.
 //
 // In rows, or as the matrix kernels read them, in panels of 32 columns, one after the other. In a panel the rows follow each

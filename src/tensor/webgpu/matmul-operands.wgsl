@@ -1,4 +1,4 @@
-// Comes before the f32 kernels: their operands in f32, or in f16 packed two a u32 (core WGSL, no shader-f16), four at a time.
+// Comes before the f32 kernels: their operands in f32, or in f16 packed two per u32 (core WGSL, no shader-f16), four at a time.
 @group(0) @binding(1) var<storage, read> A: array<${A_TYPE}>;
 @group(0) @binding(2) var<storage, read> B: array<${B_TYPE}>;
 @group(0) @binding(3) var<storage, read_write> C: array<f32>;

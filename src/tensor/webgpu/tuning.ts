@@ -156,7 +156,7 @@ export type MatrixPass = "forward" | "dq" | "dkv";
 
 /** How a matrix kernel of attention cuts its work. */
 export interface MatrixTiles {
-  /** Subgroups a workgroup, and bands of 16 rows a subgroup: together the rows that a workgroup holds. */
+  /** Subgroups per workgroup, and bands of 16 rows per subgroup: together the rows that a workgroup holds. */
   readonly subgroups: number;
   readonly bands: 1 | 2;
   /** Columns of scores at a time: a multiple of 32 / bands. */

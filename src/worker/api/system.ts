@@ -2,11 +2,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import { PACKAGE } from "../../node/package-root.ts";
 import { DeviceReport } from "../../protocol/device.ts";
 import { Files } from "../../protocol/files.ts";
 import type { DeviceProbe } from "../device/probe.ts";
 import type { JobQueue } from "../job/queue.ts";
-import { PACKAGE } from "../package-root.ts";
 import { json, refusals, security } from "./schemas.ts";
 
 const Health = z

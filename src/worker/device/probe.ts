@@ -2,8 +2,8 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { passingFault } from "../../node/file-error.ts";
+import { PACKAGE } from "../../node/package-root.ts";
 import { Adapter, type DeviceReport } from "../../protocol/device.ts";
-import { PACKAGE } from "../package-root.ts";
 
 export interface DeviceProbeOptions {
   /** Script that prints an adapter, or null, as one line of JSON. */

@@ -15,14 +15,14 @@ const FINAL_READS = 30;
 export interface Attempt {
   /** Null until it has begun. */
   run: Run | null;
-  /** Its process is gone, or there never was one: it holds its lane no more. */
+  /** Its process is gone, or there never was one: it no longer holds its lane. */
   over: boolean;
 }
 
 export interface FollowHooks {
   /** After the first look. */
   looked(): void;
-  /** The run holds its lane no more, though its end is not written down. */
+  /** The run no longer holds its lane, though its end is not written down. */
   freed(): void;
 }
 

@@ -4,8 +4,8 @@ import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync } fro
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
+import { PACKAGE } from "../../node/package-root.ts";
 import { writeAllSync } from "../../node/whole-file.ts";
-import { PACKAGE } from "../package-root.ts";
 import {
   isKill,
   type Launcher,

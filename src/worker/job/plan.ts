@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { InputError } from "../../core/errors.ts";
-import { PACKAGE } from "../package-root.ts";
+import { PACKAGE } from "../../node/package-root.ts";
 
 /** Kept of what it says on standard error. */
 const TAIL = 1 << 16;

@@ -1,7 +1,7 @@
 /** Walks the way to a target once, and says for each step what is missing and what to do. */
 
+import { PACKAGE } from "../../node/package-root.ts";
 import type { CheckStep, Target } from "../../protocol/target.ts";
-import { PACKAGE } from "../package-root.ts";
 import { checkKubernetes } from "./kubernetes-check.ts";
 import { rayJob } from "./ray.ts";
 import { quoted, script, Unreachable } from "./shell.ts";

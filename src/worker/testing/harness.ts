@@ -4,11 +4,11 @@ import { type Agent, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { PACKAGE } from "../../node/package-root.ts";
 import type { Job } from "../../protocol/job.ts";
 import type { JobState } from "../../protocol/job-state.ts";
 import { DeviceProbe } from "../device/probe.ts";
 import { createWorker, LocalLauncher, type Worker, type WorkerOptions } from "../index.ts";
-import { PACKAGE } from "../package-root.ts";
 
 export const FAKE_CLI = join(PACKAGE.root, "src/worker/testing/fake-cli.mjs");
 

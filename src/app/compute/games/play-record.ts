@@ -25,7 +25,7 @@ export function missingGame(name: TaskName): string | null {
   return unplayable(name) ?? (gameOf(name) === null ? "Its game is not open." : null);
 }
 
-/** Reads a record. @throws InputError where its library has it no more */
+/** Reads a record. @throws InputError where its library no longer has it */
 export async function readRecord({ kind, id, ...ref }: RecordRef): Promise<Source | Episode> {
   if (kind === "episode") return libraryWorker().episode(ref, id);
   const source = (await libraryWorker().sources(ref)).find((each) => each.source === id);

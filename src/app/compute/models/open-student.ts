@@ -114,7 +114,7 @@ async function fetchedFolder(run: Run, folder: string): Promise<FolderFiles> {
   const own = below(folder);
   const names = new Set(own.map(({ name }) => name));
   const wanted = [...own, ...below(TOKENIZER).filter(({ name }) => !names.has(name))];
-  if (own.length === 0) throw new InputError("the job has this folder no more", { file: folder });
+  if (own.length === 0) throw new InputError("the job no longer has this folder", { file: folder });
   const total = wanted.reduce((sum, { bytes }) => sum + bytes, 0);
   const files = new Map<string, Blob>();
   let done = 0;

@@ -44,7 +44,7 @@ export async function keepPlayed(
   await within("outcomes", "readwrite", (store) => store.put({ run, episode, outcome }));
 }
 
-/** An episode begins again: what counted of it counts no more. */
+/** An episode begins again: what it counted for is taken back. */
 export const dropOutcome = (run: string, episode: string): Promise<unknown> =>
   within("outcomes", "readwrite", (store) => store.delete([run, episode]));
 

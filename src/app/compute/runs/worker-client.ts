@@ -71,7 +71,7 @@ export async function ask(path: string, init: RequestInit = {}): Promise<Respons
   throw readRefusal(routeOf(path, init), answer.status, await answer.text());
 }
 
-/** @throws InputError for an answer that has not the form, beside what `ask` throws */
+/** @throws InputError for an answer of another form, beside what `ask` throws */
 async function asked<T>(schema: z.ZodType<T>, path: string, init: RequestInit = {}): Promise<T> {
   return readAnswer(schema, routeOf(path, init), await (await ask(path, init)).text());
 }

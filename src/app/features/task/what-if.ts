@@ -16,7 +16,7 @@ export function changeRetrieval(change: Partial<WhatIf>): void {
   navigate({ ...change, leaveOut, part: null }, "push");
 }
 
-/** Takes a source out of the library, or lets it take part again. What was chosen by hand of it is chosen no more. */
+/** Takes a source out of the library, or lets it take part again. What was chosen by hand from it is no longer chosen. */
 export function switchSource(source: string, on: boolean): void {
   const { without, pin, pinFailure } = getData().place;
   const others = without.filter((each) => each !== source);

@@ -309,7 +309,7 @@ export function FormLine() {
   return <PlanLine method={composed.config && methodWords(composed.config)} composed={composed} />;
 }
 
-/** What the chosen method is, where it is from, and what of it is uncertain. */
+/** What the chosen method is, where it comes from, and which parts of it are uncertain. */
 function MethodNote({ method }: { method: Method | null }) {
   if (method === null) return null;
   const { description, source, uncertain = [] } = method;
