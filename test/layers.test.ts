@@ -152,7 +152,7 @@ describe("layers", () => {
       ["protocol", /^(node:|react|webgpu$|@?hono|libsql|commander)/],
       ["text", /^(node:|react|webgpu$|hono|libsql|commander)/],
       ["tensor", /^(node:|react|webgpu$|hono|libsql|commander)/],
-      ["node", /^(react|webgpu$|hono|libsql|commander)/],
+      ["node", /^(react|webgpu$|hono|commander)/],
       ["simulator", /^(react|webgpu$|hono|libsql|commander)|\/(text|tensor|engine)\//],
       ["simulator/alfworld", /^node:|\/node\//],
       ["app", /^(node:|webgpu$|hono|libsql|commander)|\/(node|simulator\/scienceworld)\/[^/]+\.ts$/],

@@ -2,27 +2,11 @@
 // tiles of ${BK}, the query rows that see any of them, of every head of the group. Scores are held transposed, keys as rows.
 // Where registers do not hold both gradients, each has a dispatch of its own. See attention-matrix-forward.wgsl.
 
-struct Params {
-  base: u32,
-  queries: u32, keys: u32, heads: u32, groups: u32,
-  // Blocks of key rows.
-  blocks: u32,
-}
-@group(0) @binding(0) var<uniform> P: Params;
-// f16, eight per vec4u.
-@group(0) @binding(1) var<storage, read> q: array<vec4u>;
-@group(0) @binding(2) var<storage, read> k: array<vec4u>;
-@group(0) @binding(3) var<storage, read> v: array<vec4u>;
-@group(0) @binding(4) var<storage, read> dout: array<vec4u>;
-// A query row and head each: (lse, D).
-@group(0) @binding(5) var<storage, read> stats: array<vec2f>;
 @group(0) @binding(6) var<storage, read> query_end: array<u32>;
 @group(0) @binding(7) var<storage, read> plan: array<vec4u>;
 @group(0) @binding(8) var<storage, read_write> dk: array<vec4f>;
 @group(0) @binding(9) var<storage, read_write> dv: array<vec4f>;
 
-// |P (dO · V − D)| is at most 2^31 D, since all f16 operands are below 2^15: this brings it into the range of f16.
-const SLOPE = 1.0 / (65536.0 * ${D}.0);
 // P is below 1 and often small: this keeps it clear of the subnormals of f16.
 const LIFT = 4096.0;
 

@@ -1,25 +1,9 @@
 // dQ = dS K / √D with dS = P (dO · V − D), P = exp(S − lse), by the matrix units: a workgroup takes ${ROWS} query rows of
 // one head and walks the keys that any of them sees in tiles of ${BK}. See attention-matrix-forward.wgsl.
 
-struct Params {
-  base: u32,
-  queries: u32, keys: u32, heads: u32, groups: u32,
-  blocks: u32,
-}
-@group(0) @binding(0) var<uniform> P: Params;
-// f16, eight per vec4u.
-@group(0) @binding(1) var<storage, read> q: array<vec4u>;
-@group(0) @binding(2) var<storage, read> k: array<vec4u>;
-@group(0) @binding(3) var<storage, read> v: array<vec4u>;
-@group(0) @binding(4) var<storage, read> dout: array<vec4u>;
-// A query row and head each: (lse, D).
-@group(0) @binding(5) var<storage, read> stats: array<vec2f>;
 @group(0) @binding(6) var<storage, read> ranges: array<vec4u>;
 @group(0) @binding(7) var<storage, read> plan: array<vec4u>;
 @group(0) @binding(8) var<storage, read_write> dq: array<vec4f>;
-
-// |P (dO · V − D)| is at most 2^31 D, since all f16 operands are below 2^15: this brings it into the range of f16.
-const SLOPE = 1.0 / (65536.0 * ${D}.0);
 
 var<workgroup> key_tile: array<vec4u, BK * TILE>;
 var<workgroup> value_tile: array<vec4u, BK * TILE>;

@@ -1,4 +1,5 @@
 import type { AttentionSizes } from "../shapes.ts";
+import matrixBackward from "./attention-matrix-backward.wgsl?raw";
 import matrixCommon from "./attention-matrix-common.wgsl?raw";
 import matrixDkv from "./attention-matrix-dkv.wgsl?raw";
 import matrixDq from "./attention-matrix-dq.wgsl?raw";
@@ -36,8 +37,8 @@ const PREFERRED: Record<MatrixPass, Record<number, readonly MatrixTiles[]>> = {
 
 const SOURCES: Record<MatrixPass, string> = {
   forward: `${matrixCommon}\n${matrixForward}`,
-  dq: `${matrixCommon}\n${matrixDq}`,
-  dkv: `${matrixCommon}\n${matrixDkv}`,
+  dq: `${matrixCommon}\n${matrixBackward}\n${matrixDq}`,
+  dkv: `${matrixCommon}\n${matrixBackward}\n${matrixDkv}`,
 };
 export const ATTENTION_SOURCES: readonly string[] = [...Object.values(SOURCES), matrixPlan];
 /** Letters of each kernel's buffers (see `Kernel`). */

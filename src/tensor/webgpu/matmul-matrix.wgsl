@@ -4,7 +4,7 @@ enable chromium_experimental_subgroup_matrix;
 // Offsets of fragments depend on the subgroup's number alone, which the analysis does not know to be uniform.
 diagnostic(off, chromium.subgroup_matrix_uniformity);
 // C[s, m, n] (+)= scale · Σ_k A(m, k) · B(k, n) over part s of k, by subgroup matrices: f16 operands in panels (see
-// panels.wgsl), f32 sums. A workgroup holds ${BM} × ${BN} values of C, each of its ${SUB_M} × ${SUB_N} subgroups of 32
+// half-panels.wgsl), f32 sums. A workgroup holds ${BM} × ${BN} values of C, each of its ${SUB_M} × ${SUB_N} subgroups of 32
 // threads ${FM} × ${FN} fragments of 16 × ${NB}, and goes through k by 32. Where A_K (B_K) is 1, k runs along the panels'
 // columns, else along their rows. Panels are padded with zeros, so that nothing is tested on the way.
 struct Params {
@@ -68,7 +68,7 @@ fn matmul_matrix(
   let sub_m = subgroup / ${SUB_N}u * ${FM}u;
   let sub_n = subgroup % ${SUB_N}u * ${FN}u;
 
-  // Four threads load the 64 bytes of a row; rows of a panel lie in the order 0 4 1 5 2 6 3 7 (see panels.wgsl), so that
+  // Four threads load the 64 bytes of a row; rows of a panel lie in the order 0 4 1 5 2 6 3 7 (see half-panels.wgsl), so that
   // eight threads read 128 bytes in one piece and store to eight different banks.
   let row = local / 32u * 8u + ((local >> 2u) & 1u) * 4u + ((local >> 3u) & 3u);
   let chunk = local & 3u;

@@ -1,17 +1,6 @@
 // C[s, m, n] = Σ_k A(m, k) · B(k, n) over part s of k, through tiles in shared memory: 16 × 16 threads hold ${BM} × ${BN}
 // values of C and go through k by 16. Where A_K (B_K) is 1, k is contiguous in A (B), and its rows are whole vec4s; where
 // it is 0, m (n) is. If both have k contiguous, K is a multiple of 4; if only A has, A holds zeros up to the next one.
-struct Params {
-  base: u32,
-  M: u32, N: u32, K: u32,
-  // First value and values per row; of A and B in vec4s, of C in values.
-  a_at: u32, a_row: u32,
-  b_at: u32, b_row: u32,
-  c_at: u32, c_row: u32,
-  // Values of k a part, and how many parts.
-  part: u32, parts: u32,
-}
-@group(0) @binding(0) var<uniform> P: Params;
 
 const BM = ${BM}u;
 const BN = ${BN}u;

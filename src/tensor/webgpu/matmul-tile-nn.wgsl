@@ -1,15 +1,6 @@
 // C[m, n] = Σ_k A[m, k] · B[k, n], A with k contiguous, B and C with n contiguous (rows of A and B are whole vec4s). No
 // shared memory and no barriers: a thread holds a tile of ${RM} × 4·${RN4} values of C.
 // K need not be a multiple of 4 as long as A holds zeros up to the next one: the last row of B is then read again.
-struct Params {
-  base: u32,
-  M: u32, N: u32, K: u32,
-  // First value and values per row; of A and B in vec4s, of C in values.
-  a_at: u32, a_row: u32,
-  b_at: u32, b_row: u32,
-  c_at: u32, c_row: u32,
-}
-@group(0) @binding(0) var<uniform> P: Params;
 
 const RM = ${RM}u;
 const RN4 = ${RN4}u;

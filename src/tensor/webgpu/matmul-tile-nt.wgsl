@@ -1,14 +1,5 @@
 // C[m, n] = Σ_k A[m, k] · B[n, k], both with k contiguous (K a multiple of 4). No shared memory and no barriers: a thread
 // holds a tile of ${RM} × ${RN} values of C and reads four values of k at a time.
-struct Params {
-  base: u32,
-  M: u32, N: u32, K: u32,
-  // First value and values per row; of A and B in vec4s, of C in values.
-  a_at: u32, a_row: u32,
-  b_at: u32, b_row: u32,
-  c_at: u32, c_row: u32,
-}
-@group(0) @binding(0) var<uniform> P: Params;
 
 const RM = ${RM}u;
 const RN = ${RN}u;

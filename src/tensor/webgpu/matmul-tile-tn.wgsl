@@ -1,16 +1,5 @@
 // C[s, m, n] = Σ_k A[k, m] · B[k, n] over part s of k, m and n contiguous (rows of A and B are whole vec4s). No shared
 // memory and no barriers: a thread holds a tile of 4·${RM4} × 4·${RN4} values of C. The parts are added by `sum_parts`.
-struct Params {
-  base: u32,
-  M: u32, N: u32, K: u32,
-  // First value and values per row; of A and B in vec4s, of C in values.
-  a_at: u32, a_row: u32,
-  b_at: u32, b_row: u32,
-  c_at: u32, c_row: u32,
-  // Values of k a part, and how many parts.
-  part: u32, parts: u32,
-}
-@group(0) @binding(0) var<uniform> P: Params;
 
 const RM4 = ${RM4}u;
 const RN4 = ${RN4}u;
