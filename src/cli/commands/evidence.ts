@@ -9,7 +9,7 @@ import {
   type WhatIf,
   whatIfInput,
 } from "../../core/evidence/index.ts";
-import { recordedIds, teacherPrompt } from "../../core/loop/teacher-prompt.ts";
+import { recordedIds, type TeacherPrompt, teacherPrompt } from "../../core/loop/teacher-prompt.ts";
 import { plainLine } from "../../core/plain-text.ts";
 import { hasPrompt, type RetrievalRecord, type ScoreInput } from "../../core/record/schema.ts";
 import { formatPin, type Pin, parsePin } from "../../core/retrieval/index.ts";
@@ -174,6 +174,19 @@ async function run(options: Options, command: Command): Promise<void> {
   const { record, explanation } = retrieve(task, episode, t, whatIf);
   const input = whatIfInput(task, episode, record, whatIf);
 
+  let read: TeacherPrompt | null = null;
+  if (options.requests !== undefined && tokenizer !== null) {
+    const codec = textCodec(tokenizer, { endOfTurn: options.endOfTurn });
+    const { prompt, responseIds } = recordedIds(episode, t, codec, file);
+    read = teacherPrompt(input, prompt.ids, responseIds.length, codec, options.limit);
+    // What the page scores, for a teacher in a terminal: without evidence and with it.
+    const requests: ScoreInput[] = [
+      { id: `${id}/${t}/vanilla`, prompt_ids: prompt.ids, response_ids: responseIds },
+      { id: `${id}/${t}/evidence`, prompt_ids: read.promptIds, response_ids: responseIds },
+    ];
+    await writeRecordsOut(options.requests, requests);
+  }
+
   let tokens: { evidence: number; prompt: number | null; cut: number; limit: number } | null = null;
   let evidence: Evidence;
   if (input === null) evidence = NO_EVIDENCE;
@@ -186,22 +199,11 @@ async function run(options: Options, command: Command): Promise<void> {
     const prompt = limited?.ids.length ?? null;
     const limit = options.limit ?? environmentRules(episode.environment).limits.evidenceTokens;
     const encode = (text: string): number[] => tokenizer.encode(text, { special: false });
-    const fitted = fitEvidence(input, { promptTokens: prompt ?? 0, encode, limit });
+    const fitted = read ?? fitEvidence(input, { promptTokens: prompt ?? 0, encode, limit });
     evidence = fitted.evidence;
     tokens = { evidence: fitted.insertIds.length, prompt, cut: limited?.cut ?? 0, limit };
   }
 
-  if (options.requests !== undefined && tokenizer !== null) {
-    const codec = textCodec(tokenizer, { endOfTurn: options.endOfTurn });
-    const { prompt, responseIds } = recordedIds(episode, t, codec, file);
-    const read = teacherPrompt(input, prompt.ids, responseIds.length, codec, options.limit);
-    // What the page scores, for a teacher in a terminal: without evidence and with it.
-    const requests: ScoreInput[] = [
-      { id: `${id}/${t}/vanilla`, prompt_ids: prompt.ids, response_ids: responseIds },
-      { id: `${id}/${t}/evidence`, prompt_ids: read.promptIds, response_ids: responseIds },
-    ];
-    await writeRecordsOut(options.requests, requests);
-  }
   if (options.json) {
     const { text, spans, backReferences } = evidence;
     const result = {
