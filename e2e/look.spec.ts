@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { dropFiles, EPISODES, jsonLines, SOURCES, TASK, upload } from "./own-files.ts";
+import { dropFiles, EPISODES, jsonLines, OWN_FILES, SOURCES, TASK, upload } from "./own-files.ts";
 import { decisionShown, expect, openSample, type Page, sampleHash, test, visit } from "./site.ts";
 
 const VIEWS = ["Library", "Task", "Tokens", "Training", "Statistics", "Runs", "Play", "Evidence"];
@@ -48,6 +48,12 @@ test("tabs stay where they are in every view, with a notice and with two librari
     await expect(tabs(page).getByRole("link", { name: view })).toHaveAttribute("aria-current", "page");
     expect(await places(), view).toEqual(before);
   }
+  await dropFiles(page, [upload("chat.jsonl", Buffer.from("{}\n"))]);
+  await expect(page.getByTestId("notice")).toBeVisible();
+  expect(await places(), "with a notice").toEqual(before);
+  await dropFiles(page, OWN_FILES);
+  await expect(page.getByTestId("libraries").locator("tbody tr")).toHaveCount(2);
+  expect(await places(), "with two libraries").toEqual(before);
 });
 
 test("a notice moves nothing in the view, and goes without moving anything", async ({ page }) => {

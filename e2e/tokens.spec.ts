@@ -3,13 +3,52 @@ import { dropFiles, OWN_FILES, TASK } from "./own-files.ts";
 import { modelFolder } from "./own-model.ts";
 import { checkBothThemes, scoreOwn } from "./own-tokens.ts";
 import { expectSeen, noteTexts } from "./seen.ts";
-import { atRest, decisionShown, expect, pressEnabled, sampleHash, test, visit } from "./site.ts";
+import { atRest, decisionShown, expect, type Page, pressEnabled, sampleHash, test, visit } from "./site.ts";
 import { MODEL_TIME } from "./throttle.ts";
+
+type Missing = Window & { missingSeen?: string[] };
+
+/** From now on, notes whatever the page says is missing, if only for a moment. */
+async function noteMissing(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    const seen: string[] = [];
+    (window as Missing).missingSeen = seen;
+    new MutationObserver(() => {
+      const main = document.querySelector<HTMLElement>("main")!;
+      for (const { textContent } of main.querySelectorAll(".missing, .error")) seen.push(textContent!);
+      if (/\bmissing\b/.test(main.innerText)) seen.push(main.innerText);
+    }).observe(document.body, { subtree: true, childList: true, characterData: true });
+  });
+}
+
+/** In the page: how far the token that moved least and the one that moved most are from the strip's ground, from 0 to 1. */
+function fromTheGround(): { least: number; most: number } {
+  const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true })!;
+  // A ground of its own, or that of what it lies on.
+  const colour = (element: Element): readonly number[] => {
+    for (let at: Element | null = element; at !== null; at = at.parentElement) {
+      context.clearRect(0, 0, 1, 1);
+      context.fillStyle = getComputedStyle(at).backgroundColor;
+      context.fillRect(0, 0, 1, 1);
+      const { data } = context.getImageData(0, 0, 1, 1);
+      if (data[3] === 255) return [...data];
+    }
+    throw new Error("nothing is drawn behind it");
+  };
+  const strip = document.querySelector("[role=listbox][aria-label='Response tokens']")!;
+  const ground = colour(strip);
+  const distances = [...strip.querySelectorAll("[role=option]")].map((token) => {
+    const [red, green, blue] = colour(token).map((value, i) => (value - ground[i]!) / 255);
+    return Math.hypot(red!, green!, blue!) / Math.sqrt(3);
+  });
+  return { least: Math.min(...distances), most: Math.max(...distances) };
+}
 
 test("scores a decision of the sample under both contexts, and goes through its tokens", async ({ page }) => {
   await visit(page, sampleHash("task", "find-non-living-thing|36|easy", { decision: 1 }));
   await decisionShown(page, 1);
   await noteTexts(page, "scoring");
+  await noteMissing(page);
   await page.keyboard.press("s");
   await expectSeen(page, "scoring", /tokens/);
   const strip = page.getByRole("listbox", { name: "Response tokens" });
@@ -25,6 +64,16 @@ test("scores a decision of the sample under both contexts, and goes through its 
   await expect(card.getByLabel("Most probable tokens in this place")).toBeVisible();
   await expect(page).not.toHaveURL(/token=/);
   const moved = await tokens.and(strip.locator("[aria-selected=true]")).getAttribute("data-token");
+  expect(await page.evaluate(() => (window as Missing).missingSeen)).toEqual([]);
+
+  // On light ground an unchanged token is light, on dark ground it is dark: what stands out is the one that moved.
+  for (const theme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme: theme });
+    const { least, most } = await page.evaluate(fromTheGround);
+    expect(least, `${theme}: an unchanged token`).toBeLessThan(0.08);
+    expect(most, `${theme}: the one that moved most`).toBeGreaterThan(0.15);
+  }
+  await page.emulateMedia({ colorScheme: null });
   await page.keyboard.press("ArrowRight");
   await expect(page).toHaveURL(new RegExp(`token=${Number(moved) + 1}(&|$)`));
   // One that is chosen by hand stays.
