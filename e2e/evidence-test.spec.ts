@@ -270,6 +270,7 @@ test("a part of the library: what is covered, the curve over coverage, and the c
   await expect(page.getByTestId("gate-covered")).toHaveText("1 of 1 task covered");
   await page.getByLabel("Covered tasks").selectOption("none");
   await expect(page.getByTestId("gate-covered")).toHaveText("0 of 1 task covered");
+  await expect(page).toHaveURL(/subset=0%2C0\.25%2C0(&|$)/);
   const [download] = await Promise.all([
     page.waitForEvent("download"),
     page.getByRole("button", { name: "Save as config" }).click(),

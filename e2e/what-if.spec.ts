@@ -56,6 +56,19 @@ test("budget and augmentation decide which executions take part; a link restores
   await expect(rows).toHaveCount(all);
   await expect(page.getByTestId("what-if")).toHaveCount(0);
 
+  // A part of the library, as the evidence test asks for one.
+  await visit(page, sampleHash("task", MELT, { decision: 12, subset: "0,1,0" }));
+  await decisionShown(page, 12);
+  await expect(page.getByTestId("what-if")).toContainText("successes of 0 % of the covered tasks");
+  await expect.poll(() => rows.count()).toBeLessThan(all);
+  await page.getByRole("button", { name: "Take back: successes of 0 % of the covered tasks" }).click();
+  await expect(rows).toHaveCount(all);
+  await expect(page).not.toHaveURL(/subset/);
+
+  await visit(page, sampleHash("task", MELT, { subset: "2,1,0" }));
+  await expect(page.getByRole("alert")).toContainText(
+    "“subset=2,1,0” in the link: expected the shares of covered tasks and of failed records, from 0 to 1, and a seed",
+  );
   await visit(page, sampleHash("task", MELT, { sources: 3 }));
   await expect(page.getByRole("alert")).toContainText("“sources=3” in the link: expected one of 1, 4, 8, 16");
 });

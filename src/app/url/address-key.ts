@@ -69,7 +69,7 @@ export function choice<F extends "signal" | "axis" | "control" | "show">(
 }
 
 /** A key with the one value that its field does not have by default, `on` or `off`. */
-export function flag(name: string, field: "augmentation" | "terminalNote" | "endOfTurn"): AddressKey {
+export function flag(name: string, field: "augmentation" | "terminalFailureNote" | "endOfTurn"): AddressKey {
   const word = HOME[field] ? "off" : "on";
   const read = (text: string): boolean | null => (text === word ? !HOME[field] : null);
   return one(name, field, word, read, () => word);

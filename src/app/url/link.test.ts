@@ -17,6 +17,7 @@ import {
   VIEWS,
 } from "./place.ts";
 import { evidenceSideKey } from "./sides.ts";
+import { partOfLibrary } from "./what-if.ts";
 
 /** JSON can hold halves of surrogate pairs in any name; U+FDD0 is what stands for them in a link. */
 const unit = fc.oneof(
@@ -25,12 +26,15 @@ const unit = fc.oneof(
 );
 const name = fc.string({ minLength: 1, unit });
 const count = fc.integer({ min: 0, max: 999_999_999 });
+const share = fc.constantFrom(0, 0.1, 0.25, 0.5, 1);
+const subset = fc.record({ successTasks: share, failures: share, seed: count }).map(partOfLibrary);
 const evidenceSides = fc
   .record({
     control: fc.constantFrom(...CONTROLS),
-    budget: fc.constantFrom(null, ...SOURCE_BUDGETS),
+    sourcesPerTask: fc.constantFrom(null, ...SOURCE_BUDGETS),
     augmentation: fc.boolean(),
-    terminalNote: fc.boolean(),
+    subset,
+    terminalFailureNote: fc.boolean(),
   })
   .map(evidenceSideKey);
 const sideKey = fc.oneof(
@@ -83,9 +87,10 @@ const anywhere: fc.Arbitrary<Place> = fc.record({
   runsTags: fc.uniqueArray(name),
   axis: fc.constantFrom(...AXES),
   control: fc.constantFrom(...CONTROLS),
-  budget: fc.constantFrom(null, ...SOURCE_BUDGETS),
+  sourcesPerTask: fc.constantFrom(null, ...SOURCE_BUDGETS),
   augmentation: fc.boolean(),
-  terminalNote: fc.boolean(),
+  subset,
+  terminalFailureNote: fc.boolean(),
   endOfTurn: fc.boolean(),
   without: fc.uniqueArray(name),
   pin: fc.option(pin),

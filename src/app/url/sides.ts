@@ -1,17 +1,21 @@
 /** Keys of the sides that an address can name: the teacher under other evidence than the view's own. */
 import { CONTROLS, SOURCE_BUDGETS } from "../../core/retrieval/selection.ts";
-import { CONTROL_TITLES, type Controls, whatIfWords } from "./what-if.ts";
+import { subsetKey } from "../../core/retrieval/subset.ts";
+import { CONTROL_TITLES, type Controls, partOfLibrary, whatIfWords } from "./what-if.ts";
 
 const NO_AUGMENTATION = "no-augmentation";
 const TERMINAL_NOTE = "terminal-note";
 
-/** `with:hindsight-only`, `with:graph:k4:no-augmentation:terminal-note`. */
-export function evidenceSideKey({ control, budget, augmentation, terminalNote }: Controls): string {
+/** `with:hindsight-only`, `with:graph:k4:no-augmentation:part-0.5-1-0:terminal-note`. */
+export function evidenceSideKey(of: Controls): string {
+  const { control, sourcesPerTask, augmentation, subset, terminalFailureNote } = of;
+  const part = subsetKey(subset);
   return [
     `with:${control}`,
-    ...(budget === null ? [] : [`k${budget}`]),
+    ...(sourcesPerTask === null ? [] : [`k${sourcesPerTask}`]),
     ...(augmentation ? [] : [NO_AUGMENTATION]),
-    ...(terminalNote ? [TERMINAL_NOTE] : []),
+    ...(part.length === 0 ? [] : [`part-${part.join("-")}`]),
+    ...(terminalFailureNote ? [TERMINAL_NOTE] : []),
   ].join(":");
 }
 
@@ -20,11 +24,18 @@ export function parseEvidenceSide(key: string): Controls | null {
   const [with_, name, ...options] = key.split(":");
   const control = CONTROLS.find((each) => each === name);
   if (with_ !== "with" || control === undefined) return null;
+  const [successTasks, failures, seed] =
+    options
+      .find((each) => each.startsWith("part-"))
+      ?.split("-")
+      .slice(1)
+      .map(Number) ?? [];
   const asked: Controls = {
     control,
-    budget: SOURCE_BUDGETS.find((k) => options.includes(`k${k}`)) ?? null,
+    sourcesPerTask: SOURCE_BUDGETS.find((k) => options.includes(`k${k}`)) ?? null,
     augmentation: !options.includes(NO_AUGMENTATION),
-    terminalNote: options.includes(TERMINAL_NOTE),
+    subset: partOfLibrary({ successTasks, failures, seed }),
+    terminalFailureNote: options.includes(TERMINAL_NOTE),
   };
   return evidenceSideKey(asked) === key ? asked : null;
 }

@@ -3,7 +3,7 @@ import type { EvidencePart } from "../../core/evidence/types.ts";
 import type { WhatIf as CoreWhatIf } from "../../core/evidence/what-if.ts";
 import { pinName } from "../../core/retrieval/pin.ts";
 import { type Selection, SOURCE_BUDGETS, sourcesKey } from "../../core/retrieval/selection.ts";
-import type { LibrarySubset } from "../../core/retrieval/subset.ts";
+import { type LibrarySubset, subsetKey } from "../../core/retrieval/subset.ts";
 import type { Control, Pin } from "../../core/retrieval/types.ts";
 import { shownName } from "../base/text/shown-text.ts";
 import { partName } from "./part-name.ts";
@@ -16,16 +16,14 @@ export function parseBudget(text: string): Budget {
   return SOURCE_BUDGETS.find((k) => String(k) === text) ?? null;
 }
 
-/** The paper's ablations: everything follows them, training and statistics too. */
-export interface Controls {
-  /** `graph` is the full method. */
-  control: Control;
+/**
+ * The paper's ablations: the core's options, each with its value. Everything follows them, training and statistics too.
+ * Of the library's part see `partOfLibrary`.
+ */
+export interface Controls
+  extends Required<Pick<Selection, "control" | "augmentation" | "terminalFailureNote" | "subset">> {
   /** Source budget K; null takes every recorded execution. */
-  budget: Budget;
-  /** Planner and oracle records take part. */
-  augmentation: boolean;
-  /** The last decision of an episode that failed by itself says so. */
-  terminalNote: boolean;
+  sourcesPerTask: Budget;
 }
 
 export interface WhatIf extends Controls {
@@ -61,20 +59,34 @@ export const NO_DECISION_WHAT_IF = {
 /** What only one task can have: the names of its sources, and its decisions. */
 export const NO_TASK_WHAT_IF = { without: [], ...NO_DECISION_WHAT_IF } as const satisfies Partial<WhatIf>;
 
+const WHOLE_LIBRARY: LibrarySubset = {};
+
+/** A part of the library without what is as by default; all of it is always the same object. */
+export function partOfLibrary({ successTasks = 1, failures = 1, seed = 0 }: LibrarySubset): LibrarySubset {
+  if (successTasks === 1 && failures === 1) return WHOLE_LIBRARY;
+  return {
+    ...(successTasks === 1 ? {} : { successTasks }),
+    ...(failures === 1 ? {} : { failures }),
+    ...(seed === 0 ? {} : { seed }),
+  };
+}
+
 /** The full method. */
 export const NO_CONTROLS: Controls = {
   control: "graph",
-  budget: null,
+  sourcesPerTask: null,
   augmentation: true,
-  terminalNote: false,
+  subset: WHOLE_LIBRARY,
+  terminalFailureNote: false,
 };
 
 /** The full method over everything that was recorded. */
 export const NO_WHAT_IF: WhatIf = { ...NO_CONTROLS, ...NO_TASK_WHAT_IF };
 
 /** Of a what-if, the controls alone: what a whole run or a whole library can be under. */
-export function controlsOf({ control, budget, augmentation, terminalNote }: Controls): Controls {
-  return { control, budget, augmentation, terminalNote };
+export function controlsOf(of: Controls): Controls {
+  const { control, sourcesPerTask, augmentation, subset, terminalFailureNote } = of;
+  return { control, sourcesPerTask, augmentation, subset, terminalFailureNote };
 }
 
 /** Of a what-if, what all decisions of the task can be under. */
@@ -84,13 +96,14 @@ export function ofTask(whatIf: WhatIf): WhatIf {
 
 /** What a place asks for, as the core's options: only what differs from the full method. */
 export function selectionOf(asked: Asked): CoreWhatIf {
-  const { control, budget, augmentation, terminalNote } = asked;
+  const { control, sourcesPerTask, augmentation, subset, terminalFailureNote } = asked;
   const { without, pin, pinFailure, leaveOut, text } = { ...NO_TASK_WHAT_IF, ...asked };
   return {
     ...(control === "graph" ? {} : { control }),
-    ...(budget === null ? {} : { sourcesPerTask: budget }),
+    ...(sourcesPerTask === null ? {} : { sourcesPerTask }),
     ...(augmentation ? {} : { augmentation }),
-    ...(terminalNote ? { terminalFailureNote: true } : {}),
+    ...(subsetKey(subset).length === 0 ? {} : { subset }),
+    ...(terminalFailureNote ? { terminalFailureNote } : {}),
     ...(without.length === 0 ? {} : { without }),
     ...(pin === null ? {} : { pin }),
     ...(pinFailure === null ? {} : { pinFailure }),
@@ -101,10 +114,12 @@ export function selectionOf(asked: Asked): CoreWhatIf {
 
 /** The inverse of `selectionOf`; a budget that is not on offer is null. */
 export function whatIfOfSelection(selection: CoreWhatIf): WhatIf {
-  const { control = "graph", augmentation = true, terminalFailureNote: terminalNote = false } = selection;
-  const { without = [], pin = null, pinFailure = null, leaveOut = [], text = null } = selection;
-  const budget = SOURCE_BUDGETS.find((k) => k === selection.sourcesPerTask) ?? null;
-  return { control, budget, augmentation, terminalNote, without, pin, pinFailure, leaveOut, text };
+  const { sourcesPerTask = null, subset = {}, ...rest } = selection;
+  return {
+    ...{ ...NO_WHAT_IF, ...rest },
+    sourcesPerTask: SOURCE_BUDGETS.find((k) => k === sourcesPerTask) ?? null,
+    subset: partOfLibrary(subset),
+  };
 }
 
 /** More names than this are counted. */
@@ -143,10 +158,12 @@ export function selectionWords(selection: Selection, from: Selection): string[] 
   return words;
 }
 
+const percent = (share: number): string => `${Number((100 * share).toPrecision(6))} %`;
+
 function subsetWords({ successTasks = 1, failures = 1, seed = 0 }: LibrarySubset): string[] {
   const drawn = [
-    ...(successTasks === 1 ? [] : [`successes of ${100 * successTasks} % of the covered tasks`]),
-    ...(failures === 1 ? [] : [`${100 * failures} % of the failed records`]),
+    ...(successTasks === 1 ? [] : [`successes of ${percent(successTasks)} of the covered tasks`]),
+    ...(failures === 1 ? [] : [`${percent(failures)} of the failed records`]),
   ];
   if (drawn.length === 0) return ["all successes and failures"];
   return seed === 0 ? drawn : [...drawn, `drawn with seed ${seed}`];

@@ -24,7 +24,8 @@ export type GateLimit = (typeof GATE_LIMITS)[number];
 /** The parts of the library on offer: see `LibrarySubset`. */
 export const SUBSET_SHARES = [0, 0.25, 0.5, 0.75, 1] as const;
 
-export type SubsetShares = Required<Pick<LibrarySubset, "successTasks" | "failures">>;
+/** What of a library a share is drawn of. */
+export type SubsetShare = Exclude<keyof LibrarySubset, "seed">;
 
 /** A decision without figures, and why. */
 export interface LeftOut {
@@ -57,7 +58,6 @@ export interface Gate extends GateSetting {
 interface GateState {
   limit: GateLimit;
   contexts: readonly GateContext[];
-  subset: SubsetShares;
   /** Asked for by a press, and begun as soon as everything is there. */
   wanted: boolean;
   gate: Gate | null;
@@ -66,7 +66,6 @@ interface GateState {
 export const useGate = create<GateState>(() => ({
   limit: 200,
   contexts: GATE_CONTEXTS,
-  subset: { successTasks: 1, failures: 1 },
   wanted: false,
   gate: null,
 }));

@@ -13,6 +13,7 @@ import type { LibrarySummary } from "../../data/model.ts";
 import { navigate } from "../../data/navigate.ts";
 import { shippedLink, shippedName } from "../../url/library-link.ts";
 import { HOME, type Place } from "../../url/place.ts";
+import { NO_CONTROLS, selectionOf } from "../../url/what-if.ts";
 import { memory, requirePlan } from "../models/memory.ts";
 import { models } from "../models/models.ts";
 import { tryAgain } from "../open/follow-place.ts";
@@ -20,14 +21,7 @@ import { useOptimal } from "../open/optimal.ts";
 import { planScoring } from "../scoring/score.ts";
 import { runScoring, type ScoringRun } from "../scoring/scoring-run.ts";
 import { getUi, setUi, useUi } from "../store.ts";
-import {
-  GATE_SEED,
-  type Gate,
-  type GateSetting,
-  type LeftOut,
-  type SubsetShares,
-  useGate,
-} from "./gate-store.ts";
+import { GATE_SEED, type Gate, type GateSetting, type LeftOut, useGate } from "./gate-store.ts";
 
 /** The key of the job in the store's `scoring`: of no decision. */
 export const GATE_KEY = "gate";
@@ -39,17 +33,13 @@ const MOST_TOGETHER = 16;
 /** Milliseconds between two drawings of the figures: each takes thousands of resamples. */
 const SUMMARY_MS = 700;
 
-/** The sources that take part: those of the address, and of them the part that the test is asked for. */
-export function gateSelection(
-  { budget, augmentation }: Pick<Place, "budget" | "augmentation">,
-  shares: SubsetShares,
-): SourceSelection {
-  const left = Object.entries(shares).filter(([, share]) => share < 1);
-  return {
-    ...(left.length === 0 ? {} : { subset: Object.fromEntries(left) }),
-    ...(budget === null ? {} : { sourcesPerTask: budget }),
-    ...(augmentation ? {} : { augmentation }),
-  };
+/** The sources that take part: those of the address, under whatever control it is: a test compares them all. */
+export function gateSelection({
+  sourcesPerTask,
+  augmentation,
+  subset,
+}: Pick<Place, "sourcesPerTask" | "augmentation" | "subset">): SourceSelection {
+  return selectionOf({ ...NO_CONTROLS, sourcesPerTask, augmentation, subset });
 }
 
 /** One press: the miniature world opens, and its test begins. */
@@ -113,7 +103,7 @@ export async function optimalWithModels(library: LibrarySummary) {
 /** Scores on from what is there, up to the limit. */
 export async function scoreGate(): Promise<void> {
   const { library, place } = getUi();
-  const { limit, contexts, subset, gate } = useGate.getState();
+  const { limit, contexts, gate } = useGate.getState();
   useGate.setState({ wanted: false });
   if (library === null) return;
   const known = await optimalWithModels(library);
@@ -122,7 +112,7 @@ export async function scoreGate(): Promise<void> {
     await run.open("teacher");
     const teacher = getUi().models.teacher?.info;
     if (teacher === undefined) throw new Error("the teacher is not open any more");
-    const setting = gateSetting(library.id, known, gateSelection(place, subset), contexts);
+    const setting = gateSetting(library.id, known, gateSelection(place), contexts);
     const before = presentGate(gate, setting);
     const same =
       before !== null && JSON.stringify(before.teacher) === JSON.stringify(teacher) ? before : null;

@@ -3,12 +3,13 @@ import { librarySummary } from "../../../../test/support/summaries.ts";
 import { GATE_CONTEXTS, type GateCase, summarizeGate } from "../../../core/gate/index.ts";
 import type { EngineInfo } from "../../../core/ports.ts";
 import type { SourceSelection } from "../../../core/retrieval/selection.ts";
+import type { LibrarySubset } from "../../../core/retrieval/subset.ts";
 import type { KnownOptimal, OptimalDecision } from "../../data/library/known-optimal.ts";
 import { HOME } from "../../url/place.ts";
+import { partOfLibrary } from "../../url/what-if.ts";
 import { useOptimal } from "../open/optimal.ts";
 import { cancelScoring } from "../scoring/scoring-run.ts";
 import { getUi, setUi } from "../store.ts";
-import { useGate } from "./gate-store.ts";
 import { gateSelection } from "./run-gate.ts";
 import { presentSweep, SWEEPS, type SweepId, scoreSweep, sweepSetting, useSweeps } from "./run-sweep.ts";
 
@@ -78,16 +79,18 @@ const present = (augmentation = true, sweep: SweepId = "k") =>
   presentSweep(
     useSweeps.getState().drawn,
     sweep,
-    sweepSetting(sweep, "own", known, gateSelection({ budget: 4, augmentation }, useGate.getState().subset)),
+    sweepSetting(sweep, "own", known, gateSelection({ ...getUi().place, sourcesPerTask: 4, augmentation })),
   );
+
+const showPart = (subset: LibrarySubset): void =>
+  setUi(({ place }) => ({ place: { ...place, subset: partOfLibrary(subset) } }));
 
 beforeEach(() => {
   Object.assign(fake, { asked: [], coverage: 0, prepare: async () => {} });
   useSweeps.setState({ shown: "k", drawn: [] });
-  useGate.setState({ subset: { successTasks: 1, failures: 1 } });
   useOptimal.setState({ own: known }, true);
   const library = librarySummary({ library: "own", disk: [], addresses: [] }, [], { id: "own" });
-  setUi({ library, place: { ...HOME, budget: 4 }, notice: null, scoring: { status: "idle" } });
+  setUi({ library, place: { ...HOME, sourcesPerTask: 4 }, notice: null, scoring: { status: "idle" } });
   const teacher = { info: { model: "tiny" } as EngineInfo, origin: "sample", steps: 0 } as const;
   setUi({ models: { teacher, student: null } });
 });
@@ -114,7 +117,7 @@ it("scores the same decisions with each K, whatever K the page shows, and keeps 
 });
 
 it("draws over coverage with the K, and the share of failures, that the page shows", async () => {
-  useGate.setState({ subset: { successTasks: 0.25, failures: 0.5 } });
+  showPart({ successTasks: 0.25, failures: 0.5 });
   await scoreSweep("coverage");
   const { values } = SWEEPS.coverage;
   expect(present(true, "coverage")!.rows.map(({ summary }) => summary?.decisions)).toEqual(
@@ -125,9 +128,9 @@ it("draws over coverage with the K, and the share of failures, that the page sho
     values.map((successTasks) => ({ subset: { successTasks, failures: 0.5 }, sourcesPerTask: 4 })),
   );
   // The share that the page shows is not the curve's; its share of failures is.
-  useGate.setState({ subset: { successTasks: 1, failures: 0.5 } });
+  showPart({ failures: 0.5 });
   expect(present(true, "coverage")).not.toBeNull();
-  useGate.setState({ subset: { successTasks: 1, failures: 1 } });
+  showPart({});
   expect(present(true, "coverage")).toBeNull();
   expect(present(true, "failures")).toBeNull();
 });

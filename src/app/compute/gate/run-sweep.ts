@@ -10,7 +10,7 @@ import type { KnownOptimal } from "../../data/library/known-optimal.ts";
 import { libraryWorker } from "../../data/library-client.ts";
 import { runScoring } from "../scoring/scoring-run.ts";
 import { getUi } from "../store.ts";
-import { GATE_SEED, type GateSetting, SUBSET_SHARES, type SubsetShares, useGate } from "./gate-store.ts";
+import { GATE_SEED, type GateSetting, SUBSET_SHARES, type SubsetShare } from "./gate-store.ts";
 import {
   gateSelection,
   gateSetting,
@@ -31,7 +31,7 @@ interface Sweep {
 
 const percent = (share: number): string => `${100 * share} %`;
 
-const bySubset = (key: keyof SubsetShares, words: (share: string) => string): Sweep => ({
+const bySubset = (key: SubsetShare, words: (share: string) => string): Sweep => ({
   values: SUBSET_SHARES,
   at: (selection, share) => ({ ...selection, subset: { ...selection.subset, [key]: share } }),
   words: (share) => words(percent(share)),
@@ -122,7 +122,7 @@ export async function scoreSweep(sweep: SweepId = useSweeps.getState().shown): P
   const { values, at, words }: Sweep = SWEEPS[sweep];
   await runScoring("gate-sweep", SWEEP_KEY, async (run) => {
     await run.open("teacher");
-    const selection = gateSelection(place, useGate.getState().subset);
+    const selection = gateSelection(place);
     const setting = sweepSetting(sweep, library.id, known, selection);
     const begin = async (): Promise<Swept> => {
       const { tasks, covered } = await run.wait(

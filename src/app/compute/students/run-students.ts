@@ -6,7 +6,6 @@ import * as Comlink from "comlink";
 import { InputError } from "../../../core/errors.ts";
 import { configuredMethod, configuredSettings, type TrainConfig } from "../../../core/loop/index.ts";
 import { teacherOf } from "../../../core/method/index.ts";
-import type { SourceSelection } from "../../../core/retrieval/selection.ts";
 import { describeFault, isAbort, isDeviceFault } from "../../base/faults.ts";
 import { Latest } from "../../base/latest.ts";
 import { getBlob, readSampleManifest } from "../../data/library/sample.ts";
@@ -16,7 +15,6 @@ import { gamesWorker } from "../clients.ts";
 import { isComputing } from "../computing.ts";
 import { computeWithGames } from "../games/games.ts";
 import { liveTraining, withGames } from "../games/live-games.ts";
-import { useGate } from "../gate/gate-store.ts";
 import { gateSelection } from "../gate/run-gate.ts";
 import { memory, requirePlan } from "../models/memory.ts";
 import { models } from "../models/models.ts";
@@ -107,17 +105,14 @@ export function presentStudy(
 }
 
 const keyOf = (choices: StudentChoices, place: UiState["place"]): string =>
-  JSON.stringify([choices, sources(place)]);
-
-/** The sources of the test hold for the students, too. */
-const sources = (place: UiState["place"]): SourceSelection => gateSelection(place, useGate.getState().subset);
+  JSON.stringify([choices, gateSelection(place)]);
 
 /** The config of what is chosen now, as `gcopd experiment` reads it beside the files of the shipped library. */
 export async function presentConfig(library: LibrarySummary) {
   const prompt = await miniaturePrompt();
   const { choices } = useStudents.getState();
   const computed = await arithmetic();
-  return studentConfig(choices, sources(getUi().place), studentFiles(library, prompt?.name), computed);
+  return studentConfig(choices, gateSelection(getUi().place), studentFiles(library, prompt?.name), computed);
 }
 
 /** Shows what is done now; says nothing once it was stopped. */
@@ -155,7 +150,12 @@ export async function trainStudents(): Promise<void> {
     setUi({ studying: { label: "Getting ready", done: 0, total: 0, stopping: false } });
     const prompt = await wait(miniaturePrompt());
     const computed = await wait(arithmetic());
-    const config = studentConfig(choices, sources(place), studentFiles(library, prompt?.name), computed);
+    const config = studentConfig(
+      choices,
+      gateSelection(place),
+      studentFiles(library, prompt?.name),
+      computed,
+    );
     const { grid } = studentGrid(config);
     const open = async (environment: LiveTraining["environment"]): Promise<LiveTraining> => {
       const found = await wait(liveTraining({ environment }));

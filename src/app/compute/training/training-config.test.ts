@@ -172,7 +172,7 @@ it("has the evidence of its method, and says what was changed in it", () => {
 
   // What the page asks for holds where the form is silent.
   choosePreset("gc-opd");
-  const asked = { ...ui, place: { ...ui.place, control: "hindsight-only", budget: 1 } as const };
+  const asked = { ...ui, place: { ...ui.place, control: "hindsight-only", sourcesPerTask: 1 } as const };
   const changed = { control: "hindsight-only", sourcesPerTask: 1, augmentation: false };
   expect(evidence(asked)).toMatchObject({
     shown: changed,

@@ -66,9 +66,9 @@ export abstract class TaskQuestions {
   /** The task view's data, of the executions that take part. */
   async task(
     ref: TaskRef,
-    { sourcesPerTask, augmentation, without }: SourceSelection = {},
+    { sourcesPerTask, augmentation, subset, without }: SourceSelection = {},
   ): Promise<TaskModel> {
-    const selection = { sourcesPerTask, augmentation, without };
+    const selection = { sourcesPerTask, augmentation, subset, without };
     const { records, prepared } = await this.kept(ref, selection);
     for (const id of without ?? []) {
       if (!records.sources.some(({ source }) => source === id)) {

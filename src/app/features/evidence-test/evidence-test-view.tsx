@@ -90,14 +90,14 @@ function WithoutOptimal({ busy }: { busy: boolean }) {
 }
 
 function Test({ library, known }: { library: LibrarySummary; known: KnownOptimal }) {
-  const { gate, contexts, subset } = useGate();
+  const { gate, contexts } = useGate();
   // Another teacher, or the same one kept in another way, has figures of its own.
   useUi((ui) => ui.models.teacher);
   useMemory(({ weights }) => weights);
   const place = useUi((ui) => ui.place);
   const scoring = useUi((ui) => ui.scoring);
   const order = useOrder((state) => state.order);
-  const here = presentGate(gate, gateSetting(library.id, known, gateSelection(place, subset), contexts));
+  const here = presentGate(gate, gateSetting(library.id, known, gateSelection(place), contexts));
   const list = useMemo(() => ordered(here?.decisions ?? [], order), [here, order]);
   const at = shownAt(list, place);
   const [first] = list;

@@ -10,7 +10,7 @@ import {
   GATE_LIMITS,
   type Gate,
   SUBSET_SHARES,
-  type SubsetShares,
+  type SubsetShare,
   useGate,
 } from "../../compute/gate/gate-store.ts";
 import { gateSelection, scoreGate } from "../../compute/gate/run-gate.ts";
@@ -18,14 +18,12 @@ import { cancelScoring } from "../../compute/scoring/score.ts";
 import { setUi, useUi } from "../../compute/store.ts";
 import { libraryWorker } from "../../data/library-client.ts";
 import { navigate } from "../../data/navigate.ts";
-import { parseBudget } from "../../url/what-if.ts";
+import { parseBudget, partOfLibrary } from "../../url/what-if.ts";
 import { CONTEXT_TITLES } from "./gate-words.ts";
 
 const number = (value: number): string => value.toLocaleString("en");
 
-type Shares = keyof SubsetShares;
-
-const SUBSET_FIELDS: { key: Shares; label: string; title: string }[] = [
+const SUBSET_FIELDS: { key: SubsetShare; label: string; title: string }[] = [
   { key: "successTasks", label: "Covered tasks", title: "Of the tasks with a success, how many keep theirs" },
   { key: "failures", label: "Failed records", title: "How many of the failed executions take part" },
 ];
@@ -64,12 +62,13 @@ export function GateControls({
   known: number;
   here: Gate | null;
 }) {
-  const { limit, contexts, subset } = useGate();
-  const budget = useUi((ui) => ui.place.budget);
+  const { limit, contexts } = useGate();
+  const sourcesPerTask = useUi((ui) => ui.place.sourcesPerTask);
+  const subset = useUi((ui) => ui.place.subset);
   const augmentation = useUi((ui) => ui.place.augmentation);
   const selection = useMemo(
-    () => gateSelection({ budget, augmentation }, subset),
-    [budget, augmentation, subset],
+    () => gateSelection({ sourcesPerTask, augmentation, subset }),
+    [sourcesPerTask, augmentation, subset],
   );
   const covered = useCovered(library, selection);
   const busy = useUi(isModelAtWork);
@@ -123,9 +122,9 @@ export function GateControls({
       <label>
         Sources per task{" "}
         <select
-          value={budget ?? "all"}
+          value={sourcesPerTask ?? "all"}
           disabled={running}
-          onChange={({ target }) => navigate({ budget: parseBudget(target.value) })}
+          onChange={({ target }) => navigate({ sourcesPerTask: parseBudget(target.value) })}
         >
           <option value="all">all</option>
           {SOURCE_BUDGETS.map((k) => (
@@ -139,10 +138,10 @@ export function GateControls({
         <label key={key} title={title}>
           {label}{" "}
           <select
-            value={subset[key]}
+            value={subset[key] ?? 1}
             disabled={running}
             onChange={({ target }) =>
-              useGate.setState({ subset: { ...subset, [key]: Number(target.value) } })
+              navigate({ subset: partOfLibrary({ ...subset, [key]: Number(target.value) }) })
             }
           >
             {SUBSET_SHARES.toReversed().map((share) => (

@@ -46,10 +46,10 @@ export const decisionPlace = ({ task, environment, episode, decision }: GateDeci
 /** Those that are shown. */
 function present(): readonly GateDecision[] {
   const { library, place } = getUi();
-  const { gate, contexts, subset } = useGate.getState();
+  const { gate, contexts } = useGate.getState();
   const known = library === null ? null : useOptimal.getState()[library.id];
   if (library === null || known == null) return [];
-  const here = presentGate(gate, gateSetting(library.id, known, gateSelection(place, subset), contexts));
+  const here = presentGate(gate, gateSetting(library.id, known, gateSelection(place), contexts));
   return ordered(here?.decisions ?? [], useOrder.getState().order);
 }
 

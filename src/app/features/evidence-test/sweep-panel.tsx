@@ -8,7 +8,6 @@ import { countOf } from "../../base/plural.ts";
 import { saveFile } from "../../base/save-file.ts";
 import { shownText } from "../../base/text/shown-text.ts";
 import { isModelAtWork } from "../../compute/computing.ts";
-import { useGate } from "../../compute/gate/gate-store.ts";
 import { gateSelection } from "../../compute/gate/run-gate.ts";
 import {
   presentSweep,
@@ -31,12 +30,11 @@ import { coverageSeries, gateSeries, SWEEP_WORDS, sweepAxis, sweepCsv } from "./
 export function SweepPanel({ library, known }: { library: string; known: KnownOptimal }) {
   const { drawn, shown } = useSweeps();
   const place = useUi((ui) => ui.place);
-  const subset = useGate((state) => state.subset);
   const busy = useUi(isModelAtWork);
   const scoring = useUi((ui) => ui.scoring);
   useUi((ui) => ui.models.teacher);
   useMemory(({ weights }) => weights);
-  const selection = gateSelection(place, subset);
+  const selection = gateSelection(place);
   const present = presentSweep(drawn, shown, sweepSetting(shown, library, known, selection));
   const running = scoring.status === "running" && scoring.job === "gate-sweep";
   const whole = present?.rows.every(({ summary }) => summary !== null) ?? false;

@@ -42,7 +42,7 @@ export function AblationPanel({ library }: { library: LibrarySummary }) {
   const [ofTask, setOfTask] = useState(false);
   const task = ofTask && open !== null ? open : null;
   // The matrix has every control and every budget itself.
-  const fixed: Controls = { ...controlsOf(place), control: "graph", budget: null };
+  const fixed: Controls = { ...controlsOf(place), control: "graph", sourcesPerTask: null };
   const ref = task === null ? null : { library: library.id, environment: task.environment, task: task.task };
   const { state, compute, cancel } = useAblation(library, ref, selectionOf(fixed));
   return (
@@ -102,11 +102,11 @@ function useCells(matrix: AblationMatrix, library: LibrarySummary, task: TaskRef
   return useMemo(
     () =>
       matrix.cells.map((cell) => {
-        const { control, budget } = whatIfOfSelection({
+        const { control, sourcesPerTask } = whatIfOfSelection({
           control: cell.control,
           ...(cell.sourcesPerTask === null ? {} : { sourcesPerTask: cell.sourcesPerTask }),
         });
-        const selection = selectionOf({ ...controlsOf(place), control, budget });
+        const selection = selectionOf({ ...controlsOf(place), control, sourcesPerTask });
         const found = scoredTasks(scores, { selection, endOfTurn: place.endOfTurn }, library.id);
         const one = task === null ? null : found.get(taskKey(task.environment, task.task));
         const deltas = one === null ? [...found.values()] : one === undefined ? [] : [one];

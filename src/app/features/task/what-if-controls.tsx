@@ -13,8 +13,10 @@ import {
   CONTROL_TITLES,
   controlsOf,
   evidenceWords,
+  NO_CONTROLS,
   parseBudget,
   pinWords,
+  selectionWords,
   whatIfWords,
 } from "../../url/what-if.ts";
 import { changeRetrieval, chooseReference, editEvidence, showPart, switchSource } from "./what-if.ts";
@@ -22,7 +24,7 @@ import { changeRetrieval, chooseReference, editEvidence, showPart, switchSource 
 /** `leftOut`: recorded executions of the task that do not take part. */
 export const WhatIfControls = memo(function WhatIfControls({ leftOut }: { leftOut: number }) {
   const controls = useUi(useShallow((ui) => controlsOf(ui.place)));
-  const { control, budget, augmentation, terminalNote } = controls;
+  const { control, sourcesPerTask, augmentation, terminalFailureNote } = controls;
   // A link with changed controls shows them.
   const [open, setOpen] = useState(() => whatIfWords(controls).length > 0);
   return (
@@ -57,8 +59,8 @@ export const WhatIfControls = memo(function WhatIfControls({ leftOut }: { leftOu
         <label>
           <span className="caption">Sources per task (K)</span>
           <select
-            value={budget ?? "all"}
-            onChange={(event) => changeRetrieval({ budget: parseBudget(event.target.value) })}
+            value={sourcesPerTask ?? "all"}
+            onChange={(event) => changeRetrieval({ sourcesPerTask: parseBudget(event.target.value) })}
           >
             <option value="all">all</option>
             {SOURCE_BUDGETS.map((k) => (
@@ -79,8 +81,8 @@ export const WhatIfControls = memo(function WhatIfControls({ leftOut }: { leftOu
         <label title="The evidence says so at the last decision of an episode that ended by itself with a negative score">
           <input
             type="checkbox"
-            checked={terminalNote}
-            onChange={(event) => changeRetrieval({ terminalNote: event.target.checked })}
+            checked={terminalFailureNote}
+            onChange={(event) => changeRetrieval({ terminalFailureNote: event.target.checked })}
           />
           Terminal-failure note
         </label>
@@ -90,13 +92,14 @@ export const WhatIfControls = memo(function WhatIfControls({ leftOut }: { leftOu
           {countOf(leftOut, "recorded execution")} not taking part
         </span>
       )}
-      <ByHand />
+      <Chips />
     </div>
   );
 });
 
-/** Each change made by hand, with a button that takes it back. */
-function ByHand() {
+/** A part of the library, and each change made by hand, with a button that takes it back. */
+function Chips() {
+  const subset = useUi(({ place }) => place.subset);
   const { without, pin, pinFailure, leaveOut, text } = useUi(
     useShallow(({ place: { without, pin, pinFailure, leaveOut, text } }) => ({
       without,
@@ -107,6 +110,14 @@ function ByHand() {
     })),
   );
   const chips: { words: string; undo: () => void }[] = [
+    ...(subset === NO_CONTROLS.subset
+      ? []
+      : [
+          {
+            words: selectionWords({ subset }, {}).join(", "),
+            undo: () => changeRetrieval({ subset: NO_CONTROLS.subset }),
+          },
+        ]),
     ...without.map((source) => ({
       words: `${shownName(source, 80)} off`,
       undo: () => switchSource(source, true),

@@ -43,8 +43,8 @@ export function AddSide({ taken, busy }: { taken: readonly string[]; busy: boole
         <label>
           sources per task (K){" "}
           <select
-            value={asked.budget ?? "all"}
-            onChange={(event) => setAsked({ ...asked, budget: parseBudget(event.target.value) })}
+            value={asked.sourcesPerTask ?? "all"}
+            onChange={(event) => setAsked({ ...asked, sourcesPerTask: parseBudget(event.target.value) })}
           >
             <option value="all">all</option>
             {SOURCE_BUDGETS.map((k) => (
@@ -65,8 +65,8 @@ export function AddSide({ taken, busy }: { taken: readonly string[]; busy: boole
         <label>
           <input
             type="checkbox"
-            checked={asked.terminalNote}
-            onChange={(event) => setAsked({ ...asked, terminalNote: event.target.checked })}
+            checked={asked.terminalFailureNote}
+            onChange={(event) => setAsked({ ...asked, terminalFailureNote: event.target.checked })}
           />
           terminal-failure note
         </label>

@@ -8,7 +8,6 @@ import { PickButton } from "../../../base/pick-button.tsx";
 import { countOf } from "../../../base/plural.ts";
 import { saveFile } from "../../../base/save-file.ts";
 import { shownName, shownText } from "../../../base/text/shown-text.ts";
-import { useGate } from "../../../compute/gate/gate-store.ts";
 import { useMemory } from "../../../compute/models/memory.ts";
 import { setUi, useUi } from "../../../compute/store.ts";
 import { openRecorded } from "../../../compute/students/open-recorded.ts";
@@ -28,7 +27,6 @@ export function StudentsPanel({ library }: { library: LibrarySummary }) {
   // Another teacher or student has students of its own.
   useUi((ui) => ui.models);
   useUi((ui) => ui.device.compute);
-  useGate((state) => state.subset);
   useMemory(({ weights }) => weights);
   const drawing = useRef<SVGSVGElement>(null);
   const { choices, problem, recorded } = state;
