@@ -4,7 +4,12 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Files that take minutes. */
 const LONG = [
+  "src/cli/experiment/grid.test.ts",
   "src/tensor/webgpu/goldens.test.ts",
+  "src/cli/experiment/killed.test.ts",
+  "src/cli/commands/demo.test.ts",
+  "src/tensor/webgpu/attention.test.ts",
+  "test/soak/soak.test.ts",
   "src/tensor/goldens.test.ts",
   "src/worker/job/faults.test.ts",
   "src/cli/train/run-faults.test.ts",
