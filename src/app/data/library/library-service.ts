@@ -24,6 +24,7 @@ import {
   StatisticsCollector,
 } from "../../../core/statistics/index.ts";
 import { evidenceMeter } from "../../../text/evidence-meter.ts";
+import { Latest } from "../../base/latest.ts";
 import type { LibraryLink } from "../../url/library-link.ts";
 import type { NamedBlob } from "../files/path-files.ts";
 import { indexBlob, type RecordInput } from "../files/record-file.ts";
@@ -70,8 +71,7 @@ export class LibraryService extends TaskQuestions {
   #made = 0;
   #onColumns: OnColumns = () => {};
   readonly #tasks = new KeptTasks();
-  /** Number of the counting of statistics that is under way. */
-  #counting = 0;
+  readonly #countings = new Latest();
   #ablating: AbortController | null = null;
   #opening: AbortController | null = null;
 
@@ -248,8 +248,7 @@ export class LibraryService extends TaskQuestions {
     onProgress: (tasks: number) => void,
   ): Promise<LibraryStatistics> {
     const { records: library } = this.#of(id);
-    this.#counting += 1;
-    const mine = this.#counting;
+    const isLatest = this.#countings.begin();
     const collector = new StatisticsCollector({ selection, meter: this.#meter(library) });
     let slice = 0;
     for (let place = 0; place < library.tasks.length; place++) {
@@ -260,7 +259,7 @@ export class LibraryService extends TaskQuestions {
       onProgress(place);
       // Other questions to this worker are answered in between.
       await new Promise((resolve) => setTimeout(resolve));
-      if (mine !== this.#counting || !this.#open.has(id)) {
+      if (!isLatest() || !this.#open.has(id)) {
         throw new DOMException("the counting was stopped", "AbortError");
       }
       slice = performance.now();
@@ -269,7 +268,7 @@ export class LibraryService extends TaskQuestions {
   }
 
   stopStatistics(): void {
-    this.#counting += 1;
+    this.#countings.end();
   }
 
   /**
