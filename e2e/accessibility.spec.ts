@@ -1,5 +1,5 @@
 /** Every view, dialog and panel, in both themes and narrow: nothing that axe finds, nothing that a keyboard misses. */
-import AxeBuilder from "@axe-core/playwright";
+import { axeFaults } from "./axe.ts";
 import { madeGame, walkthroughRecord } from "./made-game.ts";
 import { dropFiles, jsonLines, OWN_FILES, TASK, upload } from "./own-files.ts";
 import { keyboardFaults } from "./reachable.ts";
@@ -18,13 +18,7 @@ async function check(page: Page, what: string): Promise<void> {
     await page.setViewportSize(size);
     await page.emulateMedia({ colorScheme: theme });
     await expect(page.locator("html")).toHaveAttribute("data-theme", theme);
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    const found = violations.flatMap(({ id, impact, nodes }) =>
-      nodes
-        .slice(0, 3)
-        .map((node) => `${impact} ${id}: ${node.target.join(" ")}: ${node.any[0]?.message ?? ""}`),
-    );
-    expect.soft(found, `${what}, ${theme}, ${size.width} px wide`).toEqual([]);
+    expect.soft(await axeFaults(page), `${what}, ${theme}, ${size.width} px wide`).toEqual([]);
   }
   await page.setViewportSize(WIDE);
   await page.emulateMedia({ colorScheme: "light" });

@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
-import AxeBuilder from "@axe-core/playwright";
+import { axeFaults } from "./axe.ts";
 import { holdAt } from "./compute-worker.ts";
 import { dropFiles, EPISODES, jsonLines, OWN_FILES, SOURCES, TASK, upload } from "./own-files.ts";
 import { expect, type Page, test, visit } from "./site.ts";
@@ -162,11 +162,7 @@ test("accessible and within its width, in both themes and at 800 px", async ({ p
     await page.setViewportSize({ width, height: 800 });
     await page.emulateMedia({ colorScheme: theme });
     await expect(page.locator("html")).toHaveAttribute("data-theme", theme);
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    const found = violations.flatMap(({ id, nodes }) =>
-      nodes.map((node) => `${id}: ${node.target.join(" ")}`),
-    );
-    expect.soft(found, `${theme}, ${width} px`).toEqual([]);
+    expect.soft(await axeFaults(page), `${theme}, ${width} px`).toEqual([]);
     // A chart takes its new width a little after the window.
     await expect
       .poll(() => page.locator("main").evaluate((main) => main.scrollWidth - main.clientWidth), {

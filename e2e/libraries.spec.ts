@@ -1,5 +1,5 @@
 /** Several libraries open together: each its own, told apart by the address, and none ever shows on another. */
-import AxeBuilder from "@axe-core/playwright";
+import { axeFaults } from "./axe.ts";
 import { dropFiles, EPISODES, jsonLines, OWN_FILES, SOURCES, TASK, upload } from "./own-files.ts";
 import { decisionShown, expect, openSample, type Page, sampleHash, test, visit } from "./site.ts";
 import { MODEL_TIME } from "./throttle.ts";
@@ -172,8 +172,7 @@ for (const theme of ["light", "dark"] as const) {
 
     test("axe finds nothing serious with two libraries", async ({ page }) => {
       const check = async (): Promise<void> => {
-        const { violations } = await new AxeBuilder({ page }).analyze();
-        expect(violations.filter(({ impact }) => impact === "serious" || impact === "critical")).toEqual([]);
+        expect(await axeFaults(page)).toEqual([]);
       };
       await openBoth(page);
       await expect(page.locator("html")).toHaveAttribute("data-theme", theme);

@@ -1,5 +1,5 @@
 /** What a job will need: shown before it starts, refused beyond the user's limit, smaller with weights in fewer bits. */
-import AxeBuilder from "@axe-core/playwright";
+import { axeFaults } from "./axe.ts";
 import { dropFiles, OWN_FILES, TASK } from "./own-files.ts";
 import { decisionShown, expect, type Page, test, visit } from "./site.ts";
 
@@ -12,9 +12,7 @@ async function openOwn(page: Page, key: "t" | "u"): Promise<void> {
 }
 
 async function checkAxe(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-  expect(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" "))}`)).toEqual([]);
+  expect(await axeFaults(page)).toEqual([]);
 }
 
 for (const theme of ["light", "dark"] as const) {

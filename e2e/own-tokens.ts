@@ -1,5 +1,5 @@
 /** The tokens view over the small library of a user's own, with the tiny teacher. */
-import AxeBuilder from "@axe-core/playwright";
+import { axeFaults } from "./axe.ts";
 import { dropFiles, OWN_FILES, TASK, type UploadFile } from "./own-files.ts";
 import { modelFolder } from "./own-model.ts";
 import { atRest, decisionShown, expect, type Page, visit } from "./site.ts";
@@ -37,7 +37,6 @@ export async function scoreOwn(page: Page, decision = 1, files: UploadFile[] = O
 export async function checkBothThemes(page: Page, selector: string): Promise<void> {
   for (const theme of ["light", "dark"]) {
     await page.evaluate((name) => document.documentElement.setAttribute("data-theme", name), theme);
-    const { violations } = await new AxeBuilder({ page }).include(selector).analyze();
-    expect(violations.map(({ id, nodes }) => `${theme}: ${id}: ${nodes[0]?.html}`)).toEqual([]);
+    expect(await axeFaults(page, selector), theme).toEqual([]);
   }
 }

@@ -2,7 +2,7 @@
 import { cp, mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import AxeBuilder from "@axe-core/playwright";
+import { axeFaults } from "./axe.ts";
 import { test as plain } from "./base.ts";
 import { dropFiles, EPISODES, jsonLines, SOURCES, TASK, upload } from "./own-files.ts";
 import { modelFolder } from "./own-model.ts";
@@ -35,8 +35,7 @@ plain(
       await page.getByRole("checkbox", { name: "sources.jsonl" }).check();
       await page.getByRole("button", { name: "runs/" }).click();
       await page.getByRole("checkbox", { name: "episodes.jsonl" }).check();
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      expect(violations.filter(({ impact }) => impact === "serious" || impact === "critical")).toEqual([]);
+      expect(await axeFaults(page)).toEqual([]);
       await page.getByRole("button", { name: "Open 2 files" }).click();
       await page.getByRole("button", { name: TASK }).click();
       await decisionShown(page, 0);
@@ -99,8 +98,7 @@ plain(
       await page.getByRole("button", { name: "models/" }).click();
       await page.getByRole("button", { name: "qwen3-a/" }).click();
       await expect(page.getByRole("button", { name: "Take it as the student" })).toBeVisible();
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      expect(violations.filter(({ impact }) => impact === "serious" || impact === "critical")).toEqual([]);
+      expect(await axeFaults(page)).toEqual([]);
       await page.getByRole("button", { name: "Take it as the teacher" }).click();
       await expect(teacher).toContainText("qwen3-a, your own", { timeout: MODEL_TIME });
       // The sample's own models are fetched whole; of this one, only parts with an end.
@@ -162,8 +160,7 @@ plain(
       await expect(choose).toBeDisabled();
       await dialog.getByRole("button", { name: "qwen3-b/" }).click();
       await expect(dialog).toContainText("This folder holds a model.");
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      expect(violations.filter(({ impact }) => impact === "serious" || impact === "critical")).toEqual([]);
+      expect(await axeFaults(page)).toEqual([]);
       await page.keyboard.press("Escape");
       await expect(dialog).toBeHidden();
       await expect(open).toBeFocused();

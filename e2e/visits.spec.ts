@@ -1,6 +1,6 @@
 /** Tables of visits where there are hundreds: few rows are drawn, all are counted, found and reached. */
-import AxeBuilder from "@axe-core/playwright";
 import type { Locator } from "@playwright/test";
+import { axeFaults } from "./axe.ts";
 import { largeTask } from "./large-task.ts";
 import { dropFiles } from "./own-files.ts";
 import { decisionShown, expect, pressEnabled, test, visit } from "./site.ts";
@@ -65,8 +65,7 @@ test("matched visits: what is alike is one row; opened, the last one is reached 
       .getByRole("button")
       .first(),
   ).toBeFocused();
-  const { violations } = await new AxeBuilder({ page }).include(".inspector").analyze();
-  expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
+  expect(await axeFaults(page, ".inspector")).toEqual([]);
 });
 
 test("the decision has one scroller, and buttons of a visit show for pointer and focus", async ({ page }) => {

@@ -1,8 +1,8 @@
 /** The controls of the ablations: kept in the link, followed by retrieval, evidence and scoring, and said on every view. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import AxeBuilder from "@axe-core/playwright";
 import type { ScoreOutput } from "../src/core/record/schema.ts";
+import { axeFaults } from "./axe.ts";
 import { dropFiles, OWN_FILES, TASK, upload } from "./own-files.ts";
 import { modelFolder } from "./own-model.ts";
 import { decisionShown, expect, type Page, pressEnabled, sampleHash, test, visit } from "./site.ts";
@@ -235,8 +235,7 @@ test("what cannot be is refused with the reason", async ({ page }) => {
 async function checkThemes(page: Page): Promise<void> {
   for (const theme of ["light", "dark"]) {
     await page.evaluate((name) => document.documentElement.setAttribute("data-theme", name), theme);
-    const { violations } = await new AxeBuilder({ page }).include(".task-view").include(".banners").analyze();
-    expect(violations.map(({ id, nodes }) => `${theme}: ${id}: ${nodes[0]?.html}`)).toEqual([]);
+    expect(await axeFaults(page, ".task-view", ".banners"), theme).toEqual([]);
   }
 }
 
