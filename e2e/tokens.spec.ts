@@ -69,6 +69,7 @@ test("scores a decision of the sample under both contexts, and goes through its 
   // On light ground an unchanged token is light, on dark ground it is dark: what stands out is the one that moved.
   for (const theme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme: theme });
+    await expect(page.locator("html")).toHaveAttribute("data-theme", theme);
     const { least, most } = await page.evaluate(fromTheGround);
     expect(least, `${theme}: an unchanged token`).toBeLessThan(0.08);
     expect(most, `${theme}: the one that moved most`).toBeGreaterThan(0.15);

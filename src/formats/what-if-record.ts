@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { EVIDENCE_RECORDS } from "../core/evidence/types.ts";
 import type { WhatIf } from "../core/evidence/what-if.ts";
+import { subsetSchema } from "../core/method/method-schema.ts";
 import { type RetrievalRecord, retrievalSchema } from "../core/record/schema.ts";
 import { CONTROLS } from "../core/retrieval/selection.ts";
 import { keysOfSelection, selectionOfKeys } from "../core/retrieval/selection-keys.ts";
@@ -18,6 +19,7 @@ export const whatIfSchema = z.looseObject({
   control: z.enum(CONTROLS).optional(),
   sources_per_task: z.int().min(1).optional(),
   augmentation: z.boolean().optional(),
+  subset: subsetSchema.optional(),
   terminal_failure_note: z.boolean().optional(),
   without: z.array(z.string()).optional(),
   pin: pinSchema.optional(),

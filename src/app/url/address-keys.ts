@@ -3,7 +3,6 @@ import { EVIDENCE_RECORDS, type EvidencePart } from "../../core/evidence/types.t
 import { isOneOf } from "../../core/one-of.ts";
 import { formatPin, parsePin } from "../../core/retrieval/pin.ts";
 import { CONTROLS, SOURCE_BUDGETS } from "../../core/retrieval/selection.ts";
-import { type LibrarySubset, subsetKey } from "../../core/retrieval/subset.ts";
 import { checkAddress } from "../base/address.ts";
 import { type AddressKey, choice, each, flag, one, order } from "./address-key.ts";
 import { packText, TEXT_LEFT_OUT, unpackText } from "./evidence-text.ts";
@@ -22,7 +21,7 @@ import {
   type VisitRef,
 } from "./place.ts";
 import { isSideKey, parseEvidenceSide } from "./sides.ts";
-import { parseBudget, partOfLibrary } from "./what-if.ts";
+import { parseBudget, parseSubset, subsetText } from "./what-if.ts";
 
 const LIBRARY = new RegExp(`^(${SHIPPED.join("|")}|own|own-[0-9a-f]{12})$`);
 const RUN_ID = /^(page|train)-[0-9a-f]{12}$/;
@@ -59,15 +58,6 @@ function parseFetched(text: string): string | null {
   } catch {
     return null;
   }
-}
-
-/** A part of the library, as `subsetKey` counts it; null for all of it, which is not written. */
-function parseSubset(text: string): LibrarySubset | null {
-  const [successTasks, failures, seed] = text.split(",").map(Number);
-  const subset = partOfLibrary({ successTasks, failures, seed });
-  const shares = [successTasks, failures];
-  const isKnown = shares.every((share) => share !== undefined && share >= 0 && share <= 1);
-  return isKnown && parseCount(String(seed)) !== null && subsetKey(subset).join() === text ? subset : null;
 }
 
 /** A pin on one visit, as `formatPin` writes it. */
@@ -175,7 +165,7 @@ export const ADDRESS_KEYS: readonly AddressKey[] = [
     "subset",
     "the shares of covered tasks and of failed records, from 0 to 1, and a seed, as 0.5,1,0",
     parseSubset,
-    (subset) => subsetKey(subset).join(),
+    subsetText,
   ),
   flag("terminal-note", "terminalFailureNote"),
   flag("end-of-turn", "endOfTurn"),

@@ -1,20 +1,28 @@
 /** Keys of the sides that an address can name: the teacher under other evidence than the view's own. */
 import { CONTROLS, SOURCE_BUDGETS } from "../../core/retrieval/selection.ts";
-import { subsetKey } from "../../core/retrieval/subset.ts";
-import { CONTROL_TITLES, type Controls, partOfLibrary, whatIfWords } from "./what-if.ts";
+import {
+  CONTROL_TITLES,
+  type Controls,
+  NO_CONTROLS,
+  parseSubset,
+  subsetText,
+  whatIfWords,
+} from "./what-if.ts";
 
 const NO_AUGMENTATION = "no-augmentation";
 const TERMINAL_NOTE = "terminal-note";
+const PART = "part-";
 
-/** `with:hindsight-only`, `with:graph:k4:no-augmentation:part-0.5-1-0:terminal-note`. */
+/** `with:hindsight-only`, `with:graph:k4:no-augmentation:part-0.5_1_0:terminal-note`. */
 export function evidenceSideKey(of: Controls): string {
   const { control, sourcesPerTask, augmentation, subset, terminalFailureNote } = of;
-  const part = subsetKey(subset);
+  // Commas part the keys of a list.
+  const part = subsetText(subset).replaceAll(",", "_");
   return [
     `with:${control}`,
     ...(sourcesPerTask === null ? [] : [`k${sourcesPerTask}`]),
     ...(augmentation ? [] : [NO_AUGMENTATION]),
-    ...(part.length === 0 ? [] : [`part-${part.join("-")}`]),
+    ...(part === "" ? [] : [`${PART}${part}`]),
     ...(terminalFailureNote ? [TERMINAL_NOTE] : []),
   ].join(":");
 }
@@ -24,17 +32,15 @@ export function parseEvidenceSide(key: string): Controls | null {
   const [with_, name, ...options] = key.split(":");
   const control = CONTROLS.find((each) => each === name);
   if (with_ !== "with" || control === undefined) return null;
-  const [successTasks, failures, seed] =
-    options
-      .find((each) => each.startsWith("part-"))
-      ?.split("-")
-      .slice(1)
-      .map(Number) ?? [];
+  const part = options
+    .find((each) => each.startsWith(PART))
+    ?.slice(PART.length)
+    .replaceAll("_", ",");
   const asked: Controls = {
     control,
     sourcesPerTask: SOURCE_BUDGETS.find((k) => options.includes(`k${k}`)) ?? null,
     augmentation: !options.includes(NO_AUGMENTATION),
-    subset: partOfLibrary({ successTasks, failures, seed }),
+    subset: parseSubset(part ?? "") ?? NO_CONTROLS.subset,
     terminalFailureNote: options.includes(TERMINAL_NOTE),
   };
   return evidenceSideKey(asked) === key ? asked : null;

@@ -18,7 +18,7 @@ export function parseBudget(text: string): Budget {
 
 /**
  * The paper's ablations: the core's options, each with its value. Everything follows them, training and statistics too.
- * Of the library's part see `partOfLibrary`.
+ * `partOfLibrary` makes the `subset`.
  */
 export interface Controls
   extends Required<Pick<Selection, "control" | "augmentation" | "terminalFailureNote" | "subset">> {
@@ -61,7 +61,7 @@ export const NO_TASK_WHAT_IF = { without: [], ...NO_DECISION_WHAT_IF } as const 
 
 const WHOLE_LIBRARY: LibrarySubset = {};
 
-/** A part of the library without what is as by default; all of it is always the same object. */
+/** A part of the library, defaults left out; the whole library is always the same object. */
 export function partOfLibrary({ successTasks = 1, failures = 1, seed = 0 }: LibrarySubset): LibrarySubset {
   if (successTasks === 1 && failures === 1) return WHOLE_LIBRARY;
   return {
@@ -69,6 +69,17 @@ export function partOfLibrary({ successTasks = 1, failures = 1, seed = 0 }: Libr
     ...(failures === 1 ? {} : { failures }),
     ...(seed === 0 ? {} : { seed }),
   };
+}
+
+/** `0.5,1,0`: the shares of covered tasks and of failed records, and the seed; empty for the whole library. */
+export const subsetText = (subset: LibrarySubset): string => subsetKey(subset).join();
+
+/** The part that a text of `subsetText` names; null for any other text, and for the whole library. */
+export function parseSubset(text: string): LibrarySubset | null {
+  const [successTasks = Number.NaN, failures = Number.NaN, seed = Number.NaN] = text.split(",").map(Number);
+  const areShares = [successTasks, failures].every((share) => share >= 0 && share <= 1);
+  const subset = partOfLibrary({ successTasks, failures, seed });
+  return areShares && Number.isSafeInteger(seed) && seed >= 0 && subsetText(subset) === text ? subset : null;
 }
 
 /** The full method. */
@@ -116,7 +127,8 @@ export function selectionOf(asked: Asked): CoreWhatIf {
 export function whatIfOfSelection(selection: CoreWhatIf): WhatIf {
   const { sourcesPerTask = null, subset = {}, ...rest } = selection;
   return {
-    ...{ ...NO_WHAT_IF, ...rest },
+    ...NO_WHAT_IF,
+    ...rest,
     sourcesPerTask: SOURCE_BUDGETS.find((k) => k === sourcesPerTask) ?? null,
     subset: partOfLibrary(subset),
   };

@@ -96,11 +96,13 @@ describe("a what-if", () => {
   });
 
   const pin = fc.record({ source: fc.string({ minLength: 1 }), position: fc.option(fc.nat()) });
+  const share = fc.constantFrom(0, 0.25, 1);
   const whatIfs = fc.record(
     {
       control: fc.constantFrom(...CONTROLS),
       sourcesPerTask: fc.integer({ min: 1, max: 16 }),
       augmentation: fc.boolean(),
+      subset: fc.record({ successTasks: share, failures: share, seed: fc.nat() }, { requiredKeys: [] }),
       terminalFailureNote: fc.boolean(),
       without: fc.array(fc.string()),
       pin,
@@ -144,6 +146,9 @@ describe("a what-if", () => {
     };
     await expect(read(record)).rejects.toThrow(/w\.jsonl, line 1, what_if: missing/);
     await expect(read({ ...record, what_if: { control: "magic" } })).rejects.toThrow(/what_if\.control/);
+    await expect(read({ ...record, what_if: { subset: { success_tasks: 7 } } })).rejects.toThrow(
+      /what_if\.subset\.success_tasks/,
+    );
     await expect(read({ ...record, what_if: { pin: { source: "a", position: -1 } } })).rejects.toThrow(
       /what_if\.pin\.position/,
     );

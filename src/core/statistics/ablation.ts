@@ -53,7 +53,7 @@ export interface AblationMatrix {
 }
 
 /** What holds in every cell. */
-export type AblationBase = Pick<Selection, "augmentation" | "terminalFailureNote">;
+export type AblationBase = Pick<Selection, "augmentation" | "subset" | "terminalFailureNote">;
 
 /** Sums and counts of one cell, a pair of numbers per cluster for each figure. */
 type Sums = Record<AblationFigure, { sums: number[]; counts: number[] }>;

@@ -26,7 +26,7 @@ export function attentionOperations(
   chosen: Partial<Record<MatrixPass, MatrixTiles>> = {},
 ): Pick<Backend<GpuTensor>, "attention" | "attentionBackward"> {
   const { memory, commands, software } = context;
-  // A software adapter runs a workgroup a core at a time: small ones share the work out.
+  // A software adapter runs one workgroup per core at a time: small ones share the work out.
   const group = software ? 16 : GROUP;
   /** Threads below which the keys are cut into parts: a token's attention to a cache has one per head. */
   const enough = software ? 64 : 4096;

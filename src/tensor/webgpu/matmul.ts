@@ -17,7 +17,7 @@ import type { ProductChoice, ProductKernel, ProductUnit } from "./tuning.ts";
 /** The kernels of f32 arithmetic among which there is a choice. */
 export const PRODUCT_SOURCES: readonly string[] = [operandsSource, shared, tileNN, tileNT, tileTN, sumParts];
 
-/** How an operand is read: f32, or f16 packed two a u32 with its scale. */
+/** How an operand is read: f32, or f16 packed two per u32 with its scale. */
 interface Source {
   readonly tensor: GpuTensor;
   readonly scale: GpuTensor | undefined;
@@ -115,7 +115,7 @@ function tileSizes(context: Context, m: number): [number, number] {
   return [rows, context.software ? (rows === 8 ? 8 : 4) : rows === 8 ? 4 : 1];
 }
 
-/** Small workgroups on a software adapter, which runs one a core. */
+/** Small workgroups on a software adapter, which runs one per core. */
 function tileGroup({ software }: Context): number {
   return software ? 16 : GROUP;
 }

@@ -24,7 +24,7 @@ export type GateLimit = (typeof GATE_LIMITS)[number];
 /** The parts of the library on offer: see `LibrarySubset`. */
 export const SUBSET_SHARES = [0, 0.25, 0.5, 0.75, 1] as const;
 
-/** What of a library a share is drawn of. */
+/** A kind of record that a share is drawn from. */
 export type SubsetShare = Exclude<keyof LibrarySubset, "seed">;
 
 /** A decision without figures, and why. */

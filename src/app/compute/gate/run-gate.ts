@@ -33,7 +33,7 @@ const MOST_TOGETHER = 16;
 /** Milliseconds between two drawings of the figures: each takes thousands of resamples. */
 const SUMMARY_MS = 700;
 
-/** The sources that take part: those of the address, under whatever control it is: a test compares them all. */
+/** The sources that take part: those of the address. Its control does not count, since a test compares all of them. */
 export function gateSelection({
   sourcesPerTask,
   augmentation,

@@ -124,6 +124,7 @@ const SELECTION = {
   control: "",
   sources_per_task: "",
   augmentation: "",
+  subset: "",
   terminal_failure_note: "",
 } as const;
 export type SelectionKey = keyof typeof SELECTION;

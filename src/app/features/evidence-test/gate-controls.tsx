@@ -31,6 +31,9 @@ const SUBSET_FIELDS: { key: SubsetShare; label: string; title: string }[] = [
 const shareText = (share: number): string =>
   share === 1 ? "all" : share === 0 ? "none" : `${100 * share} %`;
 
+/** The shares on offer, from all to none; that of a link, too. */
+const sharesWith = (share: number): number[] => [...new Set([...SUBSET_SHARES, share])].sort((a, b) => b - a);
+
 /** How many tasks have a success among the sources of the test; null before they are counted. */
 function useCovered(library: string, selection: SourceSelection): string | null {
   const [counted, setCounted] = useState<{ of: SourceSelection; text: string } | null>(null);
@@ -144,7 +147,7 @@ export function GateControls({
               navigate({ subset: partOfLibrary({ ...subset, [key]: Number(target.value) }) })
             }
           >
-            {SUBSET_SHARES.toReversed().map((share) => (
+            {sharesWith(subset[key] ?? 1).map((share) => (
               <option key={share} value={share}>
                 {shareText(share)}
               </option>
@@ -152,6 +155,7 @@ export function GateControls({
           </select>
         </label>
       ))}
+      {subset.seed !== undefined && <span className="note">drawn with seed {subset.seed}</span>}
       {covered !== null && (
         <span className="note" data-testid="gate-covered">
           {covered}

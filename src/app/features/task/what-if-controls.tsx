@@ -92,13 +92,13 @@ export const WhatIfControls = memo(function WhatIfControls({ leftOut }: { leftOu
           {countOf(leftOut, "recorded execution")} not taking part
         </span>
       )}
-      <Chips />
+      <Chips part={open} />
     </div>
   );
 });
 
-/** A part of the library, and each change made by hand, with a button that takes it back. */
-function Chips() {
+/** Each change made by hand, with a button that takes it back; with `part`, the part of the library, too. */
+function Chips({ part }: { part: boolean }) {
   const subset = useUi(({ place }) => place.subset);
   const { without, pin, pinFailure, leaveOut, text } = useUi(
     useShallow(({ place: { without, pin, pinFailure, leaveOut, text } }) => ({
@@ -110,7 +110,7 @@ function Chips() {
     })),
   );
   const chips: { words: string; undo: () => void }[] = [
-    ...(subset === NO_CONTROLS.subset
+    ...(subset === NO_CONTROLS.subset || !part
       ? []
       : [
           {

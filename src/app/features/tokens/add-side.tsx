@@ -3,13 +3,17 @@ import { useEffect, useRef, useState } from "react";
 import { CONTROLS, SOURCE_BUDGETS } from "../../../core/retrieval/selection.ts";
 import { usePickedModel } from "../../compute/models/other-model.ts";
 import { addEvidenceSide } from "../../compute/scoring/sides.ts";
+import { useUi } from "../../compute/store.ts";
 import { MOST_SIDES } from "../../url/place.ts";
 import { evidenceSideKey } from "../../url/sides.ts";
 import { CONTROL_TITLES, type Controls, NO_CONTROLS, parseBudget } from "../../url/what-if.ts";
 import { FurtherModel } from "./further-model.tsx";
 
 export function AddSide({ taken, busy }: { taken: readonly string[]; busy: boolean }) {
-  const [asked, setAsked] = useState<Controls>({ ...NO_CONTROLS, control: "hindsight-only" });
+  const subset = useUi(({ place }) => place.subset);
+  const [chosen, setAsked] = useState<Controls>({ ...NO_CONTROLS, control: "hindsight-only" });
+  // Of the part of the library that the view shows.
+  const asked = { ...chosen, subset };
   const known = taken.includes(evidenceSideKey(asked));
   const full = taken.length >= MOST_SIDES;
   const details = useRef<HTMLDetailsElement>(null);

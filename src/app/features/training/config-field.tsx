@@ -54,9 +54,11 @@ function selectionText(key: SelectionKey, selection: Selection): string {
     control: "graph",
     sources_per_task: "all",
     augmentation: true,
+    subset: "all of it",
     terminal_failure_note: false,
   };
-  return String({ ...full, ...keysOfSelection(selection) }[key]);
+  const value = { ...full, ...keysOfSelection(selection) }[key];
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
 export function fieldOf(key: string): Field {
