@@ -36,16 +36,18 @@ export function tryAgain(): void {
   tried = null;
 }
 
-/** The decision that was shown last: tells which way one steps. */
-let last = 0;
+/** What was shown last: tells which way one steps. */
+let last: DecisionRequest | null = null;
 
 /**
  * Makes the decisions beside the present one ready: two ahead, and one back. At once: the worker reads the next one while
  * the page draws this one, so that a key that is held waits for the slower of the two only.
  */
 function prepareBeside(request: DecisionRequest, count: number): void {
-  const by = request.decision < last ? -1 : 1;
-  last = request.decision;
+  const stepsBack =
+    last?.task === request.task && last.episode === request.episode && request.decision < last.decision;
+  const by = stepsBack ? -1 : 1;
+  last = request;
   const beside = [by, 2 * by, -by]
     .map((distance) => request.decision + distance)
     .filter((decision) => decision >= 0 && decision < count)
