@@ -61,6 +61,7 @@ test("scores a decision of the sample under both contexts, and goes through its 
   // The token that moved most is there by itself, with what could have stood in its place, and not in the address.
   const card = page.getByTestId("token-card");
   await expect(card).toContainText("moved most");
+  await expect(card).toContainText(/[\d.,]+ times (more|less) likely/);
   await expect(card.getByLabel("Most probable tokens in this place")).toBeVisible();
   await expect(page).not.toHaveURL(/token=/);
   const moved = await tokens.and(strip.locator("[aria-selected=true]")).getAttribute("data-token");
