@@ -288,3 +288,22 @@ test("a part of the library: what is covered, the curve over coverage, and the c
   await page.getByLabel("Failed records").selectOption("all");
   await expect(sweep(page).getByRole("button", { name: "Draw over coverage" })).toBeVisible();
 });
+
+test("the noise of the library: other executions of the same tasks, and the same decisions", async ({
+  page,
+}) => {
+  await visit(page, "#/evidence-test?library=miniature-75");
+  const noise = page.getByLabel("Random commands");
+  await expect(noise).toHaveValue("miniature-75");
+  // Counting reads the whole library, where a part of it is asked for.
+  await page.getByLabel("Failed records").selectOption("none");
+  await expect(page.getByTestId("gate-covered")).toHaveText("16 of 96 tasks covered");
+  await noise.selectOption("30 %");
+  await expect(page).toHaveURL(/library=miniature-30(&|$)/);
+  await expect(noise).toHaveValue("miniature-30");
+  await expect(page.getByTestId("gate-covered")).toHaveText("96 of 96 tasks covered");
+  await expect(page.getByText("Optimal actions are known for 1,437 student decisions.")).toBeVisible();
+  await page.goBack();
+  await expect(noise).toHaveValue("miniature-75");
+  await expect(page.getByTestId("gate-covered")).toHaveText("16 of 96 tasks covered");
+});

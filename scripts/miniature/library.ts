@@ -3,8 +3,10 @@
  * student episodes with their optimal actions.
  *
  *     node scripts/run.mjs scripts/miniature/library.ts [--student public/miniature/student]
+ *     node scripts/run.mjs scripts/miniature/library.ts --noise 0.3
  *
- * Without a student's model the noisy planner plays in its place.
+ * Without a student's model the noisy planner plays in its place. `--noise` writes another library of the same tasks: only
+ * executions, and a manifest that has the rest in common with the first.
  */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -24,20 +26,51 @@ const REPETITIONS = 16;
 export const NOISE = 0.57;
 
 const { values } = parseArgs({
-  options: { out: { type: "string", default: "public/miniature" }, student: { type: "string" } },
+  options: {
+    out: { type: "string", default: "public/miniature" },
+    student: { type: "string" },
+    noise: { type: "string" },
+  },
 });
 const codec = textCodec(await openTokenizer(openFolder(`${values.out}/tokenizer`)));
 const tasks = Array.from({ length: TASKS }, (_, seed) => new MiniatureTask(seed, WORLD));
 
+const noise = values.noise === undefined ? NOISE : Number(values.noise);
+/** What the files of another noise than the first have in their names. */
+const suffix = values.noise === undefined ? "" : `-${Math.round(100 * noise)}`;
+
 const sources: Source[] = [];
-for (const task of tasks) for (let k = 0; k < REPETITIONS; k++) sources.push(await task.source(k, NOISE));
+for (const task of tasks) for (let k = 0; k < REPETITIONS; k++) sources.push(await task.source(k, noise));
+
+const lines = (records: readonly object[]) =>
+  gzipSync(records.map((record) => `${JSON.stringify(record)}\n`).join(""), { level: 9 });
+const covered = tasks.filter(({ task }) => sources.some((s) => s.task === task && s.outcome.success)).length;
+const said =
+  `${sources.length} sources, ${covered} of ${TASKS} tasks solved, ` +
+  `${sources.filter(({ outcome }) => outcome.success).length} successes`;
+writeFileSync(`${values.out}/sources${suffix}.jsonl.gz`, lines(sources));
+const manifest = {
+  title:
+    suffix === ""
+      ? "A miniature household world"
+      : `A miniature household world, ${suffix.slice(1)} % random`,
+  sources: `sources${suffix}.jsonl.gz`,
+  episodes: "episodes.jsonl.gz",
+  optimal: "optimal.jsonl.gz",
+  prompt: "prompt.json",
+  tokenizer: "tokenizer",
+  teacher: "teacher",
+  student: "student",
+  kept_out_tasks: [],
+};
+writeFileSync(`${values.out}/manifest${suffix}.json`, `${JSON.stringify(manifest, null, 2)}\n`);
+if (suffix !== "") {
+  console.log(said);
+  process.exit(0);
+}
 
 const episodes = values.student === undefined ? await planned() : await played(values.student);
 
-const covered = tasks.filter(({ task }) => sources.some((s) => s.task === task && s.outcome.success)).length;
-const lines = (records: readonly object[]) =>
-  gzipSync(records.map((record) => `${JSON.stringify(record)}\n`).join(""), { level: 9 });
-writeFileSync(`${values.out}/sources.jsonl.gz`, lines(sources));
 writeFileSync(`${values.out}/episodes.jsonl.gz`, lines(episodes.map(({ episode }) => episode)));
 writeFileSync(
   `${values.out}/optimal.jsonl.gz`,
@@ -52,21 +85,8 @@ writeFileSync(
     ),
   ),
 );
-const manifest = {
-  title: "A miniature household world",
-  sources: "sources.jsonl.gz",
-  episodes: "episodes.jsonl.gz",
-  optimal: "optimal.jsonl.gz",
-  prompt: "prompt.json",
-  tokenizer: "tokenizer",
-  teacher: "teacher",
-  student: "student",
-  kept_out_tasks: [],
-};
-writeFileSync(`${values.out}/manifest.json`, `${JSON.stringify(manifest, null, 2)}\n`);
 console.log(
-  `${sources.length} sources, ${covered} of ${TASKS} tasks solved, ` +
-    `${sources.filter(({ outcome }) => outcome.success).length} successes; ${episodes.length} episodes, ` +
+  `${said}; ${episodes.length} episodes, ` +
     `${episodes.filter(({ episode }) => episode.outcome.success).length} successes, ` +
     `${episodes.reduce((sum, { optimal }) => sum + optimal.length, 0)} decisions`,
 );

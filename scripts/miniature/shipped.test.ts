@@ -31,6 +31,23 @@ it("the library, the episodes and the optimal actions belong together, and are m
   }
 });
 
+it.each([
+  { percent: 30, covered: 96 },
+  { percent: 75, covered: 16 },
+])("the library with $percent % random commands has the same tasks", async ({ percent, covered }) => {
+  const file = `sources-${percent}.jsonl.gz`;
+  const manifest = (name: string) => JSON.parse(readFileSync(`${FOLDER}/${name}`, "utf8"));
+  const { title, sources, ...rest } = manifest(`manifest-${percent}.json`);
+  expect(sources).toBe(file);
+  expect(manifest("manifest.json")).toMatchObject(rest);
+  const { tasks } = await readLibrary(bytes(file), { file });
+  expect(tasks).toHaveLength(96);
+  expect(tasks.filter((one) => one.sources.some(({ outcome }) => outcome.success))).toHaveLength(covered);
+  const task = new MiniatureTask(41, 1);
+  const recorded = tasks.find((one) => one.task === task.task)!.sources;
+  expect(await task.source(9, percent / 100)).toEqual(recorded.find(({ repetition }) => repetition === 9));
+});
+
 it("words, numbered names and labels are one token each", async () => {
   const tokenizer = await openTokenizer(openFolder(`${FOLDER}/tokenizer`));
   const count = (text: string) => tokenizer.encode(text).length;

@@ -6,7 +6,7 @@ import { CONTROLS, SOURCE_BUDGETS } from "../../core/retrieval/selection.ts";
 import { checkAddress } from "../base/address.ts";
 import { type AddressKey, choice, each, flag, one, order } from "./address-key.ts";
 import { packText, TEXT_LEFT_OUT, unpackText } from "./evidence-text.ts";
-import { SHIPPED } from "./library-link.ts";
+import { SHIPPED_LIBRARIES } from "./library-link.ts";
 import {
   AXES,
   CHANGE_SORTS,
@@ -23,7 +23,7 @@ import {
 import { isSideKey, parseEvidenceSide } from "./sides.ts";
 import { parseBudget, parseSubset, subsetText } from "./what-if.ts";
 
-const LIBRARY = new RegExp(`^(${SHIPPED.join("|")}|own|own-[0-9a-f]{12})$`);
+const LIBRARY = new RegExp(`^(${SHIPPED_LIBRARIES.join("|")}|own|own-[0-9a-f]{12})$`);
 const RUN_ID = /^(page|train)-[0-9a-f]{12}$/;
 const COUNT = "a whole number from 0";
 const PART = `one of ${EVIDENCE_RECORDS.join(", ")}, with @event after it for one event`;
@@ -87,8 +87,11 @@ const formatPart = ({ record, event }: EvidencePart): string =>
   event === null ? record : `${record}@${event}`;
 
 export const ADDRESS_KEYS: readonly AddressKey[] = [
-  one("library", "library", `${SHIPPED.join(", ")}, own, or own- and twelve hexadecimal digits`, (text) =>
-    LIBRARY.test(text) ? text : null,
+  one(
+    "library",
+    "library",
+    `${SHIPPED_LIBRARIES.join(", ")}, own, or own- and twelve hexadecimal digits`,
+    (text) => (LIBRARY.test(text) ? text : null),
   ),
   each(
     "disk",

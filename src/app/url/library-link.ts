@@ -2,22 +2,36 @@
 import type { Place } from "./place.ts";
 
 /**
- * `sample` or `miniature`; `own` with files of the worker's disk or addresses, which open by themselves; `own-` and a digest of dropped
+ * One of `SHIPPED_LIBRARIES`; `own` with files of the worker's disk or addresses, which open by themselves; `own-` and a digest of dropped
  * or picked files, which must be given again.
  */
 export type LibraryLink = Pick<Place, "library" | "disk" | "addresses">;
 
-/** The libraries that lie beside the page, each with models of its own: folders of these names. */
+/** What lies beside the page: folders of these names, each with models of its own. */
 export const SHIPPED = ["sample", "miniature"] as const;
 export type Shipped = (typeof SHIPPED)[number];
 
-export const shippedLink = (name: Shipped): LibraryLink => ({ library: name, disk: [], addresses: [] });
+/** The libraries in them. Those with a number differ in how many commands of the recorded executions were random, in %. */
+export const SHIPPED_LIBRARIES = ["sample", "miniature", "miniature-30", "miniature-75"] as const;
+export type ShippedLibrary = (typeof SHIPPED_LIBRARIES)[number];
+
+export const shippedLink = (name: ShippedLibrary): LibraryLink => ({
+  library: name,
+  disk: [],
+  addresses: [],
+});
 
 export const SAMPLE_LINK = shippedLink("sample");
 
-/** The one that a link leads into; null for a library of the user's own. */
-export function shippedName({ library }: Pick<LibraryLink, "library">): Shipped | null {
-  return SHIPPED.find((name) => name === library) ?? null;
+/** The library that a link leads into; null for one of the user's own. */
+export function shippedLibrary({ library }: Pick<LibraryLink, "library">): ShippedLibrary | null {
+  return SHIPPED_LIBRARIES.find((name) => name === library) ?? null;
+}
+
+/** The folder that it is in, whose models belong to it. */
+export function shippedName(link: Pick<LibraryLink, "library">): Shipped | null {
+  const library = shippedLibrary(link);
+  return SHIPPED.find((name) => name === library?.split("-")[0]) ?? null;
 }
 
 /** The part of a place that says which library its names belong to. */

@@ -18,7 +18,14 @@ import { navigate } from "../../data/navigate.ts";
 import { libraryOf, type OpenLibrary } from "../../data/open-libraries.ts";
 import { sharedFolder } from "../../data/shared-folder.ts";
 import { shippedBase } from "../../data/shipped-base.ts";
-import { type LibraryLink, type Shipped, shippedLink, shippedName } from "../../url/library-link.ts";
+import {
+  type LibraryLink,
+  type Shipped,
+  type ShippedLibrary,
+  shippedLibrary,
+  shippedLink,
+  shippedName,
+} from "../../url/library-link.ts";
 import { HOME } from "../../url/place.ts";
 import { unpackArchive } from "../clients.ts";
 import { models } from "../models/models.ts";
@@ -79,16 +86,17 @@ const OPENING: Record<Shipped, string> = {
 };
 
 /** Opens a shipped library; where it is open, shows it from the start. */
-async function openShipped(name: Shipped, byLink: boolean): Promise<void> {
+async function openShipped(name: ShippedLibrary, byLink: boolean): Promise<void> {
   const { libraries, opening, place } = getUi();
-  if (opening !== null) return;
+  const folder = shippedName(shippedLink(name));
+  if (opening !== null || folder === null) return;
   if (libraries.some(({ summary }) => summary.link.library === name)) {
     navigate({ ...HOME, ...shippedLink(name) }, place.library === null ? "replace" : "push");
     return;
   }
   await open(
-    OPENING[name],
-    (onProgress) => libraryWorker().openShipped(name, shippedBase(name), onProgress),
+    OPENING[folder],
+    (onProgress) => libraryWorker().openShipped(name, shippedBase(folder), onProgress),
     { byLink },
   );
 }
@@ -138,7 +146,7 @@ export async function openShared(
 export function openLinked({ library, disk, addresses }: LibraryLink): Promise<void> {
   if (disk.length > 0) return openShared(disk, true);
   if (addresses.length > 0) return openAddresses(addresses.join(" "), true);
-  const name = shippedName({ library });
+  const name = shippedLibrary({ library });
   return name === null ? Promise.resolve() : openShipped(name, true);
 }
 

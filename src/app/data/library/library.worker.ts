@@ -2,7 +2,7 @@
 import "../../base/without-eval.ts";
 import * as Comlink from "comlink";
 import { installErrorTransfer } from "../../base/worker/transfer.ts";
-import { type Shipped, shippedLink } from "../../url/library-link.ts";
+import { type ShippedLibrary, shippedLink } from "../../url/library-link.ts";
 import { addressName } from "../files/http-reader.ts";
 import { type SharedSource, sharedAddress, withToken } from "../files/shared-files.ts";
 import type { LibrarySummary } from "../model.ts";
@@ -26,8 +26,8 @@ export interface OwnFiles {
 /** The service, with the ways in which the page gives it files. */
 class LibraryWorker extends LibraryService {
   /** Opens a library that is served beside the page, with the optimal actions that it has. `base` ends with a slash. */
-  async openShipped(name: Shipped, base: string, onProgress: OnProgress): Promise<LibrarySummary> {
-    const { title, sources, episodes, optimal } = await readSampleManifest(base);
+  async openShipped(name: ShippedLibrary, base: string, onProgress: OnProgress): Promise<LibrarySummary> {
+    const { title, sources, episodes, optimal } = await readSampleManifest(base, name);
     const inputs = [await sampleFile(base, sources), await sampleFile(base, episodes)];
     const about = { title, origin: "sample", link: shippedLink(name) } as const;
     const library = await this.open(inputs, [], about, onProgress);

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { InputError } from "../../../core/errors.ts";
 import type { TokenizerTexts } from "../../../text/index.ts";
+import type { ShippedLibrary } from "../../url/library-link.ts";
 import type { FolderFiles } from "../files/blob-folder.ts";
 import type { RecordInput } from "../files/record-file.ts";
 
@@ -31,10 +32,12 @@ async function get(url: string, name: string): Promise<Response> {
   return response;
 }
 
-/** `base` ends with a slash. */
-export async function readSampleManifest(base: string): Promise<SampleManifest> {
-  const name = `${base.split("/").at(-2)}/manifest.json`;
-  const response = await get(`${base}manifest.json`, name);
+/** `base`, the folder, ends with a slash. `library`: one of those in it; the first of them without. */
+export async function readSampleManifest(base: string, library?: ShippedLibrary): Promise<SampleManifest> {
+  const [, noise] = library?.split("-") ?? [];
+  const file = noise === undefined ? "manifest.json" : `manifest-${noise}.json`;
+  const name = `${base.split("/").at(-2)}/${file}`;
+  const response = await get(`${base}${file}`, name);
   const parsed = manifestSchema.safeParse(await response.json().catch(() => null));
   if (!parsed.success) throw new InputError("this is not the manifest of a shipped library", { file: name });
   return parsed.data;

@@ -18,6 +18,7 @@ import { cancelScoring } from "../../compute/scoring/score.ts";
 import { setUi, useUi } from "../../compute/store.ts";
 import { libraryWorker } from "../../data/library-client.ts";
 import { navigate } from "../../data/navigate.ts";
+import { shippedLibrary, shippedLink } from "../../url/library-link.ts";
 import { parseBudget, partOfLibrary } from "../../url/what-if.ts";
 import { CONTEXT_TITLES } from "./gate-words.ts";
 
@@ -27,6 +28,38 @@ const SUBSET_FIELDS: { key: SubsetShare; label: string; title: string }[] = [
   { key: "successTasks", label: "Covered tasks", title: "Of the tasks with a success, how many keep theirs" },
   { key: "failures", label: "Failed records", title: "How many of the failed executions take part" },
 ];
+
+/** The shipped libraries of the miniature's tasks, by the commands in them that were random, in %. */
+const NOISE = [
+  { name: "miniature-30", random: 30 },
+  { name: "miniature", random: 57 },
+  { name: "miniature-75", random: 75 },
+] as const;
+
+/** Chooses how noisy the library is: other executions of the same tasks; the student's decisions stay. */
+function NoiseControl({ disabled }: { disabled: boolean }) {
+  const shipped = useUi(({ place }) => shippedLibrary(place));
+  if (!NOISE.some(({ name }) => name === shipped)) return null;
+  return (
+    <label title="How many commands of the recorded executions were random">
+      Random commands{" "}
+      <select
+        value={shipped ?? ""}
+        disabled={disabled}
+        onChange={({ target }) => {
+          const chosen = NOISE.find(({ name }) => name === target.value);
+          if (chosen !== undefined) navigate(shippedLink(chosen.name), "push");
+        }}
+      >
+        {NOISE.map(({ name, random }) => (
+          <option key={name} value={name}>
+            {random} %
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
 
 const shareText = (share: number): string =>
   share === 1 ? "all" : share === 0 ? "none" : `${100 * share} %`;
@@ -137,6 +170,7 @@ export function GateControls({
           ))}
         </select>
       </label>
+      <NoiseControl disabled={running} />
       {SUBSET_FIELDS.map(({ key, label, title }) => (
         <label key={key} title={title}>
           {label}{" "}
