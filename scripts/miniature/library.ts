@@ -5,8 +5,8 @@
  *     node scripts/run.mjs scripts/miniature/library.ts [--student public/miniature/student]
  *     node scripts/run.mjs scripts/miniature/library.ts --noise 0.3
  *
- * Without a student's model the noisy planner plays in its place. `--noise` writes another library of the same tasks: only
- * executions, and a manifest that has the rest in common with the first.
+ * Without a student's model the noisy planner plays in its place. `--noise` writes another library of the same tasks: its
+ * executions, and a manifest that names the first library's files for everything else.
  */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -36,7 +36,9 @@ const codec = textCodec(await openTokenizer(openFolder(`${values.out}/tokenizer`
 const tasks = Array.from({ length: TASKS }, (_, seed) => new MiniatureTask(seed, WORLD));
 
 const noise = values.noise === undefined ? NOISE : Number(values.noise);
-/** What the files of another noise than the first have in their names. */
+if (!(noise >= 0 && noise <= 1))
+  throw new Error(`--noise: expected a share from 0 to 1, received ${values.noise}`);
+/** The end of the names of files that belong to another noise than the first library's. */
 const suffix = values.noise === undefined ? "" : `-${Math.round(100 * noise)}`;
 
 const sources: Source[] = [];

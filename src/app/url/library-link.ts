@@ -2,8 +2,8 @@
 import type { Place } from "./place.ts";
 
 /**
- * One of `SHIPPED_LIBRARIES`; `own` with files of the worker's disk or addresses, which open by themselves; `own-` and a digest of dropped
- * or picked files, which must be given again.
+ * One of `SHIPPED_LIBRARIES`; `own` with files of the worker's disk or addresses, which open by themselves; `own-` and a
+ * digest of dropped or picked files, which must be given again.
  */
 export type LibraryLink = Pick<Place, "library" | "disk" | "addresses">;
 
