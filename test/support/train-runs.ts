@@ -31,8 +31,8 @@ export function writeConfig(changes: object = {}, name = "config.json"): string 
   const config = {
     library: "sources.jsonl",
     episodes: "episodes.jsonl",
-    teacher: modelFixture("qwen3-b"),
-    student: modelFixture("qwen3-a"),
+    teacher: modelFixture("tiny-b"),
+    student: modelFixture("tiny-a"),
     tokenizer: modelFixture("tokenizer"),
     batch_size: 2,
     settings: { learning_rate: 1e-4 },

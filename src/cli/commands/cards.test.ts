@@ -7,7 +7,7 @@ import { buildCli, runCli, startCli } from "../../../test/support/cli.ts";
 import { modelFixture } from "../../../test/support/golden.ts";
 import { tinyRecords } from "../../../test/support/tiny-records.ts";
 
-const MODEL = modelFixture("qwen3-a");
+const MODEL = modelFixture("tiny-a");
 let script: string;
 let folder: string;
 beforeAll(async () => {
@@ -109,7 +109,7 @@ it("trains on two cards the run that one takes, and goes on from its checkpoint 
   const config = {
     library: "sources.jsonl",
     episodes: "episodes.jsonl",
-    teacher: modelFixture("qwen3-b"),
+    teacher: modelFixture("tiny-b"),
     student: MODEL,
     tokenizer: modelFixture("tokenizer"),
     batch_size: 2,

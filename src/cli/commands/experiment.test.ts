@@ -15,8 +15,8 @@ const config = {
     max_decisions: 2,
     max_tokens: 2,
   },
-  teacher: fixture("qwen3-a"),
-  student: fixture("qwen3-a"),
+  teacher: fixture("tiny-a"),
+  student: fixture("tiny-a"),
   tokenizer: fixture("tokenizer"),
   device: "cpu",
   collect: { repetitions: 2 },
@@ -57,7 +57,7 @@ it("collects, measures, trains and measures again; the same command changes noth
   // Two executions of each game and its plan.
   expect(readFileSync(join(out, "library/sources.jsonl"), "utf8").trim().split("\n")).toHaveLength(6);
   const student = readFileSync(join(out, "train/student/model.safetensors"));
-  expect(student.equals(readFileSync(join(fixture("qwen3-a"), "model.safetensors")))).toBe(false);
+  expect(student.equals(readFileSync(join(fixture("tiny-a"), "model.safetensors")))).toBe(false);
 
   const again = await experiment(config);
   expect(again.code).toBe(0);

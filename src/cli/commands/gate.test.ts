@@ -7,7 +7,7 @@ import { runCli } from "../../../test/support/cli.ts";
 import { modelFixture } from "../../../test/support/golden.ts";
 import { tinyRecords } from "../../../test/support/tiny-records.ts";
 
-const MODEL = modelFixture("qwen3-a");
+const MODEL = modelFixture("tiny-a");
 const TOKENIZER = modelFixture("tokenizer");
 let folder: string;
 beforeAll(() => {

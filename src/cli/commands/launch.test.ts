@@ -19,7 +19,7 @@ inLaunchHome();
 
 describe("gcopd launch", () => {
   it("trains on the target to the numbers of a run here; files go along, its output and results come back", async () => {
-    await box("--gpus", "1", "--price-per-gpu-hour", "3600", "--model", `student=${modelFixture("qwen3-a")}`);
+    await box("--gpus", "1", "--price-per-gpu-hour", "3600", "--model", `student=${modelFixture("tiny-a")}`);
     const config = writeConfig({ student: "target:student" });
     const sent = await runCli("launch", "--target", "box", "--config", config, "--", "--memory-limit", "4");
     expect(sent).toMatchObject({ code: 0, err: expect.stringContaining("4 inputs go with the run") });
@@ -69,7 +69,7 @@ describe("gcopd launch", () => {
   it.each([["none"], ["slurm"], ["ray"]])(
     "--plan measures on the target, keeps what it told, and leaves nothing there (%s)",
     async (scheduler) => {
-      await box("--scheduler", scheduler, "--model", `student=${modelFixture("qwen3-a")}`, "--gpus", "1");
+      await box("--scheduler", scheduler, "--model", `student=${modelFixture("tiny-a")}`, "--gpus", "1");
       const config = writeConfig({ student: "target:student" });
       const plan = (...args: string[]) =>
         runCli("launch", "--target", "box", "--config", config, "--plan", ...args);
@@ -119,7 +119,7 @@ describe("gcopd launch", () => {
     ["killed after they were sent", "at:4:kill-after"],
     ["killed as it is submitted", "at:5:kill-after"],
   ])("goes on at another target to the same weights, %s", async (_, kill) => {
-    const model = modelFixture("qwen3-a");
+    const model = modelFixture("tiny-a");
     await box("--model", `student=${model}`, "--gpus", "1");
     mkdirSync(inFolder("elsewhere"));
     await runCli(

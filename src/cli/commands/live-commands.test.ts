@@ -58,7 +58,7 @@ describe("gcopd prompt", () => {
 describe("gcopd collect and evaluate", () => {
   const config = {
     environment: { name: "alfworld", games: name, max_decisions: 2, max_tokens: 2 },
-    model: fixture("qwen3-a"),
+    model: fixture("tiny-a"),
     tokenizer: fixture("tokenizer"),
     device: "cpu",
   };
@@ -166,7 +166,7 @@ describe("gcopd collect and evaluate", () => {
       model: undefined,
       environment: { ...config.environment, ...made, max_decisions: 1 },
       library: join(folder, "plans", "sources.jsonl"),
-      teacher: fixture("qwen3-b"),
+      teacher: fixture("tiny-b"),
       student: config.model,
       method: "gc-opd+ga",
       epochs: [0, 1],

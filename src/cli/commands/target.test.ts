@@ -53,7 +53,7 @@ describe("gcopd target", () => {
   });
 
   it("check says for each step what was found or what to do", async () => {
-    await box("--scheduler", "slurm", "--gpus", "1", "--model", `a=${modelFixture("qwen3-a")}`);
+    await box("--scheduler", "slurm", "--gpus", "1", "--model", `a=${modelFixture("tiny-a")}`);
     const good = await runCli("target", "check", "box", "--json");
     expect(good).toMatchObject({ code: 0 });
     const steps = z.array(z.object({ step: z.string(), verdict: z.string() })).parse(JSON.parse(good.out));

@@ -23,7 +23,7 @@ afterAll(() => {
 
 const common = {
   environment: { name: "alfworld", made: { count: 1, seed: 1 }, max_decisions: 2, max_tokens: 2 },
-  model: join(models, "qwen3-a"),
+  model: join(models, "tiny-a"),
   tokenizer: join(models, "tokenizer"),
   device: "cpu",
   at_once: 2,

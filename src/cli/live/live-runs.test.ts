@@ -23,7 +23,7 @@ import type { PlayRunOptions } from "./play-run.ts";
 
 const TASKS = ["look_at_obj_in_light-19/game.tw-pddl", "pick_and_place_simple-30/game.tw-pddl"];
 const fixture = (path: string) => resolve(import.meta.dirname, "../../../test/fixtures", path);
-const MODEL = fixture("models/qwen3-a");
+const MODEL = fixture("models/tiny-a");
 
 const folder = mkdtempSync(join(tmpdir(), "gcopd-live-"));
 const GAMES = join(folder, "games");
@@ -151,7 +151,7 @@ describe("gcopd collect", () => {
     for (const plan of sources.filter(({ origin }) => origin.kind === "planner")) {
       expect(isTrustedSuccess(plan)).toBe(true);
     }
-    expect(sources[0]!.origin).toEqual({ kind: "teacher", model: "qwen3-a" });
+    expect(sources[0]!.origin).toEqual({ kind: "teacher", model: "tiny-a" });
   });
 
   it("refuses a folder of another run, by what differs", async () => {

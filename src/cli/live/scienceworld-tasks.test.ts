@@ -24,7 +24,7 @@ const winner: Sampler = {
 it("evaluates in the simulator, with its score", async () => {
   const config = evaluateConfigSchema.parse({
     environment: { name: "scienceworld", simulator: jar, tasks: ["tiny|0|easy", "tiny|1|easy"] },
-    model: resolve(import.meta.dirname, "../../../test/fixtures/models/qwen3-a"),
+    model: resolve(import.meta.dirname, "../../../test/fixtures/models/tiny-a"),
     seeds: [0, 1],
   });
   const { results } = await evaluate({

@@ -14,7 +14,7 @@ import { collect } from "./collect.ts";
 import { evaluate } from "./evaluate.ts";
 import { shopGames } from "./shop-games.ts";
 
-const MODEL = resolve(import.meta.dirname, "../../../test/fixtures/models/qwen3-a");
+const MODEL = resolve(import.meta.dirname, "../../../test/fixtures/models/tiny-a");
 const TASKS = ["made/shop-1/goal0", "made/shop-1/goal2"];
 const CATALOGUE = makeCatalogue({ seed: 1, products: 12 });
 const SEARCH = "search[adjustable lamp chair shoes mug]";

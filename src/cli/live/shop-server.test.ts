@@ -13,7 +13,7 @@ import { Harness } from "../../worker/testing/harness.ts";
 import { collect } from "./collect.ts";
 import { openGames } from "./open-games.ts";
 
-const MODEL = resolve(import.meta.dirname, "../../../test/fixtures/models/qwen3-a");
+const MODEL = resolve(import.meta.dirname, "../../../test/fixtures/models/tiny-a");
 const folder = mkdtempSync(join(tmpdir(), "gcopd-shop-server-"));
 const file = join(folder, "shop.json");
 const harness = new Harness();

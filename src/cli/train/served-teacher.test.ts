@@ -37,7 +37,7 @@ afterEach(async () => {
 async function serve(
   kind: "vllm" | "sglang",
   {
-    model = "qwen3-b",
+    model = "tiny-b",
     off = 0,
     tellsIds = true,
     ...more
@@ -64,7 +64,7 @@ async function serve(
 }
 
 const TWO_STEPS = { limit: 2, epochs: [1, 1], batch_size: 2 };
-const own = { calibrate_with: modelFixture("qwen3-b") };
+const own = { calibrate_with: modelFixture("tiny-b") };
 
 describe("a run with its teacher on a server", () => {
   it.each(["vllm", "sglang"] as const)(
@@ -88,7 +88,7 @@ describe("a run with its teacher on a server", () => {
           served: {
             by,
             sameTokenizer: true,
-            calibration: { against: expect.stringContaining("qwen3-b (cpu, f32)"), decisions: 3 },
+            calibration: { against: expect.stringContaining("tiny-b (cpu, f32)"), decisions: 3 },
           },
         },
       });
@@ -138,7 +138,7 @@ describe("a run with its teacher on a server", () => {
     expect(warned.code).toBe(0);
     expect(warned.err).toMatch(
       new RegExp(
-        `^gcopd: warning: ${near.url}: largest difference to .*qwen3-b .* 0\\.060 nats, mean 0\\.060`,
+        `^gcopd: warning: ${near.url}: largest difference to .*tiny-b .* 0\\.060 nats, mean 0\\.060`,
         "m",
       ),
     );
@@ -177,7 +177,7 @@ describe("a run with its teacher on a server", () => {
     expect((await train(config(renamed.url), "out")).err).toMatch(
       /this checkpoint is of another run: it differs in teacher; use another output folder/,
     );
-    const swapped = await serve("vllm", { model: "qwen3-a" });
+    const swapped = await serve("vllm", { model: "tiny-a" });
     expect((await train(config(swapped.url), "out")).err).toMatch(
       new RegExp(
         `${swapped.url} does not compute this model as it should: largest difference to the answers with which this run began \\(vLLM 0\\.32\\.0\\)`,
@@ -187,8 +187,8 @@ describe("a run with its teacher on a server", () => {
   });
 
   it("is compared by the ends of prompts where nothing was drawn yet", async () => {
-    const { url, asked } = await serve("vllm", { model: "qwen3-a" });
-    const calibrated = { teacher: url, calibrate_with: modelFixture("qwen3-a") };
+    const { url, asked } = await serve("vllm", { model: "tiny-a" });
+    const calibrated = { teacher: url, calibrate_with: modelFixture("tiny-a") };
     const live = { episodes: undefined, library: undefined, method: "opd", epochs: [1], batch_size: 2 };
     for (const [name, how] of [
       ["again", { limit: 2, sample: { max_tokens: 2 } }],
@@ -205,7 +205,7 @@ describe("a run with its teacher on a server", () => {
       asked.splice(0);
       const more = name === "live" ? live : { method: "opd", epochs: [1] };
       const { err } = await train(writeConfig({ ...more, ...how, ...calibrated }), name);
-      expect(err).toMatch(/^opd: 2 tasks, .* served by .* \(largest difference to .*qwen3-a \(cpu, f32\)/m);
+      expect(err).toMatch(/^opd: 2 tasks, .* served by .* \(largest difference to .*tiny-a \(cpu, f32\)/m);
       const { scored } = JSON.parse(readFileSync(inFolder(name, "teacher.json"), "utf8"));
       for (const { prompt_ids, response_ids } of scored) {
         expect(response_ids.length).toBeGreaterThan(0);
@@ -286,10 +286,10 @@ describe("gcopd score --url", () => {
     return runCli("score", "--in", inFolder("in.jsonl"), "--device", "cpu", ...args);
   };
   const tokenizer = ["--tokenizer", modelFixture("tokenizer")];
-  const calibrated = [...tokenizer, "--calibrate-with", modelFixture("qwen3-b")];
+  const calibrated = [...tokenizer, "--calibrate-with", modelFixture("tiny-b")];
 
   it("writes what --model writes, and says how far the server lies from it", async () => {
-    const here = await score("--model", modelFixture("qwen3-b"));
+    const here = await score("--model", modelFixture("tiny-b"));
     expect(here.code).toBe(0);
     for (const kind of ["vllm", "sglang"] as const) {
       const { url } = await serve(kind);

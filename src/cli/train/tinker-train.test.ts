@@ -19,7 +19,7 @@ import type { TrainEvent } from "../../core/loop/index.ts";
 import { openFolder } from "../../engine/native/node-folder.ts";
 import { Checkpoint } from "../../tensor/index.ts";
 
-const BASE = modelFixture("qwen3-a");
+const BASE = modelFixture("tiny-a");
 let script: string;
 
 beforeAll(async () => {
