@@ -42,8 +42,9 @@ export default defineConfig({
     testTimeout: 900_000,
     hookTimeout: 900_000,
     expect: { poll: { timeout: 60_000 } },
-    // More heavy software-GPU suites at once only slow each other down on small machines.
+    // One more than two processors, since many tests wait for other processes; more heavy software-GPU suites at once only
+    // slow each other down.
     pool: "forks",
-    maxWorkers: Math.min(4, Math.max(2, Math.floor(availableParallelism() / 2))),
+    maxWorkers: Math.min(4, Math.max(3, Math.floor(availableParallelism() / 2))),
   },
 });
