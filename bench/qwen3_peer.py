@@ -9,8 +9,11 @@ import transformers
 from transformers import Qwen3Config, Qwen3ForCausalLM
 from transformers.models.qwen3_5 import Qwen3_5ForCausalLM, Qwen3_5TextConfig
 
+# Vocabulary, key/value heads and head size where a size does not name its own.
+COMMON = (151936, 8, 128)
 # hidden, intermediate, layers, heads, tied
 SIZES = {
+    "miniature": (128, 352, 4, 4, True, 800, 2, 32),
     "0.6b": (1024, 3072, 28, 16, True),
     "1.7b": (2048, 6144, 28, 16, True),
     "4b": (2560, 9728, 36, 32, True),
@@ -46,15 +49,17 @@ def config_of(size):
             linear_conv_kernel_dim=4,
             tie_word_embeddings=True,
         )
-    hidden, intermediate, layers, heads, tied = SIZES[size]
+    named = SIZES[size]
+    hidden, intermediate, layers, heads, tied = named[:5]
+    vocabulary, key_value_heads, head_size = named[5:] or COMMON
     return Qwen3Config(
-        vocab_size=151936,
+        vocab_size=vocabulary,
         hidden_size=hidden,
         intermediate_size=intermediate,
         num_hidden_layers=layers,
         num_attention_heads=heads,
-        num_key_value_heads=8,
-        head_dim=128,
+        num_key_value_heads=key_value_heads,
+        head_dim=head_size,
         tie_word_embeddings=tied,
         max_position_embeddings=40960,
         rope_theta=1e6,

@@ -31,6 +31,8 @@ export const QWEN3_SIZES: Readonly<Record<string, ModelConfig>> = {
   tiny: size(64, 128, 2, 4, true, { vocabularySize: 2000, keyValueHeads: 2, headSize: 32 }),
   /** The sample's student. */
   student: size(128, 352, 2, 4, true, { vocabularySize: 1872, keyValueHeads: 2, headSize: 32 }),
+  /** The miniature's teacher. */
+  miniature: size(128, 352, 4, 4, true, { vocabularySize: 800, keyValueHeads: 2, headSize: 32 }),
   "0.6b": size(1024, 3072, 28, 16, true),
   "1.7b": size(2048, 6144, 28, 16, true),
   "4b": size(2560, 9728, 36, 32, true),
@@ -59,6 +61,7 @@ export const QWEN3_SIZES: Readonly<Record<string, ModelConfig>> = {
 /** As people call them. */
 export function modelName(size: string): string {
   if (size === "student") return "The sample's student";
+  if (size === "miniature") return "The miniature's teacher";
   return size.startsWith("3.5") ? `Qwen${size}` : `Qwen3-${size}`;
 }
 
