@@ -17,8 +17,8 @@ export { cancelScoring, scoreKey } from "./scoring-run.ts";
 
 /**
  * Scores the shown decision's response: the teacher under both contexts, the student under the first where it reads the
- * teacher's tokens. Under a what-if
- * also the teacher with the evidence of the full method, which the change is read against.
+ * teacher's tokens. Under a what-if also the teacher with the evidence of the full method, which the change is read
+ * against.
  */
 export async function scoreDecision(): Promise<void> {
   const { decision } = getUi();
