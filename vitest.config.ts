@@ -42,8 +42,8 @@ export default defineConfig({
     testTimeout: 900_000,
     hookTimeout: 900_000,
     expect: { poll: { timeout: 60_000 } },
-    // One more than two processors, since many tests wait for other processes; more heavy software-GPU suites at once only
-    // slow each other down.
+    // Three even on two processors, since many tests wait for other processes; more software-GPU suites at once only slow
+    // each other down.
     pool: "forks",
     maxWorkers: Math.min(4, Math.max(3, Math.floor(availableParallelism() / 2))),
   },
