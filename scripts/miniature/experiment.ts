@@ -6,7 +6,8 @@
  *     node scripts/run.mjs scripts/miniature/experiment.ts --out /data/registered --at-once 12 --minutes 22
  *
  * `--seeds 1,2` runs these of the registered seeds only, in a folder that needs no other; folders of different seeds can be
- * put together afterwards, and the command then writes the tables of all. `--slim` deletes the weights of students that
+ * put together afterwards, and the command then writes the tables of all. `--methods opd,gc-opd` runs these of the
+ * registered methods; without it the others follow. `--slim` deletes the weights of students that
  * were evaluated, and keeps their SHA-256: what is then left of a finished cell is small, and the experiment can be moved.
  * Moved, it goes on at the same absolute path.
  */
@@ -43,6 +44,7 @@ const { values } = parseArgs({
     cards: { type: "string" },
     device: { type: "string", default: "auto" },
     seeds: { type: "string" },
+    methods: { type: "string" },
     slim: { type: "boolean", default: false },
     /** The built command line. */
     gcopd: { type: "string", default: "bin/gcopd.js" },
@@ -73,7 +75,13 @@ async function main(): Promise<number> {
   if (values.out === undefined) throw new InputError("--out is missing: name a folder");
   const out = resolve(values.out);
   const registration = readRegistration(values.registration);
-  const seeds = chosenSeeds(registration);
+  const seeds = chosen("seeds", registration.seeds, Number);
+  const ids = chosen(
+    "methods",
+    registration.methods.map(({ id }) => id),
+    String,
+  );
+  const methods = registration.methods.filter(({ id }) => ids.includes(id));
   const inside = (...names: string[]): string => join(out, ...names);
   await mkdir(out, { recursive: true });
   await keepRegistration(inside("registration.json"));
@@ -88,7 +96,7 @@ async function main(): Promise<number> {
       const folder = worldFolder(world);
       await writeWhole(
         inside(folder, "experiment.json"),
-        worldConfig({ ...registration, seeds }, world, settings),
+        worldConfig({ ...registration, seeds, methods }, world, settings),
       );
       const lanes = Math.floor(atOnce / registration.worlds.length);
       const more = n < atOnce % registration.worlds.length ? 1 : 0;
@@ -101,13 +109,12 @@ async function main(): Promise<number> {
   return codes.find((code) => code !== 0 && code !== BUDGET_EXIT_CODE) ?? Math.max(...codes);
 }
 
-/** @throws InputError for seeds that are not registered */
-function chosenSeeds({ seeds }: Registration): number[] {
-  if (values.seeds === undefined) return seeds;
-  const chosen = values.seeds.split(",").map(Number);
-  const other = chosen.find((seed) => !seeds.includes(seed));
-  if (other !== undefined) throw new InputError(`--seeds: ${other} is none of ${seeds.join(", ")}`);
-  return chosen;
+/** What the option names of what is registered; all without it. @throws InputError for what is not registered */
+function chosen<T>(option: "seeds" | "methods", registered: readonly T[], read: (text: string) => T): T[] {
+  const some = values[option]?.split(",").map(read) ?? [...registered];
+  const other = some.find((each) => !registered.includes(each));
+  if (other !== undefined) throw new InputError(`--${option}: ${other} is none of ${registered.join(", ")}`);
+  return some;
 }
 
 /** @throws InputError when the folder is of another registration */
@@ -125,12 +132,12 @@ type Inside = (...names: string[]) => string;
 async function settingsChosen(registration: Registration, inside: Inside): Promise<Chosen> {
   const file = inside("choice.json");
   if (existsSync(file)) return (JSON.parse(await readFile(file, "utf8")) as { settings: Chosen }).settings;
-  const chosen: Record<string, Chosen[string]> = {};
+  const found: Record<string, Chosen[string]> = {};
   const tried: object[] = [];
   const open: Registration["choice"] = [];
   for (const choice of registration.choice) {
     const [only, ...others] = choice.candidates;
-    if (others.length === 0) chosen[choice.for] = only!;
+    if (others.length === 0) found[choice.for] = only!;
     else open.push(choice);
   }
   const world = registration.validation_world;
@@ -160,11 +167,11 @@ async function settingsChosen(registration: Registration, inside: Inside): Promi
       (id) => measured.methods.find(({ method }) => method === id)!.sr.mean,
     );
     say(`settings for ${choice.for}: ${JSON.stringify(settings)}`);
-    chosen[choice.for] = settings;
+    found[choice.for] = settings;
     tried.push({ for: choice.for, means });
   }
-  await writeWhole(file, { settings: chosen, tried });
-  return chosen;
+  await writeWhole(file, { settings: found, tried });
+  return found;
 }
 
 /** Writes a world's library: executions by the noisy planner, and the plans. */

@@ -46,6 +46,7 @@ export function prefill(
     const keys = {
       start: each((segment) => place(segment).own),
       end: each((segment, i) => place(segment).own + i + 1),
+      pairs: segments.reduce((sum, { ids, from }) => sum + ids.length * (from + (ids.length + 1) / 2), 0),
       ...(held === null
         ? {}
         : {

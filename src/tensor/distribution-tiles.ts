@@ -82,16 +82,21 @@ export async function divergenceHead(
   }
 }
 
-/** Log-probabilities of the whole vocabulary in each row, natural log, tile by tile: [count · V] from row `at` on. */
-export async function* distributionTiles(
+/**
+ * Log-probabilities of the whole vocabulary in each response row of a pack, natural log, tile by tile.
+ *
+ * @param to [response tokens · V] of a sequence, by its place in the list of sequences
+ */
+export async function readDistribution(
   backend: Backend,
   { normed, head }: HeadRows,
-): AsyncGenerator<{ at: number; count: number; logprobs: Float32Array }> {
-  const rows = normed.shape[0]!;
+  { rows, segments }: Pack,
+  to: (index: number) => Float32Array,
+): Promise<void> {
   const vocabulary = head.shape[0]!;
   const most = tileRows(vocabulary);
-  for (let at = 0; at < rows; at += most) {
-    const count = Math.min(most, rows - at);
+  for (let at = 0; at < rows.length; at += most) {
+    const count = Math.min(most, rows.length - at);
     const logits = backend.scope((keep) =>
       keep(backend.linear(backend.gatherRows(normed, rowsFrom(backend, at, count)), head)),
     );
@@ -99,7 +104,12 @@ export async function* distributionTiles(
       const logprobs = await backend.read(logits);
       for (let row = 0; row < count; row++)
         normalise(logprobs.subarray(row * vocabulary, (row + 1) * vocabulary));
-      yield { at, count, logprobs };
+      for (const { index, row, count: length } of segments) {
+        const [from, end] = [Math.max(at, row), Math.min(at + count, row + length)];
+        if (from >= end) continue;
+        const told = logprobs.subarray((from - at) * vocabulary, (end - at) * vocabulary);
+        to(index).set(told, (from - row) * vocabulary);
+      }
     } finally {
       backend.free(logits);
     }

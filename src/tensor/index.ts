@@ -25,7 +25,7 @@ export {
   planMemory,
 } from "./memory-plan.ts";
 export { readModelHeader } from "./model-header.ts";
-export type { ModelWork, Sequence } from "./packing.ts";
+export { type ModelWork, passTokens, type Sequence } from "./packing.ts";
 export { prefixBytesPerToken } from "./prefix-store.ts";
 export { createReferenceBackend } from "./reference/index.ts";
 export type { KeyRange, Tensor } from "./tensor.ts";

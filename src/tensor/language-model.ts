@@ -6,7 +6,7 @@ import type { Backend } from "./backend.ts";
 import { Checkpoint } from "./checkpoint.ts";
 import { isRecurrent, type ModelConfig, modelConfigJson, parseModelConfig, rotarySize } from "./config.ts";
 import { type DecodeRequest, Decoder, type DecodeWork } from "./decoder.ts";
-import { distributionTiles, type TeacherTarget } from "./distribution-tiles.ts";
+import { readDistribution, type TeacherTarget } from "./distribution-tiles.ts";
 import { type Generated, type GenerateOptions, generate } from "./generate.ts";
 import { type WeightChoice, WeightLoader, weightFormat } from "./load-weights.ts";
 import {
@@ -14,6 +14,7 @@ import {
   type ModelWork,
   makePacks,
   type Pack,
+  passTokens,
   type Sequence,
   type Sharing,
 } from "./packing.ts";
@@ -243,14 +244,24 @@ export class LanguageModel {
       const { logprobs, distribution, hidden, kept } = pass;
       if (pack.keep !== null) prefixes.add(pack.keep.prefix, kept);
       try {
-        const values = await this.#readLogprobs(logprobs, pack);
-        const entropy = wanted.entropy ? await backend.read(distribution!.entropy) : null;
-        const ids = top > 0 ? await backend.read(distribution!.topIds) : null;
-        const most = top > 0 ? await backend.read(distribution!.topLogprobs) : null;
-        const rows = wanted.hidden ? await backend.read(hidden!) : null;
-        if (all)
-          for await (const tile of distributionTiles(backend, { normed: hidden!, head: this.#tensors.head }))
-            dealRows(pack, tile, vocabularySize, (index) => scores[index]!.distribution!);
+        const read = (t: Tensor | null) => (t === null ? null : backend.read(t));
+        const told = wanted.entropy || top > 0 ? distribution : null;
+        // All of it is asked for before any is waited for: the device waits for the host no longer than it must.
+        const [values, entropy, ids, most, rows] = await Promise.all([
+          this.#readLogprobs(logprobs, pack),
+          read(wanted.entropy ? told!.entropy : null),
+          read(top > 0 ? told!.topIds : null),
+          read(top > 0 ? told!.topLogprobs : null),
+          read(wanted.hidden ? hidden : null),
+          all
+            ? readDistribution(
+                backend,
+                { normed: hidden!, head: this.#tensors.head },
+                pack,
+                (index) => scores[index]!.distribution!,
+              )
+            : null,
+        ]);
         for (const { index, row, count } of pack.segments) {
           const to = scores[index]!;
           const width = config.hiddenSize;
@@ -312,8 +323,9 @@ export class LanguageModel {
     coefficients: (index: number, logprobs: Float32Array) => Float32Array,
     work: ModelWork = {},
   ): Promise<Float32Array[]> {
-    return this.#train(sequences, work, async (pass, pack, logprobs, gradients, finished) => {
+    return this.#train(sequences, work, async (pass, pack, reading, gradients, finished) => {
       const slopes = new Float32Array(pack.rows.length);
+      const logprobs = await reading;
       for (const { index, row, count } of pack.segments) {
         const given = coefficients(index, logprobs.slice(row, row + count));
         if (given.length !== count)
@@ -393,7 +405,7 @@ export class LanguageModel {
     slope: (
       pass: TrainingPass,
       pack: Pack,
-      logprobs: Float32Array,
+      logprobs: Promise<Float32Array>,
       gradients: ModelTensors,
       finished: ((part: GradientPart) => Promise<void>) | undefined,
     ) => Promise<void>,
@@ -405,9 +417,11 @@ export class LanguageModel {
     const logprobs = await this.#eachPack(sequences, work, { keep: false }, async (pack, tables, last) => {
       const pass = new TrainingPass(this.backend, this.config, this.#tensors, tables, pack, work.recompute);
       try {
-        const logprobs = await this.#readLogprobs(pass.logprobs, pack);
+        const logprobs = this.#readLogprobs(pass.logprobs, pack);
+        // An error comes to light where they are waited for.
+        logprobs.catch(() => {});
         await slope(pass, pack, logprobs, gradients, last ? finished?.one : undefined);
-        return logprobs;
+        return await logprobs;
       } finally {
         pass.dispose();
       }
@@ -526,8 +540,8 @@ export class LanguageModel {
     pass: (pack: Pack, tables: { cos: Tensor; sin: Tensor }, last: boolean) => Promise<Float32Array>,
   ): Promise<Float32Array[]> {
     checkSequences(sequences, this.config, this.name);
-    const most =
-      work.maxTokensPerPack ?? (sharing.keep ? this.backend.packTokens : trainingTokens(this.backend));
+    const tokens = passTokens(this.backend, this.config);
+    const most = work.maxTokensPerPack ?? (sharing.keep ? tokens : trainingTokens(tokens));
     const recurrent = isRecurrent(this.config);
     // No gradient goes back to a recurrent state in the middle of a sequence.
     const shortest = recurrent && !sharing.keep ? Infinity : work.shortestPrefix;
@@ -537,22 +551,34 @@ export class LanguageModel {
     let [done, computed] = [0, 0];
     const uses = packs.flatMap(({ from }) => (from === null ? [] : [from]));
     this.#prefixes.pin(uses);
+    const finish = async (pack: Pack, passing: Promise<Float32Array>): Promise<void> => {
+      const logprobs = await passing;
+      for (const { index, row, count } of pack.segments) results[index] = logprobs.slice(row, row + count);
+      done += pack.tokens;
+      computed += pack.ids.length;
+      work.onProgress?.(done, total);
+      work.onComputed?.({ given: done, computed });
+      if (pack.from !== null) this.#prefixes.unpin(uses.splice(uses.indexOf(pack.from), 1));
+      this.#prefixes.trim();
+    };
+    let before = Promise.resolve();
     try {
       for (const [n, pack] of packs.entries()) {
         work.signal?.throwIfAborted();
         const longest = pack.positions.reduce((max, position) => Math.max(max, position), 0) + 1;
-        const logprobs = await pass(pack, this.#rope.tables(longest), n === packs.length - 1);
-        for (const { index, row, count } of pack.segments) results[index] = logprobs.slice(row, row + count);
-        done += pack.tokens;
-        computed += pack.ids.length;
-        work.onProgress?.(done, total);
-        work.onComputed?.({ given: done, computed });
-        if (pack.from !== null) this.#prefixes.unpin(uses.splice(uses.indexOf(pack.from), 1));
-        this.#prefixes.trim();
+        const finished = finish(pack, pass(pack, this.#rope.tables(longest), n === packs.length - 1));
+        // An error comes to light where the pass is waited for.
+        finished.catch(() => {});
+        // While the host reads the scores of one pack, the device computes the next. Gradients go one pack at a time.
+        const earlier = before;
+        before = finished;
+        await (sharing.keep ? earlier : finished);
         await yieldToEventLoop(this.backend);
       }
+      await before;
       return results;
     } finally {
+      await Promise.allSettled([before]);
       this.#prefixes.unpin(uses);
       this.#prefixes.trim();
     }
@@ -578,21 +604,7 @@ export class LanguageModel {
   }
 }
 
-/** Puts rows of a pack [count · width], from row `at` of it on, to the sequences that they belong to. */
-function dealRows(
-  { segments }: Pack,
-  { at, count, logprobs }: { at: number; count: number; logprobs: Float32Array },
-  width: number,
-  to: (index: number) => Float32Array,
-): void {
-  for (const { index, row, count: length } of segments) {
-    const [from, end] = [Math.max(at, row), Math.min(at + count, row + length)];
-    if (from < end)
-      to(index).set(logprobs.subarray((from - at) * width, (end - at) * width), (from - row) * width);
-  }
-}
-
 /** Tokens of a training pass: activations of all layers are kept, so that large passes are halved. */
-function trainingTokens({ packTokens }: Backend): number {
-  return packTokens > 4096 ? packTokens / 2 : packTokens;
+function trainingTokens(tokens: number): number {
+  return tokens > 4096 ? tokens / 2 : tokens;
 }

@@ -24,7 +24,7 @@ export interface ModelWork {
   onProgress?: (tokens: number, total: number) => void;
   /** The same in tokens of the sequences given and tokens computed, which are fewer where sequences share a prefix. */
   onComputed?: (tokens: { given: number; computed: number }) => void;
-  /** Bound on the tokens of one pass; a longer sequence is a pass of its own. Default: the backend's `packTokens`. */
+  /** Bound on the tokens of one pass; a longer sequence is a pass of its own. Default: `passTokens`, to train half of many. */
   maxTokensPerPack?: number;
   /** Equal first tokens that are worth computing once; Infinity: every sequence is computed whole. Default: 32. */
   shortestPrefix?: number;
@@ -132,6 +132,19 @@ export function checkSequences(sequences: readonly Sequence[], config: ModelConf
             { file: model },
           );
   }
+}
+
+/** Hidden values of a token below which a pass takes more tokens, and how many times as many at the most. */
+const SMALL_HIDDEN = 512;
+const MOST_TIMES = 4;
+
+/** Tokens of a pass that keep a device busy: its `packTokens`, on a large one more of a small model. */
+export function passTokens(
+  { packTokens }: { readonly packTokens: number },
+  { hiddenSize }: Pick<ModelConfig, "hiddenSize">,
+): number {
+  if (packTokens <= 4096) return packTokens;
+  return packTokens * Math.min(MOST_TIMES, Math.max(1, Math.floor(SMALL_HIDDEN / hiddenSize)));
 }
 
 /** One sequence's place in a pack. */

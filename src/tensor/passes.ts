@@ -90,7 +90,7 @@ interface Inputs {
 
 function upload(backend: Backend, pack: Pack, tables: { cos: Tensor; sin: Tensor }): Inputs {
   const vector = (data: Uint32Array): Tensor => backend.fromArray(data, [data.length]);
-  const keys: KeyRange<Tensor> = { start: vector(pack.start), end: vector(pack.end) };
+  const keys: KeyRange<Tensor> = { start: vector(pack.start), end: vector(pack.end), pairs: seenPairs(pack) };
   if (pack.prefixStart !== null && pack.prefixEnd !== null) {
     keys.prefixStart = vector(pack.prefixStart);
     keys.prefixEnd = vector(pack.prefixEnd);
@@ -103,6 +103,12 @@ function upload(backend: Backend, pack: Pack, tables: { cos: Tensor; sin: Tensor
     rows: vector(pack.rows),
     targets: vector(pack.targets),
   };
+}
+
+function seenPairs({ start, end, prefixStart, prefixEnd }: Pack): number {
+  const seen = (from: Uint32Array | null, to: Uint32Array | null) =>
+    from === null || to === null ? 0 : from.reduce((sum, first, i) => sum + to[i]! - first, 0);
+  return seen(start, end) + seen(prefixStart, prefixEnd);
 }
 
 /** Rows reach rows of the pack alone. */

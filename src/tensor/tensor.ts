@@ -24,6 +24,8 @@ export interface KeyRange<T extends Tensor> {
    * each look back at a long cache, as in decoding. Such ranges have no prefix.
    */
   most?: number | undefined;
+  /** Pairs of a row and a key that it sees, where the host knows: how much work there is. */
+  pairs?: number | undefined;
 }
 
 /** Rows `first` … `end` − 1 of a matrix. */

@@ -7,6 +7,12 @@ import type { ScoreOptions, ScoreResult, Scorer, TrainItem, WorkOptions } from "
 import type { Episode } from "../record/schema.ts";
 import { type RolloutPolicy, type Row, rolloutPolicy } from "./rows.ts";
 
+/**
+ * Context tokens that are worth a call of the scorer: a small model computes them in about the time that a call costs.
+ * Contexts, which may be long, are let go after it.
+ */
+const ENOUGH_TOKENS = 2 ** 17;
+
 /** What the teacher reads for one decision. */
 export interface TeacherContext {
   promptIds: readonly number[];
@@ -56,48 +62,83 @@ export async function scoreBatch(
   if (compared.kind === "full-vocabulary")
     checkDistributionBytes("the teacher's scores of a batch", tokens, teacher.info.vocabulary);
   const totals = { contextTokens: tokens, successReferences: 0, failureReferences: 0, backReferences: 0 };
-  // An episode at a time: its contexts, which may be long, are let go before the next one's are made.
+  let scoring: Promise<TrainItem[]> = Promise.resolve([]);
+  const scored = async (): Promise<void> => {
+    const some = await scoring;
+    items.push(...some);
+    if (some.length > 0) onProgress?.({ done: items.length, total: rows.length, unit: "decisions" });
+  };
+  try {
+    // Contexts are made while those before them are scored.
+    for await (const some of readTogether(rows, evidence, contextsOf, signal)) {
+      for (const { context } of some) {
+        totals.contextTokens += context.promptIds.length;
+        totals.successReferences += context.successReference ? 1 : 0;
+        totals.failureReferences += context.failureReference ? 1 : 0;
+        totals.backReferences += context.backReferences ? 1 : 0;
+      }
+      await scored();
+      signal?.throwIfAborted();
+      scoring = scoreRows(some, teacher, compared, signal);
+      // An error comes to light where the scores are waited for.
+      scoring.catch(() => {});
+    }
+    await scored();
+  } finally {
+    await Promise.allSettled([scoring]);
+  }
+  const cutPrompts = rows.filter(({ cut }) => cut > 0).length;
+  return {
+    items,
+    scored: { decisions: rows.length, tokens, ...totals, cutPrompts, rolloutPolicy: rolloutPolicy(rows) },
+  };
+}
+
+interface ReadRow {
+  row: Row;
+  context: TeacherContext;
+}
+
+/** Rows with what the teacher reads of them: whole episodes, no more of them together than a call needs to be worth it. */
+async function* readTogether(
+  rows: readonly Row[],
+  evidence: StageEvidence,
+  contextsOf: TeacherContexts,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<ReadRow[]> {
+  let together: ReadRow[] = [];
+  let tokens = 0;
   for (const episodeRows of byEpisode(rows)) {
     signal?.throwIfAborted();
     const contextOf = await contextsOf(episodeRows[0]!.episode, evidence);
-    const contexts = episodeRows.map(({ decision, promptIds, responseIds }) =>
-      contextOf(decision, promptIds, responseIds.length),
-    );
-    for (const context of contexts) {
-      totals.contextTokens += context.promptIds.length;
-      totals.successReferences += context.successReference ? 1 : 0;
-      totals.failureReferences += context.failureReference ? 1 : 0;
-      totals.backReferences += context.backReferences ? 1 : 0;
+    for (const row of episodeRows) {
+      const context = contextOf(row.decision, row.promptIds, row.responseIds.length);
+      together.push({ row, context });
+      tokens += context.promptIds.length;
     }
-    items.push(...(await scoreRows(episodeRows, contexts, teacher, compared, signal)));
-    onProgress?.({ done: items.length, total: rows.length, unit: "decisions" });
+    if (tokens < ENOUGH_TOKENS) continue;
+    yield together;
+    together = [];
+    tokens = 0;
   }
-  const cutPrompts = rows.filter(({ cut }) => cut > 0).length;
-  const scored = {
-    decisions: rows.length,
-    tokens,
-    ...totals,
-    cutPrompts,
-    rolloutPolicy: rolloutPolicy(rows),
-  };
-  return { items, scored };
+  if (together.length > 0) yield together;
 }
 
 async function scoreRows(
-  rows: readonly Row[],
-  contexts: readonly TeacherContext[],
+  read: readonly ReadRow[],
   teacher: Pick<Scorer, "score">,
   compared: Signal,
   signal: AbortSignal | undefined,
 ): Promise<TrainItem[]> {
   const results = await teacher.score(
-    rows.map((row, n) => ({
+    read.map(({ row, context }) => ({
       id: `${row.episode.episode}#${row.decision}`,
-      promptIds: contexts[n]!.promptIds,
+      promptIds: context.promptIds,
       responseIds: row.responseIds,
     })),
     { signal, ...askedBy(compared) },
   );
+  const rows = read.map(({ row }) => row);
   return unscoredItems(rows, { signal: compared }).map((item, n) => ({
     ...item,
     teacherLogprobs: results[n]!.logprobs,

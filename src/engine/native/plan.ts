@@ -8,6 +8,7 @@ import {
   type MemoryPlan,
   type PlannedJob,
   partBytes,
+  passTokens,
   planMemory,
   prefixBytesPerToken,
   readModelHeader,
@@ -71,8 +72,9 @@ export async function planJob(
       compute: device.compute,
       software: device.software,
     });
-    const most = Math.max(device.packTokens, longestSequence);
-    const packTokens = limit === undefined ? most : fittingPack(config, withRows, limit, device.packTokens);
+    const most = passTokens(device, config);
+    const packTokens =
+      limit === undefined ? Math.max(most, longestSequence) : fittingPack(config, withRows, limit, most);
     const planned = withRows(Math.min(packTokens, sizes.allTokens ?? packTokens));
     const bare = planMemory(config, planned);
     if (sizes.kind === "train")

@@ -1,4 +1,5 @@
 import type { AttentionSizes } from "../shapes.ts";
+import rowsForward from "./attention-rows-forward.wgsl?raw";
 import backward from "./attention-shared-backward.wgsl?raw";
 import forward from "./attention-shared-forward.wgsl?raw";
 import type { Commands } from "./commands.ts";
@@ -42,6 +43,49 @@ export function runShared(
     kernel: { source, entry: `attention_shared_${pass}`, buffers: BUFFERS[pass], constants },
     buffers,
     groups: Math.ceil((ofKeys ? keys : queries) / SHARED_ROWS) * (ofKeys ? groups : heads) * (parts[0] ?? 1),
+    uints: [queries, keys, heads, groups, ...parts],
+    floats: [1 / Math.sqrt(size)],
+    work,
+  });
+}
+
+/** Tokens of a workgroup of `runRows`. */
+const TOKENS = 64;
+/** Values of query rows that a thread holds, and as many of results. */
+const HELD_VALUES = 64;
+
+/** Query heads that a thread of `runRows` holds of its token; 0 where a head is too large for it. */
+export function heldHeads({ heads, groups, size }: AttentionSizes): number {
+  const shared = heads / groups;
+  for (let held = Math.min(shared, Math.floor(HELD_VALUES / size)); held > 0; held -= 1)
+    if (shared % held === 0) return held;
+  return 0;
+}
+
+/** Workgroups of `runRows` for one part of the keys. */
+export function rowGroups({ queries, heads }: AttentionSizes, held: number): number {
+  return Math.ceil(queries / TOKENS) * (heads / held);
+}
+
+/** Forward attention in f32 of small heads, for GPUs: a thread holds `held` heads of one token. Buffers and `parts`: as `runShared`'s. */
+export function runRows(
+  commands: Commands,
+  held: number,
+  buffers: readonly GpuTensor[],
+  sizes: AttentionSizes,
+  work: number,
+  parts: readonly [number, number],
+): void {
+  const { queries, keys, heads, groups, size } = sizes;
+  commands.dispatch({
+    kernel: {
+      source: rowsForward,
+      entry: "attention_rows_forward",
+      buffers: BUFFERS.forward,
+      constants: { D4: size / 4, HELD: held },
+    },
+    buffers,
+    groups: rowGroups(sizes, held) * parts[0],
     uints: [queries, keys, heads, groups, ...parts],
     floats: [1 / Math.sqrt(size)],
     work,

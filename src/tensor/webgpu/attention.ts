@@ -6,7 +6,7 @@ import { attendToCache, isDecoding } from "./attention-decode.ts";
 import forward from "./attention-forward.wgsl?raw";
 import { attendByMatrices, dkvByMatrices, dqByMatrices, matrixTiles, rowsOf } from "./attention-matrix.ts";
 import pack from "./attention-ranges.wgsl?raw";
-import { runShared, SHARED_ROWS } from "./attention-shared.ts";
+import { heldHeads, rowGroups, runRows, runShared, SHARED_ROWS } from "./attention-shared.ts";
 import { type Context, GROUP } from "./context.ts";
 import type { GpuTensor } from "./memory.ts";
 import type { MatrixPass, MatrixTiles } from "./tuning.ts";
@@ -18,6 +18,7 @@ const SHORTEST_MATRIX_PART = 512;
 const ENOUGH_BLOCKS = 256;
 /** The same for the kernels with f32 tiles, and query rows below which these would stand mostly empty. */
 const ENOUGH_TILES = 1024;
+const ENOUGH_ROW_GROUPS = 512;
 const FEWEST_TILE_ROWS = 9;
 
 /** @param chosen tiles of the matrix kernels instead of those that suit, for measurements */
@@ -90,9 +91,11 @@ export function attentionOperations(
       const ranges = packRanges(keys);
       const matrices = chosen.forward ?? matrixTiles(context, "forward", sizes);
       const byTiles = context.matmul === "shared" && queries >= FEWEST_TILE_ROWS;
+      const held = byTiles ? heldHeads(sizes) : 0;
+      const tileGroups = held > 0 ? rowGroups(sizes, held) : Math.ceil(queries / SHARED_ROWS) * heads;
       const rows = Math.max(1, Math.min(rowsAThread(software, size, false), queries));
       const threads = Math.ceil(queries / rows) * heads;
-      const work = 4 * size * heads * seenKeys(sizes);
+      const work = 4 * size * heads * (keys.pairs ?? causalPairs(sizes));
       // Where the ranges were last written on the device, the host does not know where they end.
       const seen = keys.most === undefined ? Math.min(keys.end.largest, sizes.keys) : sizes.keys;
       const parts = matrices
@@ -103,7 +106,7 @@ export function attentionOperations(
         : byTiles
           ? Math.min(
               Math.ceil(seen / SHORTEST_MATRIX_PART),
-              Math.ceil(ENOUGH_TILES / (Math.ceil(queries / SHARED_ROWS) * heads)),
+              Math.ceil((held > 0 ? ENOUGH_ROW_GROUPS : ENOUGH_TILES) / tileGroups),
             )
           : Math.min(Math.ceil(seen / SHORTEST_PART), Math.ceil(enough / Math.max(1, threads)));
       const attend = (to: GpuTensor, toLse: GpuTensor, cut: [number, number]) => {
@@ -111,11 +114,15 @@ export function attentionOperations(
           attendByMatrices(context, matrices, sizes, { q, k, v, ranges, o: to, lse: toLse }, cut, work);
           return;
         }
-        if (byTiles) {
-          runShared(commands, "forward", [q, k, v, ranges, to, toLse], sizes, work, cut);
+        const buffers = [q, k, v, ranges, to, toLse];
+        if (held > 0) {
+          runRows(commands, held, buffers, sizes, work, cut);
           return;
         }
-        const buffers = [q, k, v, ranges, to, toLse];
+        if (byTiles) {
+          runShared(commands, "forward", buffers, sizes, work, cut);
+          return;
+        }
         run(forward, "attention_forward", "rrrrww", buffers, sizes, rows, threads * cut[0], work, cut);
       };
       if (parts < 2) attend(o, lse, [1, sizes.keys]);
@@ -146,7 +153,7 @@ export function attentionOperations(
       const dk = memory.allocate(k.shape, "f32");
       const dv = memory.allocate(v.shape, "f32");
       const stats = memory.allocate([queries, heads, 2], "f32");
-      const work = heads * seenKeys(sizes) * size;
+      const work = heads * size * (keys.pairs ?? causalPairs(sizes));
       const pairs = queries * heads;
       run(backward, "attention_stats", "rrwr", [o, lse, stats, dout], sizes, 1, pairs, 2 * pairs * size);
       const rows = Math.max(1, Math.min(rowsAThread(software, size, true), queries));
@@ -174,7 +181,7 @@ function checkHeadSize(size: number): void {
 }
 
 /** How many (query, key) pairs there may be: half of all in a causal pack, all when few queries meet a cache. */
-function seenKeys({ queries, keys }: AttentionSizes): number {
+function causalPairs({ queries, keys }: AttentionSizes): number {
   return queries === keys ? (queries * (keys + 1)) / 2 : queries * keys;
 }
 
