@@ -17,7 +17,7 @@ import { Episode } from "../src/simulator/alfworld/episode.ts";
 import { Game, type GameFile, type OpenOptions } from "../src/simulator/alfworld/game.ts";
 import { makeGame } from "../src/simulator/alfworld/generate.ts";
 import { alfworldGame, LIVE } from "../test/support/alfworld-games.ts";
-import { median } from "./support/device.ts";
+import { median } from "./support/median.ts";
 import { runPeer } from "./support/peer.ts";
 
 const { values: options } = parseArgs({

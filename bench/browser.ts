@@ -30,7 +30,7 @@ import {
   TimedWorks,
   type Work,
 } from "./support/browser/timed-work.ts";
-import { median } from "./support/device.ts";
+import { median } from "./support/median.ts";
 import { numberOr, sizeNamed } from "./support/options.ts";
 import { modelName } from "./support/qwen3-sizes.ts";
 

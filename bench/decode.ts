@@ -9,7 +9,8 @@
  */
 import { parseArgs } from "node:util";
 import type { KernelTime } from "../src/tensor/index.ts";
-import { median, openAdapter, watchMemory } from "./support/device.ts";
+import { openAdapter, watchMemory } from "./support/device.ts";
+import { median } from "./support/median.ts";
 import { numberOr, sizeNamed } from "./support/options.ts";
 import { type BenchRow, printTable, runPeer } from "./support/peer.ts";
 import { printProfile } from "./support/profile.ts";

@@ -11,7 +11,7 @@ import { createWebGpuBackend, type WebGpuBackend } from "../src/tensor/index.ts"
 import { randomValues } from "../test/random.ts";
 import { relativeError } from "../test/support/relative-error.ts";
 import { openGpu } from "../test/webgpu.ts";
-import { median } from "./support/device.ts";
+import { median } from "./support/median.ts";
 import { numberOr } from "./support/options.ts";
 
 const { values: options } = parseArgs({

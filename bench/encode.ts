@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 import { uniforms } from "../src/core/seeded.ts";
 import { AdamW, createWebGpuBackend, LanguageModel, type WebGpuBackend } from "../src/tensor/index.ts";
 import { openGpu, openNullGpu } from "../test/webgpu.ts";
-import { median } from "./support/device.ts";
+import { median } from "./support/median.ts";
 import { QWEN3_SIZES } from "./support/qwen3-sizes.ts";
 import { TIMED_ADAMW } from "./support/random-work.ts";
 

@@ -9,7 +9,8 @@
  */
 import { parseArgs } from "node:util";
 import { AdamW, type KernelTime } from "../src/tensor/index.ts";
-import { medianSeconds, openAdapter, watchMemory } from "./support/device.ts";
+import { openAdapter, watchMemory } from "./support/device.ts";
+import { medianSeconds } from "./support/median.ts";
 import { numberOr, sizeNamed } from "./support/options.ts";
 import { type BenchRow, printTable, runPeer } from "./support/peer.ts";
 import { printProfile } from "./support/profile.ts";

@@ -27,25 +27,6 @@ export async function openAdapter(operands: string | undefined): Promise<Opened>
   return { backend: await createWebGpuBackend(device, { compute: half }), toggles, operands: half };
 }
 
-/** Middle of the sorted values. */
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const half = Math.floor(sorted.length / 2);
-  return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
-}
-
-/** Median seconds of `times` runs after one to warm up. */
-export async function medianSeconds(times: number, work: () => Promise<unknown>): Promise<number> {
-  await work();
-  const seconds: number[] = [];
-  for (let i = 0; i < times; i++) {
-    const start = performance.now();
-    await work();
-    seconds.push((performance.now() - start) / 1000);
-  }
-  return median(seconds);
-}
-
 /** Largest memory of NVIDIA's first card in use while it watches, in MiB; null where `nvidia-smi` is not there. */
 export function watchMemory(): { stop(): number | null } {
   let most: number | null = null;

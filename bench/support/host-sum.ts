@@ -10,7 +10,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { GradientSum, type SumMessage } from "../../src/engine/cards/gradient-sum.ts";
 import { createSlotFiles, type SlotPlan, type SlotStore, Slots } from "../../src/engine/cards/slots.ts";
 import { createReferenceBackend, type Tensor } from "../../src/tensor/index.ts";
-import { median } from "./device.ts";
+import { median } from "./median.ts";
 
 interface Variant {
   name: string;

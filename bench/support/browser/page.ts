@@ -36,21 +36,14 @@ function servedFile(path: string): string | null {
   return SERVED.some((folder) => file.startsWith(resolve(folder) + sep)) ? file : null;
 }
 
-const FLAGS = [
-  ...[
-    "--headless=new",
-    "--no-sandbox",
-    "--no-first-run",
-    "--disable-dev-shm-usage",
-    "--enable-unsafe-webgpu",
-  ],
-];
+const FLAGS = ["--headless=new", "--no-sandbox", "--no-first-run", "--disable-dev-shm-usage"];
 /** A card's own driver, where there is no display. */
-const CARD_FLAGS = [
+export const CARD_FLAGS = [
+  "--enable-unsafe-webgpu",
   ...["--use-angle=vulkan", "--enable-features=Vulkan", "--disable-vulkan-surface"],
   ...["--ignore-gpu-blocklist", "--disable-gpu-sandbox"],
 ];
-const SOFTWARE_FLAGS = ["--use-webgpu-adapter=swiftshader"];
+export const SOFTWARE_FLAGS = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
 
 export interface PageOptions {
   /** Path of a Chromium. */

@@ -1,0 +1,126 @@
+/**
+ * What a newcomer waits for in the page, in Chromium on this machine's GPU: from the press on "Does evidence help?" to the
+ * first bars of all contexts, then from "Train students" to the first curve that has left its parent. Each time in a
+ * browser that has compiled nothing yet; the driver's own cache on disk is as it is (__GL_SHADER_DISK_CACHE=0 for none).
+ *
+ *     npm run build && npm run bench -- evidence-test [--repeats 3] [--browser PATH] [--software]
+ *
+ * Bundled by `bundle` of scripts/run.mjs as `standalone`, it runs beside `dist/page` and `node_modules/playwright`.
+ */
+import { once } from "node:events";
+import { createReadStream, existsSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { extname, join, resolve, sep } from "node:path";
+import { parseArgs } from "node:util";
+import { chromium, type Page } from "playwright";
+import { findChromium } from "../scripts/browser.mjs";
+import { CARD_FLAGS, SOFTWARE_FLAGS } from "./support/browser/page.ts";
+import { median } from "./support/median.ts";
+import { numberOr } from "./support/options.ts";
+
+const { values } = parseArgs({
+  options: {
+    repeats: { type: "string" },
+    browser: { type: "string" },
+    software: { type: "boolean", default: false },
+  },
+});
+const REPEATS = numberOr(values.repeats, 3);
+const PATIENCE = values.software ? 3_600_000 : 300_000;
+const TYPES: Readonly<Record<string, string>> = {
+  ".html": "text/html",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".json": "application/json",
+  ".svg": "image/svg+xml",
+  ".wasm": "application/wasm",
+};
+
+/** The built page. */
+async function serve(): Promise<Server> {
+  const root = resolve("dist/page");
+  if (!existsSync(join(root, "index.html")))
+    throw new Error("dist/page is not there: run `npm run build` first");
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url!, "http://page");
+    const file = join(root, decodeURIComponent(pathname === "/" ? "/index.html" : pathname));
+    if (!file.startsWith(root + sep) || !existsSync(file)) {
+      response.writeHead(404).end();
+      return;
+    }
+    response.writeHead(200, { "content-type": TYPES[extname(file)] ?? "application/octet-stream" });
+    createReadStream(file).pipe(response);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return server;
+}
+
+/** Seconds from a press to what it led to, and the chart's words then. */
+interface Waited {
+  bars: number;
+  allDecisions: number;
+  curve: number;
+  students: string;
+}
+
+const seconds = (from: number): number => (performance.now() - from) / 1000;
+
+async function wait(page: Page, url: string): Promise<Waited> {
+  await page.goto(url);
+  const start = page.getByRole("button", { name: "Does evidence help?" });
+  await start.waitFor();
+  const pressed = performance.now();
+  await start.click();
+  await page.getByRole("img", { name: /^Probability of an optimal action.*full graph: \d/ }).waitFor();
+  const bars = seconds(pressed);
+  await page.getByRole("button", { name: "All scored" }).waitFor();
+  const allDecisions = seconds(pressed);
+  const trained = performance.now();
+  await page.getByTestId("students").getByRole("button", { name: "Train students" }).click();
+  const chart = page.getByRole("img", { name: /^Success on unseen tasks.*after step [1-9]/ });
+  await chart.waitFor();
+  for (;;) {
+    const told = (await chart.getAttribute("aria-label"))!;
+    const parent = /parent ([\d.]+) %/.exec(told)?.[1];
+    const left =
+      parent !== undefined &&
+      [...told.matchAll(/(?<!recorded): after step [1-9]\d* ([\d.]+) %/g)].some(
+        ([, success]) => success !== parent,
+      );
+    if (left) return { bars, allDecisions, curve: seconds(trained), students: told };
+    await page.waitForTimeout(100);
+  }
+}
+
+const server = await serve();
+const waited: Waited[] = [];
+for (let n = 0; n < REPEATS; n += 1) {
+  const browser = await chromium.launch({
+    executablePath: (values.browser ?? (await findChromium()))!,
+    args: ["--no-sandbox", ...(values.software ? SOFTWARE_FLAGS : CARD_FLAGS)],
+  });
+  try {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    page.setDefaultTimeout(PATIENCE);
+    const each = await wait(page, `http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    console.error(`${n + 1} of ${REPEATS}: ${JSON.stringify(each)}`);
+    waited.push(each);
+  } finally {
+    await browser.close();
+  }
+}
+server.closeAllConnections();
+server.close();
+
+const row = (what: string, of: (each: Waited) => number): string => {
+  const all = waited.map(of);
+  const [least, most] = [Math.min(...all), Math.max(...all)];
+  return `| ${what} | ${median(all).toFixed(1)} | ${least.toFixed(1)} to ${most.toFixed(1)} |`;
+};
+console.log(`| seconds, ${REPEATS} cold browsers | median | range |`);
+console.log("| --- | ---: | ---: |");
+console.log(row("from “Does evidence help?” to the bars of all contexts", ({ bars }) => bars));
+console.log(row("to all decisions scored", ({ allDecisions }) => allDecisions));
+console.log(row("from “Train students” to a curve that has left its parent", ({ curve }) => curve));
