@@ -7,15 +7,18 @@
  *
  * Bundled by `bundle` of scripts/run.mjs as `standalone`, it runs beside `dist/page` and `node_modules/playwright`.
  */
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createReadStream, existsSync } from "node:fs";
+import { createReadStream, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import { extname, join, resolve, sep } from "node:path";
+import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { chromium, type Page } from "playwright";
 import { findChromium } from "../scripts/browser.mjs";
-import { CARD_FLAGS, SOFTWARE_FLAGS } from "./support/browser/page.ts";
+import { CARD_FLAGS, FLAGS, SOFTWARE_FLAGS } from "./support/browser/page.ts";
 import { median } from "./support/median.ts";
 import { numberOr } from "./support/options.ts";
 
@@ -59,6 +62,7 @@ async function serve(): Promise<Server> {
 
 /** Seconds from a press to what it led to, and the chart's words then. */
 interface Waited {
+  adapter: string;
   bars: number;
   allDecisions: number;
   curve: number;
@@ -69,6 +73,13 @@ const seconds = (from: number): number => (performance.now() - from) / 1000;
 
 async function wait(page: Page, url: string): Promise<Waited> {
   await page.goto(url);
+  const adapter = await page.evaluate(async () => {
+    const found = await navigator.gpu?.requestAdapter({ powerPreference: "high-performance" });
+    return found ? [found.info.vendor, found.info.architecture].join(" ").trim() : "none";
+  });
+  // Chromium falls back to its software adapter in silence.
+  if (!values.software && /^(none|google)/.test(adapter))
+    throw new Error(`no GPU: the page's adapter is ${adapter}; --software measures a software adapter`);
   const start = page.getByRole("button", { name: "Does evidence help?" });
   await start.waitFor();
   const pressed = performance.now();
@@ -89,26 +100,46 @@ async function wait(page: Page, url: string): Promise<Waited> {
       [...told.matchAll(/(?<!recorded): after step [1-9]\d* ([\d.]+) %/g)].some(
         ([, success]) => success !== parent,
       );
-    if (left) return { bars, allDecisions, curve: seconds(trained), students: told };
+    if (left) return { adapter, bars, allDecisions, curve: seconds(trained), students: told };
     await page.waitForTimeout(100);
   }
+}
+
+/** A Chromium with nothing kept from before, and where it is spoken to. */
+async function startBrowser(profile: string): Promise<{ child: ChildProcess; address: string }> {
+  const child = spawn(
+    (values.browser ?? (await findChromium()))!,
+    [
+      ...FLAGS,
+      ...(values.software ? SOFTWARE_FLAGS : CARD_FLAGS),
+      ...[`--user-data-dir=${profile}`, "--remote-debugging-port=0", "about:blank"],
+    ],
+    { stdio: ["ignore", "ignore", "pipe"] },
+  );
+  for await (const line of createInterface(child.stderr!)) {
+    const address = /^DevTools listening on (ws:\S+)/.exec(line)?.[1];
+    if (address !== undefined) return { child, address };
+  }
+  throw new Error("the browser ended before it could be spoken to");
 }
 
 const server = await serve();
 const waited: Waited[] = [];
 for (let n = 0; n < REPEATS; n += 1) {
-  const browser = await chromium.launch({
-    executablePath: (values.browser ?? (await findChromium()))!,
-    args: ["--no-sandbox", ...(values.software ? SOFTWARE_FLAGS : CARD_FLAGS)],
-  });
+  const profile = mkdtempSync(join(tmpdir(), "gcopd-bench-evidence-"));
+  const { child, address } = await startBrowser(profile);
   try {
+    const browser = await chromium.connectOverCDP(address);
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     page.setDefaultTimeout(PATIENCE);
     const each = await wait(page, `http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
     console.error(`${n + 1} of ${REPEATS}: ${JSON.stringify(each)}`);
     waited.push(each);
-  } finally {
     await browser.close();
+  } finally {
+    if (child.exitCode === null && child.signalCode === null && child.kill("SIGKILL"))
+      await once(child, "exit");
+    rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 server.closeAllConnections();
@@ -119,6 +150,7 @@ const row = (what: string, of: (each: Waited) => number): string => {
   const [least, most] = [Math.min(...all), Math.max(...all)];
   return `| ${what} | ${median(all).toFixed(1)} | ${least.toFixed(1)} to ${most.toFixed(1)} |`;
 };
+console.log(`Adapter: ${waited[0]!.adapter}\n`);
 console.log(`| seconds, ${REPEATS} cold browsers | median | range |`);
 console.log("| --- | ---: | ---: |");
 console.log(row("from “Does evidence help?” to the bars of all contexts", ({ bars }) => bars));

@@ -36,7 +36,8 @@ function servedFile(path: string): string | null {
   return SERVED.some((folder) => file.startsWith(resolve(folder) + sep)) ? file : null;
 }
 
-const FLAGS = ["--headless=new", "--no-sandbox", "--no-first-run", "--disable-dev-shm-usage"];
+/** Without a display. */
+export const FLAGS = ["--headless=new", "--no-sandbox", "--no-first-run", "--disable-dev-shm-usage"];
 /** A card's own driver, where there is no display. */
 export const CARD_FLAGS = [
   "--enable-unsafe-webgpu",
