@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { makePacks, type Sequence } from "./packing.ts";
+import { makePacks, passTokens, type Sequence } from "./packing.ts";
 
 const sequence = (prompt: number[], response: number[]): Sequence => ({
   promptIds: prompt,
@@ -38,6 +38,20 @@ const alike = [
   sequence([1, 2, 3, 7], [8]),
   sequence([1, 2, 3, 4], [5, 6]),
 ];
+
+test.each([
+  [16_384, 4096, 16_384],
+  [16_384, 512, 16_384],
+  [16_384, 256, 32_768],
+  [16_384, 64, 65_536],
+  [4096, 64, 4096],
+  [1024, 64, 1024],
+])(
+  "a device of %i tokens takes passes of a model of hidden size %i in %i",
+  (packTokens, hiddenSize, expected) => {
+    expect(passTokens({ packTokens }, { hiddenSize })).toBe(expected);
+  },
+);
 
 test("branches follow their trunk, and the last prompt token is each one's own", () => {
   const [pack, ...more] = makePacks(alike, 20, { keep: false, shortest: 2 });
