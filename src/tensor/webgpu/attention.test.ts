@@ -168,24 +168,27 @@ describe("attention and its gradients through tiles in workgroup memory", () => 
     await expectSameGradients(own, packRanges(parts), heads, groups, size);
   });
 
-  test("twelve queries over the keys of two ranges cut into parts", async () => {
-    const [queries, cached, heads, groups, size] = [12, 1100, 2, 1, 16];
-    await expectSameResults(own, (b) => {
-      const count = cached + queries;
-      const q = b.fromArray(randomValues(queries * heads * size, 1, 3), [queries, heads, size]);
-      const k = b.fromArray(randomValues(count * groups * size, 2), [count, groups, size]);
-      const v = b.fromArray(randomValues(count * groups * size, 3), [count, groups, size]);
-      const rows = (value: (i: number) => number) =>
-        b.fromArray(
-          Uint32Array.from({ length: queries }, (_, i) => value(i)),
-          [queries],
-        );
-      return b.attention(q, k, v, {
-        start: rows(() => cached),
-        end: rows((i) => cached + i + 1),
-        prefixStart: rows((i) => 10 * i),
-        prefixEnd: rows((i) => (i % 3 === 0 ? 400 : cached - i)),
+  test.each([16, 64])(
+    "twelve queries over the keys of two ranges cut into parts, heads of %i",
+    async (size) => {
+      const [queries, cached, heads, groups] = [12, 1100, 2, 1];
+      await expectSameResults(own, (b) => {
+        const count = cached + queries;
+        const q = b.fromArray(randomValues(queries * heads * size, 1, 3), [queries, heads, size]);
+        const k = b.fromArray(randomValues(count * groups * size, 2), [count, groups, size]);
+        const v = b.fromArray(randomValues(count * groups * size, 3), [count, groups, size]);
+        const rows = (value: (i: number) => number) =>
+          b.fromArray(
+            Uint32Array.from({ length: queries }, (_, i) => value(i)),
+            [queries],
+          );
+        return b.attention(q, k, v, {
+          start: rows(() => cached),
+          end: rows((i) => cached + i + 1),
+          prefixStart: rows((i) => 10 * i),
+          prefixEnd: rows((i) => (i % 3 === 0 ? 400 : cached - i)),
+        });
       });
-    });
-  });
+    },
+  );
 });
