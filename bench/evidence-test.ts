@@ -1,7 +1,7 @@
 /**
  * What a newcomer waits for in the page, in Chromium on this machine's GPU: from the press on "Does evidence help?" to the
- * first bars of all contexts, then from "Train students" to the first curve that has left its parent. Each time in a
- * browser that has compiled nothing yet; the driver's own cache on disk is as it is (__GL_SHADER_DISK_CACHE=0 for none).
+ * first bars of all contexts, then from "Train students" to the first curve that has left its parent. Each repeat
+ * starts a browser with an empty profile. __GL_SHADER_DISK_CACHE=0 turns the NVIDIA driver's own cache off.
  *
  *     npm run build && npm run bench -- evidence-test [--repeats 3] [--browser PATH] [--software]
  *
@@ -105,7 +105,7 @@ async function wait(page: Page, url: string): Promise<Waited> {
   }
 }
 
-/** A Chromium with nothing kept from before, and where it is spoken to. */
+/** Starts Chromium with an empty profile. `address` is that of its DevTools. */
 async function startBrowser(profile: string): Promise<{ child: ChildProcess; address: string }> {
   const child = spawn(
     (values.browser ?? (await findChromium()))!,
@@ -118,9 +118,12 @@ async function startBrowser(profile: string): Promise<{ child: ChildProcess; add
   );
   for await (const line of createInterface(child.stderr!)) {
     const address = /^DevTools listening on (ws:\S+)/.exec(line)?.[1];
-    if (address !== undefined) return { child, address };
+    if (address === undefined) continue;
+    // Whatever it says later must not fill the pipe.
+    child.stderr!.resume();
+    return { child, address };
   }
-  throw new Error("the browser ended before it could be spoken to");
+  throw new Error("the browser exited before it told the address of its DevTools");
 }
 
 const server = await serve();

@@ -75,8 +75,8 @@ async function main(): Promise<number> {
   if (values.out === undefined) throw new InputError("--out is missing: name a folder");
   const out = resolve(values.out);
   const registration = readRegistration(values.registration);
-  const seeds = chosen("seeds", registration.seeds, Number);
-  const ids = chosen(
+  const seeds = selected("seeds", registration.seeds, Number);
+  const ids = selected(
     "methods",
     registration.methods.map(({ id }) => id),
     String,
@@ -109,8 +109,8 @@ async function main(): Promise<number> {
   return codes.find((code) => code !== 0 && code !== BUDGET_EXIT_CODE) ?? Math.max(...codes);
 }
 
-/** What the option names of what is registered; all without it. @throws InputError for what is not registered */
-function chosen<T>(option: "seeds" | "methods", registered: readonly T[], read: (text: string) => T): T[] {
+/** What the option selects of what is registered; without it, all. @throws InputError for what is not registered */
+function selected<T>(option: "seeds" | "methods", registered: readonly T[], read: (text: string) => T): T[] {
   const some = values[option]?.split(",").map(read) ?? [...registered];
   const other = some.find((each) => !registered.includes(each));
   if (other !== undefined) throw new InputError(`--${option}: ${other} is none of ${registered.join(", ")}`);
@@ -132,12 +132,12 @@ type Inside = (...names: string[]) => string;
 async function settingsChosen(registration: Registration, inside: Inside): Promise<Chosen> {
   const file = inside("choice.json");
   if (existsSync(file)) return (JSON.parse(await readFile(file, "utf8")) as { settings: Chosen }).settings;
-  const found: Record<string, Chosen[string]> = {};
+  const chosen: Record<string, Chosen[string]> = {};
   const tried: object[] = [];
   const open: Registration["choice"] = [];
   for (const choice of registration.choice) {
     const [only, ...others] = choice.candidates;
-    if (others.length === 0) found[choice.for] = only!;
+    if (others.length === 0) chosen[choice.for] = only!;
     else open.push(choice);
   }
   const world = registration.validation_world;
@@ -167,11 +167,11 @@ async function settingsChosen(registration: Registration, inside: Inside): Promi
       (id) => measured.methods.find(({ method }) => method === id)!.sr.mean,
     );
     say(`settings for ${choice.for}: ${JSON.stringify(settings)}`);
-    found[choice.for] = settings;
+    chosen[choice.for] = settings;
     tried.push({ for: choice.for, means });
   }
-  await writeWhole(file, { settings: found, tried });
-  return found;
+  await writeWhole(file, { settings: chosen, tried });
+  return chosen;
 }
 
 /** Writes a world's library: executions by the noisy planner, and the plans. */

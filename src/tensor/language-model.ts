@@ -245,13 +245,12 @@ export class LanguageModel {
       if (pack.keep !== null) prefixes.add(pack.keep.prefix, kept);
       try {
         const read = (t: Tensor | null) => (t === null ? null : backend.read(t));
-        const told = wanted.entropy || top > 0 ? distribution : null;
-        // All of it is asked for before any is waited for: the device waits for the host no longer than it must.
+        // Every read is submitted before the first is awaited, so that the device does not idle between them.
         const [values, entropy, ids, most, rows] = await Promise.all([
           this.#readLogprobs(logprobs, pack),
-          read(wanted.entropy ? told!.entropy : null),
-          read(top > 0 ? told!.topIds : null),
-          read(top > 0 ? told!.topLogprobs : null),
+          read(wanted.entropy ? distribution!.entropy : null),
+          read(top > 0 ? distribution!.topIds : null),
+          read(top > 0 ? distribution!.topLogprobs : null),
           read(wanted.hidden ? hidden : null),
           all
             ? readDistribution(

@@ -24,7 +24,7 @@ export interface ModelWork {
   onProgress?: (tokens: number, total: number) => void;
   /** The same in tokens of the sequences given and tokens computed, which are fewer where sequences share a prefix. */
   onComputed?: (tokens: { given: number; computed: number }) => void;
-  /** Bound on the tokens of one pass; a longer sequence is a pass of its own. Default: `passTokens`, to train half of many. */
+  /** Bound on the tokens of one pass; a longer sequence is a pass of its own. Default: `passTokens`, and half of it to train on a large device. */
   maxTokensPerPack?: number;
   /** Equal first tokens that are worth computing once; Infinity: every sequence is computed whole. Default: 32. */
   shortestPrefix?: number;
@@ -134,11 +134,11 @@ export function checkSequences(sequences: readonly Sequence[], config: ModelConf
   }
 }
 
-/** Hidden values of a token below which a pass takes more tokens, and how many times as many at the most. */
+/** Below this hidden size a pass takes more tokens, at most MOST_TIMES as many. */
 const SMALL_HIDDEN = 512;
 const MOST_TIMES = 4;
 
-/** Tokens of a pass that keep a device busy: its `packTokens`, on a large one more of a small model. */
+/** Tokens per pass that keep a device busy: its `packTokens`, or up to four times as many for a small model on a large device. */
 export function passTokens(
   { packTokens }: { readonly packTokens: number },
   { hiddenSize }: Pick<ModelConfig, "hiddenSize">,

@@ -8,8 +8,8 @@ import type { Episode } from "../record/schema.ts";
 import { type RolloutPolicy, type Row, rolloutPolicy } from "./rows.ts";
 
 /**
- * Context tokens that are worth a call of the scorer: a small model computes them in about the time that a call costs.
- * Contexts, which may be long, are let go after it.
+ * Context tokens that make a call of the scorer worthwhile. With a small model, a call for less costs more in waiting
+ * than in computing; with long contexts one episode has as many, and more would only hold memory.
  */
 const ENOUGH_TOKENS = 2 ** 17;
 
@@ -99,7 +99,7 @@ interface ReadRow {
   context: TeacherContext;
 }
 
-/** Rows with what the teacher reads of them: whole episodes, no more of them together than a call needs to be worth it. */
+/** Rows with their contexts, in groups of whole episodes: each but the last has at least ENOUGH_TOKENS context tokens. */
 async function* readTogether(
   rows: readonly Row[],
   evidence: StageEvidence,

@@ -18,8 +18,9 @@ const SHORTEST_MATRIX_PART = 512;
 const ENOUGH_BLOCKS = 256;
 /** The same for the kernels with f32 tiles, and query rows below which these would stand mostly empty. */
 const ENOUGH_TILES = 1024;
-const ENOUGH_ROW_GROUPS = 512;
 const FEWEST_TILE_ROWS = 9;
+/** Workgroups of the f32 kernel for small heads that keep a large GPU busy. */
+const ENOUGH_ROW_GROUPS = 512;
 
 /** @param chosen tiles of the matrix kernels instead of those that suit, for measurements */
 export function attentionOperations(
