@@ -7,66 +7,45 @@ import { DeviceError, InputError } from "../core/errors.ts";
 import { fileError, isSystemError } from "../node/file-error.ts";
 import { PACKAGE } from "../node/package-root.ts";
 import { type Register, UsageError } from "./command.ts";
-import { register as collect } from "./commands/collect.ts";
-import { register as connect } from "./commands/connect.ts";
-import { register as demo } from "./commands/demo.ts";
-import { register as evaluate } from "./commands/evaluate.ts";
-import { register as evidence } from "./commands/evidence.ts";
-import { register as experiment } from "./commands/experiment.ts";
-import { register as experimentPart } from "./commands/experiment-part.ts";
-import { register as exportCommand } from "./commands/export.ts";
-import { register as games } from "./commands/games.ts";
-import { register as gate } from "./commands/gate.ts";
-import { register as graph } from "./commands/graph.ts";
-import { register as importCommand } from "./commands/import.ts";
-import { register as indexFile } from "./commands/index-file.ts";
-import { register as launch } from "./commands/launch.ts";
-import { register as locate } from "./commands/locate.ts";
-import { register as play } from "./commands/play.ts";
-import { register as prompt } from "./commands/prompt.ts";
-import { register as retrieve } from "./commands/retrieve.ts";
-import { register as score } from "./commands/score.ts";
-import { register as serveCard } from "./commands/serve-card.ts";
-import { register as stats } from "./commands/stats.ts";
-import { register as step } from "./commands/step.ts";
-import { register as synth } from "./commands/synth.ts";
-import { register as target } from "./commands/target.ts";
-import { register as tokenize } from "./commands/tokenize.ts";
-import { register as train } from "./commands/train.ts";
-import { register as validate } from "./commands/validate.ts";
-import { register as worker } from "./commands/worker.ts";
 import { progress, watchStandardStreams } from "./io.ts";
 
-const COMMANDS: Register[] = [
-  validate,
-  importCommand,
-  exportCommand,
-  indexFile,
-  graph,
-  retrieve,
-  evidence,
-  stats,
-  locate,
-  synth,
-  tokenize,
-  score,
-  step,
-  games,
-  play,
-  prompt,
-  collect,
-  evaluate,
-  train,
-  experiment,
-  gate,
-  demo,
-  target,
-  launch,
-  worker,
-  connect,
-  serveCard,
-  experimentPart,
-];
+/** By name, in the order of the help. Loading them all takes longer than many of them run. */
+export const COMMANDS: Readonly<Record<string, () => Promise<{ register: Register }>>> = {
+  validate: () => import("./commands/validate.ts"),
+  import: () => import("./commands/import.ts"),
+  export: () => import("./commands/export.ts"),
+  index: () => import("./commands/index-file.ts"),
+  graph: () => import("./commands/graph.ts"),
+  retrieve: () => import("./commands/retrieve.ts"),
+  evidence: () => import("./commands/evidence.ts"),
+  stats: () => import("./commands/stats.ts"),
+  locate: () => import("./commands/locate.ts"),
+  synth: () => import("./commands/synth.ts"),
+  tokenize: () => import("./commands/tokenize.ts"),
+  score: () => import("./commands/score.ts"),
+  step: () => import("./commands/step.ts"),
+  games: () => import("./commands/games.ts"),
+  play: () => import("./commands/play.ts"),
+  prompt: () => import("./commands/prompt.ts"),
+  collect: () => import("./commands/collect.ts"),
+  evaluate: () => import("./commands/evaluate.ts"),
+  train: () => import("./commands/train.ts"),
+  experiment: () => import("./commands/experiment.ts"),
+  gate: () => import("./commands/gate.ts"),
+  demo: () => import("./commands/demo.ts"),
+  target: () => import("./commands/target.ts"),
+  launch: () => import("./commands/launch.ts"),
+  worker: () => import("./commands/worker.ts"),
+  connect: () => import("./commands/connect.ts"),
+  "serve-card": () => import("./commands/serve-card.ts"),
+  "experiment-part": () => import("./commands/experiment-part.ts"),
+};
+
+/** Help and mistyped names need every command. */
+function needed(first = ""): (typeof COMMANDS)[string][] {
+  if (first === "--version") return [];
+  return Object.hasOwn(COMMANDS, first) ? [COMMANDS[first]!] : Object.values(COMMANDS);
+}
 
 /** Runs one command line and returns its exit code. */
 export async function main(args: string[]): Promise<number> {
@@ -76,7 +55,7 @@ export async function main(args: string[]): Promise<number> {
     .version(PACKAGE.version, "--version", "print the version")
     .showHelpAfterError("(add --help for the options)")
     .exitOverride();
-  for (const register of COMMANDS) register(program);
+  for (const { register } of await Promise.all(needed(args[0]).map((load) => load()))) register(program);
   for (const command of program.commands) command.exitOverride();
   try {
     await program.parseAsync(args, { from: "user" });

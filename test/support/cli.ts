@@ -49,7 +49,6 @@ export async function runCli(...args: string[]): Promise<CliResult> {
 export async function buildCli(name: string): Promise<string> {
   const folder = join(ROOT, "node_modules", ".cache", `gcopd-${name}-${process.pid}`);
   mkdirSync(folder, { recursive: true });
-  const outfile = join(folder, "gcopd.mjs");
   await esbuild.build({
     absWorkingDir: ROOT,
     stdin: {
@@ -58,8 +57,11 @@ export async function buildCli(name: string): Promise<string> {
       resolveDir: ROOT,
       loader: "ts",
     },
-    outfile,
+    outdir: folder,
+    entryNames: "gcopd",
+    outExtension: { ".js": ".mjs" },
     bundle: true,
+    splitting: true,
     format: "esm",
     platform: "node",
     target: "node20",
@@ -67,7 +69,7 @@ export async function buildCli(name: string): Promise<string> {
     logLevel: "warning",
     plugins: [rawPlugin],
   });
-  return outfile;
+  return join(folder, "gcopd.mjs");
 }
 
 export interface CliProcess {
