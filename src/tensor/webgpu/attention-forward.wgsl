@@ -60,7 +60,8 @@ fn attention_forward(
     first = select(first, min(first, start${r}), start${r} < end${r});
     last = select(last, max(last, end${r}), start${r} < end${r});
     // @end
-    first = max(first, part * P.part);
+    // Fours of keys are the same whatever other rows the thread has, and so are the bits of a row's results.
+    first = max(first, part * P.part) / 4u * 4u;
     last = min(last, (part + 1u) * P.part);
     for (var j = first; j < last; j += 4u) {
       // Sums as single expressions: on a software adapter each assignment to a variable costs a masked store.
