@@ -41,9 +41,10 @@ export default defineConfig({
   // Recording a trace of every test would take a third of the time: `--trace on` with one test records it.
   use: { actionTimeout: 60_000 * CPU_THROTTLE, trace: "off", screenshot: "only-on-failure" },
   projects: [
+    // First: it takes minutes by itself, and at the end nothing would run beside it.
+    { name: "goldens", use: chromium(WEBGPU), testMatch: /goldens\.spec\.ts/ },
     { name: "page", use: chromium(WEBGPU), testIgnore: /(no-webgpu|goldens|firefox)\.spec\.ts/ },
     { name: "no-webgpu", use: chromium(["--disable-gpu"]), testMatch: /no-webgpu\.spec\.ts/ },
-    { name: "goldens", use: chromium(WEBGPU), testMatch: /goldens\.spec\.ts/ },
     // Absent without a Firefox: `npm test` says so at its end.
     ...(findFirefox() ? [{ name: "firefox", testMatch: /firefox\.spec\.ts/ }] : []),
   ],
