@@ -1,14 +1,9 @@
 import { expect, it } from "vitest";
+import { launched } from "../../../../test/support/launched.ts";
 import { launchedState } from "./launched-state.ts";
 import type { Launched } from "./worker-answers.ts";
 
-const RUN: Launched = {
-  ...{ id: "r", target: "box", folder: "/s/gcopd-runs/r", command: "gcopd train", config: null, attempt: 1 },
-  ...{ created_at: "2026-11-23T19:00:00Z", submitted: true, state: "running", as_of: "2026-11-23T19:00:10Z" },
-  ...{ unreached: null, words: "running", code: null, asked: null, reason: null, expected: null },
-  ...{ began_at: null, seconds: null, silent: null, gpu_hours: null, price: null },
-  ...{ doing: null, problem: null, fetched_at: null, title: null, gpus: null, price_per_gpu_hour: null },
-};
+const RUN = launched();
 
 it.each<[Partial<Launched>, string]>([
   [{ submitted: false, state: null, doing: { what: "launch", since: RUN.created_at } }, "starting"],
@@ -27,5 +22,5 @@ it.each<[Partial<Launched>, string]>([
   [{ state: "never" }, "lost"],
   [{ state: "never", asked: "cancel" }, "cancelled"],
 ])("%o is %s", (change, state) => {
-  expect(launchedState({ ...RUN, ...change })).toBe(state);
+  expect(launchedState(launched(change))).toBe(state);
 });

@@ -1,0 +1,192 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { until } from "../../../../test/support/fake.ts";
+import { AT, sent } from "../../../../test/support/train-events.ts";
+import { InputError } from "../../../core/errors.ts";
+import type { JobState } from "../../../protocol/job-state.ts";
+import { followWorker, refreshRuns, takeJob } from "./follow-worker.ts";
+import { getRuns, newRun, putRun, useRuns } from "./runs-store.ts";
+import type { Job } from "./worker-answers.ts";
+import { worker as client } from "./worker-client.ts";
+
+vi.mock("./worker-client.ts", async (load) => ({
+  ...(await load<typeof import("./worker-client.ts")>()),
+  hasWorker: () => true,
+}));
+
+const ID = "train-00000000000a";
+const FILES = { jobs: "/jobs", shared: null, program: ["node"], environment: {}, sample: null };
+const job = (state: JobState, over: Partial<Job> = {}): Job => ({
+  ...{ id: ID, state, message: null, command: ["gcopd", "train"], created_at: AT, ended_at: null },
+  request: { kind: "train", title: "first", config: { method: "opd" } },
+  ...over,
+});
+const scoring = (id: string, state: JobState): Job => job(state, { id, request: { kind: "score" } });
+
+/** A job's stream, as far as a test has written it. */
+class Stream {
+  readonly #body = new TransformStream<Uint8Array, Uint8Array>();
+  readonly #writer = this.#body.writable.getWriter();
+  #ids = 0;
+  readonly answer = new Response(this.#body.readable);
+  send(event: "state" | "progress", data: object): void {
+    const text = `id: ${++this.#ids}\nevent: ${event}\ndata: ${sent(data, event)}\n\n`;
+    void this.#writer.write(new TextEncoder().encode(text));
+  }
+  end(): void {
+    void this.#writer.close();
+  }
+  break(): void {
+    void this.#writer.abort(new TypeError("network error")).catch(() => undefined);
+  }
+}
+
+let jobs: Job[];
+/** What each connection gives; and after which event it was asked for. */
+let streams: (Stream | 204)[];
+let after: (string | null)[];
+let stop: () => void;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  [jobs, streams, after] = [[], [], []];
+  vi.spyOn(client, "files").mockResolvedValue(FILES);
+  vi.spyOn(client, "device").mockResolvedValue({ device: "cpu", message: "slow" });
+  vi.spyOn(client, "simulator").mockResolvedValue(null as never);
+  vi.spyOn(client, "jobs").mockImplementation(async () => jobs);
+  vi.spyOn(client, "events").mockImplementation(async (_id, last, signal) => {
+    after.push(last);
+    const stream = streams.shift();
+    if (stream === undefined) throw new TypeError("fetch failed");
+    if (stream === 204) return new Response(null, { status: 204 });
+    // A connection that is given up ends what reads it.
+    signal.addEventListener("abort", () => stream.break());
+    return stream.answer;
+  });
+});
+afterEach(() => {
+  stop?.();
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+  useRuns.setState(useRuns.getInitialState());
+});
+
+const run = () => getRuns().runs[ID]!;
+/** Lets what waits for timers go on, and looks again until the check holds. */
+const soon = (check: () => void): Promise<void> =>
+  until(() => {
+    vi.advanceTimersByTime(100);
+    check();
+  });
+
+it("lists training jobs as runs, and of scoring jobs those that go on", async () => {
+  streams = [204];
+  jobs = [job("done", { ended_at: AT }), scoring("score-1", "running"), scoring("score-2", "done")];
+  stop = followWorker();
+  await soon(() =>
+    expect(run()).toMatchObject({ title: "first", where: "worker", state: "done", ended: AT }),
+  );
+  expect(getRuns().worker).toMatchObject({
+    ...{ status: "there", problem: null, device: "slow", files: FILES },
+    scoreJobs: [{ id: "score-1", title: "score-1", state: "running" }],
+  });
+  await soon(() => expect(run().stream).toBe("closed"));
+});
+
+it("takes a run's events as they come; while they do, its state is theirs and not the list's", async () => {
+  const stream = new Stream();
+  streams = [stream];
+  jobs = [job("queued")];
+  stop = followWorker();
+  await soon(() => expect(run().stream).toBe("live"));
+  stream.send("state", { state: "running", message: null });
+  await soon(() => expect(run().state).toBe("running"));
+  await refreshRuns();
+  expect(run().state).toBe("running");
+  stream.send("progress", { type: "checkpoint", step: 3 });
+  stream.send("state", { state: "done", message: "all steps" });
+  stream.end();
+  jobs = [job("done", { ended_at: AT })];
+  await soon(() => expect(run()).toMatchObject({ state: "done", message: "all steps", stream: "closed" }));
+  expect(run().events).toMatchObject([{ type: "checkpoint", step: 3 }]);
+  expect(after).toEqual([null]);
+});
+
+it("asks a broken stream for what is missing, and marks the gap", async () => {
+  const [first, second] = [new Stream(), new Stream()];
+  streams = [first];
+  takeJob(job("running"));
+  await until(() => expect(after).toHaveLength(1));
+  first.send("progress", { type: "checkpoint", step: 1 });
+  await soon(() => expect(run().events).toHaveLength(1));
+  first.break();
+  await until(() => expect(run().stream).toBe("lost"));
+  // The worker is still away at the next try.
+  await vi.advanceTimersByTimeAsync(1500);
+  await until(() => expect(after).toHaveLength(2));
+  streams = [second];
+  await vi.advanceTimersByTimeAsync(1500);
+  await soon(() => expect(run().stream).toBe("live"));
+  second.send("state", { state: "done", message: null });
+  second.end();
+  await soon(() => expect(run().stream).toBe("closed"));
+  expect(after).toEqual([null, "1", "1"]);
+  expect(run().events).toHaveLength(1);
+  expect(run().figures.marks).toEqual([
+    { step: 0, kind: "gap", text: expect.stringMatching(/^not connected .* UTC/), at: null },
+  ]);
+});
+
+it("gives up a stream that says nothing for 45 s", async () => {
+  streams = [new Stream()];
+  takeJob(job("running"));
+  await until(() => expect(after).toHaveLength(1));
+  await vi.advanceTimersByTimeAsync(44_000);
+  expect(run().stream).toBe("live");
+  await vi.advanceTimersByTimeAsync(1000);
+  await until(() => expect(run().stream).toBe("lost"));
+  stop = followWorker();
+});
+
+it("follows a run again that went on after its end, from its first event", async () => {
+  streams = [204];
+  takeJob(job("failed", { message: "no device" }));
+  await soon(() => expect(run()).toMatchObject({ state: "failed", stream: "closed" }));
+  const again = new Stream();
+  streams = [again];
+  takeJob(job("queued"));
+  await soon(() => expect(run()).toMatchObject({ state: "queued", stream: "live" }));
+  again.send("state", { state: "done", message: null });
+  again.end();
+  await soon(() => expect(run()).toMatchObject({ state: "done", stream: "closed" }));
+  expect(after).toEqual([null, null]);
+});
+
+it("a run that the worker does not list any more is gone; where the list is full it may be further down", async () => {
+  const full = Array.from({ length: 200 }, (_, n) =>
+    job("done", { id: `train-${String(n).padStart(12, "0")}`, ended_at: AT }),
+  );
+  putRun(newRun({ id: ID, where: "worker", title: "", config: {}, state: "done" }));
+  putRun(newRun({ id: "page-1", where: "page", title: "", config: {} }));
+  jobs = full;
+  streams = full.map(() => 204);
+  await refreshRuns();
+  expect(run()).toBeDefined();
+  jobs = full.slice(1);
+  await refreshRuns();
+  expect(run()).toBeUndefined();
+  expect(getRuns().runs["page-1"]).toBeDefined();
+});
+
+it("a worker that is gone is lost without a word, one that answers nonsense with the reason", async () => {
+  vi.mocked(client.jobs).mockRejectedValue(new TypeError("fetch failed"));
+  await refreshRuns();
+  expect(getRuns().worker).toMatchObject({ status: "lost", problem: null });
+  vi.mocked(client.jobs).mockRejectedValue(new InputError("jobs[0].state: expected …"));
+  await refreshRuns();
+  expect(getRuns().worker).toMatchObject({ status: "lost", problem: "jobs[0].state: expected …" });
+  // It is asked for everything again once it is back: it may be another one.
+  vi.mocked(client.jobs).mockResolvedValue([]);
+  await refreshRuns();
+  expect(getRuns().worker.status).toBe("there");
+  expect(client.files).toHaveBeenCalledTimes(3);
+});

@@ -1,0 +1,144 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { Pending } from "../../../../test/support/fake.ts";
+import { launched as launchedRun } from "../../../../test/support/launched.ts";
+import { AT } from "../../../../test/support/train-events.ts";
+import { InputError } from "../../../core/errors.ts";
+import type { CheckStep } from "../../../protocol/target.ts";
+import { canResume, checkTarget, refreshLaunches, useTargets } from "./launches.ts";
+import { getRuns, newRun, putRun, useRuns } from "./runs-store.ts";
+import type { Launched } from "./worker-answers.ts";
+import { worker as client } from "./worker-client.ts";
+
+const TARGETS = { file: "/data/targets.json", targets: {} };
+/** Another run for each test: how far one was read is kept as long as it is listed. */
+let id = "";
+let tests = 0;
+const launched = (over: Partial<Launched> = {}): Launched => launchedRun({ id, ...over });
+const progress = (step: number) => ({ type: "progress" as const, data: { type: "checkpoint", step } });
+const output = { type: "output" as const, data: { text: "a line" } };
+
+/** What each attempt printed: one answer per read, `from` counting them. */
+let prints: Record<number, { events: object[]; over?: boolean }[]>;
+let asked: [attempt: number, from: number][];
+let launches: Launched[];
+
+beforeEach(() => {
+  id = `launch-${++tests}`;
+  [prints, asked, launches] = [{}, [], [launched()]];
+  vi.spyOn(client, "targets").mockResolvedValue(TARGETS);
+  vi.spyOn(client, "launches").mockImplementation(async () => launches);
+  vi.spyOn(client, "printed").mockImplementation(async (_id, attempt, from) => {
+    asked.push([attempt, from]);
+    const { events = [], over = false } = prints[attempt]?.[from] ?? {};
+    const next = prints[attempt]?.[from] === undefined ? from : from + 1;
+    return { events: events as never, next, more: prints[attempt]?.[next] !== undefined && !over, over };
+  });
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  useRuns.setState(useRuns.getInitialState());
+  useTargets.setState(useTargets.getInitialState());
+});
+
+const run = () => getRuns().runs[id]!;
+const steps = (): unknown[] => run().events.map((event) => event.type === "checkpoint" && event.step);
+
+it("tells a run's state in the scheduler's words, under its name, its config's or its id", async () => {
+  launches = [launched({ words: "waits", reason: "Priority", state: "queued" })];
+  await refreshLaunches();
+  expect(run()).toMatchObject({ title: id, where: "target", state: "queued", message: "waits; Priority" });
+  launches = [launched({ title: "mine", problem: "the script failed", state: "ended", code: 1 })];
+  await refreshLaunches();
+  expect(run()).toMatchObject({
+    title: "mine",
+    state: "failed",
+    message: "the script failed",
+    ended: launched().as_of,
+  });
+  expect(useTargets.getState()).toMatchObject({ ...TARGETS, problem: null });
+});
+
+it("reads what was printed once, chunk by chunk, and then each later attempt from its start", async () => {
+  prints = { 1: [{ events: [progress(1), output] }, { events: [progress(2)] }] };
+  await refreshLaunches();
+  expect(steps()).toEqual([1, 2]);
+  prints[1]!.push({ events: [progress(3)], over: true });
+  prints[2] = [{ events: [progress(4)] }];
+  await refreshLaunches();
+  expect(steps()).toEqual([1, 2, 3]);
+  launches = [launched({ attempt: 2 })];
+  asked = [];
+  await refreshLaunches();
+  expect(steps()).toEqual([1, 2, 3, 4]);
+  expect(asked).toEqual([[2, 0]]);
+});
+
+it("asks nothing of a run that its target has not taken", async () => {
+  launches = [launched({ submitted: false, state: null, doing: null })];
+  await refreshLaunches();
+  expect(run().state).toBe("lost");
+  expect(asked).toEqual([]);
+});
+
+it("marks once that it cannot read what a newer version printed, and goes on", async () => {
+  const strange = { type: "progress", data: { type: "updated", step: 1 } };
+  prints = { 1: [{ events: [strange, progress(1), strange] }] };
+  await refreshLaunches();
+  expect(steps()).toEqual([1]);
+  expect(run().figures.marks).toMatchObject([{ kind: "unread", text: expect.stringContaining("“updated”") }]);
+});
+
+it("drops a run that is not listed any more, and leaves what is still read of it", async () => {
+  putRun(newRun({ id: "page-1", where: "page", title: "", config: {} }));
+  const reading = new Pending<{ events: []; next: number; more: boolean; over: boolean }>();
+  vi.mocked(client.printed).mockImplementationOnce(() => reading.promise);
+  const first = refreshLaunches();
+  await vi.waitFor(() => expect(run()).toBeDefined());
+  launches = [];
+  await refreshLaunches();
+  expect(Object.keys(getRuns().runs)).toEqual(["page-1"]);
+  reading.resolve({ events: [], next: 9, more: true, over: false });
+  await first;
+  expect(asked).toEqual([]);
+  // It is there again: read from its start.
+  launches = [launched()];
+  prints = { 1: [{ events: [progress(1)] }] };
+  await refreshLaunches();
+  expect(steps()).toEqual([1]);
+});
+
+it("keeps what it knows of the targets while the worker is away, and says what is wrong with an answer", async () => {
+  await refreshLaunches();
+  vi.mocked(client.launches).mockRejectedValue(new TypeError("fetch failed"));
+  await refreshLaunches();
+  expect(useTargets.getState()).toMatchObject({ ...TARGETS, problem: null });
+  vi.mocked(client.launches).mockRejectedValue(new InputError("launches[0].state: expected …"));
+  await refreshLaunches();
+  expect(useTargets.getState().problem).toBe("launches[0].state: expected …");
+  expect(run()).toBeDefined();
+});
+
+it("a target that is checked shows nothing until the check has ended; one that fails is a step", async () => {
+  const ended = new Pending<CheckStep[]>();
+  vi.spyOn(client, "checkTarget").mockImplementationOnce(() => ended.promise);
+  const checking = checkTarget("cluster");
+  expect(useTargets.getState().checks).toEqual({ cluster: null });
+  const steps: CheckStep[] = [{ step: "reach", verdict: "ok", text: "answers" }];
+  ended.resolve(steps);
+  await checking;
+  expect(useTargets.getState().checks).toEqual({ cluster: steps });
+  vi.mocked(client.checkTarget).mockRejectedValueOnce(new InputError("no such target"));
+  await checkTarget("cluster");
+  expect(useTargets.getState().checks).toEqual({
+    cluster: [{ step: "check", verdict: "missing", text: "no such target" }],
+  });
+});
+
+it("a run can go on unless something is being done with it", () => {
+  const lost = newRun({ id, where: "target", title: "", config: {}, state: "lost" });
+  expect(canResume(lost)).toBe(true);
+  expect(canResume({ ...lost, launched: launched() })).toBe(true);
+  const doing = { what: "resume", since: AT } as const;
+  expect(canResume({ ...lost, launched: launched({ doing }) })).toBe(false);
+  expect(canResume({ ...lost, state: "running" })).toBe(false);
+});
