@@ -5,8 +5,7 @@
 import { mkdirSync } from "node:fs";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { homedir } from "node:os";
-import { isAbsolute, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
 import { InputError } from "../core/errors.ts";
 import { withRedirects } from "../engine/hub/hosts.ts";
@@ -17,6 +16,7 @@ import { ScienceWorldService } from "../simulator/scienceworld/service.ts";
 import { isUpload } from "./api/inputs.ts";
 import { openShop } from "./api/shop.ts";
 import { createApp } from "./app.ts";
+import { defaultDataDir } from "./data-dir.ts";
 import { DeviceProbe } from "./device/probe.ts";
 import { checkSharedFolder } from "./files/shared-folder.ts";
 import { checkConnectOrigin, checkLoopback, checkToken } from "./http/security.ts";
@@ -31,6 +31,7 @@ import { LAUNCHED, LaunchedRuns } from "./launch/runs.ts";
 import { tell } from "./tell.ts";
 import { folderToken } from "./token-file.ts";
 
+export { defaultDataDir } from "./data-dir.ts";
 export type { Launcher, Recovered, Run, RunEnd, RunSpec } from "./job/launcher.ts";
 export { LOG_FILE, OUTPUT_FILE } from "./job/launcher.ts";
 export { LocalLauncher, type LocalLauncherOptions } from "./job/local-launcher.ts";
@@ -76,13 +77,6 @@ export interface Worker {
   dataDir: string;
   /** Stops the runs, then the server. Jobs with `resume: "auto"` go on at the next start. */
   close(): Promise<void>;
-}
-
-/** Where jobs are kept unless something else is said: `$XDG_DATA_HOME/gcopd`. */
-export function defaultDataDir(env: NodeJS.ProcessEnv = process.env): string {
-  const base = env.XDG_DATA_HOME;
-  // The XDG specification says to ignore relative paths.
-  return join(base && isAbsolute(base) ? base : join(homedir(), ".local", "share"), "gcopd");
 }
 
 /**

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
 import { checkOf, InputError } from "../../core/errors.ts";
 import { checkTrainConfig, trainConfigSchema } from "../../core/loop/train-config.ts";
-import { defaultDataDir } from "../../worker/index.ts";
+import { defaultDataDir } from "../../worker/data-dir.ts";
 import { PLANNED, planThere } from "../../worker/launch/plan-there.ts";
 import { checkThere, remoteConfig } from "../../worker/launch/remote-config.ts";
 import type { RunRecord } from "../../worker/launch/run-record.ts";
