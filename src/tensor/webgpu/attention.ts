@@ -23,10 +23,11 @@ const FEWEST_TILE_ROWS = 9;
 const ENOUGH_ROW_GROUPS = 512;
 
 /**
- * Operations of a kernel on a software adapter after which one with several rows per thread is worth compiling: it runs
- * 1.3 to 1.5 times as fast, and takes 2 to 3 s to compile where the one with a single row takes 0.4 s.
+ * Operations of a kernel on a software adapter after which one with several rows per thread is worth compiling: by then
+ * it would have saved what its compilation takes. At head size 32, 4 rows run 1.3 (forward) to 1.6 times (backward) as
+ * fast as 1 and take 5 to 7 times as long to compile.
  */
-const WORTH_COMPILING = 1e10;
+const WORTH_COMPILING = 4e9;
 
 /** @param chosen tiles of the matrix kernels instead of those that suit, for measurements */
 export function attentionOperations(
@@ -211,8 +212,8 @@ function causalPairs({ queries, keys }: AttentionSizes): number {
 }
 
 /**
- * Query rows (key rows for dK and dV) a thread: as many as share a loaded row before registers overflow. On SwiftShader
- * by measurement: at head size 32, 4 rows run about twice as fast as 1, though they compile longer.
+ * Query rows (key rows for dK and dV) per thread: as many as share a loaded row before registers overflow. On SwiftShader
+ * by measurement.
  */
 function rowsAThread(software: boolean, size: number, backward: boolean): number {
   if (software) return size <= 32 ? 4 : size <= 64 && !backward ? 2 : 1;
