@@ -25,7 +25,7 @@ const ENOUGH_ROW_GROUPS = 512;
 /**
  * Operations of a kernel on a software adapter after which one with several rows per thread is worth compiling: by then
  * it would have saved what its compilation takes. At head size 32, 4 rows run 1.3 (forward) to 1.6 times (backward) as
- * fast as 1 and take 5 to 7 times as long to compile.
+ * fast as 1 and take 4 to 6 times as long to compile.
  */
 const WORTH_COMPILING = 4e9;
 
