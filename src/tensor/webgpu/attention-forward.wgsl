@@ -1,6 +1,11 @@
+// @for team in TEAMS
+enable subgroups;
+diagnostic(off, subgroup_uniformity);
+// @end
 // o = softmax(q · kᵀ / √D) · v over the keys of each query row's ranges, in one walk over the keys with a running
 // maximum. A thread holds ${R} neighbouring query rows of one head, so that a key is loaded once for all of them; rows
-// that do not see it give it no weight. Keys go by fours: one rescaling for each.
+// that do not see it give it no weight. Keys go by fours: one rescaling for each. Where a shuffle is cheaper than a load,
+// four neighbouring threads are a team: each loads one key of the four, and shows it to the others.
 // Where there are few query rows, the keys are cut into parts with a result each, which attention_merge joins.
 struct Params {
   base: u32,
@@ -26,6 +31,26 @@ const R = ${R}u;
 // Vec4s a head.
 const D4 = ${D4}u;
 const LOWEST = -3.0e38;
+// Threads of a team.
+const MEMBERS = ${MEMBERS}u;
+// @for team in TEAMS
+// @for m in MEMBERS
+fn member${m}(value: vec4f) -> vec4f { return quadBroadcast(value, ${m}u); }
+// @end
+fn smallest(value: u32) -> u32 {
+  let pair = min(value, quadSwapX(value));
+  return min(pair, quadSwapY(pair));
+}
+fn largest(value: u32) -> u32 {
+  let pair = max(value, quadSwapX(value));
+  return max(pair, quadSwapY(pair));
+}
+// @end
+// @for alone in ALONE
+fn member0(value: vec4f) -> vec4f { return value; }
+fn smallest(value: u32) -> u32 { return value; }
+fn largest(value: u32) -> u32 { return value; }
+// @end
 
 @compute @workgroup_size(${GROUP})
 fn attention_forward(
@@ -34,7 +59,8 @@ fn attention_forward(
   @builtin(local_invocation_index) local: u32,
 ) {
   let thread = group_number(P.base, workgroup, groups) * ${GROUP}u + local;
-  let tiles = (P.queries + R - 1u) / R;
+  // All members of a team have rows of one head.
+  let tiles = (P.queries + R * MEMBERS - 1u) / (R * MEMBERS) * MEMBERS;
   let head = thread / tiles % P.heads;
   let part = thread / (tiles * P.heads);
   if (part >= P.parts) { return; }
@@ -61,27 +87,39 @@ fn attention_forward(
     last = select(last, max(last, end${r}), start${r} < end${r});
     // @end
     // Fours of keys are the same whatever other rows the thread has, and so are the bits of a row's results.
-    first = max(first, part * P.part) / 4u * 4u;
-    last = min(last, (part + 1u) * P.part);
+    first = max(smallest(first), part * P.part) / 4u * 4u;
+    last = min(largest(last), (part + 1u) * P.part);
     for (var j = first; j < last; j += 4u) {
       // Sums as single expressions: on a software adapter each assignment to a variable costs a masked store.
-      // @for b in 4
-      let key${b} = (min(j + ${b}u, last - 1u) * P.groups + kv_head) * D4;
+      // @for c in LOADS
+      let key${c} = (min(j + ${c}u * MEMBERS + local % MEMBERS, last - 1u) * P.groups + kv_head) * D4;
       // @for i in D4
-      let k${b}_${i} = k[key${b} + ${i}u];
+      let k${c}_${i} = k[key${c} + ${i}u];
       // @end
+      // @for m in MEMBERS
       // @for r in R
-      let s${r}_${b} = 0.0
+      let s${r}_${c}_${m} = 0.0
       // @for i in D4
-        + dot(q${r}_${i}, k${b}_${i})
+        + dot(q${r}_${i}, member${m}(k${c}_${i}))
       // @end
       ;
+      // @end
       // @end
       // @end
       let js = vec4u(j, j + 1u, j + 2u, j + 3u);
       // @for r in R
       let seen${r} = (js >= vec4u(start${r})) & (js < vec4u(min(end${r}, last)));
-      let s${r} = select(vec4f(LOWEST), vec4f(s${r}_0, s${r}_1, s${r}_2, s${r}_3), seen${r});
+      let s${r} = select(
+        vec4f(LOWEST),
+        vec4f(
+          // @for c in LOADS
+          // @for m in MEMBERS
+          s${r}_${c}_${m},
+          // @end
+          // @end
+        ),
+        seen${r},
+      );
       let new_top${r} = max(top${r}, max(max(s${r}.x, s${r}.y), max(s${r}.z, s${r}.w)));
       let fade${r} = exp(top${r} - new_top${r});
       let p${r} = select(vec4f(), exp(s${r} - new_top${r}), seen${r});
@@ -90,11 +128,17 @@ fn attention_forward(
       // @end
       // @for i in D4
       {
-        // @for b in 4
-        let v${b} = v[key${b} + ${i}u];
+        // @for c in LOADS
+        let v${c} = v[key${c} + ${i}u];
         // @end
         // @for r in R
-        o${r}_${i} = o${r}_${i} * fade${r} + p${r}.x * v0 + p${r}.y * v1 + p${r}.z * v2 + p${r}.w * v3;
+        o${r}_${i} = o${r}_${i} * fade${r}
+        // @for c in LOADS
+        // @for m in MEMBERS
+          + p${r}[${c}u * MEMBERS + ${m}u] * member${m}(v${c})
+        // @end
+        // @end
+        ;
         // @end
       }
       // @end

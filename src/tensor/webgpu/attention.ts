@@ -22,13 +22,6 @@ const FEWEST_TILE_ROWS = 9;
 /** Workgroups of the f32 kernel for small heads that keep a large GPU busy. */
 const ENOUGH_ROW_GROUPS = 512;
 
-/**
- * Operations of a kernel on a software adapter after which one with several rows per thread is worth compiling: by then
- * it would have saved what its compilation takes. At head size 32, 4 rows run 1.3 (forward) to 1.6 times (backward) as
- * fast as 1 and take 4 to 6 times as long to compile.
- */
-const WORTH_COMPILING = 4e9;
-
 /** @param chosen tiles of the matrix kernels instead of those that suit, for measurements */
 export function attentionOperations(
   context: Context,
@@ -40,29 +33,28 @@ export function attentionOperations(
   /** Threads below which the keys are cut into parts: a token's attention to a cache has one per head. */
   const enough = software ? 64 : 4096;
 
-  /** Operations by kernel so far. */
-  const computed = new Map<string, number>();
-
-  /** Rows per thread for so many operations more. Nothing but the time depends on them. */
-  function rowsNow(entry: string, most: number, work: number): number {
-    const before = computed.get(entry) ?? 0;
-    computed.set(entry, before + work);
-    return software && before < WORTH_COMPILING ? 1 : most;
-  }
-
   function run(
     source: string,
     entry: string,
     letters: string,
     buffers: GpuTensor[],
     sizes: AttentionSizes,
-    rows: number,
+    { rows, members = 1 }: Shares,
     threads: number,
     work: number,
     parts: readonly number[] = [],
   ): void {
     const { queries, keys, heads, groups, size } = sizes;
-    const constants = { GROUP: group, R: rows, D4: size / 4 };
+    const teams = members > 1 ? 1 : 0;
+    const constants = {
+      GROUP: group,
+      R: rows,
+      D4: size / 4,
+      MEMBERS: members,
+      LOADS: 4 / members,
+      TEAMS: teams,
+      ALONE: 1 - teams,
+    };
     commands.dispatch({
       kernel: { source, entry, buffers: letters, constants },
       buffers,
@@ -112,9 +104,8 @@ export function attentionOperations(
       const held = byTiles ? heldHeads(sizes) : 0;
       const tileGroups = held > 0 ? rowGroups(sizes, held) : Math.ceil(queries / SHARED_ROWS) * heads;
       // Rows of decoding are of as many sequences, and see no key together.
-      const several = keys.most === undefined ? rowsAThread(software, size, false) : 1;
-      const rows = Math.max(1, Math.min(several, queries));
-      const threads = Math.ceil(queries / rows) * heads;
+      const shares = keys.most === undefined ? forwardShares(context, sizes) : { rows: 1, members: 1 };
+      const threads = threadsFor(queries, shares) * heads;
       const work = 4 * size * heads * (keys.pairs ?? causalPairs(sizes));
       // Where the ranges were last written on the device, the host does not know where they end.
       const seen = keys.most === undefined ? Math.min(keys.end.largest, sizes.keys) : sizes.keys;
@@ -143,9 +134,7 @@ export function attentionOperations(
           runShared(commands, "forward", buffers, sizes, work, cut);
           return;
         }
-        const now = rowsNow("attention_forward", rows, work);
-        const count = Math.ceil(queries / now) * heads * cut[0];
-        run(forward, "attention_forward", "rrrrww", buffers, sizes, now, count, work, cut);
+        run(forward, "attention_forward", "rrrrww", buffers, sizes, shares, threads * cut[0], work, cut);
       };
       if (parts < 2) attend(o, lse, [1, sizes.keys]);
       else {
@@ -155,7 +144,10 @@ export function attentionOperations(
         attend(partO, partLse, [parts, part]);
         const merged = [partO, partLse, o, lse];
         const count = (queries * heads * size) / 4;
-        run(forward, "attention_merge", "rrww", merged, sizes, 1, count, 12 * parts * count, [parts, part]);
+        run(forward, "attention_merge", "rrww", merged, sizes, shares, count, 12 * parts * count, [
+          parts,
+          part,
+        ]);
         memory.free(partO);
         memory.free(partLse);
       }
@@ -174,8 +166,8 @@ export function attentionOperations(
       const stats = memory.allocate([queries, heads, 2], "f32");
       const work = heads * size * (keys.pairs ?? causalPairs(sizes));
       const pairs = queries * heads;
-      run(backward, "attention_stats", "rrwr", [o, lse, stats, dout], sizes, 1, pairs, 2 * pairs * size);
-      const most = Math.max(1, Math.min(rowsAThread(software, size, true), queries));
+      const shares = backwardShares(software, sizes);
+      run(backward, "attention_stats", "rrwr", [o, lse, stats, dout], sizes, shares, pairs, 2 * pairs * size);
       const inputs = { q, k, v, dout, stats };
       const dqTiles = chosen.dq ?? matrixTiles(context, "dq", sizes);
       const dkvTiles = chosen.dkv ?? matrixTiles(context, "dkv", sizes);
@@ -183,17 +175,15 @@ export function attentionOperations(
       if (dqTiles) dqByMatrices(context, dqTiles, sizes, inputs, ranges, dq, 6 * work);
       else if (context.matmul === "shared") runShared(commands, "dq", forQuery, sizes, 6 * work);
       else {
-        const rows = rowsNow("attention_dq", most, 6 * work);
-        const threads = Math.ceil(queries / rows) * heads;
-        run(backward, "attention_dq", "rrrrrrw", forQuery, sizes, rows, threads, 6 * work);
+        const threads = threadsFor(queries, shares) * heads;
+        run(backward, "attention_dq", "rrrrrrw", forQuery, sizes, shares, threads, 6 * work);
       }
       const forKey = [q, k, v, dout, stats, queryEnd, dk, dv];
       if (dkvTiles) dkvByMatrices(context, dkvTiles, sizes, inputs, queryEnd, dk, dv, 8 * work);
       else if (context.matmul === "shared") runShared(commands, "dkv", forKey, sizes, 8 * work);
       else {
-        const rows = rowsNow("attention_dkv", most, 8 * work);
-        const threads = Math.ceil(sizes.keys / rows) * groups;
-        run(backward, "attention_dkv", "rrrrrrww", forKey, sizes, rows, threads, 8 * work);
+        const threads = threadsFor(sizes.keys, shares) * groups;
+        run(backward, "attention_dkv", "rrrrrrww", forKey, sizes, shares, threads, 8 * work);
       }
       memory.free(stats);
       memory.free(ranges);
@@ -211,11 +201,31 @@ function causalPairs({ queries, keys }: AttentionSizes): number {
   return queries === keys ? (queries * (keys + 1)) / 2 : queries * keys;
 }
 
+/** How the rows of a head are shared out. */
+interface Shares {
+  /** Neighbouring rows that a thread holds. */
+  readonly rows: number;
+  /** Threads that load for each other, 4 or 1. */
+  readonly members?: number;
+}
+
+function threadsFor(rows: number, { rows: held, members = 1 }: Shares): number {
+  return Math.ceil(rows / (held * members)) * members;
+}
+
 /**
- * Query rows (key rows for dK and dV) per thread: as many as share a loaded row before registers overflow. On SwiftShader
- * by measurement.
+ * As many rows as share a loaded key before registers overflow, by measurement. SwiftShader loads a value for each
+ * thread by itself, even where all want the same: a team there is 3 times as fast as threads that load alone, and takes
+ * less to compile than several rows per thread.
  */
-function rowsAThread(software: boolean, size: number, backward: boolean): number {
-  if (software) return size <= 32 ? 4 : size <= 64 && !backward ? 2 : 1;
-  return size <= 32 && !backward ? 2 : 1;
+function forwardShares({ software, features }: Context, { queries, size }: AttentionSizes): Shares {
+  if (software && features.subgroups && queries >= 4) return { rows: 1, members: 4 };
+  const most = software ? (size <= 32 ? 4 : size <= 64 ? 2 : 1) : size <= 32 ? 2 : 1;
+  return { rows: Math.min(most, queries) };
+}
+
+/** On SwiftShader two rows per thread are 1.5 to 1.8 times as fast as one, and teams no faster. */
+function backwardShares(software: boolean, { queries, size }: AttentionSizes): Shares {
+  // With larger heads the kernel of two takes seconds to compile.
+  return { rows: software && size <= 64 ? Math.min(2, queries) : 1 };
 }
