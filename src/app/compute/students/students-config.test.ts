@@ -66,6 +66,12 @@ it("is what the command makes of the saved file; only there, methods share the v
   }
 });
 
+it("begins with the settings that were chosen before the registered trainings", () => {
+  const { settings } = JSON.parse(readFileSync("configs/miniature/choice-fourth.json", "utf8"));
+  expect(configOf().train.settings).toEqual(settings.all);
+  expect(configOf({ maxGradNorm: 1 }).train.settings).toMatchObject({ max_grad_norm: 1 });
+});
+
 it("takes the first half vanilla, or none of it; a single step is the method's own", () => {
   const epochsOf = (choices: Partial<typeof DEFAULT_CHOICES>) =>
     configOf(choices).methods.map(({ epochs }) => epochs);

@@ -22,6 +22,11 @@ const FIELDS: { key: NumberKey; label: string; text?: (value: number) => string 
   { key: "unseen", label: "Unseen tasks" },
   { key: "temperature", label: "Played", text: (t) => (t === 0 ? "greedily" : `at T = ${t}`) },
   { key: "learningRate", label: "Learning rate", text: (rate) => rate.toExponential(0).replace("e-", "e−") },
+  {
+    key: "maxGradNorm",
+    label: "Gradient norm at most",
+    text: (norm) => (norm === 1 ? "1 (the paper)" : String(norm)),
+  },
 ];
 
 const SIGNALS = { "full-vocabulary": "full vocabulary", "sampled-token": "sampled token (the paper)" };
