@@ -6,11 +6,12 @@ import { experimentInTerminal, type RunStep } from "./terminal.ts";
 import { MODEL_TIME } from "./throttle.ts";
 
 const students = (page: Page) => page.getByTestId("students");
+const rail = (page: Page) => page.getByTestId("evidence-rail");
 const chart = (page: Page) => page.getByRole("img", { name: /^Success on unseen tasks/ });
 
 async function choose(page: Page, of: Record<string, string>): Promise<void> {
   for (const [label, value] of Object.entries(of))
-    await students(page).getByRole("combobox", { name: label, exact: true }).selectOption(value);
+    await rail(page).getByRole("combobox", { name: label, exact: true }).selectOption(value);
 }
 
 /** Relative, of losses and gradient norms: kernels on the software adapter here, plain TypeScript there. */
@@ -28,9 +29,9 @@ test("one press: a student after one step, with the figures of gcopd experiment,
   page,
 }, info) => {
   await visit(page, "#/evidence-test?library=miniature");
-  await students(page).getByText("3 of 14 methods").click();
+  await rail(page).getByText("3 of 14 methods").click();
   for (const name of ["GC-OPD", "Hindsight only"])
-    await students(page).getByRole("checkbox", { name, exact: true }).uncheck();
+    await rail(page).getByRole("checkbox", { name, exact: true }).uncheck();
   await choose(page, {
     "Training seeds": "1",
     Steps: "1",

@@ -55,6 +55,20 @@ for (const [width, height] of [
   }
 }
 
+test("with two libraries and something running, all of the header is in sight", async ({ page }) => {
+  await visit(page, sampleHash("evidence-test", ""));
+  await page.getByRole("button", { name: "Test the miniature world" }).click();
+  await expect(page.getByTestId("at-work")).toContainText("1 running");
+  for (const width of [1920, 1500, 1400, 1280, 1200, 1000, 800, 640]) {
+    await page.setViewportSize({ width, height: 800 });
+    const header = page.locator("header.top");
+    await expect.poll(() => header.evaluate((e) => e.scrollWidth - e.clientWidth), `${width} px`).toBe(0);
+    for (const select of await header.getByRole("combobox").all())
+      expect((await select.boundingBox())?.width, `${width} px`).toBeGreaterThan(60);
+  }
+  await page.getByRole("button", { name: "Stop" }).click();
+});
+
 /** Where controls lie on each other, stick out of their bar, or the document is wider than the window. */
 const tooTight = (page: Page): Promise<string[]> =>
   page.evaluate(() => {

@@ -8,6 +8,7 @@ import { rememberedTheme } from "./shell/theme.ts";
 import "./base/styles/fonts.css";
 import "./base/styles/theme.css";
 import "./base/styles/base.css";
+import "./base/rail.css";
 import "./shell/shell.css";
 import "./features/library/library.css";
 import "./features/task/task.css";

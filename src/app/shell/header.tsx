@@ -106,10 +106,9 @@ function LibrarySwitch() {
   if (!libraries.some(({ summary }) => summary !== library)) return null;
   const names = libraryNames(libraries);
   return (
-    <label>
+    <label className="library-choice">
       <span className="hidden-visually">Library</span>
       <select
-        className="library-switch"
         title={`Library (l): ${library === null ? "none is shown" : names.get(library.id)}`}
         value={library?.id ?? ""}
         onChange={(event) => showLibrary(event.target.value)}

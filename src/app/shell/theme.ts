@@ -1,25 +1,18 @@
-/** Light, dark or as the system wishes; remembered where the browser lets a page remember. */
+/** Light, dark or as the system wishes. */
 import { useEffect } from "react";
+import { remember, remembered } from "../base/remembered.ts";
 import { setShell, THEMES, type Theme, useShell } from "./shell-state.ts";
 
 const KEY = "gcopd-theme";
 
 export function rememberedTheme(): Theme {
-  try {
-    const value = localStorage.getItem(KEY);
-    return THEMES.find((theme) => theme === value) ?? "system";
-  } catch {
-    return "system";
-  }
+  const value = remembered(KEY);
+  return THEMES.find((theme) => theme === value) ?? "system";
 }
 
 export function chooseTheme(theme: Theme): void {
   setShell({ theme });
-  try {
-    localStorage.setItem(KEY, theme);
-  } catch {
-    // A page that may not store anything just forgets the choice.
-  }
+  remember(KEY, theme);
 }
 
 /** Writes `data-theme` on the root element, and follows the system while it is asked to. */

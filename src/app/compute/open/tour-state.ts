@@ -1,5 +1,6 @@
 /** Where the tour of the sample is, and whether it was asked for. The shell shows it (shell/tour/). */
 import { create } from "zustand";
+import { remember, remembered } from "../../base/remembered.ts";
 
 const KEY = "gcopd-tour";
 
@@ -8,21 +9,8 @@ export const useTour = create<{ at: number | null; asked: boolean }>(() => ({ at
 /** Asks for the tour, from wherever one is. */
 export const askForTour = (): void => useTour.setState({ asked: true });
 
-/** That it was done is all that is remembered, where the browser lets a page remember. */
-export function tourWasDone(): boolean {
-  try {
-    return localStorage.getItem(KEY) === "done";
-  } catch {
-    return false;
-  }
-}
-
-export function rememberTour(): void {
-  try {
-    localStorage.setItem(KEY, "done");
-  } catch {
-    // A page that may not store anything offers the tour as new.
-  }
-}
+/** That it was done is all that is remembered. */
+export const tourWasDone = (): boolean => remembered(KEY) === "done";
+export const rememberTour = (): void => remember(KEY, "done");
 
 export const endTour = (): void => useTour.setState({ at: null });

@@ -11,6 +11,7 @@ const TITLES: Readonly<Record<string, string>> = {
   subset: "Part of the library (JSON)",
   terminal_failure_note: "Terminal-failure note",
   batch_size: "Episodes per step",
+  signal: "Signal",
   "settings.learning_rate": "Learning rate (paper: 1e-5)",
   seed: "Seed",
   library: "Library (path)",

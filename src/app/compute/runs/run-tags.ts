@@ -1,6 +1,7 @@
 /** Tags that the user gives to runs. They belong to this browser, wherever a run computes. */
 import { z } from "zod";
 import { create } from "zustand";
+import { remember, remembered } from "../../base/remembered.ts";
 
 const KEY = "gcopd-run-tags";
 const schema = z.record(z.string(), z.array(z.string()));
@@ -11,11 +12,11 @@ export const LONGEST_TAG = 40;
 type Tags = Readonly<Record<string, readonly string[]>>;
 
 /** By the run's id; a run without tags has no entry. */
-export const useTags = create<{ tags: Tags }>(() => ({ tags: remembered() }));
+export const useTags = create<{ tags: Tags }>(() => ({ tags: stored() }));
 
-function remembered(): Tags {
+function stored(): Tags {
   try {
-    return schema.safeParse(JSON.parse(localStorage.getItem(KEY) ?? "{}")).data ?? {};
+    return schema.safeParse(JSON.parse(remembered(KEY))).data ?? {};
   } catch {
     return {};
   }
@@ -23,20 +24,16 @@ function remembered(): Tags {
 
 function put(change: (tags: Tags) => Tags): void {
   // Another tab may have given some since.
-  const stored = remembered();
-  const tags = change(Object.keys(stored).length > 0 ? stored : useTags.getState().tags);
+  const before = stored();
+  const tags = change(Object.keys(before).length > 0 ? before : useTags.getState().tags);
   useTags.setState({ tags });
-  try {
-    localStorage.setItem(KEY, JSON.stringify(tags));
-  } catch {
-    // A page that may not store anything forgets them with the tab.
-  }
+  remember(KEY, JSON.stringify(tags));
 }
 
 /** Keeps up with other tabs of this browser for as long as the page lives; returns the undo. */
 export function followTags(): () => void {
   const read = (event: StorageEvent): void => {
-    if (event.key === KEY) useTags.setState({ tags: remembered() });
+    if (event.key === KEY) useTags.setState({ tags: stored() });
   };
   window.addEventListener("storage", read);
   return () => window.removeEventListener("storage", read);

@@ -7,6 +7,7 @@ import { SaveMenu } from "../../base/export/save-menu.tsx";
 import { describeFault } from "../../base/faults.ts";
 import { PickButton } from "../../base/pick-button.tsx";
 import { countOf } from "../../base/plural.ts";
+import { WithRail } from "../../base/rail.tsx";
 import { saveFile } from "../../base/save-file.ts";
 import { shownName, shownText } from "../../base/text/shown-text.ts";
 import { isModelAtWork } from "../../compute/computing.ts";
@@ -31,9 +32,10 @@ import { shippedName } from "../../url/library-link.ts";
 import { selectionWords } from "../../url/what-if.ts";
 import { DecisionPanel } from "./decision-panel.tsx";
 import { GateChart } from "./gate-chart.tsx";
-import { GateControls } from "./gate-controls.tsx";
+import { GateChoices, GateStart } from "./gate-controls.tsx";
 import { answer, changeText, gateCsv, pairName } from "./gate-words.ts";
 import { decisionPlace, ordered, shownAt, useOrder } from "./step-decisions.ts";
+import { StudentsChoicesFields } from "./students/students-controls.tsx";
 import { StudentsPanel } from "./students/students-panel.tsx";
 import { SweepPanel } from "./sweep-panel.tsx";
 
@@ -108,6 +110,7 @@ function Test({ library, known }: { library: LibrarySummary; known: KnownOptimal
     if (lost) navigate(decisionPlace(first));
   }, [lost, first]);
   const said = here === null ? null : answer(here.summary);
+  const ofMiniature = shippedName(library.link) === "miniature";
   return (
     <section className="evidence-test" aria-labelledby="evidence-test-title">
       <header className="gate-answer">
@@ -127,18 +130,28 @@ function Test({ library, known }: { library: LibrarySummary; known: KnownOptimal
           {running ? "Scoring" : said !== null && `${said.word}. ${said.sentence}`}
         </p>
       </header>
-      <GateControls library={library.id} known={known.decisions.length} here={here} />
+      <GateStart known={known.decisions.length} here={here} />
       {scoring.status === "failed" && scoring.key === GATE_KEY && (
         <p className="fault" role="alert">
           {shownText(scoring.message)}
         </p>
       )}
-      <div className="evidence-halves">
-        {here !== null && here.decisions.length > 0 && <Figures gate={here} title={library.title} />}
-        {shippedName(library.link) === "miniature" && <StudentsPanel library={library} />}
-      </div>
-      {at >= 0 && <DecisionPanel list={list} at={at} />}
-      <SweepPanel library={library.id} known={known} />
+      <WithRail
+        view="evidence"
+        controls={
+          <>
+            <GateChoices library={library.id} known={known.decisions.length} />
+            {ofMiniature && <StudentsChoicesFields />}
+          </>
+        }
+      >
+        <div className="evidence-halves">
+          {here !== null && here.decisions.length > 0 && <Figures gate={here} title={library.title} />}
+          {ofMiniature && <StudentsPanel library={library} />}
+        </div>
+        {at >= 0 && <DecisionPanel list={list} at={at} />}
+        <SweepPanel library={library.id} known={known} />
+      </WithRail>
     </section>
   );
 }

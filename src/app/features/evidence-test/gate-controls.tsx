@@ -1,4 +1,4 @@
-/** What the evidence test is asked for: how many decisions, which sources, which contexts; and its start and stop. */
+/** The start and stop of the evidence test, and what it is asked for: how many decisions, which sources, which contexts. */
 import { useEffect, useMemo, useState } from "react";
 import { GATE_CONTEXTS } from "../../../core/gate/index.ts";
 import { SOURCE_BUDGETS, type SourceSelection } from "../../../core/retrieval/selection.ts";
@@ -15,7 +15,7 @@ import {
 } from "../../compute/gate/gate-store.ts";
 import { gateSelection, scoreGate } from "../../compute/gate/run-gate.ts";
 import { cancelScoring } from "../../compute/scoring/score.ts";
-import { setUi, useUi } from "../../compute/store.ts";
+import { type ScoringState, setUi, useUi } from "../../compute/store.ts";
 import { libraryWorker } from "../../data/library-client.ts";
 import { navigate } from "../../data/navigate.ts";
 import { shippedLibrary, shippedLink } from "../../url/library-link.ts";
@@ -88,38 +88,18 @@ function useCovered(library: string, selection: SourceSelection): string | null 
   return counted?.of === selection ? counted.text : null;
 }
 
+const isRunning = (scoring: ScoringState): boolean => scoring.status === "running" && scoring.job === "gate";
+
 /** `known`: decisions with optimal actions. `here`: the results of this setting, as far as there are any. */
-export function GateControls({
-  library,
-  known,
-  here,
-}: {
-  library: string;
-  known: number;
-  here: Gate | null;
-}) {
-  const { limit, contexts } = useGate();
-  const sourcesPerTask = useUi((ui) => ui.place.sourcesPerTask);
-  const subset = useUi((ui) => ui.place.subset);
-  const augmentation = useUi((ui) => ui.place.augmentation);
-  const selection = useMemo(
-    () => gateSelection({ sourcesPerTask, augmentation, subset }),
-    [sourcesPerTask, augmentation, subset],
-  );
-  const covered = useCovered(library, selection);
+export function GateStart({ known, here }: { known: number; here: Gate | null }) {
+  const limit = useGate((state) => state.limit);
   const busy = useUi(isModelAtWork);
   const scoring = useUi((ui) => ui.scoring);
-  const running = scoring.status === "running" && scoring.job === "gate";
   const wanted = Math.min(limit ?? known, known);
   const looked = (here?.decisions.length ?? 0) + (here?.leftOut.length ?? 0);
-  const toggle = (context: (typeof GATE_CONTEXTS)[number]): void => {
-    const next = GATE_CONTEXTS.filter((each) => contexts.includes(each) !== (each === context));
-    // A difference needs two.
-    if (next.length >= 2) useGate.setState({ contexts: next });
-  };
   return (
     <div className="gate-controls">
-      {running ? (
+      {isRunning(scoring) ? (
         <button type="button" onClick={() => void cancelScoring()}>
           Stop
         </button>
@@ -134,10 +114,34 @@ export function GateControls({
         </button>
       )}
       <span className="gate-progress">
-        {running && `${scoring.label}${scoring.total > 0 ? `, ${scoring.done} of ${scoring.total}` : ""}`}
-        {running && scoring.eta !== null && `, ${formatRange(scoring.eta)} left`}
+        {scoring.status === "running" &&
+          scoring.job === "gate" &&
+          `${scoring.label}${scoring.total > 0 ? `, ${scoring.done} of ${scoring.total}` : ""}${scoring.eta === null ? "" : `, ${formatRange(scoring.eta)} left`}`}
         {scoring.status === "cancelling" && scoring.job === "gate" && "Stopping…"}
       </span>
+    </div>
+  );
+}
+
+export function GateChoices({ library, known }: { library: string; known: number }) {
+  const { limit, contexts } = useGate();
+  const sourcesPerTask = useUi((ui) => ui.place.sourcesPerTask);
+  const subset = useUi((ui) => ui.place.subset);
+  const augmentation = useUi((ui) => ui.place.augmentation);
+  const selection = useMemo(
+    () => gateSelection({ sourcesPerTask, augmentation, subset }),
+    [sourcesPerTask, augmentation, subset],
+  );
+  const covered = useCovered(library, selection);
+  const running = useUi(({ scoring }) => isRunning(scoring));
+  const toggle = (context: (typeof GATE_CONTEXTS)[number]): void => {
+    const next = GATE_CONTEXTS.filter((each) => contexts.includes(each) !== (each === context));
+    // A difference needs two.
+    if (next.length >= 2) useGate.setState({ contexts: next });
+  };
+  return (
+    <>
+      <h3>Test</h3>
       <label>
         Decisions{" "}
         <select
@@ -218,6 +222,6 @@ export function GateControls({
           ))}
         </fieldset>
       </details>
-    </div>
+    </>
   );
 }

@@ -38,7 +38,7 @@ export function RunsView({ beside }: { beside: ReactNode }) {
         {list.length > 0 ? (
           <RunList runs={list} />
         ) : (
-          <p className="note hint">
+          <p className="note panel-note">
             {known ? "No run yet. " : "Reading the runs… "}
             <button type="button" onClick={() => navigate({ view: "training" }, "push")}>
               Set one up

@@ -1,6 +1,7 @@
 /** One response, one teacher, two contexts: what the evidence does to each token. */
 import { useMemo } from "react";
 import { nats } from "../../base/format.ts";
+import { WithRail } from "../../base/rail.tsx";
 import { LongText } from "../../base/text/long-text.tsx";
 import { isModelAtWork } from "../../compute/computing.ts";
 import { EndOfTurnSwitch } from "../../compute/models/end-of-turn-switch.tsx";
@@ -24,7 +25,7 @@ import { deltaLimit } from "./delta-colour.ts";
 import { Largest } from "./plots/largest.tsx";
 import { CumulativePlot, LogProbabilityPlot } from "./plots/position-plots.tsx";
 import { ScatterPlot } from "./plots/scatter-plot.tsx";
-import { unfoldRail, usePreferences } from "./preferences.ts";
+import { usePreferences } from "./preferences.ts";
 import { RecordedPanel } from "./recorded-panel.tsx";
 import { ScoringPanel } from "./scoring-panel.tsx";
 import { flips, SIGNAL_TITLES, tokenSignal } from "./signal.ts";
@@ -65,57 +66,48 @@ export function TokensView() {
       {problem !== null ? (
         <ViewProblem text={problem} />
       ) : (
-        <div className="tokens-layout">
-          <div className="tokens-main">
-            <section className="panel" aria-labelledby="tokens-title">
-              <div className="panel-head">
-                <h2 id="tokens-title">The same response under two contexts</h2>
-                {scores !== undefined && <ScoredTools />}
-              </div>
-              <Notes />
-              <ScoringPanel scored={scores !== undefined} />
-              {scores === undefined || compared === null || units === null ? (
-                <Unscored />
-              ) : (
-                <Scored scores={scores} compared={compared} units={units} token={there} />
-              )}
-            </section>
-            {scores !== undefined && token !== null && there === null && (
-              <p className="panel nothing" role="alert">
-                The response has no token {token}: they go from 0 to {scores.pieces.length - 1}.
-              </p>
+        <WithRail view="tokens" controls={<Controls compared={compared} />}>
+          <section className="panel" aria-labelledby="tokens-title">
+            <div className="panel-head">
+              <h2 id="tokens-title">The same response under two contexts</h2>
+              {scores !== undefined && <ScoredTools />}
+            </div>
+            <Notes />
+            <ScoringPanel scored={scores !== undefined} />
+            {scores === undefined || compared === null || units === null ? (
+              <Unscored />
+            ) : (
+              <Scored scores={scores} compared={compared} units={units} token={there} />
             )}
-            {decision !== null && scores !== undefined && units !== null && (
-              <>
-                <LeftOutPanel task={task} decision={decision} scores={scores} units={units} token={there} />
-                <TeacherPanel decision={decision} scores={scores} />
-                <ReferencesPanel
-                  task={task}
-                  decision={decision}
-                  scores={scores}
-                  units={units}
-                  token={there}
-                />
-              </>
-            )}
-            {scores !== undefined && compared !== null && units !== null && (
-              <Details scores={scores} compared={compared} units={units} token={there} decision={decision!} />
-            )}
-            {decision !== null && scores !== undefined && compared !== null && (
-              <CaseDialog
-                decision={decision}
-                scores={scores}
-                compared={compared}
-                evidence={evidenceWords(place)}
-              />
-            )}
-            <ChangesPanel task={task} />
-            {decision !== null && decision.recorded !== null && (
-              <RecordedPanel recorded={decision.recorded} pinned={there} />
-            )}
-          </div>
-          <Rail compared={compared} />
-        </div>
+          </section>
+          {scores !== undefined && token !== null && there === null && (
+            <p className="panel nothing" role="alert">
+              The response has no token {token}: they go from 0 to {scores.pieces.length - 1}.
+            </p>
+          )}
+          {decision !== null && scores !== undefined && units !== null && (
+            <>
+              <LeftOutPanel task={task} decision={decision} scores={scores} units={units} token={there} />
+              <TeacherPanel decision={decision} scores={scores} />
+              <ReferencesPanel task={task} decision={decision} scores={scores} units={units} token={there} />
+            </>
+          )}
+          {scores !== undefined && compared !== null && units !== null && (
+            <Details scores={scores} compared={compared} units={units} token={there} decision={decision!} />
+          )}
+          {decision !== null && scores !== undefined && compared !== null && (
+            <CaseDialog
+              decision={decision}
+              scores={scores}
+              compared={compared}
+              evidence={evidenceWords(place)}
+            />
+          )}
+          <ChangesPanel task={task} />
+          {decision !== null && decision.recorded !== null && (
+            <RecordedPanel recorded={decision.recorded} pinned={there} />
+          )}
+        </WithRail>
       )}
     </div>
   );
@@ -184,36 +176,26 @@ function Unscored() {
   );
 }
 
-/** Everything that can be set, beside the result; at narrow widths one line above it. */
-function Rail({ compared }: { compared: Compared | null }) {
-  const open = usePreferences((state) => state.rail);
+function Controls({ compared }: { compared: Compared | null }) {
   const signal = useUi((ui) => ui.place.signal);
   return (
-    <details
-      className="tokens-rail panel"
-      open={open}
-      onToggle={(event) => unfoldRail(event.currentTarget.open)}
-      data-testid="tokens-rail"
-    >
-      <summary>Controls</summary>
-      <div className="tokens-controls">
-        <h3>Models</h3>
-        <ModelPickers problem={null} />
-        {compared !== null && (
-          <>
-            <h3>Contexts</h3>
-            <CompareBar compared={compared} />
-            <h3>Colour</h3>
-            <SignalBar signal={signal} />
-            <h3>Tokens as</h3>
-            <UnitBar />
-          </>
-        )}
-        <h3>Scoring</h3>
-        <EndOfTurnSwitch />
-        <MemoryNote job="score" />
-      </div>
-    </details>
+    <>
+      <h3>Models</h3>
+      <ModelPickers problem={null} />
+      {compared !== null && (
+        <>
+          <h3>Contexts</h3>
+          <CompareBar compared={compared} />
+          <h3>Colour</h3>
+          <SignalBar signal={signal} />
+          <h3>Tokens as</h3>
+          <UnitBar />
+        </>
+      )}
+      <h3>Scoring</h3>
+      <EndOfTurnSwitch />
+      <MemoryNote job="score" />
+    </>
   );
 }
 

@@ -1,4 +1,4 @@
-/** What students are trained with: methods, seeds, budget, measurement; and their start and stop. */
+/** The start and stop of students, and what they are trained with: methods, seeds, budget, measurement. */
 import { METHOD_IDS } from "../../../../core/method/index.ts";
 import { formatRange } from "../../../base/eta.ts";
 import { isModelAtWork } from "../../../compute/computing.ts";
@@ -35,19 +35,14 @@ function choose(change: Partial<StudentChoices>): void {
   useStudents.setState(({ choices }) => ({ choices: { ...choices, ...change } }));
 }
 
-export function StudentsControls({ study }: { study: Study | null }) {
-  const choices = useStudents((state) => state.choices);
+export function StudentsStart({ study }: { study: Study | null }) {
   const busy = useUi(isModelAtWork);
   const studying = useUi((ui) => ui.studying);
   const begun = study?.cells.some(({ state, done }) => state !== "waiting" || done > 0) ?? false;
   const finished = study?.cells.every(({ state }) => state === "done") ?? false;
   const left = studying === null || study === null ? null : secondsLeft(study);
-  const toggle = (id: (typeof METHOD_IDS)[number]): void => {
-    const methods = METHOD_IDS.filter((each) => choices.methods.includes(each) !== (each === id));
-    if (methods.length > 0) choose({ methods });
-  };
   return (
-    <div className="gate-controls students-controls">
+    <div className="gate-controls">
       {studying !== null ? (
         <button type="button" disabled={studying.stopping} onClick={() => void stopStudents()}>
           Stop training
@@ -66,11 +61,25 @@ export function StudentsControls({ study }: { study: Study | null }) {
         {studying !== null && (studying.stopping ? "Stopping…" : studying.label)}
         {left !== null && !studying?.stopping && `; ${formatRange(left)} left of all`}
       </span>
+    </div>
+  );
+}
+
+export function StudentsChoicesFields() {
+  const choices = useStudents((state) => state.choices);
+  const studying = useUi((ui) => ui.studying !== null);
+  const toggle = (id: (typeof METHOD_IDS)[number]): void => {
+    const methods = METHOD_IDS.filter((each) => choices.methods.includes(each) !== (each === id));
+    if (methods.length > 0) choose({ methods });
+  };
+  return (
+    <>
+      <h3>Students</h3>
       <details className="gate-contexts">
         <summary>
           {choices.methods.length} of {METHOD_IDS.length} methods
         </summary>
-        <fieldset disabled={studying !== null}>
+        <fieldset disabled={studying}>
           <legend className="hidden-visually">Methods</legend>
           {METHOD_IDS.map((id) => (
             <label key={id}>
@@ -85,7 +94,7 @@ export function StudentsControls({ study }: { study: Study | null }) {
           {label}{" "}
           <select
             value={choices[key]}
-            disabled={studying !== null}
+            disabled={studying}
             onChange={({ target }) => choose({ [key]: Number(target.value) })}
           >
             {STUDENT_CHOICES[key].map((value) => (
@@ -100,7 +109,7 @@ export function StudentsControls({ study }: { study: Study | null }) {
         Signal{" "}
         <select
           value={choices.signal}
-          disabled={studying !== null}
+          disabled={studying}
           onChange={({ target }) => choose({ signal: target.value as StudentChoices["signal"] })}
         >
           {Object.entries(SIGNALS).map(([value, text]) => (
@@ -114,13 +123,13 @@ export function StudentsControls({ study }: { study: Study | null }) {
         Vanilla first{" "}
         <select
           value={String(choices.vanillaFirst)}
-          disabled={studying !== null}
+          disabled={studying}
           onChange={({ target }) => choose({ vanillaFirst: target.value === "true" })}
         >
           <option value="true">half of the steps</option>
           <option value="false">no steps</option>
         </select>
       </label>
-    </div>
+    </>
   );
 }

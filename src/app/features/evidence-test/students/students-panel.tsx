@@ -18,7 +18,7 @@ import { curvesOf, type Study } from "../../../compute/students/study.ts";
 import { studyFile, studyPairs, studyTables } from "../../../compute/students/study-results.ts";
 import type { LibrarySummary } from "../../../data/model.ts";
 import { StudentsChart } from "./students-chart.tsx";
-import { StudentsControls } from "./students-controls.tsx";
+import { StudentsStart } from "./students-controls.tsx";
 import { checkpointWords, pairText, percent, verdict } from "./study-words.ts";
 
 export function StudentsPanel({ library }: { library: LibrarySummary }) {
@@ -46,7 +46,7 @@ export function StudentsPanel({ library }: { library: LibrarySummary }) {
           <SaveMenu what="Students" fileName="students" picture={drawn} />
         </span>
       </div>
-      <StudentsControls study={study} />
+      <StudentsStart study={study} />
       {problem !== null && (
         <p className="fault" role="alert">
           {shownText(problem)}
