@@ -191,6 +191,13 @@ test("stopped, it keeps its figures and goes on from them", async ({ page }) => 
   await expect(shownDecision(page)).toHaveText(first!);
   await expect(page.getByTestId("gate-separations")).toContainText("Different");
 
+  // The controls fold away; the figures stay.
+  const controls = page.getByTestId("evidence-rail").getByText("Controls");
+  await controls.click();
+  await expect(page.getByLabel("Sources per task")).toBeHidden();
+  await expect(count).toHaveText(`n = ${OPTIMAL.length} of ${OPTIMAL.length}`);
+  await controls.click();
+
   // Other sources are a test of their own, and those before are not shown for them.
   await page.getByLabel("Sources per task").selectOption("K = 1");
   await expect(page).toHaveURL(/sources=1/);

@@ -50,6 +50,18 @@ for (const [width, height] of [
         await page.keyboard.press("5");
         await expect(page.getByTestId("statistics-scope")).toBeVisible({ timeout: MODEL_TIME });
         await look("statistics");
+        await page.keyboard.press("6");
+        await expect(page.getByRole("heading", { name: "Targets" })).toBeVisible();
+        await look("runs");
+        await page.keyboard.press("7");
+        await page.getByRole("button", { name: "Make games" }).click();
+        await expect(
+          page.getByRole("list", { name: "Tasks of the open games" }).getByRole("button"),
+        ).toHaveCount(12);
+        await look("play");
+        await page.keyboard.press("8");
+        await expect(page.getByRole("heading", { name: "Does evidence help?" })).toBeVisible();
+        await look("evidence");
       });
     });
   }
@@ -156,6 +168,23 @@ for (const [width, height] of [
     await look("statistics");
   });
 }
+
+test("the games fold away beside an episode, and stay so", async ({ page }) => {
+  await visit(page, "#/play");
+  const games = page.getByRole("region", { name: "Games" });
+  const fold = games.getByRole("button", { name: "Games", exact: true });
+  const make = page.getByRole("button", { name: "Make games" });
+  await expect(make).toBeVisible();
+  await expect(fold).toHaveAttribute("aria-expanded", "true");
+  await fold.click();
+  await expect(make).toBeHidden();
+  await page.reload();
+  await expect(fold).toHaveAttribute("aria-expanded", "false");
+  expect((await games.boundingBox())!.width).toBeLessThan(60);
+  await expect(make).toBeHidden();
+  await fold.press("Enter");
+  await expect(make).toBeVisible();
+});
 
 test("in a narrow window the games of the play view stand above what is done with them", async ({ page }) => {
   await page.setViewportSize({ width: 900, height: 800 });

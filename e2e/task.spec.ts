@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import type { RetrievalRecord } from "../src/core/record/schema.ts";
+import type { Locator } from "./base.ts";
 import { largeTask } from "./large-task.ts";
 import { dropFiles, OWN_FILES, TASK } from "./own-files.ts";
 import { decisionShown, expect, openSample, sampleHash, test, visit } from "./site.ts";
@@ -117,6 +118,11 @@ test("the timeline has a cell for each decision, says what was found and how far
     /^Decision 0: .*; successful record at the current state; not scored$/,
   );
   await expect(page.locator(".timeline-legend")).toContainText("fallback, no shared state");
+  const colour = (of: Locator): Promise<string> => of.evaluate((e) => getComputedStyle(e).backgroundColor);
+  const inLegend = (text: string): Locator =>
+    page.locator(".timeline-legend > span", { hasText: text }).locator(".timeline-swatch");
+  const found = await colour(cells.first().locator("span"));
+  expect(found).toBe(await colour(inLegend("at the current state")));
   await cells.nth(1).click();
   await decisionShown(page, 1);
   await expect(cells.nth(1)).toHaveAttribute("aria-selected", "true");
@@ -131,6 +137,8 @@ test("the timeline has a cell for each decision, says what was found and how far
   await page.getByRole("button", { name: "What if", exact: true }).click();
   await page.getByRole("combobox", { name: "Evidence" }).selectOption("hindsight-only");
   await expect(cells.first()).toHaveAccessibleName(/; no record; not scored$/);
+  expect(await colour(inLegend("no record"))).not.toBe(found);
+  expect(await colour(cells.first().locator("span"))).toBe(await colour(inLegend("no record")));
   await page.getByRole("button", { name: "Reset to the full method" }).click();
   // Scored, it is as high as its tokens moved.
   await page.keyboard.press("s");

@@ -95,6 +95,13 @@ test("scores a decision of the sample under both contexts, and goes through its 
     .locator("tbody td:nth-child(5)")
     .allTextContents();
   const sum = column.reduce((total, cell) => total + number(cell), 0);
+  // A token has one colour, in the strip and in the table.
+  const background = (all: (HTMLElement | SVGElement)[]): string[] =>
+    all.map((each) => getComputedStyle(each).backgroundColor);
+  const swatches = page.getByLabel("All tokens in figures").locator("tbody td:nth-child(5) .swatch");
+  const colours = await tokens.evaluateAll(background);
+  expect(await swatches.evaluateAll(background)).toEqual(colours);
+  expect(new Set(colours).size).toBeGreaterThan(3);
   expect(number((await page.getByTestId("sums").locator("strong").textContent())!)).toBeCloseTo(sum, 1);
   for (const each of logs) expect(number(each)).toBeLessThan(0);
 
@@ -404,7 +411,7 @@ test("asks the teacher what it would do, and scores other references", async ({ 
   // The best one is what retrieval had retained: the same Δ as the evidence's own.
   const deltas = await rows.locator("td:nth-child(4)").allTextContents();
   expect(deltas[1]).toBe(deltas[0]);
-  await checkBothThemes(page, ".tokens-main");
+  await checkBothThemes(page, ".beside-rail");
 });
 
 test("refuses a token beyond the response", async ({ page }) => {

@@ -5,7 +5,24 @@ import { remember, remembered } from "./remembered.ts";
 /** At this width the controls have room beside the result. */
 const WIDE = "(width >= 1100px)";
 
-/** `view`: its name; whether its rail is folded is remembered. */
+/** Whether a part of a view is unfolded, as the user last left it. */
+export function useUnfolded(
+  view: string,
+  atFirst: () => boolean,
+): [open: boolean, unfold: (open: boolean) => void] {
+  const key = `gcopd-${view}-rail`;
+  const [open, setOpen] = useState(() => {
+    const before = remembered(key);
+    return before === "" ? atFirst() : before === "open";
+  });
+  const unfold = (next: boolean): void => {
+    if (next === open) return;
+    setOpen(next);
+    remember(key, next ? "open" : "folded");
+  };
+  return [open, unfold];
+}
+
 export function WithRail({
   view,
   controls,
@@ -15,22 +32,14 @@ export function WithRail({
   controls: ReactNode;
   children: ReactNode;
 }) {
-  const key = `gcopd-${view}-rail`;
-  const [open, setOpen] = useState(() => {
-    const before = remembered(key);
-    return before === "" ? window.matchMedia(WIDE).matches : before === "open";
-  });
+  const [open, unfold] = useUnfolded(view, () => window.matchMedia(WIDE).matches);
   return (
     <div className="with-rail">
       <div className="beside-rail">{children}</div>
       <details
         className="rail panel"
         open={open}
-        onToggle={({ currentTarget }) => {
-          if (currentTarget.open === open) return;
-          setOpen(currentTarget.open);
-          remember(key, currentTarget.open ? "open" : "folded");
-        }}
+        onToggle={({ currentTarget }) => unfold(currentTarget.open)}
         data-testid={`${view}-rail`}
       >
         <summary>Controls</summary>

@@ -3,7 +3,7 @@ import * as Comlink from "comlink";
 import { startWorker } from "../base/worker/start-worker.ts";
 import { installErrorTransfer } from "../base/worker/transfer.ts";
 import type { NamedFile } from "../data/files/zip-archive.ts";
-import type { GamesApi } from "./games/games.worker.ts";
+import type { GamesWorker } from "./games/games.worker.ts";
 import gamesScript from "./games/games.worker.ts?worker&url";
 import type { HubApi } from "./hub/hub.worker.ts";
 import hubScript from "./hub/hub.worker.ts?worker&url";
@@ -14,10 +14,10 @@ import computeScript from "./worker/compute.worker.ts?worker&url";
 
 installErrorTransfer();
 
-let games: Comlink.Remote<GamesApi> | null = null;
+let games: Comlink.Remote<GamesWorker> | null = null;
 
-export function gamesWorker(): Comlink.Remote<GamesApi> {
-  games ??= Comlink.wrap<GamesApi>(startWorker(gamesScript, "games"));
+export function gamesWorker(): Comlink.Remote<GamesWorker> {
+  games ??= Comlink.wrap<GamesWorker>(startWorker(gamesScript, "games"));
   return games;
 }
 
@@ -40,7 +40,7 @@ export function startComputeWorker(): ComputeClient {
   const end = (): void => {
     worker.terminate();
     // What it played in may be a process of the worker's host.
-    void games?.closeComputeSessions();
+    void games?.closeSessionsOf("compute");
   };
   return { api, end };
 }

@@ -9,23 +9,24 @@ import type { EnvironmentConfig, LiveTask, TaskPlans } from "../../../core/loop/
 import { GAME_PLANS } from "../../../simulator/game-set.ts";
 import type { TaskName } from "../../data/model.ts";
 import type { PickedPrompt } from "../runs/live-run.ts";
-import type { GamesApi } from "./games.worker.ts";
+import type { GamesWorker } from "./games.worker.ts";
 import { RemoteEnvironment } from "./remote-environment.ts";
 
-let games: Comlink.Remote<GamesApi> | null = null;
+let games: Comlink.Remote<GamesWorker> | null = null;
 
 export function connectGames(port: MessagePort): void {
-  games = Comlink.wrap<GamesApi>(port);
+  games = Comlink.wrap<GamesWorker>(port);
 }
 
-export function connectedGames(): Comlink.Remote<GamesApi> {
+export function connectedGames(): Comlink.Remote<GamesWorker> {
   if (games === null) throw new Error("the games worker is not connected");
   return games;
 }
 
 /** A task of the open games, as the loops play it. */
 export function connectedTask({ environment, task }: TaskName): LiveTask {
-  return { environment, task, open: async () => new RemoteEnvironment(connectedGames(), environment) };
+  const open = async () => new RemoteEnvironment(connectedGames(), environment, "compute");
+  return { environment, task, open };
 }
 
 /**

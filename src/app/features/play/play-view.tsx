@@ -1,6 +1,7 @@
 /** Episodes in the page's own games: the games on the left, the episode in the middle, its graph on the right. */
 import type { ReactNode } from "react";
 import { isOneOf } from "../../../core/one-of.ts";
+import { useUnfolded } from "../../base/rail.tsx";
 import { LongText } from "../../base/text/long-text.tsx";
 import { shownName } from "../../base/text/shown-text.ts";
 import { makeGames, useGames } from "../../compute/games/games.ts";
@@ -25,14 +26,25 @@ export function PlayView({ collecting }: { collecting: ReactNode }) {
   const axis = useUi((ui) => ui.place.axis);
   const mode = usePlayMode((state) => state.mode);
   const execution = graph?.episodes[0] ?? null;
+  const [open, unfold] = useUnfolded("play", () => true);
   return (
-    <div className="play-view">
+    <div className={open ? "play-view" : "play-view games-folded"}>
       <section className="panel play-games" aria-labelledby="games-title">
         <div className="panel-head">
-          <h2 id="games-title">Games</h2>
-          <PlayModes />
+          <h2 id="games-title">
+            <button
+              type="button"
+              className="fold"
+              aria-expanded={open}
+              title={open ? "Fold the games away" : "Show the games"}
+              onClick={() => unfold(!open)}
+            >
+              Games
+            </button>
+          </h2>
+          {open && <PlayModes />}
         </div>
-        <div className="play-body">
+        <div className="play-body" hidden={!open}>
           <ChooseGames />
           <GameList />
         </div>
