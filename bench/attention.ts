@@ -9,7 +9,7 @@
 import { spawnSync } from "node:child_process";
 import { create } from "webgpu";
 import { DAWN_FEATURES } from "../src/engine/native/node.ts";
-import { createWebGpuBackend, type WebGpuBackend } from "../src/tensor/index.ts";
+import { createWebGpuBackend, requestDevice, type WebGpuBackend } from "../src/tensor/index.ts";
 import { randomValues } from "../test/random.ts";
 import {
   type PackedRanges,
@@ -120,23 +120,33 @@ async function check(f32: WebGpuBackend, others: readonly [string, WebGpuBackend
   }
 }
 
-async function milliseconds(b: WebGpuBackend, work: () => void): Promise<number> {
+interface Times {
+  /** Median. */
+  run: number;
+  /** By how much the first run is longer. */
+  compilation: number;
+}
+
+async function milliseconds(b: WebGpuBackend, work: () => void): Promise<Times> {
   const times: number[] = [];
+  let first = 0;
   for (let i = 0; i <= REPEATS; i++) {
     const start = performance.now();
     for (let j = 0; j < AT_ONCE; j++) work();
     await b.sync();
-    // The first one compiles.
-    if (i > 0) times.push((performance.now() - start) / AT_ONCE);
+    const spent = performance.now() - start;
+    if (i === 0) first = spent;
+    else times.push(spent / AT_ONCE);
   }
-  return times.sort((x, y) => x - y)[Math.floor(REPEATS / 2)]!;
+  const run = times.sort((x, y) => x - y)[Math.floor(REPEATS / 2)]!;
+  return { run, compilation: Math.max(0, first - AT_ONCE * run) };
 }
 
 async function speed(b: WebGpuBackend, tokens: number, shape: Shape) {
   const { q, k, v, dout } = inputs(b, tokens, tokens, shape);
   const { keys, queryEnd } = rangeTensors(b, packSequences([tokens]));
-  const { o, lse } = b.attention(q, k, v, keys);
   const forward = await milliseconds(b, () => b.free(...Object.values(b.attention(q, k, v, keys))));
+  const { o, lse } = b.attention(q, k, v, keys);
   const backward = await milliseconds(b, () =>
     b.free(...Object.values(b.attentionBackward(dout, q, k, v, o, lse, keys, queryEnd))),
   );
@@ -175,8 +185,20 @@ if (!software) {
   ]);
   universal.dispose();
 }
+// Where four threads load for each other, beside what they do without.
+const alone =
+  software && features.subgroups
+    ? await createWebGpuBackend({
+        ...(await requestDevice(gpu)),
+        features: { ...features, subgroups: false },
+      })
+    : undefined;
 const timed: [number, Shape][] = software
-  ? [[192, { heads: 6, groups: 3, size: 32 }]]
+  ? [
+      [192, { heads: 6, groups: 3, size: 32 }],
+      [1024, { heads: 4, groups: 2, size: 32 }],
+      [512, { heads: 4, groups: 2, size: 64 }],
+    ]
   : [
       [8192, { heads: 32, groups: 8, size: 128 }],
       [2048, { heads: 32, groups: 8, size: 128 }],
@@ -187,27 +209,32 @@ const timed: [number, Shape][] = software
 const name = (tokens: number, { heads, groups, size }: Shape) => [tokens, heads, groups, size].join(",");
 const beside = software ? new Map() : peer(timed.map(([tokens, shape]) => name(tokens, shape)));
 console.log(
-  "\n| tokens, causal | heads | head size | kernels | pass | ms | TFLOP/s | PyTorch bf16 TFLOP/s | share |",
+  "\n| tokens, causal | heads | head size | kernels | pass | compilation, ms | ms | TFLOP/s | PyTorch bf16 TFLOP/s | share |",
 );
-console.log("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+console.log("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
 for (const [tokens, shape] of timed) {
   const pairs = (tokens * (tokens + 1) * shape.heads * shape.size) / 2;
   const theirs = beside.get(name(tokens, shape));
-  for (const [label, backend] of [["f32", f32], ...(f16 ? [["f16", f16] as const] : [])] as [
-    string,
-    WebGpuBackend,
-  ][]) {
+  const backends: [string, WebGpuBackend | undefined][] = [
+    ["f32", f32],
+    ["f16", f16],
+    ["f32, threads load alone", alone],
+  ];
+  for (const [label, backend] of backends) {
+    if (backend === undefined) continue;
     const ours = await speed(backend, tokens, shape);
     for (const pass of ["forward", "backward"] as const) {
       const rate = (ms: number) => (((pass === "forward" ? 4 : 10) * pairs) / ms / 1e9).toPrecision(3);
       const peerRate = theirs ? rate(theirs[pass]) : "";
-      const share = theirs ? (theirs[pass] / ours[pass]).toFixed(2) : "";
+      const { run, compilation } = ours[pass];
+      const share = theirs ? (theirs[pass] / run).toFixed(2) : "";
       const heads = `${shape.heads} of ${shape.groups}`;
       console.log(
-        `| ${tokens.toLocaleString("en")} | ${heads} | ${shape.size} | ${label} | ${pass} | ${ours[pass].toPrecision(3)} | ${rate(ours[pass])} | ${peerRate} | ${share} |`,
+        `| ${tokens.toLocaleString("en")} | ${heads} | ${shape.size} | ${label} | ${pass} | ${compilation.toFixed(0)} | ${run.toPrecision(3)} | ${rate(run)} | ${peerRate} | ${share} |`,
       );
     }
   }
 }
 f32.dispose();
 f16?.dispose();
+alone?.dispose();
