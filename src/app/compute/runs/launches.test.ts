@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { Pending } from "../../../../test/support/fake.ts";
+import { Pending, until } from "../../../../test/support/fake.ts";
 import { launched as launchedRun } from "../../../../test/support/launched.ts";
 import { AT } from "../../../../test/support/train-events.ts";
 import { InputError } from "../../../core/errors.ts";
@@ -93,7 +93,7 @@ it("drops a run that is not listed any more, and leaves what is still read of it
   const reading = new Pending<{ events: []; next: number; more: boolean; over: boolean }>();
   vi.mocked(client.printed).mockImplementationOnce(() => reading.promise);
   const first = refreshLaunches();
-  await vi.waitFor(() => expect(run()).toBeDefined());
+  await until(() => expect(run()).toBeDefined());
   launches = [];
   await refreshLaunches();
   expect(Object.keys(getRuns().runs)).toEqual(["page-1"]);
