@@ -14,6 +14,7 @@ const kubeName = z
 
 /** What starts runs on a target. */
 export const SCHEDULERS = ["none", "slurm", "ray", "kubernetes"] as const;
+export type Scheduler = (typeof SCHEDULERS)[number];
 
 /** The keys of a target, each by itself. */
 export const targetFields = z.strictObject({
@@ -68,6 +69,14 @@ export const targetFields = z.strictObject({
   price_per_gpu_hour: z.number().min(0).optional().describe("In the currency of your choice."),
 });
 export type Target = z.infer<typeof targetFields>;
+
+/** Keys that count only with one scheduler. */
+export const KEYS_WITH: Readonly<Record<Scheduler, readonly (keyof Target)[]>> = {
+  none: [],
+  slurm: ["partition", "account", "time", "sbatch", "slurmrestd"],
+  ray: ["ray_address"],
+  kubernetes: ["kube_context", "namespace", "claim", "gpu_resource", "resources", "pod"],
+};
 
 export const Targets = z
   .object({

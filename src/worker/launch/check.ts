@@ -2,22 +2,18 @@
 
 import { PACKAGE } from "../../node/package-root.ts";
 import type { CheckStep, Target } from "../../protocol/target.ts";
-import { checkKubernetes } from "./kubernetes-check.ts";
-import { rayJob } from "./ray.ts";
 import { quoted, script, Unreachable } from "./shell.ts";
-import { resourceOptions } from "./slurm.ts";
-import { checkSlurmRest } from "./slurmrestd.ts";
-import { kubernetesPlace, shellOf, surroundings } from "./target.ts";
+import { kindOf, shellOf, surroundings } from "./target.ts";
 
 /** Bytes that a run's inputs and first checkpoints are likely to need at least. */
 const ROOM_GIB = 10;
 
 export async function checkTarget(target: Target): Promise<CheckStep[]> {
   const shell = shellOf(target);
-  const scheduler = await checkScheduler(target);
+  const kind = kindOf(target);
+  const scheduler = (await kind.checkHere?.(target)) ?? [];
   // Without a cluster there is no door, and its reason is told already.
-  if (target.scheduler === "kubernetes" && scheduler.some(({ verdict }) => verdict === "missing"))
-    return scheduler;
+  if (kind.containers && scheduler.some(({ verdict }) => verdict === "missing")) return scheduler;
   try {
     const { out, err } = await script(shell, checkScript(target));
     const steps = Buffer.from(out)
@@ -40,13 +36,6 @@ export async function checkTarget(target: Target): Promise<CheckStep[]> {
   }
 }
 
-/** What is asked from this machine, and not in the shell there. */
-async function checkScheduler(target: Target): Promise<CheckStep[]> {
-  const { scheduler, slurmrestd, partition } = target;
-  if (scheduler === "kubernetes") return checkKubernetes(kubernetesPlace(target));
-  return slurmrestd === undefined ? [] : checkSlurmRest(slurmrestd, partition);
-}
-
 /** Those of some paths that are not on a target. @throws Unreachable when it does not answer */
 export async function missingThere(target: Target, paths: readonly string[]): Promise<string[]> {
   const test = 'for path; do [ -e "$path" ] || echo "missing $path"; done';
@@ -57,7 +46,8 @@ export async function missingThere(target: Target, paths: readonly string[]): Pr
 
 function checkScript(target: Target): string {
   const { before, inside, gcopd } = surroundings(target);
-  const { scratch, image, modules, models, scheduler, gpus } = target;
+  const { scratch, image, modules, models } = target;
+  const kind = kindOf(target);
   // As the run's own command: what a shell takes and `exec` does not is found here.
   const within = (command: string) => ` (${before}exec ${inside}${command}) 2>&1`;
   const lines = [
@@ -79,7 +69,7 @@ fi`,
   if (modules.length > 0)
     lines.push(`said=$(${` (${before}:) 2>&1`}) && say modules ok ${quoted(modules.join(" "))} ||
   say modules missing "$(echo "$said" | last): see module avail"`);
-  if (image !== undefined && scheduler !== "kubernetes")
+  if (image !== undefined && !kind.containers)
     lines.push(`if [ ! -e ${quoted(image)} ]; then say image missing ${quoted(`${image} is not there`)}
 elif said=$(${within("true")}); then say image ok ${quoted(image)}
 else say image missing "it does not start: $(echo "$said" | last)"; fi`);
@@ -93,33 +83,7 @@ said=$(${within(`${gcopd} --version`)}) && if [ "$(echo "$said" | last)" = ${quo
 else say gcopd note "$(echo "$said" | last) there, ${PACKAGE.version} here: the config may mean something else there"
 fi || say gcopd missing ${quoted(`${gcopd} does not run: install gcopd there and name its command (--gcopd "node /path/bin/gcopd.js"): `)}"$(echo "$said" | last)"`,
   );
-  const noGpus =
-    gpus === undefined
-      ? 'say gpu note "no GPU is requested (--gpus): a run will use the CPU of its node"'
-      : "";
-  if (target.slurmrestd !== undefined || scheduler === "kubernetes") lines.push(noGpus);
-  else if (scheduler === "slurm") {
-    const options = resourceOptions(target).map(quoted);
-    lines.push(`if ! command -v sbatch > /dev/null; then say sbatch missing "there is no sbatch: name a login node of the cluster as the host"
-else
-  say sbatch ok "$(command -v sbatch)"
-  said=$(sbatch --test-only ${options.join(" ")} --wrap true 2>&1) && say job ok "$(echo "$said" | last)" ||
-    say job missing "$(echo "$said" | last): check partition, account, gpus and time"
-fi
-${noGpus}`);
-  } else if (scheduler === "ray") {
-    lines.push(`if ! command -v ray > /dev/null; then say ray missing "there is no ray: name a machine that has it, or put it on the PATH of non-login shells"
-else
-  ${rayJob(target.ray_address)}
-  said=$(ray_job list 2>&1) && say ray ok "$(command -v ray)" ||
-    say ray missing "$(echo "$said" | sed '/^[. ]*$/d' | last): check that the cluster runs, and ray_address"
-fi
-${noGpus}`);
-  } else {
-    lines.push(`if said=$(nvidia-smi -L 2> /dev/null) && [ -n "$said" ]; then say gpu ok "$(echo "$said" | wc -l | tr -d ' ') seen: $(echo "$said" | head -n 1 | cut -d '(' -f 1)"
-elif ls /dev/dri/renderD* > /dev/null 2>&1; then say gpu ok "$(ls /dev/dri/renderD* | head -n 1)"
-else say gpu note "no GPU is visible: a run will use the CPU, slowly"; fi`);
-  }
+  lines.push(kind.checkThere(target));
   for (const [name, path] of Object.entries(models))
     lines.push(`[ -e ${quoted(`${path}/config.json`)} ] && say ${quoted(`model ${name}`)} ok ${quoted(path)} ||
   say ${quoted(`model ${name}`)} missing ${quoted(`there is no config.json in ${path}`)}`);

@@ -60,6 +60,12 @@ export interface Piece {
   size: number;
 }
 
+/** A file or folder of this machine, and its path in the run's folder. */
+export interface Carried {
+  from: string;
+  to: string;
+}
+
 export interface RunLauncher {
   /** Puts a run's folder on the target, whole or not at all; one that is there stays as it is. @param tar file */
   put(run: Attempt, tar: string): Promise<void>;

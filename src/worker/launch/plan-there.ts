@@ -10,13 +10,11 @@ import { checkedBy } from "../../core/record/describe-issue.ts";
 import { onFileSync } from "../../node/file-error.ts";
 import { sha256Hex } from "../../node/sha256.ts";
 import { makeFolder, writeWholeSync } from "../../node/whole-file.ts";
-import type { Target } from "../../protocol/target.ts";
 import { lastSaid } from "../job/plan.ts";
-import { rayJob } from "./ray.ts";
 import { configText, type Launch, packed, runFolder, trainCommand } from "./runs.ts";
 import { MARK, quoted } from "./shell.ts";
 import { resourceOptions } from "./slurm.ts";
-import { shellOf } from "./target.ts";
+import { kindOf, shellOf } from "./target.ts";
 
 /** Name of the folder of kept plans in a data folder. */
 export const PLANNED = "planned";
@@ -60,7 +58,7 @@ export async function planThere(
   const shell = shellOf(is);
   const there = runFolder(is, `plan-${randomBytes(6).toString("hex")}`);
   const { before, command } = trainCommand(is, args, ["--plan", ...(probe ? ["--probe"] : [])]);
-  const waiting = is.slurmrestd === undefined ? WAITING[is.scheduler] : null;
+  const waiting = kindOf(is).plan(is);
   if (probe && waiting === null)
     throw new InputError(
       `target ${name}: a probe is waited for in the shell there, which a target with ${is.slurmrestd === undefined ? is.scheduler : "slurmrestd"} cannot do: plan without it`,
@@ -84,7 +82,7 @@ echo $? > code.part && mv code.part code
         "sh",
         there,
         String(statSync(tar).size),
-        scheduled && waiting !== null ? waiting(is) : PLAIN,
+        scheduled && waiting !== null ? waiting : "sh plan.sh",
       ],
       { input: { file: tar } },
     );
@@ -117,15 +115,3 @@ export function keptPlan(folder: string, planned: Omit<Planned, "carried">): Kep
 /** A target that was changed since is another. */
 const fileOf = (folder: string, { target, config, args = [] }: Omit<Planned, "carried">): string =>
   join(folder, `${sha256Hex(JSON.stringify([target, config, args]))}.json`);
-
-const PLAIN = "sh plan.sh";
-
-/** Shell text that runs the script under a scheduler and waits for its end; null where the shell there cannot. */
-const WAITING: Record<Target["scheduler"], ((target: Target) => string) | null> = {
-  none: () => PLAIN,
-  slurm: () => "sbatch --wait --parsable plan.sh",
-  ray: ({ ray_address: address, gpus }) =>
-    `${rayJob(address)}
-ray_job submit ${gpus === undefined ? "" : `--entrypoint-num-gpus ${gpus} `}-- sh "$1/plan.sh"`,
-  kubernetes: null,
-};

@@ -7,6 +7,7 @@ import {
   type Scheduler,
 } from "./folder-launcher.ts";
 import type { Attempt, RunLauncher } from "./launcher.ts";
+import { gpuNote, type SchedulerKind } from "./scheduler-kind.ts";
 import { quoted, type Shell, script } from "./shell.ts";
 
 export interface RayResources {
@@ -19,7 +20,7 @@ export interface RayResources {
 const submissionId = ({ id, number }: Attempt): string => `gcopd-${id}-${number}`;
 
 /** `ray job`, with the address of the cluster; `ray_job WORD OPTION...` in a script. */
-export function rayJob(address: string | undefined): string {
+function rayJob(address: string | undefined): string {
   const at = address === undefined ? "" : ` --address ${quoted(address)}`;
   return `ray_job() { word=$1; shift; ray job "$word"${at} --log-style record "$@"; }`;
 }
@@ -35,7 +36,7 @@ echo "$said" | sed '/^[. ]*$/d' | tail -n 1 >&2
 exit 74`;
 
 export function rayLauncher(shell: Shell, { ray_address: address, gpus }: RayResources): RunLauncher {
-  const ray: Scheduler = {
+  const cluster: Scheduler = {
     submit(_, run) {
       const attempt = attemptFolder(run);
       const words = ["sh", `${run.folder}/run.sh`, "run", attempt, "sh", `${run.folder}/${COMMAND_FILE}`];
@@ -59,7 +60,7 @@ echo "scheduler \${state:-SILENT}|$message"`,
     // sees in its folder what was asked.
     remove: async () => undefined,
   };
-  return folderLauncher(shell, ray);
+  return folderLauncher(shell, cluster);
 }
 
 /** `STATE|MESSAGE`. */
@@ -72,3 +73,25 @@ function queuedState(line: string): Queued {
   if (word === "GONE") return { ...facts, state: "gone" };
   return { ...facts, state: "silent", reason: `Ray does not answer: ${reason}` };
 }
+
+const asked = (gpus: number | undefined): string =>
+  gpus === undefined ? "" : ` --entrypoint-num-gpus ${gpus}`;
+
+export const ray: SchedulerKind = {
+  launcher: rayLauncher,
+  checkThere: (
+    target,
+  ) => `if ! command -v ray > /dev/null; then say ray missing "there is no ray: name a machine that has it, or put it on the PATH of non-login shells"
+else
+  ${rayJob(target.ray_address)}
+  said=$(ray_job list 2>&1) && say ray ok "$(command -v ray)" ||
+    say ray missing "$(echo "$said" | sed '/^[. ]*$/d' | last): check that the cluster runs, and ray_address"
+fi
+${gpuNote(target)}`,
+  plan: ({ ray_address: address, gpus }) => `${rayJob(address)}
+ray_job submit${asked(gpus)} -- sh "$1/plan.sh"`,
+  byHand({ ray_address: address, gpus }) {
+    const at = address === undefined ? "" : ` --address ${quoted(address)}`;
+    return { start: `ray job submit${at}${asked(gpus)} -- sh` };
+  },
+};

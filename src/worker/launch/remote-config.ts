@@ -10,7 +10,7 @@ import { parseHubName } from "../../engine/hub/hub-client.ts";
 import { onFile } from "../../node/file-error.ts";
 import type { Target } from "../../protocol/target.ts";
 import { missingThere } from "./check.ts";
-import type { Carried } from "./run-record.ts";
+import type { Carried } from "./launcher.ts";
 import { ON_TARGET } from "./target.ts";
 
 /** Bytes that go with a run; more is copied once, by hand, and named by its path on the target. */

@@ -47,9 +47,3 @@ export const recordSchema = z.object({
 });
 
 export type RunRecord = z.infer<typeof recordSchema>;
-
-/** A file or folder of this machine, and its path in the run's folder. */
-export interface Carried {
-  from: string;
-  to: string;
-}

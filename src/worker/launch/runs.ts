@@ -15,9 +15,9 @@ import { makeFolder, syncFolderSync, temporaryName, writeWholeSync } from "../..
 import type { Target } from "../../protocol/target.ts";
 import { missingThere } from "./check.ts";
 import { COMMAND_FILE, runScript } from "./folder-launcher.ts";
-import type { Attempt, Offsets, RunStatus } from "./launcher.ts";
+import type { Attempt, Carried, Offsets, RunStatus } from "./launcher.ts";
 import { movedConfig } from "./move.ts";
-import { type Carried, ID, type RunRecord, recordSchema, runSchema, titleSchema } from "./run-record.ts";
+import { ID, type RunRecord, recordSchema, runSchema, titleSchema } from "./run-record.ts";
 import { describeState } from "./run-words.ts";
 import { collect, MARK, quoted, script, Unreachable } from "./shell.ts";
 import { launcherOf, shellOf, surroundings } from "./target.ts";

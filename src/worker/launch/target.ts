@@ -9,65 +9,48 @@ import { checkedBy } from "../../core/record/describe-issue.ts";
 import { onFileSync } from "../../node/file-error.ts";
 import { PACKAGE } from "../../node/package-root.ts";
 import { makeFolder, writeWholeSync } from "../../node/whole-file.ts";
-import { type Target, targetFields, there } from "../../protocol/target.ts";
-import { doorShell, type KubernetesPlace, kubernetesLauncher } from "./kubernetes.ts";
+import {
+  KEYS_WITH,
+  SCHEDULERS,
+  type Scheduler,
+  type Target,
+  targetFields,
+  there,
+} from "../../protocol/target.ts";
+import { kubernetes } from "./kubernetes-kind.ts";
 import type { RunLauncher } from "./launcher.ts";
-import { processLauncher } from "./process.ts";
-import { rayLauncher } from "./ray.ts";
+import { processes } from "./process.ts";
+import { ray } from "./ray.ts";
+import type { KeyProblem, SchedulerKind } from "./scheduler-kind.ts";
 import { quoted, type Shell, thisMachine } from "./shell.ts";
-import { slurmLauncher } from "./slurm.ts";
-import { slurmRestLauncher } from "./slurmrestd.ts";
-import { minutesOf, optionProblem } from "./slurmrestd-job.ts";
+import { slurm } from "./slurm-kind.ts";
 import { sshShell } from "./ssh.ts";
 
 /** Stands before a path of the target, or the name of one of its models. */
 export const ON_TARGET = "target:";
 
-/** Keys that count only beside another; on their own they would be ignored in silence. */
-const ONLY_WITH = {
-  host: ["user", "port", "ssh_config"],
-  "scheduler slurm": ["partition", "account", "time", "sbatch", "slurmrestd"],
-  "scheduler ray": ["ray_address"],
-  "scheduler kubernetes": ["kube_context", "namespace", "claim", "gpu_resource", "resources", "pod"],
-} as const;
+/** Keys that count only with a host. */
+const WITH_HOST = ["user", "port", "ssh_config"] as const;
 
-/** A target whose keys go together. */
+const KINDS: Record<Scheduler, SchedulerKind> = { none: processes, slurm, ray, kubernetes };
+
+export const kindOf = ({ scheduler }: Pick<Target, "scheduler">): SchedulerKind => KINDS[scheduler];
+
+/** A target whose keys go together: one that does not count would be ignored in silence. */
 export const targetSchema = targetFields.superRefine((target, context) => {
-  const has = {
-    host: target.host !== undefined,
-    "scheduler slurm": target.scheduler === "slurm",
-    "scheduler ray": target.scheduler === "ray",
-    "scheduler kubernetes": target.scheduler === "kubernetes",
+  const problem = ({ path, message }: KeyProblem) => context.addIssue({ code: "custom", path, message });
+  const only = (keys: readonly (keyof Target)[], what: string) => {
+    for (const key of keys)
+      if (target[key] !== undefined)
+        problem({ path: [key], message: `counts only with ${what}, which is missing` });
   };
-  for (const what of ["host", "scheduler slurm", "scheduler ray", "scheduler kubernetes"] as const)
-    for (const key of ONLY_WITH[what])
-      if (target[key] !== undefined && !has[what])
-        context.addIssue({
-          code: "custom",
-          path: [key],
-          message: `counts only with ${what}, which is missing`,
-        });
-  const problem = (key: string, message: string) =>
-    context.addIssue({ code: "custom", path: [key], message });
-  if (target.scheduler === "kubernetes") {
-    if (target.host !== undefined)
-      problem("host", "kubectl runs on this machine: expected none with scheduler kubernetes");
-    if (target.claim === undefined) problem("claim", "expected the persistent volume claim that has scratch");
-    if (target.image === undefined) problem("image", "expected the container image of the runs");
-  } else if (target.image !== undefined && !there.safeParse(target.image).success)
-    problem("image", "expected the absolute path of an Apptainer image");
-  const { slurmrestd, time, sbatch = [] } = target;
-  if (slurmrestd === undefined) return;
-  if (time !== undefined && minutesOf(time) === null)
-    context.addIssue({
-      code: "custom",
-      path: ["time"],
-      message: "expected MINUTES, HOURS:MINUTES:SECONDS or DAYS-HOURS",
-    });
-  for (const [index, option] of sbatch.entries()) {
-    const message = optionProblem(option);
-    if (message !== null) context.addIssue({ code: "custom", path: ["sbatch", index], message });
-  }
+  if (target.host === undefined) only(WITH_HOST, "host");
+  for (const scheduler of SCHEDULERS)
+    if (scheduler !== target.scheduler) only(KEYS_WITH[scheduler], `scheduler ${scheduler}`);
+  const kind = kindOf(target);
+  for (const each of kind.problems?.(target) ?? []) problem(each);
+  if (!kind.containers && target.image !== undefined && !there.safeParse(target.image).success)
+    problem({ path: ["image"], message: "expected the absolute path of an Apptainer image" });
 });
 
 const targetsSchema = z.record(z.string(), targetSchema);
@@ -116,51 +99,36 @@ export async function addTarget(
   writeWholeSync(file, `${JSON.stringify(all, null, 2)}\n`, { mode: 0o600 });
 }
 
-const LAUNCHERS: Record<Target["scheduler"], (shell: Shell, target: Target) => RunLauncher> = {
-  none: processLauncher,
-  slurm: (shell, { slurmrestd, ...resources }) =>
-    slurmrestd === undefined
-      ? slurmLauncher(shell, resources)
-      : slurmRestLauncher(shell, { ...resources, slurmrestd }),
-  ray: rayLauncher,
-  kubernetes: (_, target) => kubernetesLauncher(kubernetesPlace(target)),
-};
-
-/** @throws InputError for a target whose file was not checked */
-export function kubernetesPlace({ image, claim, ...rest }: Target): KubernetesPlace {
-  if (image === undefined || claim === undefined)
-    throw new InputError("a target of Kubernetes has an image and a claim");
-  return { ...rest, image, claim };
-}
-
 export function shellOf(target: Target): Shell {
-  if (target.scheduler === "kubernetes") return doorShell(kubernetesPlace(target));
   const { host, ...rest } = target;
-  return host === undefined ? thisMachine : sshShell({ ...rest, host });
+  return (
+    kindOf(target).containers?.(target) ?? (host === undefined ? thisMachine : sshShell({ ...rest, host }))
+  );
 }
 
 export function launcherOf(target: Target): RunLauncher {
-  const shell = shellOf(target);
-  return LAUNCHERS[target.scheduler](shell, target);
+  return kindOf(target).launcher(shellOf(target), target);
 }
 
 /** Shell lines that must come before a program of the target, what stands before its name, and gcopd's command. */
-export function surroundings({ host, modules, image, scratch, gcopd, scheduler }: Target): {
+export function surroundings(target: Target): {
   before: string;
   inside: string;
   gcopd: string;
 } {
+  const { host, modules, image, scratch, gcopd } = target;
+  const contained = kindOf(target).containers !== undefined;
   const load = modules.map((module) => `module load ${quoted(module)} || exit 72\n`).join("");
   const own = [process.execPath, join(PACKAGE.root, "bin", "gcopd.js")].map(quoted).join(" ");
   return {
     // A non-login shell may not know `module`.
     before:
       load === "" ? "" : `command -v module > /dev/null 2>&1 || . /etc/profile > /dev/null 2>&1\n${load}`,
-    // A pod's container is of the image already.
+    // A container is of the image already.
     inside:
-      image === undefined || scheduler === "kubernetes"
+      image === undefined || contained
         ? ""
         : `apptainer exec --nv --bind ${quoted(scratch)} ${quoted(image)} `,
-    gcopd: gcopd ?? (host === undefined && scheduler !== "kubernetes" ? own : "gcopd"),
+    gcopd: gcopd ?? (host === undefined && !contained ? own : "gcopd"),
   };
 }

@@ -1,11 +1,11 @@
 /** The places where the worker launches runs: what is known of each, a form for it, and what a check of it found. */
 import { type FormEvent, type ReactNode, useState } from "react";
-import type { CheckStep } from "../../../protocol/target.ts";
+import { type CheckStep, KEYS_WITH, SCHEDULERS } from "../../../protocol/target.ts";
 import { describeFault } from "../../base/faults.ts";
 import { Labelled } from "../../base/labelled.tsx";
 import { shownName } from "../../base/text/shown-text.ts";
 import { checkTarget, importLaunched, saveTarget, useTargets } from "../../compute/runs/launches.ts";
-import { SCHEDULERS } from "../../compute/runs/target-words.ts";
+import { SCHEDULER_NAMES } from "../../compute/runs/target-words.ts";
 import type { Target } from "../../compute/runs/worker-answers.ts";
 import { setUi } from "../../compute/store.ts";
 import { setTrainingForm } from "../../compute/training/training-form.ts";
@@ -156,9 +156,8 @@ const NUMBERS = ["port", "gpus", "price_per_gpu_hour"];
 
 /** Whether a field counts: those of a scheduler only with it, those of a host only with one. Others are not shown. */
 function isShown(key: string, { scheduler, host = "" }: Readonly<Record<string, string>>): boolean {
-  if (["slurmrestd", "partition", "account", "time"].includes(key)) return scheduler === "slurm";
-  if (key === "ray_address") return scheduler === "ray";
-  if (["kube_context", "namespace", "claim", "gpu_resource"].includes(key)) return scheduler === "kubernetes";
+  const owner = SCHEDULERS.find((each) => KEYS_WITH[each].some((own) => own === key));
+  if (owner !== undefined) return scheduler === owner;
   if (key === "host") return scheduler !== "kubernetes";
   return !["user", "port"].includes(key) || (scheduler !== "kubernetes" && host.trim() !== "");
 }
@@ -263,7 +262,7 @@ function TargetForm({
           value={texts.scheduler ?? "none"}
           onChange={(event) => setTexts({ ...texts, scheduler: event.target.value })}
         >
-          {Object.entries(SCHEDULERS).map(([scheduler, name]) => (
+          {Object.entries(SCHEDULER_NAMES).map(([scheduler, name]) => (
             <option key={scheduler} value={scheduler}>
               {name}
             </option>

@@ -1,0 +1,31 @@
+/** All in which targets with one scheduler differ from others: one of these per scheduler, in the list of `target.ts`. */
+import type { CheckStep, Target } from "../../protocol/target.ts";
+import type { Carried, RunLauncher } from "./launcher.ts";
+import type { Shell } from "./shell.ts";
+
+export interface KeyProblem {
+  path: (string | number)[];
+  message: string;
+}
+
+export interface SchedulerKind {
+  /** Keys of a target that do not go together. */
+  problems?(target: Target): KeyProblem[];
+  /** Where runs are in containers of the target's image, on no host: the shell in which their folders are reached. */
+  containers?(target: Target): Shell;
+  launcher(shell: Shell, target: Target): RunLauncher;
+  /** Shell text of `gcopd target check`: it may `say STEP ok|note|missing TEXT`, and `last` is the last line of its input. */
+  checkThere(target: Target): string;
+  /** Steps of the check that are asked from this machine. */
+  checkHere?(target: Target): Promise<CheckStep[]>;
+  /** Shell text that runs `$1/plan.sh`, the present folder's, and waits for its end; null where the shell cannot. */
+  plan(target: Target): string | null;
+  /** Of a script that is started by hand: its first comments, and what starts it there. */
+  byHand(target: Target): { head?: string[]; start: string };
+  /** Commands that bring inputs into a run's folder by hand, where no host has it. */
+  sending?(folder: string, carried: readonly Carried[]): string[];
+}
+
+/** What a check says where the scheduler gives out GPUs and none is requested. */
+export const gpuNote = ({ gpus }: Target): string =>
+  gpus === undefined ? 'say gpu note "no GPU is requested (--gpus): a run will use the CPU of its node"' : "";
