@@ -162,7 +162,7 @@ export interface UiState extends DataState {
   /** The collection or evaluation that is played now. */
   liveRun: string | null;
   /** Students of the evidence test that are trained: optimizer steps, those of all together; null while none are. */
-  studying: { label: string; done: number; total: number; stopping: boolean } | null;
+  studying: { library: string; label: string; done: number; total: number; stopping: boolean } | null;
 }
 
 export const IDLE_TRAINING: TrainingState = {

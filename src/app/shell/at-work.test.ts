@@ -47,7 +47,7 @@ it("lists everything that is running, with what ends it", () => {
       training: { ...IDLE_TRAINING, status: "stopping", run: "r", done: 2, total: 3 },
       playing: { label: "Decision 3: the student writes", stopping: false },
       liveRun: "evaluate-1",
-      studying: { label: "GC-OPD, seed 1", done: 3, total: 8, stopping: false },
+      studying: { library: "a", label: "GC-OPD, seed 1", done: 3, total: 8, stopping: false },
     },
     liveRuns: {
       "evaluate-1": evaluation,

@@ -232,10 +232,22 @@ describe("after a reload", () => {
     await reload();
     await until(() => expect(present().student).not.toBeNull());
     expect(present()).toMatchObject({
-      student: { steps: 0, taken: { [RUN]: 1 }, tokenizer: { file: "miniature" } },
+      student: { steps: 1, taken: { [RUN]: 1 }, tokenizer: { file: "miniature" } },
       shipped: "miniature",
     });
     expect(await weights(present().student!.folder)).toBe("checkpoint 1");
+  });
+
+  it("one of a run that went on after it was kept has the steps of the later checkpoint", async () => {
+    train(3);
+    await checkpoint(3);
+    await keepTrained(RUN, 3);
+    await checkpoint(5);
+    await reload();
+    await until(() => expect(present().student).not.toBeNull());
+    expect(present().student).toMatchObject({ steps: 5, taken: { [RUN]: 5 } });
+    expect(await weights(present().student!.folder)).toBe("checkpoint 5");
+    expect(getUi().notice?.text).toContain("(5 optimizer steps) is here again");
   });
 
   it("a student that is not as it was written is not taken: the sample's stays, and a line says why", async () => {

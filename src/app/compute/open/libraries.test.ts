@@ -75,7 +75,7 @@ const states = (id: string) =>
 beforeEach(() => {
   setUi({ libraries: [], library: null, place: HOME, notice: null, scores: {} });
   setUi({ task: null, decision: null, viewProblem: null, scoring: { status: "idle" } });
-  setUi({ training: IDLE_TRAINING });
+  setUi({ training: IDLE_TRAINING, studying: null });
   for (const each of [A, B, C]) take(each);
   [worker.closed, worker.asked] = [[], []];
   history.length = 0;
@@ -228,6 +228,28 @@ describe("closing", () => {
     expect(closeProblem(getUi(), null)).toBe("no library is open");
   });
 
+  it("is refused while students are trained on it", () => {
+    setUi({ studying: { library: "b", label: "seed 1", done: 0, total: 1, stopping: false } });
+    expect(closeProblem(getUi(), "b")).toContain("students are trained on it");
+    closeLibrary("b");
+    expect(ids()).toEqual(["a", "b", "c"]);
+    expect(closeProblem(getUi(), "a")).toBeNull();
+  });
+
+  it("of one that was read again while a run read it waits for the run's end", () => {
+    const run = { ...IDLE_TRAINING, status: "running", library: "b" } as const;
+    setUi({ training: run });
+    take(library("b2", own("b")));
+    expect(ids()).toEqual(["a", "b2", "c"]);
+    closeLibrary("a");
+    closeLibrary("c");
+    expect(worker.closed).toEqual(["a"]);
+    setUi({ training: { ...run, done: 1 } });
+    expect(worker.closed).toEqual(["a"]);
+    setUi({ training: IDLE_TRAINING });
+    expect(worker.closed).toEqual(["a", "b"]);
+  });
+
   it("keeps what was scored and known as long as it can be undone, and lets go of it and of nothing else then", () => {
     const scores = { [key("a")]: tokenScores(), [key("b")]: tokenScores() };
     setUi({ scores });
@@ -259,6 +281,14 @@ describe("closing", () => {
     expect([ids(), shown()]).toEqual([["a", "b", "c"], "b"]);
     expect(worker.closed).toEqual(["b2"]);
   });
+});
+
+it("a library that gives the records of another takes the place of the one it replaces, and the other goes", async () => {
+  take(library("c2", own("b")), { replaces: "c" });
+  expect([ids(), shown()]).toEqual([["a", "c2"], "c2"]);
+  expect(worker.closed).toEqual(["b"]);
+  await undoLast();
+  expect(ids()).toContain("c");
 });
 
 describe("counted columns", () => {

@@ -11,7 +11,7 @@ import { linkKey } from "../../url/library-link.ts";
 import { HOME } from "../../url/place.ts";
 import { useGate } from "../gate/gate-store.ts";
 import { shippedScores } from "../models/shipped-scores.ts";
-import { getUi, setUi, type UiState } from "../store.ts";
+import { getUi, setUi, type UiState, useUi } from "../store.ts";
 import { useOptimal } from "./optimal.ts";
 
 /** Closed libraries whose closing can be undone: the worker still has them, paused. */
@@ -32,9 +32,10 @@ export function stepLibrary(by: 1 | -1): void {
 }
 
 /** Why a library cannot be closed now; null when it can. */
-export function closeProblem({ training, scoring }: UiState, id: string | null): string | null {
+export function closeProblem({ training, scoring, studying }: UiState, id: string | null): string | null {
   if (id === null) return "no library is open";
   if (training.status !== "idle" && training.library === id) return "a run reads it: stop the run first";
+  if (studying?.library === id) return "students are trained on it: stop them first";
   if (scoring.status === "running" || scoring.status === "cancelling")
     return "a model is at work: cancel it first";
   return null;
@@ -66,9 +67,22 @@ function setAside(label: string, closed: OpenLibrary, was: { at: number; shown: 
     "closed-library",
     () => {
       waiting.delete(id);
-      forget(id);
+      forgetUnread(id);
     },
   );
+}
+
+/** Lets go of a library once nothing reads it: one that was read again may still be what a run began with. */
+function forgetUnread(id: string): void {
+  const isFree = (ui: UiState): boolean => closeProblem(ui, id) === null;
+  if (isFree(getUi())) forget(id);
+  else {
+    const stop = useUi.subscribe((ui) => {
+      if (!isFree(ui)) return;
+      stop();
+      forget(id);
+    });
+  }
 }
 
 function bringBack(id: string, { at, shown }: { at: number; shown: boolean }): void {
@@ -82,7 +96,7 @@ function bringBack(id: string, { at, shown }: { at: number; shown: boolean }): v
   if (shown && back.left !== null) navigate(back.left, "push");
   // What was shown may have been the one that gave way.
   else setUi((ui) => showing(ui, ui.place));
-  if (twin !== undefined) forget(twin.summary.id);
+  if (twin !== undefined) forgetUnread(twin.summary.id);
 }
 
 /** Lets go of all that was kept of a library. */
@@ -97,8 +111,9 @@ function forget(id: string): void {
 }
 
 /**
- * Takes in a library that was just read. It comes beside those that are open; in the place of `replaces`, or of one that
- * was opened from the same files. It is shown, unless a link opened it that the page does not stand at any more.
+ * Takes in a library that was just read. It comes beside those that are open; in the place of `replaces`, or else of one
+ * with the same records. Another with the same records goes: no link would lead to it. The library is shown, unless a link
+ * opened it that the page does not stand at any more.
  */
 export function takeLibrary(
   summary: LibrarySummary,
@@ -110,16 +125,14 @@ export function takeLibrary(
 ): void {
   const { libraries, library, place } = getUi();
   const key = linkKey(summary.link);
-  const at = libraries.findIndex(
-    (each) => each.summary.id === replaces || linkKey(each.summary.link) === key,
-  );
-  const before = libraries[at];
+  const twins = libraries.filter((each) => linkKey(each.summary.link) === key);
+  const before = (replaces === null ? null : libraryOf(libraries, replaces)) ?? twins[0];
+  const others = libraries.filter((each) => each === before || !twins.includes(each));
+  const at = before === undefined ? -1 : others.indexOf(before);
   const taken: OpenLibrary = { summary, columns: summary.columns, imported, left: null };
   setUi({
     libraries:
-      before === undefined
-        ? [...libraries, taken]
-        : libraries.map((each) => (each === before ? taken : each)),
+      before === undefined ? [...libraries, taken] : others.map((each) => (each === before ? taken : each)),
     notice: null,
     viewProblem: null,
   });
@@ -131,6 +144,7 @@ export function takeLibrary(
     const shown = before.summary === library;
     setAside(`${summary.title} was read again`, shown ? { ...before, left: place } : before, { at, shown });
   }
+  for (const each of twins) if (each !== before) forgetUnread(each.summary.id);
 }
 
 let following = false;

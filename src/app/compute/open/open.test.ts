@@ -399,6 +399,26 @@ describe("dropped files", () => {
     expect(given.at(-1)).toBe("what-if what-if.jsonl in library-2");
   });
 
+  it("go nowhere where those records do not open, and the reason stays; a model opens all the same", async () => {
+    await openSample();
+    for (const records of ["sources.jsonl", "log/run.txt"]) {
+      fail(new InputError("line 3 is no record"));
+      await openDropped([
+        file("what-if.jsonl", WHAT_IF),
+        file("optimal.jsonl", OPTIMAL),
+        file("results.json", `{\n  "format": "${RESULTS_FORMAT}"}`),
+        file(records, records === "log/run.txt" ? "x" : undefined),
+      ]);
+      expect(getUi().notice).toMatchObject(error("line 3 is no record"));
+    }
+    expect([given, worker.optimal, ids()]).toEqual([[], [], ["library-1"]]);
+    vi.mocked(models.open).mockImplementation(async (role) => void given.push(`${role} beside ${shown()}`));
+    fail(new InputError("line 3 is no record"));
+    await openDropped([...model("teacher"), file("sources.jsonl")]);
+    expect(given).toEqual(["teacher beside library-1"]);
+    expect(getUi().notice).toMatchObject(error("line 3 is no record"));
+  });
+
   it("with several what-ifs open none of them", async () => {
     await openSample();
     await openDropped([file("a.jsonl", WHAT_IF), file("b.jsonl", WHAT_IF)]);

@@ -48,11 +48,11 @@ interface How {
 /** One library is opened at a time: what is dropped meanwhile waits for its turn. */
 const turns = new Turns();
 
-const open = (label: string, read: ReadLibrary, how: How = {}): Promise<void> =>
+const open = (label: string, read: ReadLibrary, how: How = {}): Promise<boolean> =>
   turns.take(() => openNow(label, read, how));
 
-/** Never rejects: what goes wrong is the page's notice. */
-async function openNow(label: string, read: ReadLibrary, how: How): Promise<void> {
+/** Whether a library was opened. Never rejects: what goes wrong is the page's notice. */
+async function openNow(label: string, read: ReadLibrary, how: How): Promise<boolean> {
   let underWay = true;
   const show = (opening: Progress): void => {
     // The last words of a worker may arrive after its answer.
@@ -67,8 +67,10 @@ async function openNow(label: string, read: ReadLibrary, how: How): Promise<void
     const { byLink = false, imported = null, replaces = null } = how;
     takeLibrary(library, { byLink, imported, replaces });
     performance.mark("library-open");
+    return true;
   } catch (error) {
     setUi({ notice: isAbort(error) ? { kind: "info", text: "Opening was stopped." } : faultNotice(error) });
+    return false;
   } finally {
     underWay = false;
     setUi({ opening: null });
@@ -191,17 +193,19 @@ export async function openDropped(files: PathFile[]): Promise<void> {
       );
     }
     rest.push(...left);
+    let failed = false;
     if (own.length > 0) {
-      await open("Opening your files…", (onProgress) =>
+      const opened = await open("Opening your files…", (onProgress) =>
         libraryWorker().openFiles({ records: own, folder, scores }, onProgress),
       );
+      failed = !opened;
       const { notice } = getUi();
       if (rest.length > 0 && notice?.kind !== "error") {
         const text = [notice?.text, `Not used beside the records: ${names(rest)}.`].filter(Boolean).join(" ");
         setUi({ notice: { kind: "info", ...notice, text } });
       }
     } else if (rest.length > 0 && folders.length === 0) {
-      await importFiles(rest);
+      failed = !(await importFiles(rest));
     } else if (
       folders.length === 0 &&
       whatIfs.length + optimal.length + results.length === 0 &&
@@ -216,6 +220,8 @@ export async function openDropped(files: PathFile[]): Promise<void> {
       if (role === undefined) setUi({ pendingFolder: folder });
       else await models.open(role, folder);
     }
+    // What came with the records is of no other library.
+    if (failed) return;
     if (whatIfs.length > 1) {
       throw new InputError("several what-if records: open one at a time", {
         file: names(whatIfs),
@@ -271,7 +277,7 @@ async function ownFiles(files: readonly PathFile[]): Promise<{
 }
 
 /** Imports other programs' recordings. */
-export function importFiles(files: PathFile[]): Promise<void> {
+export function importFiles(files: PathFile[]): Promise<boolean> {
   return open("Looking at your files…", (onProgress) => libraryWorker().import(files, onProgress, {}), {
     imported: { from: files, environment: null },
   });

@@ -147,7 +147,7 @@ export async function trainStudents(): Promise<void> {
   try {
     await models.takeShipped(library.link);
     if (!isLatest() || isComputing()) return;
-    setUi({ studying: { label: "Getting ready", done: 0, total: 0, stopping: false } });
+    setUi({ studying: { library: library.id, label: "Getting ready", done: 0, total: 0, stopping: false } });
     const prompt = await wait(miniaturePrompt());
     const computed = await wait(arithmetic());
     const config = studentConfig(
