@@ -1,7 +1,7 @@
 import { vi } from "vitest";
 
 /** Some of a client's parts; of what another thread does only how it is called. */
-type Parts<T> = {
+export type Parts<T> = {
   [K in keyof T]?: T[K] extends (...given: infer Given) => infer Result ? (...given: Given) => Result : T[K];
 };
 

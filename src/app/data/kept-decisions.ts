@@ -5,5 +5,7 @@ import { libraryWorker } from "./library-client.ts";
 
 export const keptDecisions = new Decisions(
   ({ library, environment, task, episode, decision, selection, endOfTurn }) =>
-    libraryWorker().decision({ library, environment, task }, episode, decision, selection, { endOfTurn }),
+    libraryWorker().tasks.decision({ library, environment, task }, episode, decision, selection, {
+      endOfTurn,
+    }),
 );

@@ -33,13 +33,13 @@ async function open(name: Name) {
   const about = { title: "own", origin: "own", link: null } as const;
   const { id } = await service.open([input(FILES.sources), input(FILES.episodes)], [], about, () => {});
   const texts = tokenizerFiles(name);
-  service.setTokenizers({ teacher: texts, student: texts });
+  service.tasks.setTokenizers({ teacher: texts, student: texts });
   return { service, ref: { library: id, environment: episode.environment, task: episode.task } };
 }
 
 async function page(name: Name, decision: number, control: Control) {
   const { service, ref } = await open(name);
-  const { vanillaIds, graphIds, responseIds } = await service.pair(ref, ID, decision, { control });
+  const { vanillaIds, graphIds, responseIds } = await service.tasks.pair(ref, ID, decision, { control });
   return { vanillaIds, graphIds, responseIds };
 }
 
@@ -59,7 +59,7 @@ async function loop(name: Name, decision: number, control: Control) {
 async function evidenceTest(name: Name, decision: number, control: Control) {
   const { service, ref } = await open(name);
   const asked = { ...ref, episode: ID, decision, optimal: ["look around"] };
-  const found = await service.gateCase(asked, {}, ["none", control]);
+  const found = await service.tasks.gateCase(asked, {}, ["none", control]);
   const perContext = found.actions.length;
   const ids = (context: number) => {
     const { promptTokens, read } = found.contexts[context]!;

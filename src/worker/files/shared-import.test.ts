@@ -76,7 +76,7 @@ it("opens our own records in a folder, with scores and a note on the rest", asyn
   expect([library.imported, library.recordedScores, library.link]).toEqual([null, 1, link("run/")]);
   expect(library.notes.join(" ")).toContain("Not used beside the records: notes.txt.");
   const ref = { library: library.id, environment: "scienceworld", task: TASK };
-  expect((await service.decision(ref, "own#0", 0)).retrieval.record.success?.source).toBe("teacher:0");
+  expect((await service.tasks.decision(ref, "own#0", 0)).retrieval.record.success?.source).toBe("teacher:0");
 });
 
 it("imports what another program recorded, as when the folder is dropped", async () => {

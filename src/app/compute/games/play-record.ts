@@ -27,8 +27,8 @@ export function missingGame(name: TaskName): string | null {
 
 /** Reads a record. @throws InputError where its library no longer has it */
 export async function readRecord({ kind, id, ...ref }: RecordRef): Promise<Source | Episode> {
-  if (kind === "episode") return libraryWorker().episode(ref, id);
-  const source = (await libraryWorker().sources(ref)).find((each) => each.source === id);
+  if (kind === "episode") return libraryWorker().tasks.episode(ref, id);
+  const source = (await libraryWorker().tasks.sources(ref)).find((each) => each.source === id);
   if (source === undefined) throw new InputError(`task ${ref.task} has no execution ${id}`);
   return source;
 }

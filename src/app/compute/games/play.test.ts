@@ -16,7 +16,7 @@ const here = vi.hoisted(() => ({ navigate: vi.fn(), games: {}, records: [] as ob
 vi.mock("../../data/navigate.ts", () => ({ navigate: here.navigate }));
 vi.mock("../clients.ts", () => ({ gamesWorker: () => here.games }));
 vi.mock("../../data/library-client.ts", () => ({
-  libraryWorker: () => ({ sources: async () => here.records, playedTask: async () => null }),
+  libraryWorker: () => ({ tasks: { sources: async () => here.records, playedTask: async () => null } }),
 }));
 
 let record: Source;

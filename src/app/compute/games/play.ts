@@ -149,7 +149,7 @@ export class Player {
     );
     const sources = [...earlier, playedNow(this.#live, this.#played)].map(asSource);
     try {
-      const graph = await this.clients.library().playedTask(libraryWith(game), sources);
+      const graph = await this.clients.library().tasks.playedTask(libraryWith(game), sources);
       if (isLatest()) set({ graph });
     } catch (error) {
       if (isLatest()) set({ graph: null, problem: describeFault(error) });

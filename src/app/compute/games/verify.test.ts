@@ -10,7 +10,9 @@ const SOURCE = { source: "a", decisions: [], outcome: { complete: true } };
 
 vi.mock("../clients.ts", () => ({ gamesWorker: () => games }));
 vi.mock("../../data/library-client.ts", () => ({
-  libraryWorker: () => ({ sources: async () => ["a", "b", "c"].map((source) => ({ ...SOURCE, source })) }),
+  libraryWorker: () => ({
+    tasks: { sources: async () => ["a", "b", "c"].map((source) => ({ ...SOURCE, source })) },
+  }),
 }));
 
 beforeEach(() => {

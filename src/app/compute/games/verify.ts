@@ -32,7 +32,7 @@ export const recordKey = ({ library, environment, task, kind, id }: RecordRef): 
 export async function recordsOf({ library, environment, task, episodes }: TaskModel): Promise<RecordRef[]> {
   const ref = { library, environment, task };
   return [
-    ...(await libraryWorker().sourceIds(ref)).map((id) => ({ ...ref, kind: "source" as const, id })),
+    ...(await libraryWorker().tasks.sourceIds(ref)).map((id) => ({ ...ref, kind: "source" as const, id })),
     ...episodes.map(({ id }) => ({ ...ref, kind: "episode" as const, id })),
   ];
 }

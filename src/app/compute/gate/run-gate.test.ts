@@ -55,15 +55,17 @@ vi.mock("../models/memory.ts", () => ({
 vi.mock("../scoring/score.ts", () => ({ planScoring: async () => ({}) }));
 vi.mock("../../data/library-client.ts", () => ({
   libraryWorker: () => ({
-    gateCase: async (each: OptimalDecision): Promise<GateCase> => {
-      await fake.prepare();
-      const { environment, task, episode, decision } = each;
-      const requests = [{ id: "0", promptIds: [1], responseIds: [2] }];
-      return {
-        ...{ environment, task, episode, decision, requests },
-        actions: [{ action: "go", optimal: true, taken: true }],
-        contexts: GATE_CONTEXTS.map((context) => ({ context, promptTokens: 1, read: 0 })),
-      };
+    tasks: {
+      gateCase: async (each: OptimalDecision): Promise<GateCase> => {
+        await fake.prepare();
+        const { environment, task, episode, decision } = each;
+        const requests = [{ id: "0", promptIds: [1], responseIds: [2] }];
+        return {
+          ...{ environment, task, episode, decision, requests },
+          actions: [{ action: "go", optimal: true, taken: true }],
+          contexts: GATE_CONTEXTS.map((context) => ({ context, promptTokens: 1, read: 0 })),
+        };
+      },
     },
     gateSummary: async (...asked: Parameters<typeof summarizeGate>) => {
       await fake.summary();

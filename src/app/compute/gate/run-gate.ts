@@ -176,7 +176,7 @@ export async function prepareCase(
   { library, selection, contexts }: Pick<GateSetting, "library" | "selection" | "contexts">,
 ): Promise<GateCase | LeftOut> {
   try {
-    return await libraryWorker().gateCase({ ...each, library }, selection, contexts);
+    return await libraryWorker().tasks.gateCase({ ...each, library }, selection, contexts);
   } catch (error) {
     // Only what is wrong with the decision itself leaves it out.
     if (!(error instanceof InputError)) throw error;

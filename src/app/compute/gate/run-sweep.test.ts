@@ -49,21 +49,23 @@ vi.mock("../../data/library-client.ts", () => ({
       fake.coverage += 1;
       return { tasks: 2, covered: selections.map(({ sourcesPerTask: k = 0 }) => (k > 2 ? 2 : 1)) };
     },
-    gateCase: async (each: OptimalDecision, selection: SourceSelection): Promise<GateCase> => {
-      await fake.prepare();
-      fake.asked.push([each.episode, selection]);
-      const { environment, task, episode, decision } = each;
-      return {
-        ...{
-          environment,
-          task,
-          episode,
-          decision,
-          requests: [{ id: "0", promptIds: [1], responseIds: [2] }],
-        },
-        actions: [{ action: "go", optimal: true, taken: true }],
-        contexts: GATE_CONTEXTS.map((context) => ({ context, promptTokens: 1, read: 0 })),
-      };
+    tasks: {
+      gateCase: async (each: OptimalDecision, selection: SourceSelection): Promise<GateCase> => {
+        await fake.prepare();
+        fake.asked.push([each.episode, selection]);
+        const { environment, task, episode, decision } = each;
+        return {
+          ...{
+            environment,
+            task,
+            episode,
+            decision,
+            requests: [{ id: "0", promptIds: [1], responseIds: [2] }],
+          },
+          actions: [{ action: "go", optimal: true, taken: true }],
+          contexts: GATE_CONTEXTS.map((context) => ({ context, promptTokens: 1, read: 0 })),
+        };
+      },
     },
     gateSummary: async (...asked: Parameters<typeof summarizeGate>) => summarizeGate(...asked),
   }),

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { fake, Pending, until } from "../../../../test/support/fake.ts";
+import { fakeLibrary } from "../../../../test/support/fake-library.ts";
 import { CHECKPOINT_FORMAT } from "../../../core/loop/index.ts";
 import type { BlobFolder, FolderFiles } from "../../data/files/blob-folder.ts";
 import { undoLast, useUndo } from "../../data/undo.ts";
@@ -81,10 +82,10 @@ function enter(): void {
       end: () => undefined,
     }),
     library: () =>
-      fake<ReturnType<ConstructorParameters<typeof Models>[0]["library"]>>({
-        connect: async () => undefined,
-        setTokenizers: async () => ({ scoring: null, training: null }),
-      }),
+      fakeLibrary(
+        { setTokenizers: async () => ({ scoring: null, training: null }) },
+        { connect: async () => undefined },
+      ),
     shippedModel: async (of, role) => ({ name: `${of}/${role}`, files: new Map() }),
     shippedTokenizer: async (of) => ({ tokenizerJson: "{}", file: of }),
   });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { fake, Pending, until } from "../../../../test/support/fake.ts";
+import { fakeLibrary } from "../../../../test/support/fake-library.ts";
 import { scoredSide, tokenScores } from "../../../../test/support/token-scores.ts";
 import { InputError } from "../../../core/errors.ts";
 import { undoLast, useUndo } from "../../data/undo.ts";
@@ -12,10 +13,8 @@ import { useMemory } from "./memory.ts";
 import { Models } from "./models.ts";
 
 vi.mock("../../data/library-client.ts", () => ({
-  libraryWorker: () => ({ tokenTexts: async (ids: number[]) => ids.map(String) }),
+  libraryWorker: () => ({ tasks: { tokenTexts: async (ids: number[]) => ids.map(String) } }),
 }));
-
-type Clients = ConstructorParameters<typeof Models>[0];
 
 /** The compute workers that were started, in their order. */
 let workers: { client: ComputeClient; device: Pending | null; ended: boolean }[];
@@ -80,10 +79,10 @@ beforeEach(async () => {
   models = new Models({
     startCompute,
     library: () =>
-      fake<ReturnType<Clients["library"]>>({
-        connect: async () => undefined,
-        setTokenizers: async () => ({ scoring: null, training: null }),
-      }),
+      fakeLibrary(
+        { setTokenizers: async () => ({ scoring: null, training: null }) },
+        { connect: async () => undefined },
+      ),
     shippedModel: async (of, role) => ({ name: `${of}/${role}`, files: new Map() }),
     shippedTokenizer: async (of) => ({ tokenizerJson: "{}", file: of }),
   });

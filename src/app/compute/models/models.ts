@@ -182,7 +182,7 @@ export class Models {
     const [teacher, student] = await Promise.all([this.tokenizer("teacher"), this.tokenizer("student")]);
     if (this.#tokenizers?.teacher === teacher && this.#tokenizers.student === student) return;
     const texts = { teacher, student };
-    const tokenizerFit = await this.clients.library().setTokenizers(texts);
+    const tokenizerFit = await this.clients.library().tasks.setTokenizers(texts);
     this.#tokenizers = texts;
     // Heard before anything that is asked for later. Not waited for: a library opens before the device is found.
     this.#compute?.then(({ api }) => api.setTokenizers(texts)).catch(() => undefined);

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { fake, Pending } from "../../../../test/support/fake.ts";
+import { fakeLibrary } from "../../../../test/support/fake-library.ts";
 import { InputError } from "../../../core/errors.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import type { DecisionModel } from "../../data/model.ts";
@@ -9,7 +10,7 @@ import { OtherModel, usePickedModel } from "./other-model.ts";
 
 type Clients = ConstructorParameters<typeof OtherModel>[0];
 type Library = ReturnType<Clients["library"]>;
-type Pair = Awaited<ReturnType<Library["pair"]>>;
+type Pair = Awaited<ReturnType<Library["tasks"]["pair"]>>;
 
 /** What the library worker and the models were asked, in order. */
 let asked: string[];
@@ -30,7 +31,7 @@ const decision = (at: number): DecisionModel =>
 
 beforeEach(() => {
   asked = [];
-  library = fake<Library>({
+  library = fakeLibrary({
     setOtherTokenizer: vi.fn(async ({ tokenizerJson }: { tokenizerJson: string }) => {
       asked.push(`tokenizer ${tokenizerJson}`);
       return null;
@@ -88,7 +89,7 @@ it("each is read with its own tokenizer, also where two are read at once", async
 });
 
 it("after one that cannot be read the next one is", async () => {
-  vi.mocked(library.pair).mockRejectedValueOnce(new InputError("not these tokens"));
+  vi.mocked(library.tasks.pair).mockRejectedValueOnce(new InputError("not these tokens"));
   await expect(other.pick(async () => folder("first"))).rejects.toThrow("not these tokens");
   expect(shown()).toEqual([null, false]);
   await other.pick(async () => folder("second"));
@@ -109,7 +110,7 @@ it("one without a tokenizer waits for the user's word, and a response without to
   await other.pick(async () => bare);
   expect(models.askForTokenizer).toHaveBeenCalledWith("other", bare);
   expect([asked, ...shown()]).toEqual([[], null, false]);
-  vi.mocked(library.pair).mockResolvedValueOnce({
+  vi.mocked(library.tasks.pair).mockResolvedValueOnce({
     ...fake<Pair>({}),
     ...{ vanillaIds: [1], graphIds: [1], responseIds: [] },
   });

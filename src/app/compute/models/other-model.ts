@@ -63,10 +63,10 @@ export class OtherModel {
     const read = await this.#readings.take(async () => {
       const library = this.clients.library();
       // Null: it reads the teacher's ids.
-      const hashes = await library.setOtherTokenizer(texts);
+      const hashes = await library.tasks.setOtherTokenizer(texts);
       return {
         hashes,
-        pair: await library.pair(decision, episode, at, selection, { by: "other", endOfTurn }),
+        pair: await library.tasks.pair(decision, episode, at, selection, { by: "other", endOfTurn }),
       };
     });
     if (read.pair.responseIds.length === 0)

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { fake, Pending, until } from "../../../../test/support/fake.ts";
+import { Pending, until } from "../../../../test/support/fake.ts";
+import { fakeLibrary } from "../../../../test/support/fake-library.ts";
 import { librarySummary, taskSummary } from "../../../../test/support/summaries.ts";
 import type { Selection } from "../../../core/retrieval/selection.ts";
 import { keptDecisions } from "../../data/kept-decisions.ts";
-import type { libraryWorker } from "../../data/library-client.ts";
 import type { DecisionModel, TaskModel, TaskRef } from "../../data/model.ts";
 import { HOME, type Place } from "../../url/place.ts";
 import { getUi, setUi } from "../store.ts";
@@ -20,7 +20,7 @@ const worker = vi.hoisted(() => ({
 
 vi.mock("../../data/library-client.ts", () => ({
   libraryWorker: () =>
-    fake<ReturnType<typeof libraryWorker>>({
+    fakeLibrary({
       task: async ({ library, environment, task }: TaskRef, selection?: Selection) => {
         worker.tasks.push(selection);
         const episodes = task === "none" ? [] : [{ id: "e#0", decisions: 6 }];

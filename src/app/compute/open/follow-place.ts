@@ -121,7 +121,7 @@ async function load(place: Place, library: LibrarySummary, isLatest: () => boole
       // What was wished of the task before is read by nobody.
       void keptDecisions.prepare([]);
       const { environment, task: name } = ref;
-      task = await libraryWorker().task({ library: library.id, environment, task: name }, selection);
+      task = await libraryWorker().tasks.task({ library: library.id, environment, task: name }, selection);
       if (!isLatest()) return;
       // Of the same task, what is shown stays until all that changes is here.
       if (!sameTask) setUi({ task, decision: null });

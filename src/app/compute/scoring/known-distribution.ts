@@ -61,7 +61,7 @@ export async function distributionOf(
 ): Promise<Distribution | null> {
   if (entropy === undefined || topIds === undefined || topLogprobs === undefined) return null;
   const ids = [...new Set(topIds)];
-  const texts = await libraryWorker().tokenTexts(ids, model);
+  const texts = await libraryWorker().tasks.tokenTexts(ids, model);
   return {
     entropy,
     top: topIds.length / logprobs.length,

@@ -1,8 +1,8 @@
 import { beforeEach, expect, it, vi } from "vitest";
 import { fake } from "../../../../test/support/fake.ts";
+import { fakeLibrary } from "../../../../test/support/fake-library.ts";
 import { InputError } from "../../../core/errors.ts";
 import type { EngineInfo } from "../../../core/ports.ts";
-import type { libraryWorker } from "../../data/library-client.ts";
 import type { DecisionModel, ScorePair, TokenCounts } from "../../data/model.ts";
 import type { ComputeClient } from "../clients.ts";
 import { models } from "../models/models.ts";
@@ -14,7 +14,7 @@ const library = vi.hoisted(() => ({ pairs: [] as object[], pair: {} as Partial<S
 vi.mock("../../data/library-client.ts", async (original) => ({
   ...(await original<object>()),
   libraryWorker: () =>
-    fake<ReturnType<typeof libraryWorker>>({
+    fakeLibrary({
       pair: async (_ref, _episode, _decision, selection = {}) => {
         library.pairs.push(selection);
         const isFull = Object.keys(selection).length === 0;

@@ -29,7 +29,7 @@ export async function scoreDecision(): Promise<void> {
     if (counts === null) throw new InputError(countsProblem ?? "there are no tokens to score");
     const { episode, decision: at, endOfTurn } = decision;
     const pair = (selection: WhatIf) =>
-      wait(libraryWorker().pair(decision, episode, at, selection, { endOfTurn }));
+      wait(libraryWorker().tasks.pair(decision, episode, at, selection, { endOfTurn }));
     const { responseIds, vanillaIds, graphIds, pieces, ...read } = await pair(decision.selection);
     let { studentProblem } = read;
     const passes = await wait(
@@ -42,7 +42,7 @@ export async function scoreDecision(): Promise<void> {
     await wait((await models.worker()).api.takePasses(passes));
     const full = decision.full === null ? null : await pair({});
     if (full !== null) checkSameResponse(full, { responseIds, vanillaIds });
-    const hashes = await wait(libraryWorker().tokenizerHashes());
+    const hashes = await wait(libraryWorker().tasks.tokenizerHashes());
     const fullKey = scoreKey({ ...decision, selection: {} });
     const began = performance.now();
     const evidence = full === null ? "with evidence" : "what-if evidence";

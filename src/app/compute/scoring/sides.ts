@@ -90,7 +90,7 @@ export async function scoreSides(specs: readonly SideSpec[]): Promise<void> {
 }
 
 async function scoreInRun(run: ScoringRun, specs: readonly SideSpec[]): Promise<void> {
-  const opened = await run.wait(libraryWorker().tokenizerHashes());
+  const opened = await run.wait(libraryWorker().tasks.tokenizerHashes());
   for (const { context, ...spec } of specs) {
     const engine = await openModelOf(run, spec);
     const read = await run.wait(context());
@@ -156,7 +156,7 @@ export function evidenceSide(decision: DecisionModel, asked: Controls): SideSpec
     context: async () => {
       const selection = selectionOf(asked);
       const { episode, decision: at, endOfTurn } = decision;
-      const pair = await libraryWorker().pair(decision, episode, at, selection, { endOfTurn });
+      const pair = await libraryWorker().tasks.pair(decision, episode, at, selection, { endOfTurn });
       return { promptIds: pair.graphIds, responseIds: pair.responseIds };
     },
   };

@@ -107,7 +107,7 @@ async function compareWithRecord(record: WhatIfRecord, asked: WhatIf, path: stri
   const { task, environment, episode, decision } = record;
   const library = getUi().library?.id ?? "";
   const found = await libraryWorker()
-    .decision({ library, environment, task }, episode, decision, asked)
+    .tasks.decision({ library, environment, task }, episode, decision, asked)
     .catch(() => null);
   // What is missing is said in the place of the decision.
   if (found === null) return;

@@ -31,7 +31,7 @@ export async function chosenEpisodes(
   if (data === "task") return { library, episodes: named(task, withDecisions(task.episodes)) };
   const all: EpisodeRef[] = [];
   for (const ref of library.tasks) {
-    const ids = await libraryWorker().episodeIds({
+    const ids = await libraryWorker().tasks.episodeIds({
       library: library.id,
       environment: ref.environment,
       task: ref.task,

@@ -114,7 +114,7 @@ export async function formPlan(): Promise<Omit<PagePlan, "id">> {
   const pair =
     decision === null
       ? null
-      : await libraryWorker().pair(
+      : await libraryWorker().tasks.pair(
           decision,
           decision.episode,
           decision.decision,

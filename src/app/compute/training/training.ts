@@ -137,7 +137,7 @@ export class StudentTraining {
       if (shown !== null) {
         const { episode, decision: at } = shown;
         const options = { by: "student", endOfTurn: plan.endOfTurn } as const;
-        const { pieces } = await wait(this.clients.library().pair(shown, episode, at, {}, options));
+        const { pieces } = await wait(this.clients.library().tasks.pair(shown, episode, at, {}, options));
         patchTraining({ watch: { pieces, label: watchLabel(shown), history: [] } });
       }
       const started = plan.id;

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { fake, Pending } from "../../../../test/support/fake.ts";
+import { fakeLibrary } from "../../../../test/support/fake-library.ts";
 import { librarySummary, taskSummary } from "../../../../test/support/summaries.ts";
 import { InputError } from "../../../core/errors.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
@@ -52,7 +53,7 @@ beforeEach(() => {
       tokenizer: async () => ({ tokenizerJson: "{}", file: "t" }),
     }),
     library: () =>
-      fake<ReturnType<Clients["library"]>>({
+      fakeLibrary({
         recordLines: async () => ({ episodes: new Blob(["e"]), sources: new Blob(["s"]) }),
       }),
     compose: () => {

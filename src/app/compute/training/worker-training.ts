@@ -71,7 +71,7 @@ export class WorkerTraining {
     if (send.records) {
       const { library, names } = await recordsToSend(form);
       await once("records", JSON.stringify([library.id, names]), async () => {
-        const { episodes, sources } = await records().recordLines(library.id, names);
+        const { episodes, sources } = await records().tasks.recordLines(library.id, names);
         const own: [string, Blob][] = episodes.size === 0 ? [] : [["episodes.jsonl", episodes]];
         return [...own, ["sources.jsonl", sources]];
       });

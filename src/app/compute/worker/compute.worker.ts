@@ -123,7 +123,7 @@ const api = {
     const mine = new AbortController();
     measuring = mine;
     const { work, ...lengths } = await trainingLengths(run, {
-      records: opened(library, "library"),
+      records: opened(library, "library").tasks,
       codec: trainingCodec(run),
       signal: mine.signal,
     });
@@ -189,7 +189,7 @@ const api = {
       try {
         if (own !== null) frozen = await service.openOwn(own, signal);
         return await probeTraining(run, {
-          records: opened(library, "library"),
+          records: opened(library, "library").tasks,
           codec: trainingCodec(run),
           teacher: frozen ?? service.model("teacher"),
           student: model,
@@ -220,7 +220,7 @@ const api = {
       const { student: taken, start } = service.takeStudent();
       const { student, folder, finished } = await runTraining({
         plan,
-        records: opened(library, "library"),
+        records: opened(library, "library").tasks,
         codec,
         teacher,
         student: taken,
@@ -265,7 +265,7 @@ const api = {
       try {
         await trainCell({
           ...cell,
-          records: opened(library, "library"),
+          records: opened(library, "library").tasks,
           codec: trainingCodec(cell.plan),
           teacher: frozen ?? (teacherOf(method) === "none" ? null : service.model("teacher")),
           student: await service.openProbed(parent, signal),

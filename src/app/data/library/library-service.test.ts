@@ -34,7 +34,7 @@ it("counts a library without the decisions that cannot be measured, and names th
     () => {},
   );
   const texts = tokenizerFiles("tokenizer");
-  service.setTokenizers({ teacher: texts, student: texts });
+  service.tasks.setTokenizers({ teacher: texts, student: texts });
   const { decisions: counted, evidence } = await service.statistics(id, {}, () => {});
   expect([counted?.decisions, evidence?.decisions, evidence?.budget?.withoutPrompt]).toEqual([4, 2, 0]);
   expect(evidence?.unmeasured).toEqual(
@@ -108,15 +108,15 @@ describe("several libraries", () => {
     const { service, first, second } = await twoLibraries();
     expect(first.id).not.toBe(second.id);
     const winner = async (library: string) =>
-      (await service.decision({ library, ...NAME }, "own#0", 0)).retrieval.record.success?.source;
+      (await service.tasks.decision({ library, ...NAME }, "own#0", 0)).retrieval.record.success?.source;
     expect(await winner(first.id)).toBe("teacher:0");
     expect(await winner(second.id)).toBe("teacher:2");
     expect(await winner(first.id)).toBe("teacher:0");
-    const task = await service.task({ library: second.id, ...NAME });
+    const task = await service.tasks.task({ library: second.id, ...NAME });
     expect([task.library, task.sources.map(({ id }) => id)]).toEqual([second.id, ["teacher:1", "teacher:2"]]);
     const figures = await service.statistics(second.id, {}, () => {});
     expect(figures.recorded).toBe(2);
-    const { sources } = await service.recordLines(second.id, [{ ...NAME, episode: "own#0" }]);
+    const { sources } = await service.tasks.recordLines(second.id, [{ ...NAME, episode: "own#0" }]);
     expect((await sources.text()).trimEnd().split("\n")).toHaveLength(2);
   });
 
@@ -142,16 +142,16 @@ describe("several libraries", () => {
   it("end one by one", async () => {
     const { service, first, second } = await twoLibraries();
     service.close(first.id);
-    await expect(service.task({ library: first.id, ...NAME })).rejects.toThrow("not open any more");
+    await expect(service.tasks.task({ library: first.id, ...NAME })).rejects.toThrow("not open any more");
     await expect(service.statistics(first.id, {}, () => {})).rejects.toThrow("not open any more");
-    expect((await service.task({ library: second.id, ...NAME })).sources).toHaveLength(2);
+    expect((await service.tasks.task({ library: second.id, ...NAME })).sources).toHaveLength(2);
   });
 });
 
 it("gives the teacher evidence for a decision that nobody has made yet, without the episode's own execution", async () => {
   const { service, first } = await twoLibraries();
   const texts = tokenizerFiles("tokenizer");
-  service.setTokenizers({ teacher: texts, student: texts });
+  service.tasks.setTokenizers({ teacher: texts, student: texts });
   const [episode] = EPISODES;
   const begun = episode!.decisions[0]!;
   const pending = {
@@ -167,9 +167,9 @@ it("gives the teacher evidence for a decision that nobody has made yet, without 
     final_state: null,
     outcome: { complete: false, success: false, score: null, ended: "technical", verified: false },
   });
-  const { promptIds, evidence } = await service.presentContext({ ...NAME, library: first.id }, running);
+  const { promptIds, evidence } = await service.tasks.presentContext({ ...NAME, library: first.id }, running);
   expect(evidence).toContain("COMPLETE SOURCE ACTION/OBSERVATION EXECUTION: teacher:0");
   expect(evidence).not.toContain("STUDENT'S COMPLETE");
-  const vanilla = await service.pair({ ...NAME, library: first.id }, "own#0", 1);
+  const vanilla = await service.tasks.pair({ ...NAME, library: first.id }, "own#0", 1);
   expect(promptIds.length).toBeGreaterThan(vanilla.vanillaIds.length);
 });

@@ -3,6 +3,7 @@
  * is open only when it has been read whole without a fault. Kept of each are the places of its records in their files
  * and its recorded scores; tasks are read again when they are asked for.
  */
+import * as Comlink from "comlink";
 import { customEnvironmentNote, isCustomEnvironment } from "../../../core/environment/environment.ts";
 import { InputError } from "../../../core/errors.ts";
 import { type GateDecision, type GateSummary, summarizeGate } from "../../../core/gate/index.ts";
@@ -39,7 +40,7 @@ import {
   gatherImport,
   type ImportChoice,
 } from "./gather-library.ts";
-import { type KeptTask, KeptTasks } from "./kept-tasks.ts";
+import { KeptTasks } from "./kept-tasks.ts";
 import { type KnownOptimal, readOptimal } from "./known-optimal.ts";
 import { countAll, type OnProgress, throttled } from "./opening.ts";
 import type { RecordLibrary } from "./record-library.ts";
@@ -65,12 +66,23 @@ interface Opened {
 
 type OnColumns = (library: string, batch: ColumnBatch) => void;
 
-export class LibraryService extends TaskQuestions {
+export class LibraryService {
   readonly #open = new Map<string, Opened>();
+  readonly #kept = new KeptTasks();
+  /** What is asked of one task; marked for comlink, so that another thread calls its methods, too. */
+  readonly tasks = Comlink.proxy(
+    new TaskQuestions({
+      kept: async (ref, selection) => {
+        const { id, records, counter } = this.#of(ref.library);
+        counter?.standBack();
+        return this.#kept.get(id, records, ref, selection);
+      },
+      recorded: (library) => this.#of(library).scores,
+    }),
+  );
   /** Libraries opened so far: their ids are never used again. */
   #made = 0;
   #onColumns: OnColumns = () => {};
-  readonly #tasks = new KeptTasks();
   readonly #countings = new Latest();
   #ablating: AbortController | null = null;
   #opening: AbortController | null = null;
@@ -217,7 +229,7 @@ export class LibraryService extends TaskQuestions {
   close(library: string): void {
     this.#open.get(library)?.counter?.end();
     this.#open.delete(library);
-    this.#tasks.forget(library);
+    this.#kept.forget(library);
   }
 
   /** The tasks in sight, by place: their columns are counted next. */
@@ -319,17 +331,7 @@ export class LibraryService extends TaskQuestions {
   }
 
   #meter(library: RecordLibrary): EvidenceMeter {
-    return evidenceMeter(this.tokenizers.tokenizer, ({ episode }) => library.placeOfEpisode(episode));
-  }
-
-  protected async kept(ref: TaskRef, selection: SourceSelection = {}): Promise<KeptTask> {
-    const { id, records, counter } = this.#of(ref.library);
-    counter?.standBack();
-    return this.#tasks.get(id, records, ref, selection);
-  }
-
-  protected recorded(library: string): RecordedScores {
-    return this.#of(library).scores;
+    return evidenceMeter(this.tasks.tokenizers.tokenizer, ({ episode }) => library.placeOfEpisode(episode));
   }
 
   #of(library: string): Opened {

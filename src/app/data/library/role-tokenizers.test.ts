@@ -33,16 +33,16 @@ async function opened(decision: object = {}) {
 describe("tokenizers of teacher and student", () => {
   it("that read other ids: the teacher's writes what is scored, and the student is left out", async () => {
     const { service, ref } = await opened();
-    const fit = service.setTokenizers({ teacher: QWEN3, student: QWEN3_5 });
+    const fit = service.tasks.setTokenizers({ teacher: QWEN3, student: QWEN3_5 });
     expect(fit.scoring).toMatch(/^tokenizer-qwen3_5: not the token ids of tokenizer: id /);
     expect(fit.training).toMatch(/^tokenizer: not the token ids of tokenizer-qwen3_5: id /);
-    const pair = await service.pair(ref, "own#0", 0);
+    const pair = await service.tasks.pair(ref, "own#0", 0);
     const { response, prompt } = episode!.decisions[0]!;
     expect(pair.responseIds).toEqual(loadTokenizer(QWEN3).encode(`${response}<|im_end|>`));
     expect(pair.studentProblem).toBe(fit.scoring);
-    const own = await service.pair(ref, "own#0", 0, {}, { by: "student" });
+    const own = await service.tasks.pair(ref, "own#0", 0, {}, { by: "student" });
     expect(own.responseIds).toEqual(loadTokenizer(QWEN3_5).encode(`${response}<|im_end|>`));
-    const before = await service.pair(ref, "own#0", 0, {}, { endOfTurn: false });
+    const before = await service.tasks.pair(ref, "own#0", 0, {}, { endOfTurn: false });
     expect(before).toEqual({
       ...pair,
       responseIds: pair.responseIds.slice(0, -1),
@@ -50,19 +50,19 @@ describe("tokenizers of teacher and student", () => {
     });
     expect(loadTokenizer(QWEN3_5).decode(own.vanillaIds)).toContain(prompt);
     // Whichever student stands beside it, the teacher reads the same.
-    service.setTokenizers({ teacher: QWEN3, student: QWEN3 });
-    expect(await service.pair(ref, "own#0", 0)).toEqual({ ...pair, studentProblem: null });
+    service.tasks.setTokenizers({ teacher: QWEN3, student: QWEN3 });
+    expect(await service.tasks.pair(ref, "own#0", 0)).toEqual({ ...pair, studentProblem: null });
   });
 
   it("that differ in added tokens: the student is left out only where one comes up", async () => {
     const next = tokenizerFiles("tokenizer", nextRelease, "next");
     const { service, ref } = await opened({ response: "<tool_call>go</tool_use>" });
-    expect(service.setTokenizers({ teacher: next, student: QWEN3 })).toEqual({
+    expect(service.tasks.setTokenizers({ teacher: next, student: QWEN3 })).toEqual({
       scoring: null,
       training: null,
     });
-    expect((await service.pair(ref, "own#0", 1)).studentProblem).toBeNull();
-    expect((await service.pair(ref, "own#0", 0)).studentProblem).toMatch(
+    expect((await service.tasks.pair(ref, "own#0", 1)).studentProblem).toBeNull();
+    expect((await service.tasks.pair(ref, "own#0", 0)).studentProblem).toMatch(
       /^response\[\d+\]: id 1864 is "<\/tool_use>" in next and "<\/tool_call>" in tokenizer/,
     );
   });
@@ -77,18 +77,18 @@ describe("tokenizers of teacher and student", () => {
         enableThinking: false,
       }),
     });
-    service.setTokenizers({ teacher: QWEN3, student: QWEN3_5 });
-    const pair = await service.pair(ref, "own#0", 0);
+    service.tasks.setTokenizers({ teacher: QWEN3, student: QWEN3_5 });
+    const pair = await service.tasks.pair(ref, "own#0", 0);
     expect(pair.responseIds).toEqual(loadTokenizer(QWEN3).encode(response));
     expect(loadTokenizer(QWEN3).decode(pair.vanillaIds)).toContain(prompt);
-    const { counts, countsNote } = await service.decision(ref, "own#0", 0);
+    const { counts, countsNote } = await service.tasks.decision(ref, "own#0", 0);
     expect(counts!.response).toBe(pair.responseIds.length);
     expect(countsNote).toBe(
       "The recorded token ids are not of tokenizer: the recorded texts are encoded with it.",
     );
-    service.setTokenizers({ teacher: QWEN3_5, student: QWEN3 });
-    expect((await service.pair(ref, "own#0", 0)).responseIds).toEqual(recorder.encode(response));
-    expect((await service.decision(ref, "own#0", 0)).countsNote).toBeNull();
+    service.tasks.setTokenizers({ teacher: QWEN3_5, student: QWEN3 });
+    expect((await service.tasks.pair(ref, "own#0", 0)).responseIds).toEqual(recorder.encode(response));
+    expect((await service.tasks.decision(ref, "own#0", 0)).countsNote).toBeNull();
   });
 
   it("other than the one whose log-probabilities were recorded: that one tells whether the turn ended", async () => {
@@ -102,10 +102,10 @@ describe("tokenizers of teacher and student", () => {
         response,
         rollout_logprobs: new Array<number>(count).fill(-1),
       });
-      service.setTokenizers({ teacher: QWEN3, student: QWEN3_5 });
-      const { counts, countsProblem } = await service.decision(ref, "own#0", 0);
+      service.tasks.setTokenizers({ teacher: QWEN3, student: QWEN3_5 });
+      const { counts, countsProblem } = await service.tasks.decision(ref, "own#0", 0);
       if (countsProblem !== null) return countsProblem;
-      const { responseIds } = await service.pair(ref, "own#0", 0);
+      const { responseIds } = await service.tasks.pair(ref, "own#0", 0);
       expect(counts!.response).toBe(responseIds.length);
       return responseIds;
     };
@@ -122,10 +122,10 @@ describe("tokenizers of teacher and student", () => {
 
   it("that cannot be read leave those before", async () => {
     const { service, ref } = await opened();
-    service.setTokenizers({ teacher: QWEN3, student: QWEN3 });
-    const before = await service.pair(ref, "own#0", 0);
+    service.tasks.setTokenizers({ teacher: QWEN3, student: QWEN3 });
+    const before = await service.tasks.pair(ref, "own#0", 0);
     const broken = { ...QWEN3, tokenizerJson: "{" };
-    expect(() => service.setTokenizers({ teacher: QWEN3_5, student: broken })).toThrow("not JSON");
-    expect(await service.pair(ref, "own#0", 0)).toEqual(before);
+    expect(() => service.tasks.setTokenizers({ teacher: QWEN3_5, student: broken })).toThrow("not JSON");
+    expect(await service.tasks.pair(ref, "own#0", 0)).toEqual(before);
   });
 });

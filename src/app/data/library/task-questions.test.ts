@@ -15,7 +15,7 @@ it("retrieves and renders a decision once for each selection, until another toke
   const { id } = await service.open([{ kind: "blob", name: "own.jsonl", blob }], [], about, () => {});
   const tokenizer = (name: "tokenizer" | "tokenizer-qwen3_5") => {
     const texts = tokenizerFiles(name);
-    service.setTokenizers({ teacher: texts, student: texts });
+    service.tasks.setTokenizers({ teacher: texts, student: texts });
   };
   const ref = { library: id, environment: "scienceworld", task: TASK };
   const cost = async (ask: () => Promise<unknown>) => {
@@ -25,8 +25,8 @@ it("retrieves and renders a decision once for each selection, until another toke
     return [vi.mocked(retrieve).mock.calls.length, vi.mocked(renderEvidence).mock.calls.length];
   };
   const open = async (selection: object) => {
-    const { counts } = await service.decision(ref, "own#0", 1, selection);
-    const { graphIds } = await service.pair(ref, "own#0", 1, selection);
+    const { counts } = await service.tasks.decision(ref, "own#0", 1, selection);
+    const { graphIds } = await service.tasks.pair(ref, "own#0", 1, selection);
     expect(counts?.graph).toBe(graphIds.length);
   };
   tokenizer("tokenizer");

@@ -49,19 +49,27 @@ const KEPT_CONTEXTS = 8;
 /** As whose ids a decision is read, and how. */
 type Asked = Pick<ResponseOptions, "endOfTurn"> & { by?: Writer };
 
-export abstract class TaskQuestions {
-  protected readonly tokenizers = new OpenTokenizers();
+/** The open libraries, as far as questions need them. */
+export interface OpenTasks {
+  /**
+   * A task with the executions of a selection, read and prepared.
+   *
+   * @throws InputError for a library that is not open, and for a task that it has not
+   */
+  kept(ref: TaskRef, selection: SourceSelection): Promise<KeptTask>;
+  /** The scores that were recorded beside a library's episodes. @throws InputError when it is not open */
+  recorded(library: string): RecordedScores;
+}
+
+export class TaskQuestions {
+  readonly tokenizers = new OpenTokenizers();
   /** The latest decisions of each kept task, as the tokenizers that are open read them. */
   #contexts = new WeakMap<KeptTask, Lru<TeacherContext>>();
+  readonly #open: OpenTasks;
 
-  /**
-   * A task with the executions of a selection, read and prepared. Throws `InputError` for a library that is not open, and
-   * for a task that it has not.
-   */
-  protected abstract kept(ref: TaskRef, selection?: SourceSelection): Promise<KeptTask>;
-
-  /** The scores that were recorded beside a library's episodes. Throws `InputError` when it is not open. */
-  protected abstract recorded(library: string): RecordedScores;
+  constructor(open: OpenTasks) {
+    this.#open = open;
+  }
 
   /** The task view's data, of the executions that take part. */
   async task(
@@ -69,7 +77,7 @@ export abstract class TaskQuestions {
     { sourcesPerTask, augmentation, subset, without }: SourceSelection = {},
   ): Promise<TaskModel> {
     const selection = { sourcesPerTask, augmentation, subset, without };
-    const { records, prepared } = await this.kept(ref, selection);
+    const { records, prepared } = await this.#kept(ref, selection);
     for (const id of without ?? []) {
       if (!records.sources.some(({ source }) => source === id)) {
         throw new InputError(`Task ${ref.task} has no execution ${id} that could be switched off.`);
@@ -88,7 +96,7 @@ export abstract class TaskQuestions {
    * the one that is played now.
    */
   async playedTask(ref: TaskRef | null, played: readonly Source[]): Promise<TaskModel> {
-    const recorded = ref === null ? [] : (await this.kept(ref)).records.sources;
+    const recorded = ref === null ? [] : (await this.#kept(ref)).records.sources;
     return { library: ref?.library ?? "", ...playedTask(recorded, played), selection: {}, leftOut: 0 };
   }
 
@@ -101,7 +109,7 @@ export abstract class TaskQuestions {
     kind: PinKind,
     pin: Pin,
   ): Promise<string | null> {
-    const { records, prepared } = await this.kept(ref, selection);
+    const { records, prepared } = await this.#kept(ref, selection);
     const episode = findEpisode(records, episodeId);
     try {
       retrieve(prepared, episode, decision, kind === "success" ? { pin } : { pinFailure: pin });
@@ -137,7 +145,12 @@ export abstract class TaskQuestions {
       prompt: prompt ?? null,
       prompted: hasPrompt(recorded),
       response: response ?? null,
-      recorded: await recordedTokens(episode, decision, this.recorded(ref.library), this.tokenizers.all()),
+      recorded: await recordedTokens(
+        episode,
+        decision,
+        this.#open.recorded(ref.library),
+        this.tokenizers.all(),
+      ),
       ...context.counted(),
     };
     return { ...model, full: await this.#full(model) };
@@ -145,7 +158,7 @@ export abstract class TaskQuestions {
 
   /** How the references of each decision of an episode are found, in order. */
   async retained(ref: TaskRef, episodeId: string, selection: Selection): Promise<RetainedRelations[]> {
-    const { records, prepared } = await this.kept(ref, selection);
+    const { records, prepared } = await this.#kept(ref, selection);
     return retrieveEpisode(prepared, findEpisode(records, episodeId), selection).map(({ record }) => ({
       success: record.success?.relation ?? null,
       failure: record.failure?.relation ?? null,
@@ -184,11 +197,15 @@ export abstract class TaskQuestions {
     selection: SourceSelection,
     contexts: readonly GateContext[],
   ): Promise<GateCase> {
-    const { records, prepared } = await this.kept(ref, selection);
+    const { records, prepared } = await this.#kept(ref, selection);
     const { tokenizer, episode } = this.#readBy("teacher", findEpisode(records, id), decision, true);
     // No fault of the decision: a teacher is opened with its tokenizer.
     if (tokenizer === null) throw new Error("no tokenizer is open");
     return gateCase(prepared, episode, { decision, optimal: [...optimal] }, textCodec(tokenizer), contexts);
+  }
+
+  #kept(ref: TaskRef, selection: SourceSelection = {}): Promise<KeptTask> {
+    return this.#open.kept(ref, selection);
   }
 
   /** One decision under a selection, as one model reads it: the same one again while its task is kept. */
@@ -199,7 +216,7 @@ export abstract class TaskQuestions {
     selection: WhatIf,
     { by = "teacher", endOfTurn = true }: Asked,
   ): Promise<TeacherContext> {
-    const kept = await this.kept(ref, selection);
+    const kept = await this.#kept(ref, selection);
     const contexts = this.#contexts.get(kept) ?? new Lru<TeacherContext>(KEPT_CONTEXTS);
     this.#contexts.set(kept, contexts);
     return contexts.getOrMake(JSON.stringify([episodeId, decision, selection, by, endOfTurn]), () => {
@@ -263,7 +280,7 @@ export abstract class TaskQuestions {
    * that the library has for it. The episode itself has no end, so that its own execution is not part of the evidence.
    */
   async presentContext(ref: TaskRef, episode: Episode): Promise<PresentContext> {
-    const { prepared } = await this.kept(ref);
+    const { prepared } = await this.#kept(ref);
     const decision = episode.decisions.length - 1;
     const whatIf: WhatIf = { leaveOut: [{ record: "student", event: null }] };
     const { tokenizer } = this.tokenizers;
@@ -275,7 +292,7 @@ export abstract class TaskQuestions {
 
   /** Decision j of a source; null for its terminal visit. Throws `InputError` when there is no such visit. */
   async visit(ref: TaskRef, sourceId: string, position: number): Promise<SourceDecision | null> {
-    const { records } = await this.kept(ref);
+    const { records } = await this.#kept(ref);
     const source = records.sources.find((each) => each.source === sourceId);
     if (source === undefined) throw new InputError(`Task ${ref.task} has no execution ${sourceId}.`);
     const { length } = source.decisions;
@@ -287,17 +304,17 @@ export abstract class TaskQuestions {
 
   /** Two visits beside each other. Throws `InputError` where one is not there. */
   async compare(ref: TaskRef, visits: readonly [ComparedVisit, ComparedVisit]): Promise<VisitComparison> {
-    return compareVisits((await this.kept(ref)).records, visits);
+    return compareVisits((await this.#kept(ref)).records, visits);
   }
 
   /** One episode as it was recorded. */
   async episode(ref: TaskRef, episodeId: string): Promise<Episode> {
-    return findEpisode((await this.kept(ref)).records, episodeId);
+    return findEpisode((await this.#kept(ref)).records, episodeId);
   }
 
   /** The episodes of one task that have a decision to train on. */
   async episodeIds(ref: TaskRef): Promise<string[]> {
-    const { episodes } = (await this.kept(ref)).records;
+    const { episodes } = (await this.#kept(ref)).records;
     return episodes.filter(({ decisions }) => decisions.length > 0).map(({ episode }) => episode);
   }
 
@@ -332,7 +349,7 @@ export abstract class TaskQuestions {
 
   /** D_x: the sources of one task; none where the library has none. */
   async sources(ref: TaskRef): Promise<Source[]> {
-    return (await this.kept(ref)).records.sources;
+    return (await this.#kept(ref)).records.sources;
   }
 
   /** The models' tokenizers from now on. Throws `InputError` for files that make none; those before stay. */

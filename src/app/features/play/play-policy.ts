@@ -94,7 +94,7 @@ export class PlayPolicy {
   #evidenceFor(episode: LiveEpisode, prompt: string): Promise<PresentContext> {
     const library = libraryWith(episode.task);
     if (library === null) throw new InputError("no open library has this task");
-    return this.clients.library().presentContext(library, asked(episode, prompt));
+    return this.clients.library().tasks.presentContext(library, asked(episode, prompt));
   }
 
   /** A worker that is ended never answers. */

@@ -139,7 +139,7 @@ function useTimeline(task: TaskModel, episode: Execution): TimelineCell[] | null
   useEffect(() => {
     let current = true;
     libraryWorker()
-      .retained({ library, environment, task: name }, id, JSON.parse(asked))
+      .tasks.retained({ library, environment, task: name }, id, JSON.parse(asked))
       .then(
         (retained) => current && setRead({ of: key, retained }),
         // What is wrong with the task or the controls is said in the inspector.

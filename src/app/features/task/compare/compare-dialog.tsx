@@ -30,7 +30,7 @@ export function CompareDialog({ task }: { task: TaskModel }) {
     if (!dialog.current?.open) dialog.current?.showModal();
     let current = true;
     libraryWorker()
-      .compare({ library, environment, task: name }, [left, right])
+      .tasks.compare({ library, environment, task: name }, [left, right])
       .then(
         (comparison) => current && setShown({ comparison }),
         (error) => current && setShown({ problem: describeFault(error) }),

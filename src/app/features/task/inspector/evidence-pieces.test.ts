@@ -42,10 +42,10 @@ it("joined again, the pieces are the evidence: nothing is lost or doubled on the
   const { id: library, tasks } = await service.open(files, [], about, () => {});
   for (const { environment, task: name } of tasks) {
     const task = { library, environment, task: name };
-    const { episodes } = await service.task(task);
+    const { episodes } = await service.tasks.task(task);
     const episode = episodes.at(-1)!;
     const last = episode.decisions - 1;
-    const { evidence, countsProblem } = await service.decision(task, episode.id, last);
+    const { evidence, countsProblem } = await service.tasks.decision(task, episode.id, last);
     expect(countsProblem).toBe("no tokenizer is open");
     expect(
       evidencePieces(evidence)

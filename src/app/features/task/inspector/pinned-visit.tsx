@@ -38,7 +38,7 @@ export function PinnedVisit({
   useEffect(() => {
     let current = true;
     libraryWorker()
-      .visit({ library, environment, task: name }, id, position)
+      .tasks.visit({ library, environment, task: name }, id, position)
       .then(
         (decision) => current && setShown({ decision }),
         (error) => current && setShown({ problem: describeFault(error) }),

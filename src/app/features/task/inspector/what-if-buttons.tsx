@@ -91,7 +91,7 @@ export function TakeVisit({
     let current = true;
     setProblem(undefined);
     libraryWorker()
-      .pinProblem({ library, environment, task }, episode, at, selection, kind, { source, position })
+      .tasks.pinProblem({ library, environment, task }, episode, at, selection, kind, { source, position })
       .then(
         (found) => current && setProblem(found),
         // The inspector reports faults of the decision itself.

@@ -1,5 +1,6 @@
 import { beforeEach, expect, it, vi } from "vitest";
 import { fake } from "../../../../../test/support/fake.ts";
+import { fakeLibrary } from "../../../../../test/support/fake-library.ts";
 import { scoredSide, tokenScores } from "../../../../../test/support/token-scores.ts";
 import { DeviceError } from "../../../../core/errors.ts";
 import type { EvidencePart } from "../../../../core/evidence/index.ts";
@@ -7,7 +8,6 @@ import type { ComputeClient } from "../../../compute/clients.ts";
 import { models } from "../../../compute/models/models.ts";
 import { scoreKey } from "../../../compute/scoring/scoring-run.ts";
 import { getUi, setUi } from "../../../compute/store.ts";
-import type { libraryWorker } from "../../../data/library-client.ts";
 import type { DecisionModel, LeftOutContext } from "../../../data/model.ts";
 import { recordsWithEvents, scoreLeftOut, scorePointed } from "./leave-out.ts";
 
@@ -29,7 +29,7 @@ const asked = vi.hoisted((): (string | null)[] => []);
 vi.mock("../../../data/library-client.ts", async (original) => ({
   ...(await original<object>()),
   libraryWorker: () =>
-    fake<ReturnType<typeof libraryWorker>>({
+    fakeLibrary({
       leftOut: async (_ref, _episode, _decision, _selection, record) => {
         asked.push(record);
         return CONTEXTS[String(record)]!;

@@ -38,7 +38,9 @@ export async function scoreLeftOut(
     const contexts: LeftOutContext[] = [];
     for (const record of records)
       contexts.push(
-        ...(await wait(libraryWorker().leftOut(decision, episode, at, selection, record, { endOfTurn }))),
+        ...(await wait(
+          libraryWorker().tasks.leftOut(decision, episode, at, selection, record, { endOfTurn }),
+        )),
       );
     const wanted = contexts.filter(
       ({ part }) =>

@@ -1,12 +1,12 @@
 import { beforeEach, expect, it, vi } from "vitest";
 import { fake } from "../../../../../test/support/fake.ts";
+import { fakeLibrary } from "../../../../../test/support/fake-library.ts";
 import { DeviceError, InputError } from "../../../../core/errors.ts";
 import type { EngineInfo } from "../../../../core/ports.ts";
 import type { ComputeClient } from "../../../compute/clients.ts";
 import { models } from "../../../compute/models/models.ts";
 import { scoreKey } from "../../../compute/scoring/scoring-run.ts";
 import { getUi, setUi } from "../../../compute/store.ts";
-import type { libraryWorker } from "../../../data/library-client.ts";
 import type { ScorePair, TaskModel } from "../../../data/model.ts";
 import { KEPT_STRIPS, scoreChanges, useChanges } from "./changes.ts";
 
@@ -15,7 +15,7 @@ const library = vi.hoisted(() => ({ unreadable: new Set<string>() }));
 vi.mock("../../../data/library-client.ts", async (original) => ({
   ...(await original<object>()),
   libraryWorker: () =>
-    fake<ReturnType<typeof libraryWorker>>({
+    fakeLibrary({
       contextLengths: async (_ref, episode, decision) => {
         if (library.unreadable.has(`${episode} ${decision}`)) throw new InputError("no prompt was recorded");
         return { vanilla: 1 + decision, graph: 2, response: 2 };

@@ -79,7 +79,7 @@ export async function scoreChanges(scope: ChangeScope): Promise<void> {
       checkStop();
       const counts = await wait(
         libraryWorker()
-          .contextLengths(ref, each.episode, each.decision, selection, { endOfTurn })
+          .tasks.contextLengths(ref, each.episode, each.decision, selection, { endOfTurn })
           .catch((error: unknown) => {
             skipped.push({ ...each, reason: describeFault(error) });
             return null;
@@ -97,7 +97,7 @@ export async function scoreChanges(scope: ChangeScope): Promise<void> {
     };
     const passes = await wait(requirePlan("score", () => planScoring(longest, { student: false })));
     await wait((await models.worker()).api.takePasses(passes));
-    const hashes = await wait(libraryWorker().tokenizerHashes());
+    const hashes = await wait(libraryWorker().tasks.tokenizerHashes());
     const teacher = getUi().models.teacher?.info;
     if (teacher === undefined) throw new Error("the teacher is not open any more");
     const collector = new ChangeCollector();
@@ -130,7 +130,7 @@ export async function scoreChanges(scope: ChangeScope): Promise<void> {
         let results: PassResult[];
         const began = performance.now();
         const { vanillaIds, graphIds, responseIds, pieces } = await wait(
-          libraryWorker().pair(ref, e, d, selection, { endOfTurn }),
+          libraryWorker().tasks.pair(ref, e, d, selection, { endOfTurn }),
         );
         try {
           // Both at once: what they share is computed once.

@@ -41,7 +41,9 @@ export async function scoreReferences(): Promise<void> {
     const contexts: number[][] = [];
     for (const { source, position } of references) {
       const asked = { ...selection, pin: { source, position } };
-      contexts.push((await wait(libraryWorker().pair(decision, episode, at, asked, { endOfTurn }))).graphIds);
+      contexts.push(
+        (await wait(libraryWorker().tasks.pair(decision, episode, at, asked, { endOfTurn }))).graphIds,
+      );
     }
     const known: ReferenceScores[] = [];
     await score(
