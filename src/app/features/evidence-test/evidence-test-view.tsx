@@ -32,10 +32,10 @@ import { shippedName } from "../../url/library-link.ts";
 import { selectionWords } from "../../url/what-if.ts";
 import { DecisionPanel } from "./decision-panel.tsx";
 import { GateChart } from "./gate-chart.tsx";
-import { GateChoices, GateStart } from "./gate-controls.tsx";
+import { GateSettings, GateStart } from "./gate-controls.tsx";
 import { answer, changeText, gateCsv, pairName } from "./gate-words.ts";
 import { decisionPlace, ordered, shownAt, useOrder } from "./step-decisions.ts";
-import { StudentsChoicesFields } from "./students/students-controls.tsx";
+import { StudentsSettings } from "./students/students-controls.tsx";
 import { StudentsPanel } from "./students/students-panel.tsx";
 import { SweepPanel } from "./sweep-panel.tsx";
 
@@ -140,8 +140,8 @@ function Test({ library, known }: { library: LibrarySummary; known: KnownOptimal
         view="evidence"
         controls={
           <>
-            <GateChoices library={library.id} known={known.decisions.length} />
-            {ofMiniature && <StudentsChoicesFields />}
+            <GateSettings library={library.id} known={known.decisions.length} />
+            {ofMiniature && <StudentsSettings />}
           </>
         }
       >

@@ -123,7 +123,7 @@ export function GateStart({ known, here }: { known: number; here: Gate | null })
   );
 }
 
-export function GateChoices({ library, known }: { library: string; known: number }) {
+export function GateSettings({ library, known }: { library: string; known: number }) {
   const { limit, contexts } = useGate();
   const sourcesPerTask = useUi((ui) => ui.place.sourcesPerTask);
   const subset = useUi((ui) => ui.place.subset);

@@ -65,7 +65,7 @@ export function StudentsStart({ study }: { study: Study | null }) {
   );
 }
 
-export function StudentsChoicesFields() {
+export function StudentsSettings() {
   const choices = useStudents((state) => state.choices);
   const studying = useUi((ui) => ui.studying !== null);
   const toggle = (id: (typeof METHOD_IDS)[number]): void => {
