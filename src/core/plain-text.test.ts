@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { expect, it } from "vitest";
 import { EVERYTHING, HOSTILE, hostileText } from "../../test/support/hostile.ts";
+import fc from "../../test/support/property.ts";
 import { plainLine, plainText } from "./plain-text.ts";
 
 it("spells what a terminal would obey, and nothing else", () => {

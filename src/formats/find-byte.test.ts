@@ -1,5 +1,5 @@
-import fc from "fast-check";
 import { expect, it } from "vitest";
+import fc from "../../test/support/property.ts";
 import { findByte, viewOf } from "./find-byte.ts";
 
 it("finds what indexOf finds, in any bytes, at any alignment, for any value", () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync, gzipSync } from "node:zlib";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import fc from "../../test/support/property.ts";
 import { InputError } from "../core/errors.ts";
 import { indexTasks, taskKey } from "../core/record/library.ts";
 import { type ByteSource, byteChunks } from "./bytes.ts";

@@ -1,5 +1,5 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
+import fc from "../../test/support/property.ts";
 import { commonLength, type Group, groupByPrefix, type Tokens } from "./shared-prefix.ts";
 
 const tokens = (...ids: number[]): Tokens => ({ ids: Uint32Array.from(ids), mostShared: ids.length - 1 });

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { modelFixture } from "../../test/support/golden.ts";
+import fc from "../../test/support/property.ts";
 import { textCodec } from "./codec.ts";
 import { loadTokenizer } from "./tokenizer.ts";
 

@@ -1,8 +1,8 @@
 /** Encoding by lines against encoding in one piece, by the library itself. */
 import { readFileSync } from "node:fs";
 import { Tokenizer as LibraryTokenizer } from "@huggingface/tokenizers";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import fc from "../../test/support/property.ts";
 import { LineCache } from "./line-cache.ts";
 import { loadTokenizer } from "./tokenizer.ts";
 import { readTokenizerFile } from "./tokenizer-file.ts";

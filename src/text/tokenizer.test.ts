@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import fc from "../../test/support/property.ts";
 import { scanUtf8 } from "./byte-level.ts";
 import { spellOutCase } from "./pattern.ts";
 import { checkTokenizerFits, loadTokenizer } from "./tokenizer.ts";

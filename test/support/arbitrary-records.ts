@@ -1,6 +1,7 @@
 /** Random small libraries and episodes that meet often: few states, many defects. For property tests. */
-import fc from "fast-check";
+
 import type { Episode, Source, State } from "../../src/core/record/schema.ts";
+import fc from "./property.ts";
 
 const state: fc.Arbitrary<State | null> = fc.oneof(
   { weight: 1, arbitrary: fc.constant(null) },

@@ -2,7 +2,7 @@
  * Texts and records that try to be more than text: markup, formulas, terminal escapes, text that turns the text around
  * it, text without a shape, text without an end. The same on every machine; for the unit tests and for the page's.
  */
-import fc from "fast-check";
+import fc from "./property.ts";
 
 export const HOSTILE = {
   markup: `<img src=x onerror="window.pwned=1"><script>window.pwned=1</script></pre></dialog><b>bold`,

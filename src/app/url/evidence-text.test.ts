@@ -1,5 +1,5 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import fc from "../../../test/support/property.ts";
 import { uniforms } from "../../core/seeded.ts";
 import { MOST_LINK_TEXT, packText, unpackText } from "./evidence-text.ts";
 

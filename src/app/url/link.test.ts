@@ -1,5 +1,5 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import fc from "../../../test/support/property.ts";
 import { EVIDENCE_RECORDS, type EvidencePart } from "../../core/evidence/index.ts";
 import { CONTROLS, SOURCE_BUDGETS } from "../../core/retrieval/selection.ts";
 import { uniforms } from "../../core/seeded.ts";

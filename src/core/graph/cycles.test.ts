@@ -1,5 +1,5 @@
-import fc from "fast-check";
 import { expect, it } from "vitest";
+import fc from "../../../test/support/property.ts";
 import { onCycles, strongComponents } from "./cycles.ts";
 
 const edge = ([from, to]: readonly [number, number]) => ({ from, to });

@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { library } from "../../../test/support/arbitrary-records.ts";
+import fc from "../../../test/support/property.ts";
 import { byTask, fixtureSources } from "../../../test/support/scienceworld.ts";
 import { InputError } from "../errors.ts";
 import type { Source } from "../record/schema.ts";

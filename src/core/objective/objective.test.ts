@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readGolden } from "../../../test/support/golden.ts";
+import fc from "../../../test/support/property.ts";
 import {
   advantage,
   clippedSurrogate,

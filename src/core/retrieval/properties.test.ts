@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { library, rules, studentEpisode } from "../../../test/support/arbitrary-records.ts";
 import { bruteForceRetrieve } from "../../../test/support/brute-force-retrieval.ts";
+import fc from "../../../test/support/property.ts";
 import { visitsAt } from "../graph/task-graph.ts";
 import type { Source } from "../record/schema.ts";
 import { prepareTask } from "./prepare.ts";

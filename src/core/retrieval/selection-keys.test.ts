@@ -1,5 +1,5 @@
-import fc from "fast-check";
 import { expect, it } from "vitest";
+import fc from "../../../test/support/property.ts";
 import { CONTROLS } from "./selection.ts";
 import { keysOfSelection, selectionOfKeys } from "./selection-keys.ts";
 

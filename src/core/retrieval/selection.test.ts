@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { library, rules, studentEpisode } from "../../../test/support/arbitrary-records.ts";
+import fc from "../../../test/support/property.ts";
 import { byTask, fixtureEpisodes, fixtureSources } from "../../../test/support/scienceworld.ts";
 import { environmentRules } from "../environment/environment.ts";
 import { InputError } from "../errors.ts";

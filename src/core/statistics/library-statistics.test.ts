@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { library, studentEpisode } from "../../../test/support/arbitrary-records.ts";
 import { environmentFixture } from "../../../test/support/environment-fixture.ts";
+import fc from "../../../test/support/property.ts";
 import { byTask } from "../../../test/support/scienceworld.ts";
 import { InputError } from "../errors.ts";
 import type { Episode, Source } from "../record/schema.ts";

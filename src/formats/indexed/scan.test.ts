@@ -1,7 +1,8 @@
 /** The scanner against the full reader: whatever it vouches for is what the parsed and checked record says. */
-import fc from "fast-check";
+
 import { describe, expect, it } from "vitest";
 import { library, studentEpisode } from "../../../test/support/arbitrary-records.ts";
+import fc from "../../../test/support/property.ts";
 import { fixtureEpisodes, fixtureSources } from "../../../test/support/scienceworld.ts";
 import { InputError } from "../../core/errors.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";

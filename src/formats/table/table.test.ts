@@ -1,5 +1,5 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import fc from "../../../test/support/property.ts";
 import { InputError } from "../../core/errors.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";
 import { memoryFiles } from "../import/files.ts";

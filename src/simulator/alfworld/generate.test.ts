@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { PlainWorld } from "../../../test/support/plain-pddl.ts";
+import fc from "../../../test/support/property.ts";
 import { TASK_TYPES } from "../../core/environment/alfworld/task-types.ts";
 import { ROOM_SIZES, type RoomSize } from "../../core/environment/made-config.ts";
 import { sha256Hex } from "../../core/seeded.ts";

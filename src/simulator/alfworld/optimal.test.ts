@@ -1,5 +1,5 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import fc from "../../../test/support/property.ts";
 import { TASK_TYPES } from "../../core/environment/alfworld/task-types.ts";
 import { Episode } from "./episode.ts";
 import { Game } from "./game.ts";

@@ -1,8 +1,8 @@
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import fc from "../../../test/support/property.ts";
 import { lastLine, readLines, toEvent } from "./output.ts";
 
 let folder: string;

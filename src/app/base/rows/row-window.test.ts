@@ -1,5 +1,5 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import fc from "../../../../test/support/property.ts";
 import { evenRows, MOST_HEIGHT, rowWindow, unevenRows } from "./row-window.ts";
 
 describe("rowWindow", () => {

@@ -1,5 +1,5 @@
-import fc from "fast-check";
 import { expect, it } from "vitest";
+import fc from "../../../../test/support/property.ts";
 import { NO_FIGURES, type RunEvaluation } from "../runs/run.ts";
 import { newRun } from "../runs/runs-store.ts";
 import { curveOf, readAt, spread } from "./figures.ts";

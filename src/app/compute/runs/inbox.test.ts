@@ -1,5 +1,5 @@
-import fc from "fast-check";
 import { beforeEach, expect, it } from "vitest";
+import fc from "../../../../test/support/property.ts";
 import { AT, EVENTS, metrics, sent } from "../../../../test/support/train-events.ts";
 import { nextTask } from "../../base/next-task.ts";
 import { Inbox, take } from "./inbox.ts";

@@ -1,5 +1,5 @@
-import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import fc from "../../../../test/support/property.ts";
 import { InputError } from "../../../core/errors.ts";
 import { worker } from "./worker-client.ts";
 

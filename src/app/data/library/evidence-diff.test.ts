@@ -1,5 +1,5 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import fc from "../../../../test/support/property.ts";
 import { type DiffLine, diffBlocks, evidenceDiff } from "./evidence-diff.ts";
 
 const textOf = (line: DiffLine): string =>

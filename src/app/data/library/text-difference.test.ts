@@ -1,5 +1,5 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import fc from "../../../../test/support/property.ts";
 import { textDifference } from "./text-difference.ts";
 
 const side = (pieces: { text: string; in: string }[], name: string): string =>

@@ -1,5 +1,5 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import fc from "../../../../test/support/property.ts";
 import { search, searchText } from "./search.ts";
 
 const found = (query: string, titles: string[], words = ""): string[] =>

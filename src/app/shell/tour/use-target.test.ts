@@ -1,5 +1,5 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import fc from "../../../../test/support/property.ts";
 import { placeBeside } from "./use-target.ts";
 
 const CARD = { width: 340, height: 200 };

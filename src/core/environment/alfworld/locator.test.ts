@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fixtureFolder } from "../../../../test/support/environment-fixture.ts";
+import fc from "../../../../test/support/property.ts";
 import { factKey, locateFacts } from "./locator.ts";
 
 interface Trace {

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { environmentFixture, fixtureFolder } from "../../../../test/support/environment-fixture.ts";
+import fc from "../../../../test/support/property.ts";
 import { locatePage } from "./locate-page.ts";
 import { type PageDescriptor, pageKey } from "./page.ts";
 import { pageOfUrl, type UrlDialect } from "./page-url.ts";

@@ -1,10 +1,11 @@
 /** What records hold comes out of every format as the same text, by readers that know nothing of the writers. */
-import fc from "fast-check";
+
 import { marked } from "marked";
 import Papa from "papaparse";
 import { describe, expect, it } from "vitest";
 import { EVERYTHING, HOSTILE_TEXTS, hostileText, LONG_TOKEN } from "../../../../../test/support/hostile.ts";
 import { readXml } from "../../../../../test/support/plain-xml.ts";
+import fc from "../../../../../test/support/property.ts";
 import { computedOn, scoredSide } from "../../../../../test/support/token-scores.ts";
 import { captionLines, framed } from "../../../base/export/picture.ts";
 import { roughly, textLine } from "../../../base/export/svg-text.ts";
