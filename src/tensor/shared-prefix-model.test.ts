@@ -87,7 +87,8 @@ const MODELS = [
 
 describe.each(BACKENDS.flatMap((backend) => MODELS.map((model) => ({ ...backend, ...model }))))(
   "$name, $kind",
-  ({ open, runs, config }) => {
+  ({ kind, open, runs, config }) => {
+    const cancels = config === hybrid && kind === "software adapter";
     let model: LanguageModel;
     beforeAll(async () => {
       model = LanguageModel.create(await open(), config, 7);
@@ -140,8 +141,8 @@ describe.each(BACKENDS.flatMap((backend) => MODELS.map((model) => ({ ...backend,
           const shared = await gradients(model, sequences, { maxTokensPerPack, shortestPrefix: 3 });
           for (const [i, row] of whole.logprobs.entries()) expectClose(shared.logprobs[i]!, row, 2e-5);
           const sizes = whole.all.map((values) => Math.hypot(...values));
-          // Where a tensor's gradient cancels out, what is left is f32's rounding of what was added up.
-          const rounding = 1e-6 * Math.hypot(...sizes);
+          // The decays' gradients are sums that cancel: on the adapter, their f32 rounding is that of all gradients.
+          const rounding = cancels ? 1e-6 * Math.hypot(...sizes) : 1e-6;
           for (const [i, values] of whole.all.entries()) {
             const off = Math.hypot(...values.map((value, j) => value - shared.all[i]![j]!));
             expect(off).toBeLessThanOrEqual(2e-5 * sizes[i]! + rounding);

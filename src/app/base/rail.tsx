@@ -23,6 +23,7 @@ export function useUnfolded(
   return [open, unfold];
 }
 
+/** @param view its name, under which the browser remembers whether the rail is folded */
 export function WithRail({
   view,
   controls,

@@ -1,4 +1,4 @@
-/** All in which targets with one scheduler differ from others: one of these per scheduler, in the list of `target.ts`. */
+/** What sets targets with one scheduler apart: one of these per scheduler, in the list of `target.ts`. */
 import type { CheckStep, Target } from "../../protocol/target.ts";
 import type { Carried, RunLauncher } from "./launcher.ts";
 import type { Shell } from "./shell.ts";
@@ -20,7 +20,7 @@ export interface SchedulerKind {
   checkHere?(target: Target): Promise<CheckStep[]>;
   /** Shell text that runs `$1/plan.sh`, the present folder's, and waits for its end; null where the shell cannot. */
   plan(target: Target): string | null;
-  /** Of a script that is started by hand: its first comments, and what starts it there. */
+  /** A script that is started by hand: its first comments, and the command that starts it. */
   byHand(target: Target): { head?: string[]; start: string };
   /** Commands that bring inputs into a run's folder by hand, where no host has it. */
   sending?(folder: string, carried: readonly Carried[]): string[];

@@ -152,7 +152,7 @@ async function readState(run: string): Promise<ReturnType<typeof models.studentS
   const { kept, folder, step } = found;
   const taken = { ...kept.taken, ...(step === null ? {} : { [run]: step }) };
   const tokenizer = await tokenizerOf(kept);
-  // It was noted or kept at another step of the run than its last whole checkpoint has.
+  // It may have been kept at another step than that of the run's last whole checkpoint.
   const further = step === null ? 0 : step - (kept.taken[run] ?? 0);
   const student: Opened = { folder, tokenizer, origin: "updated", steps: kept.steps + further, taken, run };
   return { student, opened: await openedAgain(kept.opened), shipped: kept.shipped ?? "sample" };

@@ -230,7 +230,7 @@ describe("closing", () => {
 
   it("is refused while students are trained on it", () => {
     setUi({ studying: { library: "b", label: "seed 1", done: 0, total: 1, stopping: false } });
-    expect(closeProblem(getUi(), "b")).toContain("students are trained on it");
+    expect(closeProblem(getUi(), "b")).toContain("students are being trained on it");
     closeLibrary("b");
     expect(ids()).toEqual(["a", "b", "c"]);
     expect(closeProblem(getUi(), "a")).toBeNull();

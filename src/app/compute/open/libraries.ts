@@ -35,7 +35,7 @@ export function stepLibrary(by: 1 | -1): void {
 export function closeProblem({ training, scoring, studying }: UiState, id: string | null): string | null {
   if (id === null) return "no library is open";
   if (training.status !== "idle" && training.library === id) return "a run reads it: stop the run first";
-  if (studying?.library === id) return "students are trained on it: stop them first";
+  if (studying?.library === id) return "students are being trained on it: stop them first";
   if (scoring.status === "running" || scoring.status === "cancelling")
     return "a model is at work: cancel it first";
   return null;

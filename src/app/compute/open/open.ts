@@ -220,7 +220,7 @@ export async function openDropped(files: PathFile[]): Promise<void> {
       if (role === undefined) setUi({ pendingFolder: folder });
       else await models.open(role, folder);
     }
-    // What came with the records is of no other library.
+    // What came with the records belongs to no other library.
     if (failed) return;
     if (whatIfs.length > 1) {
       throw new InputError("several what-if records: open one at a time", {

@@ -378,13 +378,18 @@ describe("a fault", () => {
 });
 
 describe("stopped", () => {
-  it("it keeps what was measured, and goes on from the last step of the cell that was under way", async () => {
+  /** Trainings that are told to stop while a cell is under way; the grace that it has ends when the test says so. */
+  async function stopInACell() {
     const [held, grace] = [holdCell(), new Pending()];
     here.grace = grace.promise;
     here.abort = () => held.reject(new DOMException("stopped", "AbortError"));
     const training = trainStudents();
     await until(() => expect(held.emit).toBeDefined());
-    const stopping = stopStudents();
+    return { training, stopping: stopStudents(), grace };
+  }
+
+  it("it keeps what was measured, and goes on from the last step of the cell that was under way", async () => {
+    const { training, stopping, grace } = await stopInACell();
     expect(getUi().studying).toMatchObject({ stopping: true });
     await training;
     grace.resolve();
@@ -398,12 +403,7 @@ describe("stopped", () => {
   });
 
   it("it can be begun again at once: what was left of the time to stop does not end it", async () => {
-    const [held, grace] = [holdCell(), new Pending()];
-    here.grace = grace.promise;
-    here.abort = () => held.reject(new DOMException("stopped", "AbortError"));
-    const training = trainStudents();
-    await until(() => expect(held.emit).toBeDefined());
-    const stopping = stopStudents();
+    const { training, stopping, grace } = await stopInACell();
     await training;
     const next = holdCell();
     const again = trainStudents();
@@ -523,7 +523,7 @@ describe("what was trained", () => {
     expect(present()).toBe(whole);
   });
 
-  it("is not trained again; with other choices all begins anew", async () => {
+  it("is not trained again; with other choices all start from the parent", async () => {
     await trainStudents();
     await trainStudents();
     expect(here.cells).toHaveLength(2);

@@ -37,7 +37,7 @@ export interface StudentChoices {
   /** Of the measurement; 0 is greedy. */
   temperature: number;
   learningRate: number;
-  /** What the norm of a step's gradient is cut to. */
+  /** Largest norm of a step's gradient; a longer one is clipped to it. */
   maxGradNorm: number;
   /** What is compared of teacher and student, where the method compares anything and needs no other. */
   signal: "full-vocabulary" | "sampled-token";

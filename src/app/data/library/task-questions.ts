@@ -54,7 +54,7 @@ export interface OpenTasks {
   /**
    * A task with the executions of a selection, read and prepared.
    *
-   * @throws InputError for a library that is not open, and for a task that it has not
+   * @throws InputError for a library that is not open, and for a task that it does not have
    */
   kept(ref: TaskRef, selection: SourceSelection): Promise<KeptTask>;
   /** The scores that were recorded beside a library's episodes. @throws InputError when it is not open */

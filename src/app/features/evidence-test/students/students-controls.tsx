@@ -24,7 +24,7 @@ const FIELDS: { key: NumberKey; label: string; text?: (value: number) => string 
   { key: "learningRate", label: "Learning rate", text: (rate) => rate.toExponential(0).replace("e-", "e−") },
   {
     key: "maxGradNorm",
-    label: "Gradient norm at most",
+    label: "Max gradient norm",
     text: (norm) => (norm === 1 ? "1 (the paper)" : String(norm)),
   },
 ];

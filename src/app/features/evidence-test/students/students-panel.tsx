@@ -90,7 +90,7 @@ function captionOf({ choices, grid, cells, untrained, oracle, about, tasks }: St
   const failed = cells.filter(({ state }) => state === "failed");
   const played = choices.temperature === 0 ? "greedily" : `at temperature ${choices.temperature}`;
   return [
-    `${countOf(trained, "training")} of ${grid.cells.length}: ${countOf(choices.batch, "episode")} per step on ${countOf(tasks, "task")}, learning rate ${choices.learningRate}, gradient norm at most ${choices.maxGradNorm}.`,
+    `${countOf(trained, "training")} of ${grid.cells.length}: ${countOf(choices.batch, "episode")} per step on ${countOf(tasks, "task")}, learning rate ${choices.learningRate}, max gradient norm ${choices.maxGradNorm}.`,
     `Measured on ${countOf(choices.unseen, "unseen task")} of the same world, each played once ${played}.`,
     untrained !== null && `The parent wins ${percent(untrained.sr)}.`,
     oracle !== null &&
