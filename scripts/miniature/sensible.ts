@@ -25,7 +25,7 @@ export function kindOf(task: string): string {
 /** Whether a text names a thing of a kind: `apple 1`. */
 export const mentions = (text: string, kind: string): boolean => new RegExp(` ${kind} \\d`).test(text);
 
-/** @returns commands of which one is as good as another; at least one */
+/** @returns equally good commands; at least one */
 export function sensibleCommands({ kind, places, at, text, optimal }: Situation): readonly string[] {
   if (mentions(text, kind)) return optimal;
   const looked = new Set<string>();

@@ -1,4 +1,4 @@
-/** Work of which only the last call counts: another may begin before it has ended, or it is given up. */
+/** Work where only the last call counts: another may begin before it ends, or it is given up. */
 export class Latest {
   #turn = 0;
 

@@ -98,7 +98,7 @@ export class EventLines {
   }
 }
 
-/** Prints a run's standard error, of which no character is obeyed by a terminal. */
+/** Prints a run's standard error with nothing left in it that a terminal would obey. */
 export class LogText {
   readonly #decoder = new TextDecoder();
 

@@ -94,7 +94,7 @@ export async function packed(
   syncFolderSync(join(tar, ".."));
 }
 
-/** A command with more options, of which the last of a kind counts. */
+/** A command with more options; the last of a kind counts. */
 const extended = (command: string, args: readonly string[]): string =>
   [command, ...args.map(plainOrQuoted)].join(" ");
 

@@ -15,7 +15,7 @@ import { makeGames, openingProblem, openSimulatorTasks, useGames } from "./games
 /**
  * The tasks of a live run; null for one over recorded episodes.
  *
- * @throws InputError for an environment of which no games are made, and for tasks that are not among the made ones
+ * @throws InputError for an environment whose games cannot be made, and for tasks that are not among the made ones
  */
 export async function liveTraining({
   environment,
@@ -115,7 +115,7 @@ function missingGame(environment: EnvironmentName, tasks: readonly string[]): st
   return tasks.find((task) => !open.has(task));
 }
 
-/** @throws InputError for an environment of which no games are made */
+/** @throws InputError for an environment whose games cannot be made */
 function madeOf(name: EnvironmentName): GameEnvironment {
   if (name !== "scienceworld") return name;
   throw new InputError("does not apply to scienceworld: name its tasks", { key: "environment.made" });

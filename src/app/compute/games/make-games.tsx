@@ -1,4 +1,4 @@
-/** Games of our own: how many, from which seed, how large, of which type; and games from files. */
+/** Games made here (number, first seed, size and type), and games from files. */
 import { type FormEvent, useState } from "react";
 import { TASK_TYPES } from "../../../core/environment/alfworld/task-types.ts";
 import {

@@ -112,7 +112,7 @@ vi.mock("../../data/library/sample.ts", async (original) => ({
   getBlob: async () => new Blob([here.prompt()]),
 }));
 
-/** Four tasks, of which so many are won. */
+/** Results of four tasks, with so many won. */
 const played = (won: number): EvaluatedEpisode[] =>
   Array.from({ length: 4 }, (_, n) => ({
     ...{ task: `t${n}`, type: null, seed: 0, success: n < won, score: null, decisions: 5 },

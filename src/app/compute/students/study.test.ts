@@ -7,7 +7,7 @@ import { DEFAULT_CHOICES, studentConfig, studentGrid } from "./students-config.t
 import { curvesOf, followCell, measuredStudent, type Study, secondsLeft, waitingCells } from "./study.ts";
 import { studyPairs, studyResults, studyTables } from "./study-results.ts";
 
-/** Four tasks, of which so many are won. */
+/** Results of four tasks, with so many won. */
 const played = (won: number): EvaluatedEpisode[] =>
   Array.from({ length: 4 }, (_, n) => ({
     ...{ task: `t${n}`, type: null, seed: 0, success: n < won, score: null, decisions: 5 },

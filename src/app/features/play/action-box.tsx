@@ -29,7 +29,7 @@ export function ActionBox({ turn, disabled }: { turn: EnvironmentTurn; disabled:
   const all = offeredActions(turn, draft);
   const found = filteredActions(all, draft, isTemplated(offered));
   const shown = found.slice(0, MOST_OPTIONS);
-  // Another turn or other words make another list, of which nothing is chosen yet.
+  // Another turn or other words make another list; nothing in it is chosen yet.
   const active = choice.draft === draft && choice.offered === offered ? choice.at : -1;
   const setActive = (at: number): void => setChoice({ at, draft, offered });
   const chosen = shown[active];

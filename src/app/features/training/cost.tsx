@@ -124,7 +124,7 @@ function probeWords({ teacher, student }: WorkerTime): string {
 const secondsText = (seconds: number): string =>
   seconds < 1 ? `${Math.max(1, Math.round(1000 * seconds))} ms` : `${seconds.toFixed(1)} s`;
 
-/** Models and data of which only the target has the files. */
+/** Models and data whose files only the target has. */
 const onTarget = (written: Record<string, unknown>): boolean => /"target:/.test(JSON.stringify(written));
 
 function WorkerCost({ composed }: { composed: ComposedConfig }) {

@@ -109,7 +109,7 @@ it("leaves out what has no prompt or cannot be computed, says why, and goes on",
   expect(changes()).toMatchObject({ total: 5, finished: true, figures: { decisions: 3 } });
 });
 
-it("opens nothing of a task of which no decision can be scored", async () => {
+it("opens nothing of a task whose decisions cannot be scored", async () => {
   for (const n of [0, 1, 2]) library.unreadable.add(`t#1 ${n}`);
   await scoreChanges("episode");
   expect(getUi().scoring).toMatchObject({
