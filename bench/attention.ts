@@ -7,8 +7,6 @@
  * since scores are made once for dQ and once for dK and dV. f16 operands are cast once, as in a layer.
  */
 import { spawnSync } from "node:child_process";
-import { create } from "webgpu";
-import { DAWN_FEATURES } from "../src/engine/native/node.ts";
 import { createWebGpuBackend, requestDevice, type WebGpuBackend } from "../src/tensor/index.ts";
 import { randomValues } from "../test/random.ts";
 import {
@@ -19,7 +17,7 @@ import {
   rangeTensors,
 } from "../test/support/packs.ts";
 import { relativeError } from "../test/support/relative-error.ts";
-import { openGpu } from "../test/webgpu.ts";
+import { openBestGpu, TOGGLES } from "./support/device.ts";
 
 interface Shape {
   heads: number;
@@ -31,15 +29,6 @@ interface Shape {
 const BOUND = { f32: 1e-4, f16: 3e-3 };
 const REPEATS = 5;
 const AT_ONCE = 4;
-
-async function openAdapter(): Promise<GPU> {
-  const toggles = process.env[DAWN_FEATURES];
-  const best = create([
-    ...(process.platform === "linux" ? ["backend=vulkan"] : []),
-    ...(toggles ? [`enable-dawn-features=${toggles}`] : []),
-  ]);
-  return (await best.requestAdapter()) ? best : openGpu();
-}
 
 /** Random rows [rows, heads, size]; beyond the first thousand they repeat. */
 function rows(b: WebGpuBackend, count: number, heads: number, size: number, seed: number, spread: number) {
@@ -171,10 +160,10 @@ function peer(shapes: readonly string[]): Map<string, { forward: number; backwar
   return found;
 }
 
-const gpu = await openAdapter();
+const gpu = await openBestGpu();
 const f32 = await createWebGpuBackend(gpu);
 const { software, description, features } = f32;
-console.log(`Adapter: ${description}. Toggles: ${process.env[DAWN_FEATURES] ?? "none"}.\n`);
+console.log(`Adapter: ${description}. Toggles: ${TOGGLES || "none"}.\n`);
 const f16 = features.f16 ? await createWebGpuBackend(gpu, { compute: "f16" }) : undefined;
 // On a software adapter the whole would take hours, and the tests have checked its kernels.
 if (!software) {

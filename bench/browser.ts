@@ -21,7 +21,8 @@ import { parseArgs } from "node:util";
 import { findChromium } from "../scripts/browser.mjs";
 import { openSample } from "../src/cli/demo/sample.ts";
 import type { ScoreRequest } from "../src/core/ports.ts";
-import { createNodeBackend, DAWN_FEATURES, F16_FEATURES, openFolder } from "../src/engine/native/node.ts";
+import { DAWN_FEATURES } from "../src/engine/native/dawn.ts";
+import { createNodeBackend, F16_FEATURES, openFolder } from "../src/engine/native/node.ts";
 import { BenchPage } from "./support/browser/page.ts";
 import {
   type ModelFiles,

@@ -5,12 +5,10 @@
  *     npm run bench -- delta [--tokens 8192 --sequences 1 --heads 16 --size 128 --repeats 5]
  */
 import { parseArgs } from "node:util";
-import { create } from "webgpu";
-import { DAWN_FEATURES } from "../src/engine/native/node.ts";
 import { createWebGpuBackend, type WebGpuBackend } from "../src/tensor/index.ts";
 import { randomValues } from "../test/random.ts";
 import { relativeError } from "../test/support/relative-error.ts";
-import { openGpu } from "../test/webgpu.ts";
+import { openBestGpu } from "./support/device.ts";
 import { median } from "./support/median.ts";
 import { numberOr } from "./support/options.ts";
 
@@ -26,12 +24,7 @@ const { values: options } = parseArgs({
 
 const FORMS = ["tokens", "chunks"] as const;
 
-const toggles = process.env[DAWN_FEATURES] ?? "";
-const best = create([
-  ...(process.platform === "linux" ? ["backend=vulkan"] : []),
-  ...(toggles ? [`enable-dawn-features=${toggles}`] : []),
-]);
-const gpu = (await best.requestAdapter()) ? best : await openGpu();
+const gpu = await openBestGpu();
 const backends = await Promise.all(FORMS.map((deltaForm) => createWebGpuBackend(gpu, { deltaForm })));
 const { software, description } = backends[0]!;
 const tokens = numberOr(options.tokens, software ? 1024 : 8192);

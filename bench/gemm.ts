@@ -13,12 +13,10 @@
  */
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
-import { create, globals } from "webgpu";
-import { DAWN_FEATURES } from "../src/engine/native/node.ts";
 import { createWebGpuBackend, type WebGpuBackend } from "../src/tensor/index.ts";
 import type { GpuTensor } from "../src/tensor/webgpu/index.ts";
 import { randomValues } from "../test/random.ts";
-import { openGpu } from "../test/webgpu.ts";
+import { openBestGpu, TOGGLES } from "./support/device.ts";
 
 interface Peer {
   device: string;
@@ -46,20 +44,14 @@ function shapes(software: boolean): [number, number, number][] {
   ];
 }
 
-async function open(): Promise<{ backend: WebGpuBackend; toggles: string }> {
-  Object.assign(globalThis, globals);
-  const toggles = process.env[DAWN_FEATURES] ?? "";
-  const best = create([
-    ...(process.platform === "linux" ? ["backend=vulkan"] : []),
-    ...(toggles ? [`enable-dawn-features=${toggles}`] : []),
-  ]);
-  const gpu = (await best.requestAdapter()) ? best : await openGpu();
+async function open(): Promise<WebGpuBackend> {
+  const gpu = await openBestGpu();
   const plain = await createWebGpuBackend(gpu);
   if (!options.f32 && plain.features.f16) {
     plain.dispose();
-    return { backend: await createWebGpuBackend(gpu, { compute: "f16" }), toggles };
+    return createWebGpuBackend(gpu, { compute: "f16" });
   }
-  return { backend: plain, toggles };
+  return plain;
 }
 
 /** Seconds of the kernels of one call of `work` by the device's timestamps, median of five runs; null without them. */
@@ -134,7 +126,7 @@ function runPeer(sizes: [number, number, number][]): Peer | string {
   return JSON.parse(stdout) as Peer;
 }
 
-const { backend, toggles } = await open();
+const backend = await open();
 const sizes = shapes(backend.software);
 const rows: string[][] = [];
 for (const [m, out, inner] of sizes) {
@@ -233,7 +225,7 @@ backend.dispose();
 const peer = software ? "not run beside a software adapter" : runPeer(sizes);
 
 console.log(
-  `Adapter: ${description}${software ? " (software)" : ""}; operands ${compute}; Dawn toggles: ${toggles || "none"}.`,
+  `Adapter: ${description}${software ? " (software)" : ""}; operands ${compute}; Dawn toggles: ${TOGGLES || "none"}.`,
 );
 console.log(typeof peer === "string" ? `PyTorch: ${peer}.\n` : `PyTorch ${peer.torch} on ${peer.device}.\n`);
 if (options.tune) console.log(`Chosen by measuring: ${chosen}\n`);

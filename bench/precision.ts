@@ -9,9 +9,7 @@
  * log-probability differs by more than 2e-2, a gradient by more than 3e-2 of its norm, or a product is not exact.
  */
 import { parseArgs } from "node:util";
-import { create, globals } from "webgpu";
 import { uniforms } from "../src/core/seeded.ts";
-import { DAWN_FEATURES } from "../src/engine/native/node.ts";
 import { openFolder } from "../src/engine/native/node-folder.ts";
 import {
   createWebGpuBackend,
@@ -25,24 +23,14 @@ import { GoldenFile } from "../test/golden-file.ts";
 import { forwardSequences } from "../test/golden-forward.ts";
 import { randomValues } from "../test/random.ts";
 import { relativeError } from "../test/support/relative-error.ts";
-import { openGpu } from "../test/webgpu.ts";
+import { openBestGpu, TOGGLES } from "./support/device.ts";
 
 const MOST_LOGPROB = 2e-2;
 const MOST_GRADIENT = 3e-2;
 
 const { values: options } = parseArgs({ options: { packed: { type: "boolean", default: false } } });
 
-async function openAdapter(): Promise<GPU> {
-  Object.assign(globalThis, globals);
-  const toggles = process.env[DAWN_FEATURES];
-  const best = create([
-    ...(process.platform === "linux" ? ["backend=vulkan"] : []),
-    ...(toggles ? [`enable-dawn-features=${toggles}`] : []),
-  ]);
-  return (await best.requestAdapter()) ? best : openGpu();
-}
-
-const gpu = await openAdapter();
+const gpu = await openBestGpu();
 const full = await createWebGpuBackend(gpu);
 const half = await createWebGpuBackend(gpu, { compute: "f16", ...(options.packed ? { f16: "packed" } : {}) });
 const lines: string[][] = [];
@@ -189,9 +177,7 @@ const { description, software } = half;
 full.dispose();
 half.dispose();
 
-console.log(
-  `Adapter: ${description}${software ? " (software)" : ""}; toggles: ${process.env[DAWN_FEATURES] || "none"}.\n`,
-);
+console.log(`Adapter: ${description}${software ? " (software)" : ""}; toggles: ${TOGGLES || "none"}.\n`);
 const head = ["what", "size", "measure", "value", "at most", "holds"];
 for (const line of [head, head.map(() => "---"), ...lines]) console.log(`| ${line.join(" | ")} |`);
 process.exitCode = failed ? 1 : 0;

@@ -8,9 +8,7 @@
  */
 import { existsSync } from "node:fs";
 import { cpus } from "node:os";
-import { create } from "webgpu";
 import { uniforms } from "../src/core/seeded.ts";
-import { DAWN_FEATURES } from "../src/engine/native/node.ts";
 import { openFolder } from "../src/engine/native/node-folder.ts";
 import {
   AdamW,
@@ -20,10 +18,9 @@ import {
   LanguageModel,
   type ModelConfig,
   type Sequence,
-  type WebGpuBackend,
 } from "../src/tensor/index.ts";
 import { randomValues } from "../test/random.ts";
-import { openGpu } from "../test/webgpu.ts";
+import { openBestGpu } from "./support/device.ts";
 import { TIMED_ADAMW } from "./support/random-work.ts";
 
 /** The size of the sample's models, for as long as they are not there. */
@@ -175,17 +172,8 @@ async function modelSpeeds(backend: Backend, name: string, load: Load, label: st
   return { score, step, sample };
 }
 
-async function openAdapter(): Promise<{ gpu: GPU; backend: WebGpuBackend }> {
-  const toggles = process.env[DAWN_FEATURES];
-  const best = create([
-    ...(process.platform === "linux" ? ["backend=vulkan"] : []),
-    ...(toggles ? [`enable-dawn-features=${toggles}`] : []),
-  ]);
-  const gpu = (await best.requestAdapter()) ? best : await openGpu();
-  return { gpu, backend: await createWebGpuBackend(gpu) };
-}
-
-const { gpu, backend } = await openAdapter();
+const gpu = await openBestGpu();
+const backend = await createWebGpuBackend(gpu);
 const { software, description } = backend;
 await matrixProducts(gpu, software);
 const small: Load = { count: 2, length: 512, response: 64, sampled: 16, repeats: 1 };

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { openDawn } from "../src/engine/native/dawn.ts";
 import { TURN_ON_WEBGPU } from "../src/tensor/webgpu/device.ts";
 
 /** Where Chromium and Chrome put the manifest of their software Vulkan driver. */
@@ -9,9 +10,6 @@ const SOFTWARE_DRIVERS = [
   "/opt/google/chrome/vk_swiftshader_icd.json",
 ];
 
-/** Never collected: Dawn looks for events once more at the end, and would wait for the lock of one that is gone. */
-const OPENED: GPU[] = [];
-
 /**
  * The WebGPU of npm `webgpu`, on whichever adapter Vulkan offers; without a chosen driver, on Chromium's software one.
  * @throws Error when there is no adapter: tests on the GPU must fail then, not pass by doing nothing.
@@ -21,10 +19,7 @@ export async function openGpu(): Promise<GPU> {
     const found = SOFTWARE_DRIVERS.find((path) => existsSync(path));
     if (found) process.env.VK_ICD_FILENAMES = found;
   }
-  // Imported late: the Vulkan loader reads the environment when it starts.
-  const { create } = await import("webgpu");
-  const gpu = create(["backend=vulkan"]);
-  OPENED.push(gpu);
+  const gpu = await openDawn(["backend=vulkan"]);
   if (!(await gpu.requestAdapter())) throw new Error(TURN_ON_WEBGPU);
   return gpu;
 }
@@ -33,9 +28,7 @@ export async function openGpu(): Promise<GPU> {
  * Dawn without a GPU: it compiles and validates everything, f16 and subgroup matrices too, and computes nothing.
  */
 export async function openNullGpu(): Promise<GPU> {
-  const { create } = await import("webgpu");
-  const gpu = create(["backend=null", "enable-dawn-features=allow_unsafe_apis"]);
-  OPENED.push(gpu);
+  const gpu = await openDawn(["backend=null", "enable-dawn-features=allow_unsafe_apis"]);
   if (!(await gpu.requestAdapter())) throw new Error("Dawn offers no null adapter");
   return gpu;
 }

@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
-import { create } from "webgpu";
-import { DAWN_FEATURES } from "../../src/engine/native/node.ts";
+import { DAWN_FEATURES, openDawn } from "../../src/engine/native/dawn.ts";
 import { createWebGpuBackend, requestDevice, type WebGpuBackend } from "../../src/tensor/index.ts";
 import { openGpu } from "../../test/webgpu.ts";
 
@@ -11,20 +10,23 @@ export interface Opened {
   operands: "f32" | "f16";
 }
 
-/** The best adapter of this machine, a software one if there is no other, with Dawn's toggles from the environment. */
+/** Dawn's toggles from the environment, comma-separated. */
+export const TOGGLES = process.env[DAWN_FEATURES] ?? "";
+
+/** The GPU of this machine with `TOGGLES`; without one, the software adapter. */
+export async function openBestGpu(flags: readonly string[] = []): Promise<GPU> {
+  const best = await openDawn([...(TOGGLES ? [`enable-dawn-features=${TOGGLES}`] : []), ...flags]);
+  return (await best.requestAdapter()) ? best : openGpu();
+}
+
+/** The best adapter of this machine, with the operands asked for, or f16 where it has matrix units. */
 export async function openAdapter(operands: string | undefined): Promise<Opened> {
-  const toggles = process.env[DAWN_FEATURES] ?? "";
-  const best = create([
-    ...(process.platform === "linux" ? ["backend=vulkan"] : []),
-    ...(toggles ? [`enable-dawn-features=${toggles}`] : []),
-    // Timestamps as the device gives them, not in steps of 0.1 ms.
-    "disable-dawn-features=timestamp_quantization",
-  ]);
-  const gpu = (await best.requestAdapter()) ? best : await openGpu();
+  // Timestamps as the device gives them, not in steps of 0.1 ms.
+  const gpu = await openBestGpu(["disable-dawn-features=timestamp_quantization"]);
   const device = await requestDevice(gpu);
   const half = operands ?? (device.features.matrices.length > 0 ? "f16" : "f32");
   if (half !== "f16" && half !== "f32") throw new Error(`--compute: f16 or f32, not ${half}`);
-  return { backend: await createWebGpuBackend(device, { compute: half }), toggles, operands: half };
+  return { backend: await createWebGpuBackend(device, { compute: half }), toggles: TOGGLES, operands: half };
 }
 
 /** Largest memory of NVIDIA's first card in use while it watches, in MiB; null where `nvidia-smi` is not there. */

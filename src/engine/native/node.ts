@@ -1,13 +1,12 @@
-/** Devices in Node, through npm `webgpu` (Dawn). Its native module is loaded only when a GPU is asked for. */
+/** Devices in Node, through Dawn. */
 import { InputError } from "../../core/errors.ts";
 import type { Backend } from "../../tensor/index.ts";
 import { createBackend, type DeviceChoice } from "./backend.ts";
+import { DAWN_FEATURES, openDawn } from "./dawn.ts";
 import { nodeTuningStore } from "./node-tuning-store.ts";
 
 export { createFolder, openFolder } from "./node-folder.ts";
 
-/** Comma-separated Dawn toggles to turn on in place of our own choice: `GCOPD_DAWN_FEATURES=allow_unsafe_apis,…`. */
-export const DAWN_FEATURES = "GCOPD_DAWN_FEATURES";
 /**
  * What f16 operands need: matrix units are behind the first, f16 on NVIDIA behind the second, and without the third Dawn
  * checks every index of our kernels again, which halves the speed of products. All kernels are our own.
@@ -21,12 +20,6 @@ const HOW_TO: Partial<Record<NodeJS.Platform, string>> = {
     "install the Vulkan loader (Debian and Ubuntu: apt-get install libvulkan1) and the GPU's Vulkan driver (NVIDIA's own, " +
     "else mesa-vulkan-drivers), or name a driver's JSON in VK_ICD_FILENAMES, or use --device cpu",
 };
-
-/**
- * Every instance of this process: Dawn looks for its events once more after the last promise is kept, and one that was
- * collected by then leaves the process waiting for a lock that is gone.
- */
-const OPENED: GPU[] = [];
 
 /**
  * `createBackend` on Dawn. After `dispose` nothing keeps the process alive. What is measured of kernels is kept in the
@@ -45,11 +38,11 @@ export async function createNodeBackend(
   const howTo = HOW_TO[process.platform] ?? "update the GPU's driver, or use --device cpu";
   const { compute, onNote, environment = process.env } = options;
   const tuning = nodeTuningStore(environment);
-  const gpu = device === "cpu" ? null : await openDawn(device, compute, environment);
+  const gpu = device === "cpu" ? null : await openGpu(device, compute, environment);
   return createBackend({ device, gpu, howTo, compute, tuning, onNote });
 }
 
-async function openDawn(
+async function openGpu(
   device: DeviceChoice,
   compute: "f32" | "f16" | undefined,
   environment: NodeJS.ProcessEnv,
@@ -57,16 +50,10 @@ async function openDawn(
   const features = environment[DAWN_FEATURES] ?? (compute === "f16" ? F16_FEATURES : undefined);
   const adapter = environment[DAWN_ADAPTER];
   try {
-    const { create, globals } = await import("webgpu");
-    Object.assign(globalThis, globals);
-    const gpu = create([
-      // Elsewhere Dawn's own choice is right (Metal, Direct3D 12).
-      ...(process.platform === "linux" ? ["backend=vulkan"] : []),
+    return await openDawn([
       ...(adapter ? [`adapter=${adapter}`] : []),
       ...(features ? [`enable-dawn-features=${features}`] : []),
     ]);
-    OPENED.push(gpu);
-    return gpu;
   } catch (error) {
     if (device === "auto") return null;
     const reason = error instanceof Error ? error.message : String(error);
