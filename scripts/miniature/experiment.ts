@@ -7,7 +7,8 @@
  *
  * `--seeds 1,2` runs these of the registered seeds only, in a folder that needs no other; folders of different seeds can be
  * put together afterwards, and the command then writes the tables of all. `--methods opd,gc-opd` runs these of the
- * registered methods; without it the others follow. `--slim` deletes the weights of students that
+ * registered methods; without it the others follow. `--cells registered-cells.json` joins the trainings of that file to the
+ * tables, which need nothing of them here. `--slim` deletes the weights of students that
  * were evaluated, and keeps their SHA-256: what is then left of a finished cell is small, and the experiment can be moved.
  * Moved, it goes on at the same absolute path.
  */
@@ -22,7 +23,8 @@ import { InputError } from "../../src/core/errors.ts";
 import { BUDGET_EXIT_CODE } from "../../src/core/loop/budget.ts";
 import type { ExperimentResults } from "../../src/core/loop/index.ts";
 import { sha256OfParts } from "../../src/node/sha256.ts";
-import { type PooledDifference, pooledDifferences, pooledMethods, type Unit } from "./pooled.ts";
+import { cellsFile, cellsOf, joined, readCells } from "./cells.ts";
+import { type PooledDifference, pooledDifferences, pooledMethods } from "./pooled.ts";
 import {
   type Chosen,
   choiceConfig,
@@ -45,6 +47,7 @@ const { values } = parseArgs({
     device: { type: "string", default: "auto" },
     seeds: { type: "string" },
     methods: { type: "string" },
+    cells: { type: "string", multiple: true, default: [] },
     slim: { type: "boolean", default: false },
     /** The built command line. */
     gcopd: { type: "string", default: "bin/gcopd.js" },
@@ -252,19 +255,24 @@ async function slim(runs: string): Promise<void> {
 }
 
 async function writeTables(registration: Registration, inside: Inside): Promise<void> {
-  const units: Unit[] = [];
   const deviations: string[] = [];
+  const lists = await Promise.all(values.cells.map(readCells));
   for (const world of registration.worlds) {
     const runs = inside(worldFolder(world), "runs");
+    lists.push(await cellsOf(world, runs));
     if (!existsSync(join(runs, "results.json"))) continue;
-    const results = await resultsOf(runs);
-    const unseen = results.tables.find(({ evaluation }) => evaluation === UNSEEN);
-    for (const { method, training_seed: seed, sr } of unseen?.cells ?? [])
-      units.push({ world, seed, method, success: sr.mean });
     deviations.push(
-      ...results.deviations.map(({ part, kind, reason }) => `world ${world}: ${part}: ${kind}: ${reason}`),
+      ...(await resultsOf(runs)).deviations.map(
+        ({ part, kind, reason }) => `world ${world}: ${part}: ${kind}: ${reason}`,
+      ),
     );
   }
+  const cells = joined(lists);
+  const other = cells.find(({ world }) => !registration.worlds.includes(world));
+  if (other !== undefined) throw new InputError(`--cells: world ${other.world} is not registered`);
+  const planned = registration.worlds.length * registration.seeds.length;
+  await writeFile(inside("registered-cells.json"), cellsFile(cells, planned * registration.methods.length));
+  const units = cells.map(({ world, seed, method, unseen }) => ({ world, seed, method, success: unseen }));
   const methods = registration.methods.map(({ id, label = id }) => ({ id, label }));
   const pooled = {
     format: "gcopd.registered.v1",
@@ -278,7 +286,6 @@ async function writeTables(registration: Registration, inside: Inside): Promise<
     deviations,
   };
   await writeWhole(inside("registered-results.json"), pooled);
-  const planned = registration.worlds.length * registration.seeds.length;
   const differences = (title: string, of: readonly PooledDifference[]): string[] =>
     of.length === 0
       ? []
