@@ -25,6 +25,20 @@ async function saved(page: Page, name: string): Promise<string> {
   return readFile(await download.path(), "utf8");
 }
 
+test("before any training: what the registered experiment found, with its curves", async ({ page }) => {
+  await visit(page, "#/evidence-test?library=miniature");
+  const registered = page.getByTestId("registered");
+  await expect(registered).toContainText(
+    "GC-OPD beats Vanilla OPD; GC-OPD and Success only are not told apart.",
+  );
+  await expect(registered.getByRole("listitem").first()).toContainText(
+    /^GC-OPD less Success only: .* n = 48: not told apart/,
+  );
+  await expect(registered).toContainText(/fell below 2 %: Success only \d+ of 48/);
+  await expect(chart(page)).toHaveAccessibleName(/GC-OPD, recorded: after step 240 .*, n = 48/);
+  await expect(page.getByTestId("recorded-band")).toHaveCount(3);
+});
+
 test("one press: a student after one step, with the figures of gcopd experiment, its files, and the same results as a band", async ({
   page,
 }, info) => {

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { InputError } from "../../src/core/errors.ts";
 import type { ExperimentResults, TrainEvent } from "../../src/core/loop/index.ts";
 import { checkSchema, parseObject } from "../../src/formats/read.ts";
-import { UNSEEN } from "./registration.ts";
+import { type Registration, UNSEEN } from "./registration.ts";
 
 const FORMAT = "gcopd.registered-cells.v1";
 /** Updates whose sampled successes are one mean. */
@@ -18,7 +18,8 @@ const cellSchema = z.strictObject({
   seed: z.int().min(0),
   /** Success of the final student in percent of tasks, mean over inference seeds. */
   unseen: z.number(),
-  seen: z.number(),
+  /** Null where its measurement was lost with the machine. */
+  seen: z.number().nullable(),
   /** [optimizer steps, success in percent] while it trained, of its parent too. */
   curve: z.array(z.tuple([z.int().min(0), z.number()])),
   /** Successes among the sampled episodes of an update, each a mean over ten, from update `sampled_from` on. */
@@ -41,9 +42,11 @@ export async function readCells(file: string): Promise<RegisteredCell[]> {
 }
 
 /** The file of these cells, one per line. */
-export const cellsFile = (cells: readonly RegisteredCell[], planned: number): string =>
-  `${JSON.stringify({ format: FORMAT, planned, sampled_every: SAMPLED_EVERY, cells: [] }).replace(/\]\}$/, "")}[\n` +
-  `${cells.map((cell) => JSON.stringify(cell)).join(",\n")}\n]}\n`;
+export function cellsFile(cells: readonly RegisteredCell[], registration: Registration): string {
+  const planned = registration.worlds.length * registration.seeds.length * registration.methods.length;
+  const head = JSON.stringify({ format: FORMAT, planned, sampled_every: SAMPLED_EVERY }).slice(0, -1);
+  return `${head},"cells":[\n${cells.map((cell) => JSON.stringify(cell)).join(",\n")}\n]}\n`;
+}
 
 const keyOf = ({ world, method, seed }: RegisteredCell): string => `world ${world}, ${method}, seed ${seed}`;
 

@@ -18,13 +18,12 @@ import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/pro
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
-import { table } from "../../src/cli/demo/table.ts";
 import { InputError } from "../../src/core/errors.ts";
 import { BUDGET_EXIT_CODE } from "../../src/core/loop/budget.ts";
 import type { ExperimentResults } from "../../src/core/loop/index.ts";
 import { sha256OfParts } from "../../src/node/sha256.ts";
 import { cellsFile, cellsOf, joined, readCells } from "./cells.ts";
-import { type PooledDifference, pooledDifferences, pooledMethods } from "./pooled.ts";
+import { registeredResults, resultsText } from "./registered-results.ts";
 import {
   type Chosen,
   choiceConfig,
@@ -268,58 +267,13 @@ async function writeTables(registration: Registration, inside: Inside): Promise<
     );
   }
   const cells = joined(lists);
-  const other = cells.find(({ world }) => !registration.worlds.includes(world));
-  if (other !== undefined) throw new InputError(`--cells: world ${other.world} is not registered`);
-  const planned = registration.worlds.length * registration.seeds.length;
-  await writeFile(inside("registered-cells.json"), cellsFile(cells, planned * registration.methods.length));
-  const units = cells.map(({ world, seed, method, unseen }) => ({ world, seed, method, success: unseen }));
-  const methods = registration.methods.map(({ id, label = id }) => ({ id, label }));
-  const pooled = {
-    format: "gcopd.registered.v1",
-    registered: registration.registered ?? null,
-    worlds: registration.worlds,
-    seeds: registration.seeds,
-    methods: pooledMethods(methods, units),
-    primary: pooledDifferences(registration.primary, units),
-    secondary: pooledDifferences(registration.secondary, units),
-    units,
-    deviations,
-  };
-  await writeWhole(inside("registered-results.json"), pooled);
-  const differences = (title: string, of: readonly PooledDifference[]): string[] =>
-    of.length === 0
-      ? []
-      : [
-          title,
-          table(
-            ["a less b", "n", "difference", "95 %", "p", "p (Holm)", "by world"],
-            of.map(({ a, b, over, p, p_holm, by_world }) => [
-              ...[`${a} − ${b}`, `${over.n} of ${planned}`, two(over.mean), range(over.interval)],
-              ...[p?.toPrecision(2) ?? "–", p_holm?.toPrecision(2) ?? "–"],
-              by_world.map(({ mean }) => two(mean)).join(" / "),
-            ]),
-          ),
-        ];
-  const text = [
-    "Success on unseen tasks of the trained students, in percent, over worlds × training seeds:",
-    table(
-      ["Method", "n", "mean", "SD", "95 %", "by world"],
-      pooled.methods.map(({ label, over, by_world }) => [
-        ...[label, `${over.n} of ${planned}`, two(over.mean), two(over.sd), range(over.interval)],
-        by_world.map(({ mean }) => two(mean)).join(" / "),
-      ]),
-    ),
-    ...differences("Primary comparisons, in percentage points:", pooled.primary),
-    ...differences("Secondary comparisons:", pooled.secondary),
-    deviations.length === 0 ? "No deviations." : ["Deviations:", ...deviations].join("\n- "),
-  ].join("\n\n");
+  const results = registeredResults(registration, cells, deviations);
+  await writeFile(inside("registered-cells.json"), cellsFile(cells, registration));
+  await writeWhole(inside("registered-results.json"), results);
+  const text = resultsText(results);
   await writeFile(inside("registered-results.txt"), `${text}\n`);
   console.log(text);
 }
-
-const two = (value: number | null): string => (value === null ? "–" : value.toFixed(2));
-const range = (interval: readonly [number, number] | null): string =>
-  interval === null ? "–" : `${two(interval[0])} to ${two(interval[1])}`;
 
 async function writeWhole(file: string, value: object): Promise<void> {
   await writeFile(`${file}.part`, `${JSON.stringify(value, null, 2)}\n`);

@@ -5,6 +5,7 @@ import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import type { Shipped } from "../../url/library-link.ts";
 import type { DeviceState } from "../store.ts";
 import type { RecordedBands } from "./recorded-results.ts";
+import type { Registered } from "./registered.ts";
 import { DEFAULT_CHOICES, type StudentChoices } from "./students-config.ts";
 import type { Study } from "./study.ts";
 
@@ -24,7 +25,10 @@ interface StudentsState {
   study: (Study & { from: StudyFrom }) | null;
   /** Why the last training ended early, in one line. */
   problem: string | null;
+  /** Opened by the user. */
   recorded: RecordedBands | null;
+  /** Shipped with the miniature; null until it is asked for. */
+  registered: Registered | null;
 }
 
 export const useStudents = create<StudentsState>(() => ({
@@ -32,4 +36,5 @@ export const useStudents = create<StudentsState>(() => ({
   study: null,
   problem: null,
   recorded: null,
+  registered: null,
 }));

@@ -17,9 +17,11 @@ import { useStudents } from "../../../compute/students/students-store.ts";
 import { curvesOf, type Study } from "../../../compute/students/study.ts";
 import { studyFile, studyPairs, studyTables } from "../../../compute/students/study-results.ts";
 import type { LibrarySummary } from "../../../data/model.ts";
+import { RegisteredResult } from "./registered-result.tsx";
 import { StudentsChart } from "./students-chart.tsx";
 import { StudentsStart } from "./students-controls.tsx";
 import { checkpointWords, pairText, percent, verdict } from "./study-words.ts";
+import { useRegistered } from "./use-registered.ts";
 
 export function StudentsPanel({ library }: { library: LibrarySummary }) {
   const state = useStudents();
@@ -29,8 +31,11 @@ export function StudentsPanel({ library }: { library: LibrarySummary }) {
   useUi((ui) => ui.device.compute);
   useMemory(({ weights }) => weights);
   const drawing = useRef<SVGSVGElement>(null);
-  const { choices, problem, recorded } = state;
+  const registered = useRegistered();
+  const { choices, problem } = state;
   const study = presentStudy(state, library.id, choices, place);
+  // Behind students of one's own only where asked for: their steps are few beside the registered ones'.
+  const recorded = state.recorded ?? (study === null ? (registered?.bands ?? null) : null);
   const curves = study === null ? [] : curvesOf(study);
   const parent = study?.untrained?.sr ?? null;
   const measured = curves.some(({ points }) => points.length > 0);
@@ -52,13 +57,17 @@ export function StudentsPanel({ library }: { library: LibrarySummary }) {
           {shownText(problem)}
         </p>
       )}
-      {parent === null && recorded === null ? (
+      {parent === null && (
         <p className="note gate-note">
           Each method trains a student from the same parent, playing live in games of this world; each is
           measured on tasks that it never played. Few trainings tell nothing apart: this shows how it goes,
           and whether it moves at all.
         </p>
-      ) : (
+      )}
+      {registered !== null && (
+        <RegisteredResult registered={registered} drawn={recorded === registered.bands} />
+      )}
+      {(parent !== null || recorded !== null) && (
         <figure>
           <StudentsChart
             ref={drawing}
@@ -72,10 +81,10 @@ export function StudentsPanel({ library }: { library: LibrarySummary }) {
       )}
       {study !== null && measured && <Pairs study={study} />}
       {study !== null && parent !== null && <p className="note gate-note">{caption}</p>}
-      {recorded !== null && (
+      {state.recorded !== null && (
         <p className="note gate-note">
-          Bands: {shownName(recorded.file, 80)}, evaluation {shownName(recorded.evaluation, 80)}, mean and 95
-          % over its training seeds.{" "}
+          Bands: {shownName(state.recorded.file, 80)}, evaluation {shownName(state.recorded.evaluation, 80)},
+          mean and 95 % over its training seeds.{" "}
           <button type="button" onClick={() => useStudents.setState({ recorded: null })}>
             Take away
           </button>

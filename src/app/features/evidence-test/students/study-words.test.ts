@@ -1,5 +1,14 @@
-import { expect, it } from "vitest";
-import { pairText, percent, points, pointText, verdict } from "./study-words.ts";
+import { describe, expect, it } from "vitest";
+import {
+  fallenText,
+  pairText,
+  percent,
+  points,
+  pointText,
+  registeredPair,
+  registeredVerdict,
+  verdict,
+} from "./study-words.ts";
 
 const pair = { a: "GC-OPD", b: "Vanilla OPD", n: 2, difference: 6.25, interval: null, toldApart: false };
 
@@ -21,4 +30,52 @@ it("writes shares and differences", () => {
   expect([percent(12.5), points(-3.14), points(0.01), points(2)]).toEqual(["12.5 %", "−3.1", "0.0", "+2.0"]);
   expect(pointText({ n: 1, mean: 25, interval: null })).toBe("25.0 %, n = 1");
   expect(pointText({ n: 3, mean: 25, interval: [12, 38] })).toBe("25.0 % (95 % 12.0 to 38.0), n = 3");
+});
+
+describe("the registered experiment", () => {
+  const methods = [
+    {
+      method: "gc-opd",
+      label: "GC-OPD",
+      n: 48,
+      mean: 70,
+      interval: [60, 80] as [number, number],
+      fallen: 6,
+      others: 84.4,
+    },
+    {
+      method: "opd",
+      label: "Vanilla OPD",
+      n: 48,
+      mean: 50,
+      interval: [49, 51] as [number, number],
+      fallen: 0,
+      others: 50,
+    },
+  ];
+  const pair = (mean: number, interval: [number, number], p: number) => ({
+    ...{ a: "gc-opd", b: "opd", n: 48, mean, interval, p },
+  });
+  it("counts trainings that fell", () => {
+    expect(fallenText({ fallen_below: 2, methods })).toBe(
+      "Trainings that fell below 2 %: GC-OPD 6 of 48 (the others 84.4 %). Every comparison counts them as they are.",
+    );
+    expect(fallenText({ fallen_below: 2, methods: methods.slice(1) })).toBe("No training fell below 2 %.");
+  });
+  it("says which beats which by the registered test, and which are not told apart", () => {
+    const better = pair(20, [12, 28], 0.000011);
+    expect(registeredVerdict({ primary: [better], methods })).toBe("GC-OPD beats Vanilla OPD.");
+    expect(registeredPair(better, methods)).toBe(
+      "GC-OPD less Vanilla OPD: +20.0 points (95 % +12.0 to +28.0), n = 48: different, p = 1e−5 after Holm",
+    );
+    const worse = pair(-20, [-28, -12], 0.01);
+    expect(registeredVerdict({ primary: [worse], methods })).toBe("Vanilla OPD beats GC-OPD.");
+    const equal = pair(-3, [-13, 7], 0.45);
+    expect(registeredVerdict({ primary: [equal, better], methods })).toBe(
+      "GC-OPD beats Vanilla OPD; GC-OPD and Vanilla OPD are not told apart.",
+    );
+    expect(registeredPair(equal, methods)).toContain(
+      "not told apart: the interval includes 0, p = 0.45 after Holm",
+    );
+  });
 });

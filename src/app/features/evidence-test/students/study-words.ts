@@ -1,4 +1,5 @@
 /** What the students' comparison says, in words. */
+import type { Registered } from "../../../compute/students/registered.ts";
 import type { CurvePoint } from "../../../compute/students/study.ts";
 import { FEWEST_TRAININGS, type StudyPair } from "../../../compute/students/study-results.ts";
 
@@ -38,3 +39,41 @@ export function verdict(pairs: readonly StudyPair[]): string {
 /** `after step 6` */
 export const checkpointWords = (checkpoint: string): string =>
   checkpoint === "final" ? "after the last step" : `after step ${checkpoint.replace("step-", "")}`;
+
+type RegisteredPair = Registered["primary"][number];
+
+const LEVEL = 0.05;
+
+/** As `pairText`, by the registered test: p after Holm. */
+export function registeredPair(
+  { a, b, n, mean, interval, p }: RegisteredPair,
+  methods: Registered["methods"],
+): string {
+  const label = (id: string): string => methods.find(({ method }) => method === id)?.label ?? id;
+  const toldApart = p < LEVEL;
+  const text = pairText({ a: label(a), b: label(b), n, difference: mean, interval, toldApart });
+  return `${text}, p = ${p < 0.001 ? p.toExponential(0).replace("e-", "e−") : p.toFixed(2)} after Holm`;
+}
+
+/** How many trainings unlearned nearly all, by method, and what the others reached. */
+export function fallenText({ fallen_below, methods }: Pick<Registered, "fallen_below" | "methods">): string {
+  const some = methods.filter(({ fallen }) => fallen > 0);
+  if (some.length === 0) return `No training fell below ${fallen_below} %.`;
+  const list = some.map(
+    ({ label, n, fallen, others }) =>
+      `${label} ${fallen} of ${n}${others === null ? "" : ` (the others ${percent(others)})`}`,
+  );
+  return `Trainings that fell below ${fallen_below} %: ${list.join(", ")}. Every comparison counts them as they are.`;
+}
+
+/** `GC-OPD beats Vanilla OPD; GC-OPD and Success only are not told apart.` */
+export function registeredVerdict({ primary, methods }: Pick<Registered, "primary" | "methods">): string {
+  const label = (id: string): string => methods.find(({ method }) => method === id)?.label ?? id;
+  const parts = [...primary]
+    .sort((one, other) => one.p - other.p)
+    .map(({ a, b, mean, p }) => {
+      const [more, less] = (mean < 0 ? [b, a] : [a, b]).map(label) as [string, string];
+      return p < LEVEL ? `${more} beats ${less}` : `${label(a)} and ${label(b)} are not told apart`;
+    });
+  return `${parts.join("; ")}.`;
+}

@@ -1,0 +1,31 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { readCells } from "../../../../scripts/miniature/cells.ts";
+import { registeredForPage } from "../../../../scripts/miniature/registered-results.ts";
+import { readRegistration } from "../../../../scripts/miniature/registration.ts";
+import { readRegistered } from "./registered.ts";
+
+const FILE = "public/miniature/registered.json";
+const text = readFileSync(FILE, "utf8");
+
+it("ships what the kept trainings say", async () => {
+  const registration = readRegistration("configs/miniature/registered.json");
+  const cells = await readCells("configs/miniature/registered-cells.json");
+  expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(registeredForPage(registration, cells))));
+});
+
+it("reads the shipped file: comparisons, and a band per method with every pair", () => {
+  const { bands, primary, methods, trainings } = readRegistered(text, FILE);
+  expect(bands.bands.map(({ method }) => method)).toEqual(methods.map(({ method }) => method));
+  expect(bands.bands[0]!.points.map(({ steps }) => steps)).toEqual([0, 60, 120, 180, 240]);
+  expect(primary.map(({ a, b }) => [a, b])).toEqual([
+    ["gc-opd", "success-only"],
+    ["gc-opd", "opd"],
+  ]);
+  expect(trainings).toBeGreaterThan(0);
+});
+
+it("refuses results without a registration, naming the key", () => {
+  const { registered: _, ...others } = JSON.parse(text);
+  expect(() => readRegistered(JSON.stringify(others), "other.json")).toThrow(/other\.json.*registered/s);
+});
