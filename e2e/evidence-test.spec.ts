@@ -8,7 +8,8 @@ import { dropFiles, EPISODES, jsonLines, OWN_FILES, SOURCES, TASK, upload } from
 import { expect, type Page, test, visit } from "./site.ts";
 import { MODEL_TIME } from "./throttle.ts";
 
-const SAMPLE = resolve(import.meta.dirname, "../public/sample");
+const PUBLIC = resolve(import.meta.dirname, "../public");
+const SAMPLE = join(PUBLIC, "sample");
 
 /** Six episodes of the small library: fewer separate nothing. */
 const PLAYED = Array.from({ length: 6 }, (_, n) => ({
@@ -45,6 +46,7 @@ async function serveMiniature(page: Page): Promise<void> {
     "sources.jsonl.gz": gzipSync(jsonLines(SOURCES)),
     "episodes.jsonl.gz": gzipSync(jsonLines(PLAYED)),
     "optimal.jsonl.gz": gzipSync(jsonLines(OPTIMAL)),
+    "registered.json": await readFile(join(PUBLIC, "miniature", "registered.json")),
   };
   await page.context().route("**/miniature/**", async (route) => {
     const name = new URL(route.request().url()).pathname.split("/miniature/")[1]!;

@@ -1,6 +1,7 @@
 import type { Backend } from "../backend.ts";
 import { checkRange, elements } from "../shapes.ts";
 import { isFrozen } from "../weight-format.ts";
+import { BufferPool } from "./buffer-pool.ts";
 import { type Commands, checkAlive } from "./commands.ts";
 import { type DeviceHealth, MAP_READ, USAGE } from "./device.ts";
 import type { GpuTensor, Memory } from "./memory.ts";
@@ -21,6 +22,8 @@ type Transfer =
 
 /** Values that are read at a time. */
 const LONGEST_READ = 2 ** 26;
+/** Bytes of staging buffers that are kept for the next reads. */
+const KEPT_STAGING = 2 ** 26;
 
 /** Tensors from the host and back, and waiting, which is where a device's errors come to light. */
 export function transferOperations(
@@ -31,6 +34,13 @@ export function transferOperations(
   /** A frozen weight as f32, to be freed by the caller. */
   expand: (t: GpuTensor) => GpuTensor,
 ): Pick<Backend<GpuTensor>, Transfer> {
+  // Kept, since a driver may take a millisecond and a lock of all its processes to make or free one.
+  const usage = USAGE.copyDestination | USAGE.mapRead;
+  const stagings = new BufferPool(
+    (size) => device.createBuffer({ size, usage }),
+    device.limits.maxBufferSize,
+  );
+
   function upload(t: GpuTensor, data: Float32Array | Uint32Array): void {
     commands.write(t, data);
     if (data instanceof Uint32Array) t.largest = data.reduce((most, value) => Math.max(most, value), 0);
@@ -40,6 +50,7 @@ export function transferOperations(
   async function settle<R>(wait: () => Promise<R>): Promise<R> {
     commands.flush();
     commands.forget(memory.trim());
+    stagings.trim(KEPT_STAGING);
     const generation = memory.endGeneration();
     const [errors, waited] = await Promise.allSettled([health.errors(), health.until(wait())]);
     if (errors.status === "rejected") throw errors.reason;
@@ -59,16 +70,21 @@ export function transferOperations(
     for (let at = 0; at < count; at += LONGEST_READ) {
       const bytes = 4 * Math.min(LONGEST_READ, count - at);
       checkAlive(t);
-      const staging = device.createBuffer({ size: bytes, usage: USAGE.copyDestination | USAGE.mapRead });
-      commands.copyRaw(t.buffer, t.offset + (from + at) * 4, staging, 0, bytes);
+      const staging = stagings.take(bytes);
+      const { buffer } = staging;
+      commands.copyRaw(t.buffer, t.offset + (from + at) * 4, buffer, 0, bytes);
       try {
         await settle(async () => {
-          await staging.mapAsync(MAP_READ);
-          out.set(new Float32Array(staging.getMappedRange()), at);
+          await buffer.mapAsync(MAP_READ, 0, bytes);
+          out.set(new Float32Array(buffer.getMappedRange(0, bytes)), at);
         });
-      } finally {
-        staging.destroy();
+      } catch (error) {
+        // It may never have been made, or wait for what does not come.
+        buffer.destroy();
+        throw error;
       }
+      buffer.unmap();
+      stagings.giveBack(staging);
     }
     return out;
   }
