@@ -116,14 +116,15 @@ export async function readDistribution(
   }
 }
 
-/** Logits to log-probabilities, in place; sums in f64. */
+/** Logits to log-probabilities, in place; sums in f64. By index: an iterator takes twice as long, at every response token. */
 function normalise(row: Float32Array): void {
+  const { length } = row;
   let max = Number.NEGATIVE_INFINITY;
-  for (const logit of row) if (logit > max) max = logit;
+  for (let v = 0; v < length; v++) if (row[v]! > max) max = row[v]!;
   let sum = 0;
-  for (const logit of row) sum += Math.exp(logit - max);
+  for (let v = 0; v < length; v++) sum += Math.exp(row[v]! - max);
   const lse = max + Math.log(sum);
-  for (let v = 0; v < row.length; v++) row[v] = row[v]! - lse;
+  for (let v = 0; v < length; v++) row[v] = row[v]! - lse;
 }
 
 function rowsFrom(backend: Backend, at: number, count: number): Tensor {

@@ -26,14 +26,14 @@ export async function openDawn(flags: readonly string[] = []): Promise<GPU> {
   return gpu;
 }
 
-/** How long Dawn's ticks wait, in milliseconds; the system's timer makes about 0.1 of it. */
+/** Milliseconds between two looks at the GPU; the system's timer makes about 0.1 of it. */
 const REST = 0.05;
 let resting = false;
 
 /**
  * Makes Dawn's wait for the GPU a short sleep instead of a busy loop. While a promise is pending, Dawn calls the global
- * `setImmediate` with a function of its own, again and again, and keeps a processor busy: one that a software adapter computes on, or that
- * other trainings beside this one need. Others' calls are as they were.
+ * `setImmediate` with a function of its own, again and again, and keeps a processor busy: one that a software adapter
+ * computes on, or that other trainings beside this one need. Others' calls are as they were.
  */
 function restBetweenTicks(): void {
   if (resting) return;
