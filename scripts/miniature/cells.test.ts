@@ -61,6 +61,8 @@ it("writes and reads cells, joins those of several machines, and refuses two res
   write("cells.json", cellsFile(cells, registration));
   expect(await readCells(join(folder, "cells.json"))).toEqual(cells);
   expect(joined([[cells[1]!], cells])).toEqual(cells);
+  const measured = { ...cells[0]!, seen: 60 };
+  expect(joined([[cells[0]!], [measured], [cells[0]!]])).toEqual([measured]);
   expect(() => joined([cells, [cell("opd", 51)]])).toThrow(
     "world 1011, opd, seed 1: 50 % in one file, 51 % in another",
   );

@@ -59,9 +59,10 @@ export function joined(lists: readonly (readonly RegisteredCell[])[]): Registere
   const found = new Map<string, RegisteredCell>();
   for (const cell of lists.flat()) {
     const before = found.get(keyOf(cell));
-    if (before !== undefined && (before.unseen !== cell.unseen || before.seen !== cell.seen))
+    if (before !== undefined && before.unseen !== cell.unseen)
       throw new InputError(`${keyOf(cell)}: ${before.unseen} % in one file, ${cell.unseen} % in another`);
-    found.set(keyOf(cell), before ?? cell);
+    // One that was measured on seen tasks too says more.
+    if (before === undefined || before.seen === null) found.set(keyOf(cell), cell);
   }
   return [...found.values()].sort(
     (a, b) => a.world - b.world || a.seed - b.seed || (a.method < b.method ? -1 : 1),
