@@ -36,7 +36,8 @@ let resting = false;
  * computes on, or that other trainings beside this one need. Others' calls are as they were.
  */
 function restBetweenTicks(): void {
-  if (resting) return;
+  // The timer of Windows ticks every 1 to 16 ms: that would be a long rest.
+  if (resting || process.platform === "win32") return;
   resting = true;
   const { setImmediate: immediate } = globalThis;
   const clock = new Int32Array(new SharedArrayBuffer(4));
