@@ -34,7 +34,7 @@ export function transferOperations(
   /** A frozen weight as f32, to be freed by the caller. */
   expand: (t: GpuTensor) => GpuTensor,
 ): Pick<Backend<GpuTensor>, Transfer> {
-  // Kept, since a driver may take a millisecond and a lock of all its processes to make or free one.
+  // Kept, since a driver takes several calls, behind a lock, to make or free one.
   const usage = USAGE.copyDestination | USAGE.mapRead;
   const stagings = new BufferPool(
     (size) => device.createBuffer({ size, usage }),

@@ -1,4 +1,4 @@
-/** What the registered trainings of this world's kind found, whatever it is. */
+/** What the registered experiment found. */
 import type { Registered } from "../../../compute/students/registered.ts";
 import { useStudents } from "../../../compute/students/students-store.ts";
 import { fallenText, registeredPair, registeredVerdict } from "./study-words.ts";

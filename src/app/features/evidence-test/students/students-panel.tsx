@@ -34,7 +34,7 @@ export function StudentsPanel({ library }: { library: LibrarySummary }) {
   const registered = useRegistered();
   const { choices, problem } = state;
   const study = presentStudy(state, library.id, choices, place);
-  // Behind students of one's own only where asked for: their steps are few beside the registered ones'.
+  // Behind the user's own students only when asked for.
   const recorded = state.recorded ?? (study === null ? (registered?.bands ?? null) : null);
   const curves = study === null ? [] : curvesOf(study);
   const parent = study?.untrained?.sr ?? null;
