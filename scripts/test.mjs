@@ -4,7 +4,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { ensureChromium, findFirefox, softwareAdapterEnvironment } from "./browser.mjs";
 
 const chromium = await ensureChromium();
@@ -17,7 +17,8 @@ const environment = {
 };
 
 let passed = 0;
-let failed = 0;
+/** What failed, by name. Printed last, so that a log of which only the end is kept has it. */
+const failures = [];
 
 function run(title, command, args, extra = {}) {
   console.log(`\n== ${title}`);
@@ -35,21 +36,56 @@ function run(title, command, args, extra = {}) {
 /** A step without tests of its own counts as one. */
 function step(title, command, args) {
   if (run(title, command, args)) passed += 1;
-  else failed += 1;
+  else failures.push(title);
 }
 
-/** Runs a test runner with a JSON report and adds up what it says; a runner that dies without a report is a failure. */
-function suite(title, command, args, extra, report, count) {
+/**
+ * Runs a test runner with a JSON report and adds up what it says; a runner that dies without a report is a failure.
+ *
+ * @param results the report's tests, each with its name and whether it passed; a skipped one did not
+ */
+function suite(title, command, args, extra, report, results) {
   const ok = run(title, command, args, extra);
   try {
-    const [good, bad] = count(JSON.parse(readFileSync(report, "utf8")));
-    passed += good;
-    failed += bad;
-    if (good + bad === 0 || (!ok && bad === 0)) failed += 1;
+    const tests = results(JSON.parse(readFileSync(report, "utf8")));
+    const bad = tests.filter((test) => !test.passed);
+    passed += tests.length - bad.length;
+    failures.push(...bad.map((test) => test.name));
+    if (tests.length === 0 || (!ok && bad.length === 0)) failures.push(`${title}: the runner failed`);
   } catch (error) {
-    console.error(`${title}: no report (${error.message})`);
-    failed += 1;
+    failures.push(`${title}: no report (${error.message})`);
   }
+}
+
+/** Tests of Vitest's report. A file that could not be loaded has none and counts as one. */
+function unitResults({ testResults }) {
+  return testResults.flatMap(({ name, status, message, assertionResults }) => {
+    const file = relative(process.cwd(), name);
+    const tests = assertionResults.map((test) => ({
+      name: `${file} › ${test.fullName}\n${test.failureMessages?.join("\n") ?? ""}`,
+      passed: test.status === "passed",
+    }));
+    if (status === "failed" && tests.every((test) => test.passed))
+      tests.push({ name: `${file}\n${message}`, passed: false });
+    return tests;
+  });
+}
+
+/** Tests of Playwright's report. */
+function pageResults({ suites, errors }) {
+  const within = (suite, titles) => [
+    ...(suite.suites ?? []).flatMap((inner) => within(inner, [...titles, inner.title])),
+    ...suite.specs.flatMap(({ title, tests }) =>
+      tests.map((test) => ({
+        name: `[${test.projectName}] ${[...titles, title].join(" › ")}\n${test.results.flatMap((r) => r.errors.map((e) => e.message)).join("\n")}`,
+        passed: test.status === "expected",
+      })),
+    ),
+  ];
+  return [
+    ...suites.flatMap((suite) => within(suite, [suite.title])),
+    ...errors.map(({ message }) => ({ name: message, passed: false })),
+  ];
 }
 
 const [only, ...files] = process.argv.slice(2);
@@ -66,7 +102,7 @@ if (!only || only === "unit") {
     ["vitest", "run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`],
     {},
     report,
-    (r) => [r.numPassedTests, r.numFailedTests + r.numPendingTests],
+    unitResults,
   );
 }
 if (!only || only === "e2e") {
@@ -77,7 +113,7 @@ if (!only || only === "e2e") {
     ["playwright", "test", "--reporter=list,json", ...files],
     { PLAYWRIGHT_JSON_OUTPUT_NAME: report },
     report,
-    (r) => [r.stats.expected, r.stats.unexpected + r.stats.flaky + r.stats.skipped],
+    pageResults,
   );
 }
 
@@ -86,5 +122,6 @@ if ((!only || only === "e2e") && !findFirefox())
   console.log(
     "\nSKIPPED: the page in Firefox. None was found; install one, or set GCOPD_FIREFOX to its path. This is neither a pass nor a failure.",
   );
-console.log(`\ntests: ${passed} passed, ${failed} failed`);
-process.exitCode = failed === 0 ? 0 : 1;
+for (const name of failures) console.log(`\nFAILED: ${name}`);
+console.log(`\ntests: ${passed} passed, ${failures.length} failed`);
+process.exitCode = failures.length === 0 ? 0 : 1;
