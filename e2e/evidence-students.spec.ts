@@ -39,13 +39,14 @@ test("before any training: what the registered experiment found, with its curves
   await expect(page.getByTestId("recorded-band")).toHaveCount(3);
 });
 
-test("one press: a student after one step, with the figures of gcopd experiment, its files, and the same results as a band", async ({
+test("one press: students after one step, one of them behind a plan's actions, with the figures of gcopd experiment, its files, and the same results as a band", async ({
   page,
 }, info) => {
   await visit(page, "#/evidence-test?library=miniature");
   await rail(page).getByText("3 of 14 methods").click();
   for (const name of ["GC-OPD", "Hindsight only"])
     await rail(page).getByRole("checkbox", { name, exact: true }).uncheck();
+  await rail(page).getByRole("checkbox", { name: "TCOD-B2F", exact: true }).check();
   await choose(page, {
     "Training seeds": "1",
     Steps: "1",
@@ -56,9 +57,12 @@ test("one press: a student after one step, with the figures of gcopd experiment,
   await students(page).getByRole("button", { name: "Train students" }).click();
   // The rest of the page goes on, and says what is running.
   await expect(page.getByTestId("at-work")).toContainText("1 running");
-  await expect(chart(page)).toHaveAccessibleName(/parent \d+\.\d %; Vanilla OPD: nothing yet/, {
-    timeout: MODEL_TIME,
-  });
+  await expect(chart(page)).toHaveAccessibleName(
+    /parent \d+\.\d %; Vanilla OPD: nothing yet; TCOD-B2F: nothing yet/,
+    {
+      timeout: MODEL_TIME,
+    },
+  );
   await expect(chart(page)).toHaveAccessibleName(/Vanilla OPD: after step 1 \d+\.\d %, n = 1;/, {
     timeout: MODEL_TIME,
   });
@@ -71,7 +75,9 @@ test("one press: a student after one step, with the figures of gcopd experiment,
   expect(results).toMatchObject({
     format: "gcopd.experiment.v1",
     episodes_per_cell: 2,
-    cells: [{ method: "opd", seed: 1, steps: 1, episodes: { sampled: 2, left_out: 0 } }],
+    cells: ["opd", "tcod-b2f"].map((method) => ({
+      ...{ method, seed: 1, steps: 1, episodes: { sampled: 2, left_out: 0 } },
+    })),
     oracle: { tasks: 4 },
   });
   expect(results.tables.map(({ checkpoint }: { checkpoint: string }) => checkpoint)).toEqual([
@@ -84,7 +90,7 @@ test("one press: a student after one step, with the figures of gcopd experiment,
   );
   await expect(chart(page)).toHaveAccessibleName(new RegExp(`parent ${untrained.sr.mean.toFixed(1)} %`));
   expect(await saved(page, "Table as LaTeX")).toContain(`Vanilla OPD & ${methods[0].sr.mean.toFixed(2)} & `);
-  expect((await saved(page, "Students as CSV")).trim().split("\n")).toHaveLength(5);
+  expect((await saved(page, "Students as CSV")).trim().split("\n")).toHaveLength(7);
   const config = await saved(page, "Save as config");
   expect(JSON.parse(config)).toEqual(results.config);
 
@@ -92,17 +98,19 @@ test("one press: a student after one step, with the figures of gcopd experiment,
   const terminal = await experimentInTerminal("public/miniature", config, info.outputPath("terminal"));
   for (const key of ["tables", "cells", "deviations"] as const)
     expect(results[key], key).toEqual(terminal.results[key]);
-  const [{ run, updates }] = results.updates as [{ run: string; updates: RunStep[] }];
-  const steps = terminal.steps[run]!;
-  expect(updates).toHaveLength(steps.length);
-  for (const [n, { loss, gradNorm }] of updates.entries()) {
-    expect(Math.abs(loss / steps[n]!.loss - 1)).toBeLessThan(TOLERANCE);
-    expect(Math.abs(gradNorm / steps[n]!.gradNorm - 1)).toBeLessThan(TOLERANCE);
+  expect(results.updates).toHaveLength(2);
+  for (const { run, updates } of results.updates as { run: string; updates: RunStep[] }[]) {
+    const steps = terminal.steps[run]!;
+    expect(updates).toHaveLength(steps.length);
+    for (const [n, { loss, gradNorm }] of updates.entries()) {
+      expect(Math.abs(loss / steps[n]!.loss - 1)).toBeLessThan(TOLERANCE);
+      expect(Math.abs(gradNorm / steps[n]!.gradNorm - 1)).toBeLessThan(TOLERANCE);
+    }
   }
 
   await dropFiles(page, [upload("results.json", Buffer.from(text))]);
   await expect(page.getByTestId("notice")).toContainText("The students of results.json are drawn");
-  await expect(page.getByTestId("recorded-band")).toHaveCount(1);
+  await expect(page.getByTestId("recorded-band")).toHaveCount(2);
   // Other choices are a comparison of their own.
   await choose(page, { "Training seeds": "2" });
   await expect(chart(page)).toHaveAccessibleName(

@@ -1,6 +1,6 @@
 /**
  * Writes the miniature's library: the noisy planner's K = 16 executions of each task of one world, verified by replay, and
- * student episodes with their optimal actions.
+ * student episodes with their optimal actions, and each game's walkthrough as planner record.
  *
  *     node scripts/run.mjs scripts/miniature/library.ts [--student public/miniature/student]
  *     node scripts/run.mjs scripts/miniature/library.ts --noise 0.3
@@ -59,6 +59,7 @@ const manifest = {
   sources: `sources${suffix}.jsonl.gz`,
   episodes: "episodes.jsonl.gz",
   optimal: "optimal.jsonl.gz",
+  plans: "plans.jsonl.gz",
   prompt: "prompt.json",
   tokenizer: "tokenizer",
   teacher: "teacher",
@@ -71,6 +72,7 @@ if (suffix !== "") {
   process.exit(0);
 }
 
+writeFileSync(`${values.out}/plans.jsonl.gz`, lines(await Promise.all(tasks.map((task) => task.plan()))));
 const episodes = values.student === undefined ? await planned() : await played(values.student);
 
 writeFileSync(`${values.out}/episodes.jsonl.gz`, lines(episodes.map(({ episode }) => episode)));

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { expect, it } from "vitest";
+import { referenceOf } from "../../src/core/loop/references.ts";
 import { openFolder } from "../../src/engine/native/node-folder.ts";
 import { readEpisodes, readLibrary } from "../../src/formats/index.ts";
 import { openTokenizer } from "../../src/text/index.ts";
@@ -29,6 +30,17 @@ it("the library, the episodes and the optimal actions belong together, and are m
     const sources = library.tasks.find((one) => one.task === task.task)!.sources;
     expect(await task.source(9, 0.57)).toEqual(sources.find(({ repetition }) => repetition === 9));
   }
+});
+
+it("the plans are each task's walkthrough: what a training is put behind, and no part of the library", async () => {
+  const file = "plans.jsonl.gz";
+  const plans = await readLibrary(bytes(file), { file });
+  const library = await readLibrary(bytes("sources.jsonl.gz"), { file: "sources.jsonl.gz" });
+  expect(plans.tasks.map(({ task }) => task)).toEqual(library.tasks.map(({ task }) => task));
+  for (const { task, sources } of plans.tasks)
+    expect([task, referenceOf(sources)]).toEqual([task, sources[0]]);
+  expect(library.tasks.every(({ sources }) => referenceOf(sources) === null)).toBe(true);
+  expect(await new MiniatureTask(41, 1).plan()).toEqual(plans.tasks[41]!.sources[0]);
 });
 
 it.each([

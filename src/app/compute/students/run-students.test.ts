@@ -108,7 +108,7 @@ vi.mock("../training/training-plan.ts", () => ({
 }));
 vi.mock("../../data/library/sample.ts", async (original) => ({
   ...(await original<object>()),
-  readSampleManifest: async () => ({ prompt: "prompt.json" }),
+  readSampleManifest: async () => ({ prompt: "prompt.json", plans: "plans.jsonl.gz" }),
   getBlob: async () => new Blob([here.prompt()]),
 }));
 
@@ -237,7 +237,12 @@ describe("a comparison", () => {
     await trainStudents();
     const [first, second] = here.cells;
     expect(first!.plan.live!.tasks).toEqual(Array.from({ length: 8 }, (_, n) => `task ${n}`));
-    expect(first!.plan).toMatchObject({ library: "library-1", batchSize: 8, live: { games: "digest" } });
+    expect(first!.plan).toMatchObject({
+      library: "library-1",
+      plans: true,
+      batchSize: 8,
+      live: { games: "digest" },
+    });
     expect(first!.evaluation.measured.tasks).toEqual(Array.from({ length: 4 }, (_, n) => `task ${96 + n}`));
     expect(first!.evaluation).toMatchObject({ every: 1, seeds: [0], temperature: 0.4 });
     expect(second!.plan.live!.tasks).toEqual(first!.plan.live!.tasks);
@@ -547,7 +552,8 @@ it("the config names the files beside the library, models of the user's own, and
     place: { ...HOME, sourcesPerTask: 4 },
   }));
   expect(await presentConfig(library)).toMatchObject({
-    ...{ teacher: "qwen", student: "student", tokenizer: "tokenizer", library: "sources.jsonl.gz" },
+    ...{ teacher: "qwen", student: "student", tokenizer: "tokenizer" },
+    library: ["sources.jsonl.gz", "plans.jsonl.gz"],
     compute: "f16",
     train: { teacher_dtype: "int8", sources_per_task: 4 },
     environment: { prompt: "prompt.json" },
@@ -556,6 +562,6 @@ it("the config names the files beside the library, models of the user's own, and
   setUi((ui) => ({ device: { ...ui.device, compute: "f32" } }));
   useMemory.setState({ weights: "f32" });
   const config = await presentConfig({ ...library, files: two });
-  expect(config.library).toEqual(["sources.jsonl.gz", "more.jsonl"]);
+  expect(config.library).toEqual(["sources.jsonl.gz", "more.jsonl", "plans.jsonl.gz"]);
   expect(config).not.toHaveProperty("compute");
 });

@@ -37,36 +37,46 @@ type PickedPrompt = NonNullable<LiveTraining["prompt"]>;
 
 const runs = new Latest();
 
-/** The miniature's prompt template, once it was asked for; undefined where it has none. */
-let promptAsked: Promise<PickedPrompt | undefined> | null = null;
+/** What the miniature has beside its records and models. */
+interface MiniatureExtras {
+  /** Its prompt template; absent where it has none. */
+  prompt?: PickedPrompt;
+  /** Its file of planner records; absent where it has none. */
+  plans?: string;
+}
 
-function miniaturePrompt(): Promise<PickedPrompt | undefined> {
-  promptAsked ??= (async () => {
+/** Once they were asked for. */
+let extrasAsked: Promise<MiniatureExtras> | null = null;
+
+function miniatureExtras(): Promise<MiniatureExtras> {
+  extrasAsked ??= (async () => {
     const base = shippedBase("miniature");
-    const { prompt } = await readSampleManifest(base);
-    if (prompt === undefined) return undefined;
+    const { prompt, plans } = await readSampleManifest(base);
+    const extras = plans === undefined ? {} : { plans };
+    if (prompt === undefined) return extras;
     const text = await (await getBlob(base, prompt)).text();
-    return { name: prompt, template: JSON.parse(text) };
+    return { ...extras, prompt: { name: prompt, template: JSON.parse(text) } };
   })();
-  promptAsked.catch(() => {
-    promptAsked = null;
+  extrasAsked.catch(() => {
+    extrasAsked = null;
   });
-  return promptAsked;
+  return extrasAsked;
 }
 
 /** What the config names: files of the shipped folder, and other models by their names. */
-function studentFiles(library: LibrarySummary, prompt: string | undefined): StudentFiles {
+function studentFiles({ files }: LibrarySummary, { prompt, plans }: MiniatureExtras): StudentFiles {
   const model = (role: "teacher" | "student"): string => {
     const source = models.source(role);
     return typeof source === "string" ? role : source.name;
   };
-  const sources = library.files.filter(({ kind }) => kind === "sources").map(({ name }) => name);
+  const sources = files.filter(({ kind }) => kind === "sources").map(({ name }) => name);
+  if (plans !== undefined) sources.push(plans);
   return {
     teacher: model("teacher"),
     student: model("student"),
     tokenizer: "tokenizer",
     library: sources.length === 1 ? sources[0]! : sources,
-    ...(prompt === undefined ? {} : { prompt }),
+    ...(prompt === undefined ? {} : { prompt: prompt.name }),
   };
 }
 
@@ -109,10 +119,10 @@ const keyOf = (choices: StudentChoices, place: UiState["place"]): string =>
 
 /** The config of what is chosen now, as `gcopd experiment` reads it beside the files of the shipped library. */
 export async function presentConfig(library: LibrarySummary) {
-  const prompt = await miniaturePrompt();
+  const files = studentFiles(library, await miniatureExtras());
   const { choices } = useStudents.getState();
   const computed = await arithmetic();
-  return studentConfig(choices, gateSelection(getUi().place), studentFiles(library, prompt?.name), computed);
+  return studentConfig(choices, gateSelection(getUi().place), files, computed);
 }
 
 /** Shows what is done now; says nothing once it was stopped. */
@@ -148,20 +158,15 @@ export async function trainStudents(): Promise<void> {
     await models.takeShipped(library.link);
     if (!isLatest() || isComputing()) return;
     setUi({ studying: { library: library.id, label: "Getting ready", done: 0, total: 0, stopping: false } });
-    const prompt = await wait(miniaturePrompt());
+    const extras = await wait(miniatureExtras());
     const computed = await wait(arithmetic());
-    const config = studentConfig(
-      choices,
-      gateSelection(place),
-      studentFiles(library, prompt?.name),
-      computed,
-    );
+    const config = studentConfig(choices, gateSelection(place), studentFiles(library, extras), computed);
     const { grid } = studentGrid(config);
     const open = async (environment: LiveTraining["environment"]): Promise<LiveTraining> => {
       const found = await wait(liveTraining({ environment }));
       if (found === null) throw new Error("no environment is played");
       const { live } = await wait(withGames({ live: found }));
-      return { ...live, ...(prompt === undefined ? {} : { prompt }) };
+      return { ...live, ...(extras.prompt === undefined ? {} : { prompt: extras.prompt }) };
     };
     show("Making games");
     const live = await open(grid.runs[0]!.config.environment!);
@@ -237,7 +242,7 @@ function planOf(config: TrainConfig, name: string, { library, live }: CellWork):
     settings: configuredSettings(config),
     batchSize: config.batch_size,
     seed: config.seed,
-    ...{ library, live, episodes: [], endOfTurn: true, watch: null, checkpointEvery: 1 },
+    ...{ library, plans: true, live, episodes: [], endOfTurn: true, watch: null, checkpointEvery: 1 },
     // The page keeps the checkpoint with all that it depends on.
     fingerprint: {},
   };

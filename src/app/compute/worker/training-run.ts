@@ -57,6 +57,8 @@ export interface TrainingPlan {
   seed: number;
   /** The open library whose records it reads: its id of this visit to the page. */
   library: string;
+  /** Whether the planner records that came beside the library take part. */
+  plans?: boolean;
   /** None where the student plays live. */
   episodes: (TaskName & { episode: string })[];
   /** What the student plays in place of recorded episodes; the games are open in the games worker. */
@@ -94,7 +96,7 @@ export type RunEvent =
 /** Where the records come from. */
 export interface RecordPort {
   episode(ref: TaskRef, episode: string): Promise<Episode>;
-  sources(ref: TaskRef): Promise<Source[]>;
+  sources(ref: TaskRef, which?: { plans?: boolean }): Promise<Source[]>;
 }
 
 export interface TrainingRun {
@@ -119,6 +121,12 @@ export interface TrainingRun {
   /** In place of the plan's. */
   evaluation?: TrainingEvaluation;
 }
+
+/** D_x of a plan's tasks. */
+const sourcesOf =
+  ({ library, plans = false }: Pick<TrainingPlan, "library" | "plans">, records: RecordPort) =>
+  (environment: string, task: string): Promise<Source[]> =>
+    records.sources({ library, environment, task }, { plans });
 
 async function trainingData(plan: TrainingPlan, records: RecordPort): Promise<TrainingData> {
   const episode = (name: TrainingPlan["episodes"][number]): Promise<Episode> =>
@@ -166,19 +174,20 @@ async function openWatch(
 /** The parts of a plan that its lengths depend on. */
 export type PlanToMeasure = Pick<
   TrainingPlan,
-  "method" | "library" | "episodes" | "live" | "sample" | "evidenceTokens" | "endOfTurn" | "watched"
+  "method" | "library" | "plans" | "episodes" | "live" | "sample" | "evidenceTokens" | "endOfTurn" | "watched"
 >;
 
 /** The longest sequences that a run's models will read, in tokens. */
 export async function trainingLengths(
-  { method, library, episodes, live, sample, evidenceTokens, watched }: PlanToMeasure,
+  plan: PlanToMeasure,
   { records, codec, signal }: Pick<TrainingRun, "records" | "codec" | "signal">,
 ) {
+  const { method, library, episodes, live, sample, evidenceTokens, watched } = plan;
   async function* each(): AsyncGenerator<Episode> {
     for (const name of episodes) yield await records.episode({ ...name, library }, name.episode);
   }
   const contexts = libraryContexts({
-    sources: (environment, task) => records.sources({ library, environment, task }),
+    sources: sourcesOf(plan, records),
     codec,
     ...(evidenceTokens === undefined ? {} : { limit: evidenceTokens }),
   });
@@ -198,12 +207,13 @@ export type PlanToProbe = Omit<PlanToMeasure, "sample" | "live"> &
 
 /** Does a small part of a run with a student that is thrown away. */
 export function probeTraining(
-  { method, settings, batchSize, library, episodes, evidenceTokens }: PlanToProbe,
+  plan: PlanToProbe,
   run: Pick<TrainingRun, "records" | "codec" | "student" | "signal"> & {
     teacher: Scorer;
     tell: (what: string) => void;
   },
 ): Promise<RunProbe> {
+  const { method, settings, batchSize, library, episodes, evidenceTokens } = plan;
   const { records, codec, teacher, student, signal, tell } = run;
   return probeRun({
     units: episodes.length,
@@ -211,7 +221,7 @@ export function probeTraining(
     stages: method.stages,
     batchSize,
     contexts: libraryContexts({
-      sources: (environment, task) => records.sources({ library, environment, task }),
+      sources: sourcesOf(plan, records),
       codec,
       ...(evidenceTokens === undefined ? {} : { limit: evidenceTokens }),
     }),
@@ -268,11 +278,11 @@ export async function runTraining(
       return student;
     },
     contexts: libraryContexts({
-      sources: (environment, task) => records.sources({ library: plan.library, environment, task }),
+      sources: sourcesOf(plan, records),
       codec: run.codec,
       ...(plan.evidenceTokens === undefined ? {} : { limit: plan.evidenceTokens }),
     }),
-    sources: (environment, task) => records.sources({ library: plan.library, environment, task }),
+    sources: sourcesOf(plan, records),
     ...(evaluation === undefined ? {} : { evaluation }),
     ...(plan.watched === undefined ? {} : { watch: await openWatch(plan.watched, run) }),
     checkpoints,

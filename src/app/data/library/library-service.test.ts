@@ -20,6 +20,22 @@ async function twoLibraries() {
   return { service, open, first: await open(SOURCES), second: await open(SOURCES.slice(1)) };
 }
 
+it("gives the planner records that came beside a library only to who asks for them", async () => {
+  const { service, first, second } = await twoLibraries();
+  const plan = { ...SOURCES[0]!, source: "planner:0", origin: { kind: "planner" } };
+  await service.addPlans(first.id, "plans.jsonl", file("plans.jsonl", [plan]).blob);
+  const names = async (library: string, asked?: { plans: boolean }) =>
+    (await service.tasks.sources({ ...NAME, library }, asked)).map(({ source }) => source);
+  const own = SOURCES.map(({ source }) => source);
+  expect(await names(first.id)).toEqual(own);
+  expect(await names(first.id, { plans: true })).toEqual([...own, "planner:0"]);
+  expect(await names(second.id, { plans: true })).toEqual(own.slice(1));
+  expect((await service.tasks.task({ ...NAME, library: first.id })).sources).toHaveLength(own.length);
+  await expect(service.addPlans(first.id, "plans.jsonl", new Blob(['{"task":1}']))).rejects.toThrow(
+    /plans\.jsonl, line 1/,
+  );
+});
+
 it("counts a library without the decisions that cannot be measured, and names these", async () => {
   const service = new LibraryService();
   const [episode] = EPISODES;

@@ -7,6 +7,8 @@ import * as Comlink from "comlink";
 import { customEnvironmentNote, isCustomEnvironment } from "../../../core/environment/environment.ts";
 import { InputError } from "../../../core/errors.ts";
 import { type GateDecision, type GateSummary, summarizeGate } from "../../../core/gate/index.ts";
+import { taskKey } from "../../../core/record/library.ts";
+import type { Source } from "../../../core/record/schema.ts";
 import { isTrustedSuccess } from "../../../core/record/standing.ts";
 import type { UnreadableRecord } from "../../../core/record/unreadable.ts";
 import {
@@ -24,6 +26,8 @@ import {
   type LibraryStatistics,
   StatisticsCollector,
 } from "../../../core/statistics/index.ts";
+import { byteChunks } from "../../../formats/bytes.ts";
+import { readLibrary } from "../../../formats/read-files.ts";
 import { evidenceMeter } from "../../../text/evidence-meter.ts";
 import { Latest } from "../../base/latest.ts";
 import type { LibraryLink } from "../../url/library-link.ts";
@@ -60,6 +64,8 @@ interface Opened {
   scores: RecordedScores;
   /** Null where none are known. */
   optimal: KnownOptimal | null;
+  /** Planner records that only training reads, by task. */
+  plans: ReadonlyMap<string, readonly Source[]>;
   /** Null where all columns were counted on opening. */
   counter: ColumnCounter | null;
 }
@@ -78,6 +84,8 @@ export class LibraryService {
         return this.#kept.get(id, records, ref, selection);
       },
       recorded: (library) => this.#of(library).scores,
+      plans: ({ library, environment, task }) =>
+        this.#of(library).plans.get(taskKey(environment, task)) ?? [],
     }),
   );
   /** Libraries opened so far: their ids are never used again. */
@@ -163,7 +171,7 @@ export class LibraryService {
     this.#made += 1;
     const id = `library-${this.#made}`;
     const counter = small ? null : new ColumnCounter(records, (batch) => this.#onColumns(id, batch));
-    this.#open.set(id, { id, records, scores, optimal: null, counter });
+    this.#open.set(id, { id, records, scores, optimal: null, plans: new Map(), counter });
     const environments = new Set(records.tasks.map(({ environment }) => environment));
     return {
       id,
@@ -192,6 +200,18 @@ export class LibraryService {
     const opened = this.#of(library);
     opened.optimal = await readOptimal(blob, file, opened.records);
     return opened.optimal;
+  }
+
+  /**
+   * Takes planner records of a library's tasks, which `TaskQuestions.sources` gives when it is asked for them.
+   *
+   * @throws InputError for a file that holds no sources
+   */
+  async addPlans(library: string, file: string, blob: Blob): Promise<void> {
+    const { tasks } = await readLibrary(byteChunks(blob.stream()), { file });
+    this.#of(library).plans = new Map(
+      tasks.map(({ environment, task, sources }) => [taskKey(environment, task), sources]),
+    );
   }
 
   /** Decisions of a library whose optimal actions are known; null where no file said so. */

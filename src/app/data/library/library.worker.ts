@@ -25,13 +25,14 @@ export interface OwnFiles {
 
 /** The service, with the ways in which the page gives it files. */
 class LibraryWorker extends LibraryService {
-  /** Opens a library that is served beside the page, with the optimal actions that it has. `base` ends with a slash. */
+  /** Opens a library that is served beside the page, with the optimal actions and plans that it has. `base` ends with a slash. */
   async openShipped(name: ShippedLibrary, base: string, onProgress: OnProgress): Promise<LibrarySummary> {
-    const { title, sources, episodes, optimal } = await readSampleManifest(base, name);
+    const { title, sources, episodes, optimal, plans } = await readSampleManifest(base, name);
     const inputs = [await sampleFile(base, sources), await sampleFile(base, episodes)];
     const about = { title, origin: "sample", link: shippedLink(name) } as const;
     const library = await this.open(inputs, [], about, onProgress);
     if (optimal !== undefined) await this.addOptimal(library.id, optimal, await getBlob(base, optimal));
+    if (plans !== undefined) await this.addPlans(library.id, plans, await getBlob(base, plans));
     return library;
   }
 

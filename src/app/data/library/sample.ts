@@ -17,6 +17,8 @@ const manifestSchema = z.looseObject({
   prompt: z.string().optional(),
   /** Lines of optimal actions, where they are known. */
   optimal: z.string().optional(),
+  /** Planner records of the same tasks, which no view shows and only training reads. */
+  plans: z.string().optional(),
 });
 
 export type SampleManifest = z.infer<typeof manifestSchema>;

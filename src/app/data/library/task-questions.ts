@@ -59,6 +59,8 @@ export interface OpenTasks {
   kept(ref: TaskRef, selection: SourceSelection): Promise<KeptTask>;
   /** The scores that were recorded beside a library's episodes. @throws InputError when it is not open */
   recorded(library: string): RecordedScores;
+  /** Planner records of a task that came beside the library's own. @throws InputError when it is not open */
+  plans(ref: TaskRef): readonly Source[];
 }
 
 export class TaskQuestions {
@@ -347,9 +349,10 @@ export class TaskQuestions {
     return (await this.sources(ref)).map(({ source }) => source);
   }
 
-  /** D_x: the sources of one task; none where the library has none. */
-  async sources(ref: TaskRef): Promise<Source[]> {
-    return (await this.#kept(ref)).records.sources;
+  /** D_x: the sources of one task; none where the library has none. `plans`: with the planner records that came beside it. */
+  async sources(ref: TaskRef, { plans = false } = {}): Promise<Source[]> {
+    const { sources } = (await this.#kept(ref)).records;
+    return plans ? [...sources, ...this.#open.plans(ref)] : sources;
   }
 
   /** The models' tokenizers from now on. Throws `InputError` for files that make none; those before stay. */
