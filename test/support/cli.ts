@@ -80,17 +80,38 @@ export interface CliProcess {
   ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
-/** Starts a bundled command line. `onOut` sees standard output as it comes. */
+/** A signal that a process sends itself once it has printed an event as JSON, before it does anything else. */
+export interface SignalAt {
+  type: string;
+  /** Any when absent. */
+  step?: number;
+  signal: NodeJS.Signals;
+}
+
+/** Loaded before the command line. Sent from outside, the signal could come when the process is done. */
+const sendsItself = (at: SignalAt): string => `
+  const { type, step, signal } = ${JSON.stringify(at)};
+  const write = process.stdout.write.bind(process.stdout);
+  process.stdout.write = (chunk, ...rest) => {
+    const more = write(chunk, ...rest);
+    for (const line of String(chunk).split("\\n")) {
+      const event = line.startsWith("{") ? JSON.parse(line) : {};
+      if (event.type === type && (step ?? event.step) === event.step) process.kill(process.pid, signal);
+    }
+    return more;
+  };`;
+
+/** Starts a bundled command line. */
 export function startCli(
   script: string,
   args: readonly string[],
-  options: { env?: NodeJS.ProcessEnv; onOut?: (text: string) => void } = {},
+  { env, at }: { env?: NodeJS.ProcessEnv; at?: SignalAt } = {},
 ): CliProcess {
-  const child = spawn(process.execPath, [script, ...args], { env: { ...process.env, ...options.env } });
+  const first = at ? ["--import", `data:text/javascript,${encodeURIComponent(sendsItself(at))}`] : [];
+  const child = spawn(process.execPath, [...first, script, ...args], { env: { ...process.env, ...env } });
   const output = { out: "", err: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     output.out += text;
-    options.onOut?.(text);
   });
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     output.err += text;

@@ -112,9 +112,7 @@ describe("engines of gcopd train", () => {
     expect(await train(writeConfig(), "plain")).toMatchObject({ code: 0 });
     const config = writeConfig({ engines: { teacher: await server("teacher") } }, "served.json");
     const args = ["train", "--config", config, "--out", inFolder("out"), "--progress", "json"];
-    const run = startCli(script, args, {
-      onOut: (text) => text.includes('"type":"step"') && run.child.kill("SIGKILL"),
-    });
+    const run = startCli(script, args, { at: { type: "step", signal: "SIGKILL" } });
     expect(await run.ended).toMatchObject({ signal: "SIGKILL" });
     const first = pid("teacher");
     await expect.poll(() => lives(first), { timeout: 60_000 }).toBe(false);

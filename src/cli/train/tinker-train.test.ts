@@ -15,7 +15,6 @@ import {
   train,
   writeConfig,
 } from "../../../test/support/train-runs.ts";
-import type { TrainEvent } from "../../core/loop/index.ts";
 import { openFolder } from "../../engine/native/node-folder.ts";
 import { Checkpoint } from "../../tensor/index.ts";
 
@@ -129,23 +128,12 @@ describe("after a kill", () => {
     const fake = await fakeOf();
     const config = configOf(fake, { lora_rank: 4 });
     expect(await train(config, "whole")).toMatchObject({ code: 0 });
-    let rest = "";
     const run = startCli(
       script,
       ["train", "--config", config, "--out", inFolder("killed"), "--progress", "json"],
-      {
-        onOut: (text) => {
-          rest += text;
-          const parts = rest.split("\n");
-          rest = parts.pop()!;
-          for (const part of parts) {
-            const event = JSON.parse(part) as TrainEvent;
-            if (event.type === "updated" && event.step === 2) run.child.kill("SIGKILL");
-          }
-        },
-      },
+      { at: { type: "updated", step: 2, signal: "SIGKILL" } },
     );
-    await run.ended;
+    expect(await run.ended).toMatchObject({ signal: "SIGKILL" });
     const again = await train(config, "killed", "--progress", "json");
     expect(again).toMatchObject({ code: 0 });
     expect(events(again.out)[0]).toMatchObject({ type: "start", resumedFrom: expect.any(Number) });

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildCli, runCli, startCli } from "../../../test/support/cli.ts";
+import { buildCli, runCli, type SignalAt, startCli } from "../../../test/support/cli.ts";
 import { modelFixture } from "../../../test/support/golden.ts";
 import {
   digest,
@@ -15,7 +15,6 @@ import {
   weights,
   writeConfig,
 } from "../../../test/support/train-runs.ts";
-import type { TrainEvent } from "../../core/loop/index.ts";
 
 let script: string;
 
@@ -69,27 +68,9 @@ describe("interrupted runs go on to the same numbers", () => {
   const optimizer = (out: string) =>
     digest(inFolder(out, "checkpoints", "step-00000004", "optimizer.safetensors"));
 
-  /** Runs the command in a process; `act` is called with each event as it is printed. */
-  async function start(
-    config: string,
-    out: string,
-    act: (event: TrainEvent, kill: (signal: NodeJS.Signals) => void) => void,
-  ) {
-    let rest = "";
-    const run = startCli(
-      script,
-      ["train", "--config", config, "--out", inFolder(out), "--progress", "json"],
-      {
-        onOut: (text) => {
-          rest += text;
-          const parts = rest.split("\n");
-          rest = parts.pop()!;
-          for (const part of parts) act(JSON.parse(part) as TrainEvent, (signal) => run.child.kill(signal));
-        },
-      },
-    );
-    return { ...(await run.ended), ...run.output };
-  }
+  /** Runs the command in a process of its own. */
+  const start = (config: string, out: string, at: SignalAt) =>
+    startCli(script, ["train", "--config", config, "--out", inFolder(out), "--progress", "json"], { at });
 
   it.each([
     ["scored", 1],
@@ -98,10 +79,8 @@ describe("interrupted runs go on to the same numbers", () => {
   ] as const)("kill -9 at `%s` of step %i", async (type, step) => {
     const config = writeConfig();
     const expected = await uninterrupted(config);
-    const killed = await start(config, "killed", (event, kill) => {
-      if (event.type === type && event.step === step) kill("SIGKILL");
-    });
-    expect(killed.signal).toBe("SIGKILL");
+    const killed = start(config, "killed", { type, step, signal: "SIGKILL" });
+    expect((await killed.ended).signal).toBe("SIGKILL");
     expect(existsSync(inFolder("killed", "student"))).toBe(false);
     const again = await train(config, "killed", "--progress", "json");
     expect(again).toMatchObject({ code: 0 });
@@ -117,11 +96,9 @@ describe("interrupted runs go on to the same numbers", () => {
   it.each(["SIGINT", "SIGTERM"] as const)("%s ends after the step, with a checkpoint", async (signal) => {
     const config = writeConfig();
     const expected = await uninterrupted(config);
-    const stopped = await start(config, "stopped", (event, kill) => {
-      if (event.type === "step" && event.step === 2) kill(signal);
-    });
-    expect(stopped).toMatchObject({ code: signal === "SIGINT" ? 130 : 143, signal: null });
-    const last = events(stopped.out).at(-1)!;
+    const stopped = start(config, "stopped", { type: "step", step: 2, signal });
+    expect(await stopped.ended).toEqual({ code: signal === "SIGINT" ? 130 : 143, signal: null });
+    const last = events(stopped.output.out).at(-1)!;
     expect(last.type).toBe("stopped");
     expect(readdirSync(inFolder("stopped", "checkpoints")).length).toBeGreaterThan(0);
     expect(await train(config, "stopped")).toMatchObject({ code: 0 });
@@ -170,18 +147,11 @@ describe("interrupted runs go on to the same numbers", () => {
 
   it("a folder that another run works in is refused", async () => {
     const config = writeConfig();
-    let second: ReturnType<typeof train> | null = null;
-    const run = startCli(
-      script,
-      ["train", "--config", config, "--out", inFolder("out"), "--progress", "json"],
-      {
-        onOut: () => {
-          second ??= train(config, "out");
-        },
-      },
-    );
-    await run.ended;
-    const refused = await second!;
+    const run = start(config, "out", { type: "start", signal: "SIGSTOP" });
+    await expect.poll(() => run.output.out).toContain('"type":"start"');
+    const refused = await train(config, "out");
+    run.child.kill("SIGCONT");
+    expect((await run.ended).code).toBe(0);
     expect(refused.code).toBe(1);
     expect(refused.err).toMatch(/^gcopd: .*out: another run works in this folder/m);
   });
