@@ -5,6 +5,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { ensureChromium, findFirefox, softwareAdapterEnvironment } from "./browser.mjs";
 
 const chromium = await ensureChromium();
@@ -122,6 +123,6 @@ if ((!only || only === "e2e") && !findFirefox())
   console.log(
     "\nSKIPPED: the page in Firefox. None was found; install one, or set GCOPD_FIREFOX to its path. This is neither a pass nor a failure.",
   );
-for (const name of failures) console.log(`\nFAILED: ${name}`);
+for (const name of failures) console.log(`\nFAILED: ${stripVTControlCharacters(name).trimEnd()}`);
 console.log(`\ntests: ${passed} passed, ${failures.length} failed`);
 process.exitCode = failures.length === 0 ? 0 : 1;
