@@ -1,6 +1,6 @@
 /**
  * Writes the miniature's library: the noisy planner's K = 16 executions of each task of one world, verified by replay, and
- * student episodes with their optimal actions, and each game's walkthrough as planner record.
+ * student episodes with their optimal actions, and each game's walkthrough as a planner record.
  *
  *     node scripts/run.mjs scripts/miniature/library.ts [--student public/miniature/student]
  *     node scripts/run.mjs scripts/miniature/library.ts --noise 0.3

@@ -32,7 +32,7 @@ it("the library, the episodes and the optimal actions belong together, and are m
   }
 });
 
-it("the plans are each task's walkthrough: what a training is put behind, and no part of the library", async () => {
+it("the plans are each task's walkthrough, and the library has none of them", async () => {
   const file = "plans.jsonl.gz";
   const plans = await readLibrary(bytes(file), { file });
   const library = await readLibrary(bytes("sources.jsonl.gz"), { file: "sources.jsonl.gz" });

@@ -88,7 +88,7 @@ export interface SignalAt {
   signal: NodeJS.Signals;
 }
 
-/** Loaded before the command line. Sent from outside, the signal could come when the process is done. */
+/** Preloaded code. A signal sent from outside could arrive after the process has finished. */
 const sendsItself = (at: SignalAt): string => `
   const { type, step, signal } = ${JSON.stringify(at)};
   const write = process.stdout.write.bind(process.stdout);

@@ -21,17 +21,16 @@ const LAST_WORDS = 2_000;
 
 /**
  * Runs a command line in the process group of this shell, and ends the group once its standard input closes: when it is
- * told to, and when the process that started it is gone, even by SIGKILL. SIGKILL follows after ten seconds. A command
- * that has ended is no process that `kill -0` finds, so its exit code is asked for first; a trapped signal ends a `wait`
- * early, so it is asked again.
+ * told to, and when the process that started it is gone, even by SIGKILL. SIGKILL follows after ten seconds.
+ * `wait` comes before `kill -0`, which fails for a command that has already ended: its exit code would be lost. It is in
+ * a loop because a trapped signal interrupts it.
  */
 const GUARD = `trap : TERM
 exec 3<&0
 ( trap '' TERM; cat <&3; kill -s TERM -- -$$; sleep 10; kill -s KILL -- -$$ ) > /dev/null 2>&1 &
 sh -c "$1" < /dev/null 3<&- &
 engine=$!
-wait "$engine"; code=$?
-while kill -0 "$engine" 2> /dev/null; do wait "$engine"; code=$?; done
+while wait "$engine"; code=$?; kill -0 "$engine" 2> /dev/null; do :; done
 exit "$code"`;
 
 interface Engine {

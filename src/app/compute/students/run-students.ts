@@ -45,7 +45,7 @@ interface MiniatureExtras {
   plans?: string;
 }
 
-/** Once they were asked for. */
+/** Null until they are first asked for. */
 let extrasAsked: Promise<MiniatureExtras> | null = null;
 
 function miniatureExtras(): Promise<MiniatureExtras> {

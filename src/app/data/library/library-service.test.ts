@@ -20,7 +20,7 @@ async function twoLibraries() {
   return { service, open, first: await open(SOURCES), second: await open(SOURCES.slice(1)) };
 }
 
-it("gives the planner records that came beside a library only where they are asked for", async () => {
+it("hands out the planner records beside a library only when asked", async () => {
   const { service, first, second } = await twoLibraries();
   const plan = { ...SOURCES[0]!, source: "planner:0", origin: { kind: "planner" } };
   await service.addPlans(first.id, "plans.jsonl", file("plans.jsonl", [plan]).blob);

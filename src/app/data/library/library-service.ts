@@ -205,7 +205,7 @@ export class LibraryService {
   /**
    * Takes planner records of a library's tasks, which `TaskQuestions.sources` gives when it is asked for them.
    *
-   * @throws InputError for a file that holds no sources
+   * @throws InputError for a file with anything but source records
    */
   async addPlans(library: string, file: string, blob: Blob): Promise<void> {
     const { tasks } = await readLibrary(byteChunks(blob.stream()), { file });

@@ -25,7 +25,7 @@ export interface OwnFiles {
 
 /** The service, with the ways in which the page gives it files. */
 class LibraryWorker extends LibraryService {
-  /** Opens a library that is served beside the page, with the optimal actions and plans that it has. `base` ends with a slash. */
+  /** Opens a library served beside the page, with its optimal actions and plans. `base` ends with a slash. */
   async openShipped(name: ShippedLibrary, base: string, onProgress: OnProgress): Promise<LibrarySummary> {
     const { title, sources, episodes, optimal, plans } = await readSampleManifest(base, name);
     const inputs = [await sampleFile(base, sources), await sampleFile(base, episodes)];

@@ -349,7 +349,7 @@ export class TaskQuestions {
     return (await this.sources(ref)).map(({ source }) => source);
   }
 
-  /** D_x: the sources of one task; none where the library has none. `plans`: with the planner records that came beside it. */
+  /** D_x: the sources of one task; none where the library has none. `plans` adds the planner records beside it. */
   async sources(ref: TaskRef, { plans = false } = {}): Promise<Source[]> {
     const { sources } = (await this.#kept(ref)).records;
     return plans ? [...sources, ...this.#open.plans(ref)] : sources;
