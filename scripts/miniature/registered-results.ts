@@ -94,8 +94,8 @@ export function resultsText({
 }
 
 /**
- * The curves of all methods as results of an experiment, which the page draws as bands, with the primary comparisons that
- * have all their pairs.
+ * What every method's trainings reached so far, the primary comparisons that have all their pairs, and the curves of the
+ * methods that have all their trainings, as results of an experiment, which the page draws as bands.
  */
 export function registeredForPage(registration: Registration, cells: readonly RegisteredCell[]): object {
   const results = registeredResults(registration, cells, []);
@@ -120,7 +120,7 @@ export function registeredForPage(registration: Registration, cells: readonly Re
       trainings: cells.length,
       planned: planned * registration.methods.length,
       fallen_below: FALLEN_BELOW,
-      methods: complete.map(({ method, label, over }) => ({
+      methods: results.methods.map(({ method, label, over }) => ({
         ...{ method, label, ...figures(over) },
         ...falls(cells, method),
       })),

@@ -80,26 +80,32 @@ export interface CliProcess {
   ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
-/** A signal that a process sends itself once it has printed an event as JSON, before it does anything else. */
-export interface SignalAt {
-  type: string;
-  /** Any when absent. */
-  step?: number;
-  signal: NodeJS.Signals;
-}
+/** A signal that a process sends itself once it has printed an event as JSON, or a text, before it does anything else. */
+export type SignalAt = { signal: NodeJS.Signals } & (
+  | {
+      type: string;
+      /** Any when absent. */
+      step?: number;
+    }
+  | { text: string }
+);
 
 /** Preloaded code. A signal sent from outside could arrive after the process has finished. */
 const sendsItself = (at: SignalAt): string => `
-  const { type, step, signal } = ${JSON.stringify(at)};
-  const write = process.stdout.write.bind(process.stdout);
-  process.stdout.write = (chunk, ...rest) => {
-    const more = write(chunk, ...rest);
-    for (const line of String(chunk).split("\\n")) {
-      const event = line.startsWith("{") ? JSON.parse(line) : {};
-      if (event.type === type && (step ?? event.step) === event.step) process.kill(process.pid, signal);
-    }
-    return more;
-  };`;
+  const { type, step, text, signal } = ${JSON.stringify(at)};
+  const isIt = (line) => {
+    if (text !== undefined) return line.includes(text);
+    const event = line.startsWith("{") ? JSON.parse(line) : {};
+    return event.type === type && (step ?? event.step) === event.step;
+  };
+  for (const stream of [process.stdout, process.stderr]) {
+    const write = stream.write.bind(stream);
+    stream.write = (chunk, ...rest) => {
+      const more = write(chunk, ...rest);
+      if (String(chunk).split("\\n").some(isIt)) process.kill(process.pid, signal);
+      return more;
+    };
+  }`;
 
 /** Starts a bundled command line. */
 export function startCli(

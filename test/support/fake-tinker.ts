@@ -23,6 +23,8 @@ export type TinkerFault =
   | "lost"
   /** The server is started again before it. */
   | "restart"
+  /** It is answered, and the server is gone. */
+  | "gone"
   | { status: number; detail: string };
 
 export interface FakeTinkerOptions {
@@ -196,7 +198,9 @@ export class FakeTinker {
       return;
     }
     response.writeHead(answer.status, { "Content-Type": "application/json" });
-    response.end(JSON.stringify(answer.json));
+    response.end(JSON.stringify(answer.json), () => {
+      if (fault === "gone") void this.close();
+    });
   }
 
   async #answer(route: string, body: Body): Promise<Result> {

@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { buildCli, runCli, startCli } from "../../../test/support/cli.ts";
 import { gridConfig } from "../../../test/support/grid.ts";
@@ -47,15 +46,16 @@ const figures = (out: string) => [
 it("gives what one part after the other gives, stopped by its time and by a signal in between", async () => {
   const alone = started("alone");
   expect((await alone.ended).code, alone.output.err).toBe(0);
-  const over = started("pieces", "--at-once", "2", "--minutes", "0.02");
+  const over = started("pieces", "--at-once", "2", "--minutes", "0.005");
   expect((await over.ended).code, over.output.err).toBe(3);
   expect(resultsOf("pieces").deviations).toMatchObject([{ kind: "time" }]);
   expect(over.output.out).toContain("time: the time was over before the end; the same command goes on");
 
-  const stopped = started("pieces", "--at-once", "2");
-  while (!stopped.output.err.includes("cells/opd-seed-1: training") && stopped.child.exitCode === null)
-    await pause(5);
-  stopped.child.kill("SIGTERM");
+  const stopped = startCli(
+    script,
+    ["experiment", "--config", file, "--out", join(folder, "pieces"), "--at-once", "2"],
+    { at: { text: "cells/opd-seed-1: training", signal: "SIGTERM" } },
+  );
   expect((await stopped.ended).code, stopped.output.err).toBe(143);
   expect(stopped.output.err).toContain("interrupted; the same command goes on with what is there");
 

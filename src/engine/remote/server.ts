@@ -75,8 +75,13 @@ export class Server {
   /**
    * The same for an answer that may take any time. Null when there was none within `waitMs`: it can be asked for again.
    */
-  poll(path: string, body: object, waitMs: number, signal?: AbortSignal): Promise<Answer | null> {
-    return this.#tried(path, body, { signal, tryAgain: true, waitMs });
+  poll(
+    path: string,
+    body: object,
+    waitMs: number,
+    { signal, tryAgain = true }: { signal?: AbortSignal; tryAgain?: boolean } = {},
+  ): Promise<Answer | null> {
+    return this.#tried(path, body, { signal, tryAgain, waitMs });
   }
 
   /**

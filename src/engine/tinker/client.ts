@@ -95,6 +95,8 @@ export const NO_DELETING = "it has no call to delete them";
  * known. What the server refuses is an `InputError`. Both name server and request.
  */
 export class TinkerClient {
+  /** Whether the result of an operation is asked for again when no answer comes. */
+  asksAgain = true;
   #heart: NodeJS.Timeout | undefined;
 
   private constructor(
@@ -145,13 +147,20 @@ export class TinkerClient {
   async result<T>(route: string, id: string, schema: z.ZodType<T>, signal?: AbortSignal): Promise<T> {
     for (;;) {
       const answer = await answered(
-        () => this.server.poll(`${API}/retrieve_future`, { request_id: id }, POLL_MS, signal),
+        () =>
+          this.server.poll(`${API}/retrieve_future`, { request_id: id }, POLL_MS, {
+            signal,
+            tryAgain: this.asksAgain,
+          }),
         signal,
       );
       if (answer !== null && answer.status !== 408) return read(this.server, route, answer, schema);
       // A server that hangs answers nothing else either.
       if (answer === null)
-        await answered(() => this.server.ask(`${API}/healthz`, undefined, { signal }), signal);
+        await answered(
+          () => this.server.ask(`${API}/healthz`, undefined, { signal, tryAgain: this.asksAgain }),
+          signal,
+        );
     }
   }
 

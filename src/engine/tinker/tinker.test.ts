@@ -38,14 +38,19 @@ async function fakeOf(options: Partial<FakeTinkerOptions> = {}): Promise<FakeTin
 const serverOf = ({ url }: FakeTinker) => new Server(url, { pausesMs: [1, 1] });
 
 const notes: string[] = [];
-function trainerOf(fake: FakeTinker, more: Partial<TinkerOptions> = {}, checkpoint: string | null = null) {
+function trainerOf(
+  fake: FakeTinker,
+  more: Partial<TinkerOptions> = {},
+  checkpoint: string | null = null,
+  server = serverOf(fake),
+) {
   const options = {
     ...{ baseModel: BASE, rank: 4, seed: 3, ownOptimizer: false, base: openFolder(BASE), merge: false },
     ...{ decisions: [], settings: SETTINGS },
     onNote: (note: string) => void notes.push(note),
     ...more,
   };
-  return TinkerTrainer.open(serverOf(fake), checkpoint === null ? null : openFolder(checkpoint), options);
+  return TinkerTrainer.open(server, checkpoint === null ? null : openFolder(checkpoint), options);
 }
 
 async function saved(trainer: TinkerTrainer, optimizer: boolean): Promise<string> {
@@ -225,6 +230,19 @@ describe("faults", () => {
       name: "DeviceError",
       message: expect.stringMatching(new RegExp(`^${fake.url}/api/v1/forward: ${message}$`)),
     });
+  });
+
+  it("a server that is gone is not waited for when its model is cleared up", async () => {
+    const fake = await fakeOf({ fault: (route) => (leaves && route === "/unload_model" ? "gone" : null) });
+    let leaves = false;
+    const tries: string[] = [];
+    const server = new Server(fake.url, { pausesMs: [1], onNote: (note) => tries.push(note) });
+    const trainer = await trainerOf(fake, {}, null, server);
+    leaves = true;
+    trainer.dispose();
+    await trainerOf(await fakeOf());
+    expect(tries).toEqual([]);
+    await expect(fetch(`${fake.url}/api/v1/healthz`)).rejects.toThrow("fetch failed");
   });
 
   it("a result that takes its time is polled until it is there", async () => {

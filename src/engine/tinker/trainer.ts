@@ -355,6 +355,7 @@ export class TinkerTrainer implements Trainer {
     const { model } = this;
     // A server that is gone is not waited for: it has nothing to clear up.
     model.retries = false;
+    model.client.asksAgain = false;
     const leave = async () => {
       if (this.#added) await model.step(MEASURING);
       await model.unload();

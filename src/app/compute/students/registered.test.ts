@@ -14,15 +14,19 @@ it("ships what the kept trainings say", async () => {
   expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(registeredForPage(registration, cells))));
 });
 
-it("reads the shipped file: comparisons, and a band per method with every pair", () => {
-  const { bands, primary, methods, trainings } = readRegistered(text, FILE);
-  expect(bands.bands.map(({ method }) => method)).toEqual(methods.map(({ method }) => method));
+it("reads the shipped file: comparisons, and every method, and a band for each that has all its trainings", () => {
+  const { bands, primary, methods, trainings, planned, worlds, training_seeds } = readRegistered(text, FILE);
+  const each = worlds.length * training_seeds;
+  expect(planned).toBe(12 * each);
+  expect(methods.reduce((sum, { n }) => sum + n, 0)).toBe(trainings);
+  expect(bands.bands.map(({ method }) => method)).toEqual(
+    methods.filter(({ n }) => n === each).map(({ method }) => method),
+  );
   expect(bands.bands[0]!.points.map(({ steps }) => steps)).toEqual([0, 60, 120, 180, 240]);
   expect(primary.map(({ a, b }) => [a, b])).toEqual([
     ["gc-opd", "success-only"],
     ["gc-opd", "opd"],
   ]);
-  expect(trainings).toBeGreaterThan(0);
 });
 
 it("refuses results without a registration, naming the key", () => {

@@ -16,10 +16,13 @@ const registeredSchema = z.object({
     tasks: count,
     trainings: count,
     planned: count,
+    /** Those of which a training has ended: success on unseen tasks over `n` trainings, in percent. */
     methods: z
       .array(
         z.object({
-          ...{ method: z.string(), label: z.string(), n: count, mean: z.number(), interval },
+          ...{ method: z.string(), label: z.string(), n: count, mean: z.number() },
+          /** 95 %; null for a single training. */
+          interval: interval.nullable(),
           fallen: z.int().min(0),
           /** Mean success of those that did not fall; null where all did. */
           others: z.number().nullable(),

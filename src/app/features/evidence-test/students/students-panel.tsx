@@ -17,7 +17,7 @@ import { useStudents } from "../../../compute/students/students-store.ts";
 import { curvesOf, type Study } from "../../../compute/students/study.ts";
 import { studyFile, studyPairs, studyTables } from "../../../compute/students/study-results.ts";
 import type { LibrarySummary } from "../../../data/model.ts";
-import { RegisteredResult } from "./registered-result.tsx";
+import { RegisteredMethods, RegisteredResult } from "./registered-result.tsx";
 import { StudentsChart } from "./students-chart.tsx";
 import { StudentsStart } from "./students-controls.tsx";
 import { checkpointWords, pairText, percent, verdict } from "./study-words.ts";
@@ -79,6 +79,7 @@ export function StudentsPanel({ library }: { library: LibrarySummary }) {
           />
         </figure>
       )}
+      {registered !== null && recorded === registered.bands && <RegisteredMethods registered={registered} />}
       {study !== null && measured && <Pairs study={study} />}
       {study !== null && parent !== null && <p className="note gate-note">{caption}</p>}
       {state.recorded !== null && (

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import {
-  fallenText,
   pairText,
   percent,
   points,
@@ -55,12 +54,6 @@ describe("the registered experiment", () => {
   ];
   const pair = (mean: number, interval: [number, number], p: number) => ({
     ...{ a: "gc-opd", b: "opd", n: 48, mean, interval, p },
-  });
-  it("counts trainings that fell", () => {
-    expect(fallenText({ fallen_below: 2, methods })).toBe(
-      "Trainings that fell below 2 %: GC-OPD 6 of 48 (the others 84.4 %). Every comparison counts them as they are.",
-    );
-    expect(fallenText({ fallen_below: 2, methods: methods.slice(1) })).toBe("No training fell below 2 %.");
   });
   it("says which beats which by the registered test, and which are not told apart", () => {
     const better = pair(20, [12, 28], 0.000011);

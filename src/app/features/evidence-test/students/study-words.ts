@@ -55,17 +55,6 @@ export function registeredPair(
   return `${text}, p = ${p < 0.001 ? p.toExponential(0).replace("e-", "e−") : p.toFixed(2)} after Holm`;
 }
 
-/** How many trainings unlearned nearly all, by method, and what the others reached. */
-export function fallenText({ fallen_below, methods }: Pick<Registered, "fallen_below" | "methods">): string {
-  const some = methods.filter(({ fallen }) => fallen > 0);
-  if (some.length === 0) return `No training fell below ${fallen_below} %.`;
-  const list = some.map(
-    ({ label, n, fallen, others }) =>
-      `${label} ${fallen} of ${n}${others === null ? "" : ` (the others ${percent(others)})`}`,
-  );
-  return `Trainings that fell below ${fallen_below} %: ${list.join(", ")}. Every comparison counts them as they are.`;
-}
-
 /** `GC-OPD beats Vanilla OPD; GC-OPD and Success only are not told apart.` */
 export function registeredVerdict({ primary, methods }: Pick<Registered, "primary" | "methods">): string {
   const label = (id: string): string => methods.find(({ method }) => method === id)?.label ?? id;
