@@ -142,6 +142,11 @@ test("a doubted reference: off, another by hand, the text edited; each step in t
   const text = editor.getByRole("textbox", { name: "Evidence as the teacher is to read it" });
   await expect(text).not.toHaveValue(/Source event \[0\]/);
   await text.fill("The stove is in the kitchen. Activate it.");
+  await expect(editor).toContainText("Not applied yet");
+  // Looking elsewhere loses nothing of it.
+  await page.getByRole("button", { name: "Text", exact: true }).click();
+  await page.getByRole("button", { name: "Edit (not applied)" }).click();
+  await expect(text).toHaveValue("The stove is in the kitchen. Activate it.");
   await text.press("Control+Enter");
   await expect(page.getByTestId("what-if")).toContainText("evidence edited by hand");
   await expect(diff.locator("ins")).toHaveText(["The stove is in the kitchen. Activate it."]);

@@ -142,6 +142,7 @@ const GRAPH_ROWS: [string, keyof GraphTotals][] = [
   ["sources", "sources"],
   ["trusted successes", "successes"],
   ["trusted failures", "failures"],
+  ["claimed successes that replay did not confirm", "refuted"],
   ["untrusted records", "untrusted"],
   ["decisions", "decisions"],
   ["noncommitted attempts", "attempts"],

@@ -1,6 +1,7 @@
 /** The shell around the view that the URL names. */
 import { type ComponentType, useEffect, useLayoutEffect, useRef } from "react";
 import { describeFault } from "../base/faults.ts";
+import { player } from "../compute/games/play.ts";
 import { endSimulatorSessions } from "../compute/games/simulator.ts";
 import { HubDialog } from "../compute/hub/hub-dialog.tsx";
 import { keptModels } from "../compute/models/kept-models.ts";
@@ -76,6 +77,7 @@ export function App() {
     const leaveWorker = followWorker();
     const leaveLaunches = followLaunches();
     const leaveStudent = followStudent();
+    const leavePlayed = player.askBeforeLoss();
     const leaveTabs = followTabs((id, what) => void (what === "stop" ? stopRun(id) : cancelRun(id)));
     const leaveLiveTabs = followLiveTabs();
     const leaveTags = followTags();
@@ -84,6 +86,7 @@ export function App() {
     return () => {
       removeEventListener("pagehide", endSimulatorSessions);
       leaveUrl();
+      leavePlayed();
       leavePlace();
       leaveWorker();
       leaveLaunches();

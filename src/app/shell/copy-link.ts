@@ -6,15 +6,17 @@ import { settleUrl } from "../data/navigate.ts";
 import { opensByItself } from "../url/library-link.ts";
 
 export async function copyLink(): Promise<void> {
-  const { library } = getUi();
+  const { library, place } = getUi();
   try {
     // A step that was just taken is in it too.
     settleUrl();
     await navigator.clipboard.writeText(window.location.href);
     hint(
-      library !== null && !opensByItself(library.link)
-        ? "Link copied. It does not hold your files: whoever opens it opens them too."
-        : "Link copied: it opens this in any tab of this workbench.",
+      place.view === "play"
+        ? "Link copied: it opens this view, without games and without what was played. Save that as records."
+        : library !== null && !opensByItself(library.link)
+          ? "Link copied. It does not hold your files: whoever opens it opens them too."
+          : "Link copied: it opens this in any tab of this workbench.",
     );
   } catch {
     hint("The browser does not let this page write to the clipboard: the link is in the address bar.");

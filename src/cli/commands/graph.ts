@@ -110,6 +110,7 @@ const COLUMNS: [string, keyof Omit<GraphStatistics, "environment" | "task">][] =
   ["sources", "sources"],
   ["won", "successes"],
   ["lost", "failures"],
+  ["refuted", "refuted"],
   ["untrusted", "untrusted"],
   ["decisions", "decisions"],
   ["visits", "visits"],

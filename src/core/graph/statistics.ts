@@ -1,4 +1,4 @@
-import { isTrusted, isTrustedFailure, isTrustedSuccess } from "../record/standing.ts";
+import { isRefutedSuccess, isTrusted, isTrustedFailure, isTrustedSuccess } from "../record/standing.ts";
 import type { TaskGraph } from "./task-graph.ts";
 
 /** Counts of one task's graph. Every count is a plain total over the task's records. */
@@ -10,6 +10,8 @@ export interface GraphStatistics {
   successes: number;
   /** Complete, replay-checked records that failed. */
   failures: number;
+  /** Complete, replay-checked records whose claimed success replay did not confirm. */
+  refuted: number;
   /** Records that are incomplete or not replay-checked. */
   untrusted: number;
   /** Committed decisions of all sources, which is also |F_x|, the temporal edges of H_x. */
@@ -48,6 +50,7 @@ export function graphStatistics(graph: TaskGraph): GraphStatistics {
     sources: sources.length,
     successes: sources.filter(isTrustedSuccess).length,
     failures: sources.filter(isTrustedFailure).length,
+    refuted: sources.filter(isRefutedSuccess).length,
     untrusted: sources.filter((source) => !isTrusted(source)).length,
     decisions: decisions.length,
     attempts: decisions.reduce((total, decision) => total + decision.attempts.length, 0),

@@ -4,7 +4,7 @@ import fc from "../../../test/support/property.ts";
 import { byTask, fixtureSources } from "../../../test/support/scienceworld.ts";
 import { InputError } from "../errors.ts";
 import type { Source } from "../record/schema.ts";
-import { graphStatistics } from "./statistics.ts";
+import { type GraphStatistics, graphStatistics } from "./statistics.ts";
 import { nodeAt, stateAt, taskGraph, visitsAt } from "./task-graph.ts";
 
 /** A source that visits the named states in turn; "-" is an unreliable capture. */
@@ -157,7 +157,7 @@ describe("properties of the representation", () => {
 describe("the ScienceWorld fixture", () => {
   it("has the totals that its README states", () => {
     const all = [...byTask(fixtureSources()).values()].map((sources) => graphStatistics(taskGraph(sources)));
-    const total = (key: "sources" | "decisions" | "attempts" | "visits" | "locatedVisits" | "successes") =>
+    const total = (key: Exclude<keyof GraphStatistics, "environment" | "task">) =>
       all.reduce((sum, statistics) => sum + statistics[key], 0);
     expect(total("sources")).toBe(195);
     expect(total("decisions")).toBe(3554);
@@ -165,5 +165,8 @@ describe("the ScienceWorld fixture", () => {
     expect(total("visits") - total("locatedVisits")).toBe(47);
     expect(total("attempts")).toBe(140 + 409);
     expect(total("successes")).toBe(105);
+    // Each source is one of four.
+    expect(total("refuted")).toBeGreaterThan(0);
+    expect(total("successes") + total("failures") + total("refuted") + total("untrusted")).toBe(195);
   });
 });

@@ -174,3 +174,25 @@ it("a record waits for its game, and begins once it is open; a forgotten one doe
   await player.playWaiting();
   expect(player.records(usePlay.getState())).toHaveLength(1);
 });
+
+it("asks before the page goes with decisions that are in no file", async () => {
+  const page = new EventTarget();
+  vi.stubGlobal("addEventListener", page.addEventListener.bind(page));
+  vi.stubGlobal("removeEventListener", page.removeEventListener.bind(page));
+  const leave = player.askBeforeLoss();
+  const asks = (): boolean => {
+    const closing = new Event("beforeunload", { cancelable: true });
+    page.dispatchEvent(closing);
+    return closing.defaultPrevented;
+  };
+  expect(asks()).toBe(false);
+  await player.playOn(from(), 2);
+  expect(asks()).toBe(true);
+  player.markSaved();
+  expect(asks()).toBe(false);
+  await player.act(record.decisions[2]!.action!);
+  expect(asks()).toBe(true);
+  leave();
+  expect(asks()).toBe(false);
+  vi.unstubAllGlobals();
+});

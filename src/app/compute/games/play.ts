@@ -78,6 +78,9 @@ export const usePlay = create<Play>(() => ({
   graph: null,
 }));
 
+/** Decisions of no record. */
+const NOTHING = "[]";
+
 const set = usePlay.setState;
 const get = usePlay.getState;
 
@@ -110,6 +113,8 @@ const page = { library: libraryWorker, games: gamesWorker };
 /** The episode that is played in the page. */
 export class Player {
   #live: LiveEpisode | null = null;
+  /** Decisions of the records that were saved last. */
+  #saved = NOTHING;
   /** Episodes that were begun; the number of the present one. */
   #played = 0;
   readonly #drawings = new Latest();
@@ -126,6 +131,25 @@ export class Player {
     return episode === null || this.#live === null || this.#live.decisions.length === 0
       ? [...before]
       : [...before, playedNow(this.#live, this.#played)];
+  }
+
+  #decisions(): string {
+    return JSON.stringify(this.records(get()).map(({ decisions }) => decisions));
+  }
+
+  /** All that was played so far is in files. */
+  markSaved(): void {
+    this.#saved = this.#decisions();
+  }
+
+  /** Has the browser ask before the page goes with decisions that are in no file. Returns the undo. */
+  askBeforeLoss(): () => void {
+    const ask = (event: BeforeUnloadEvent): void => {
+      const played = this.#decisions();
+      if (played !== NOTHING && played !== this.#saved) event.preventDefault();
+    };
+    addEventListener("beforeunload", ask);
+    return () => removeEventListener("beforeunload", ask);
   }
 
   /** Shows the episode as it is now. */

@@ -135,9 +135,9 @@ export function GateSettings({ library, known }: { library: string; known: numbe
   const covered = useCovered(library, selection);
   const running = useUi(({ scoring }) => isRunning(scoring));
   const toggle = (context: (typeof GATE_CONTEXTS)[number]): void => {
-    const next = GATE_CONTEXTS.filter((each) => contexts.includes(each) !== (each === context));
-    // A difference needs two.
-    if (next.length >= 2) useGate.setState({ contexts: next });
+    useGate.setState({
+      contexts: GATE_CONTEXTS.filter((each) => contexts.includes(each) !== (each === context)),
+    });
   };
   return (
     <>
@@ -214,12 +214,16 @@ export function GateSettings({ library, known }: { library: string; known: numbe
         </summary>
         <fieldset disabled={running}>
           <legend className="hidden-visually">Contexts</legend>
-          {GATE_CONTEXTS.map((context) => (
-            <label key={context}>
-              <input type="checkbox" checked={contexts.includes(context)} onChange={() => toggle(context)} />{" "}
-              {CONTEXT_TITLES[context]}
-            </label>
-          ))}
+          {GATE_CONTEXTS.map((context) => {
+            const checked = contexts.includes(context);
+            const needed = checked && contexts.length === 2;
+            return (
+              <label key={context} title={needed ? "A comparison needs two contexts" : undefined}>
+                <input type="checkbox" checked={checked} disabled={needed} onChange={() => toggle(context)} />{" "}
+                {CONTEXT_TITLES[context]}
+              </label>
+            );
+          })}
         </fieldset>
       </details>
     </>

@@ -17,6 +17,20 @@ const scored = (episode: string, none: number, graph: number): GateDecision => (
   ],
 });
 
+it("gives no answer about evidence without what is read without it", () => {
+  const decisions = [0.5, 0.625, 0.5, 0.625, 0.5, 0.625].map((each, n): GateDecision => {
+    const { readings, ...decision } = scored(`e${n}`, 0.25, each);
+    return {
+      ...decision,
+      readings: readings.map((one, at) => (at === 0 ? { ...one, context: "success-only" } : one)),
+    };
+  });
+  expect(answer(summarizeGate(decisions))).toMatchObject({
+    word: "Not asked: “no evidence” is left out",
+    sentence: expect.stringMatching(/0\.563 with full graph and 0\.250 with .*success only: \+0\.313/),
+  });
+});
+
 it("answers by the interval and not by the mean alone", () => {
   const said = (none: number, ...graph: number[]) =>
     answer(summarizeGate(graph.map((each, n) => scored(`e${n}`, none, each))));

@@ -48,13 +48,16 @@ export function answer({ contexts, differences, decisions, episodes }: GateSumma
   if (decisions === 0 || first === undefined || last === undefined || pair === undefined) return null;
   const { difference, separated } = pair;
   const known = episodes >= FEWEST_EPISODES;
-  const word = !known
-    ? "Not known yet"
-    : !separated
-      ? "No clear difference"
-      : difference.value! > 0
-        ? "Yes"
-        : "No";
+  const word =
+    first.context !== "none"
+      ? `Not asked: “${CONTEXT_TITLES.none}” is left out`
+      : !known
+        ? "Not known yet"
+        : !separated
+          ? "No clear difference"
+          : difference.value! > 0
+            ? "Yes"
+            : "No";
   const so = known ? "" : "; fewer than six episodes say nothing";
   const hardly = contexts.every(({ optimal }) => optimal.value! < HARDLY)
     ? " This teacher hardly ever gives an optimal action, whatever it reads: the difference says little."

@@ -17,6 +17,7 @@ export function PlayedPanel() {
   if (played.length === 0) return null;
   const save = async (): Promise<void> => {
     for (const { path, file } of await playedFiles(played)) saveFile(path, file);
+    player.markSaved();
   };
   const open = async (): Promise<void> => openDropped(await playedFiles(played));
   return (

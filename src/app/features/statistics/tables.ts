@@ -26,6 +26,7 @@ const GRAPH_ROWS: [string, keyof GraphTotals][] = [
   ["executions", "sources"],
   ["trusted successes", "successes"],
   ["trusted failures", "failures"],
+  ["claimed successes that replay did not confirm", "refuted"],
   ["untrusted records", "untrusted"],
   ["decisions", "decisions"],
   ["visits", "visits"],

@@ -7,6 +7,15 @@ export type EvidenceMode = (typeof EVIDENCE_MODES)[number];
 /** How the evidence of the task view is shown; null: what a what-if changes in it, else the text. */
 export const useEvidenceMode = create<{ mode: EvidenceMode | null }>(() => ({ mode: null }));
 
+/** What was typed into the editor and neither applied nor cancelled, by decision. */
+export const useDrafts = create<Readonly<Record<string, string>>>(() => ({}));
+
+/** @param text null once it is applied or cancelled */
+export function keepDraft(at: string, text: string | null): void {
+  const { [at]: _, ...others } = useDrafts.getState();
+  useDrafts.setState(text === null ? others : { ...others, [at]: text }, true);
+}
+
 export const showEvidence = (mode: EvidenceMode | null): void => useEvidenceMode.setState({ mode });
 
 /** An editor was asked for and is not drawn yet. */

@@ -23,7 +23,7 @@ export function RegisteredResult({ registered, drawn }: { registered: Registered
         {worlds.length} worlds. {trainings} of {planned} planned trainings have ended; methods without all of
         theirs are not compared.{" "}
         {drawn ? (
-          "Bands: mean and 95 % over the trainings, measured on fewer tasks while they ran."
+          `Bands: mean and 95 % over the trainings, on ${bands.evaluation} while they ran; the table and the comparisons are of ${tasks} after the last step.`
         ) : (
           <button type="button" onClick={() => useStudents.setState({ recorded: bands })}>
             Draw as bands

@@ -7,8 +7,8 @@ import type { Curve, CurvePoint, Study } from "../../../compute/students/study.t
 import { percent, pointText } from "./study-words.ts";
 
 const WIDTH = 700;
-const HEIGHT = 320;
-const MARGIN = { left: 46, right: 150, top: 14, bottom: 36 };
+const HEIGHT = 336;
+const MARGIN = { left: 46, right: 150, top: 30, bottom: 36 };
 const LABEL = 14;
 
 /** Told apart without colour too: a mark around (0, 0) for each place. */
@@ -58,6 +58,11 @@ export function StudentsChart({
   );
   const meanPath = (points: readonly CurvePoint[]): string =>
     path(points.map(({ steps: at, mean }) => ({ steps: at, sr: mean }))) ?? "";
+  // Recorded runs say on which tasks; those of the page stand in its caption.
+  const title = `Success on ${curves.length === 0 && recorded !== null ? recorded.evaluation : "unseen tasks"}`;
+  const ticks = x.ticks(6).filter(Number.isInteger);
+  // The axis names its end where there is room.
+  if (last - (ticks.at(-1) ?? 0) > last / 10) ticks.push(last);
   const ceiling = oracle === null ? null : (100 * oracle.won) / oracle.tasks;
   const labels = placed(
     [
@@ -100,6 +105,9 @@ export function StudentsChart({
       role="img"
       aria-label={`Success on unseen tasks by optimizer steps. ${spoken.join("; ")}`}
     >
+      <text x={0} y={12}>
+        {title}
+      </text>
       {y.ticks(5).map((tick) => (
         <g key={tick}>
           <line className="grid" x1={MARGIN.left} x2={WIDTH - MARGIN.right} y1={y(tick)} y2={y(tick)} />
@@ -108,14 +116,11 @@ export function StudentsChart({
           </text>
         </g>
       ))}
-      {x
-        .ticks(6)
-        .filter(Number.isInteger)
-        .map((tick) => (
-          <text key={tick} x={x(tick)} y={HEIGHT - MARGIN.bottom + 16} textAnchor="middle">
-            {tick}
-          </text>
-        ))}
+      {ticks.map((tick) => (
+        <text key={tick} x={x(tick)} y={HEIGHT - MARGIN.bottom + 16} textAnchor="middle">
+          {tick}
+        </text>
+      ))}
       <text x={WIDTH - MARGIN.right} y={HEIGHT - 4} textAnchor="end">
         optimizer steps
       </text>

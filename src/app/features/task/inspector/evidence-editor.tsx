@@ -9,7 +9,7 @@ import { saveWhatIf } from "../../../compute/scoring/what-if-record.ts";
 import type { DecisionModel } from "../../../data/model.ts";
 import { MOST_LINK_TEXT, packText } from "../../../url/evidence-text.ts";
 import { partName, samePart } from "../../../url/part-name.ts";
-import { evidenceEditorShown, showEvidence } from "../evidence-editing.ts";
+import { evidenceEditorShown, keepDraft, showEvidence, useDrafts } from "../evidence-editing.ts";
 import { editEvidence, showPart } from "../what-if.ts";
 import { evidencePieces } from "./evidence-pieces.ts";
 
@@ -51,19 +51,24 @@ function useTooLong(draft: string): boolean {
   return tooLong;
 }
 
-export function EvidenceEditor({ decision }: { decision: DecisionModel }) {
+/** @param at the decision, as drafts are kept by it */
+export function EvidenceEditor({ decision, at }: { decision: DecisionModel; at: string }) {
   const { evidence, selection, full } = decision;
   /** Null until something is typed: until then the text follows the parts. */
-  const [typed, setTyped] = useState<string | null>(null);
+  const typed = useDrafts((drafts) => drafts[at] ?? null);
   const draft = typed ?? evidence.text;
   const leftOut = selection.leaveOut ?? [];
   const parts = partsOf(evidence, leftOut);
   const edited = selection.text !== undefined;
+  const leave = (): void => {
+    keepDraft(at, null);
+    showEvidence(null);
+  };
   const apply = (): void => {
     // What was rendered anyhow is not an edit.
     const same = draft === evidence.text && !edited;
     if (!same) editEvidence(full !== null && draft === full.evidence.text ? null : draft);
-    showEvidence(null);
+    leave();
   };
   const tooLarge = typed === null && draft.length > MOST_EDITED;
   const tooLong = useTooLong(tooLarge ? "" : draft);
@@ -127,7 +132,7 @@ export function EvidenceEditor({ decision }: { decision: DecisionModel }) {
           aria-label="Evidence as the teacher is to read it"
           spellCheck={false}
           value={draft}
-          onChange={(event) => setTyped(event.target.value)}
+          onChange={(event) => keepDraft(at, event.target.value)}
           onKeyDown={(event) => {
             if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
               event.preventDefault();
@@ -142,7 +147,9 @@ export function EvidenceEditor({ decision }: { decision: DecisionModel }) {
             ? "With no text the teacher reads the context without evidence."
             : tooLong
               ? `Packed, this text exceeds the ${MOST_LINK_TEXT.toLocaleString("en")} characters that a link can hold, so links leave it out. Save the record instead.`
-              : "The teacher reads this text whatever is retrieved. The scored response does not change."}
+              : draft !== evidence.text
+                ? "Not applied yet. Once it is, the teacher reads this text whatever is retrieved. The scored response does not change."
+                : "The teacher reads this text whatever is retrieved. The scored response does not change."}
         </p>
       )}
       <div className="evidence-tools">
@@ -151,7 +158,7 @@ export function EvidenceEditor({ decision }: { decision: DecisionModel }) {
             Apply <span className="key">Ctrl Enter</span>
           </button>
         )}
-        <button type="button" onClick={() => showEvidence(null)}>
+        <button type="button" onClick={leave}>
           Cancel
         </button>
         {edited && (
@@ -159,7 +166,7 @@ export function EvidenceEditor({ decision }: { decision: DecisionModel }) {
             type="button"
             onClick={() => {
               editEvidence(null);
-              showEvidence(null);
+              leave();
             }}
           >
             Back to the rendered text

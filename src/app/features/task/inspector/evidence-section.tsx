@@ -13,6 +13,7 @@ import {
   type EvidenceMode,
   openEvidenceEditor,
   showEvidence,
+  useDrafts,
   useEvidenceMode,
 } from "../evidence-editing.ts";
 import { EvidenceDiffView } from "./evidence-diff-view.tsx";
@@ -56,6 +57,8 @@ const EvidenceParts = memo(function EvidenceParts({ decision }: { decision: Deci
   const pointsAt = useUi((ui) => ui.place.part);
   const present = full === null || pointsAt !== null ? "text" : "changes";
   const mode = chosen === null || (chosen === "changes" && full === null) ? present : chosen;
+  const place = JSON.stringify([decision.library, decision.task, decision.episode, decision.decision]);
+  const unapplied = useDrafts(({ [place]: draft }) => draft !== undefined && draft !== evidence.text);
   const [copied, setCopied] = useState(false);
   const box = useRef<HTMLElement>(null);
   const pieces = useMemo(() => evidencePieces(evidence), [evidence]);
@@ -113,6 +116,7 @@ const EvidenceParts = memo(function EvidenceParts({ decision }: { decision: Deci
               onClick={() => (each === "edit" ? openEvidenceEditor() : showEvidence(each))}
             >
               {MODE_TITLES[each]}
+              {each === "edit" && mode !== "edit" && unapplied && " (not applied)"}
             </button>
           ))}
         </fieldset>
@@ -128,13 +132,7 @@ const EvidenceParts = memo(function EvidenceParts({ decision }: { decision: Deci
         </button>
       </div>
       {mode === "changes" && full !== null && <EvidenceDiffView diff={full.diff} />}
-      {mode === "edit" && (
-        <EvidenceEditor
-          // What was typed was of that decision.
-          key={`${decision.task} ${decision.episode} ${decision.decision}`}
-          decision={decision}
-        />
-      )}
+      {mode === "edit" && <EvidenceEditor key={place} at={place} decision={decision} />}
       {mode === "text" && (
         <section
           className="evidence"

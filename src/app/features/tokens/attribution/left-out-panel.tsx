@@ -1,5 +1,6 @@
 /** Leave-one-out: which part of the evidence moved the selected token, and each of the others. */
 
+import { useEffect, useRef } from "react";
 import { nats, shortToken } from "../../../base/format.ts";
 import { countOf } from "../../../base/plural.ts";
 import { isModelAtWork } from "../../../compute/computing.ts";
@@ -57,15 +58,26 @@ export function LeftOutPanel({
     onChoose: (part: typeof chosen) => navigate({ part }),
   };
   const tokens = withEvidence(scores).promptIds!.length + scores.ids.length;
+  // Events say more than the records that they are of.
+  const [told, ofAll, what] =
+    events.length > 0
+      ? ([events, parts.events, "event"] as const)
+      : ([records, parts.records, "record"] as const);
+  // A key asks for it from anywhere in the view.
+  const panel = useRef<HTMLElement>(null);
+  const atWork = useUi(({ scoring }) => scoring.status === "running" && scoring.job === "left-out");
+  useEffect(() => {
+    if (atWork) panel.current?.scrollIntoView({ block: "nearest" });
+  }, [atWork]);
   return (
-    <section className="panel left-out" aria-labelledby="left-out-title" data-testid="left-out">
+    <section ref={panel} className="panel left-out" aria-labelledby="left-out-title" data-testid="left-out">
       <div className="panel-head">
         <h2 id="left-out-title">Which part of the evidence moved it</h2>
       </div>
       <JobProgress job="left-out" at={scoreKey(decision)} />
       <Headline
-        // Events say more than the records that they are of.
-        rows={events.length > 0 ? events : records}
+        rows={told}
+        asked={told.length < ofAll ? countOf(told.length, what) : null}
         range={range}
         delta={delta}
         text={range === null ? "the whole response" : shortToken(units.texts[unitOf(units, token!)]!)}
@@ -115,9 +127,7 @@ export function LeftOutPanel({
       {rows.length > 0 && (
         <EvidenceBars decision={decision} rows={rows} range={range} delta={delta} chosen={chosen} />
       )}
-      {rows.length > 0 && (
-        <EffectMap rows={events.length > 0 ? events : records} units={units} token={token} chosen={chosen} />
-      )}
+      {rows.length > 0 && <EffectMap rows={told} units={units} token={token} chosen={chosen} />}
       {shown !== undefined && <MovedTokens scores={scores} row={shown} token={token} />}
       {rows.length > 0 && (
         <details className="left-out-figures">
@@ -134,11 +144,14 @@ export function LeftOutPanel({
 /** Which part explains the change of the selected tokens, in one line. */
 function Headline({
   rows,
+  asked,
   range,
   delta,
   text,
 }: {
   rows: readonly LeftOutRow[];
+  /** What was left out so far; null where that is all there is. */
+  asked: string | null;
   range: TokenRange | null;
   delta: number;
   text: string;
@@ -158,7 +171,8 @@ function Headline({
         </>
       ) : best === null ? (
         <>
-          No single part explains {it}: all of the evidence moves it by {nats(delta, true)} nats.
+          {asked === null ? "No single part explains" : `${asked} left out so far: none explains`} {it}. All
+          of the evidence moves it by {nats(delta, true)} nats.
         </>
       ) : (
         <>
