@@ -46,7 +46,7 @@ test("a run on policy plays made games afresh before its step", async ({ page })
   await openSample(page);
   await fillForm(page, { games: 2, vanilla: 1 });
   const plan = page.getByTestId("plan");
-  await expect(plan).toContainText("1 vanilla step, then 0 graph-conditioned, over 2 tasks, on policy");
+  await expect(plan).toContainText("1 vanilla step, over 2 tasks, on policy");
   await expect(page.getByTestId("cost")).toContainText("2 episodes to play");
   await expect(page.getByRole("button", { name: "Probe the time" })).toHaveCount(0);
   await page.getByRole("button", { name: "Update" }).click();

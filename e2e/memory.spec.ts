@@ -1,6 +1,7 @@
 /** What a job will need: shown before it starts, refused beyond the user's limit, smaller with weights in fewer bits. */
 import { axeFaults } from "./axe.ts";
 import { dropFiles, OWN_FILES, TASK } from "./own-files.ts";
+import { expectSeen, noteTexts } from "./seen.ts";
 import { decisionShown, expect, type Page, test, visit } from "./site.ts";
 
 async function openOwn(page: Page, key: "t" | "u"): Promise<void> {
@@ -32,11 +33,23 @@ for (const theme of ["light", "dark"] as const) {
       const refusal = "the job needs more than the 1.0 MiB that it may take: memory: about";
       await expect(note).toContainText(refusal);
       await checkAxe(page);
-      await page.getByRole("button", { name: "Update" }).click();
-      await expect(page.getByTestId("run-message")).toContainText(refusal);
+      const update = page.getByRole("button", { name: "Update" });
+      await expect(update).toBeDisabled();
+      await expect(update).toHaveAttribute("title", new RegExp(`^${refusal}`));
+      await noteTexts(page, "hint");
+      await note.getByLabel("Limit").blur();
+      await page.keyboard.press("u");
+      await expectSeen(page, "hint", new RegExp(`Update the student: ${refusal}`));
+      await expect(page.getByTestId("run-detail")).toHaveCount(0);
       await expect(page.getByTestId("model-student")).toContainText("opened when needed");
+      await note.getByLabel("Limit").fill("-3");
+      await expect(note.getByLabel("Limit")).toHaveAttribute("aria-invalid", "true");
+      await expect(note.getByLabel("Limit")).toHaveAccessibleDescription("expected more than 0, received -3");
+      await expect(update).toBeDisabled();
+      await expect(page.getByTestId("plan")).toHaveText("");
       await note.getByLabel("Limit").fill("");
       await expect(note).not.toContainText(refusal);
+      await expect(update).toBeEnabled();
     });
   });
 }

@@ -1,5 +1,5 @@
 /** What a job will need of the device, before it starts, and the limit that the user may set. */
-import { useEffect } from "react";
+import { useEffect, useId } from "react";
 import { gibibytes, type MemoryPlan, type PlanPart, partBytes } from "../../../tensor/memory-plan.ts";
 import { isModelAtWork } from "../computing.ts";
 import { useGames } from "../games/games.ts";
@@ -7,7 +7,7 @@ import { showScoringPlan } from "../scoring/score.ts";
 import { useUi } from "../store.ts";
 import { useTrainingForm } from "../training/training-form.ts";
 import { showTrainingPlan } from "../training/training-plan.ts";
-import { type Job, setMemoryLimit, useMemory } from "./memory.ts";
+import { type Job, leavePlan, limitProblem, setMemoryLimit, useMemory } from "./memory.ts";
 
 const PARTS: readonly PlanPart[] = ["weights", "activations", "training state"];
 
@@ -43,12 +43,16 @@ function usePlan(job: Job): void {
     ...[job, decision, models, device, idle, place, weights, limit, library, openGames],
     ...[where, data, games, passes, texts],
   ]);
+  useEffect(() => () => leavePlan(job), [job]);
 }
 
 export function MemoryNote({ job }: { job: Job }) {
   usePlan(job);
   const { plan, problem, counting, uncounted } = useMemory((state) => state.plans[job]);
   const limit = useMemory((state) => state.limitGib);
+  const invalid = limitProblem(limit);
+  const fault = invalid ?? problem;
+  const id = useId();
   return (
     <div className="memory-note" data-testid={`memory-${job}`} aria-busy={counting}>
       <details>
@@ -66,10 +70,9 @@ export function MemoryNote({ job }: { job: Job }) {
           step="any"
           defaultValue={limit ?? ""}
           placeholder="none"
-          onChange={({ target }) => {
-            const value = target.valueAsNumber;
-            setMemoryLimit(Number.isFinite(value) && value > 0 ? value : null);
-          }}
+          aria-invalid={invalid !== null}
+          aria-describedby={invalid === null ? undefined : id}
+          onChange={({ target }) => setMemoryLimit(target.value)}
         />{" "}
         GiB
       </label>
@@ -78,9 +81,9 @@ export function MemoryNote({ job }: { job: Job }) {
           {sentence}
         </p>
       ))}
-      {problem !== null && (
-        <p className="fault" role="status">
-          {problem}
+      {fault !== null && (
+        <p className="fault" id={id} role="status">
+          {fault}
         </p>
       )}
     </div>

@@ -2,7 +2,17 @@ import { beforeEach, expect, it } from "vitest";
 import { Pending } from "../../../../test/support/fake.ts";
 import { InputError } from "../../../core/errors.ts";
 import type { ModelsPlan } from "../worker/compute-service.ts";
-import { memory, requirePlan, showPlan, useMemory } from "./memory.ts";
+import {
+  leavePlan,
+  limitProblem,
+  memory,
+  memoryLimit,
+  refusal,
+  requirePlan,
+  setMemoryLimit,
+  showPlan,
+  useMemory,
+} from "./memory.ts";
 
 const largest = { name: "w", part: "weights", bytes: 0 } as const;
 
@@ -46,4 +56,28 @@ it("a job that starts overtakes what was asked; one that is refused leaves the p
   await expect(refused).rejects.toThrow(InputError);
   expect(memory().plans.score.problem).toContain("9 GiB");
   expect(memory().passes).toEqual(plan("accepted").passes);
+});
+
+it("a plan beyond the limit refuses its job until it is counted again or left; a fault of the counting does not", async () => {
+  await showPlan("train", async () => plan("large", "9 GiB are needed"));
+  expect([refusal("train"), refusal("score")]).toEqual(["9 GiB are needed", null]);
+  const late = new Pending<ModelsPlan>();
+  const counting = showPlan("train", () => late.promise);
+  expect(refusal("train")).toBe("9 GiB are needed");
+  leavePlan("train");
+  late.resolve(plan("late", "10 GiB are needed"));
+  await counting;
+  expect([refusal("train"), memory().plans.train.counting]).toEqual([null, false]);
+  await showPlan("train", () => Promise.reject(new InputError("no student")));
+  expect(refusal("train")).toBeNull();
+});
+
+it("a limit is a number above 0, or none", () => {
+  setMemoryLimit("0.5");
+  expect([limitProblem(memory().limitGib), memoryLimit()]).toEqual([null, 2 ** 29]);
+  setMemoryLimit("");
+  expect([limitProblem(memory().limitGib), memoryLimit()]).toEqual([null, null]);
+  setMemoryLimit("-3");
+  expect(limitProblem(memory().limitGib)).toBe("expected more than 0, received -3");
+  expect(memoryLimit).toThrow("Memory limit: expected more than 0, received -3");
 });

@@ -23,7 +23,7 @@ export type Job = ModelsJob["kind"];
 interface MemoryState {
   /** How the matrices of the teacher are kept on the device. */
   weights: WeightChoice;
-  /** GiB that the models may take together; null: no limit. */
+  /** GiB that the models may take together, valid or not; null: no limit. */
   limitGib: number | null;
   plans: Record<Job, ShownPlan>;
   /** Passes as the last accepted plan cut them; models are opened with these. */
@@ -39,12 +39,24 @@ export const useMemory = create<MemoryState>(() => ({
 
 export const memory = useMemory.getState;
 
-export function setMemoryLimit(limitGib: number | null): void {
-  useMemory.setState({ limitGib });
+/** Takes the limit as it was typed, in GiB; empty is none. */
+export function setMemoryLimit(text: string): void {
+  useMemory.setState({ limitGib: text.trim() === "" ? null : Number(text) });
 }
 
+/** What is wrong with a limit, as the schema of a config says it; null where nothing is. */
+export const limitProblem = (limitGib: number | null): string | null =>
+  limitGib === null || limitGib > 0 ? null : `expected more than 0, received ${limitGib}`;
+
+/**
+ * Bytes that the models may take together; null: no limit.
+ *
+ * @throws InputError for a limit that is not valid
+ */
 export function memoryLimit(): number | null {
   const { limitGib } = memory();
+  const problem = limitProblem(limitGib);
+  if (problem !== null) throw new InputError(problem, { key: "Memory limit" });
   return limitGib === null ? null : limitGib * 2 ** 30;
 }
 
@@ -73,6 +85,18 @@ export async function showPlan(job: Job, plan: () => Promise<ModelsPlan | null>)
     if (!isLatest() || isAbort(error)) return;
     show(job, { ...NONE, problem: describeFault(error) });
   }
+}
+
+/** Why the job would be refused, by its plan; null where it fits, and where no plan is known. */
+export function refusal(job: Job, { plans }: MemoryState = memory()): string | null {
+  const { plan, problem } = plans[job];
+  return plan === null ? null : problem;
+}
+
+/** While a plan is not shown, nothing counts it again: what it refused may fit by then. */
+export function leavePlan(job: Job): void {
+  questions[job].end();
+  show(job, { ...memory().plans[job], counting: false, problem: null });
 }
 
 /**

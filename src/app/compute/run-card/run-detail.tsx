@@ -40,14 +40,19 @@ async function saved(name: string, content: () => Promise<Blob>): Promise<void> 
   }
 }
 
-/** `progress` says how far a run of this page is, in place of what its events say; `children` stand above its parts. */
+/**
+ * `progress` says how far a run of this page is, in place of what its events say, and `told` what it says of the run's
+ * end, which is not said twice; `children` stand above its parts.
+ */
 export function RunDetail({
   run,
   progress = null,
+  told = null,
   children,
 }: {
   run: Run;
   progress?: ReactNode;
+  told?: string | null;
   children?: ReactNode;
 }) {
   const { id, figures, work, launched } = { ...run, work: run.figures.work };
@@ -70,7 +75,10 @@ export function RunDetail({
               progress === null &&
               work !== null &&
               ` · ${work.what}: ${work.done} of ${work.total} ${work.unit}`}
-            {run.message !== null && launched === undefined && ` · ${shownName(run.message, 1000)}`}
+            {run.message !== null &&
+              run.message !== told &&
+              launched === undefined &&
+              ` · ${shownName(run.message, 1000)}`}
             {takenBack !== undefined && !going && ` · ${takenBackText(takenBack)}`}
           </span>
           {going && progress === null && figures.total > 0 && (

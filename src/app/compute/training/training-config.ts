@@ -22,6 +22,7 @@ import {
 } from "../runs/config-fields.ts";
 import { getRuns, type WorkerState } from "../runs/runs-store.ts";
 import { getUi, type UiState } from "../store.ts";
+import { formProblems } from "./form-problems.ts";
 import {
   defaultBatch,
   evaluationFiles,
@@ -78,7 +79,7 @@ function epochs(form: TrainingForm): unknown[] | null {
   });
 }
 
-/** The config, checked as the command line checks it. */
+/** The config, checked as the command line checks it; what is wrong is said in the form's words. */
 export function composeConfig(
   form: TrainingForm = trainingForm(),
   ui: UiState = getUi(),
@@ -131,7 +132,8 @@ export function composeConfig(
     if (environment !== undefined) checkPlace(gamesChoice(form), environment, openGames, worker);
     if (evaluate?.environment !== undefined) checkEvaluationPlace(evaluate.environment, worker);
   };
-  return { ...checkConfig(written, check), written, send };
+  const { config, problems } = checkConfig(written, check);
+  return { config, problems: formProblems(problems, texts), written, send };
 }
 
 /** The form's choice of games, as the switches and keys that belong to it. */

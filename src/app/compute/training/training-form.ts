@@ -184,10 +184,14 @@ export function formMethod({ texts }: Pick<TrainingForm, "texts">): Method | nul
 export const formStages = (form: Pick<TrainingForm, "texts">): readonly Stage[] =>
   formMethod(form)?.stages ?? [];
 
+/** What a stage's steps are called. */
+export const stageWord = ({ name, evidence }: Pick<Stage, "name" | "evidence">): string =>
+  evidence.kind === "none" ? name : "graph-conditioned";
+
 /** What a stage's passes are called. */
-export function stageTitle({ name, evidence }: Stage): string {
-  if (evidence.kind !== "none") return "Graph-conditioned";
-  return name.slice(0, 1).toUpperCase() + name.slice(1);
+export function stageTitle(stage: Stage): string {
+  const word = stageWord(stage);
+  return word.slice(0, 1).toUpperCase() + word.slice(1);
 }
 
 /** Whether a method is named by its file, which only commands read. */

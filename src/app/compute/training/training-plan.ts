@@ -11,6 +11,7 @@ import { modelDigest } from "../models/model-digest.ts";
 import { models } from "../models/models.ts";
 import { getUi } from "../store.ts";
 import type { PlanToMeasure, TrainingPlan } from "../worker/training-run.ts";
+import { firstProblem } from "./form-problems.ts";
 import { composeConfig } from "./training-config.ts";
 import { chosenEpisodes, shownLibrary } from "./training-data.ts";
 import { methodWords, trainingForm } from "./training-form.ts";
@@ -99,8 +100,7 @@ function checkSameTokens(): void {
 export async function formPlan(): Promise<Omit<PagePlan, "id">> {
   const { decision } = getUi();
   const { config, problems, written } = composeConfig();
-  const [problem] = Object.entries(problems);
-  if (config === null) throw new InputError(problem![1], { key: problem![0] });
+  if (config === null) throw new InputError(firstProblem(problems)!);
   const method = configuredMethod(config);
   const asked = teacherOf(method);
   if (asked === "named") checkSameTokens();

@@ -173,12 +173,22 @@ describe("a run of the page", () => {
     expect(under()).toMatchObject({
       ...{ status: "idle", message: { kind: "error", text: expect.stringContaining("the device was lost") } },
     });
-    expect(listed()).toEqual([["failed", expect.stringContaining("as it was before this run")]]);
+    expect(listed()).toEqual([["failed", "the device was lost. The student is as it was before this run."]]);
     trained = new Pending();
     trained.resolve(RESULT);
     await training.start();
     expect(models.studentTrained).toHaveBeenCalledOnce();
   });
+});
+
+it("what does not fit never becomes a run", async () => {
+  const plans = { ...clients.plans, planTraining: async () => ({ ...PLANNED, problem: "it needs 9 GiB" }) };
+  training = new StudentTraining({ ...clients, plans: fake<Clients["plans"]>(plans) });
+  await training.start();
+  expect(under()).toMatchObject({
+    ...{ status: "idle", message: { kind: "error", text: expect.stringContaining("it needs 9 GiB. The") } },
+  });
+  expect([listed(), owned.size]).toEqual([[], 0]);
 });
 
 describe("a run that goes on", () => {

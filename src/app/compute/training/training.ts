@@ -111,15 +111,16 @@ export class StudentTraining {
       const prepared = await wait(prepare());
       const { title, again } = prepared;
       let { plan } = prepared;
-      if (known === undefined) await wait(take(plan.id));
       words = plan.words;
       patchTraining({ method: words });
+      showProgress("Measuring what the models will read", 0, 0);
+      // What does not fit never becomes a run.
+      const passes = await wait(requirePlan("train", () => plans.planTraining(plan)));
+      if (known === undefined) await wait(take(plan.id));
       const read = libraryOf(getUi().libraries, plan.library)?.summary;
       patchTraining({ library: plan.library, run: plan.id });
       runs.begin({ id: plan.id, title, config: plan.written }, plan);
       if (!again) await wait(kept.noteStudentOf(plan.id));
-      showProgress("Measuring what the models will read", 0, 0);
-      const passes = await wait(requirePlan("train", () => plans.planTraining(plan)));
       const plays = plan.live !== undefined || plan.evaluation !== undefined;
       if (plays) {
         showProgress("Opening the games", 0, 0);
@@ -188,7 +189,7 @@ export class StudentTraining {
       if (!isLatest()) return;
       models.studentLost();
       if (isDeviceFault(error)) models.endWorker();
-      const fault = isAbort(error) ? null : `${describeFault(error)} ${UNCHANGED}`;
+      const fault = isAbort(error) ? null : `${describeFault(error).replace(/\.$/, "")}. ${UNCHANGED}`;
       if (id !== null) runs.end(id, fault === null ? "cancelled" : "failed", fault);
       const message = fault === null ? CANCELLED : ({ kind: "error", text: fault } as const);
       patchTraining({ status: "idle", work: null, message });

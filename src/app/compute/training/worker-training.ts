@@ -16,6 +16,7 @@ import type { Run } from "../runs/run.ts";
 import { getRuns, newRunId, useRuns } from "../runs/runs-store.ts";
 import type { PlannedThere, WorkerPlan } from "../runs/worker-answers.ts";
 import { worker } from "../runs/worker-client.ts";
+import { firstProblem } from "./form-problems.ts";
 import { type ComposedConfig, composeConfig } from "./training-config.ts";
 import { recordsToSend, runTitle } from "./training-data.ts";
 import { setTrainingForm, type TrainingForm, trainingForm } from "./training-form.ts";
@@ -29,8 +30,8 @@ export const useSending = create<{
 
 /** @throws InputError for a config that is not valid, with its first problem */
 function valid(composed: ComposedConfig): ComposedConfig {
-  const [problem] = Object.entries(composed.problems);
-  if (problem !== undefined) throw new InputError(problem[1], { key: problem[0] });
+  const problem = firstProblem(composed.problems);
+  if (problem !== undefined) throw new InputError(problem);
   return composed;
 }
 

@@ -9,6 +9,7 @@ import {
   noModelAtWork,
 } from "../../compute/action.ts";
 import { openHub } from "../../compute/hub/hub.ts";
+import { refusal } from "../../compute/models/memory.ts";
 import { models } from "../../compute/models/models.ts";
 import { getUi } from "../../compute/store.ts";
 import { studentTraining } from "../../compute/training/training.ts";
@@ -22,6 +23,8 @@ const sending: Blocked = () => (useSending.getState().label === null ? null : "a
 
 /** A live run trains on games: only its evidence is of the library. */
 const whatToTrainOn: Blocked = (ui) => (responsesOf(trainingForm()) === "live" ? aLibrary : aDecision)(ui);
+
+const roomForIt: Blocked = () => refusal("train");
 
 const recordedResponses: Blocked = () =>
   responsesOf(trainingForm()) === "recorded" ? null : "the responses are still to be drawn";
@@ -37,7 +40,7 @@ export const TRAINING: readonly Action[] = [
       if (place.view !== "training") return null;
       return trainingForm().where !== "page"
         ? sending({ place, ...ui })
-        : needs(whatToTrainOn, noModelAtWork)({ place, ...ui });
+        : needs(whatToTrainOn, noModelAtWork, roomForIt)({ place, ...ui });
     },
     run: () => {
       // The first press only shows what would be done.

@@ -1,16 +1,14 @@
 /** What a run is to do, here or on the worker: one form, made from the schema of the config. */
 
 import type { ReactNode } from "react";
-import { isFreshRun, policyWords } from "../../../core/loop/train-config.ts";
 import type { Method } from "../../../core/method/index.ts";
 import { isOneOf } from "../../../core/one-of.ts";
 import { Labelled } from "../../base/labelled.tsx";
-import { countOf } from "../../base/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { isModelAtWork } from "../../compute/computing.ts";
 import { useGames } from "../../compute/games/games.ts";
 import { EndOfTurnSwitch } from "../../compute/models/end-of-turn-switch.tsx";
-import { useMemory } from "../../compute/models/memory.ts";
+import { refusal, useMemory } from "../../compute/models/memory.ts";
 import { LONGEST_NAME } from "../../compute/run-card/run-name.tsx";
 import { CONFIG_FIELDS, isReached } from "../../compute/runs/config-fields.ts";
 import { useTargets } from "../../compute/runs/launches.ts";
@@ -18,6 +16,8 @@ import { useRuns } from "../../compute/runs/runs-store.ts";
 import { startedAt } from "../../compute/runs/target-words.ts";
 import type { Target } from "../../compute/runs/worker-answers.ts";
 import { useUi } from "../../compute/store.ts";
+import { firstProblem } from "../../compute/training/form-problems.ts";
+import { planWords } from "../../compute/training/plan-words.ts";
 import { studentTraining } from "../../compute/training/training.ts";
 import {
   type ComposedConfig,
@@ -28,7 +28,6 @@ import {
 import {
   choosePreset,
   type DataChoice,
-  defaultBatch,
   formMethod,
   formStages,
   methodWords,
@@ -101,7 +100,7 @@ export function TrainingFormPanel() {
   const form = useTrainingForm();
   const ui = useUi();
   const worker = useRuns((state) => state.worker);
-  useMemory();
+  const refused = refusal("train", useMemory());
   useHeldOut();
   const sending = useSending((state) => state.label);
   const { status } = ui.training;
@@ -121,8 +120,7 @@ export function TrainingFormPanel() {
     <ConfigField key={key} field={fieldOf(key)} problem={problems[key]} disabled={busy} />
   );
   const start =
-    problems[""] ??
-    Object.entries(problems).map(([key, problem]) => `${key}: ${problem}`)[0] ??
+    firstProblem(problems) ??
     (there && worker.status === "none" ? "no worker serves this page: `npm start` does" : undefined) ??
     (form.where === "target" && targets[form.target] === undefined
       ? "this target is gone: choose another place"
@@ -259,7 +257,10 @@ export function TrainingFormPanel() {
           <button
             type="submit"
             className="primary"
-            disabled={busy || !ready || start !== undefined || (!there && isModelAtWork(ui))}
+            disabled={
+              busy || !ready || start !== undefined || (!there && (refused !== null || isModelAtWork(ui)))
+            }
+            title={(there ? null : refused) ?? undefined}
           >
             {!there
               ? "Update"
@@ -271,7 +272,7 @@ export function TrainingFormPanel() {
             <span className="key">u</span>
           </button>
         )}
-        <PlanLine method={method} composed={composed} />
+        <PlanLine composed={composed} />
         {sending !== null && (
           <span role="status" data-testid="sending">
             {sending}…{" "}
@@ -306,7 +307,7 @@ export function FormLine() {
   const worker = useRuns((state) => state.worker);
   const openGames = useGames(({ tasks }) => tasks);
   const composed = composeConfig(form, ui, worker, openGames);
-  return <PlanLine method={composed.config && methodWords(composed.config)} composed={composed} />;
+  return <PlanLine composed={composed} />;
 }
 
 /** What the chosen method is, where it comes from, and which parts of it are uncertain. */
@@ -321,38 +322,14 @@ function MethodNote({ method }: { method: Method | null }) {
   );
 }
 
-/** What the form comes to, in a sentence. */
-function PlanLine({ method, composed }: { method: string | null; composed: ComposedConfig }) {
-  const { passes, data, texts } = useTrainingForm();
-  const episodes = useEpisodes(data);
-  const library = useUi((ui) => ui.library);
-  const environment = composed.config?.environment;
-  const live = responsesOf({ texts }) === "live";
-  const units = live ? (environment === undefined ? null : liveUnits(environment)) : episodes;
-  const batch = Number(texts.batch_size || defaultBatch({ data, texts }, library));
-  const stages = formStages({ texts });
-  const counts = stages.map((stage, n) =>
-    units === null ? Number.NaN : Number(passes[n] || stage.epochs) * Math.ceil(units / batch),
-  );
-  const words = [
-    composed.config === null ? "" : policyWords(isFreshRun(composed.config)),
-    method === null ? "" : `method: ${method}`,
-  ]
-    .filter((each) => each !== "")
-    .join("; ");
-  if (units === null || counts.some(Number.isNaN))
-    return (
-      <span className="note" data-testid="plan">
-        {words}
-      </span>
-    );
-  const [vanilla = 0, graph] = counts;
+/** What the form comes to, in a sentence; none while something in it is wrong. */
+function PlanLine({ composed: { config } }: { composed: ComposedConfig }) {
+  const episodes = useEpisodes(useTrainingForm(({ data }) => data));
+  const environment = config?.environment;
+  const units = environment === undefined ? episodes : liveUnits(environment);
   return (
     <span className="note" data-testid="plan">
-      {vanilla} vanilla {vanilla === 1 ? "step" : "steps"}
-      {graph !== undefined && `, then ${graph} graph-conditioned`}, over{" "}
-      {countOf(units, live ? "task" : "episode")}
-      {words !== "" && `, ${words}`}
+      {config !== null && planWords(config, units)}
     </span>
   );
 }

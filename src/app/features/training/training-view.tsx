@@ -56,7 +56,12 @@ export function TrainingView() {
       {task !== null ? <StepBar task={task} /> : !live && <NeedsTask />}
       {task?.episodes.length === 0 && !live && <NeedsEpisode />}
       {latest !== null && (
-        <RunDetail key={latest.id} run={latest} progress={hasCard ? running : null}>
+        <RunDetail
+          key={latest.id}
+          run={latest}
+          progress={hasCard ? running : null}
+          told={hasCard ? (training.message?.text ?? null) : null}
+        >
           <RunCharts runs={[latest]} takenBack={takenBack[latest.id] ?? null} />
           {hasCard && training.watch && (
             <section className="watched-panel" aria-labelledby="watched-title">

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { useUi } from "../../compute/store.ts";
+import { fake } from "../../../../test/support/fake.ts";
+import type { MemoryPlan } from "../../../tensor/index.ts";
+import { showPlan, useMemory } from "../../compute/models/memory.ts";
+import { type UiState, useUi } from "../../compute/store.ts";
 import { chooseResponses } from "../../compute/training/training-form.ts";
 import { ACTIONS, GROUPS } from "./index.ts";
 
@@ -27,6 +30,19 @@ describe("the table of actions", () => {
     chooseResponses("live");
     expect(missing()).toBe("open a library first");
     chooseResponses("recorded");
+  });
+
+  it("starts no run whose plan does not fit, and says why", async () => {
+    const update = ACTIONS.find(({ id }) => id === "update")!;
+    const problem = "the job needs more than it may take";
+    const plan = fake<MemoryPlan>({});
+    await showPlan("train", async () => ({ plan, problem, uncounted: [], passes: {} }));
+    const { place, ...ui } = useUi.getState();
+    const decision = fake<NonNullable<UiState["decision"]>>({});
+    const training = { ...ui, decision, place: { ...place, view: "training" as const } };
+    expect(update.blocked!(training)).toBe(problem);
+    useMemory.setState(useMemory.getInitialState());
+    expect(update.blocked!(training)).toBeNull();
   });
 
   it("is written alike: a title of one line without a full stop, a reason that ends a sentence", () => {

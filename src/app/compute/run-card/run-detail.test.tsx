@@ -1,0 +1,17 @@
+import { renderToStaticMarkup } from "react-dom/server";
+import { expect, it } from "vitest";
+import { newRun } from "../runs/runs-store.ts";
+import { RunDetail } from "./run-detail.tsx";
+
+const FAULT = "the device was lost";
+const run = {
+  ...newRun({ id: "page-1", where: "page", title: "", config: {}, state: "failed" }),
+  message: FAULT,
+};
+
+it("says once why a run failed, with what the page says of its own run or without", () => {
+  const times = (card: React.ReactElement): number => renderToStaticMarkup(card).split(FAULT).length - 1;
+  expect(times(<RunDetail run={run} />)).toBe(1);
+  expect(times(<RunDetail run={run} progress={<p>{FAULT}</p>} told={FAULT} />)).toBe(1);
+  expect(times(<RunDetail run={run} progress={<p />} told="of another time" />)).toBe(1);
+});
