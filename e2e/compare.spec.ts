@@ -29,6 +29,17 @@ test("v on a cell, v on another: observations, actions and states side by side",
   await page.goto(url);
   await expect(dialog).toContainText("teacher:0, visit 1");
   await dialog.getByRole("button", { name: "Close" }).click();
+  // Before there is a second one, Esc takes the first back, then unpins.
+  await grid.getByRole("gridcell").first().focus();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("v");
+  await expect(page.locator(".visit-waits")).toContainText("teacher:0, visit 0");
+  await page.keyboard.press("Escape");
+  await expect(page.locator(".visit-waits")).toHaveCount(0);
+  await expect(page).toHaveURL(/visit=/);
+  await page.keyboard.press("Escape");
+  await expect(page).not.toHaveURL(/visit=/);
   // From the candidate table and from the pinned visit.
   await page.getByLabel("Matched visits").getByRole("button").first().click();
   await page.keyboard.press("v");

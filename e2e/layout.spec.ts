@@ -5,6 +5,7 @@ import { MODEL_TIME } from "./throttle.ts";
 const LONG = "inclined-plane-friction-named-surfaces|653|easy";
 
 for (const [width, height] of [
+  [420, 800],
   [1280, 800],
   [1920, 1080],
 ] as const) {
@@ -15,6 +16,10 @@ for (const [width, height] of [
       test("no view is wider than the window", async ({ page }) => {
         const look = async (name: string): Promise<void> => {
           await page.screenshot({ path: `test-results/screenshots/${name}-${width}-${theme}.png` });
+          await expect(
+            page.getByRole("navigation", { name: "Views" }).locator("[aria-current]"),
+            name,
+          ).toBeInViewport({ ratio: 0.9 });
           // A chart takes the width of its place a little after it.
           await expect
             .poll(

@@ -11,7 +11,7 @@ test("the what-if, the library and the student come back", async ({ page }) => {
   await visit(page);
   await noteTexts(page, "hint");
   await page.keyboard.press("z");
-  await expectSeen(page, "hint", /nothing was changed/);
+  await expectSeen(page, "hint", /there is nothing to undo here/);
 
   await visit(page, sampleHash("task", MELT, { decision: 12, control: "hindsight-only", sources: 4 }));
   await decisionShown(page, 12);

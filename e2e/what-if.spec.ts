@@ -109,6 +109,8 @@ test("a doubted reference: off, another by hand, the text edited; each step in t
   await expect(reference).toContainText("teacher:0, visit 1 (current)");
   await expect(reference).toContainText("teacher:2, visit 2 (current)");
   await expect(page.getByTestId("what-if")).toContainText("teacher:0 switched off");
+  await expect(page.getByTestId("left-out")).toHaveText("1 recorded execution does not take part");
+  await expect(page.locator(".what-if-controls")).not.toContainText("the full method");
   await expect(page).toHaveURL(/without=teacher%3A0/);
   const diff = page.getByTestId("evidence-diff");
   await expect(diff.locator("del").filter({ hasText: "EXECUTION: teacher:0" }).locator("mark")).toHaveText(

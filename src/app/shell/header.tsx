@@ -1,6 +1,6 @@
 /** The bar at the top: where one is, what is open, what it is computed on. */
 
-import { memo } from "react";
+import { memo, useEffect, useRef } from "react";
 import { shownName } from "../base/text/shown-text.ts";
 import { useAtRest } from "../base/use-at-rest.ts";
 import { showLibrary } from "../compute/open/libraries.ts";
@@ -79,8 +79,14 @@ function Tabs() {
 }
 
 const TabLinks = memo(function TabLinks({ present, place }: { present: View; place: Place }) {
+  const tabs = useRef<HTMLElement>(null);
+  // In a narrow window the tabs scroll, and a key may choose one that is out of sight.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the tab that is current is the one of this view
+  useEffect(() => {
+    tabs.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [present]);
   return (
-    <nav className="tabs" aria-label="Views">
+    <nav className="tabs" aria-label="Views" ref={tabs}>
       {VIEWS.map((view, i) => (
         <a
           key={view}

@@ -13,6 +13,7 @@ import {
   CONTROL_TITLES,
   controlsOf,
   evidenceWords,
+  isByHand,
   NO_CONTROLS,
   parseBudget,
   pinWords,
@@ -24,9 +25,11 @@ import { changeRetrieval, chooseReference, editEvidence, showPart, switchSource 
 /** `leftOut`: recorded executions of the task that do not take part. */
 export const WhatIfControls = memo(function WhatIfControls({ leftOut }: { leftOut: number }) {
   const controls = useUi(useShallow((ui) => controlsOf(ui.place)));
+  const byHand = useUi((ui) => isByHand(ui.place));
   const { control, sourcesPerTask, augmentation, terminalFailureNote } = controls;
+  const isChanged = whatIfWords(controls).length > 0;
   // A link with changed controls shows them.
-  const [open, setOpen] = useState(() => whatIfWords(controls).length > 0);
+  const [open, setOpen] = useState(isChanged);
   return (
     <div className="what-if-controls">
       <button
@@ -38,7 +41,8 @@ export const WhatIfControls = memo(function WhatIfControls({ leftOut }: { leftOu
       >
         <span aria-hidden="true">{open ? "▾" : "▸"}</span> What if
       </button>
-      {!open && <span className="note">{evidenceWords(controls)}</span>}
+      {/* With a change by hand it is no longer the full method; the chips say what it is. */}
+      {!open && (isChanged || !byHand) && <span className="note">{evidenceWords(controls)}</span>}
       <fieldset id="what-if-controls" hidden={!open}>
         <legend className="hidden-visually">What if</legend>
         <label>
@@ -89,7 +93,7 @@ export const WhatIfControls = memo(function WhatIfControls({ leftOut }: { leftOu
       </fieldset>
       {leftOut > 0 && (
         <span className="note" data-testid="left-out">
-          {countOf(leftOut, "recorded execution")} not taking part
+          {countOf(leftOut, "recorded execution")} {leftOut === 1 ? "does" : "do"} not take part
         </span>
       )}
       <Chips part={open} />

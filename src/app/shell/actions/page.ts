@@ -27,6 +27,7 @@ function leave(): boolean {
     // Out of the field, so that keys are keys again: a menu that was used would take j and k for letters.
     field.blur();
   } else if (scoring.status === "running") void cancelScoring();
+  else if (place.compared.length > 0 && place.view === "task") navigate({ compared: [] });
   else if (place.visit !== null) navigate({ visit: null });
   else if (place.part !== null && place.view === "task") navigate({ part: null });
   else if (place.token !== null) navigate({ token: null });
@@ -59,7 +60,10 @@ export const PAGE: readonly Action[] = [
     group: "Page",
     keys: ["z"],
     words: "take back restore",
-    blocked: () => (useUndo.getState().changes.length === 0 ? "nothing was changed that can be" : null),
+    blocked: () =>
+      useUndo.getState().changes.length === 0
+        ? "there is nothing to undo here; to undo a what-if, go back in the browser"
+        : null,
     run: () => void undoLast(),
   },
   {

@@ -11,7 +11,7 @@ export function CompareBar() {
     <p className="visit-waits" role="status">
       <span>
         Comparing <bdi>{first.kind === "episode" ? "the student" : shownName(first.id, 60)}</bdi>, visit{" "}
-        {first.position}: press <kbd>v</kbd> on another visit.
+        {first.position}: press <kbd>v</kbd> on another visit, or <kbd>Esc</kbd> to stop.
       </span>
       <button type="button" onClick={() => navigate({ compared: [] })}>
         Stop
