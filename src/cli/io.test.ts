@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openBytes, readText, writeOut, writeRecordsOut } from "./io.ts";
+import { checkOut, openBytes, readText, writeOut, writeRecordsOut } from "./io.ts";
+import { RecordSink } from "./record-sink.ts";
 
 let folder: string;
 beforeEach(async () => {
@@ -18,6 +19,28 @@ async function collect(path: string): Promise<string> {
   for await (const chunk of openBytes(path)) chunks.push(chunk);
   return Buffer.concat(chunks).toString("utf8");
 }
+
+describe("outputs that cannot be", () => {
+  test("an input is not written over, by its name or through a link", async () => {
+    const [input, link] = [join(folder, "a"), join(folder, "link")];
+    await writeFile(input, "");
+    await symlink(input, link);
+    for (const out of [input, link])
+      await expect(checkOut(out, undefined, "-", join(folder, "none"), input)).rejects.toThrow(
+        `${out}: is an input of this command; expected another file to write`,
+      );
+    await checkOut(join(folder, "b"), input);
+  });
+
+  test("records pushed to one end in its error, and do not wait", async () => {
+    const sink = new RecordSink(join(folder, "none", "a"));
+    const pushing = (async () => {
+      await sink.push({ text: "x".repeat(1 << 16) });
+      await sink.close();
+    })();
+    await expect(pushing).rejects.toThrow("the folder to write into does not exist");
+  });
+});
 
 describe("reading", () => {
   test("bytes of a file", async () => {

@@ -153,13 +153,22 @@ async function resolveTarget(path: string): Promise<{ target: string; special: b
 }
 
 /**
- * Refuses an output that `writeOut` could not begin, for work whose preparation takes long.
+ * Refuses an output that `writeOut` could not begin, for work whose preparation takes long, and one that would take the
+ * place of an input.
  *
- * @throws InputError when the path is a folder, or its folder is missing, is none, or may not be written to
+ * @throws InputError when the path is a folder or one of the inputs, or its folder is missing, is none, or may not be
+ *   written to
  */
-export async function checkOut(path: string | undefined): Promise<void> {
+export async function checkOut(path: string | undefined, ...inputs: (string | undefined)[]): Promise<void> {
   if (path === undefined || path === STANDARD) return;
   const { target, special } = await onFile(path, "write", resolveTarget(path));
+  for (const input of special ? [] : inputs)
+    if (
+      input !== undefined &&
+      input !== STANDARD &&
+      (await resolveTarget(input).catch(() => null))?.target === target
+    )
+      throw new InputError("is an input of this command; expected another file to write", { file: path });
   // With the dot, a file in place of the folder is refused too.
   if (!special) await onFile(path, "write", access(`${dirname(target)}/.`, constants.W_OK));
 }

@@ -103,8 +103,8 @@ async function run(options: Options): Promise<void> {
 
 async function gate(options: Options, signal: AbortSignal): Promise<void> {
   const { seed } = options;
-  await checkOut(options.out);
-  await checkOut(options.decisions);
+  for (const out of [options.out, options.decisions])
+    await checkOut(out, options.library, options.episodes, options.optimal);
   const folder = await openModelFolder(options.teacher, {
     signal,
     onProgress: downloaded(),

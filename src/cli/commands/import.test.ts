@@ -175,6 +175,8 @@ describe("gcopd import", () => {
     expect((await runCli("import", folder, "--out", out, "--format", "nothing")).err).toMatch(
       /no format "nothing"/,
     );
+    const notes = await runCli("import", join(folder, "notes.txt"), "--out", join(folder, "notes.txt"));
+    expect(notes.err).toMatch(/notes\.txt: is an input of this command; expected another file to write/);
     expect((await runCli("import", join(folder, "absent"), "--out", out)).err).toMatch(
       /absent: no such file/,
     );

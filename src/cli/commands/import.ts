@@ -9,7 +9,7 @@ import {
 } from "../../formats/import/index.ts";
 import { UsageError } from "../command.ts";
 import { importFolder } from "../import-folder.ts";
-import { progress, writeOut } from "../io.ts";
+import { checkOut, progress, writeOut } from "../io.ts";
 import { RecordSink } from "../record-sink.ts";
 
 interface Options {
@@ -120,6 +120,7 @@ class Sinks {
 const PROGRESS = 5000;
 
 async function run(path: string, options: Options): Promise<void> {
+  for (const out of [options.out, options.episodesOut, options.scoresOut]) await checkOut(out, path);
   const files = await importFolder(path);
   const { records, report } = await runImport(files, {
     ...(options.format === undefined ? {} : { format: options.format }),

@@ -3,7 +3,7 @@ import { InputError } from "../../core/errors.ts";
 import { retrieveEpisode } from "../../core/retrieval/retrieve.ts";
 import { readRecords } from "../../formats/read.ts";
 import { explanationRecord } from "../explanation-record.ts";
-import { fileLabel, openBytes, progress, writeRecordsOut } from "../io.ts";
+import { checkOut, fileLabel, openBytes, progress, writeRecordsOut } from "../io.ts";
 import { checkStandardInput, openPreparedLibrary } from "../prepared-library.ts";
 import { addSelectionOptions, type SelectionOptions, selectionOf } from "../selection-options.ts";
 
@@ -33,6 +33,7 @@ export function register(program: Command): void {
 async function run(options: Options): Promise<void> {
   const selection = selectionOf(options);
   checkStandardInput(options.library, options.episodes);
+  await checkOut(options.out, options.library, options.episodes);
   const library = await openPreparedLibrary(options.library, selection);
   const file = fileLabel(options.episodes);
   let episodes = 0;

@@ -129,7 +129,7 @@ async function runHere(
     onProgress: downloaded(),
     onNote: progress,
   });
-  if (!options.plan) await checkOut(options.out);
+  if (!options.plan) await checkOut(options.out, options.in);
   const { config } = await readModelHeader(folder);
   const { vocabularySize: vocabulary, maxPositions } = config;
   const sizes = await longest(options.in, { vocabulary, maxPositions }, signal);
@@ -205,7 +205,7 @@ async function runServed(
   if (tokenizerIn === undefined)
     throw new UsageError("--tokenizer is missing: name the folder of the tokenizer that wrote the ids");
   const tokenizer = await openTokenizer(openFolder(tokenizerIn));
-  await checkOut(options.out);
+  await checkOut(options.out, options.in);
   const vocabulary =
     folder === null ? tokenizer.vocabularySize : (await readModelHeader(folder)).config.vocabularySize;
   const served = await openServer("teacher", url, { name, key: "--served-model" }, watching);
