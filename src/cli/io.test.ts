@@ -32,7 +32,7 @@ describe("outputs that cannot be", () => {
     await checkOut(join(folder, "b"), input);
   });
 
-  test("records pushed to one end in its error, and do not wait", async () => {
+  test("pushing records to a file that cannot be opened rejects instead of waiting forever", async () => {
     const sink = new RecordSink(join(folder, "none", "a"));
     const pushing = (async () => {
       await sink.push({ text: "x".repeat(1 << 16) });

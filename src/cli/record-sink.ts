@@ -16,7 +16,7 @@ export class RecordSink {
     this.#writer = writable.getWriter();
     this.#done = writeOut(path, chunksOf(readable));
     // Told by `push` and `close`; until one of them is called it must not end the process.
-    // An output that could not be begun reads nothing: without the cancelling, `push` would wait forever.
+    // Nothing reads for an output that could not be opened: unless its stream is cancelled, `push` waits forever.
     this.#done.catch((error: unknown) => readable.cancel(error)).catch(() => undefined);
     this.#writer.closed.catch(() => undefined);
   }
