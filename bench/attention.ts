@@ -89,6 +89,9 @@ async function check(f32: WebGpuBackend, others: readonly [string, WebGpuBackend
       const count = ranges.start.length;
       cases.push([`random pack of ${count}`, ranges, count, { heads: 4, groups: seed, size }]);
     }
+    // Few rows take smaller tiles.
+    for (const count of [70, 40, 20])
+      cases.push([`${count} rows`, packSequences([count]), count, { heads: 4, groups: 2, size }]);
     const last = lastRows(97, 40513);
     cases.push(["97 rows behind 40,513", last, 40513, { heads: 4, groups: 2, size }]);
   }

@@ -7,10 +7,10 @@ struct Params {
 }
 @group(0) @binding(0) var<uniform> P: Params;
 // f16, eight per vec4u.
-@group(0) @binding(1) var<storage, read> q: array<vec4u>;
-@group(0) @binding(2) var<storage, read> k: array<vec4u>;
-@group(0) @binding(3) var<storage, read> v: array<vec4u>;
-@group(0) @binding(4) var<storage, read> dout: array<vec4u>;
+@group(0) @binding(1) var<storage, ${HELD_Q}> q: array<vec4u>;
+@group(0) @binding(2) var<storage, ${HELD_K}> k: array<vec4u>;
+@group(0) @binding(3) var<storage, ${HELD_K}> v: array<vec4u>;
+@group(0) @binding(4) var<storage, ${HELD_Q}> dout: array<vec4u>;
 // Per query row and head: (lse, D).
 @group(0) @binding(5) var<storage, read> stats: array<vec2f>;
 

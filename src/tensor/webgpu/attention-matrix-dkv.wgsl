@@ -37,7 +37,7 @@ fn attention_matrix_dkv(
   let more_factors = bitcast<vec4f>(plan[1]);
   let band = subgroupBroadcastFirst(local / 32u) * ${QM}u * 16u;
   let stride = P.groups * D8;
-  let heads_a_group = P.heads / P.groups;
+  let heads_per_group = P.heads / P.groups;
 
   let row = local / SHARE;
   let share = local % SHARE;
@@ -55,7 +55,6 @@ fn attention_matrix_dkv(
   // @end
   // @end
   // @end
-  // @for z in A_REGISTERS
   // @for m in QM
   // @for c in DC
   let k${m}_${c} = subgroupMatrixLoad<Left, row_major>(&k, from${m} + ${c}u * 2u, stride);
@@ -64,22 +63,40 @@ fn attention_matrix_dkv(
   // @end
   // @end
   // @end
+
+  // This thread's first row of a tile, and its eight columns.
+  let r = local / D8;
+  let c = local % D8;
+  // @for i in AHEAD
+  var q${i}: vec4u;
+  var do${i}: vec4u;
+  // @end
+  // @for z in HOLDS
+  if (row0 < last) {
+    // @for i in AHEAD
+    q${i} = q[(min(row0 + r + ${i}u * STEP, last - 1u) * P.heads + kv_head * heads_per_group) * D8 + c];
+    do${i} = dout[(min(row0 + r + ${i}u * STEP, last - 1u) * P.heads + kv_head * heads_per_group) * D8 + c];
+    // @end
+  }
   // @end
 
-  for (var head = kv_head * heads_a_group; head < (kv_head + 1u) * heads_a_group; head++) {
+  for (var head = kv_head * heads_per_group; head < (kv_head + 1u) * heads_per_group; head++) {
     for (var t = row0; t < last; t += BK) {
+      // @for i in AHEAD
+      query_tile[(r + ${i}u * STEP) * TILE + c] = q${i};
+      dout_tile[(r + ${i}u * STEP) * TILE + c] = do${i};
+      // @end
       // @for u in ROUNDS
       {
-        // @for i in LOADS
-        let r${i} = (local + (${u}u * ${LOADS}u + ${i}u) * THREADS) / D8;
-        let c${i} = (local + (${u}u * ${LOADS}u + ${i}u) * THREADS) % D8;
-        let at${i} = (min(t + r${i}, last - 1u) * P.heads + head) * D8 + c${i};
+        // @for i in AT_ONCE
+        let r${i} = r + (${u}u * ${AT_ONCE}u + ${i}u) * STEP;
+        let at${i} = (min(t + r${i}, last - 1u) * P.heads + head) * D8 + c;
         let q${i} = q[at${i}];
         let do${i} = dout[at${i}];
         // @end
-        // @for i in LOADS
-        query_tile[r${i} * TILE + c${i}] = q${i};
-        dout_tile[r${i} * TILE + c${i}] = do${i};
+        // @for i in AT_ONCE
+        query_tile[r${i} * TILE + c] = q${i};
+        dout_tile[r${i} * TILE + c] = do${i};
         // @end
       }
       // @end
@@ -93,6 +110,15 @@ fn attention_matrix_dkv(
         }
       }
       workgroupBarrier();
+      // @for z in HOLDS
+      let turns = t + BK >= last;
+      let next = select(t + BK, row0, turns);
+      let next_head = min(head + u32(turns), (kv_head + 1u) * heads_per_group - 1u);
+      // @end
+      // @for i in AHEAD
+      q${i} = q[(min(next + r + ${i}u * STEP, last - 1u) * P.heads + next_head) * D8 + c];
+      do${i} = dout[(min(next + r + ${i}u * STEP, last - 1u) * P.heads + next_head) * D8 + c];
+      // @end
       {
         // Without a value of its own, Dawn would not clear a matrix that is declared in a loop.
         // @for m in QM
@@ -105,23 +131,15 @@ fn attention_matrix_dkv(
         // @end
         // @for c in DC
         {
-          // @for z in A_STORAGE
-          // @for m in QM
-          let k${m}_${c} = subgroupMatrixLoad<Left, row_major>(&k, from${m} + ${c}u * 2u, stride);
-          // @for y in DK
-          let v${m}_${c} = subgroupMatrixLoad<Left, row_major>(&v, from${m} + ${c}u * 2u, stride);
-          // @end
-          // @end
-          // @end
           // @for n in NK
-          let q${n} = subgroupMatrixLoad<Right, col_major>(&query_tile, ${n}u * 16u * TILE + ${c}u * 2u, TILE);
+          let queries${n} = subgroupMatrixLoad<Right, col_major>(&query_tile, ${n}u * 16u * TILE + ${c}u * 2u, TILE);
           // @for m in QM
-          s${m}_${n} = subgroupMatrixMultiplyAccumulate(k${m}_${c}, q${n}, s${m}_${n});
+          s${m}_${n} = subgroupMatrixMultiplyAccumulate(k${m}_${c}, queries${n}, s${m}_${n});
           // @end
           // @for z in DK
-          let do${n} = subgroupMatrixLoad<Right, col_major>(&dout_tile, ${n}u * 16u * TILE + ${c}u * 2u, TILE);
+          let douts${n} = subgroupMatrixLoad<Right, col_major>(&dout_tile, ${n}u * 16u * TILE + ${c}u * 2u, TILE);
           // @for m in QM
-          d${m}_${n} = subgroupMatrixMultiplyAccumulate(v${m}_${c}, do${n}, d${m}_${n});
+          d${m}_${n} = subgroupMatrixMultiplyAccumulate(v${m}_${c}, douts${n}, d${m}_${n});
           // @end
           // @end
           // @end
@@ -161,9 +179,9 @@ fn attention_matrix_dkv(
           // @end
           // @for n in DC
           {
-            let do0 = subgroupMatrixLoad<Right, row_major>(&dout_tile, ${c}u * 16u * TILE + ${n}u * 2u, TILE);
+            let douts = subgroupMatrixLoad<Right, row_major>(&dout_tile, ${c}u * 16u * TILE + ${n}u * 2u, TILE);
             // @for m in QM
-            dv${m}_${n} = subgroupMatrixMultiplyAccumulate(p${m}, do0, dv${m}_${n});
+            dv${m}_${n} = subgroupMatrixMultiplyAccumulate(p${m}, douts, dv${m}_${n});
             // @end
           }
           // @end
@@ -194,9 +212,9 @@ fn attention_matrix_dkv(
           // @end
           // @for n in DC
           {
-            let q0 = subgroupMatrixLoad<Right, row_major>(&query_tile, ${c}u * 16u * TILE + ${n}u * 2u, TILE);
+            let queries = subgroupMatrixLoad<Right, row_major>(&query_tile, ${c}u * 16u * TILE + ${n}u * 2u, TILE);
             // @for m in QM
-            dk${m}_${n} = subgroupMatrixMultiplyAccumulate(d${m}, q0, dk${m}_${n});
+            dk${m}_${n} = subgroupMatrixMultiplyAccumulate(d${m}, queries, dk${m}_${n});
             // @end
           }
           // @end

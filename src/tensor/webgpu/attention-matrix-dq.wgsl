@@ -40,113 +40,132 @@ fn attention_matrix_dq(
   var dq${m}_${n}: Sum;
   // @end
   // @end
-  // @for z in A_REGISTERS
   // @for m in QM
   // @for c in DC
   let q${m}_${c} = subgroupMatrixLoad<Left, row_major>(&q, from${m} + ${c}u * 2u, stride);
   let do${m}_${c} = subgroupMatrixLoad<Left, row_major>(&dout, from${m} + ${c}u * 2u, stride);
   // @end
   // @end
+
+  let prefix_tiles = tile_count(span.xy);
+  let tiles = prefix_tiles + tile_count(span.zw);
+  // This thread's first row of a tile, and its eight columns.
+  let r = local / D8;
+  let c = local % D8;
+  // @for i in AHEAD
+  var k${i}: vec4u;
+  var v${i}: vec4u;
+  // @end
+  // @for z in HOLDS
+  if (tiles > 0u) {
+    let opening = tile_at(0u, span, prefix_tiles);
+    // @for i in AHEAD
+    k${i} = k[(min(opening.x + r + ${i}u * STEP, opening.y - 1u) * P.groups + kv_head) * D8 + c];
+    v${i} = v[(min(opening.x + r + ${i}u * STEP, opening.y - 1u) * P.groups + kv_head) * D8 + c];
+    // @end
+  }
   // @end
 
-  for (var piece = 0u; piece < 2u; piece++) {
-    let first = select(span.x, span.z, piece == 1u);
-    let last = select(span.y, span.w, piece == 1u);
-    let start = select(range.x, range.z, piece == 1u);
-    let end = min(select(range.y, range.w, piece == 1u), last);
-    for (var j = first; j < last; j += BK) {
-      // @for u in ROUNDS
-      {
-        // @for i in LOADS
-        let r${i} = (local + (${u}u * ${LOADS}u + ${i}u) * THREADS) / D8;
-        let c${i} = (local + (${u}u * ${LOADS}u + ${i}u) * THREADS) % D8;
-        let at${i} = (min(j + r${i}, last - 1u) * P.groups + kv_head) * D8 + c${i};
-        let k${i} = k[at${i}];
-        let v${i} = v[at${i}];
-        // @end
-        // @for i in LOADS
-        key_tile[r${i} * TILE + c${i}] = k${i};
-        value_tile[r${i} * TILE + c${i}] = v${i};
-        // @end
-      }
+  for (var t = 0u; t < tiles; t++) {
+    let tile = tile_at(t, span, prefix_tiles);
+    let own = t >= prefix_tiles;
+    let start = select(range.x, range.z, own);
+    let end = min(select(range.y, range.w, own), tile.y);
+    // @for i in AHEAD
+    key_tile[(r + ${i}u * STEP) * TILE + c] = k${i};
+    value_tile[(r + ${i}u * STEP) * TILE + c] = v${i};
+    // @end
+    // @for u in ROUNDS
+    {
+      // @for i in AT_ONCE
+      let r${i} = r + (${u}u * ${AT_ONCE}u + ${i}u) * STEP;
+      let at${i} = (min(tile.x + r${i}, tile.y - 1u) * P.groups + kv_head) * D8 + c;
+      let k${i} = k[at${i}];
+      let v${i} = v[at${i}];
       // @end
-      workgroupBarrier();
-      {
-        // Without a value of its own, Dawn would not clear a matrix that is declared in a loop.
-        // @for m in QM
-        // @for n in NK
-        var s${m}_${n} = Sum();
-        var d${m}_${n} = Sum();
-        // @end
-        // @end
-        // @for c in DC
-        {
-          // @for z in A_STORAGE
-          // @for m in QM
-          let q${m}_${c} = subgroupMatrixLoad<Left, row_major>(&q, from${m} + ${c}u * 2u, stride);
-          let do${m}_${c} = subgroupMatrixLoad<Left, row_major>(&dout, from${m} + ${c}u * 2u, stride);
-          // @end
-          // @end
-          // @for n in NK
-          let k${n} = subgroupMatrixLoad<Right, col_major>(&key_tile, ${n}u * 16u * TILE + ${c}u * 2u, TILE);
-          let v${n} = subgroupMatrixLoad<Right, col_major>(&value_tile, ${n}u * 16u * TILE + ${c}u * 2u, TILE);
-          // @for m in QM
-          s${m}_${n} = subgroupMatrixMultiplyAccumulate(q${m}_${c}, k${n}, s${m}_${n});
-          d${m}_${n} = subgroupMatrixMultiplyAccumulate(do${m}_${c}, v${n}, d${m}_${n});
-          // @end
-          // @end
-        }
-        // @end
-        // @for m in QM
-        // @for n in NK
-        subgroupMatrixStore<row_major>(&scores, (band + ${m}u * 16u) * SCORE + ${n}u * 4u, s${m}_${n}, SCORE);
-        // @end
-        // @end
-        workgroupBarrier();
-        let left = j + share * WIDTH;
-        let cut = left < start || left + WIDTH > end;
-        // @for i in W8
-        // @for h in 2
-        var p${i}_${h} = exp2(bitcast<vec4f>(scores[mine + ${i}u * 2u + ${h}u]) * factors.x - stat.x) * SLOPE;
-        if (cut) {
-          let js = vec4u(left + ${i}u * 8u + ${h}u * 4u) + vec4u(0u, 1u, 2u, 3u);
-          p${i}_${h} = select(vec4f(), p${i}_${h}, (js >= vec4u(start)) & (js < vec4u(end)));
-        }
-        // @end
-        // @end
-        workgroupBarrier();
-        // @for m in QM
-        // @for n in NK
-        subgroupMatrixStore<row_major>(&scores, (band + ${m}u * 16u) * SCORE + ${n}u * 4u, d${m}_${n}, SCORE);
-        // @end
-        // @end
-        workgroupBarrier();
-        // @for i in W8
-        {
-          let a = p${i}_0 * (bitcast<vec4f>(scores[mine + ${i}u * 2u]) - stat.y);
-          let b = p${i}_1 * (bitcast<vec4f>(scores[mine + ${i}u * 2u + 1u]) - stat.y);
-          scores[mine + ${i}u] = vec4u(pack2x16float(a.xy), pack2x16float(a.zw), pack2x16float(b.xy), pack2x16float(b.zw));
-        }
-        // @end
-      }
-      workgroupBarrier();
-      // @for c in NK
-      {
-        // @for m in QM
-        let d${m} = subgroupMatrixLoad<Left, row_major>(&scores, (band + ${m}u * 16u) * SCORE + ${c}u * 16u / WIDTH * (WIDTH / 4u) + ${c}u * 16u % WIDTH / 8u, SCORE);
-        // @end
-        // @for n in DC
-        {
-          let k0 = subgroupMatrixLoad<Right, row_major>(&key_tile, ${c}u * 16u * TILE + ${n}u * 2u, TILE);
-          // @for m in QM
-          dq${m}_${n} = subgroupMatrixMultiplyAccumulate(d${m}, k0, dq${m}_${n});
-          // @end
-        }
-        // @end
-      }
+      // @for i in AT_ONCE
+      key_tile[r${i} * TILE + c] = k${i};
+      value_tile[r${i} * TILE + c] = v${i};
       // @end
-      workgroupBarrier();
     }
+    // @end
+    workgroupBarrier();
+    // @for z in HOLDS
+    let after = tile_at(min(t + 1u, tiles - 1u), span, prefix_tiles);
+    // @end
+    // @for i in AHEAD
+    k${i} = k[(min(after.x + r + ${i}u * STEP, after.y - 1u) * P.groups + kv_head) * D8 + c];
+    v${i} = v[(min(after.x + r + ${i}u * STEP, after.y - 1u) * P.groups + kv_head) * D8 + c];
+    // @end
+    {
+      // Without a value of its own, Dawn would not clear a matrix that is declared in a loop.
+      // @for m in QM
+      // @for n in NK
+      var s${m}_${n} = Sum();
+      var d${m}_${n} = Sum();
+      // @end
+      // @end
+      // @for c in DC
+      {
+        // @for n in NK
+        let keys${n} = subgroupMatrixLoad<Right, col_major>(&key_tile, ${n}u * 16u * TILE + ${c}u * 2u, TILE);
+        let values${n} = subgroupMatrixLoad<Right, col_major>(&value_tile, ${n}u * 16u * TILE + ${c}u * 2u, TILE);
+        // @for m in QM
+        s${m}_${n} = subgroupMatrixMultiplyAccumulate(q${m}_${c}, keys${n}, s${m}_${n});
+        d${m}_${n} = subgroupMatrixMultiplyAccumulate(do${m}_${c}, values${n}, d${m}_${n});
+        // @end
+        // @end
+      }
+      // @end
+      // @for m in QM
+      // @for n in NK
+      subgroupMatrixStore<row_major>(&scores, (band + ${m}u * 16u) * SCORE + ${n}u * 4u, s${m}_${n}, SCORE);
+      // @end
+      // @end
+      workgroupBarrier();
+      let left = tile.x + share * WIDTH;
+      let cut = left < start || left + WIDTH > end;
+      // @for i in W8
+      // @for h in 2
+      var p${i}_${h} = exp2(bitcast<vec4f>(scores[mine + ${i}u * 2u + ${h}u]) * factors.x - stat.x) * SLOPE;
+      if (cut) {
+        let js = vec4u(left + ${i}u * 8u + ${h}u * 4u) + vec4u(0u, 1u, 2u, 3u);
+        p${i}_${h} = select(vec4f(), p${i}_${h}, (js >= vec4u(start)) & (js < vec4u(end)));
+      }
+      // @end
+      // @end
+      workgroupBarrier();
+      // @for m in QM
+      // @for n in NK
+      subgroupMatrixStore<row_major>(&scores, (band + ${m}u * 16u) * SCORE + ${n}u * 4u, d${m}_${n}, SCORE);
+      // @end
+      // @end
+      workgroupBarrier();
+      // @for i in W8
+      {
+        let a = p${i}_0 * (bitcast<vec4f>(scores[mine + ${i}u * 2u]) - stat.y);
+        let b = p${i}_1 * (bitcast<vec4f>(scores[mine + ${i}u * 2u + 1u]) - stat.y);
+        scores[mine + ${i}u] = vec4u(pack2x16float(a.xy), pack2x16float(a.zw), pack2x16float(b.xy), pack2x16float(b.zw));
+      }
+      // @end
+    }
+    workgroupBarrier();
+    // @for c in NK
+    {
+      // @for m in QM
+      let d${m} = subgroupMatrixLoad<Left, row_major>(&scores, (band + ${m}u * 16u) * SCORE + ${c}u * 16u / WIDTH * (WIDTH / 4u) + ${c}u * 16u % WIDTH / 8u, SCORE);
+      // @end
+      // @for n in DC
+      {
+        let keys = subgroupMatrixLoad<Right, row_major>(&key_tile, ${c}u * 16u * TILE + ${n}u * 2u, TILE);
+        // @for m in QM
+        dq${m}_${n} = subgroupMatrixMultiplyAccumulate(d${m}, keys, dq${m}_${n});
+        // @end
+      }
+      // @end
+    }
+    // @end
+    workgroupBarrier();
   }
 
   // @for n in DC

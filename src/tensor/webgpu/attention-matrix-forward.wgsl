@@ -1,6 +1,8 @@
 // Attention by the matrix units: o = softmax(q · kᵀ / √D) · v, f16 operands, f32 sums. A workgroup takes ${ROWS} query rows
 // of one head and walks the keys that any of them sees in tiles of ${BK}: S = Q Kᵀ goes to workgroup memory, where its
-// threads make P = 2^(S − m) of it, and O += P V.
+// threads make P = 2^(S − m) of it, and O += P V. ${SPLIT} subgroups hold the same rows, each with its share of a tile's keys
+// and of O's columns: what one loads from workgroup memory then serves more products.
+// S of a tile is computed beside P of the tile before: neither waits for the other.
 // Matrices cannot be scaled by rows in registers, so m is a maximum that lags behind: O is rescaled, through workgroup
 // memory, only where a row's true maximum has grown more than LAG beyond it. P stays below 2^LAG, well inside f16.
 
@@ -13,8 +15,8 @@ struct Params {
 @group(0) @binding(0) var<uniform> P: Params;
 // f16, eight per vec4u.
 @group(0) @binding(1) var<storage, read> q: array<vec4u>;
-@group(0) @binding(2) var<storage, read> k: array<vec4u>;
-@group(0) @binding(3) var<storage, read> v: array<vec4u>;
+@group(0) @binding(2) var<storage, ${HELD_K}> k: array<vec4u>;
+@group(0) @binding(3) var<storage, ${HELD_K}> v: array<vec4u>;
 // A query row each: (start, end) of its prefix's keys, and of its own.
 @group(0) @binding(4) var<storage, read> ranges: array<vec4u>;
 // Factors (see attention_plan), then for each block the union of its rows' ranges.
@@ -27,11 +29,10 @@ const LAG = 10.0;
 
 var<workgroup> key_tile: array<vec4u, BK * TILE>;
 var<workgroup> value_tile: array<vec4u, BK * TILE>;
-// f32 scores; in the first half of each thread's share then the f16 of P.
+// f32 S; once they are read, O on its way to be rescaled or stored, 16 columns at a time.
 var<workgroup> scores: array<vec4u, ROWS * SCORE>;
-// @for z in Q_SHARED
-var<workgroup> query_tile: array<vec4u, ROWS * TILE>;
-// @end
+// f16 P.
+var<workgroup> weights: array<vec4u, ROWS * WEIGHT>;
 var<workgroup> factors: array<f32, ROWS>;
 var<workgroup> grown: atomic<u32>;
 
@@ -51,167 +52,149 @@ fn attention_matrix_forward(
   // The last block overlaps with the one before it rather than reach past the end; it leaves those rows alone then.
   let new_row = block * ROWS;
   let row0 = min(new_row, P.queries - ROWS);
-  let span = plan[2u + block];
+  // Turns scores into logarithms to base 2.
   let factor = bitcast<vec4f>(plan[0]).x;
-  let band = subgroupBroadcastFirst(local / 32u) * ${QM}u * 16u;
+  let subgroup = subgroupBroadcastFirst(local / 32u);
+  let band = subgroup / ${SPLIT}u * ${QM}u * 16u;
+  let side = subgroup % ${SPLIT}u;
 
   let row = local / SHARE;
   let share = local % SHARE;
-  let mine = row * SCORE + share * (WIDTH / 4u);
   let range = ranges[row0 + row];
-  // m, and this thread's part of the sum of P.
+  // m before its factor, and this thread's part of the sum of P.
   var top = LOWEST;
   var sum = 0.0;
   // @for m in QM
-  // @for n in DC
+  // @for n in OC
   var o${m}_${n}: Sum;
   // @end
-  // @end
-  // @for z in Q_SHARED
-  for (var i = local; i < ROWS * D8; i += THREADS) {
-    query_tile[i / D8 * TILE + i % D8] = q[((row0 + i / D8) * P.heads + head) * D8 + i % D8];
-  }
-  // @end
-  // @for z in A_REGISTERS
-  // @for m in QM
   // @for c in DC
   let q${m}_${c} = subgroupMatrixLoad<Left, row_major>(&q, ((row0 + band + ${m}u * 16u) * P.heads + head) * D8 + ${c}u * 2u, P.heads * D8);
   // @end
   // @end
-  // @end
 
-  for (var piece = 0u; piece < 2u; piece++) {
-    let first = max(select(span.x, span.z, piece == 1u), part * P.part);
-    let last = min(select(span.y, span.w, piece == 1u), (part + 1u) * P.part);
-    let start = select(range.x, range.z, piece == 1u);
-    let end = min(select(range.y, range.w, piece == 1u), last);
-    for (var j = first; j < last; j += BK) {
-      // @for u in ROUNDS
-      {
-        // @for i in LOADS
-        let r${i} = (local + (${u}u * ${LOADS}u + ${i}u) * THREADS) / D8;
-        let c${i} = (local + (${u}u * ${LOADS}u + ${i}u) * THREADS) % D8;
-        let at${i} = (min(j + r${i}, last - 1u) * P.groups + kv_head) * D8 + c${i};
-        let k${i} = k[at${i}];
-        let v${i} = v[at${i}];
+  let bounds = clamp(plan[2u + block], vec4u(part * P.part), vec4u((part + 1u) * P.part));
+  let prefix_tiles = tile_count(bounds.xy);
+  let tiles = prefix_tiles + tile_count(bounds.zw);
+  // This thread's first row of a tile, and its eight columns.
+  let r = local / D8;
+  let c = local % D8;
+  if (tiles > 0u) {
+    let opening = tile_at(0u, bounds, prefix_tiles);
+    // @for i in LOADS
+    key_tile[(r + ${i}u * STEP) * TILE + c] = k[(min(opening.x + r + ${i}u * STEP, opening.y - 1u) * P.groups + kv_head) * D8 + c];
+    // @end
+    workgroupBarrier();
+    // Of tile t the scores, of the one before it the weights and values. The first round's weights are zero; the last
+    // one's scores are not used.
+    for (var t = 0u; t <= tiles; t++) {
+      let before = tile_at(max(t, 1u) - 1u, bounds, prefix_tiles);
+      let after = tile_at(min(t + 1u, tiles - 1u), bounds, prefix_tiles);
+      // @for i in LOADS
+      let k${i} = k[(min(after.x + r + ${i}u * STEP, after.y - 1u) * P.groups + kv_head) * D8 + c];
+      let v${i} = v[(min(before.x + r + ${i}u * STEP, before.y - 1u) * P.groups + kv_head) * D8 + c];
+      // @end
+      let own = t > prefix_tiles;
+      let start = select(range.x, range.z, own);
+      let end = select(min(select(range.y, range.w, own), before.y), 0u, t == 0u);
+      let left = before.x + share * WIDTH;
+      // @for i in W8
+      // @for h in 2
+      var x${i}_${h} = bitcast<vec4f>(scores[row * SCORE + share * (WIDTH / 4u) + ${i}u * 2u + ${h}u]);
+      // @end
+      // @end
+      if (left < start || left + WIDTH > end) {
+        // @for i in W8
+        // @for h in 2
+        {
+          let js = vec4u(left + ${i}u * 8u + ${h}u * 4u) + vec4u(0u, 1u, 2u, 3u);
+          x${i}_${h} = select(vec4f(LOWEST), x${i}_${h}, (js >= vec4u(start)) & (js < vec4u(end)));
+        }
         // @end
-        // @for i in LOADS
-        key_tile[r${i} * TILE + c${i}] = k${i};
-        value_tile[r${i} * TILE + c${i}] = v${i};
+        // @end
+      }
+      // @for m in QM
+      // @for n in SC
+      // Without a value of its own, Dawn would not clear a matrix that is declared in a loop.
+      var s${m}_${n} = Sum();
+      // @end
+      // @end
+      // @for c in DC
+      {
+        // @for n in SC
+        let keys${n} = subgroupMatrixLoad<Right, col_major>(&key_tile, (side * ${SC}u + ${n}u) * 16u * TILE + ${c}u * 2u, TILE);
+        // @for m in QM
+        s${m}_${n} = subgroupMatrixMultiplyAccumulate(q${m}_${c}, keys${n}, s${m}_${n});
+        // @end
         // @end
       }
       // @end
-      workgroupBarrier();
+      var most = x0_0;
+      // @for i in W8
+      most = max(most, max(x${i}_0, x${i}_1));
+      // @end
+      var new_top = max(max(most.x, most.y), max(most.z, most.w));
+      // @for i in HALVINGS
+      new_top = max(new_top, subgroupShuffleXor(new_top, 1u << ${i}u));
+      // @end
+      let grows = (new_top - top) * factor > LAG;
+      // Where the row saw nothing before, its O is zero.
+      let fades = grows && top > LOWEST;
+      let fade = select(1.0, exp2((top - new_top) * factor), fades);
+      top = select(top, new_top, grows);
+      if (share == 0u) { factors[row] = fade; }
+      let level = select(top, 0.0, top <= LOWEST) * factor;
+      var total = vec4f();
+      // @for i in W8
       {
-        // Without a value of its own, Dawn would not clear a matrix that is declared in a loop.
-        // @for m in QM
-        // @for n in NK
-        var s${m}_${n} = Sum();
-        // @end
-        // @end
-        // @for c in DC
-        {
-          // @for z in Q_SHARED
-          // @for m in QM
-          let q${m}_${c} = subgroupMatrixLoad<Left, row_major>(&query_tile, (band + ${m}u * 16u) * TILE + ${c}u * 2u, TILE);
-          // @end
-          // @end
-          // @for z in A_STORAGE
-          // @for m in QM
-          let q${m}_${c} = subgroupMatrixLoad<Left, row_major>(&q, ((row0 + band + ${m}u * 16u) * P.heads + head) * D8 + ${c}u * 2u, P.heads * D8);
-          // @end
-          // @end
-          // @for n in NK
-          let k${n} = subgroupMatrixLoad<Right, col_major>(&key_tile, ${n}u * 16u * TILE + ${c}u * 2u, TILE);
-          // @for m in QM
-          s${m}_${n} = subgroupMatrixMultiplyAccumulate(q${m}_${c}, k${n}, s${m}_${n});
-          // @end
-          // @end
-        }
-        // @end
-        // @for m in QM
-        // @for n in NK
-        subgroupMatrixStore<row_major>(&scores, (band + ${m}u * 16u) * SCORE + ${n}u * 4u, s${m}_${n}, SCORE);
-        // @end
-        // @end
+        let a = exp2(fma(x${i}_0, vec4f(factor), vec4f(-level)));
+        let b = exp2(fma(x${i}_1, vec4f(factor), vec4f(-level)));
+        total += a + b;
+        weights[row * WEIGHT + share * (WIDTH / 8u) + ${i}u] =
+          vec4u(pack2x16float(a.xy), pack2x16float(a.zw), pack2x16float(b.xy), pack2x16float(b.zw));
       }
-      workgroupBarrier();
-      {
-        // @for i in W8
-        // @for h in 2
-        var s${i}_${h} = bitcast<vec4f>(scores[mine + ${i}u * 2u + ${h}u]) * factor;
-        // @end
-        // @end
-        let left = j + share * WIDTH;
-        if (left < start || left + WIDTH > end) {
-          // @for i in W8
-          // @for h in 2
-          {
-            let js = vec4u(left + ${i}u * 8u + ${h}u * 4u) + vec4u(0u, 1u, 2u, 3u);
-            s${i}_${h} = select(vec4f(LOWEST), s${i}_${h}, (js >= vec4u(start)) & (js < vec4u(end)));
-          }
-          // @end
-          // @end
-        }
-        var most = s0_0;
-        // @for i in W8
-        most = max(most, max(s${i}_0, s${i}_1));
-        // @end
-        var new_top = max(max(most.x, most.y), max(most.z, most.w));
-        // @for z in PAIRED
-        new_top = max(new_top, subgroupShuffleXor(new_top, 1u));
-        // @end
-        var fade = 1.0;
-        if (new_top > top + LAG) {
-          // Where the row saw nothing before, its O is zero.
-          if (top > LOWEST) {
-            fade = exp2(top - new_top);
-            atomicStore(&grown, 1u);
-          }
-          top = new_top;
-        }
-        if (share == 0u) { factors[row] = fade; }
-        sum *= fade;
-        let level = select(top, 0.0, top <= LOWEST);
-        var total = vec4f();
-        // @for i in W8
-        {
-          let a = exp2(s${i}_0 - level);
-          let b = exp2(s${i}_1 - level);
-          total += a + b;
-          scores[mine + ${i}u] = vec4u(pack2x16float(a.xy), pack2x16float(a.zw), pack2x16float(b.xy), pack2x16float(b.zw));
-        }
-        // @end
-        sum += dot(total, vec4f(1.0));
-      }
-      // A barrier, too: P is there, and the tile of keys is free.
+      // @end
+      sum = sum * fade + dot(total, vec4f(1.0));
+      if (fades) { atomicStore(&grown, 1u); }
+      // @for i in LOADS
+      value_tile[(r + ${i}u * STEP) * TILE + c] = v${i};
+      // @end
+      // A barrier, too: P and the values are there, the tile of keys and the scores are free.
       if (workgroupUniformLoad(&grown) == 1u) {
-        // @for n in DC
+        // @for n in OC
         // @for m in QM
-        subgroupMatrixStore<row_major>(&key_tile, (band + ${m}u * 16u) * 4u, o${m}_${n}, 4u);
+        subgroupMatrixStore<row_major>(&scores, (side * ROWS + band + ${m}u * 16u) * 4u, o${m}_${n}, 4u);
         // @end
         workgroupBarrier();
-        for (var i = local; i < ROWS * 4u; i += THREADS) {
-          key_tile[i] = bitcast<vec4u>(bitcast<vec4f>(key_tile[i]) * factors[i / 4u]);
+        for (var i = local; i < ${SPLIT}u * ROWS * 4u; i += THREADS) {
+          scores[i] = bitcast<vec4u>(bitcast<vec4f>(scores[i]) * factors[i / 4u % ROWS]);
         }
         workgroupBarrier();
         // @for m in QM
-        o${m}_${n} = subgroupMatrixLoad<Sum, row_major>(&key_tile, (band + ${m}u * 16u) * 4u, 4u);
+        o${m}_${n} = subgroupMatrixLoad<Sum, row_major>(&scores, (side * ROWS + band + ${m}u * 16u) * 4u, 4u);
         // @end
         workgroupBarrier();
         // @end
         if (local == 0u) { atomicStore(&grown, 0u); }
       }
+      // @for i in LOADS
+      key_tile[(r + ${i}u * STEP) * TILE + c] = k${i};
+      // @end
+      // @for m in QM
+      // @for n in SC
+      subgroupMatrixStore<row_major>(&scores, (band + ${m}u * 16u) * SCORE + (side * ${SC}u + ${n}u) * 4u, s${m}_${n}, SCORE);
+      // @end
+      // @end
       // @for c in NK
       {
         // @for m in QM
-        let p${m} = subgroupMatrixLoad<Left, row_major>(&scores, (band + ${m}u * 16u) * SCORE + ${c}u * 16u / WIDTH * (WIDTH / 4u) + ${c}u * 16u % WIDTH / 8u, SCORE);
+        let p${m} = subgroupMatrixLoad<Left, row_major>(&weights, (band + ${m}u * 16u) * WEIGHT + ${c}u * 2u, WEIGHT);
         // @end
-        // @for n in DC
+        // @for n in OC
         {
-          let v0 = subgroupMatrixLoad<Right, row_major>(&value_tile, ${c}u * 16u * TILE + ${n}u * 2u, TILE);
+          let values = subgroupMatrixLoad<Right, row_major>(&value_tile, ${c}u * 16u * TILE + (side * ${OC}u + ${n}u) * 2u, TILE);
           // @for m in QM
-          o${m}_${n} = subgroupMatrixMultiplyAccumulate(p${m}, v0, o${m}_${n});
+          o${m}_${n} = subgroupMatrixMultiplyAccumulate(p${m}, values, o${m}_${n});
           // @end
         }
         // @end
@@ -221,24 +204,26 @@ fn attention_matrix_forward(
     }
   }
 
-  // @for z in PAIRED
-  sum += subgroupShuffleXor(sum, 1u);
+  // @for i in HALVINGS
+  sum += subgroupShuffleXor(sum, 1u << ${i}u);
   // @end
   let to = part * P.queries + row0;
   // A part of the keys that the row sees nothing of gets no weight.
   sum = max(sum, 1e-30);
   if (share == 0u) {
     factors[row] = bitcast<vec4f>(plan[0]).y / sum;
-    if (row0 + row >= new_row) { lse[(to + row) * P.heads + head] = (top + log2(sum)) * 0.6931471805599453; }
+    if (row0 + row >= new_row) { lse[(to + row) * P.heads + head] = (max(top * factor, LOWEST) + log2(sum)) * 0.6931471805599453; }
   }
-  // @for n in DC
+  // @for n in OC
   // @for m in QM
-  subgroupMatrixStore<row_major>(&key_tile, (band + ${m}u * 16u) * 4u, o${m}_${n}, 4u);
+  subgroupMatrixStore<row_major>(&scores, (side * ROWS + band + ${m}u * 16u) * 4u, o${m}_${n}, 4u);
   // @end
   workgroupBarrier();
-  for (var i = local; i < ROWS * 4u; i += THREADS) {
-    if (row0 + i / 4u >= new_row) {
-      o[((to + i / 4u) * P.heads + head) * (D8 * 2u) + ${n}u * 4u + i % 4u] = bitcast<vec4f>(key_tile[i]) * factors[i / 4u];
+  for (var i = local; i < ${SPLIT}u * ROWS * 4u; i += THREADS) {
+    let at = i / 4u % ROWS;
+    if (row0 + at >= new_row) {
+      let column = (i / (ROWS * 4u) * ${OC}u + ${n}u) * 4u + i % 4u;
+      o[((to + at) * P.heads + head) * (D8 * 2u) + column] = bitcast<vec4f>(scores[i]) * factors[at];
     }
   }
   workgroupBarrier();

@@ -13,27 +13,23 @@ import type { MatrixPass, MatrixTiles } from "./tuning.ts";
 /** Head sizes that the matrix kernels are written for. */
 export const MATRIX_HEAD_SIZES = [32, 64, 128, 256] as const;
 
-/** Best first, as measured on an H200; the first that fits is taken. */
-const PREFERRED: Record<MatrixPass, Record<number, readonly MatrixTiles[]>> = {
+/** By pass and head size: best first, as measured on an H200 and an H100, then with fewer rows. */
+const CHOICES: Record<"forward" | "backward", Record<number, readonly MatrixTiles[]>> = {
   forward: {
-    32: [tiles(4, 64, "registers")],
-    64: [tiles(4, 32, "registers")],
-    128: [tiles(8, 32, "registers"), tiles(4, 32, "registers")],
-    256: [tiles(4, 32, "registers")],
+    32: [tiles(4, 32), tiles(2, 32), tiles(1, 32)],
+    64: [tiles(4, 32, 2, 2), tiles(4, 32, 1, 2), tiles(2, 32, 1, 2)],
+    128: [tiles(8, 32, 2, 2), tiles(4, 32, 2, 2), tiles(4, 32, 1, 2), tiles(2, 32, 1, 2)],
+    256: [tiles(8, 32, 1, 2), tiles(4, 32, 1, 2)],
   },
-  dq: {
-    32: [tiles(4, 64, "registers")],
-    64: [tiles(4, 32, "registers")],
-    128: [tiles(8, 32, "registers")],
-    256: [tiles(4, 32, "registers")],
-  },
-  dkv: {
-    32: [tiles(4, 64, "registers")],
-    64: [tiles(4, 32, "registers")],
-    128: [tiles(8, 32, "registers")],
-    256: [tiles(4, 32, "registers")],
+  backward: {
+    32: [tiles(4, 64), tiles(2, 64), tiles(1, 64)],
+    64: [tiles(4, 32), tiles(2, 32), tiles(1, 32)],
+    128: [tiles(8, 32), tiles(4, 32), tiles(2, 32), tiles(1, 32)],
+    256: [tiles(4, 32), tiles(2, 32), tiles(1, 32)],
   },
 };
+/** Vec4s of each tile that a thread of the backward passes may hold ahead: more do not fit its registers. */
+const MOST_AHEAD = 4;
 
 const SOURCES: Record<MatrixPass, string> = {
   forward: `${matrixCommon}\n${matrixForward}`,
@@ -41,16 +37,21 @@ const SOURCES: Record<MatrixPass, string> = {
   dkv: `${matrixCommon}\n${matrixBackward}\n${matrixDkv}`,
 };
 export const ATTENTION_SOURCES: readonly string[] = [...Object.values(SOURCES), matrixPlan];
-/** Letters of each kernel's buffers (see `Kernel`). */
-const BUFFERS: Record<MatrixPass, string> = { forward: "rrrrrww", dq: "rrrrrrrw", dkv: "rrrrrrrww" };
+/** Letters of each kernel's buffers (see `Kernel`): what tiles are loaded from is held. */
+const BUFFERS: Record<MatrixPass, string> = { forward: "rhhrrww", dq: "rhhrrrrw", dkv: "hrrhrrrww" };
 
-function tiles(subgroups: number, columns: number, operand: MatrixTiles["operand"]): MatrixTiles {
-  return { subgroups, bands: 1, columns, operand };
+function tiles(
+  subgroups: number,
+  columns: number,
+  bands: MatrixTiles["bands"] = 1,
+  split: MatrixTiles["split"] = 1,
+): MatrixTiles {
+  return { subgroups, bands, split, columns };
 }
 
 /** Query or key rows that a workgroup holds. */
-export function rowsOf({ subgroups, bands }: MatrixTiles): number {
-  return 16 * subgroups * bands;
+export function rowsOf({ subgroups, bands, split }: MatrixTiles): number {
+  return (16 * subgroups * bands) / split;
 }
 
 /** Bytes of workgroup memory that a kernel asks for. */
@@ -58,18 +59,14 @@ function workgroupBytes(pass: MatrixPass, size: number, choice: MatrixTiles): nu
   const rows = rowsOf(choice);
   const row = size / 8 + 1;
   const scores = rows * (choice.columns / 4 + 1);
-  const held = choice.operand === "shared" ? rows * row : 0;
-  const vectors = 2 * choice.columns * row + scores + held;
+  const weights = pass === "forward" ? rows * (choice.columns / 8 + 1) : 0;
+  const vectors = 2 * choice.columns * row + scores + weights;
   return 16 * vectors + 4 * (pass === "forward" ? rows + 1 : 2 * choice.columns);
 }
 
 /** Tiles for a head size, best first, then with ever fewer rows: for few rows, or little workgroup memory. */
-export function matrixChoices(pass: MatrixPass, size: number): MatrixTiles[] {
-  const preferred = PREFERRED[pass][size] ?? [];
-  const last = preferred.at(-1);
-  if (!last) return [];
-  const smaller = [4, 2, 1].filter((subgroups) => subgroups < last.subgroups);
-  return [...preferred, ...smaller.map((subgroups) => ({ ...last, subgroups }))];
+export function matrixChoices(pass: MatrixPass, size: number): readonly MatrixTiles[] {
+  return CHOICES[pass === "forward" ? pass : "backward"][size] ?? [];
 }
 
 /** Tiles that can serve a pass, best first; none where the matrix units do not serve: f32, other sizes, few rows, little memory, few buffers. */
@@ -102,22 +99,28 @@ export function matrixTiles(
 }
 
 function sameTiles(a: MatrixTiles, b: MatrixTiles): boolean {
-  return (
-    a.subgroups === b.subgroups && a.bands === b.bands && a.columns === b.columns && a.operand === b.operand
-  );
+  return a.subgroups === b.subgroups && a.bands === b.bands && a.split === b.split && a.columns === b.columns;
 }
 
-/** `gradients`: which of dK and dV a dispatch computes. */
+/**
+ * @param gradients which of dK and dV a dispatch computes
+ * @param held whether the buffers that tiles are loaded from may be bound as written (see `Kernel`), which needs each to
+ *   be bound once
+ */
 export function matrixKernel(
   pass: MatrixPass,
   size: number,
   choice: MatrixTiles,
-  gradients: "both" | "dk" | "dv" = "both",
+  { gradients = "both", held = true }: { gradients?: "both" | "dk" | "dv"; held?: boolean } = {},
 ): Kernel {
-  const { subgroups, bands, columns, operand } = choice;
+  const { subgroups, bands, split, columns } = choice;
   const threads = 32 * subgroups;
+  const share = threads / rowsOf(choice);
+  // Vec4s of each tile that a thread loads.
   const loads = (columns * size) / 8 / threads;
-  const rounds = Math.ceil(loads / 8);
+  const ahead = loads <= MOST_AHEAD ? loads : 0;
+  const rounds = ahead > 0 ? 0 : Math.ceil(loads / 8);
+  const access = (buffer: number) => (held && BUFFERS[pass][buffer] === "h" ? "read_write" : "read");
   const constants = {
     D: size,
     DC: size / 16,
@@ -126,19 +129,32 @@ export function matrixKernel(
     ROWS: rowsOf(choice),
     THREADS: threads,
     QM: bands,
-    // Vec4s of each tile that a thread loads: as many at once as registers are free.
+    SPLIT: split,
+    // Fragments of S and of O side by side in a subgroup.
+    SC: columns / 16 / split,
+    OC: size / 16 / split,
+    LOADS: loads,
+    // Backward: loaded while the tile before is worked on, or right before they are needed, some at a time.
+    AHEAD: ahead,
+    HOLDS: ahead > 0 ? 1 : 0,
     ROUNDS: rounds,
-    LOADS: loads / rounds,
-    // A thread's share of a row of scores, by eights.
-    W8: (columns * bands) / 16,
-    PAIRED: bands === 1 ? 1 : 0,
-    Q_SHARED: operand === "shared" ? 1 : 0,
-    A_REGISTERS: operand === "registers" ? 1 : 0,
-    A_STORAGE: operand === "storage" ? 1 : 0,
+    AT_ONCE: loads / Math.max(1, rounds),
+    // Buffers whose loads stay where they stand.
+    HELD_K: access(1),
+    HELD_Q: access(0),
+    // A thread's share of a row of scores, by eights, and how often threads of a row meet to have one value.
+    W8: columns / share / 8,
+    HALVINGS: Math.log2(share),
     DK: gradients === "dv" ? 0 : 1,
     DV: gradients === "dk" ? 0 : 1,
   };
-  return { source: SOURCES[pass], entry: `attention_matrix_${pass}`, buffers: BUFFERS[pass], constants };
+  const buffers = held ? BUFFERS[pass] : BUFFERS[pass].replaceAll("h", "r");
+  return { source: SOURCES[pass], entry: `attention_matrix_${pass}`, buffers, constants };
+}
+
+/** Whether each lies in a buffer of its own. */
+function apart(...tensors: GpuTensor[]): boolean {
+  return new Set(tensors.map(({ buffer }) => buffer)).size === tensors.length;
 }
 
 /** What `attention_plan` makes for a pass; the caller frees it. [2 + blocks, 4] */
@@ -185,8 +201,9 @@ export function attendByMatrices(
   const scales = [halfQ.scale, halfK.scale, halfV.scale];
   const planned = plan(context, "forward", choice, sizes, ranges, scales);
   const blocks = Math.ceil(queries / rowsOf(choice));
+  const held = apart(halfQ.values, halfK.values, halfV.values);
   context.commands.dispatch({
-    kernel: matrixKernel("forward", size, choice),
+    kernel: matrixKernel("forward", size, choice, { held }),
     buffers: [halfQ.values, halfK.values, halfV.values, ranges, planned, o, lse],
     groups: blocks * heads * parts,
     uints: [queries, keys, heads, groups, blocks, parts, part],
@@ -200,7 +217,12 @@ export type BackwardInputs = Record<"q" | "k" | "v" | "dout" | "stats", GpuTenso
 
 function backwardBuffers(context: Context, { q, k, v, dout, stats }: BackwardInputs) {
   const halves = [q, k, v, dout].map((t) => context.half(t));
-  return { scales: halves.map(({ scale }) => scale), buffers: [...halves.map((h) => h.values), stats] };
+  const values = halves.map((half) => half.values);
+  return {
+    scales: halves.map(({ scale }) => scale),
+    buffers: [...values, stats],
+    held: apart(...values),
+  };
 }
 
 export function dqByMatrices(
@@ -213,11 +235,11 @@ export function dqByMatrices(
   work: number,
 ): void {
   const { queries, keys, heads, groups, size } = sizes;
-  const { scales, buffers } = backwardBuffers(context, inputs);
+  const { scales, buffers, held } = backwardBuffers(context, inputs);
   const planned = plan(context, "dq", choice, sizes, ranges, scales);
   const blocks = Math.ceil(queries / rowsOf(choice));
   context.commands.dispatch({
-    kernel: matrixKernel("dq", size, choice),
+    kernel: matrixKernel("dq", size, choice, { held }),
     buffers: [...buffers, ranges, planned, dq],
     groups: blocks * heads,
     uints: [queries, keys, heads, groups, blocks],
@@ -237,14 +259,14 @@ export function dkvByMatrices(
   work: number,
 ): void {
   const { queries, keys, heads, groups, size } = sizes;
-  const { scales, buffers } = backwardBuffers(context, inputs);
+  const { scales, buffers, held } = backwardBuffers(context, inputs);
   const planned = plan(context, "dkv", choice, sizes, queryEnd, scales);
   const blocks = Math.ceil(keys / rowsOf(choice));
   // At 256 the registers hold one gradient at a time.
   const passes = size > 128 ? (["dv", "dk"] as const) : (["both"] as const);
   for (const gradients of passes) {
     context.commands.dispatch({
-      kernel: matrixKernel("dkv", size, choice, gradients),
+      kernel: matrixKernel("dkv", size, choice, { gradients, held }),
       buffers: [...buffers, queryEnd, planned, dk, dv],
       groups: blocks * groups,
       uints: [queries, keys, heads, groups, blocks],

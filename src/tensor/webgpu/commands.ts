@@ -12,7 +12,11 @@ import { joinModules, specialise } from "./wgsl.ts";
 export interface Kernel {
   readonly source: string;
   readonly entry: string;
-  /** One letter per buffer: `r` read only, `w` written. */
+  /**
+   * One letter per buffer: `r` read only, `w` written, `h` only read, but bound as written. A compiler may move loads from
+   * what nobody writes to where they are first used, past everything that was to hide how long they take; with `h` they
+   * are held before the next barrier. WebGPU wants such a buffer bound once.
+   */
   readonly buffers: string;
   /** Compiled into the text (see `specialise`). */
   readonly constants?: Readonly<Record<string, number | string>>;
@@ -113,7 +117,7 @@ export class Commands {
     for (const tensor of buffers) checkAlive(tensor);
     if (groups === 0) return;
     buffers.forEach((tensor, i) => {
-      if (kernel.buffers[i] !== "r") tensor.version++;
+      if (kernel.buffers[i] === "w") tensor.version++;
     });
     const pipeline = this.pipeline(kernel);
     const most = this.device.limits.maxComputeWorkgroupsPerDimension;
@@ -204,7 +208,7 @@ export class Commands {
     recorded.calls.push({ entry: kernel.entry, work, pipeline, group, offset, x, y });
     buffers.forEach((tensor, i) => {
       recorded.used.add(tensor);
-      if (kernel.buffers[i] !== "r") recorded.written.add(tensor);
+      if (kernel.buffers[i] === "w") recorded.written.add(tensor);
     });
   }
 

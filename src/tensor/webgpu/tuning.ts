@@ -119,13 +119,9 @@ function isProductChoice(key: string, value: unknown): value is ProductChoice {
 
 function isTiles(value: unknown): value is MatrixTiles {
   if (!isRecord(value)) return false;
-  const { subgroups, bands, columns, operand } = value;
-  return (
-    isCount(subgroups) &&
-    (bands === 1 || bands === 2) &&
-    isCount(columns) &&
-    (operand === "registers" || operand === "shared" || operand === "storage")
-  );
+  const { subgroups, bands, split, columns } = value;
+  const oneOrTwo = (count: unknown) => count === 1 || count === 2;
+  return isCount(subgroups) && oneOrTwo(bands) && oneOrTwo(split) && isCount(columns);
 }
 
 function isStoredAdapter(value: unknown): value is StoredAdapter {
@@ -156,11 +152,11 @@ export type MatrixPass = "forward" | "dq" | "dkv";
 
 /** How a matrix kernel of attention cuts its work. */
 export interface MatrixTiles {
-  /** Subgroups per workgroup, and bands of 16 rows per subgroup: together the rows that a workgroup holds. */
+  /** Subgroups per workgroup, and bands of 16 rows that each holds. */
   readonly subgroups: number;
   readonly bands: 1 | 2;
-  /** Columns of scores at a time: a multiple of 32 / bands. */
+  /** Subgroups that hold the same rows, each with its share of the columns: of the forward pass alone. */
+  readonly split: 1 | 2;
+  /** Columns of scores at a time: a multiple of 32. */
   readonly columns: number;
-  /** Where the operand of the held rows stays: loaded once, or again for each tile. `shared` is the forward pass's alone. */
-  readonly operand: "registers" | "shared" | "storage";
 }
