@@ -1,5 +1,6 @@
 /** Statistics for a reader (tables in the paper's order) and for a program (names in snake_case). */
 import { plainLine } from "../core/plain-text.ts";
+import { countOf } from "../core/plural.ts";
 import type {
   DecisionStatistics,
   EvidenceSizes,
@@ -77,7 +78,7 @@ export function* statisticsText(statistics: LibraryStatistics): Generator<string
 
 function* leftOut(why: string, what: string, lines: readonly string[]): Generator<string> {
   if (lines.length === 0) return;
-  yield `\nleft out, ${why}: ${lines.length} ${what}${lines.length === 1 ? "" : "s"}\n`;
+  yield `\nleft out, ${why}: ${countOf(lines.length, what)}\n`;
   for (const line of lines) yield `  ${plainLine(line)}\n`;
 }
 

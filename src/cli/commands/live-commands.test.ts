@@ -172,7 +172,7 @@ describe("gcopd collect and evaluate", () => {
       epochs: [0, 1],
     };
     const { code, err } = await run("train", join(folder, "run"), training);
-    expect(err).toContain(": 1 task, 1 steps, on policy; ");
+    expect(err).toContain(": 1 task, 1 step, on policy; ");
     expect(code).toBe(0);
     const events = readFileSync(join(folder, "run", "events.jsonl"), "utf8")
       .trimEnd()
