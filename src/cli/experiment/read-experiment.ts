@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import { checkOf, InputError } from "../../core/errors.ts";
 import {
@@ -26,6 +27,11 @@ export async function readExperiment(file: string): Promise<ReadExperiment> {
   checkOf(file, () => checkExperiment(config));
   const absolute = absoluteFrom(file);
   const { environment, teacher, student, tokenizer, train, evaluate, evaluations, library, methods } = config;
+  const sources = library === undefined ? undefined : namedFiles(library).map(absolute);
+  // Each training would end at it, after the student before training was measured.
+  const missing = sources?.find((path) => !existsSync(path));
+  if (missing !== undefined)
+    throw new InputError(`expected sources in ${missing}: no such file`, { file, key: "library" });
   const placed: [string, ExperimentConfig["evaluate"]][] = [];
   for (const [name, keys] of Object.entries(evaluations ?? {}))
     placed.push([name, await withPlace(keys, file, `evaluations.${name}.`)]);
@@ -36,7 +42,7 @@ export async function readExperiment(file: string): Promise<ReadExperiment> {
     teacher: isServed(teacher) ? teacher : absoluteModel(file, "teacher")(teacher),
     student: absoluteModel(file, "student")(student),
     ...(tokenizer === undefined ? {} : { tokenizer: absolute(tokenizer) }),
-    ...(library === undefined ? {} : { library: namedFiles(library).map(absolute) }),
+    ...(sources === undefined ? {} : { library: sources }),
     ...(evaluations === undefined ? {} : { evaluations: Object.fromEntries(placed) }),
     train: {
       ...train,
