@@ -1,6 +1,6 @@
-/** "visit" or "visits", "pass" or "passes". */
+/** "visit" or "visits", "batch" or "batches", "epoch" or "epochs". */
 export function plural(count: number, word: string): string {
-  return count === 1 ? word : `${word}${/(s|x|ch|sh)$/.test(word) ? "es" : "s"}`;
+  return count === 1 ? word : `${word}${/(s|x|[^o]ch|sh)$/.test(word) ? "es" : "s"}`;
 }
 
 /** Made once: `toLocaleString` makes one for each number, which is felt in lists of thousands. */
