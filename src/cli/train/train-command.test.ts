@@ -343,7 +343,7 @@ describe("refusals in one line", () => {
     expect(await train(writeConfig({ limit: 2 }), "out")).toMatchObject({ code: 0 });
     await refused(
       writeConfig({ limit: 2, seed: 4 }),
-      /step-0+\d: this checkpoint is of another run: it differs in settings;/,
+      /step-0+\d: this checkpoint is of another run: it differs in settings \(seed was 3, is 4\);/,
     );
     await refused(writeConfig(), /differs in batches, data;/);
     await refused(writeConfig({ limit: 2, teacher: modelFixture("qwen3-b") }), /differs in teacher;/);
