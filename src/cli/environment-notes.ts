@@ -5,6 +5,7 @@ import {
   isCustomEnvironment,
 } from "../core/environment/environment.ts";
 import { plainLine } from "../core/plain-text.ts";
+import { countOf } from "../core/plural.ts";
 import { type Admitted, exclusion } from "../core/retrieval/admission.ts";
 import type { TaskEntry } from "../formats/indexed/index.ts";
 import { progress } from "./io.ts";
@@ -22,7 +23,7 @@ export class LeftOut {
 
   /** One line per environment and reason. */
   lines(): string[] {
-    return [...this.#counts].map(([key, count]) => `${count} ${count === 1 ? "source" : "sources"} ${key}`);
+    return [...this.#counts].map(([key, count]) => `${countOf(count, "source")} ${key}`);
   }
 }
 

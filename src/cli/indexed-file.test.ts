@@ -141,6 +141,16 @@ describe("gcopd synth", () => {
     expect(out).toBe(plain);
   });
 
+  it("count one in the singular", async () => {
+    const files = ["--out", path("s.jsonl"), "--episodes-out", path("e.jsonl")];
+    await gcopd("synth", "--tasks", "1", "--sources", "1", "--episodes", "1", ...files);
+    expect(err).toMatch(/s\.jsonl: 1 source, .*\n.*e\.jsonl: 1 episode, /);
+    await gcopd("index", path("s.jsonl"));
+    expect(out).toMatch(/: 1 source, 0 episodes, \d+ decisions of 1 task; /);
+    await gcopd("retrieve", "--library", path("s.jsonl"), "--episodes", path("e.jsonl"));
+    expect(err).toMatch(/ decisions of 1 episode over 1 source of 1 task\n$/);
+  });
+
   it("refuses episodes without a file, and one file for both", async () => {
     await expect(gcopd("synth", ...SIZE, "--out", path("s.jsonl"))).rejects.toThrow(/needs --episodes-out/);
     const same = ["--out", path("s.jsonl"), "--episodes-out", path("s.jsonl")];

@@ -1,5 +1,6 @@
 /** Statistics for a reader (tables in the paper's order) and for a program (names in snake_case). */
 import { plainLine } from "../core/plain-text.ts";
+import { countOf, plural } from "../core/plural.ts";
 import type {
   DecisionStatistics,
   EvidenceSizes,
@@ -77,7 +78,7 @@ export function* statisticsText(statistics: LibraryStatistics): Generator<string
 
 function* leftOut(why: string, what: string, lines: readonly string[]): Generator<string> {
   if (lines.length === 0) return;
-  yield `\nleft out, ${why}: ${lines.length} ${what}${lines.length === 1 ? "" : "s"}\n`;
+  yield `\nleft out, ${why}: ${countOf(lines.length, what)}\n`;
   for (const line of lines) yield `  ${plainLine(line)}\n`;
 }
 
@@ -87,6 +88,7 @@ function selectionLine({
   tasksWithoutSources,
   recorded,
   graph,
+  unreadable,
 }: LibraryStatistics): string {
   const options = [
     `control ${selection.control ?? "graph"}`,
@@ -95,7 +97,9 @@ function selectionLine({
     ...(selection.terminalFailureNote === true ? ["terminal-failure note"] : []),
   ];
   const without = tasksWithoutSources === 0 ? "" : `, ${tasksWithoutSources} of them without sources`;
-  return `${graph.sources} of ${recorded} sources over ${tasks} tasks${without}; ${options.join(", ")}`;
+  const left = unreadable.length === 0 ? "" : `; ${countOf(unreadable.length, "more record")} cannot be read`;
+  const sources = `${recorded} ${plural(recorded, "source")} over ${tasks} ${plural(tasks, "task")}`;
+  return `${graph.sources} of ${sources}${without}${left}; ${options.join(", ")}`;
 }
 
 const RELATIONS: [string, keyof RelationCounts][] = [
@@ -110,7 +114,11 @@ function references(counts: DecisionStatistics): string {
   const { decisions: total } = counts;
   const row = (name: string, count: number) => [name, count, share(count, total)];
   return table(
-    [`${total} decisions of ${counts.episodes} episodes (${counts.wonEpisodes} won)`, "count", "share"],
+    [
+      `${total} ${plural(total, "decision")} of ${counts.episodes} ${plural(counts.episodes, "episode")} (${counts.wonEpisodes} won)`,
+      "count",
+      "share",
+    ],
     [
       row("locator matches an indexed visit", counts.matched),
       ...RELATIONS.map(([name, key]) => row(`successful reference: ${name}`, counts.success[key])),
@@ -160,7 +168,7 @@ const GRAPH_ROWS: [string, keyof GraphTotals][] = [
 
 function evidenceTable({ unit, decisions, mean, p95, max, budget }: EvidenceSizes): string {
   return table(
-    [`evidence in ${unit}, of ${decisions} decisions`, "value"],
+    [`evidence in ${unit}, of ${decisions} ${plural(decisions, "decision")}`, "value"],
     [
       ["mean", mean === null ? "–" : mean.toFixed(1)],
       ["95th percentile", p95 ?? "–"],

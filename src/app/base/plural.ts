@@ -1,12 +1,1 @@
-/** "visit" or "visits", "pass" or "passes". */
-export function plural(count: number, word: string): string {
-  return count === 1 ? word : `${word}${/(s|x|ch|sh)$/.test(word) ? "es" : "s"}`;
-}
-
-/** Made once: `toLocaleString` makes one for each number, which is felt in lists of thousands. */
-const NUMBERS = new Intl.NumberFormat("en");
-
-/** "1 visit", "2 visits". */
-export function countOf(count: number, word: string): string {
-  return `${NUMBERS.format(count)} ${plural(count, word)}`;
-}
+export { countOf, plural } from "../../core/plural.ts";

@@ -79,12 +79,12 @@ it("says since when it was not reached and why, and connects again", async () =>
     await expect
       .poll(() => output.err)
       .toMatch(
-        /box: not reached since \d\d:\d\d:\d\d: box: it does not answer: check the network, or the VPN; trying again/,
+        /box: unreachable since \d\d:\d\d:\d\d: box: it does not answer: check the network, or the VPN; retrying/,
       );
     const tried = calls();
     await expect.poll(calls).toBeGreaterThan(tried + 2);
     rmSync(at("ssh", "fault"));
-    await expect.poll(() => output.err).toContain("box: reached again");
+    await expect.poll(() => output.err).toContain("box: reconnected");
     expect((await page()).status).toBe(200);
     // The same reason once, the address once.
     expect(output.err.match(/does not answer/g)).toHaveLength(1);
@@ -92,9 +92,9 @@ it("says since when it was not reached and why, and connects again", async () =>
 
     await harness.stop();
     process.kill(Number(readFileSync(at("ssh", "tunnel"), "utf8")));
-    await expect.poll(() => output.err).toContain("start gcopd worker --socket there; trying again");
+    await expect.poll(() => output.err).toContain("start gcopd worker --socket there; retrying");
     await start();
-    await expect.poll(() => output.err.match(/reached again/g)?.length).toBe(2);
+    await expect.poll(() => output.err.match(/reconnected/g)?.length).toBe(2);
   });
 });
 
@@ -105,17 +105,17 @@ it("refuses in one line what it cannot open", async () => {
     return err;
   };
   expect(await refused()).toBe(
-    `gcopd: box: there is no socket ${at("gcopd", "worker.sock")}: start gcopd worker --socket there\n`,
+    `gcopd: box: no socket at ${at("gcopd", "worker.sock")}; start gcopd worker --socket there\n`,
   );
   await start();
   fault("unknown-key");
   expect(await refused()).toMatch(/^gcopd: box: its host key is not known: connect once by hand/);
   expect(await refused("--token-file", at("none"))).toBe(
-    `gcopd: box: the token file ${at("none")} is not there, or may not be read: name the worker's (--token-file)\n`,
+    `gcopd: box: cannot read the token file ${at("none")}; name the worker's with --token-file\n`,
   );
   writeFileSync(at("other"), "x".repeat(32));
   expect(await refused("--token-file", at("other"))).toBe(
-    `gcopd: box: ${at("gcopd", "worker.sock")}: its worker has another token: name the file of it (--token-file)\n`,
+    `gcopd: box: ${at("gcopd", "worker.sock")}: its worker has a different token; name its file with --token-file\n`,
   );
   writeFileSync(at("other"), "short\n");
   expect(await refused("--token-file", at("other"))).toMatch(/^gcopd: box, token: expected at least 16/);

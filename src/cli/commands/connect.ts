@@ -45,8 +45,8 @@ async function connect(name: string, { every, ...options }: Options): Promise<vo
   if (host === undefined)
     throw new InputError(
       scheduler === "kubernetes"
-        ? `target ${name} is a Kubernetes cluster, which ssh does not reach`
-        : `target ${name} is this machine: open the page of its worker`,
+        ? `target ${name} is a Kubernetes cluster, which ssh cannot reach`
+        : `target ${name} is this machine: open its worker's page directly`,
       { file: targetsFile(), key: name },
     );
   const interrupt = listenForInterrupts();
@@ -61,11 +61,11 @@ async function connect(name: string, { every, ...options }: Options): Promise<vo
         if (isNew) {
           progress(`gcopd: connected to the worker on ${name}. Press Ctrl-C to end.`);
           printLine(`http://127.0.0.1:${port}/`);
-        } else progress(`gcopd: ${name}: reached again`);
+        } else progress(`gcopd: ${name}: reconnected`);
         isNew = false;
       },
       broken(since, why) {
-        progress(`gcopd: ${name}: not reached since ${since.toLocaleTimeString("sv")}: ${why}; trying again`);
+        progress(`gcopd: ${name}: unreachable since ${since.toLocaleTimeString("sv")}: ${why}; retrying`);
       },
     });
   } finally {

@@ -118,7 +118,7 @@ describe("score", () => {
     const { code, err } = await runCli(...args, "--top-k", "3", "--entropy");
     expect(code).toBe(0);
     const tokens = ids.prompt_ids!.length + ids.response_ids!.length;
-    expect(err).toContain(`${tokens} tokens (${tokens - 1} computed)`);
+    expect(err).toContain(`1 line, ${tokens} tokens (${tokens - 1} computed)`);
     const line = JSON.parse(readFileSync(out, "utf8")) as {
       logprobs: number[];
       entropy: number[];

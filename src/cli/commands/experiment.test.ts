@@ -42,6 +42,10 @@ it("refuses a key of a part by its name, before anything is made", async () => {
   const both = { ...config.environment, games: "games" };
   const placed = await experiment({ ...config, evaluate: { environment: both } });
   expect(placed.err).toContain("experiment.json, evaluate.environment.made: expected either it or");
+  const method = await experiment({ ...config, methods: ["opd", "gcopd"] });
+  expect(method.err).toMatch(
+    /experiment\.json, methods\[1\]: expected opd, gc-opd, .*, or a file named \*\.json/,
+  );
   expect(() => statSync(out)).toThrow();
 });
 

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { InputError } from "../../core/errors.ts";
+import { countOf } from "../../core/plural.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";
 import { readAnyRecords } from "../../formats/read.ts";
 import type { TableRow } from "../../formats/table/columns.ts";
@@ -59,7 +60,7 @@ async function run(library: string, options: Options): Promise<void> {
     if (options.out === "-")
       throw new UsageError("--out -: a catalog is a folder; expected the name of a new one");
     const { tasks, files } = await writeCatalog(library, options.out);
-    progress(`${options.out}: a catalog of ${tasks} ${tasks === 1 ? "task" : "tasks"} in ${files} files`);
+    progress(`${options.out}: a catalog of ${countOf(tasks, "task")} in ${countOf(files, "file")}`);
     return;
   }
   const format = formatOf(options);
@@ -88,6 +89,6 @@ async function run(library: string, options: Options): Promise<void> {
   }
   if (format === "jsonl") await writeRecordsOut(options.out, records());
   else await writeOut(options.out, format === "csv" ? csvOf(rows()) : parquetOf(rows()));
-  const what = `${count.records} ${count.records === 1 ? "record" : "records"}`;
-  progress(`${options.out}: ${what}${format === "jsonl" ? "" : ` in ${count.rows} rows`}`);
+  const what = countOf(count.records, "record");
+  progress(`${options.out}: ${what}${format === "jsonl" ? "" : ` in ${countOf(count.rows, "row")}`}`);
 }

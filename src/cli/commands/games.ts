@@ -1,28 +1,27 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
-import { TASK_TYPES, type TaskType } from "../../core/environment/alfworld/task-types.ts";
+import { TASK_TYPES } from "../../core/environment/alfworld/task-types.ts";
 import {
+  checkMade,
+  type MadeConfig,
   MOST_MADE,
   MOST_PRODUCTS,
+  PRODUCTS,
   ROOM_SIZES,
-  type RoomSize,
   SEED_LIMIT,
 } from "../../core/environment/made-config.ts";
+import { InputError } from "../../core/errors.ts";
+import { isOneOf } from "../../core/one-of.ts";
+import { countOf } from "../../core/plural.ts";
 import { onFile } from "../../node/file-error.ts";
 import { type Made, madeGames, madeShops, madeText } from "../../simulator/made-games.ts";
 import { UsageError } from "../command.ts";
 import { progress, writeOut } from "../io.ts";
 import { countFromOne } from "../selection-options.ts";
 
-interface Options {
+interface Options extends MadeConfig {
   environment: string;
-  count: number;
-  seed: number;
-  size: RoomSize;
-  type?: TaskType;
-  world?: number;
-  products: number;
   out: string;
 }
 
@@ -62,9 +61,8 @@ export function register(program: Command): void {
     .requiredOption("--seed <S>", "the first seed", seed)
     .option(
       "--size <name>",
-      `ALFWorld: how large the rooms are (${ROOM_SIZES.join(", ")})`,
+      `ALFWorld: how large the rooms are; small if absent (${ROOM_SIZES.join(", ")})`,
       oneOf(ROOM_SIZES),
-      "small",
     )
     .option(
       "--type <name>",
@@ -74,9 +72,8 @@ export function register(program: Command): void {
     .option("--world <S>", "ALFWorld, mini: the seed of a world, whose tasks share habits", seed)
     .option(
       "--products <N>",
-      `WebShop: how many each shop sells, at most ${MOST_PRODUCTS.toLocaleString("en")}`,
+      `WebShop: how many each shop sells, at most ${MOST_PRODUCTS.toLocaleString("en")}; ${PRODUCTS} if absent`,
       countUpTo(MOST_PRODUCTS),
-      200,
     )
     .requiredOption(
       "--out <folder>",
@@ -85,27 +82,34 @@ export function register(program: Command): void {
     .action(run);
 }
 
-/** What is made, and what the summary says of it. */
-const MAKERS: Record<string, (options: Options) => { files: readonly Made<object>[]; kind: string }> = {
-  alfworld: ({ count, seed, size, type, world }) => ({
-    files: madeGames({ count, seed, size, type, world }),
-    kind: `games (${size}`,
+/** How many of what, and with which size, for the summary. */
+const MAKERS = {
+  alfworld: (made: MadeConfig) => ({
+    files: madeGames(made),
+    what: `${countOf(made.count, "game")} (${made.size ?? "small"}`,
   }),
-  webshop: ({ count, seed, products }) => ({
-    files: madeShops({ count, seed, products }),
-    kind: `shops (${products} products each`,
+  webshop: (made: MadeConfig) => ({
+    files: madeShops(made),
+    what: `${countOf(made.count, "shop")} (${countOf(made.products ?? PRODUCTS, "product")} each`,
   }),
-};
+} satisfies Record<string, (made: MadeConfig) => { files: readonly Made<object>[]; what: string }>;
 
-async function run(options: Options): Promise<void> {
-  const { environment, count, seed, out } = options;
-  const maker = Object.hasOwn(MAKERS, environment) ? MAKERS[environment] : undefined;
-  if (maker === undefined)
+async function run({ environment, out, ...made }: Options): Promise<void> {
+  const names = Object.keys(MAKERS) as (keyof typeof MAKERS)[];
+  if (!isOneOf(names, environment))
     throw new UsageError(
-      `--environment: no games are made for ${JSON.stringify(environment)}; expected ${Object.keys(MAKERS).join(", ")}`,
+      `--environment: no games are made for ${JSON.stringify(environment)}; expected ${names.join(", ")}`,
     );
-  const { files, kind } = maker(options);
+  try {
+    checkMade(environment, made);
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    // The keys of a config are this command's options.
+    throw new UsageError(`--${error.where.key?.split(".").at(-1)}: ${error.reason}`);
+  }
+  const { files, what } = MAKERS[environment](made);
   await onFile(out, "write", mkdir(out, { recursive: true }));
   for (const { name, make } of files) await writeOut(join(out, name), [madeText(make())]);
-  progress(`${out}: ${count} ${kind}, seeds ${seed} to ${seed + count - 1})`);
+  const { count, seed } = made;
+  progress(`${out}: ${what}, ${count === 1 ? `seed ${seed}` : `seeds ${seed} to ${seed + count - 1}`})`);
 }

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { plainLine } from "../../core/plain-text.ts";
+import { countOf } from "../../core/plural.ts";
 import {
   describeReport,
   IMPORTERS,
@@ -151,5 +152,5 @@ async function run(path: string, options: Options): Promise<void> {
 }
 
 function describeCounts(report: ImportReport): string {
-  return `${report.sources} sources and ${report.episodes} episodes of ${report.tasks} tasks so far`;
+  return `${countOf(report.sources, "source")} and ${countOf(report.episodes, "episode")} of ${countOf(report.tasks, "task")} so far`;
 }

@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import type { Command } from "commander";
 import { InputError } from "../../core/errors.ts";
+import { countOf } from "../../core/plural.ts";
 import { buildIndex, indexFileName, openIndexedLibrary } from "../../formats/indexed/index.ts";
 import { rangedChunks } from "../../formats/ranged-reader.ts";
 import { writeIndexFile } from "../indexed-file.ts";
@@ -41,7 +42,8 @@ async function run(paths: string[]): Promise<void> {
       const name = indexFileName(path);
       const { size } = await stat(name);
       printLine(
-        `${name}: ${sources} sources, ${episodes} episodes, ${decisions} decisions of ${tasks} tasks; ` +
+        `${name}: ${countOf(sources, "source")}, ${countOf(episodes, "episode")}, ` +
+          `${countOf(decisions, "decision")} of ${countOf(tasks, "task")}; ` +
           `${megabytes(size)} of index for ${megabytes(file.size)}, in ${seconds.toFixed(2)} s`,
       );
     } finally {

@@ -22,7 +22,7 @@ describe("gcopd launch", () => {
     await box("--gpus", "1", "--price-per-gpu-hour", "3600", "--model", `student=${modelFixture("tiny-a")}`);
     const config = writeConfig({ student: "target:student" });
     const sent = await runCli("launch", "--target", "box", "--config", config, "--", "--memory-limit", "4");
-    expect(sent).toMatchObject({ code: 0, err: expect.stringContaining("4 inputs go with the run") });
+    expect(sent).toMatchObject({ code: 0, err: expect.stringContaining("sending 4 inputs with the run") });
     const id = sent.out.trim();
     const text = await follow(id);
     expect(text).toMatchObject({ code: 0 });
@@ -173,7 +173,7 @@ describe("gcopd launch", () => {
     expect(await runCli("launch", "resume", id, "--target", "other")).toMatchObject({
       code: 1,
       err: expect.stringMatching(
-        /^gcopd: run \S+ may still live on box, which did not answer \(.*\): resume it elsewhere once box answers\n$/,
+        /^gcopd: run \S+ may still be running on box, which did not answer \(.*\): resume it elsewhere once box answers\n$/,
       ),
     });
     expect(await runCli("launch", "resume", id, "--", "--out", "x")).toMatchObject({ code: 2 });
@@ -209,7 +209,7 @@ describe("gcopd launch", () => {
     for (const [changes, line] of [
       [
         { library: "none.jsonl" },
-        `library: ${inFolder("none.jsonl")} is not here; target:/PATH names one of the target`,
+        `library: ${inFolder("none.jsonl")} is not on this machine; write target:/PATH for a path on the target`,
       ],
       [{ teacher: "/none/there" }, "teacher: /none/there is neither here nor on target box"],
       [
@@ -288,7 +288,7 @@ describe("gcopd launch", () => {
     const id = (await runCli("launch", "--target", "box", "--config", writeConfig())).out.trim();
     fault("unreachable");
     expect((await runCli("launch", "status", id)).out).toMatch(
-      /^box, attempt 1: not reached; box: it does not answer[^;]*; nothing was heard of it since it was submitted\n$/,
+      /^box, attempt 1: not reached; box: it does not answer[^;]*; no word from it since it was submitted\n$/,
     );
     await runCli("launch", "status", id);
     fault("unreachable");

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
 import { checkOf, InputError } from "../../core/errors.ts";
 import { checkTrainConfig, trainConfigSchema } from "../../core/loop/train-config.ts";
+import { countOf } from "../../core/plural.ts";
 import { defaultDataDir } from "../../worker/data-dir.ts";
 import { PLANNED, planThere } from "../../worker/launch/plan-there.ts";
 import { checkThere, remoteConfig } from "../../worker/launch/remote-config.ts";
@@ -26,7 +27,7 @@ export function register(program: Command): void {
   const launch = program
     .command("launch")
     .description(
-      "Runs `gcopd train` on a target of `gcopd target`, where it goes on without this machine: close the laptop and come back (docs/remote.md). `launch --target NAME --config FILE` submits.",
+      "Runs `gcopd train` on a target of `gcopd target`, where it keeps going without this machine: close the laptop and come back (docs/remote.md). `launch --target NAME --config FILE` submits.",
     );
   launch
     .command("submit", { isDefault: true })
@@ -82,10 +83,10 @@ export function register(program: Command): void {
     .description(
       "Continues a run that was stopped, cancelled, lost or failed from its last checkpoint; submits a run whose submission was interrupted.",
     )
-    .option("--target <name>", "go on there: its folder is brought over this machine")
+    .option("--target <name>", "continue there; the folder of the run is copied through this machine")
     .argument(
       "[options...]",
-      "after --: options of gcopd train in place of those before, such as -- --cards 4",
+      "after --: options of gcopd train that replace the earlier ones, such as -- --cards 4",
     )
     .action(async (id: string, args: string[], { target: name }: { target?: string }) => {
       checkOptions(args);
@@ -95,14 +96,14 @@ export function register(program: Command): void {
   launch
     .command("fetch <run>")
     .description("Copies a run's results, and the output of its attempts, into a new folder.")
-    .requiredOption("--out <folder>", "folder to make")
-    .option("--checkpoints", "its checkpoints, too")
+    .requiredOption("--out <folder>", "new folder to create")
+    .option("--checkpoints", "copy its checkpoints, too")
     .action(async (id: string, { out, checkpoints }: { out: string; checkpoints?: boolean }) => {
       const to = resolve(out);
       if (existsSync(to))
         throw new InputError("already exists: expected a new folder", { file: out, key: "--out" });
       const status = await launchedRuns().fetch(id, to, { checkpoints });
-      if (status.state === "running") progress("gcopd: the run goes on: these are its files until now");
+      if (status.state === "running") progress("gcopd: the run is still going; these are its files so far");
       printLine(out);
     });
   launch
@@ -122,7 +123,7 @@ async function submit(
   const [first] = args;
   if (first !== undefined && !first.startsWith("-"))
     throw new UsageError(`${JSON.stringify(first)} is not a command of gcopd launch (add --help for them)`);
-  if (name === undefined) throw new UsageError("--target is missing: `gcopd target list` has their names");
+  if (name === undefined) throw new UsageError("--target is missing; `gcopd target list` shows the targets");
   if (options.probe && !options.plan) throw new UsageError("--probe goes with --plan");
   if (file === undefined) throw new UsageError("--config is missing: name the config of a training run");
   checkOptions(args);
@@ -135,7 +136,9 @@ async function submit(
   });
   await checkThere({ name, is }, there, file);
   if (carried.length > 0)
-    progress(`gcopd: ${carried.length} inputs go with the run (${(bytes / 1e6).toFixed(1)} MB)`);
+    progress(
+      `gcopd: sending ${countOf(carried.length, "input")} with the run (${(bytes / 1e6).toFixed(1)} MB)`,
+    );
   const launch = { target: { name, is }, config, carried, args, title };
   if (options.plan) {
     const { plan } = await planThere(join(defaultDataDir(), PLANNED), launch, {
@@ -156,13 +159,15 @@ function checkOptions(args: readonly string[]): void {
 }
 
 function told({ run, target, attempt }: RunRecord): void {
-  progress(`gcopd: attempt ${attempt} on ${target.name}, in ${run.folder}: gcopd launch follow ${run.id}`);
+  progress(
+    `gcopd: attempt ${attempt} on ${target.name}, in ${run.folder}; follow it with gcopd launch follow ${run.id}`,
+  );
   printLine(run.id);
 }
 
 async function asked(id: string, what: "stop" | "cancel"): Promise<void> {
   const record = await launchedRuns().ask(id, what);
-  progress(`gcopd: asked ${record.target.name} to ${what} it; gcopd launch status ${id} tells when it has`);
+  progress(`gcopd: asked ${record.target.name} to ${what} the run; check with gcopd launch status ${id}`);
 }
 
 function list({ json }: { json?: boolean }): void {
@@ -173,7 +178,7 @@ function list({ json }: { json?: boolean }): void {
     run.title ?? "",
     target.name,
     attempt,
-    last?.state ?? (submitted === null ? "not submitted: gcopd launch resume" : "submitted"),
+    last?.state ?? (submitted === null ? "not submitted; gcopd launch resume submits it" : "submitted"),
     last?.at ?? "",
   ]);
   if (json) printLine(JSON.stringify(records, null, 2));

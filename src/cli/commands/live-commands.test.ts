@@ -172,7 +172,7 @@ describe("gcopd collect and evaluate", () => {
       epochs: [0, 1],
     };
     const { code, err } = await run("train", join(folder, "run"), training);
-    expect(err).toContain(": 1 task, 1 steps, on policy; ");
+    expect(err).toContain(": 1 task, 1 step, on policy; ");
     expect(code).toBe(0);
     const events = readFileSync(join(folder, "run", "events.jsonl"), "utf8")
       .trimEnd()
@@ -192,5 +192,14 @@ describe("gcopd collect and evaluate", () => {
     const { code, err } = await run("evaluate", join(folder, "bad"), { seeds: [1, 1] });
     expect(code).toBe(1);
     expect(err).toMatch(/config\.json, seeds: expected each one once/);
+    for (const [environment, message] of [
+      [{ name: "scienceworld" }, "simulator: missing; scienceworld is opened from it"],
+      [{ name: "webshop", made: { count: 1, seed: 0, world: 1 } }, "made.world: does not apply to webshop"],
+    ] as const)
+      for (const command of ["collect", "evaluate"]) {
+        const placed = await run(command, join(folder, "bad"), { environment });
+        expect(placed).toMatchObject({ code: 1 });
+        expect(placed.err).toContain(`config.json, environment.${message}`);
+      }
   });
 });

@@ -110,6 +110,14 @@ describe("gcopd games", () => {
   });
 
   it.each([
+    ["alfworld", "1 game (small, seed 0)"],
+    ["webshop", "1 shop (200 products each, seed 0)"],
+  ])("says what it made: one of %s", async (environment, summary) => {
+    const args = ["games", "--environment", environment, "--count", "1", "--seed", "0", "--out", folder];
+    expect((await runCli(...args)).err).toBe(`${folder}: ${summary}\n`);
+  });
+
+  it.each([
     ["--environment scienceworld --count 1 --seed 0", "no games are made for"],
     ["--environment alfworld --count 0 --seed 0", "--count"],
     ["--environment alfworld --count 100001 --seed 0", "expected at most 100,000"],
@@ -118,6 +126,11 @@ describe("gcopd games", () => {
     ["--environment alfworld --count 1 --seed 0 --size huge", "expected small, medium, large"],
     ["--environment alfworld --count 1 --seed 0 --type dust", "expected pick_and_place_simple"],
     ["--environment webshop --count 1 --seed 0 --products 5001", "expected at most 5,000"],
+    ["--environment webshop --count 101 --seed 0 --products 5000", "--count: 101 shops"],
+    ["--environment webshop --count 1 --seed 0 --size mini", "--size: does not apply to webshop"],
+    ["--environment webshop --count 1 --seed 0 --type look_at_obj_in_light", "--type: does not apply"],
+    ["--environment alfworld --count 1 --seed 0 --products 9", "--products: does not apply to alfworld"],
+    ["--environment alfworld --count 1 --seed 0 --world 1", "--world: only applies with size mini"],
   ])("refuses %s", async (args, message) => {
     const out = join(folder, "never");
     const { code, err } = await runCli("games", ...args.split(" "), "--out", out);

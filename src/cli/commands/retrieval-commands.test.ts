@@ -59,7 +59,7 @@ describe("gcopd retrieve", () => {
     await gcopd("retrieve", ...BOTH, "--out", path);
     expect(lines(readFileSync(path, "utf8"))).toStrictEqual(expected);
     expect(streams.out).toBe("");
-    expect(streams.err).toBe("1699 decisions of 73 episodes over 195 sources of 11 tasks\n");
+    expect(streams.err).toBe("1,699 decisions of 73 episodes over 195 sources of 11 tasks\n");
   });
 
   it.each([
@@ -107,7 +107,7 @@ describe("gcopd retrieve", () => {
     // The default rules are ScienceWorld's.
     expect(lines(streams.out)).toStrictEqual(expected.map(custom));
     expect(streams.err).toMatch(
-      /^gcopd: note: [^\n]*s\.jsonl: environment "marsworld" is custom: [^\n]*\n1699 decisions/,
+      /^gcopd: note: [^\n]*s\.jsonl: environment "marsworld" is custom: [^\n]*\n1,699 decisions/,
     );
   });
 

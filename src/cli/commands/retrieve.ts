@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { InputError } from "../../core/errors.ts";
+import { countOf } from "../../core/plural.ts";
 import { retrieveEpisode } from "../../core/retrieval/retrieve.ts";
 import { readRecords } from "../../formats/read.ts";
 import { explanationRecord } from "../explanation-record.ts";
@@ -56,6 +57,7 @@ async function run(options: Options): Promise<void> {
     await library.close();
   }
   progress(
-    `${decisions} decisions of ${episodes} episodes over ${library.sources} sources of ${library.tasks} tasks`,
+    `${countOf(decisions, "decision")} of ${countOf(episodes, "episode")} over ${countOf(library.sources, "source")} of ` +
+      countOf(library.tasks, "task"),
   );
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
+import { countOf } from "../../core/plural.ts";
 import type { ScoreOptions, ScoreRequest, ScoreResult, Scorer } from "../../core/ports.ts";
 import type { ScoreInput } from "../../core/record/schema.ts";
 import { openModelFolder } from "../../engine/hub/node.ts";
@@ -357,7 +358,7 @@ function reporter(json: boolean): Reporter {
         const rate = (total.tokens / seconds()).toFixed(0);
         const computed = total.computed === undefined ? "" : ` (${total.computed} computed)`;
         progress(
-          `${total.lines} lines, ${total.tokens} tokens${computed} in ${seconds().toFixed(1)} s (${rate} tokens/s)`,
+          `${countOf(total.lines, "line")}, ${countOf(total.tokens, "token")}${computed} in ${seconds().toFixed(1)} s (${rate} tokens/s)`,
         );
       }
     },

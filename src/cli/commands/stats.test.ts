@@ -127,8 +127,15 @@ describe("gcopd stats", () => {
         reason: expect.stringMatching(/^decisions\[0\]: expected object/),
       },
     ]);
-    const { code, out } = await runCli("stats", ...damaged);
+    const { code, out, err } = await runCli("stats", ...damaged);
     expect(code).toBe(0);
+    const { length } = sources;
+    expect(out).toMatch(
+      new RegExp(`^${length} of ${length} sources over 1 task; 3 more records cannot be read; `),
+    );
+    expect(err).toMatch(
+      /^gcopd: warning: 3 records left out, not readable \(first: .*cut\.jsonl, line 3: not JSON/,
+    );
     const listed = out.slice(out.indexOf("left out"));
     expect(listed).toMatch(/^left out, as they cannot be read: 3 records\n( {2}[^\n]+\n){3}$/);
     expect(listed).toContain(`  ${library}, line ${line}: decisions[0]: expected object`);

@@ -1,4 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
+import { plainLine } from "../../core/plain-text.ts";
+import { countOf } from "../../core/plural.ts";
 import type { UnreadableRecord } from "../../core/record/unreadable.ts";
 import { SOURCE_BUDGETS } from "../../core/retrieval/selection.ts";
 import { StatisticsCollector, type TaskRecords } from "../../core/statistics/index.ts";
@@ -85,7 +87,7 @@ async function run(options: Options): Promise<void> {
         done++;
         if (Date.now() - told > 2_000) {
           told = Date.now();
-          progress(`  ${done} tasks of ${sources.library.counts.tasks} in the library`);
+          progress(`  ${done} of ${countOf(sources.library.counts.tasks, "task")} in the library`);
         }
       }
     } finally {
@@ -95,6 +97,12 @@ async function run(options: Options): Promise<void> {
     await sources.close();
   }
   const statistics = collector.result();
+  const [first] = statistics.unreadable;
+  if (first !== undefined)
+    progress(
+      `gcopd: warning: ${countOf(statistics.unreadable.length, "record")} left out, not readable ` +
+        `(first: ${first.file}, line ${first.line}: ${plainLine(first.reason)})`,
+    );
   await writeOut(
     undefined,
     options.json

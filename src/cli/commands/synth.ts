@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
+import { countOf } from "../../core/plural.ts";
 import { type SynthOptions, synthEpisodes, synthSources } from "../../formats/synth/index.ts";
 import { UsageError } from "../command.ts";
 import { fileLabel, progress, writeRecordsOut } from "../io.ts";
@@ -37,8 +38,8 @@ async function run(options: Options): Promise<void> {
     throw new UsageError("--episodes makes a file of its own: it needs --episodes-out");
   }
   if (options.episodesOut === options.out) throw new UsageError("--out and --episodes-out name one file");
-  await write(options.out, "sources", synthSources(options));
-  if (options.episodesOut !== undefined) await write(options.episodesOut, "episodes", synthEpisodes(options));
+  await write(options.out, "source", synthSources(options));
+  if (options.episodesOut !== undefined) await write(options.episodesOut, "episode", synthEpisodes(options));
 }
 
 async function write(path: string, noun: string, records: Iterable<{ decisions: unknown[] }>): Promise<void> {
@@ -52,10 +53,12 @@ async function write(path: string, noun: string, records: Iterable<{ decisions: 
       decisions += record.decisions.length;
       if (Date.now() - told > 2_000) {
         told = Date.now();
-        progress(`  ${count} ${noun}`);
+        progress(`  ${countOf(count, noun)}`);
       }
     }
   }
   await writeRecordsOut(path, counted());
-  progress(`${path === "-" ? "standard output" : fileLabel(path)}: ${count} ${noun}, ${decisions} decisions`);
+  progress(
+    `${path === "-" ? "standard output" : fileLabel(path)}: ${countOf(count, noun)}, ${countOf(decisions, "decision")}`,
+  );
 }

@@ -14,8 +14,12 @@ inLaunchHome();
 
 describe("gcopd target", () => {
   it("keeps targets in a file that only its owner reads, and names what does not fit", async () => {
-    expect(await box("--model", "qwen=/models/qwen", "--gpus", "2")).toMatchObject({ code: 0 });
     const file = inFolder("config", "gcopd", "targets.json");
+    expect(await runCli("target", "check", "c")).toMatchObject({
+      code: 1,
+      err: `gcopd: ${file}: no target "c"; there are none yet: add one with \`gcopd target add\`\n`,
+    });
+    expect(await box("--model", "qwen=/models/qwen", "--gpus", "2")).toMatchObject({ code: 0 });
     expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({
       box: { host: "box", scheduler: "none", gpus: 2, models: { qwen: "/models/qwen" } },
     });
@@ -43,7 +47,7 @@ describe("gcopd target", () => {
     });
     expect(await runCli("target", "check", "c")).toMatchObject({
       code: 1,
-      err: `gcopd: ${file}: no target "c"; it has box\n`,
+      err: `gcopd: ${file}: no target "c"; expected box\n`,
     });
     writeFileSync(file, '{ "box": { "scratch": "/s", "password": "x" } }');
     expect(await runCli("target", "list")).toMatchObject({

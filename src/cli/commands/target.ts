@@ -115,7 +115,7 @@ export function register(program: Command): void {
         Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
         { replace },
       );
-      progress(`gcopd: wrote ${name} into ${targetsFile()}; try it with: gcopd target check ${name}`);
+      progress(`gcopd: wrote ${name} into ${targetsFile()}; try it with gcopd target check ${name}`);
     });
   target
     .command("list")
@@ -131,7 +131,8 @@ export function register(program: Command): void {
         scratch,
       ]);
       if (json) printLine(JSON.stringify(targets, null, 2));
-      else if (rows.length === 0) progress(`gcopd: no targets in ${targetsFile()}: gcopd target add`);
+      else if (rows.length === 0)
+        progress(`gcopd: no targets in ${targetsFile()}; add one with gcopd target add`);
       else printLine(table(["target", "host", "scheduler", "GPUs", "scratch"], rows));
     });
   target

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
+import { countOf } from "../../core/plural.ts";
 import { openFolder } from "../../engine/native/node-folder.ts";
 import { readWithSchema } from "../../formats/read.ts";
 import { openTokenizer, type Tokenizer } from "../../text/index.ts";
@@ -39,7 +40,7 @@ async function run(options: Options): Promise<void> {
     options.out,
     options.decode ? decoded(bytes, file, tokenizer, counts) : encoded(bytes, file, tokenizer, counts),
   );
-  progress(`${counts.lines} lines, ${counts.tokens} tokens`);
+  progress(`${countOf(counts.lines, "line")}, ${countOf(counts.tokens, "token")}`);
 }
 
 type Counts = { lines: number; tokens: number };

@@ -154,6 +154,18 @@ it("lists a cell that failed and runs that their budget ended, and takes the oth
   expect(now.tables[0]!.methods.map(({ method }) => method)).toEqual(["opd", "long"]);
 });
 
+it("refuses a library that is not there, and so does its plan", async () => {
+  const config = gridConfig({ methods: ["opd"], library: "nowhere.jsonl" });
+  for (const args of [[], ["--plan"]]) {
+    const { code, err } = await run("missing", config, ...args);
+    expect(code).toBe(1);
+    expect(err).toBe(
+      `gcopd: ${join(folder, "missing-config.json")}, library: expected sources in ${join(folder, "nowhere.jsonl")}: no such file\n`,
+    );
+  }
+  expect(existsSync(join(folder, "missing"))).toBe(false);
+});
+
 it("evaluates the best checkpoint by the validation, the parent's among them", async () => {
   const config = gridConfig({
     methods: ["opd", "gc-opd"],

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import { checkOf, InputError } from "../../core/errors.ts";
 import {
@@ -8,7 +9,6 @@ import {
   type MethodEntry,
   methodEntrySchema,
   namedFiles,
-  taskPlace,
 } from "../../core/loop/index.ts";
 import { METHOD_IDS, methodSchema } from "../../core/method/index.ts";
 import { isOneOf } from "../../core/one-of.ts";
@@ -27,18 +27,14 @@ export async function readExperiment(file: string): Promise<ReadExperiment> {
   checkOf(file, () => checkExperiment(config));
   const absolute = absoluteFrom(file);
   const { environment, teacher, student, tokenizer, train, evaluate, evaluations, library, methods } = config;
-  for (const [part, place] of [
-    ["", environment],
-    ["evaluate.", evaluate.environment],
-    ["train.evaluate.", train.evaluate?.environment],
-    ...Object.entries(evaluations ?? {}).map(
-      ([name, keys]) => [`evaluations.${name}.`, keys.environment] as const,
-    ),
-  ] as const)
-    if (place !== undefined) checkOf(file, () => taskPlace(place), part);
+  const sources = library === undefined ? undefined : namedFiles(library).map(absolute);
+  // Each training would end at it, after the student before training was measured.
+  const missing = sources?.find((path) => !existsSync(path));
+  if (missing !== undefined)
+    throw new InputError(`expected sources in ${missing}: no such file`, { file, key: "library" });
   const placed: [string, ExperimentConfig["evaluate"]][] = [];
   for (const [name, keys] of Object.entries(evaluations ?? {}))
-    placed.push([name, await withPlace(keys, file)]);
+    placed.push([name, await withPlace(keys, file, `evaluations.${name}.`)]);
   const entries = methods === undefined ? undefined : await readMethods(methods, file);
   return {
     ...config,
@@ -46,7 +42,7 @@ export async function readExperiment(file: string): Promise<ReadExperiment> {
     teacher: isServed(teacher) ? teacher : absoluteModel(file, "teacher")(teacher),
     student: absoluteModel(file, "student")(student),
     ...(tokenizer === undefined ? {} : { tokenizer: absolute(tokenizer) }),
-    ...(library === undefined ? {} : { library: namedFiles(library).map(absolute) }),
+    ...(sources === undefined ? {} : { library: sources }),
     ...(evaluations === undefined ? {} : { evaluations: Object.fromEntries(placed) }),
     train: {
       ...train,
@@ -56,9 +52,9 @@ export async function readExperiment(file: string): Promise<ReadExperiment> {
         : { calibrate_with: absoluteModel(file, "train.calibrate_with")(train.calibrate_with) }),
       ...(train.evaluate === undefined
         ? {}
-        : { evaluate: await withPlace(train.evaluate, file, environment) }),
+        : { evaluate: await withPlace(train.evaluate, file, "train.evaluate.", environment) }),
     },
-    evaluate: await withPlace(evaluate, file),
+    evaluate: await withPlace(evaluate, file, "evaluate."),
     methods: entries,
   };
 }

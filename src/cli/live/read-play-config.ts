@@ -1,5 +1,6 @@
 import type { z } from "zod";
-import type { EnvironmentConfig, PlayConfig } from "../../core/loop/index.ts";
+import { checkOf } from "../../core/errors.ts";
+import { type EnvironmentConfig, type PlayConfig, taskPlace } from "../../core/loop/index.ts";
 import { absoluteFrom, absoluteModel, readConfigFile } from "../config-file.ts";
 import { readTaskFile } from "./task-file.ts";
 
@@ -21,12 +22,15 @@ export async function readPlayConfig<C extends PlayConfig>(schema: z.ZodType<C>,
 /**
  * An environment with its paths taken from the folder of the config file, and its list of tasks read.
  *
- * @throws InputError for a list of tasks that cannot be read
+ * @param part what stands before its keys in the file
+ * @throws InputError that names file and key, and for a list of tasks that cannot be read
  */
 export async function resolvedEnvironment(
   environment: EnvironmentConfig,
   file: string,
+  part = "",
 ): Promise<EnvironmentConfig> {
+  checkOf(file, () => taskPlace(environment), part);
   const absolute = absoluteFrom(file);
   const { name, games, simulator, prompt, tasks } = environment;
   return {
@@ -43,12 +47,12 @@ export async function resolvedEnvironment(
 /** The same for what may have an environment of its own, or tasks of another's. */
 export async function withPlace<
   C extends { environment?: EnvironmentConfig | undefined; tasks?: EnvironmentConfig["tasks"] },
->(config: C, file: string, inherited?: EnvironmentConfig): Promise<C> {
+>(config: C, file: string, part: string, inherited?: EnvironmentConfig): Promise<C> {
   const { environment, tasks } = config;
   const name = (environment ?? inherited)?.name;
   return {
     ...config,
-    ...(environment === undefined ? {} : { environment: await resolvedEnvironment(environment, file) }),
+    ...(environment === undefined ? {} : { environment: await resolvedEnvironment(environment, file, part) }),
     ...(typeof tasks === "string" && name !== undefined
       ? { tasks: await readTaskFile(absoluteFrom(file)(tasks), name) }
       : {}),

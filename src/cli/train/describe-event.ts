@@ -3,6 +3,7 @@ import { spentWords } from "../../core/loop/budget.ts";
 import type { TrainEvent } from "../../core/loop/events.ts";
 import { policyWords } from "../../core/loop/train-config.ts";
 import { plainLine } from "../../core/plain-text.ts";
+import { countOf, plural } from "../../core/plural.ts";
 import type { EngineInfo } from "../../core/ports.ts";
 import { servedWords } from "../../engine/remote/index.ts";
 
@@ -33,7 +34,7 @@ export function describeEvent(event: TrainEvent): string | null {
             ? `, from step ${parent.step} of ${parent.name}`
             : "";
       return (
-        `${method}: ${units} ${unit}${units === 1 ? "" : "s"}, ${steps} steps${from}` +
+        `${method}: ${countOf(units, unit)}, ${countOf(steps, "step")}${from}` +
         `, ${policyWords(unit === "task")}; ` +
         modelWords(teacher, student)
       );
@@ -41,14 +42,14 @@ export function describeEvent(event: TrainEvent): string | null {
     case "stage": {
       const { stage, name, epochs, evidence } = event;
       const shown = evidence.kind === "none" ? "no evidence" : `evidence: ${evidence.control}`;
-      return `stage ${stage + 1}, ${name}: ${epochs} epoch${epochs === 1 ? "" : "s"}, ${shown}`;
+      return `stage ${stage + 1}, ${name}: ${countOf(epochs, "epoch")}, ${shown}`;
     }
     case "rollout": {
       const { episodes, decisions, successes, replayed, depth } = event;
       return (
-        `  sampled ${episodes} episodes, ${decisions} decisions, ${successes} successful` +
-        `${replayed === undefined ? "" : `, behind ${replayed} replayed decisions`}` +
-        `${depth === undefined ? "" : `, cut after ${depth} decisions`}`
+        `  sampled ${countOf(episodes, "episode")}, ${countOf(decisions, "decision")}, ${successes} successful` +
+        `${replayed === undefined ? "" : `, behind ${countOf(replayed, "replayed decision")}`}` +
+        `${depth === undefined ? "" : `, cut after ${countOf(depth, "decision")}`}`
       );
     }
     case "excluded": {
@@ -56,10 +57,10 @@ export function describeEvent(event: TrainEvent): string | null {
       const noTurn = episodes.filter((each) => each.noTurn).length;
       const technical = episodes.length - noTurn;
       const what = [
-        ...(technical === 0 ? [] : [`${technical} of ${of} episodes ended for technical reasons`]),
+        ...(technical === 0 ? [] : [`${technical} of ${countOf(of, "episode")} ended for technical reasons`]),
         ...(noTurn === 0
           ? []
-          : [`the replayed reference left the student no turn in ${noTurn} of ${of} episodes`]),
+          : [`the replayed reference left the student no turn in ${noTurn} of ${countOf(of, "episode")}`]),
       ].join(", ");
       const named = episodes.map(({ episode, reason, noTurn }) =>
         reason === null || noTurn ? episode : `${episode} (${reason})`,
@@ -70,9 +71,11 @@ export function describeEvent(event: TrainEvent): string | null {
     case "scored": {
       const policy = event.rolloutPolicy === "recorded" ? "" : `; p_old: ${event.rolloutPolicy} student`;
       const cut =
-        event.cutPrompts === 0 ? "" : `; ${event.cutPrompts} student prompts cut to their last tokens`;
+        event.cutPrompts === 0
+          ? ""
+          : `; ${countOf(event.cutPrompts, "student prompt")} cut to their last tokens`;
       return (
-        `  scored ${event.decisions} decisions, ${event.tokens} tokens in ${event.seconds.toFixed(1)} s` +
+        `  scored ${countOf(event.decisions, "decision")}, ${countOf(event.tokens, "token")} in ${event.seconds.toFixed(1)} s` +
         ` (successful references ${event.successReferences}, failed ${event.failureReferences})${policy}${cut}`
       );
     }
@@ -97,10 +100,10 @@ export function describeEvent(event: TrainEvent): string | null {
         `evaluation after step ${step}: success rate ${spread(sr)} % ` +
         `(95 % interval ${interval.map((end) => end.toFixed(1)).join(" to ")})` +
         `${score === null ? "" : `, score ${spread(score)}`}, rounds ${spread(rounds)}; ` +
-        `${tasks} tasks × ${seeds.length} seeds in ${seconds.toFixed(1)} s` +
+        `${countOf(tasks, "task")} × ${countOf(seeds.length, "seed")} in ${seconds.toFixed(1)} s` +
         (left === 0
           ? ""
-          : `; ${left} more ${left === 1 ? "task" : "tasks"} left out, since an episode ended for a technical reason`)
+          : `; ${left} more ${plural(left, "task")} left out, since an episode ended for a technical reason`)
       );
     }
     case "held-out": {

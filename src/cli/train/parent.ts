@@ -1,10 +1,12 @@
 /** The run that a config continues: where its student lies, and what tells it from another. */
+
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
 import { isFreshRun, type ParentRun, type Position, type TrainConfig } from "../../core/loop/index.ts";
 import type { Method } from "../../core/method/method.ts";
+import { countOf } from "../../core/plural.ts";
 import { sha256Hex } from "../../core/seeded.ts";
 import { openFolder } from "../../engine/native/node-folder.ts";
 import { servedCheckpoint } from "../../engine/tinker/index.ts";
@@ -89,10 +91,9 @@ function checkEnd(
   if (end === undefined || continued === null) return;
   const { stage, firstEpoch } = continued;
   if (end.stage === stage && end.epoch === firstEpoch && end.batch === 0) return;
-  const count = (n: number, one: string, many: string) => `${n} ${n === 1 ? one : many}`;
-  const inside = end.batch === 0 ? "" : ` and ${count(end.batch, "batch", "batches")}`;
+  const inside = end.batch === 0 ? "" : ` and ${countOf(end.batch, "batch")}`;
   throw new InputError(
-    `expected a parent that ends after ${count(firstEpoch, "epoch", "epochs")} of stage ${stage + 1}; ${file} ends after ${count(end.epoch, "epoch", "epochs")}${inside} of stage ${end.stage + 1}`,
+    `expected a parent that ends after ${countOf(firstEpoch, "epoch")} of stage ${stage + 1}; ${file} ends after ${countOf(end.epoch, "epoch")}${inside} of stage ${end.stage + 1}`,
     { key: "first_epochs" },
   );
 }

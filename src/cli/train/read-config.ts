@@ -49,7 +49,7 @@ export async function readTrainConfig(file: string): Promise<TrainConfig> {
   }
   const { environment, evaluate, watch } = config;
   if (watch?.episodes !== undefined) config.watch = { ...watch, episodes: allAbsolute(watch.episodes) };
-  if (evaluate !== undefined) config.evaluate = await withPlace(evaluate, file, environment);
+  if (evaluate !== undefined) config.evaluate = await withPlace(evaluate, file, "evaluate.", environment);
   if (environment !== undefined) config.environment = await resolvedEnvironment(environment, file);
   for (const key of FOLDERS) {
     const path = config[key];

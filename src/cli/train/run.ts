@@ -1,6 +1,6 @@
 /** One training job of the command line: files, devices and checkpoints around the loop of `src/core/loop`. */
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
+import { readdir, rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { checkOf, InputError } from "../../core/errors.ts";
 import {
   budgetSeconds,
@@ -36,12 +36,14 @@ import type { RunEnd, TrainingRun } from "./training-run.ts";
  * Runs or continues a training job.
  *
  * @returns how it ended: `done`, or `stopped` before its end, on request or by its `budget`
- * @throws InputError for bad input, for an output folder that is in use, and for checkpoints of another run
+ * @throws InputError for bad input, for an output folder that is in use or holds something else, and for checkpoints of
+ *   another run
  */
 export async function runTraining(given: TrainingRun): Promise<RunEnd> {
   const { budget } = given.config;
   const began = performance.now();
   if (budget !== undefined) checkOf(given.configFile, () => budgetSeconds(budget));
+  if (given.planOnly === undefined) await checkFolder(given);
   const { clock = () => (performance.now() - began) / 1000 } = given;
   const run = { ...given, clock, config: await withEndOfTurn(given, await withLocalModels(given)) };
   const inputs = await readInputs(run);
@@ -55,6 +57,28 @@ export async function runTraining(given: TrainingRun): Promise<RunEnd> {
   } finally {
     await inputs.close();
   }
+}
+
+/**
+ * Refuses an output folder that holds something else: a run would write over files of the same names.
+ *
+ * @throws InputError that names the folder and what is in it
+ */
+async function checkFolder({ out, configFile }: TrainingRun): Promise<void> {
+  // A folder that cannot be read is reported when the run makes it.
+  const names = await readdir(out).catch((): string[] => []);
+  const has = (name: string) => names.includes(name);
+  // A run that was killed before its first event has only the last two.
+  if (has("events.jsonl") || has("checkpoints") || (has("config.json") && has("lock.sqlite"))) return;
+  const foreign = names
+    .filter((name) => !/^(\.|lock\.sqlite)/.test(name) && resolve(out, name) !== resolve(configFile))
+    .sort();
+  if (foreign.length === 0) return;
+  const more = foreign.length > 3 ? ` and ${foreign.length - 3} more` : "";
+  throw new InputError(
+    `holds ${foreign.slice(0, 3).join(", ")}${more}, but no training run: expected a new or empty folder, or the folder of a run to continue`,
+    { file: out, key: "--out" },
+  );
 }
 
 /** The config with folders in place of models of the hub, which are downloaded where they are not there yet. */

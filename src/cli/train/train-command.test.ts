@@ -343,10 +343,36 @@ describe("refusals in one line", () => {
     expect(await train(writeConfig({ limit: 2 }), "out")).toMatchObject({ code: 0 });
     await refused(
       writeConfig({ limit: 2, seed: 4 }),
-      /step-0+\d: this checkpoint is of another run: it differs in settings;/,
+      /step-0+\d: this checkpoint is of another run: it differs in settings \(seed was 3, is 4\);/,
     );
     await refused(writeConfig(), /differs in batches, data;/);
     await refused(writeConfig({ limit: 2, teacher: modelFixture("qwen3-b") }), /differs in teacher;/);
+  });
+
+  it("an output folder that holds something else; an empty one, and a run's own, are taken", async () => {
+    const config = writeConfig({ limit: 2 });
+    mkdirSync(inFolder("evaluated"));
+    for (const name of ["run.json", "results.json", "episodes.jsonl", "seconds.jsonl", "lock.sqlite"])
+      writeFileSync(inFolder("evaluated", name), "");
+    await refused(
+      config,
+      /evaluated, --out: holds episodes\.jsonl, results\.json, run\.json and 1 more, but no training run: expected/,
+      "evaluated",
+    );
+    expect(existsSync(inFolder("evaluated", "config.json"))).toBe(false);
+    mkdirSync(inFolder("model"));
+    writeFileSync(inFolder("model", "config.json"), "{}");
+    await refused(config, /model, --out: holds config\.json, but no training run/, "model");
+    expect(readFileSync(inFolder("model", "config.json"), "utf8")).toBe("{}");
+    mkdirSync(inFolder("empty"));
+    expect(await train(config, "empty")).toMatchObject({ code: 0 });
+    writeFileSync(inFolder("empty", "notes.txt"), "");
+    expect(await train(config, "empty")).toMatchObject({ code: 0 });
+    // As after a kill while the models are opened.
+    mkdirSync(inFolder("killed"));
+    for (const name of ["config.json", "lock.sqlite", "teacher.json"])
+      writeFileSync(inFolder("killed", name), "");
+    expect(await train(config, "killed")).toMatchObject({ code: 0 });
   });
 
   it("an output that is a file", async () => {

@@ -15,6 +15,7 @@ const schema = z.strictObject({
   step: count,
   position: z.strictObject({ stage: count, epoch: count, batch: count }),
   fingerprint: z.record(z.string(), z.string()),
+  settings: z.record(z.string(), z.number()).optional(),
   depth: z.strictObject({ stage: count, average: z.number() }).optional(),
   evaluation: z.strictObject({ ...evaluationResultsShape, seconds: z.number() }).optional(),
 });

@@ -16,6 +16,8 @@ export interface CheckpointState {
   position: Position;
   /** Short name of a part of the run → SHA-256 of its content. */
   fingerprint: Record<string, string>;
+  /** What the fingerprint's `settings` is of, to name those that differ; absent in checkpoints of earlier versions. */
+  settings?: Record<string, number>;
   /** TurnOPD's moving average of the depth, after the stage's last probe; absent where there was none. */
   depth?: { stage: number; average: number };
   /** What the student achieved, and the seconds that measuring it took; absent where it was not measured. */
@@ -47,18 +49,28 @@ export interface CheckpointStore {
 /**
  * Refuses a checkpoint of another run.
  *
- * @throws InputError that names the parts of the run that differ
+ * @throws InputError that names the parts of the run that differ, and the settings where the checkpoint has them
  */
 export function checkFingerprint(
   checkpoint: Checkpoint,
   fingerprint: Readonly<Record<string, string>>,
+  settings: Readonly<Record<string, number>>,
 ): void {
-  const kept = checkpoint.state.fingerprint;
+  const { fingerprint: kept, settings: before } = checkpoint.state;
   const names = [...new Set([...Object.keys(kept), ...Object.keys(fingerprint)])].sort();
   const differing = names.filter((name) => kept[name] !== fingerprint[name]);
   if (differing.length > 0) {
+    const changed = Object.entries(settings)
+      .filter(([key, value]) => before !== undefined && before[key] !== value)
+      .map(
+        ([key, value]) =>
+          `${key.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`)} was ${before?.[key]}, is ${value}`,
+      );
+    const named = differing.map((name) =>
+      name === "settings" && changed.length > 0 ? `settings (${changed.join("; ")})` : name,
+    );
     throw new InputError(
-      `this checkpoint is of another run: it differs in ${differing.join(", ")}; use another output folder or the same inputs`,
+      `this checkpoint is of another run: it differs in ${named.join(", ")}; use another output folder or the same inputs`,
       { file: checkpoint.folder.name },
     );
   }

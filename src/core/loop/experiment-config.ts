@@ -43,7 +43,9 @@ export const methodEntrySchema = z.strictObject({
 
 export type MethodEntry = z.infer<typeof methodEntrySchema>;
 
-const methodFile = z.string().regex(/\.json$/, { error: "expected a method, or a file named *.json" });
+const methodFile = z.string().regex(/\.json$/, {
+  error: `expected ${METHOD_IDS.join(", ")}, or a file named *.json`,
+});
 
 const evaluation = evaluateConfigSchema
   .omit({ ...shared, model: true, policy: true, policy_model: true })

@@ -1,4 +1,4 @@
-import type { MadeConfig } from "../environment/made-config.ts";
+import { checkMade, type MadeConfig } from "../environment/made-config.ts";
 import { InputError } from "../errors.ts";
 import type { EnvironmentConfig } from "./live-config.ts";
 
@@ -25,7 +25,7 @@ const PLACES = {
 /**
  * What a config opens its environment from: the one key that is there.
  *
- * @throws InputError when it is missing, another environment's, or there are two
+ * @throws InputError when it is missing, another environment's, or there are two, and for games that cannot be made
  */
 export function taskPlace(config: EnvironmentConfig): TaskPlace {
   const {
@@ -64,6 +64,7 @@ export function taskPlace(config: EnvironmentConfig): TaskPlace {
     const or = others.map((key) => `, or from ${key}`).join("");
     throw new InputError(`missing; ${name} is opened from it${or}`, { key: main! });
   }
+  if (made !== undefined && name !== "scienceworld") checkMade(name, made);
   for (const key of ["server_settings", "goals"] as const)
     if (first.key !== "server" && config[key] !== undefined)
       throw new InputError("only applies with environment.server", { key: `environment.${key}` });

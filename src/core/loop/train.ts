@@ -113,6 +113,7 @@ class Run {
   readonly #options: TrainOptions;
   readonly #started = performance.now();
   readonly #fingerprint: Record<string, string>;
+  readonly #settings: Record<string, number>;
   readonly #batchesPerEpoch: number;
   /** Optimizer steps of the student at the end, those of a parent run included. */
   #steps = 0;
@@ -148,6 +149,7 @@ class Run {
       emit: (event) => this.#emit(event),
       onProgress: (progress) => this.#work("evaluation", progress),
     });
+    this.#settings = { ...settings, batchSize, seed };
     this.#fingerprint = {
       ...fingerprint,
       data: data.fingerprint,
@@ -156,7 +158,7 @@ class Run {
       ...(new Set(data.tasks).size === data.tasks.length ? {} : { batches: sha256Hex("by task") }),
       // Absent for runs of earlier versions, which added no end-of-turn token to recorded text. Sampled responses have ids.
       ...(codec.endOfTurn && !data.fresh ? { end_of_turn: sha256Hex("true") } : {}),
-      settings: sha256Hex(JSON.stringify({ ...settings, batchSize, seed })),
+      settings: sha256Hex(JSON.stringify(this.#settings)),
       ...(evaluation === undefined ? {} : { evaluation: evaluation.fingerprint }),
     };
     this.#batchesPerEpoch = Math.ceil(data.units.length / batchSize);
@@ -215,7 +217,7 @@ class Run {
     const { method, checkpoints, data, batchSize, parent } = this.#options;
     const checkpoint = (await checkpoints?.latest()) ?? null;
     if (checkpoint !== null) {
-      checkFingerprint(checkpoint, this.#fingerprint);
+      checkFingerprint(checkpoint, this.#fingerprint, this.#settings);
       checkPosition(checkpoint, method.stages, this.#batchesPerEpoch, parent?.step ?? 0);
     }
     let opened = false;
@@ -539,6 +541,7 @@ class Run {
       step: this.#step,
       position: { stage: next.stage, epoch: next.epoch, batch: next.batch },
       fingerprint: this.#fingerprint,
+      settings: this.#settings,
       ...(this.#depth === undefined ? {} : { depth: this.#depth }),
       ...(evaluation === undefined ? {} : { evaluation }),
     } as const;

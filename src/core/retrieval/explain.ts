@@ -1,5 +1,7 @@
 /** Why retrieval decided as it did: the data behind each step, and one sentence for a person. */
+
 import { byCodeUnit } from "../graph/matching-key.ts";
+import { countOf } from "../plural.ts";
 import type { Reference, RetrievalRecord } from "../record/schema.ts";
 import { isTrusted, isTrustedSuccess, reportsSuccess, reservation } from "../record/standing.ts";
 import { sourceExclusion } from "./admission.ts";
@@ -154,14 +156,14 @@ function sentence(
 ): string {
   const parts: string[] = [];
   const count = record.candidates.length;
-  const visits = plural(record.matched_visits, "recorded visit");
+  const visits = countOf(record.matched_visits, "recorded visit");
   if (record.winner !== null) {
     const eligible = record.matched_visits > count ? `, ${count} of them eligible` : "";
     parts.push(`${visits} share${record.matched_visits === 1 ? "s" : ""} this state${eligible}`);
     const best = record.candidates[0]!;
     if (record.winner.kind === "student") {
       parts.push(
-        `the student's own continuation wins with ${plural(record.winner.cost, "decision")} left, fewer than ` +
+        `the student's own continuation wins with ${countOf(record.winner.cost, "decision")} left, fewer than ` +
           `${best.cost} from ${best.source}${pin === undefined ? ", so no external record is retained" : ""}`,
       );
     } else {
@@ -171,7 +173,7 @@ function sentence(
       const tied = facts.tie === null || least < 2 ? "" : `${least} recorded visits tie at this cost: `;
       const tie = facts.tie === null ? "" : `; ${tied}${TIE_TEXT[facts.tie]}`;
       parts.push(
-        `${best.source} wins from its position ${best.position} with ${plural(best.cost, "decision")} left${own}${tie}`,
+        `${best.source} wins from its position ${best.position} with ${countOf(best.cost, "decision")} left${own}${tie}`,
       );
     }
   } else {
@@ -219,7 +221,7 @@ function sentence(
 function prefixText(reference: Reference | null): string {
   if (reference === null) return "none";
   const { source, shared_prefix: length = 0 } = reference;
-  return `${source} (${length === 0 ? "no first action" : plural(length, "first action")} in common with the student)`;
+  return `${source} (${length === 0 ? "no first action" : countOf(length, "first action")} in common with the student)`;
 }
 
 /** v_t^+ where no visit of this state is eligible: at the anchor, or the fallback and why. */
@@ -235,7 +237,7 @@ function successText(reference: Reference | null, facts: Facts): string {
     rest.length === 0
       ? "the only eligible visit there"
       : `the first of ${rest.length + 1} eligible visits there`;
-  return `${referenceText(reference, facts)} (${count}, ${plural(best!.cost, "decision")} from its success)`;
+  return `${referenceText(reference, facts)} (${count}, ${countOf(best!.cost, "decision")} from its success)`;
 }
 
 /** The failed reference: the closest visit at the latest shared state, or the fallback and why. */
@@ -251,7 +253,7 @@ function failureText(reference: Reference | null, facts: Facts): string {
     facts.failed.length === 1
       ? "the only failed visit there"
       : `the closest of ${facts.failed.length} failed visits there`;
-  return `${referenceText(reference, facts)} (${of}, ${apart === 0 ? "at the same position" : `${plural(apart, "position")} apart`})`;
+  return `${referenceText(reference, facts)} (${of}, ${apart === 0 ? "at the same position" : `${countOf(apart, "position")} apart`})`;
 }
 
 /** A whole record that the rules fall back on. */
@@ -262,7 +264,7 @@ function fallbackText(reference: Reference, facts: Facts, kind: "success" | "fai
     relation === "unaligned"
       ? `${source}, ${fallbackRule(kind, facts.prepared.rules)}, not aligned with the student`
       : referenceText(reference, facts);
-  return `${chosen} (${why}${length === undefined ? "" : `; it has ${plural(length, "decision")}`})`;
+  return `${chosen} (${why}${length === undefined ? "" : `; it has ${countOf(length, "decision")}`})`;
 }
 
 /** By which rule an unaligned record is the one. */
@@ -334,8 +336,4 @@ function commonReason(matched: readonly Pick<MatchedVisit, "reasons">[]): string
   }
   const [reason] = [...counts].sort((a, b) => b[1] - a[1])[0]!;
   return REASON_TEXT[reason];
-}
-
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -296,7 +296,7 @@ describe("a launched run", () => {
     fault("always unreachable");
     const { id } = await launch();
     expect(await until(id, ({ doing }) => doing === null)).toMatchObject({
-      ...{ submitted: false, state: null, words: "not submitted; Resume does" },
+      ...{ submitted: false, state: null, words: "not submitted; Resume submits it" },
       problem: expect.stringContaining("it does not answer"),
     });
     rmSync(at("ssh", "fault"));

@@ -114,9 +114,9 @@ async function refusal(socketPath: string, token: string): Promise<string | null
     case 200:
       return null;
     case 401:
-      return "its worker has another token: name the file of it (--token-file)";
+      return "its worker has a different token; name its file with --token-file";
     case undefined:
-      return "no worker answers there: start one with gcopd worker --socket; if one runs, the ssh server there must allow AllowStreamLocalForwarding";
+      return "no worker answers there: start one with gcopd worker --socket; if one is running, the ssh server must allow AllowStreamLocalForwarding";
     default:
       return `expected a worker, got status ${status}`;
   }
@@ -132,7 +132,7 @@ async function findWorker(
   const [path = "", token = ""] = text.slice(text.indexOf(`${MARK}\n`) + MARK.length + 1).split("\n");
   if (answer.code !== 0) {
     const said = answer.err.split("\n").at(-1) ?? "";
-    throw new InputError(said === "" ? `the shell there ended with ${answer.code}` : said, {
+    throw new InputError(said === "" ? `the shell there exited with code ${answer.code}` : said, {
       file: shell.place,
     });
   }
@@ -149,10 +149,10 @@ case $base in /*) ;; *) base=$HOME/.local/share ;; esac
 socket=\${1:-$base/gcopd/${SOCKET_FILE}} token=\${2:-$base/gcopd/${TOKEN_FILE}}
 case $socket in /*) ;; *) socket=$PWD/$socket ;; esac
 refuse() { echo "$1" >&2; exit 66; }
-[ -S "$socket" ] || refuse "there is no socket $socket: start gcopd worker --socket there"
-[ -O "$socket" ] || refuse "the socket $socket is another user's"
-[ -r "$token" ] || refuse "the token file $token is not there, or may not be read: name the worker's (--token-file)"
-[ -O "$token" ] || refuse "the token file $token is another user's"
+[ -S "$socket" ] || refuse "no socket at $socket; start gcopd worker --socket there"
+[ -O "$socket" ] || refuse "the socket $socket belongs to another user"
+[ -r "$token" ] || refuse "cannot read the token file $token; name the worker's with --token-file"
+[ -O "$token" ] || refuse "the token file $token belongs to another user"
 echo ${MARK}
 echo "$socket"
 cat "$token"`;

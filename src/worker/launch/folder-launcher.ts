@@ -51,7 +51,7 @@ const GONE: Queued = { state: "gone", reason: null, expected: null };
 export function folderLauncher(shell: Shell, scheduler: Scheduler): RunLauncher {
   const failed = (doing: string, { err, code }: Answer) =>
     new InputError(
-      `${shell.place}: ${doing}: ${err === "" ? `the shell there ended with ${code}` : lastLine(err)}`,
+      `${shell.place}: ${doing}: ${err === "" ? `the shell there exited with code ${code}` : lastLine(err)}`,
     );
 
   async function ask(what: "stop" | "cancel", run: Attempt): Promise<void> {
@@ -216,11 +216,11 @@ function dissected(answer: Buffer, place: string) {
   );
   const checked = lookSchema.safeParse(facts);
   if (begin < 0 || end < 0 || !checked.success)
-    throw new InputError(`${place}: the shell there gave no answer of the run's script`);
+    throw new InputError(`${place}: the shell there gave no answer from the run's script`);
   const head = checked.data;
   const split = end + 2 + head.stdout.part;
   if (answer.length < split + head.stderr.part)
-    throw new InputError(`${place}: the answer of the run's script broke off`);
+    throw new InputError(`${place}: the answer from the run's script was cut short`);
   return {
     queue: /^scheduler (.*)$/m.exec(answer.subarray(0, begin).toString())?.[1] ?? "",
     head,

@@ -225,7 +225,7 @@ it("an answer that the script did not give is refused", async () => {
     },
     1,
   );
-  await expect(run.place.launcher.status(run, START)).rejects.toThrow("gave no answer of the run's script");
+  await expect(run.place.launcher.status(run, START)).rejects.toThrow("gave no answer from the run's script");
 });
 
 it("output that is longer than one answer comes piece by piece, whole", async () => {

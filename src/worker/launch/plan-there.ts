@@ -61,7 +61,7 @@ export async function planThere(
   const waiting = kindOf(is).plan(is);
   if (probe && waiting === null)
     throw new InputError(
-      `target ${name}: a probe is waited for in the shell there, which a target with ${is.slurmrestd === undefined ? is.scheduler : "slurmrestd"} cannot do: plan without it`,
+      `target ${name}: cannot probe with ${is.slurmrestd === undefined ? is.scheduler : "slurmrestd"}, since the shell there cannot wait for the result: plan without --probe`,
     );
   const scheduled = probe || is.gpus !== undefined;
   const slurm = ["--job-name=gcopd-plan", "--output=slurm.out", ...resourceOptions(is)];

@@ -69,7 +69,10 @@ export async function remoteConfig(
     const here = absolute(path);
     if (!existsSync(here)) {
       if (isAbsolute(path) && target.host !== undefined) return onTarget(path, key);
-      throw new InputError(`${here} is not here; ${ON_TARGET}/PATH names one of the target`, { file, key });
+      throw new InputError(
+        `${here} is not on this machine; write ${ON_TARGET}/PATH for a path on the target`,
+        { file, key },
+      );
     }
     if (target.host === undefined && !passing(here)) return here;
     const known = carried.find(({ from }) => from === here);
@@ -77,7 +80,7 @@ export async function remoteConfig(
     bytes += await sizeOf(here);
     if (bytes > MOST)
       throw new InputError(
-        `${here} makes what would be sent more than 1 GiB: copy it to the target and write ${ON_TARGET}/PATH`,
+        `${here} would make the upload larger than 1 GiB: copy it to the target and write ${ON_TARGET}/PATH`,
         { file, key },
       );
     const to = `in/${carried.length + 1}-${basename(here).replaceAll(/[^\w.-]/g, "_")}`;

@@ -42,8 +42,8 @@ export function describeState(record: RunRecord, status: Said, { times = true } 
       ? [
           last === null
             ? submitted === null
-              ? "it may not have been submitted: gcopd launch resume does, once"
-              : "nothing was heard of it since it was submitted"
+              ? "it may not have been submitted; gcopd launch resume submits it, at most once"
+              : "no word from it since it was submitted"
             : `not reached since ${last.at}, when it was ${last.state}`,
         ]
       : []),
@@ -81,7 +81,9 @@ export function inWords(
         : `gone without an exit code (killed, or the machine went down); ${resume} continues it from its last checkpoint`;
     case "never":
       if (asked !== null) return `${asked === "stop" ? "stopped" : "cancelled"} before it began`;
-      return submitted === null ? `not submitted; ${resume} does` : `not begun; ${resume} submits it again`;
+      return submitted === null
+        ? `not submitted; ${resume} submits it`
+        : `not started; ${resume} submits it again`;
     case "unreachable":
       return "not reached";
   }

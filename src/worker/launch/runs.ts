@@ -89,7 +89,7 @@ export async function packed(
   for (const { from, to } of carried) await symlink(from, join(parts, to));
   const { code, err } = await collect("tar", ["-chf", part, "-C", parts, "."]);
   await rm(parts, { recursive: true });
-  if (code !== 0) throw new InputError(`the files of the run were not packed: ${err}`, { file: tar });
+  if (code !== 0) throw new InputError(`could not pack the files of the run: ${err}`, { file: tar });
   renameSync(part, tar);
   syncFolderSync(join(tar, ".."));
 }
@@ -118,7 +118,7 @@ async function rewrite({ run, target }: RunRecord): Promise<void> {
     const write = `cat > "$1.part" && mv "$1.part" "$1"`;
     const args = ["sh", "-c", write, "sh", `${run.folder}/${name}`];
     const { code, err } = await shell.exec(args, { input: { text } });
-    if (code !== 0) throw new InputError(`${shell.place}: the command was not written: ${err}`);
+    if (code !== 0) throw new InputError(`${shell.place}: could not write the command: ${err}`);
   }
 }
 
@@ -146,7 +146,7 @@ export class LaunchedRuns {
   read(id: string): RunRecord {
     if (!this.has(id))
       throw new InputError(
-        `no run ${JSON.stringify(id)} was launched from here: \`gcopd launch list\` has those that were`,
+        `no run ${JSON.stringify(id)} was launched from here: \`gcopd launch list\` shows those that were`,
       );
     return readJson(recordSchema, this.at(id, RECORD));
   }
@@ -267,7 +267,7 @@ export class LaunchedRuns {
   async ask(id: string, what: "stop" | "cancel"): Promise<RunRecord> {
     const { record, status } = await this.look(this.read(id));
     if (status.state === "ended")
-      throw new InputError(`run ${id} has ended already: ${describeState(record, status)}`);
+      throw new InputError(`run ${id} has already ended: ${describeState(record, status)}`);
     await launcherOf(record.target.is)[what](attemptOf(record));
     return record;
   }
@@ -289,13 +289,13 @@ export class LaunchedRuns {
     const moves = target !== undefined && target.name !== place;
     if (state === "unreachable" && moves)
       throw new Unreachable(
-        `run ${id} may still live on ${place}, which did not answer (${status.reason ?? "no reason"}): resume it elsewhere once ${place} answers`,
+        `run ${id} may still be running on ${place}, which did not answer (${status.reason ?? "no reason"}): resume it elsewhere once ${place} answers`,
       );
     if (state === "unreachable") throw new Unreachable(status.reason ?? "the target did not answer");
     if (state === "running" || state === "queued")
       throw new InputError(
         moves
-          ? `run ${id} is ${state} on ${place}: gcopd launch stop ${id} first, and resume it once it has ended`
+          ? `run ${id} is ${state} on ${place}: stop it first (gcopd launch stop ${id}), then resume it once it has ended`
           : `run ${id} is ${state}: there is nothing to resume`,
       );
     if (state === "ended" && code === 0)
@@ -308,7 +308,7 @@ export class LaunchedRuns {
     const run = { ...record.run, command: extended(record.run.command, args) };
     if (moves && existsSync(this.#payload(record)))
       throw new InputError(
-        `run ${id} was not sent to ${place} whole: resume it there first, or launch its config again on ${target.name}`,
+        `run ${id} was not fully sent to ${place}: resume it there first, or launch its config again on ${target.name}`,
       );
     if (moves) return this.#move({ ...record, run }, target);
     return this.submit(begun || args.length > 0 ? this.#write({ ...record, ...next, run }) : record);
@@ -398,7 +398,7 @@ export class LaunchedRuns {
         ...there,
         key: "folder",
       });
-    if (existsSync(this.at(run.id, RECORD))) throw new InputError(`run ${run.id} is known here already`);
+    if (existsSync(this.at(run.id, RECORD))) throw new InputError(`run ${run.id} is already known here`);
     if (config !== "") checkedBy(configSchema, parseJsonText(config, { file: CONFIG }), { file: CONFIG });
     await makeFolder(this.at(run.id), 0o700);
     if (config !== "") writeWholeSync(this.at(run.id, CONFIG), config);

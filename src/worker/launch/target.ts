@@ -74,7 +74,10 @@ export function readTarget(name: string, file = targetsFile()): Target {
   const target = Object.hasOwn(targets, name) ? targets[name] : undefined;
   if (target !== undefined) return target;
   const known = Object.keys(targets);
-  const others = known.length === 0 ? "it has none: `gcopd target add`" : `it has ${known.join(", ")}`;
+  const others =
+    known.length === 0
+      ? "there are none yet: add one with `gcopd target add`"
+      : `expected ${known.join(", ")}`;
   throw new InputError(`no target ${JSON.stringify(name)}; ${others}`, { file });
 }
 
@@ -92,7 +95,7 @@ export async function addTarget(
     throw new InputError(`expected a name of letters, digits, ".", "_" and "-", got ${JSON.stringify(name)}`);
   const targets = readTargets(file);
   if (Object.hasOwn(targets, name) && !replace)
-    throw new InputError("already exists: --replace puts this one in its place", { file, key: name });
+    throw new InputError("already exists; add --replace to overwrite it", { file, key: name });
   const added = checkedBy(targetSchema, given);
   await makeFolder(join(file, ".."));
   const all = { ...targets, [name]: added };

@@ -1,5 +1,5 @@
 /** The config that the training form stands for, from the form, the open library and models, and the what-if. */
-import { checkMade, PRODUCTS } from "../../../core/environment/made-config.ts";
+import { PRODUCTS } from "../../../core/environment/made-config.ts";
 import { InputError } from "../../../core/errors.ts";
 import { chosenTasks, type EnvironmentConfig, namedTasks } from "../../../core/loop/live-config.ts";
 import { taskPlace } from "../../../core/loop/task-place.ts";
@@ -226,8 +226,7 @@ function checkPlace(
     chosenTasks(environment, open);
     return;
   }
-  const place = taskPlace(environment);
-  if ("made" in place && name !== "scienceworld") checkMade(name, place.made);
+  taskPlace(environment);
 }
 
 /** @throws InputError where the student would have nothing to be measured on, with the key */
