@@ -6,6 +6,7 @@
 import type { Episode, State } from "../record/schema.ts";
 import type { PromptRules } from "./prompt/rules.ts";
 import type { Protocol, Purpose } from "./protocol.ts";
+import type { StateChange } from "./state-change.ts";
 
 /** Limits of one environment (Table "Environment-specific interaction settings"). Token counts are per decision. */
 export interface EnvironmentLimits {
@@ -71,6 +72,11 @@ export interface EnvironmentRules {
    * a custom environment: its records bring their own keys.
    */
   readonly locate: ((raw: unknown, where?: { file?: string; line?: number }) => Located) | null;
+  /**
+   * What differs between the descriptors of two states; null where one is not a descriptor of this environment. Null for
+   * a custom environment, whose states are known by their keys alone.
+   */
+  readonly compareStates: ((left: unknown, right: unknown) => StateChange[] | null) | null;
   /** Reads a student response that answers `observation` (Appendix "Prompt and parser adaptations"). */
   parseResponse(response: string, observation: string): ParsedResponse;
   /** How the student's user message is built. */

@@ -4,6 +4,7 @@
  */
 import type { EnvironmentRules } from "../rules.ts";
 import { PLAIN_RULE, responseParser } from "../tagged-response.ts";
+import { factChanges } from "./fact-difference.ts";
 import { locateFacts } from "./locator.ts";
 import { ALFWORLD_PROMPT } from "./prompt.ts";
 import { ALFWORLD_PROTOCOL } from "./protocol.ts";
@@ -29,6 +30,7 @@ export const ALFWORLD: EnvironmentRules = {
   testsUnalignedEntry: false,
   unverifiedFallback: false,
   locate: locateFacts,
+  compareStates: factChanges,
   parseResponse: responseParser(PLAIN_RULE),
   taskType: (task) => TASK_TYPE.exec(task)?.[1] ?? null,
   evaluationScore: () => null,
