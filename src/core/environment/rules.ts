@@ -56,6 +56,8 @@ export interface EnvironmentRules {
    * within the interaction budget"); null where any of them may.
    */
   readonly planDecisions: number | null;
+  /** What records call the execution of a plan, and its repetition, after those of sampled executions. */
+  readonly plan: { kind: "planner" | "oracle"; repetition: number };
   /** A successful source's terminal visit is an eligible entry with an empty suffix (ScienceWorld, WebShop). */
   readonly admitsTerminalEntry: boolean;
   /** A suffix is eligible only without a gap and when each feedback is the next observation (ScienceWorld, WebShop). */

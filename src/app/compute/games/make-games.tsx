@@ -1,8 +1,9 @@
 /** Games made here (number, first seed, size and type), and games from files. */
-import { type FormEvent, useState } from "react";
+import { type FormEvent, type ReactNode, useState } from "react";
 import { TASK_TYPES } from "../../../core/environment/alfworld/task-types.ts";
 import {
   type MadeConfig,
+  type MadeEnvironment,
   MOST_PRODUCTS,
   ROOM_SIZES,
   type RoomSize,
@@ -10,7 +11,6 @@ import {
 } from "../../../core/environment/made-config.ts";
 import { ENVIRONMENT_NAMES, type EnvironmentName } from "../../../core/loop/live-config.ts";
 import { isOneOf } from "../../../core/one-of.ts";
-import type { GameEnvironment } from "../../../simulator/game-set.ts";
 import type { PathFile } from "../../base/dropped-files.ts";
 import { PickButton } from "../../base/pick-button.tsx";
 import { Count } from "./count.tsx";
@@ -18,11 +18,12 @@ import { makeGames, openGames, stopOpeningGames, useGames } from "./games.ts";
 import { player } from "./play.ts";
 import { ScienceTasks } from "./science-tasks.tsx";
 
-const WORLDS = {
-  alfworld: "Household (ALFWorld)",
-  webshop: "Shop (WebShop’s pages)",
-  scienceworld: "ScienceWorld, on the worker",
-} as const satisfies Record<EnvironmentName, string>;
+/** What each environment is called here, and how its games are chosen. */
+const WORLDS: Record<EnvironmentName, { title: string; choose: ReactNode }> = {
+  alfworld: { title: "Household (ALFWorld)", choose: <MakeGames environment="alfworld" /> },
+  webshop: { title: "Shop (WebShop’s pages)", choose: <MakeGames environment="webshop" /> },
+  scienceworld: { title: "ScienceWorld, on the worker", choose: <ScienceTasks /> },
+};
 
 /** Most games that a press makes: their tasks are a list that people look at. */
 const MOST = 1000;
@@ -38,20 +39,20 @@ export function ChooseGames() {
           value={world}
           onChange={({ target }) => isOneOf(ENVIRONMENT_NAMES, target.value) && setWorld(target.value)}
         >
-          {Object.entries(WORLDS).map(([name, title]) => (
+          {Object.entries(WORLDS).map(([name, { title }]) => (
             <option key={name} value={name}>
               {title}
             </option>
           ))}
         </select>
       </label>
-      {world === "scienceworld" ? <ScienceTasks /> : <MakeGames environment={world} />}
+      {WORLDS[world].choose}
       <OpeningLine />
     </>
   );
 }
 
-function MakeGames({ environment }: { environment: GameEnvironment }) {
+function MakeGames({ environment }: { environment: MadeEnvironment }) {
   const busy = useGames(({ opening }) => opening !== null);
   const [size, setSize] = useState<RoomSize>("small");
   const make = async (event: FormEvent<HTMLFormElement>): Promise<void> => {

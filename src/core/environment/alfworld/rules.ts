@@ -25,6 +25,7 @@ export const ALFWORLD: EnvironmentRules = {
   longPrompt: "refuse",
   trustedSourcesOnly: true,
   planDecisions: 30,
+  plan: { kind: "planner", repetition: 16 },
   admitsTerminalEntry: false,
   checksContinuity: false,
   testsUnalignedEntry: false,

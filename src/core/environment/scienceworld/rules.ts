@@ -20,6 +20,8 @@ export const SCIENCEWORLD: EnvironmentRules = {
   longPrompt: "keep-last",
   trustedSourcesOnly: false,
   planDecisions: null,
+  // As the released library numbers them.
+  plan: { kind: "planner", repetition: 1_000_000 },
   admitsTerminalEntry: true,
   checksContinuity: true,
   testsUnalignedEntry: true,

@@ -19,6 +19,7 @@ export const WEBSHOP: EnvironmentRules = {
   longPrompt: "refuse",
   trustedSourcesOnly: false,
   planDecisions: null,
+  plan: { kind: "oracle", repetition: 16 },
   admitsTerminalEntry: true,
   checksContinuity: true,
   testsUnalignedEntry: true,
