@@ -3,6 +3,9 @@ import { join } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { TASK_TYPES, type TaskType } from "../../core/environment/alfworld/task-types.ts";
 import {
+  isMade,
+  MADE_KEYS,
+  type MadeEnvironment,
   MOST_MADE,
   MOST_PRODUCTS,
   ROOM_SIZES,
@@ -14,6 +17,8 @@ import { type Made, madeGames, madeShops, madeText } from "../../simulator/made-
 import { UsageError } from "../command.ts";
 import { progress, writeOut } from "../io.ts";
 import { countFromOne } from "../selection-options.ts";
+
+const MADE_ENVIRONMENTS = Object.keys(MADE_KEYS).join(", ");
 
 interface Options {
   environment: string;
@@ -57,7 +62,7 @@ export function register(program: Command): void {
         "everywhere; seeds below 1,000,000 are for training, those below 1,500,000 for validation and those below " +
         "2,000,000 for tests. For webshop: catalogues of made shops, with a goal for each product.",
     )
-    .requiredOption("--environment <name>", "alfworld, webshop")
+    .requiredOption("--environment <name>", MADE_ENVIRONMENTS)
     .requiredOption("--count <N>", "how many, with the seeds from S on", countUpTo(MOST_MADE))
     .requiredOption("--seed <S>", "the first seed", seed)
     .option(
@@ -86,7 +91,10 @@ export function register(program: Command): void {
 }
 
 /** What is made, and what the summary says of it. */
-const MAKERS: Record<string, (options: Options) => { files: readonly Made<object>[]; kind: string }> = {
+const MAKERS: Record<
+  MadeEnvironment,
+  (options: Options) => { files: readonly Made<object>[]; kind: string }
+> = {
   alfworld: ({ count, seed, size, type, world }) => ({
     files: madeGames({ count, seed, size, type, world }),
     kind: `games (${size}`,
@@ -99,12 +107,11 @@ const MAKERS: Record<string, (options: Options) => { files: readonly Made<object
 
 async function run(options: Options): Promise<void> {
   const { environment, count, seed, out } = options;
-  const maker = Object.hasOwn(MAKERS, environment) ? MAKERS[environment] : undefined;
-  if (maker === undefined)
+  if (!isMade(environment))
     throw new UsageError(
-      `--environment: no games are made for ${JSON.stringify(environment)}; expected ${Object.keys(MAKERS).join(", ")}`,
+      `--environment: no games are made for ${JSON.stringify(environment)}; expected ${MADE_ENVIRONMENTS}`,
     );
-  const { files, kind } = maker(options);
+  const { files, kind } = MAKERS[environment](options);
   await onFile(out, "write", mkdir(out, { recursive: true }));
   for (const { name, make } of files) await writeOut(join(out, name), [madeText(make())]);
   progress(`${out}: ${count} ${kind}, seeds ${seed} to ${seed + count - 1})`);
