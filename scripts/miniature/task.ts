@@ -19,7 +19,6 @@ import { Episode as GameEpisode } from "../../src/simulator/alfworld/episode.ts"
 import { Game } from "../../src/simulator/alfworld/game.ts";
 import { makeGame } from "../../src/simulator/alfworld/generate.ts";
 import { OptimalActions } from "../../src/simulator/alfworld/optimal.ts";
-import { GAME_PLANS } from "../../src/simulator/game-set.ts";
 import { NoisyPlanner, placesOf } from "./noisy-planner.ts";
 
 /** Decisions of an episode at most. */
@@ -82,7 +81,7 @@ export class MiniatureTask {
 
   /** The execution of the game's walkthrough, as a collection adds it to the sampled ones. */
   async plan(): Promise<Source> {
-    const { planKind: kind, planRepetition: repetition } = GAME_PLANS.alfworld;
+    const { kind, repetition } = environmentRules(this.live.environment).plan;
     const name = { source: `${kind}:${repetition}`, repetition, origin: { kind } } as const;
     const source = await plannedSource(await this.live.open(), this.live, this.game.walkthrough ?? [], name);
     if (source === null) throw new Error(`${this.task}: its own walkthrough does not solve it`);

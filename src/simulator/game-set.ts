@@ -9,19 +9,9 @@ export interface GameText {
   read(): Promise<string>;
 }
 
-/** What records call the execution of a plan, and which repetition it is. */
-export const GAME_PLANS = {
-  alfworld: { planKind: "planner", planRepetition: 16 },
-  webshop: { planKind: "oracle", planRepetition: 16 },
-  // As the released library numbers them.
-  scienceworld: { planKind: "planner", planRepetition: 1_000_000 },
-} as const;
-
-/** The environments whose games are played in this process, as records write them. ScienceWorld has one of its own. */
-export type GameEnvironment = Exclude<keyof typeof GAME_PLANS, "scienceworld">;
-
 export interface GameSet {
-  environment: GameEnvironment;
+  /** As records write it. */
+  environment: string;
   tasks: readonly string[];
   /** An environment for one episode of a task. */
   open(task: string): Environment;

@@ -1,7 +1,12 @@
 /** Games of our own from consecutive seeds: the same from `gcopd games`, from a config and in the page. */
-import { checkMade, type MadeConfig, PRODUCTS } from "../core/environment/made-config.ts";
+import {
+  checkMade,
+  type MadeConfig,
+  type MadeEnvironment,
+  PRODUCTS,
+} from "../core/environment/made-config.ts";
 import { type MadeGame, madeTask, makeGame, typeOf } from "./alfworld/generate.ts";
-import type { GameEnvironment } from "./game-set.ts";
+import type { GameText } from "./game-set.ts";
 import type { Catalogue } from "./webshop/catalogue.ts";
 import { madeShopName, makeCatalogue } from "./webshop/made-catalogue.ts";
 import { goalTask } from "./webshop/shop.ts";
@@ -38,7 +43,7 @@ export function madeShops(made: MadeConfig): Made<Catalogue>[] {
 }
 
 /** Names of the tasks, without making them. */
-export function madeTasks(environment: GameEnvironment, made: MadeConfig): string[] {
+export function madeTasks(environment: MadeEnvironment, made: MadeConfig): string[] {
   if (environment === "alfworld") return madeGames(made).map(({ task }) => task);
   checkMade("webshop", made);
   const { products = PRODUCTS } = made;
@@ -49,6 +54,12 @@ export function madeTasks(environment: GameEnvironment, made: MadeConfig): strin
 
 /** The text of a made game's file. */
 export const madeText = (made: object): string => `${JSON.stringify(made, null, 1)}\n`;
+
+/** A made game, as the file that `gcopd games` would write. */
+export const madeGameText = ({ name, make }: Made<object>): GameText => ({
+  label: name,
+  read: async () => madeText(make()),
+});
 
 function seeds<T>({ count, seed: first }: MadeConfig, of: (seed: number) => T): T[] {
   return Array.from({ length: count }, (_, n) => of(first + n));

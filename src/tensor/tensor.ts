@@ -35,7 +35,7 @@ export interface RowSpan {
 }
 
 /**
- * The state of M sequences that are continued together, a token each per step, L tokens at most. All of it is on the
+ * The state of M sequences that are continued together, one token each per step, L tokens at most. All of it is on the
  * device, so that a step needs nothing from the host.
  */
 export interface Draws<T extends Tensor> {

@@ -15,7 +15,7 @@ export function shellLine(
 }
 
 /**
- * Writes a file and runs a command on it: the text of the file is taken to the letter. `comments`, a line each, stand
+ * Writes a file and runs a command on it: the text of the file is taken to the letter. `comments`, one per line, stand
  * first.
  */
 export function shellScript(

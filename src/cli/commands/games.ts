@@ -4,7 +4,10 @@ import { type Command, InvalidArgumentError } from "commander";
 import { TASK_TYPES } from "../../core/environment/alfworld/task-types.ts";
 import {
   checkMade,
+  isMade,
+  MADE_KEYS,
   type MadeConfig,
+  type MadeEnvironment,
   MOST_MADE,
   MOST_PRODUCTS,
   PRODUCTS,
@@ -12,13 +15,14 @@ import {
   SEED_LIMIT,
 } from "../../core/environment/made-config.ts";
 import { InputError } from "../../core/errors.ts";
-import { isOneOf } from "../../core/one-of.ts";
 import { countOf } from "../../core/plural.ts";
 import { onFile } from "../../node/file-error.ts";
 import { type Made, madeGames, madeShops, madeText } from "../../simulator/made-games.ts";
 import { UsageError } from "../command.ts";
 import { progress, writeOut } from "../io.ts";
 import { countFromOne } from "../selection-options.ts";
+
+const MADE_ENVIRONMENTS = Object.keys(MADE_KEYS).join(", ");
 
 interface Options extends MadeConfig {
   environment: string;
@@ -56,7 +60,7 @@ export function register(program: Command): void {
         "everywhere; seeds below 1,000,000 are for training, those below 1,500,000 for validation and those below " +
         "2,000,000 for tests. For webshop: catalogues of made shops, with a goal for each product.",
     )
-    .requiredOption("--environment <name>", "alfworld, webshop")
+    .requiredOption("--environment <name>", MADE_ENVIRONMENTS)
     .requiredOption("--count <N>", "how many, with the seeds from S on", countUpTo(MOST_MADE))
     .requiredOption("--seed <S>", "the first seed", seed)
     .option(
@@ -82,23 +86,25 @@ export function register(program: Command): void {
     .action(run);
 }
 
-/** How many of what, and with which size, for the summary. */
-const MAKERS = {
-  alfworld: (made: MadeConfig) => ({
+/** What is made, and how many of what for the summary. */
+const MAKERS: Record<
+  MadeEnvironment,
+  (made: MadeConfig) => { files: readonly Made<object>[]; what: string }
+> = {
+  alfworld: (made) => ({
     files: madeGames(made),
     what: `${countOf(made.count, "game")} (${made.size ?? "small"}`,
   }),
-  webshop: (made: MadeConfig) => ({
+  webshop: (made) => ({
     files: madeShops(made),
     what: `${countOf(made.count, "shop")} (${countOf(made.products ?? PRODUCTS, "product")} each`,
   }),
-} satisfies Record<string, (made: MadeConfig) => { files: readonly Made<object>[]; what: string }>;
+};
 
 async function run({ environment, out, ...made }: Options): Promise<void> {
-  const names = Object.keys(MAKERS) as (keyof typeof MAKERS)[];
-  if (!isOneOf(names, environment))
+  if (!isMade(environment))
     throw new UsageError(
-      `--environment: no games are made for ${JSON.stringify(environment)}; expected ${names.join(", ")}`,
+      `--environment: no games are made for ${JSON.stringify(environment)}; expected ${MADE_ENVIRONMENTS}`,
     );
   try {
     checkMade(environment, made);

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { gibibytes, type MemoryPlan } from "../../tensor/index.ts";
 import { planText } from "./memory-options.ts";
 
-it("lists items by size with their total, and the facts of a run a line each", () => {
+it("lists items by size with their total, and the facts of a run one per line", () => {
   const plan: MemoryPlan = {
     items: [
       { name: "rotary tables", part: "weights", bytes: 2 ** 20 },

@@ -55,7 +55,7 @@ export function printTold(told: object, atTerminal = process.stdout.isTTY === tr
   else printJsonLine(told);
 }
 
-/** The table of `printPlan`, largest items first, and the facts below it, a line each. */
+/** The table of `printPlan`, largest items first, and the facts below it, one per line. */
 export function planText(
   {
     items,

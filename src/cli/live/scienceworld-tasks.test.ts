@@ -55,7 +55,7 @@ it("a plan whose simulator dies is asked for once more, and then left out with a
     await this.goalProgress();
     return [];
   });
-  const games = await scienceWorldTasks(jar, ["tiny|0|easy"]);
+  const games = await scienceWorldTasks({ simulator: jar }, ["tiny|0|easy"]);
   const streams = keepStreams();
   try {
     expect(await games.plan("tiny|0|easy")).toEqual(["win"]);

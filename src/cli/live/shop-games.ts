@@ -1,7 +1,11 @@
-import { GAME_PLANS, type GameText, textsDigest } from "../../simulator/game-set.ts";
+import type { TaskPlace } from "../../core/loop/index.ts";
+import { type GameText, textsDigest } from "../../simulator/game-set.ts";
+import { madeGameText, madeShops } from "../../simulator/made-games.ts";
 import { shopGameSet } from "../../simulator/webshop/game-set.ts";
 import { progress } from "../io.ts";
+import { gameFile } from "../play/open-game-file.ts";
 import type { GameFiles } from "./game-files.ts";
+import { shopServer } from "./shop-server.ts";
 
 /**
  * The goals of some shops' catalogues, as tasks.
@@ -12,7 +16,6 @@ export async function shopGames(texts: readonly GameText[]): Promise<GameFiles> 
   const games = await shopGameSet(texts);
   return {
     ...games,
-    ...GAME_PLANS.webshop,
     plan: async (task) => {
       const actions = await games.plan(task);
       if (actions === null) {
@@ -24,4 +27,17 @@ export async function shopGames(texts: readonly GameText[]): Promise<GameFiles> 
     digest: (tasks) => textsDigest(tasks.map(games.textOf)),
     close: async () => undefined,
   };
+}
+
+/**
+ * Goals of WebShop, as tasks: of a running server, or of shops that are made or read.
+ *
+ * @throws InputError as `shopServer` and `shopGames` do
+ */
+export async function webShopGoals(
+  place: TaskPlace<"webshop">,
+  tasks: readonly string[] | undefined,
+): Promise<GameFiles> {
+  if ("server" in place) return shopServer(place, tasks);
+  return shopGames("made" in place ? madeShops(place.made).map(madeGameText) : place.games.map(gameFile));
 }

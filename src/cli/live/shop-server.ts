@@ -1,7 +1,6 @@
 import { InputError } from "../../core/errors.ts";
 import type { ServerPlace } from "../../core/loop/index.ts";
 import { sha256Hex } from "../../node/sha256.ts";
-import { GAME_PLANS } from "../../simulator/game-set.ts";
 import { ShopClient } from "../../simulator/webshop/client.ts";
 import { ShopServerEnvironment } from "../../simulator/webshop/environment.ts";
 import { serverOracle } from "../../simulator/webshop/server-oracle.ts";
@@ -60,7 +59,6 @@ export async function shopServer(
         );
       return actions;
     },
-    ...GAME_PLANS.webshop,
     // Not the address: the same shop may stand elsewhere tomorrow.
     digest: async () => sha256Hex(JSON.stringify(Object.entries(made).sort())),
     close: async () => undefined,

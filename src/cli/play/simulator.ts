@@ -1,5 +1,7 @@
-/** What `gcopd play` needs of a simulator. */
+/** What the command line needs of a simulator. */
+import type { EnvironmentName, TaskPlace } from "../../core/loop/index.ts";
 import type { Environment } from "../../core/ports.ts";
+import type { GameFiles } from "../live/game-files.ts";
 
 export interface PlayOptions {
   /** `--game`: the file of a game or a shop. */
@@ -22,3 +24,10 @@ export interface PlaySession {
 
 /** @throws InputError or UsageError, before anything is written */
 export type OpenSimulator = (options: PlayOptions) => Promise<PlaySession>;
+
+export interface Simulator<Name extends EnvironmentName> {
+  /** For `gcopd play`. */
+  open: OpenSimulator;
+  /** For configs. `tasks`: those that one names. @throws InputError, with the key of the config */
+  games(place: TaskPlace<Name>, tasks: readonly string[] | undefined): Promise<GameFiles>;
+}

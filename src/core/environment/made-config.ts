@@ -60,11 +60,22 @@ export const madeSchema = z.strictObject({
 /** Games, or shops, of consecutive seeds. */
 export type MadeConfig = z.infer<typeof madeSchema>;
 
-const KEYS = { alfworld: ["products"], webshop: ["size", "type", "world"] } as const;
+/** The environments whose games can be made, with the keys that are theirs alone. */
+export const MADE_KEYS = {
+  alfworld: ["size", "type", "world"],
+  webshop: ["products"],
+} as const satisfies Record<string, readonly (keyof MadeConfig)[]>;
+export type MadeEnvironment = keyof typeof MADE_KEYS;
 
-/** @throws InputError for a key of the other environment, and for more shops than memory bears */
-export function checkMade(environment: keyof typeof KEYS, made: MadeConfig): void {
-  const other = KEYS[environment].find((key) => made[key] !== undefined);
+export const isMade = (environment: string): environment is MadeEnvironment =>
+  Object.hasOwn(MADE_KEYS, environment);
+
+/** @throws InputError for a key of another environment, and for more shops than memory bears */
+export function checkMade(environment: MadeEnvironment, made: MadeConfig): void {
+  const own: readonly (keyof MadeConfig)[] = MADE_KEYS[environment];
+  const other = Object.values(MADE_KEYS)
+    .flat()
+    .find((key) => made[key] !== undefined && !own.includes(key));
   if (other !== undefined)
     throw new InputError(`does not apply to ${environment}`, { key: `environment.made.${other}` });
   const { count, products = PRODUCTS, size, type, world } = made;

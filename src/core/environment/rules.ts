@@ -6,6 +6,7 @@
 import type { Episode, State } from "../record/schema.ts";
 import type { PromptRules } from "./prompt/rules.ts";
 import type { Protocol, Purpose } from "./protocol.ts";
+import type { StateChange } from "./state-change.ts";
 
 /** Limits of one environment (Table "Environment-specific interaction settings"). Token counts are per decision. */
 export interface EnvironmentLimits {
@@ -55,6 +56,8 @@ export interface EnvironmentRules {
    * within the interaction budget"); null where any of them may.
    */
   readonly planDecisions: number | null;
+  /** What records call the execution of a plan, and its repetition, after those of sampled executions. */
+  readonly plan: { kind: "planner" | "oracle"; repetition: number };
   /** A successful source's terminal visit is an eligible entry with an empty suffix (ScienceWorld, WebShop). */
   readonly admitsTerminalEntry: boolean;
   /** A suffix is eligible only without a gap and when each feedback is the next observation (ScienceWorld, WebShop). */
@@ -71,6 +74,11 @@ export interface EnvironmentRules {
    * a custom environment: its records bring their own keys.
    */
   readonly locate: ((raw: unknown, where?: { file?: string; line?: number }) => Located) | null;
+  /**
+   * What differs between the descriptors of two states; null where one is not a descriptor of this environment. Null for
+   * a custom environment, whose states are known by their keys alone.
+   */
+  readonly compareStates: ((left: unknown, right: unknown) => StateChange[] | null) | null;
   /** Reads a student response that answers `observation` (Appendix "Prompt and parser adaptations"). */
   parseResponse(response: string, observation: string): ParsedResponse;
   /** How the student's user message is built. */

@@ -5,10 +5,8 @@
 import { matchingKey } from "../graph/matching-key.ts";
 import type { State } from "../record/schema.ts";
 import { foldWhiteSpace } from "../white-space.ts";
-import { factChanges } from "./alfworld/fact-difference.ts";
-import { treeChanges } from "./scienceworld/tree-difference.ts";
+import { environmentRules } from "./environment.ts";
 import { entryChanges, type StateChange } from "./state-change.ts";
-import { pageChanges } from "./webshop/page-difference.ts";
 
 export interface StateDifference {
   /** Do the two match, as retrieval has it? Null where one of them was not captured reliably (⊥). */
@@ -17,15 +15,6 @@ export interface StateDifference {
   /** Why `changes` may not be all that differs, in a sentence; null when they are. */
   limit: string | null;
 }
-
-/** Reads two descriptors; null where one is not what the environment writes. */
-type Comparer = (left: unknown, right: unknown) => StateChange[] | null;
-
-const COMPARERS: ReadonlyMap<string, Comparer> = new Map([
-  ["scienceworld", treeChanges],
-  ["alfworld", factChanges],
-  ["webshop", pageChanges],
-]);
 
 /** Compares two states of one environment. */
 export function stateDifference(
@@ -41,8 +30,8 @@ export function stateDifference(
   if (same) return { same, changes: [], limit: null };
   const changes = controlChanges(left, right);
   if (left.key === right.key) return { same, changes, limit: null };
-  const compare = COMPARERS.get(environment);
-  if (compare === undefined) {
+  const { compareStates } = environmentRules(environment);
+  if (compareStates === null) {
     return { same, changes, limit: "States of a custom environment are known by their keys alone." };
   }
   if (left.descriptor === undefined || right.descriptor === undefined) {
@@ -52,7 +41,7 @@ export function stateDifference(
       limit: "The records keep the keys of these states, not what they were made of (state.descriptor).",
     };
   }
-  const found = compare(left.descriptor, right.descriptor);
+  const found = compareStates(left.descriptor, right.descriptor);
   if (found === null) {
     return { same, changes, limit: `A state.descriptor is not one that ${environment} writes.` };
   }

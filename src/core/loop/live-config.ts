@@ -10,8 +10,14 @@ const unique = <T>(of: z.ZodType<T>) =>
     .min(1)
     .refine((values) => new Set(values).size === values.length, { error: "expected each one once" });
 
-export const ENVIRONMENT_NAMES = ["alfworld", "scienceworld", "webshop"] as const;
-export type EnvironmentName = (typeof ENVIRONMENT_NAMES)[number];
+/** The environments that can be played, as records write them, with the keys of a config that their tasks come from. */
+export const TASKS_FROM = {
+  alfworld: ["games", "made"],
+  scienceworld: ["simulator"],
+  webshop: ["games", "made", "server"],
+} as const;
+export type EnvironmentName = keyof typeof TASKS_FROM;
+export const ENVIRONMENT_NAMES = Object.keys(TASKS_FROM) as EnvironmentName[];
 
 /** Where episodes are played, and which tasks. */
 export const environmentSchema = z.strictObject({

@@ -1,4 +1,5 @@
 /** The episodes of a collection (Section 3.2) and of an evaluation: what is played, and the record of it. */
+import { environmentRules } from "../environment/environment.ts";
 import type { Environment } from "../ports.ts";
 import type { Episode, EpisodeDecision, Source } from "../record/schema.ts";
 import { plannedSource, playedSource, type SourceName, verified } from "./collect.ts";
@@ -17,13 +18,9 @@ export interface ModelEpisode<R> {
   record: (played: Played) => Promise<R>;
 }
 
-/** Actions that solve tasks, and what records of them are called. */
 export interface TaskPlans {
-  /** Null where a task's game has none. */
+  /** Actions that solve a task; null where its game has none. */
   plan(task: string): Promise<readonly string[] | null>;
-  planKind: "planner" | "oracle";
-  /** Their repetition, after those of sampled executions. */
-  planRepetition: number;
 }
 
 /** How responses are drawn; the protocol's way where absent. */
@@ -55,12 +52,9 @@ export function collectionEpisodes(
   ]);
 }
 
-function executedPlan(live: LiveTask, { plan, planKind, planRepetition }: TaskPlans): PlannedEpisode<Source> {
-  const name: SourceName = {
-    source: `${planKind}:${planRepetition}`,
-    repetition: planRepetition,
-    origin: { kind: planKind },
-  };
+function executedPlan(live: LiveTask, { plan }: TaskPlans): PlannedEpisode<Source> {
+  const { kind, repetition } = environmentRules(live.environment).plan;
+  const name: SourceName = { source: `${kind}:${repetition}`, repetition, origin: { kind } };
   const make = async () => {
     const actions = await plan(live.task);
     if (actions === null) return null;

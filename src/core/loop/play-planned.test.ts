@@ -37,8 +37,7 @@ function walker(): Sampler & { batches: string[][]; asked: SampleRequest[]; forg
 const tasks = (...names: string[]): LiveTask[] =>
   names.map((task) => ({ environment: "alfworld", task, open: async () => corridor(2) }));
 
-const plans = (actions: readonly string[] | null) =>
-  ({ plan: async () => actions, planKind: "planner", planRepetition: 16 }) as const;
+const plans = (actions: readonly string[] | null) => ({ plan: async () => actions });
 
 async function played<R extends object>(
   planned: Parameters<typeof playPlanned<R>>[0],

@@ -1,13 +1,18 @@
-import { checkMade, type MadeConfig } from "../environment/made-config.ts";
+import { checkMade, isMade, type MadeConfig } from "../environment/made-config.ts";
 import { InputError } from "../errors.ts";
-import type { EnvironmentConfig } from "./live-config.ts";
+import { type EnvironmentConfig, type EnvironmentName, TASKS_FROM } from "./live-config.ts";
+
+interface Places {
+  games: { games: readonly string[] };
+  made: { made: MadeConfig };
+  simulator: { simulator: string };
+  server: ServerPlace;
+}
 
 /** Where an environment's tasks come from. */
-export type TaskPlace =
-  | { games: readonly string[] }
-  | { made: MadeConfig }
-  | { simulator: string }
-  | ServerPlace;
+export type TaskPlace<Name extends EnvironmentName = EnvironmentName> = {
+  [Each in Name]: Places[(typeof TASKS_FROM)[Each][number]];
+}[Name];
 
 /** A running WebShop server. */
 export interface ServerPlace {
@@ -16,18 +21,14 @@ export interface ServerPlace {
   goals?: { first: number; count: number };
 }
 
-const PLACES = {
-  alfworld: ["games", "made"],
-  scienceworld: ["simulator"],
-  webshop: ["games", "made", "server"],
-} as const;
-
 /**
  * What a config opens its environment from: the one key that is there.
  *
  * @throws InputError when it is missing, another environment's, or there are two, and for games that cannot be made
  */
-export function taskPlace(config: EnvironmentConfig): TaskPlace {
+export function taskPlace<Name extends EnvironmentName>(
+  config: EnvironmentConfig & { name: Name },
+): TaskPlace<Name> {
   const {
     name,
     games,
@@ -46,7 +47,7 @@ export function taskPlace(config: EnvironmentConfig): TaskPlace {
       ? []
       : [{ key: "server", place: { server, settings, ...(goals === undefined ? {} : { goals }) } } as const]),
   ];
-  const known = PLACES[name].map((key) => `environment.${key}`);
+  const known = TASKS_FROM[name].map((key) => `environment.${key}`);
   const foreign = given.find(({ key }) => !known.includes(`environment.${key}`));
   if (foreign !== undefined) {
     throw new InputError(`does not apply to ${name}; expected ${known.join(" or ")}`, {
@@ -64,11 +65,12 @@ export function taskPlace(config: EnvironmentConfig): TaskPlace {
     const or = others.map((key) => `, or from ${key}`).join("");
     throw new InputError(`missing; ${name} is opened from it${or}`, { key: main! });
   }
-  if (made !== undefined && name !== "scienceworld") checkMade(name, made);
+  if (made !== undefined && isMade(name)) checkMade(name, made);
   for (const key of ["server_settings", "goals"] as const)
     if (first.key !== "server" && config[key] !== undefined)
       throw new InputError("only applies with environment.server", { key: `environment.${key}` });
   if (goals !== undefined && tasks !== undefined)
     throw new InputError("expected either it or environment.tasks", { key: "environment.goals" });
-  return first.place;
+  // Its key is one of `known`.
+  return first.place as TaskPlace<Name>;
 }

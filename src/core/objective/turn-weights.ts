@@ -25,7 +25,7 @@ export function turnBalancedWeights(responses: readonly TurnTokens[], balance: n
   );
 }
 
-/** Mean over tokens of |log p − log q|: d_k of SOD (Eq. 6) and ATOD (Eq. 13). The responses have a token each at least. */
+/** Mean over tokens of |log p − log q|: d_k of SOD (Eq. 6) and ATOD (Eq. 13). Each response has at least one token. */
 export function turnDivergence(student: ArrayLike<number>, teacher: ArrayLike<number>): number {
   return meanOf(student, (logprob, i) => Math.abs(logprob - teacher[i]!));
 }

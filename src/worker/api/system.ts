@@ -14,7 +14,7 @@ const Health = z
     version: z.string(),
     uptime: z.number().openapi({ description: "Seconds since the worker started." }),
     faults: z.array(z.string()).openapi({
-      description: "What it waits out at present, a line each: a full disk, a list of jobs that is locked.",
+      description: "What it waits out at present, one per line: a full disk, a list of jobs that is locked.",
     }),
   })
   .openapi("Health");

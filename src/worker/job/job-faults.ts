@@ -16,7 +16,7 @@ export class JobFaults {
     this.#jobs = jobs;
   }
 
-  /** What jobs wait out at present, a line each; the store tells its own. */
+  /** What jobs wait out at present, one per line; the store tells its own. */
   get lines(): string[] {
     return [...this.#faults].map(([id, line]) => `job ${id}: ${line}`);
   }

@@ -66,7 +66,7 @@ export class JobQueue {
     this.#context = { store, launcher, folders, jobs, faults, pollMs, retryMs, closing };
   }
 
-  /** Faults that are waited out at present, a line each. */
+  /** Faults that are waited out at present, one per line. */
   get faults(): string[] {
     const { fault } = this.#store;
     return fault === null ? this.#faults.lines : [fault, ...this.#faults.lines];

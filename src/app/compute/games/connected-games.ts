@@ -6,7 +6,6 @@ import {
   readPromptTemplate,
 } from "../../../core/environment/index.ts";
 import type { EnvironmentConfig, LiveTask, TaskPlans } from "../../../core/loop/index.ts";
-import { GAME_PLANS } from "../../../simulator/game-set.ts";
 import type { TaskName } from "../../data/model.ts";
 import type { PickedPrompt } from "../runs/live-run.ts";
 import type { GamesWorker } from "./games.worker.ts";
@@ -60,12 +59,9 @@ export const templateOf = (
   readPromptTemplate(prompt.template, environmentRules(environment).prompt.lists, { file: prompt.name });
 
 /** The plans of the open games of an environment. */
-export function connectedPlans(environment: keyof typeof GAME_PLANS): TaskPlans {
-  return {
-    plan: (task) => connectedGames().plan({ environment, task }),
-    ...GAME_PLANS[environment],
-  };
-}
+export const connectedPlans = (environment: string): TaskPlans => ({
+  plan: (task) => connectedGames().plan({ environment, task }),
+});
 
 /** How many episodes can be played in an environment at the same time, of those that were asked for. */
 export async function playedAtOnce(environment: string, asked: number): Promise<number> {

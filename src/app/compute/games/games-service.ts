@@ -3,20 +3,15 @@
  * lives in the page or in another worker. ScienceWorld runs in Java, behind the worker's API.
  */
 import { environmentRules } from "../../../core/environment/environment.ts";
-import { type MadeConfig, madeSchema } from "../../../core/environment/made-config.ts";
+import { type MadeConfig, type MadeEnvironment, madeSchema } from "../../../core/environment/made-config.ts";
 import { InputError } from "../../../core/errors.ts";
 import { replayDifference } from "../../../core/loop/index.ts";
 import type { Environment, EnvironmentAnswer, EnvironmentStart, NoAnswer } from "../../../core/ports.ts";
 import { describeIssue } from "../../../core/record/describe-issue.ts";
 import type { Episode, Source } from "../../../core/record/schema.ts";
 import { alfworldGameSet, GAME_ENDING, gamesByTask } from "../../../simulator/alfworld/game-set.ts";
-import {
-  type GameEnvironment,
-  type GameSet,
-  type GameText,
-  textsDigest,
-} from "../../../simulator/game-set.ts";
-import { type Made, madeGames, madeShops, madeText } from "../../../simulator/made-games.ts";
+import { type GameSet, type GameText, textsDigest } from "../../../simulator/game-set.ts";
+import { madeGames, madeGameText, madeShops } from "../../../simulator/made-games.ts";
 import { shopGameSet } from "../../../simulator/webshop/game-set.ts";
 import type { NamedBlob } from "../../data/files/path-files.ts";
 import type { TaskName } from "../../data/model.ts";
@@ -27,9 +22,6 @@ export interface GameTask extends TaskName {
   /** As evaluations group tasks; null where the environment has no types, or the name does not say it. */
   type: string | null;
 }
-
-/** Where tasks are played: games of this process, or the worker's simulator. */
-type TaskSet = Pick<GameSet, "open" | "plan" | "tasks" | "textOf"> & Pick<TaskName, "environment">;
 
 /** Whose a session is: the page's, or the compute worker's, which can be ended in the middle of one. */
 export type SessionOwner = "page" | "compute";
@@ -50,7 +42,7 @@ const SILENT: OnGames = () => undefined;
 
 export class GamesService {
   /** Task → the set that holds it, in the order of opening. */
-  readonly #tasks = new Map<string, { name: TaskName; set: TaskSet }>();
+  readonly #tasks = new Map<string, { name: TaskName; set: GameSet }>();
   readonly #sessions = new Map<number, Session>();
   #lastSession = 0;
   #opening: AbortController | null = null;
@@ -70,14 +62,14 @@ export class GamesService {
    * @throws InputError for what cannot be made, naming the key
    */
   async make(
-    environment: GameEnvironment,
+    environment: MadeEnvironment,
     made: MadeConfig,
     onProgress: OnGames = SILENT,
   ): Promise<GameTask[]> {
     return this.#open(onProgress, async (told) => {
       checkMadeConfig(made);
       if (environment === "webshop") {
-        const shops = madeShops(made).map(textOfMade);
+        const shops = madeShops(made).map(madeGameText);
         return [
           await shopGameSet(
             shops.map(({ label, read }, n) => ({
@@ -91,7 +83,7 @@ export class GamesService {
           ),
         ];
       }
-      return [alfworldGameSet(new Map(madeGames(made).map((each) => [each.task, textOfMade(each)])))];
+      return [alfworldGameSet(new Map(madeGames(made).map((each) => [each.task, madeGameText(each)])))];
     });
   }
 
@@ -243,7 +235,7 @@ export class GamesService {
     return found;
   }
 
-  #take(set: TaskSet): void {
+  #take(set: GameSet): void {
     for (const task of set.tasks) {
       const name = { environment: set.environment, task };
       this.#tasks.set(keyOf(name), { name, set });
@@ -281,12 +273,6 @@ function checkMadeConfig(made: MadeConfig): void {
   const { key, message } = describeIssue(issue, made);
   throw new InputError(message, { key });
 }
-
-/** A made game, as the file that `gcopd games` would write. */
-const textOfMade = ({ name, make }: Made<object>): GameText => ({
-  label: name,
-  read: async () => madeText(make()),
-});
 
 /** Files with their paths in the folder that was picked, without its own name. */
 function inTopFolder(files: readonly NamedBlob[]): (NamedBlob & { name: string })[] {

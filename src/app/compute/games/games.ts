@@ -1,9 +1,8 @@
 /** The games that are open in the page. They stay in their worker; here is the list of their tasks. */
 import * as Comlink from "comlink";
 import { create } from "zustand";
-import type { MadeConfig } from "../../../core/environment/made-config.ts";
+import type { MadeConfig, MadeEnvironment } from "../../../core/environment/made-config.ts";
 import { InputError } from "../../../core/errors.ts";
-import type { GameEnvironment } from "../../../simulator/game-set.ts";
 import type { PathFile } from "../../base/dropped-files.ts";
 import { describeFault, isAbort } from "../../base/faults.ts";
 import type { TaskName } from "../../data/model.ts";
@@ -31,7 +30,7 @@ export function gameOf({ environment, task }: TaskName): GameTask | null {
 }
 
 /** Makes games beside those that are open. @returns whether they are open now */
-export function makeGames(environment: GameEnvironment, made: MadeConfig): Promise<boolean> {
+export function makeGames(environment: MadeEnvironment, made: MadeConfig): Promise<boolean> {
   return opening("Making games", (onProgress) => gamesWorker().make(environment, made, onProgress));
 }
 

@@ -1,4 +1,5 @@
 /** What a live run of the page plays: games that are open, or that are made when it starts. */
+import { isMade, type MadeEnvironment } from "../../../core/environment/made-config.ts";
 import { InputError } from "../../../core/errors.ts";
 import {
   chosenTasks,
@@ -7,7 +8,6 @@ import {
   namedTasks,
 } from "../../../core/loop/live-config.ts";
 import type { TrainConfig } from "../../../core/loop/train-config.ts";
-import type { GameEnvironment } from "../../../simulator/game-set.ts";
 import { gamesWorker } from "../clients.ts";
 import type { LiveTraining, TrainingPlan } from "../worker/training-run.ts";
 import { makeGames, openingProblem, openSimulatorTasks, useGames } from "./games.ts";
@@ -65,7 +65,9 @@ interface PlayedGames {
 export async function ensureGames({ environment: { name, made }, tasks }: PlayedGames): Promise<void> {
   if (missingGame(name, tasks) !== undefined) {
     const opened =
-      name === "scienceworld" ? openSimulatorTasks(() => tasks) : made === undefined || makeGames(name, made);
+      name === "scienceworld"
+        ? openSimulatorTasks(() => tasks)
+        : made === undefined || makeGames(madeOf(name), made);
     if (!(await opened)) throw openingProblem();
   }
   const gone = missingGame(name, tasks);
@@ -116,7 +118,7 @@ function missingGame(environment: EnvironmentName, tasks: readonly string[]): st
 }
 
 /** @throws InputError for an environment whose games cannot be made */
-function madeOf(name: EnvironmentName): GameEnvironment {
-  if (name !== "scienceworld") return name;
-  throw new InputError("does not apply to scienceworld: name its tasks", { key: "environment.made" });
+function madeOf(name: EnvironmentName): MadeEnvironment {
+  if (isMade(name)) return name;
+  throw new InputError(`does not apply to ${name}: name its tasks`, { key: "environment.made" });
 }

@@ -1,16 +1,16 @@
 /** Games made here (number, first seed, size and type), and games from files. */
-import { type FormEvent, useState } from "react";
+import { type FormEvent, type ReactNode, useState } from "react";
 import { TASK_TYPES } from "../../../core/environment/alfworld/task-types.ts";
 import {
   type MadeConfig,
+  type MadeEnvironment,
   MOST_PRODUCTS,
   ROOM_SIZES,
   type RoomSize,
   SEED_LIMIT,
 } from "../../../core/environment/made-config.ts";
-import { ENVIRONMENT_NAMES, type EnvironmentName } from "../../../core/loop/live-config.ts";
+import type { EnvironmentName } from "../../../core/loop/live-config.ts";
 import { isOneOf } from "../../../core/one-of.ts";
-import type { GameEnvironment } from "../../../simulator/game-set.ts";
 import type { PathFile } from "../../base/dropped-files.ts";
 import { PickButton } from "../../base/pick-button.tsx";
 import { Count } from "./count.tsx";
@@ -18,40 +18,42 @@ import { makeGames, openGames, stopOpeningGames, useGames } from "./games.ts";
 import { player } from "./play.ts";
 import { ScienceTasks } from "./science-tasks.tsx";
 
+/** The environments that can be played here: what each is called, and how its games are chosen. */
 const WORLDS = {
-  alfworld: "Household (ALFWorld)",
-  webshop: "Shop (WebShop’s pages)",
-  scienceworld: "ScienceWorld, on the worker",
-} as const satisfies Record<EnvironmentName, string>;
+  alfworld: { title: "Household (ALFWorld)", choose: <MakeGames environment="alfworld" /> },
+  webshop: { title: "Shop (WebShop’s pages)", choose: <MakeGames environment="webshop" /> },
+  scienceworld: { title: "ScienceWorld, on the worker", choose: <ScienceTasks /> },
+} satisfies Partial<Record<EnvironmentName, { title: string; choose: ReactNode }>>;
+const WORLD_NAMES = Object.keys(WORLDS) as (keyof typeof WORLDS)[];
 
 /** Most games that a press makes: their tasks are a list that people look at. */
 const MOST = 1000;
 
 /** The games to play in: made here, opened from files, or the tasks of the worker's simulator. */
 export function ChooseGames() {
-  const [world, setWorld] = useState<EnvironmentName>("alfworld");
+  const [world, setWorld] = useState<keyof typeof WORLDS>("alfworld");
   return (
     <>
       <label className="form-field">
         <span className="caption">World</span>
         <select
           value={world}
-          onChange={({ target }) => isOneOf(ENVIRONMENT_NAMES, target.value) && setWorld(target.value)}
+          onChange={({ target }) => isOneOf(WORLD_NAMES, target.value) && setWorld(target.value)}
         >
-          {Object.entries(WORLDS).map(([name, title]) => (
+          {WORLD_NAMES.map((name) => (
             <option key={name} value={name}>
-              {title}
+              {WORLDS[name].title}
             </option>
           ))}
         </select>
       </label>
-      {world === "scienceworld" ? <ScienceTasks /> : <MakeGames environment={world} />}
+      {WORLDS[world].choose}
       <OpeningLine />
     </>
   );
 }
 
-function MakeGames({ environment }: { environment: GameEnvironment }) {
+function MakeGames({ environment }: { environment: MadeEnvironment }) {
   const busy = useGames(({ opening }) => opening !== null);
   const [size, setSize] = useState<RoomSize>("small");
   const make = async (event: FormEvent<HTMLFormElement>): Promise<void> => {

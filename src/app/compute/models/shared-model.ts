@@ -3,18 +3,16 @@ import { InputError } from "../../../core/errors.ts";
 import type { SharedList } from "../../../protocol/files.ts";
 import { faultNotice } from "../../base/faults.ts";
 import type { FolderFile, FolderFiles } from "../../data/files/blob-folder.ts";
+import { holdsWeights, isWeights } from "../../data/files/model-folder.ts";
 import { type SharedFile, sharedBlob } from "../../data/files/shared-files.ts";
 import { listShared, sharedFolder } from "../../data/shared-folder.ts";
 import { type Role, setUi } from "../store.ts";
 import { models } from "./models.ts";
 
-/** Files that hold weights: they stay on the disk and are read in parts. All others are small, and are fetched. */
-const WEIGHTS = /\.(safetensors|onnx|onnx[._]data|data)$/i;
-
 /** Whether a folder of the worker's disk holds a model, as far as its names tell. */
 export function looksLikeModel({ entries }: Pick<SharedList, "entries">): boolean {
   const has = (name: string): boolean => entries.some((entry) => entry.name === name);
-  const weights = entries.some(({ name }) => /\.(safetensors|onnx)$/.test(name)) || has("onnx");
+  const weights = entries.some(({ name }) => isWeights(name)) || has("onnx");
   return (has("config.json") && weights) || has("genai_config.json");
 }
 
@@ -26,8 +24,8 @@ export const MODEL_FOLDER = {
     "Open the folder that holds the model: its config.json with weights, or an export’s genai_config.json.",
 };
 
-/** Names of a model folder's files that the page reads; others, as pickles of weights, are left on the disk. */
-const READ = /\.(json|jsonl|txt|jinja|model|safetensors|onnx|onnx[._]data|data)$/i;
+/** Names of a model folder's small files, which are fetched. */
+const FETCHED = /\.(json|jsonl|txt|jinja|model)$/i;
 
 /** Opens the model in a folder below the shared one in a role; a fault is shown, and the model before stays. */
 export async function openSharedModel(role: Role, path: string): Promise<void> {
@@ -52,9 +50,10 @@ export async function sharedModel(path: string): Promise<FolderFiles> {
   }
   const files = new Map<string, FolderFile>();
   for (const { as, kind, bytes } of found) {
-    if (kind !== "file" || !READ.test(as)) continue;
+    // Others, as pickles of weights, are left on the disk.
+    if (kind !== "file" || !(holdsWeights(as) || FETCHED.test(as))) continue;
     const file: SharedFile = { kind: "shared", content, token, path: at(as), size: bytes ?? 0 };
-    files.set(as, WEIGHTS.test(as) ? file : await sharedBlob(file));
+    files.set(as, holdsWeights(as) ? file : await sharedBlob(file));
   }
   return { name: path.split("/").at(-1) || "shared model", files, shared: path };
 }

@@ -8,7 +8,7 @@ import { describeFault, faultNotice, isAbort } from "../../base/faults.ts";
 import type { Progress } from "../../base/notice.ts";
 import { Turns } from "../../base/turns.ts";
 import { type FolderFile, type FolderFiles, wholeFile } from "../../data/files/blob-folder.ts";
-import { modelFolders } from "../../data/files/model-folder.ts";
+import { isWeights, modelFolders } from "../../data/files/model-folder.ts";
 import { commonFolder, firstLine, isForeign, isRecordFile } from "../../data/files/path-files.ts";
 import type { OwnFiles } from "../../data/library/library.worker.ts";
 import type { OpenProgress } from "../../data/library/opening.ts";
@@ -154,7 +154,7 @@ export function openLinked({ library, disk, addresses }: LibraryLink): Promise<v
 
 /** Whether a folder is a model: it has weights, or a config.json that speaks of one (others may be anybody's). */
 async function isModel({ files }: FolderFiles): Promise<boolean> {
-  if ([...files.keys()].some((name) => /\.(safetensors|onnx)$/.test(name))) return true;
+  if ([...files.keys()].some(isWeights)) return true;
   const file = files.get("config.json");
   const config = file === undefined ? "" : await (await wholeFile(file)).text();
   return /"(model_type|architectures)"\s*:/.test(config);

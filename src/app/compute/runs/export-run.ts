@@ -21,7 +21,7 @@ const COLUMNS: readonly (keyof RunPoint)[] = [
   "success",
 ];
 
-/** Every event of a run, a line each, as `events.jsonl` of the command line has them. */
+/** Every event of a run, one per line, as `events.jsonl` of the command line has them. */
 export function eventLines({ events }: Pick<Run, "events">): string {
   return events.map((event) => `${JSON.stringify(event)}\n`).join("");
 }

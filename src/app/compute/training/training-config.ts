@@ -1,5 +1,5 @@
 /** The config that the training form stands for, from the form, the open library and models, and the what-if. */
-import { PRODUCTS } from "../../../core/environment/made-config.ts";
+import { isMade, MADE_KEYS, PRODUCTS } from "../../../core/environment/made-config.ts";
 import { InputError } from "../../../core/errors.ts";
 import { chosenTasks, type EnvironmentConfig, namedTasks } from "../../../core/loop/live-config.ts";
 import { taskPlace } from "../../../core/loop/task-place.ts";
@@ -148,16 +148,17 @@ const evaluationTexts = (form: TrainingForm, worker: WorkerState): Record<string
 
 /** Keys of an environment that only some choices of games have. */
 const PLACE_KEYS = [
-  ...["made.products", "made.size", "made.type", "made.world"],
+  ...Object.values(MADE_KEYS).flatMap((keys) => keys.map((key) => `made.${key}`)),
   ...["games", "simulator", "server", "server_settings"],
 ];
 
 /** Keys that made games of the environment named at `at` have of their own; none where no games of it are made. */
 export function madeKeysOf(at: string, texts: TrainingForm["texts"]): string[] {
-  const name = texts[`${at}.name`];
-  if (name === "webshop") return ["made.products"];
-  if (name === "scienceworld") return [];
-  return ["made.size", "made.type", ...(texts[`${at}.made.size`] === "mini" ? ["made.world"] : [])];
+  const name = texts[`${at}.name`] || "alfworld";
+  if (!isMade(name)) return [];
+  return MADE_KEYS[name]
+    .filter((key) => key !== "world" || texts[`${at}.made.size`] === "mini")
+    .map((key) => `made.${key}`);
 }
 
 /**

@@ -8,6 +8,16 @@ import type { NamedFile } from "./zip-archive.ts";
 /** Any of these makes a directory a model folder. */
 const CONFIGURATIONS = ["config.json", "genai_config.json"];
 
+/** Files of weights, in the formats of all engines. */
+const WEIGHTS = /\.(safetensors|onnx)$/;
+/** Files that hold the numbers of such a file beside it. */
+const WEIGHT_DATA = /\.(onnx[._]data|data)$/i;
+
+export const isWeights = (name: string): boolean => WEIGHTS.test(name);
+
+/** Whether a file is large: it is read in parts, where it lies. */
+export const holdsWeights = (name: string): boolean => isWeights(name) || WEIGHT_DATA.test(name);
+
 /**
  * The folders among some files: each directory that holds a configuration, with the files directly in it and, as
  * `onnx/…`, those of its subfolder with that name. `unpack` opens archives first. The order is that of the files.

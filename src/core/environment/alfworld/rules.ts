@@ -4,6 +4,7 @@
  */
 import type { EnvironmentRules } from "../rules.ts";
 import { PLAIN_RULE, responseParser } from "../tagged-response.ts";
+import { factChanges } from "./fact-difference.ts";
 import { locateFacts } from "./locator.ts";
 import { ALFWORLD_PROMPT } from "./prompt.ts";
 import { ALFWORLD_PROTOCOL } from "./protocol.ts";
@@ -24,11 +25,13 @@ export const ALFWORLD: EnvironmentRules = {
   longPrompt: "refuse",
   trustedSourcesOnly: true,
   planDecisions: 30,
+  plan: { kind: "planner", repetition: 16 },
   admitsTerminalEntry: false,
   checksContinuity: false,
   testsUnalignedEntry: false,
   unverifiedFallback: false,
   locate: locateFacts,
+  compareStates: factChanges,
   parseResponse: responseParser(PLAIN_RULE),
   taskType: (task) => TASK_TYPE.exec(task)?.[1] ?? null,
   evaluationScore: () => null,

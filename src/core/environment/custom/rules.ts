@@ -27,6 +27,7 @@ export function customRules(name: string): EnvironmentRules {
     // Nothing is known of its prompts: none is cut.
     longPrompt: "refuse",
     locate: null,
+    compareStates: null,
     parseResponse,
     prompt: CUSTOM_PROMPT,
     protocols: { collect: PROTOCOLS.evaluate, ...PROTOCOLS },

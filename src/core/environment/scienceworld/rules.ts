@@ -5,6 +5,7 @@ import { SCIENCEWORLD_PROMPT } from "./prompt.ts";
 import { SCIENCEWORLD_PROTOCOL } from "./protocol.ts";
 import { parseResponse } from "./response.ts";
 import { sameText } from "./same-text.ts";
+import { treeChanges } from "./tree-difference.ts";
 
 export const SCIENCEWORLD: EnvironmentRules = {
   name: "scienceworld",
@@ -19,11 +20,14 @@ export const SCIENCEWORLD: EnvironmentRules = {
   longPrompt: "keep-last",
   trustedSourcesOnly: false,
   planDecisions: null,
+  // As the released library numbers them.
+  plan: { kind: "planner", repetition: 1_000_000 },
   admitsTerminalEntry: true,
   checksContinuity: true,
   testsUnalignedEntry: true,
   unverifiedFallback: true,
   locate: locateCase,
+  compareStates: treeChanges,
   parseResponse,
   taskType: (task) => task.split("|")[0]!,
   // The score may fall again, and a wrong focus ends at -100.

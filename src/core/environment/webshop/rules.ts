@@ -2,6 +2,7 @@
 import type { EnvironmentRules } from "../rules.ts";
 import { PLAIN_RULE, responseParser } from "../tagged-response.ts";
 import { locatePage } from "./locate-page.ts";
+import { pageChanges } from "./page-difference.ts";
 import { WEBSHOP_PROMPT } from "./prompt.ts";
 import { WEBSHOP_PROTOCOL } from "./protocol.ts";
 
@@ -18,11 +19,13 @@ export const WEBSHOP: EnvironmentRules = {
   longPrompt: "refuse",
   trustedSourcesOnly: false,
   planDecisions: null,
+  plan: { kind: "oracle", repetition: 16 },
   admitsTerminalEntry: true,
   checksContinuity: true,
   testsUnalignedEntry: true,
   unverifiedFallback: true,
   locate: locatePage,
+  compareStates: pageChanges,
   parseResponse: responseParser(PLAIN_RULE),
   taskType: () => null,
   evaluationScore: ({ outcome: { ended, score } }) => (ended === "environment" ? 100 * (score ?? 0) : 0),
