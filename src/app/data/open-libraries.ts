@@ -4,8 +4,8 @@
  * shown. Everything else that is kept by task (scores, decisions) has the library's id in its key.
  */
 
+import { countOf } from "../../core/plural.ts";
 import type { PathFile } from "../base/dropped-files.ts";
-import { countOf } from "../base/plural.ts";
 import { shownName } from "../base/text/shown-text.ts";
 import { linkKey, opensByItself } from "../url/library-link.ts";
 import type { Place } from "../url/place.ts";

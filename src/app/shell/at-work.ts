@@ -1,9 +1,9 @@
 /** Everything that is running, here or on the worker: what it is, its progress, and how to end it. */
 
+import { countOf } from "../../core/plural.ts";
 import { ENDED } from "../../protocol/job-state.ts";
 import { faultNotice } from "../base/faults.ts";
 import type { Progress } from "../base/notice.ts";
-import { countOf } from "../base/plural.ts";
 import { shownName } from "../base/text/shown-text.ts";
 import { stopDownload, type useHub } from "../compute/hub/hub.ts";
 import { stopOpening } from "../compute/open/open.ts";

@@ -3,8 +3,8 @@
  * there, so that nothing in the view moves when a notice comes.
  */
 
+import { countOf } from "../../core/plural.ts";
 import type { Notice, Progress } from "../base/notice.ts";
-import { countOf } from "../base/plural.ts";
 import { shownName, shownText } from "../base/text/shown-text.ts";
 import { stopOpening } from "../compute/open/open.ts";
 import { setUi, useUi } from "../compute/store.ts";

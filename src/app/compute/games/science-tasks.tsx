@@ -1,6 +1,6 @@
 /** Tasks of the worker's ScienceWorld: which ones, and which of their variations; or those of a list. */
 import type { FormEvent } from "react";
-import { countOf } from "../../base/plural.ts";
+import { countOf } from "../../../core/plural.ts";
 import { useRuns } from "../runs/runs-store.ts";
 import { Count } from "./count.tsx";
 import { openSimulatorTasks, useGames } from "./games.ts";

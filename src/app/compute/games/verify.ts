@@ -1,8 +1,8 @@
 /** "Verify by playing": records of open libraries, executed once more in the games that are open in the page. */
 import { create } from "zustand";
+import { countOf } from "../../../core/plural.ts";
 import { formatSeconds } from "../../base/eta.ts";
 import { describeFault } from "../../base/faults.ts";
-import { countOf } from "../../base/plural.ts";
 import { libraryWorker } from "../../data/library-client.ts";
 import type { TaskModel, TaskRef } from "../../data/model.ts";
 import { gamesWorker } from "../clients.ts";

@@ -3,9 +3,9 @@
  * and what is kept in this browser. A native dialog, so that focus and Escape behave. A download goes on when it is closed.
  */
 
+import { countOf } from "../../../core/plural.ts";
 import type { CachedModel } from "../../../engine/hub/index.ts";
 import { formatRange } from "../../base/eta.ts";
-import { countOf } from "../../base/plural.ts";
 import { useDialog } from "../../base/use-dialog.ts";
 import { isModelAtWork } from "../computing.ts";
 import { type Role, useUi } from "../store.ts";

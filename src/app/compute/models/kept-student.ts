@@ -4,8 +4,8 @@
  */
 import { create } from "zustand";
 import { InputError } from "../../../core/errors.ts";
+import { countOf } from "../../../core/plural.ts";
 import { faultNotice } from "../../base/faults.ts";
-import { countOf } from "../../base/plural.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import { offerUndo } from "../../data/undo.ts";
 import { isComputing } from "../computing.ts";

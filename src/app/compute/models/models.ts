@@ -5,10 +5,10 @@
 import * as Comlink from "comlink";
 import { create } from "zustand";
 import { InputError } from "../../../core/errors.ts";
+import { countOf } from "../../../core/plural.ts";
 import type { WeightChoice } from "../../../tensor/index.ts";
 import type { TokenizerTexts } from "../../../text/index.ts";
 import { describeFault, faultNotice, isAbort } from "../../base/faults.ts";
-import { countOf } from "../../base/plural.ts";
 import { Turns } from "../../base/turns.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import { tokenizerTexts, withTokenizer } from "../../data/files/model-folder.ts";

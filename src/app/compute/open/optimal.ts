@@ -1,8 +1,8 @@
 /** The optimal actions of the open libraries: which decisions the evidence test can score. */
 import { create } from "zustand";
 import { InputError } from "../../../core/errors.ts";
+import { countOf } from "../../../core/plural.ts";
 import type { PathFile } from "../../base/dropped-files.ts";
-import { countOf } from "../../base/plural.ts";
 import type { KnownOptimal } from "../../data/library/known-optimal.ts";
 import { libraryWorker } from "../../data/library-client.ts";
 import { getUi, setUi } from "../store.ts";

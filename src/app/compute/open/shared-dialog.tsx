@@ -1,7 +1,7 @@
 /** Files of the worker's disk: the folder that it shares, and the files to open from it. A native dialog. */
 
 import { useState } from "react";
-import { countOf } from "../../base/plural.ts";
+import { countOf } from "../../../core/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { useDialog } from "../../base/use-dialog.ts";
 import { isRecordFile } from "../../data/files/path-files.ts";

@@ -1,8 +1,8 @@
 /** A folder of the worker's disk, as the dialogs that choose from it show it: where it lies, and what is in it. */
 import { type ReactNode, useEffect, useState } from "react";
+import { countOf } from "../../../core/plural.ts";
 import type { SharedList } from "../../../protocol/files.ts";
 import { describeFault } from "../../base/faults.ts";
-import { countOf } from "../../base/plural.ts";
 import { Scroller } from "../../base/scroller.tsx";
 import { shownName } from "../../base/text/shown-text.ts";
 import { listShared } from "../../data/shared-folder.ts";

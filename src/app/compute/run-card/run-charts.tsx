@@ -1,7 +1,7 @@
 /** The curves of one run or of several: which curves, how smooth, read at which step, and the charts. */
 import { useRef, useState } from "react";
+import { countOf } from "../../../core/plural.ts";
 import { SaveMenu } from "../../base/export/save-menu.tsx";
-import { countOf } from "../../base/plural.ts";
 import { saveFile } from "../../base/save-file.ts";
 import { curvesCsv } from "../runs/export-run.ts";
 import type { Run } from "../runs/run.ts";

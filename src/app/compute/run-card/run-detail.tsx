@@ -1,10 +1,10 @@
 /** One run: its state, what it was asked, its command, its log and files, and its export. */
 import { type ReactNode, useState } from "react";
 import { policyWords } from "../../../core/loop/train-config.ts";
+import { countOf } from "../../../core/plural.ts";
 import { servedWords, TOLD_ABOVE } from "../../../engine/remote/calibration.ts";
 import { ENDED } from "../../../protocol/job-state.ts";
 import { faultNotice } from "../../base/faults.ts";
-import { countOf } from "../../base/plural.ts";
 import { saveFile } from "../../base/save-file.ts";
 import { againCommand, shellLine } from "../../base/shell-command.ts";
 import { LongText } from "../../base/text/long-text.tsx";

@@ -1,6 +1,6 @@
 /** What a run's student achieved on its fixed tasks: a line for each evaluation, the best one marked. */
 import { bestEvaluated } from "../../../core/evaluation/index.ts";
-import { countOf } from "../../base/plural.ts";
+import { countOf } from "../../../core/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import type { Run } from "../runs/run.ts";
 import { intervalText, spreadText } from "./figures.ts";

@@ -1,6 +1,6 @@
 /** What a run trains, and with what: one line of facts from its config and its start. */
 import { configuredMethod, type TrainConfig } from "../../../core/loop/train-config.ts";
-import { countOf } from "../../base/plural.ts";
+import { countOf } from "../../../core/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { checkConfig } from "../runs/config-fields.ts";
 import type { Run } from "../runs/run.ts";

@@ -1,6 +1,6 @@
 /** The curves of a chart: runs, or the mean of runs that differ by their seed alone. */
 import { bisector, deviation, group, mean } from "d3";
-import { countOf } from "../../base/plural.ts";
+import { countOf } from "../../../core/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import type { Run } from "../runs/run.ts";
 import { configKey, seedOf } from "../runs/run-differences.ts";

@@ -5,7 +5,7 @@ import {
   policyWords,
   type TrainConfig,
 } from "../../../core/loop/train-config.ts";
-import { countOf, plural } from "../../base/plural.ts";
+import { countOf, plural } from "../../../core/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { methodWords, stageWord } from "./training-form.ts";
 

@@ -1,7 +1,7 @@
 /** What a choice of data stands for, and what a run is called. */
 import { InputError } from "../../../core/errors.ts";
 import type { TrainConfig } from "../../../core/loop/train-config.ts";
-import { countOf } from "../../base/plural.ts";
+import { countOf } from "../../../core/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { libraryWorker } from "../../data/library-client.ts";
 import type { LibrarySummary, TaskName } from "../../data/model.ts";

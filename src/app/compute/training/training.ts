@@ -3,9 +3,9 @@
 import * as Comlink from "comlink";
 import { InputError } from "../../../core/errors.ts";
 import { teacherOf } from "../../../core/method/index.ts";
+import { countOf } from "../../../core/plural.ts";
 import { describeFault, isAbort, isDeviceFault } from "../../base/faults.ts";
 import { Latest } from "../../base/latest.ts";
-import { countOf } from "../../base/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import { libraryWorker } from "../../data/library-client.ts";

@@ -1,6 +1,6 @@
 /** One state of the graph in words: what its tooltip, the line below the graph and screen readers say. */
 
-import { countOf } from "../../base/plural.ts";
+import { countOf } from "../../../core/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import type { TaskModel } from "../model.ts";
 

@@ -1,6 +1,6 @@
 /** What an edge of G_x is on the drawing, and what it is called. */
 
-import { countOf } from "../../base/plural.ts";
+import { countOf } from "../../../core/plural.ts";
 import type { Axis } from "../../url/place.ts";
 import type { EdgeModel, GraphLayout, StateModel, TaskModel } from "../model.ts";
 

@@ -4,8 +4,8 @@
  */
 import { memo, useDeferredValue, useMemo, useRef, useState } from "react";
 import { create } from "zustand";
+import { countOf } from "../../../core/plural.ts";
 import type { Retrieval } from "../../../core/retrieval/types.ts";
-import { countOf } from "../../base/plural.ts";
 import { useSize } from "../../base/use-size.ts";
 import { AXES, type Axis, type VisitRef } from "../../url/place.ts";
 import type { Execution, TaskModel } from "../model.ts";

@@ -1,8 +1,8 @@
 /** An evaluation against an earlier one of the same tasks and seeds: the paired difference. */
 import { useState } from "react";
 import type { Comparison } from "../../../core/evaluation/index.ts";
+import { countOf } from "../../../core/plural.ts";
 import { Labelled } from "../../base/labelled.tsx";
-import { countOf } from "../../base/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { intervalText } from "../../compute/run-card/figures.ts";
 import { comparisonOf, isComparable } from "./live-run-results.ts";

@@ -1,6 +1,6 @@
 /** The figures of an evaluation: over all tasks, and for each type. */
 import { type EvaluationResults, type Figures, technicalNote } from "../../../core/evaluation/index.ts";
-import { countOf } from "../../base/plural.ts";
+import { countOf } from "../../../core/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { intervalText, spreadText } from "../../compute/run-card/figures.ts";
 

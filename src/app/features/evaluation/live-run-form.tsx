@@ -2,8 +2,8 @@
 import { type ReactNode, useMemo } from "react";
 import { ENVIRONMENT_NAMES } from "../../../core/loop/live-config.ts";
 import { isOneOf } from "../../../core/one-of.ts";
+import { countOf } from "../../../core/plural.ts";
 import { Labelled } from "../../base/labelled.tsx";
-import { countOf } from "../../base/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { isModelAtWork } from "../../compute/computing.ts";
 import { findGames, kindOfGame } from "../../compute/games/find-games.ts";

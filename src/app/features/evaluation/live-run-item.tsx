@@ -1,8 +1,8 @@
 /** One collection or evaluation: how far it is, and, once it has ended, what came of it. */
 import { useEffect, useState } from "react";
+import { countOf } from "../../../core/plural.ts";
 import { episodesRemaining, formatRange } from "../../base/eta.ts";
 import { faultNotice } from "../../base/faults.ts";
-import { countOf } from "../../base/plural.ts";
 import { saveFile } from "../../base/save-file.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { isModelAtWork } from "../../compute/computing.ts";

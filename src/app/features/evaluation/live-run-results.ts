@@ -7,7 +7,7 @@ import {
   type EvaluationResults,
   evaluationResults,
 } from "../../../core/evaluation/index.ts";
-import { countOf } from "../../base/plural.ts";
+import { countOf } from "../../../core/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import type { LiveRun } from "./live-runs-store.ts";
 

@@ -2,9 +2,9 @@
 
 import * as Comlink from "comlink";
 import { InputError } from "../../../core/errors.ts";
+import { countOf } from "../../../core/plural.ts";
 import { describeFault, isAbort, isDeviceFault } from "../../base/faults.ts";
 import { Latest } from "../../base/latest.ts";
-import { countOf } from "../../base/plural.ts";
 import { Turns } from "../../base/turns.ts";
 import { isComputing } from "../../compute/computing.ts";
 import { computeWithGames } from "../../compute/games/games.ts";

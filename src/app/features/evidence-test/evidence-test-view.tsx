@@ -1,12 +1,12 @@
 /** Does evidence help? The teacher's probability of an optimal action under each context: the answer, bars, decisions. */
 import { useEffect, useMemo, useRef } from "react";
 import { FEWEST_EPISODES, gateLine, gateReport } from "../../../core/gate/index.ts";
+import { countOf } from "../../../core/plural.ts";
 import { keysOfSelection } from "../../../core/retrieval/selection-keys.ts";
 import type { Drawn } from "../../base/export/picture.ts";
 import { SaveMenu } from "../../base/export/save-menu.tsx";
 import { describeFault } from "../../base/faults.ts";
 import { PickButton } from "../../base/pick-button.tsx";
-import { countOf } from "../../base/plural.ts";
 import { WithRail } from "../../base/rail.tsx";
 import { saveFile } from "../../base/save-file.ts";
 import { shownName, shownText } from "../../base/text/shown-text.ts";

@@ -1,10 +1,10 @@
 /** The start and stop of the evidence test, and what it is asked for: how many decisions, which sources, which contexts. */
 import { useEffect, useMemo, useState } from "react";
 import { GATE_CONTEXTS } from "../../../core/gate/index.ts";
+import { countOf } from "../../../core/plural.ts";
 import { SOURCE_BUDGETS, type SourceSelection } from "../../../core/retrieval/selection.ts";
 import { formatRange } from "../../base/eta.ts";
 import { faultNotice } from "../../base/faults.ts";
-import { countOf } from "../../base/plural.ts";
 import { isModelAtWork } from "../../compute/computing.ts";
 import {
   GATE_LIMITS,

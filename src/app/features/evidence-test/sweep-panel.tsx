@@ -1,10 +1,10 @@
 /** The evidence test over a property of the library: each context's figure, and how many tasks are covered, against it. */
 import { useRef } from "react";
 import { FEWEST_EPISODES } from "../../../core/gate/index.ts";
+import { countOf } from "../../../core/plural.ts";
 import { formatRange } from "../../base/eta.ts";
 import type { Drawn } from "../../base/export/picture.ts";
 import { SaveMenu } from "../../base/export/save-menu.tsx";
-import { countOf } from "../../base/plural.ts";
 import { saveFile } from "../../base/save-file.ts";
 import { shownText } from "../../base/text/shown-text.ts";
 import { isModelAtWork } from "../../compute/computing.ts";

@@ -2,9 +2,9 @@
 import { groups } from "d3";
 import { useState } from "react";
 import { environmentNames } from "../../../core/environment/environment.ts";
+import { countOf } from "../../../core/plural.ts";
 import type { ImportReport as Report } from "../../../formats/import/index.ts";
 import { UNKNOWN_ENVIRONMENT } from "../../../formats/import/single-file/environment-of.ts";
-import { countOf } from "../../base/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { importAgain } from "../../compute/open/open.ts";
 import { useUi } from "../../compute/store.ts";

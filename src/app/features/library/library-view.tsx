@@ -1,6 +1,6 @@
 /** The library: its tasks as a table, or, when nothing is open, what can be opened and what then happens. */
 import { memo } from "react";
-import { countOf } from "../../base/plural.ts";
+import { countOf } from "../../../core/plural.ts";
 import { shownName, shownText } from "../../base/text/shown-text.ts";
 import { LibrariesTable } from "../../compute/open/libraries-table.tsx";
 import { NothingOpen } from "../../compute/open/nothing-open.tsx";

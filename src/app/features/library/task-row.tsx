@@ -1,8 +1,8 @@
 /** One task as a row of the library's table. */
 import { memo } from "react";
+import { countOf } from "../../../core/plural.ts";
 import { nats } from "../../base/format.ts";
 import { Mark } from "../../base/mark.tsx";
-import { countOf } from "../../base/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import type { TaskDelta } from "../../data/library/sort-tasks.ts";
 import { UNREADABLE } from "../../data/library/task-columns.ts";

@@ -1,6 +1,6 @@
 /** How an episode ended, in one line. */
 import type { LiveEpisode } from "../../../core/loop/index.ts";
-import { countOf } from "../../base/plural.ts";
+import { countOf } from "../../../core/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import type { PlayedFrom } from "../../compute/games/play.ts";
 

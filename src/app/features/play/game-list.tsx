@@ -1,6 +1,6 @@
 /** The tasks of the open games; a press starts one. */
 import { useMemo, useState } from "react";
-import { countOf } from "../../base/plural.ts";
+import { countOf } from "../../../core/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { isModelAtWork } from "../../compute/computing.ts";
 import { findGames, kindOfGame } from "../../compute/games/find-games.ts";

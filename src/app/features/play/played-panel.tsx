@@ -1,7 +1,7 @@
 /** What was played in this visit: to be saved as records, or opened as a library. */
 
+import { countOf } from "../../../core/plural.ts";
 import { Mark } from "../../base/mark.tsx";
-import { countOf } from "../../base/plural.ts";
 import { saveFile } from "../../base/save-file.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { player, reportPlay, usePlay } from "../../compute/games/play.ts";

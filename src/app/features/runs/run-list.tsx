@@ -1,6 +1,6 @@
 /** All runs of the page and of the worker: what they are, what sets them apart, and what can be done with each. */
 import { Fragment } from "react";
-import { countOf } from "../../base/plural.ts";
+import { countOf } from "../../../core/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { takenBackText, useTakenBack } from "../../compute/models/taken-back.ts";
 import { useChartOptions } from "../../compute/run-card/chart-options.ts";

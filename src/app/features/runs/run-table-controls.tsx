@@ -1,6 +1,6 @@
 /** Above the table of runs: groups, the tags to filter by, and whether all differing keys are columns. */
 
-import { countOf } from "../../base/plural.ts";
+import { countOf } from "../../../core/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import type { Run } from "../../compute/runs/run.ts";
 import { useTags } from "../../compute/runs/run-tags.ts";

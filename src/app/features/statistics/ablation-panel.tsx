@@ -1,11 +1,11 @@
 /** The ablation matrix: every control at every source budget, over the library or over the task that is open. */
 import { useMemo, useRef, useState } from "react";
+import { countOf } from "../../../core/plural.ts";
 import { taskKey } from "../../../core/record/library.ts";
 import { CONTROLS } from "../../../core/retrieval/selection.ts";
 import { ABLATION_BUDGETS, type AblationMatrix, estimate } from "../../../core/statistics/index.ts";
 import type { Drawn } from "../../base/export/picture.ts";
 import { SaveMenu } from "../../base/export/save-menu.tsx";
-import { countOf } from "../../base/plural.ts";
 import { saveFile } from "../../base/save-file.ts";
 import { Scroller } from "../../base/scroller.tsx";
 import { shownName } from "../../base/text/shown-text.ts";

@@ -1,6 +1,7 @@
 /** The paper's statistics as tables: the same rows on the screen and as Markdown. */
+
+import { countOf } from "../../../core/plural.ts";
 import type { GraphTotals, LibraryStatistics, RelationCounts } from "../../../core/statistics/index.ts";
-import { countOf } from "../../base/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 
 export interface StatisticsTable {

@@ -1,6 +1,6 @@
 /** One visit in words: what the status line and screen readers say. */
 
-import { countOf } from "../../base/plural.ts";
+import { countOf } from "../../../core/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import type { Cell, Execution, TaskModel } from "../../data/model.ts";
 

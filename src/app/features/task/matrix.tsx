@@ -3,8 +3,8 @@
  * its state; all visits to the state under the pointer light up together.
  */
 import { type CSSProperties, type KeyboardEvent, memo, useEffect, useMemo, useRef, useState } from "react";
+import { countOf } from "../../../core/plural.ts";
 import { Mark } from "../../base/mark.tsx";
-import { countOf } from "../../base/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { useUi } from "../../compute/store.ts";
 import { chooseVisit } from "../../data/compared-visits.ts";

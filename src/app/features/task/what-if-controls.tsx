@@ -4,8 +4,8 @@
  */
 import { memo, useState } from "react";
 import { useShallow } from "zustand/react/shallow";
+import { countOf } from "../../../core/plural.ts";
 import { CONTROLS, SOURCE_BUDGETS } from "../../../core/retrieval/selection.ts";
-import { countOf } from "../../base/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { useUi } from "../../compute/store.ts";
 import { partName } from "../../url/part-name.ts";

@@ -1,7 +1,7 @@
 /** Which two sides are compared, and further sides. */
 
+import { countOf } from "../../../core/plural.ts";
 import { nats } from "../../base/format.ts";
-import { countOf } from "../../base/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { isModelAtWork } from "../../compute/computing.ts";
 import { scoreKey } from "../../compute/scoring/score.ts";

@@ -1,10 +1,10 @@
 /** A model beside teacher and student: own files or a folder of the worker's disk, and what it will need. */
 import { useRef } from "react";
 import { InputError } from "../../../core/errors.ts";
+import { countOf } from "../../../core/plural.ts";
 import { gibibytes } from "../../../tensor/memory-plan.ts";
 import { pickedFiles } from "../../base/dropped-files.ts";
 import { faultNotice } from "../../base/faults.ts";
-import { countOf } from "../../base/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { unpackArchive } from "../../compute/clients.ts";
 import { partsText } from "../../compute/models/memory-note.tsx";

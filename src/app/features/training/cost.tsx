@@ -1,8 +1,8 @@
 /** What the run will cost, before it starts: decisions, tokens, memory, and time as a range. */
 import { useEffect } from "react";
+import { countOf } from "../../../core/plural.ts";
 import { gibibytes } from "../../../tensor/memory-plan.ts";
 import { formatRange } from "../../base/eta.ts";
-import { countOf } from "../../base/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { isModelAtWork } from "../../compute/computing.ts";
 import { MemoryNote } from "../../compute/models/memory-note.tsx";

@@ -1,6 +1,6 @@
 /** What the palette finds: the table of actions, and the places of the open library. */
 
-import { countOf } from "../../base/plural.ts";
+import { countOf } from "../../../core/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { episodeAt } from "../../compute/open/follow-place.ts";
 import { showLibrary } from "../../compute/open/libraries.ts";

@@ -3,8 +3,8 @@
  * is read from the state of the page.
  */
 
+import { countOf } from "../../../core/plural.ts";
 import { nats, probability, shortToken } from "../../base/format.ts";
-import { countOf } from "../../base/plural.ts";
 import { isComputing } from "../../compute/computing.ts";
 import { scoreDecision, scoreKey } from "../../compute/scoring/score.ts";
 import { evidenceDeltas, withEvidence, withoutEvidence } from "../../compute/side.ts";

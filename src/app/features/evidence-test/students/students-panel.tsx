@@ -1,11 +1,11 @@
 /** Students trained live in the page under several methods, from one parent: curves, what they tell apart, files. */
 import { useRef } from "react";
+import { countOf } from "../../../../core/plural.ts";
 import { cellsCsv, resultsTex } from "../../../../formats/export/grid-tables.ts";
 import type { Drawn } from "../../../base/export/picture.ts";
 import { SaveMenu } from "../../../base/export/save-menu.tsx";
 import { faultNotice } from "../../../base/faults.ts";
 import { PickButton } from "../../../base/pick-button.tsx";
-import { countOf } from "../../../base/plural.ts";
 import { saveFile } from "../../../base/save-file.ts";
 import { shownName, shownText } from "../../../base/text/shown-text.ts";
 import { useMemory } from "../../../compute/models/memory.ts";

@@ -1,7 +1,8 @@
 /** The retained references, where they join the student's execution, and why: what a decision is opened for. */
+
+import { countOf } from "../../../../core/plural.ts";
 import type { Reference } from "../../../../core/record/schema.ts";
 import { Mark } from "../../../base/mark.tsx";
-import { countOf } from "../../../base/plural.ts";
 import { LongText } from "../../../base/text/long-text.tsx";
 import { shownName } from "../../../base/text/shown-text.ts";
 import type { DecisionModel, TaskModel } from "../../../data/model.ts";

@@ -3,8 +3,8 @@
  * row, that of the first of them, until it is opened.
  */
 import { useMemo, useState } from "react";
+import { countOf } from "../../../../core/plural.ts";
 import { Mark } from "../../../base/mark.tsx";
-import { countOf } from "../../../base/plural.ts";
 import { shownName } from "../../../base/text/shown-text.ts";
 import { useUi } from "../../../compute/store.ts";
 import { visitName } from "../../../data/compared-visits.ts";

@@ -1,6 +1,6 @@
 /** What a what-if changes in the evidence, line by line; what is the same far from any change folds. */
 import { useMemo, useState } from "react";
-import { countOf } from "../../../base/plural.ts";
+import { countOf } from "../../../../core/plural.ts";
 import { LongText } from "../../../base/text/long-text.tsx";
 import { type DiffLine, diffBlocks, type EvidenceDiff } from "../../../data/library/evidence-diff.ts";
 

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "react";
 import type { EvidencePart } from "../../../../core/evidence/index.ts";
 import { eventNumber } from "../../../../core/evidence/phrases.ts";
 import type { Evidence } from "../../../../core/evidence/types.ts";
-import { countOf } from "../../../base/plural.ts";
+import { countOf } from "../../../../core/plural.ts";
 import { shownName } from "../../../base/text/shown-text.ts";
 import { saveWhatIf } from "../../../compute/scoring/what-if-record.ts";
 import type { DecisionModel } from "../../../data/model.ts";

@@ -1,7 +1,7 @@
 /** The visits of failed records that were compared, best first; drawn once somebody opens them. */
 import { useState } from "react";
+import { countOf } from "../../../../core/plural.ts";
 import type { FailedReferenceExplanation } from "../../../../core/retrieval/types.ts";
-import { countOf } from "../../../base/plural.ts";
 import { shownName } from "../../../base/text/shown-text.ts";
 import type { DecisionModel } from "../../../data/model.ts";
 import { type VisitColumn, VisitTable } from "./visit-table.tsx";

@@ -1,6 +1,7 @@
 /** Matched → eligible → least cost → tie → retained, with what each number counts. */
+
+import { countOf, plural } from "../../../../core/plural.ts";
 import type { Retrieval } from "../../../../core/retrieval/types.ts";
-import { countOf, plural } from "../../../base/plural.ts";
 import { type ReferenceKind, referenceName, referenceSign } from "./retained.ts";
 
 export function Funnel({ retrieval }: { retrieval: Retrieval }) {

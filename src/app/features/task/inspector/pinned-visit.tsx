@@ -1,9 +1,9 @@
 /** A pinned visit (r, j): what that execution saw and did there. */
 import { useEffect, useMemo, useState } from "react";
+import { countOf } from "../../../../core/plural.ts";
 import type { SourceDecision } from "../../../../core/record/schema.ts";
 import { describeFault } from "../../../base/faults.ts";
 import { Mark } from "../../../base/mark.tsx";
-import { countOf } from "../../../base/plural.ts";
 import { LongText } from "../../../base/text/long-text.tsx";
 import { shownName } from "../../../base/text/shown-text.ts";
 import { useUi } from "../../../compute/store.ts";

@@ -1,7 +1,8 @@
 /** What retrieval retained for a decision, in words: the answer that the inspector gives first. */
+
+import { countOf } from "../../../../core/plural.ts";
 import type { Reference } from "../../../../core/record/schema.ts";
 import type { Retrieval } from "../../../../core/retrieval/types.ts";
-import { countOf } from "../../../base/plural.ts";
 import { shownName } from "../../../base/text/shown-text.ts";
 import type { DecisionModel } from "../../../data/model.ts";
 import { CONTROL_TITLES } from "../../../url/what-if.ts";

@@ -1,7 +1,7 @@
 /** "Verify by playing": each record of the task, and all of them. */
 import { useEffect, useState } from "react";
+import { countOf } from "../../../../core/plural.ts";
 import { describeFault } from "../../../base/faults.ts";
-import { countOf } from "../../../base/plural.ts";
 import { shownName } from "../../../base/text/shown-text.ts";
 import { useGames } from "../../../compute/games/games.ts";
 import { OpenGames } from "../../../compute/games/make-games.tsx";

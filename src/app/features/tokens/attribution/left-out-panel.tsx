@@ -1,8 +1,8 @@
 /** Leave-one-out: which part of the evidence moved the selected token, and each of the others. */
 
 import { useEffect, useRef } from "react";
+import { countOf } from "../../../../core/plural.ts";
 import { nats, shortToken } from "../../../base/format.ts";
-import { countOf } from "../../../base/plural.ts";
 import { isModelAtWork } from "../../../compute/computing.ts";
 import { scoreKey } from "../../../compute/scoring/score.ts";
 import { evidenceDeltas, teacherOf, withEvidence } from "../../../compute/side.ts";

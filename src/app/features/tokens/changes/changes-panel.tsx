@@ -1,8 +1,8 @@
 /** The largest changes across an episode or a whole task: a job, its figures, and a table that leads to each token. */
 import { type RefObject, useMemo, useRef } from "react";
+import { countOf } from "../../../../core/plural.ts";
 import { safeName } from "../../../base/export/safe-name.ts";
 import { nats, probability, shortToken } from "../../../base/format.ts";
-import { countOf } from "../../../base/plural.ts";
 import { useRowWindow } from "../../../base/rows/use-row-window.ts";
 import { saveFile } from "../../../base/save-file.ts";
 import { Scroller } from "../../../base/scroller.tsx";

@@ -1,7 +1,7 @@
 /** Whether other references move the response as the retained one does. */
 import { useMemo } from "react";
+import { countOf } from "../../../../core/plural.ts";
 import { nats, shortToken } from "../../../base/format.ts";
-import { countOf } from "../../../base/plural.ts";
 import { shownName } from "../../../base/text/shown-text.ts";
 import { isModelAtWork } from "../../../compute/computing.ts";
 import { scoreKey } from "../../../compute/scoring/score.ts";

@@ -1,1 +1,0 @@
-export { countOf, plural } from "../../core/plural.ts";
