@@ -166,6 +166,7 @@ export function TrainingFormPanel() {
               value={form.passes[n] ?? ""}
               placeholder={String(stage.epochs)}
               disabled={busy}
+              aria-invalid={problems.epochs !== undefined}
               onChange={(event) =>
                 setTrainingForm({
                   passes: stages.map((_, m) => (m === n ? event.target.value : (form.passes[m] ?? ""))),
