@@ -77,6 +77,7 @@ describe("gcopd gate", () => {
       first.contexts.find(({ context }: { context: string }) => context === name).mean;
     expect(pair.mean).toBeCloseTo(mean("graph") - mean("none"), 12);
     expect(out).toContain("| graph − none");
+    expect(out).toContain("Fewer than 6 episodes separate nothing");
     await gate(OPTIMAL);
     expect(report()).toEqual(first);
   });

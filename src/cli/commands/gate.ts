@@ -3,6 +3,7 @@ import { InputError } from "../../core/errors.ts";
 import {
   caseTokens,
   checkOptimal,
+  FEWEST_EPISODES,
   type GateCase,
   type GateDecision,
   type GateSummary,
@@ -280,4 +281,6 @@ function printSummary({
       ]),
     ),
   );
+  if (episodes < FEWEST_EPISODES)
+    printLine(`\nFewer than ${FEWEST_EPISODES} episodes separate nothing, whatever their interval.`);
 }

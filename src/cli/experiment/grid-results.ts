@@ -1,6 +1,7 @@
 /** What a comparison found, from its parts' folders: results.json, results.csv, cells.csv and results.tex. */
 import { join } from "node:path";
 import { z } from "zod";
+import type { Interval } from "../../core/bootstrap.ts";
 import { type GridTable, gridTable, type PlayedCell } from "../../core/evaluation/index.ts";
 import {
   type CellResult,
@@ -9,6 +10,7 @@ import {
   experimentResults,
   type GridCell,
 } from "../../core/loop/index.ts";
+import { countOf } from "../../core/plural.ts";
 import { cellsCsv, resultsCsv, resultsTex } from "../../formats/export/grid-tables.ts";
 import { table } from "../demo/table.ts";
 import { writeOut } from "../io.ts";
@@ -126,18 +128,28 @@ const two = (value: number | null | undefined): string => (value == null ? "–"
 const range = (interval: readonly [number, number] | null): string =>
   interval === null ? "–" : `${two(interval[0])} to ${two(interval[1])}`;
 
+const tasksOf = ({ cells, untrained }: GridTable): number =>
+  Math.max(...[...cells, ...(untrained === null ? [] : [untrained])].map(({ tasks }) => tasks));
+
+const everyRange = ({ methods, comparisons }: GridTable): (Interval | null)[] => [
+  ...methods.map(({ sr }) => sr.interval),
+  ...comparisons.flatMap(({ sr }) => [sr.interval, sr.over_tasks]),
+];
+
 /** The tables, comparisons and deviations as text. */
 export function resultsText({
   tables,
   deviations,
   episodes_per_cell,
   shared_parents,
+  methods,
 }: ExperimentResults): string {
+  const labelOf = (method: string) => methods.find(({ id }) => id === method)?.label ?? method;
   const parts = tables.flatMap((each) => [
-    `${each.evaluation} (${each.environment}), ${each.checkpoint} checkpoint: mean ± SD over training seeds; ` +
-      `each training is the mean over inference seeds ${each.inference_seeds.join(", ")}`,
+    `${each.evaluation} (${each.environment}), ${each.checkpoint} checkpoint: mean and SD over n training seeds; ` +
+      `each training is the mean over ${countOf(tasksOf(each), "task")} and inference seeds ${each.inference_seeds.join(", ")}`,
     table(
-      ["Method", "training seeds", "SR", "SD", "95 %", "Score", "SD", "Rounds", "SD"],
+      ["Method", "training seeds", "n", "SR, %", "SD", "95 %", "Score", "SD", "Rounds", "SD"],
       [
         ...(each.untrained === null
           ? []
@@ -145,12 +157,13 @@ export function resultsText({
               [
                 "Untrained student",
                 "none",
+                "–",
                 ...[two(each.untrained.sr.mean), "–", "–", two(each.untrained.score?.mean), "–"],
                 ...[two(each.untrained.rounds.mean), "–"],
               ],
             ]),
-        ...each.methods.map(({ label, sr, score, rounds }) => [
-          ...[label, `${sr.n}`, two(sr.mean), two(sr.sd), range(sr.interval)],
+        ...each.methods.map(({ label, training_seeds, sr, score, rounds }) => [
+          ...[label, training_seeds.join(", "), `${sr.n}`, two(sr.mean), two(sr.sd), range(sr.interval)],
           ...[two(score?.mean), two(score?.sd), two(rounds.mean), two(rounds.sd)],
         ]),
       ],
@@ -162,11 +175,16 @@ export function resultsText({
           table(
             ["a less b", "n", "difference", "95 % over training seeds", "p", "p (Holm)", "95 % over tasks"],
             each.comparisons.map(({ a, b, sr }) => [
-              ...[`${a} − ${b}`, `${sr.n}`, two(sr.mean), range(sr.interval)],
+              ...[`${labelOf(a)} − ${labelOf(b)}`, `${sr.n}`, two(sr.mean), range(sr.interval)],
               ...[sr.p?.toPrecision(2) ?? "–", sr.p_holm?.toPrecision(2) ?? "–", range(sr.over_tasks)],
             ]),
           ),
         ]),
+    ...(everyRange(each).some((interval) => interval !== null && interval[0] === interval[1])
+      ? [
+          "An interval of no width is of equal values: it does not say that another training would give the same.",
+        ]
+      : []),
   ]);
   const shared = shared_parents.map(({ run, cells }) => `${run} is the parent of ${cells.join(", ")}.`);
   return [
